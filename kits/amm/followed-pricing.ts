@@ -5,81 +5,74 @@ import { untrustedTokens } from './fee-on-transfer.ts'
 import { poolToken, priceSwap } from './price.ts'
 import { poolAsOf, type Pool, type PoolProtocol, type Place, type PoolMemory } from './protocol.ts'
 import { type QuoterOptions, routePairs, requireDifferentTokens } from './quoter.ts'
-import { poolGraphOf, type PoolEdge, type PoolGraph, routeOptionsOf } from './routing/graph.ts'
+import { getOrCreate, poolGraphOf, type PoolEdge, type PoolGraph, type RouteOptions, routeOptionsOf } from './routing/graph.ts'
 
-/** What a quote was made of, to be vetted by. */
-interface Made {
-  readonly route: readonly PoolEdge[]
-  readonly lanes: PoolGraph
-}
-
-/** What states were made into, and for what time. */
-interface Laid {
-  readonly lanes: PoolGraph
+/** The graph that was made of some states, and when it holds. */
+interface CachedGraph {
+  readonly graph: PoolGraph
   readonly pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]
   readonly timestamp: number
 }
 
-/** Quotes by the pools that the server keeps in memory; undefined where those of some protocol can only be asked for. */
-export function followedPricing({
-  exchange,
-  reader,
-  checks,
-  requireExactTransfers: requireExact,
-  trusted,
-}: QuoterOptions): FollowedPricing<Evm> | undefined {
+/** Quotes by pools that the server keeps in memory. Undefined if the pools of some protocol cannot be followed. */
+export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | undefined {
+  const { exchange, reader, checks, requireExactTransfers, trusted } = options
   const { protocols, routers } = exchange
-  const kept = protocols.flatMap((protocol) => {
+  const followable = protocols.flatMap((protocol) => {
     const { memory } = protocol
     return memory ? [{ protocol, memory, followed: followedPools(protocol, memory, reader) }] : []
   })
-  if (kept.length < protocols.length) return undefined
+  if (followable.length < protocols.length) return undefined
   const { wrapped, intermediates } = reader
-  const between = intermediates.map(({ address }) => address)
-  const remembered = rememberedWays((exact, version) => routeOptionsOf(exchange, exact, version))
-  const isTimed = kept.some(({ memory }) => memory.asOf)
-  // What states are made into serves for every amount, until one of them changes.
-  const known = new WeakMap<readonly unknown[], Laid>()
-  const made = new WeakMap<Quote, Made>()
+  const intermediateAddresses = intermediates.map(({ address }) => address)
+  const isTimed = followable.some(({ memory }) => memory.asOf)
+  // A graph serves for every amount until one of the states changes.
+  const graphs = new WeakMap<readonly unknown[], CachedGraph>()
+  /** What a quote was made of, to check the transfers of its tokens. */
+  const origins = new WeakMap<Quote, { readonly edges: readonly PoolEdge[]; readonly graph: PoolGraph }>()
+  // The caller has checked the version, so there are few entries.
+  const routeOptions = new Map<string, RouteOptions>()
+  const routeOptionsFor = (exact: 'in' | 'out', version: string | undefined) =>
+    getOrCreate(routeOptions, `${exact} ${version ?? ''}`, () => routeOptionsOf(exchange, exact, version))
 
-  function lanesBy(states: readonly unknown[], head: Head): PoolGraph {
-    const before = known.get(states)
-    if (before && (!isTimed || before.timestamp === head.timestamp)) return before.lanes
+  function graphOf(states: readonly unknown[], head: Head): PoolGraph {
+    const cached = graphs.get(states)
+    if (cached && (!isTimed || cached.timestamp === head.timestamp)) return cached.graph
     const pools = states.flatMap((state) => {
       if (!isCachedPool(state)) return []
       const pool = poolAsOf(state, head)
       return pool ? [{ protocol: state.protocol, pool }] : []
     })
-    const isSame = before?.pools.length === pools.length && before.pools.every(({ pool }, index) => pool === pools[index]?.pool)
-    const lanes = before && isSame ? before.lanes : poolGraphOf(pools)
-    known.set(states, { lanes, pools, timestamp: head.timestamp })
-    return lanes
+    const isSame = cached?.pools.length === pools.length && cached.pools.every(({ pool }, index) => pool === pools[index]?.pool)
+    const graph = cached && isSame ? cached.graph : poolGraphOf(pools)
+    graphs.set(states, { graph, pools, timestamp: head.timestamp })
+    return graph
   }
 
   return {
     basis(tokens, { version }): readonly Basis<Evm>[] {
       const [tokenIn, tokenOut] = [poolToken(tokens.tokenIn, wrapped), poolToken(tokens.tokenOut, wrapped)]
       requireDifferentTokens(tokenIn, tokenOut)
-      const passable = new Set<PoolProtocol>([...remembered('in', version).protocols, ...remembered('out', version).protocols])
-      const pairs = routePairs(tokenIn, tokenOut, between)
-      return kept
-        .filter(({ protocol }) => passable.has(protocol))
+      const usable = new Set([...routeOptionsFor('in', version).protocols, ...routeOptionsFor('out', version).protocols])
+      const pairs = routePairs(tokenIn, tokenOut, intermediateAddresses)
+      return followable
+        .filter(({ protocol }) => usable.has(protocol))
         .flatMap(({ memory, followed }) => memory.places(pairs).map((place) => ({ followed, key: poolKey(place), about: place })))
     },
 
     quote(swap: Swap, { version }: QuoteChoice, states, head, left) {
-      const lanes = lanesBy(states, head)
-      const ways = remembered(swap.exact, version)
-      const board = { head, graph: lanes, options: ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
-      const priced = priceSwap(board, swap, left)
-      if ('wanted' in priced) {
-        const wanting = priced.wanted.map(({ protocol, pool, missing }) => ({
+      const graph = graphOf(states, head)
+      const gasPriceRaw = reader.gasPriceRaw(head)
+      const snapshot = { head, graph, options: routeOptionsFor(swap.exact, version), version, wrapped, intermediates, gasPriceRaw }
+      const priced = priceSwap(snapshot, swap, left)
+      if ('missing' in priced) {
+        const wanting = priced.missing.map(({ protocol, pool, missing }) => ({
           index: states.findIndex((state) => isCachedPool(state) && state.protocol === protocol && state.pool?.address === pool),
           more: missing,
         }))
         return { wanting }
       }
-      made.set(priced.quote, { route: priced.edges, lanes })
+      origins.set(priced.quote, { edges: priced.edges, graph })
       return priced.quote
     },
 
@@ -87,32 +80,18 @@ export function followedPricing({
 
     vet(quote, _states, at: At) {
       const due = checks.due(routers.filter(({ address }) => address === quote.spender))
-      const from = made.get(quote)
-      const exact = from && requireExact(untrustedTokens(quote.swap, from.route, from.lanes, trusted), at)
+      const origin = origins.get(quote)
+      const exact = origin && requireExactTransfers(untrustedTokens(quote.swap, origin.edges, origin.graph, trusted), at)
       if (due.length === 0) return exact
       return Promise.all([exact, reader.read(checks.calls(due), at).then(({ results }) => checks.verify(due, results))]).then(() => {})
     },
   }
 }
 
-/** What an exchange's routes can differ in is the same for every quote. */
-function rememberedWays<T>(make: (exact: 'in' | 'out', version: string | undefined) => T) {
-  const known = new Map<string, T>()
-  return (exact: 'in' | 'out', version: string | undefined): T => {
-    const key = `${exact} ${version ?? ''}`
-    const found = known.get(key)
-    if (found) return found
-    const made = make(exact, version)
-    // Versions are checked before they come here, so there are few.
-    known.set(key, made)
-    return made
-  }
-}
-
 /** What is in memory under the key of a pool. */
 export interface CachedPool {
   readonly protocol: PoolProtocol
-  /** Null where there is none, or an empty one. */
+  /** Null if there is none, or if it is empty. */
   readonly pool: Pool | null
 }
 
@@ -123,10 +102,10 @@ const isPlace = (about: unknown): about is Place => typeof about === 'object' &&
 
 const poolKey = ({ address }: Place): string => address.toLowerCase()
 
-/** The pools of one protocol, for whoever keeps them in memory. */
+/** How the pools of one protocol are followed. */
 export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader: Pick<EvmReader, 'read'>): Followed<Evm, CachedPool> {
   const none: CachedPool = { protocol, pool: null }
-  const held = (pool: Pool | null): CachedPool => (pool === null ? none : { protocol, pool })
+  const cachedPool = (pool: Pool | null): CachedPool => (pool === null ? none : { protocol, pool })
   return {
     follow: memory.follow,
     emitters: (keys) => [...keys, ...(memory.emitters ?? [])],
@@ -134,18 +113,18 @@ export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader
     async load(keys, after, at, known) {
       const places = keys.map((key) => {
         const about = known?.get(key)?.about
-        if (!isPlace(about)) throw new Error(`Nothing was said of where ${key} is.`)
+        if (!isPlace(about)) throw new Error(`The place of the pool ${key} was not given.`)
         return about
       })
       const missing = known ? [...known.values()].flatMap(({ more }) => more) : []
       const reading = memory.read(places, missing)
       const { head, results } = await reader.read(reading.calls, at, after)
       const pools = reading.pools(results)
-      return { head, states: new Map(keys.map((key, index) => [key, held(pools[index] ?? null)])) }
+      return { head, states: new Map(keys.map((key, index) => [key, cachedPool(pools[index] ?? null)])) }
     },
     apply(state, log, head) {
       const next = memory.apply(state.pool, log, head)
-      return next === 'reload' ? next : next === state.pool ? state : held(next)
+      return next === 'reload' ? next : next === state.pool ? state : cachedPool(next)
     },
     same(inMemory, loaded) {
       if (inMemory.pool === null || loaded.pool === null) return inMemory.pool === loaded.pool

@@ -8,7 +8,7 @@ import { partsOf } from './swap-plan.ts'
 
 /**
  * The trading type AMM of an exchange made of pools, of one kind or of several. `spenders` are its routers, by name.
- * Where the configuration lists `versions`, pools of others are left out. Throws where nothing is left.
+ * If the configuration lists `versions`, pools of other versions are left out. Throws if no router is left.
  */
 export function poolAMM(
   venue: Venue<Evm>,
@@ -21,14 +21,17 @@ export function poolAMM(
     .flatMap((exchange) => exchange.routers)
     .filter((router) => labels.some((version) => router.carries([version], 'in') || router.carries([version], 'out')))
   if (routers.length === 0) {
-    throw new Error('The exchange has no pools that a router of it would take: list a version that it has in its configuration’s versions.')
+    throw new Error(
+      'No router of the exchange trades with pools of these versions: list a version that it has under `versions` in its configuration.',
+    )
   }
   const { reader } = venue
   const trusted = new Set([reader.wrapped.address, ...reader.intermediates.map(({ address }) => address)])
-  const parts = { exchange: { protocols, routers }, reader, checks: routerChecks(), requireExactTransfers: feeOnTransferCheck(reader), trusted }
-  const quote = quoter(parts)
-  const followed = followedPricing(parts)
-  // With one version that is nowhere named there is nothing to choose from.
+  const requireExactTransfers = feeOnTransferCheck(reader)
+  const options = { exchange: { protocols, routers }, reader, checks: routerChecks(), requireExactTransfers, trusted }
+  const quote = quoter(options)
+  const followed = followedPricing(options)
+  // A single version that the configuration does not name leaves no choice.
   const versions = listed || labels.length > 1 ? labels : []
 
   return {
@@ -47,8 +50,8 @@ export function poolAMM(
     swap(quote, terms) {
       const parts = partsOf(quote).map(({ route }) => route.map(({ version }) => version))
       const [only = [], ...others] = parts
-      const takes = (router: Router) => (others.length > 0 ? router.splits?.(parts, quote.swap) : router.carries(only, quote.swap.exact))
-      const router = routers.find((each) => each.address === quote.spender && takes(each))
+      const accepts = (router: Router) => (others.length > 0 ? router.splits?.(parts, quote.swap) : router.carries(only, quote.swap.exact))
+      const router = routers.find((each) => each.address === quote.spender && accepts(each))
       if (!router)
         throw new Error(`No router at ${quote.spender} takes a route through ${parts.map((part) => part.join(', ')).join(' and ')}.`)
       return router.plan(quote, terms)
@@ -63,18 +66,18 @@ export function poolAMM(
   }
 }
 
-/** The labels under `versions` of a connector's configuration; undefined where it has none. */
+/** The labels under `versions` of a connector's configuration. Undefined if there are none. */
 export function listedVersions(config: unknown): readonly string[] | undefined {
   if (typeof config !== 'object' || config === null || !('versions' in config)) return undefined
   const { versions } = config
   return typeof versions === 'object' && versions !== null ? Object.keys(versions) : undefined
 }
 
-/** The networks that deployments are for, as a manifest names them; their keys are `<chain>/<network>`. */
+/** The networks of a table of deployments, as a manifest names them. The keys of the table are `<chain>/<network>`. */
 export function networksIn(deployments: Readonly<Record<string, unknown>>): readonly NetworkNames[] {
   const byChain = new Map<string, string[]>()
-  for (const place of Object.keys(deployments)) {
-    const [chain = '', network = ''] = place.split('/')
+  for (const key of Object.keys(deployments)) {
+    const [chain = '', network = ''] = key.split('/')
     byChain.set(chain, [...(byChain.get(chain) ?? []), network])
   }
   return [...byChain].map(([chain, networks]) => ({ chain, networks }))

@@ -1,15 +1,17 @@
 import { formatUnits } from 'ethers'
 import { type Head, type Hop, type Quote, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
-import { type MissingState, bestRoute, spotAlong, type RouteQuery, maxHops, search } from './routing/best-route.ts'
+import { bestRoute, search } from './routing/best-route.ts'
 import { gasCostIn } from './routing/gas-cost.ts'
-import type { PoolEdge, PoolGraph, RouteOptions } from './routing/graph.ts'
-import { shareDecimal, wholeShare, bestSplit } from './routing/split.ts'
+import { innerTokens, maxHops, spotAlong } from './routing/graph.ts'
+import type { MissingState, PoolEdge, PoolGraph, RouteOptions, RouteQuery } from './routing/graph.ts'
+import { bestSplit, shareDecimal, wholeShare } from './routing/split.ts'
 
-/** What a swap is quoted by: the pools that it may go through, after one block. */
+/** What swaps are quoted by: the pools that they may pass, after one block. */
 interface PricingSnapshot {
   readonly head: Head
   readonly graph: PoolGraph
   readonly options: RouteOptions
+  /** The only version that the caller asked for. */
   readonly version: string | undefined
   readonly wrapped: Token
   readonly intermediates: readonly Token[]
@@ -22,30 +24,35 @@ interface PricedSwap {
   readonly edges: readonly PoolEdge[]
 }
 
+/** The address by which pools know a token: the native coin is traded as the wrapped one. */
 export const poolToken = (token: Token, wrapped: Token): string => (token.native ? wrapped.address : token.address)
 
-/** Another way beside the best is not waited for as long as the best itself: where a first quote has taken so many reads, it goes without. */
-const forSplits = 2
+/** State that only a split needs is read as long as so many reads are left. A quote is not made to wait for it longer. */
+const minReadsLeftForSplit = 2
 
 /**
- * The best way over a board, or several at once, or what must be known to tell which it is; it can be read
- * `left` times yet, and what is unknown after that counts as unable.
+ * The best route of a swap, or several at once; or the state that must be read to tell which it is.
+ * @param readsLeft how often state can still be read; at 0 a pool with missing state counts as one that refuses
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
-export function priceSwap(board: PricingSnapshot, swap: Swap, left: number): PricedSwap | { readonly wanted: readonly MissingState[] } {
-  const { head, graph: lanes, options: ways, version, wrapped, intermediates, gasPriceRaw } = board
+export function priceSwap(
+  snapshot: PricingSnapshot,
+  swap: Swap,
+  readsLeft: number,
+): PricedSwap | { readonly missing: readonly MissingState[] } {
+  const { head, graph, options, wrapped, intermediates, gasPriceRaw } = snapshot
   const { exact, amountRaw } = swap
   const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
-  const course: RouteQuery = { tokenIn, tokenOut, intermediates: intermediates.map(({ address }) => address), exact, amountRaw }
-  const gasCost = gasCostIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, lanes, gasPriceRaw)
-  const { best, isTooLittle: tooLittle, missing: wanted } = bestRoute(lanes, course, ways, gasCost)
-  const isWanting = wanted.length > 0 && left > 0
-  if (!best && !isWanting)
-    throw noPriceError({ swap, query: course, graph: lanes, options: ways, isTooLittle: tooLittle, intermediates, version })
-  const split = best && bestSplit(lanes, { swap, query: course, routers: ways.routers, gasCost, best, isLastRead: left < forSplits })
-  // What both want is read at once.
-  if (split && 'wanted' in split) return { wanted: [...wanted, ...split.wanted] }
-  if (!best || isWanting) return { wanted }
+  const query: RouteQuery = { tokenIn, tokenOut, intermediates: intermediates.map(({ address }) => address), exact, amountRaw }
+  const gasCost = gasCostIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, graph, gasPriceRaw)
+  const { best, isTooLittle, missing } = bestRoute(graph, query, options, gasCost)
+  const mustRead = missing.length > 0 && readsLeft > 0
+  if (!best && !mustRead) throw noPriceError(snapshot, swap, query, isTooLittle)
+  const isLastRead = readsLeft < minReadsLeftForSplit
+  const split = best && bestSplit(graph, { swap, query, routers: options.routers, gasCost, best, isLastRead })
+  // What both need is read at once.
+  if (split && 'missing' in split) return { missing: [...missing, ...split.missing] }
+  if (!best || mustRead) return { missing }
   const { amountRaw: otherRaw, gasUnits, firstWriteUnits, router } = split ?? best
   const parts = split?.parts ?? [{ edges: best.edges, share: wholeShare, exactRaw: amountRaw, otherRaw }]
   const quote: Quote = {
@@ -54,12 +61,12 @@ export function priceSwap(board: PricingSnapshot, swap: Swap, left: number): Pri
     spotAmountRaw: parts.reduce((sum, part) => sum + spotAlong(part.edges, exact, part.exactRaw), 0n),
     gasUnits,
     firstWriteUnits,
-    route: parts.flatMap((part) => part.edges.map((lane) => hopOf(lane, part.share))),
+    route: parts.flatMap(({ edges, share }) => edges.map((edge) => hopOf(edge, share))),
     ...(split && { parts: parts.map((part) => ({ hops: part.edges.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })) }),
     head,
     spender: router.address,
   }
-  return { quote, edges: parts.flatMap((part) => part.edges) }
+  return { quote, edges: parts.flatMap(({ edges }) => edges) }
 }
 
 const hopOf = ({ protocol, pool, passage }: PoolEdge, share: number): Hop => ({
@@ -71,32 +78,16 @@ const hopOf = ({ protocol, pool, passage }: PoolEdge, share: number): Hop => ({
   ...(share < wholeShare && { share: shareDecimal(share) }),
 })
 
-interface NoRoute {
-  readonly swap: Swap
-  readonly query: RouteQuery
-  readonly graph: PoolGraph
-  readonly options: RouteOptions
-  /** A pool took the amount and gave nothing for it. */
-  readonly isTooLittle: boolean
-  readonly intermediates: readonly Token[]
-  /** The only version that was asked for. */
-  readonly version: string | undefined
-}
-
-/** Why no route gives a price, for the caller. `details.most` is what could be had, where that is the reason and known. */
-function noPriceError({
-  swap,
-  query: course,
-  graph: lanes,
-  options: ways,
-  isTooLittle: tooLittle,
-  intermediates,
-  version,
-}: NoRoute): SluiceError {
-  const { tokenIn, tokenOut, exact, amountRaw } = swap
-  const mixes = ways.versionSets.filter((mix) => leadsThrough(lanes, course, mix))
-  if (mixes.length === 0) {
-    if (version === undefined && lanes.isEmpty) {
+/** Says to the caller why no route gives a price. `details.most` is the largest amount that the pools take or give, if it is known. */
+function noPriceError(
+  { graph, options, intermediates, version }: PricingSnapshot,
+  { tokenIn, tokenOut, exact, amountRaw }: Swap,
+  query: RouteQuery,
+  isTooLittle: boolean,
+): SluiceError {
+  const versionSets = options.versionSets.filter((versions) => isConnected(graph, query, versions))
+  if (versionSets.length === 0) {
+    if (version === undefined && graph.isEmpty) {
       return new SluiceError(
         'PAIR_NOT_FOUND',
         `None of the pools that could lead from ${tokenIn.symbol} to ${tokenOut.symbol} exists on this network. Try another connector.`,
@@ -106,97 +97,98 @@ function noPriceError({
     const [kind, cure] = version === undefined ? ['', 'Try'] : [` of version ${version}`, 'Leave version out, or try']
     return new SluiceError(
       'PRICE_FAILED',
-      `The exchange has no pool${kind} from ${tokenIn.symbol} to ${tokenOut.symbol}, neither of the two nor through ${through || 'other tokens'}. ${cure} another connector.`,
+      `The exchange has no pool${kind} from ${tokenIn.symbol} to ${tokenOut.symbol}, neither a direct one nor one through ${through || 'other tokens'}. ${cure} another connector.`,
     )
   }
-  const limited = exact === 'in' ? tokenIn : tokenOut
-  if (tooLittle) {
+  const exactToken = exact === 'in' ? tokenIn : tokenOut
+  if (isTooLittle) {
     return new SluiceError(
       'PRICE_FAILED',
-      `${formatUnits(amountRaw, limited.decimals)} ${limited.symbol} is too little: it is worth less than the smallest unit of ${tokenOut.symbol}. Ask for a larger amount.`,
+      `${formatUnits(amountRaw, exactToken.decimals)} ${exactToken.symbol} is too little: it is worth less than the smallest unit of ${tokenOut.symbol}. Ask for a larger amount.`,
     )
   }
   const verb = exact === 'in' ? 'take' : 'give'
-  const limits = mixes.map((mix) => (exact === 'in' ? maxAmountIn : maxAmountOut)(lanes, course, mix))
-  const mostRaw = limits.reduce((a, b) => (a === undefined || b === undefined ? undefined : a > b ? a : b))
-  // Where less than the most is refused, it is a later pool that refuses it.
-  if (mostRaw === undefined || mostRaw >= amountRaw) {
-    return new SluiceError('PRICE_FAILED', `The pools cannot ${verb} that much ${limited.symbol}, at any price. Ask for a smaller amount.`)
+  const limits = versionSets.map((versions) => (exact === 'in' ? maxAmountIn : maxAmountOut)(graph, query, versions))
+  const maxRaw = limits.reduce((a, b) => (a === undefined || b === undefined ? undefined : a > b ? a : b))
+  // Where less than the maximum was refused, a later pool refused it.
+  if (maxRaw === undefined || maxRaw >= amountRaw) {
+    return new SluiceError(
+      'PRICE_FAILED',
+      `The pools cannot ${verb} that much ${exactToken.symbol}, at any price. Ask for a smaller amount.`,
+    )
   }
-  const most = formatUnits(mostRaw, limited.decimals)
+  const most = formatUnits(maxRaw, exactToken.decimals)
   return new SluiceError(
     'PRICE_FAILED',
-    `The pools cannot ${verb} that much: at most ${most} ${limited.symbol}, at any price. Ask for a smaller amount.`,
-    { details: { token: limited.symbol, most } },
+    `The pools cannot ${verb} that much: at most ${most} ${exactToken.symbol}, at any price. Ask for a smaller amount.`,
+    { details: { token: exactToken.symbol, most } },
   )
 }
 
-/** Whether pools of these versions connect the two at all, for whatever amount. */
-function leadsThrough(lanes: PoolGraph, { tokenIn, tokenOut, intermediates: between }: RouteQuery, versions: ReadonlySet<string>): boolean {
-  let here: readonly string[] = [tokenIn]
+/** Whether pools of these versions connect the two tokens at all, whatever the amount. */
+function isConnected(graph: PoolGraph, { tokenIn, tokenOut, intermediates }: RouteQuery, versions: ReadonlySet<string>): boolean {
+  let reached: readonly string[] = [tokenIn]
   for (let hop = 1; hop <= maxHops; hop += 1) {
-    const connects = (to: string) =>
-      here.some((from) => lanes.edgesBetween(from, to).some(({ protocol }) => versions.has(protocol.version)))
+    const connects = (to: string) => reached.some((from) => edgesOf(graph, from, to, versions).length > 0)
     if (connects(tokenOut)) return true
-    here = between.filter(connects)
+    reached = intermediates.filter(connects)
   }
   return false
 }
 
-/** The most that an exact amount in may be, by the pools that it could go into first; undefined where one of them does not say. */
+const edgesOf = (graph: PoolGraph, from: string, to: string, versions: ReadonlySet<string>) =>
+  graph.edgesBetween(from, to).filter(({ protocol }) => versions.has(protocol.version))
+
+/** How much can go in at most, by the pools that it could go into first. Undefined where one of them does not say. */
 export function maxAmountIn(
-  lanes: PoolGraph,
-  { tokenIn, tokenOut, intermediates: between }: RouteQuery,
+  graph: PoolGraph,
+  { tokenIn, tokenOut, intermediates }: RouteQuery,
   versions: ReadonlySet<string>,
 ): bigint | undefined {
-  const first = [tokenOut, ...between].flatMap((token) => taking(lanes, tokenIn, token, versions))
-  return greatest(first.map(roomOf))
+  const firstEdges = [tokenOut, ...intermediates].flatMap((token) => edgesOf(graph, tokenIn, token, versions))
+  return maxOf(firstEdges.map(maxInputOf))
 }
 
 /**
- * The most that an exact amount out may be, whatever it costs: all that goes into the first pools, and what comes of it at
- * the end. Undefined where a pool does not say what goes into it, or the result cannot be had after all.
+ * How much can come out at most, whatever it costs: the first pools take all that they can, and this is what arrives at the end. Undefined
+ * where a pool does not say how much it takes, or where the result cannot be had after all.
  */
-export function maxAmountOut(lanes: PoolGraph, course: RouteQuery, versions: ReadonlySet<string>): bigint | undefined {
-  const { tokenIn, tokenOut, intermediates: between } = course
-  const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
-  let here = new Map<string, bigint | 'unlimited'>([[tokenIn, 'unlimited']])
-  let mostRaw = 0n
+export function maxAmountOut(graph: PoolGraph, query: RouteQuery, versions: ReadonlySet<string>): bigint | undefined {
+  const { tokenIn, tokenOut } = query
+  const inner = innerTokens(query)
+  let reached = new Map<string, bigint | 'unlimited'>([[tokenIn, 'unlimited']])
+  let maxRaw = 0n
   for (let hop = 1; hop <= maxHops; hop += 1) {
     const next = new Map<string, bigint>()
-    for (const to of hop < maxHops ? [...via, tokenOut] : [tokenOut]) {
-      const given: (bigint | undefined)[] = [...here].flatMap(([from, heldRaw]) =>
-        taking(lanes, from, to, versions).map((lane) => givenAtMost(lane, heldRaw)),
+    for (const to of hop < maxHops ? [...inner, tokenOut] : [tokenOut]) {
+      const outputs = [...reached].flatMap(([from, availableRaw]) =>
+        edgesOf(graph, from, to, versions).map((edge) => maxOutputOf(edge, availableRaw)),
       )
-      const reachedRaw = greatest(given)
-      if (reachedRaw === undefined) return undefined
-      if (to !== tokenOut) next.set(to, reachedRaw)
-      else if (reachedRaw > mostRaw) mostRaw = reachedRaw
+      const outputRaw = maxOf(outputs)
+      if (outputRaw === undefined) return undefined
+      if (to !== tokenOut) next.set(to, outputRaw)
+      else if (outputRaw > maxRaw) maxRaw = outputRaw
     }
-    here = next
+    reached = next
   }
-  const had =
-    mostRaw > 0n &&
-    search(lanes, { ...course, amountRaw: mostRaw }, versions, true).routes.some(({ unknowns: doubts }) => doubts.length === 0)
-  return had ? mostRaw : undefined
+  if (maxRaw === 0n) return undefined
+  const { routes } = search(graph, { ...query, amountRaw: maxRaw }, versions, true)
+  return routes.some(({ unknowns }) => unknowns.length === 0) ? maxRaw : undefined
 }
 
-const taking = (lanes: PoolGraph, from: string, to: string, versions: ReadonlySet<string>) =>
-  from === to ? [] : lanes.edgesBetween(from, to).filter(({ protocol }) => versions.has(protocol.version))
+const maxInputOf = ({ protocol, pool, passage }: PoolEdge) => protocol.mostIn?.(pool, passage)
 
-const roomOf = ({ protocol, pool, passage }: PoolEdge) => protocol.mostIn?.(pool, passage)
-
-function givenAtMost(lane: PoolEdge, heldRaw: bigint | 'unlimited'): bigint | undefined {
-  const roomRaw = roomOf(lane)
-  if (roomRaw === undefined) return undefined
-  // One less than fits, since contracts ask for one more than they need.
-  const amountInRaw = (heldRaw === 'unlimited' || heldRaw > roomRaw ? roomRaw : heldRaw) - 1n
+function maxOutputOf(edge: PoolEdge, availableRaw: bigint | 'unlimited'): bigint | undefined {
+  const maxInRaw = maxInputOf(edge)
+  if (maxInRaw === undefined) return undefined
+  // One unit less than fits, because contracts ask for one more than they need.
+  const amountInRaw = (availableRaw === 'unlimited' || availableRaw > maxInRaw ? maxInRaw : availableRaw) - 1n
   if (amountInRaw <= 0n) return 0n
-  const passed = lane.pass('in', amountInRaw)
+  const passed = edge.pass('in', amountInRaw)
   return passed && !('missing' in passed) ? passed.amountRaw : 0n
 }
 
-/** Nothing of none; undefined where one is unknown. */
-function greatest(amounts: readonly (bigint | undefined)[]): bigint | undefined {
+/** 0 for an empty list. Undefined where one amount is unknown. */
+function maxOf(amounts: readonly (bigint | undefined)[]): bigint | undefined {
   return amounts.reduce((a, b) => (a === undefined || b === undefined ? undefined : a > b ? a : b), 0n)
 }

@@ -1,7 +1,7 @@
 import type { Head, Fill, Json, Plan, Quote, Swap, SwapTerms } from '../../core/contracts/index.ts'
 import type { Call, CallResult, FoundLog, Probe, Evm, EvmReceipt } from '../evm/types.ts'
 
-/** Two tokens' addresses, the wrapped coin in place of the native one, in the canonical spelling (EIP-55). */
+/** The addresses of two tokens, with checksums (EIP-55). The wrapped coin stands for the native one. */
 export type Pair = readonly [string, string]
 
 /** One pass through a pool. */
@@ -12,133 +12,135 @@ export interface Passage {
 
 /** A pool at one block. `state` is the protocol's own. */
 export interface Pool<State = unknown> {
-  /** No two pools have the same. */
+  /** Identifies the pool. */
   readonly address: string
-  /** Two or more, in the canonical spelling. */
+  /** Two or more, with checksums (EIP-55). */
   readonly tokens: readonly string[]
   readonly state: State
 }
 
-/** `exact: 'in'`: what comes out, rounded down; `'out'`: what must go in, rounded up: as the contracts do it, to the unit. */
+/** Exact to the unit, as the contracts compute it: for `exact: 'in'` the output, rounded down; for `'out'` the input, rounded up. */
 export interface Passed {
   readonly amountRaw: bigint
-  /** Of this pass alone: what the transaction and the router use besides is added once. */
+  /** Of this pass alone. What the transaction and the router use besides is added once. */
   readonly gasUnits: bigint
-  /** What it uses besides where nobody has written what it writes before: for a limit, not for an estimate. */
+  /** What it uses besides if it is the first to write some storage: for a limit, not for an estimate. */
   readonly firstWriteUnits?: bigint
 }
 
-/** The pool has more than was read of it: read it again with this, which is the same to `isDeepStrictEqual` where it asks for the same. */
+/** The result depends on state of the pool that was not read. */
 export interface Missing {
+  /** What to read, as the protocol names it. `isDeepStrictEqual` must hold for two that ask for the same. */
   readonly missing: unknown
-  /** No better than this, whatever else is found: spares reading on where another pool does as well. Absent where nothing is known. */
+  /** A bound: the result is no better, whatever the state is. The state is read only if no other pool does as well. Absent where nothing is known. */
   readonly atBestRaw?: bigint
 }
 
-/** What must be asked to know pools, and how the answers are read. Pure. */
+/** What to ask in order to know pools, and how to read the answers. Pure. */
 export interface PoolReading<State, Found = Pool<State>> {
   readonly calls: readonly (Call | Probe)[]
-  /** Those that there are and that hold something; in the order of the calls' results. */
+  /** The pools that exist and hold something. The results are in the order of the calls. */
   pools(results: readonly CallResult[]): readonly Found[]
 }
 
 /** Where a pool is, or would be. */
 export interface Place {
-  /** Of the pool, in the canonical spelling. */
+  /** Of the pool, with checksum (EIP-55). */
   readonly address: string
 }
 
-/** How pools of a kind are kept in memory, and moved by what their contracts log. Pure. */
+/** How pools of a kind are kept in memory, and follow what their contracts log. Pure. */
 export interface PoolMemory<State = unknown, At extends Place = Place> {
-  /** Of the pools that may lie between these pairs, whether they exist or not; each once. */
+  /** Of all pools that there may be between these pairs, whether they exist or not; each once. */
   places(pairs: readonly Pair[]): readonly At[]
-  /** Those pools, in their order, null where there is none or an empty one. `missing`: what swaps found wanting in some of them. */
+  /** Reads those pools, in their order; null for one that does not exist or is empty. `missing`: state that swaps needed, of some of them. */
   read(places: readonly At[], missing: readonly unknown[]): PoolReading<State, Pool<State> | null>
   /** The first topics of all logs that say that a pool has changed, or that there is a new one. */
   readonly follow: readonly string[]
-  /** Contracts besides the pools themselves that log what becomes of them, in lower case. */
+  /** Contracts besides the pools that log changes of them, in lower case. */
   readonly emitters?: readonly string[]
   /**
-   * The addresses of the pools that a log is about, in lower case; asked for every such log of every block, those of other contracts, too.
-   * It must not depend on what was asked for before.
+   * The addresses of the pools that a log is about, in lower case. Called for every such log of every block, including those of other
+   * contracts. The result must not depend on earlier calls.
    */
   poolsOf(log: FoundLog): readonly string[]
   /**
-   * After a log in the block of this head. Shares what did not change; the same pool where nothing did. `reload` where the log does not
-   * tell all.
+   * The pool after a log in the block of this head. It shares what did not change; it is the same object where nothing did. `reload` if the
+   * log does not say everything.
    */
   apply(pool: Pool<State> | null, log: FoundLog, head: Head): Pool<State> | null | 'reload'
-  /** Whether both say the same, of a pool that is known more or less of; equality where absent. */
+  /** Whether two states agree in what both of them know; equality if absent. */
   same?(inMemory: Pool<State>, loaded: Pool<State>): boolean
   /**
-   * What a pool is after a block though nothing was logged, where that depends on the time: null where it can do nothing. The same object
-   * where it does not, so that what is made of it is remembered.
+   * The pool after a block without logs, where it depends on the time; null if it can do nothing. It must be the same object if nothing
+   * changed, because what is computed of it is cached.
    */
   asOf?(pool: Pool<State>, head: Head): Pool<State> | null
 }
 
 /**
  * Creation code for `eth_call` that borrows `sentRaw` of a token from a pool and gives back what arrived. It returns
- * (bool measured, uint256 arrived, bool accepted, uint256 returned): whether anything is known, what the borrower got,
- * whether the token let it be given back, and what the pool had of that.
+ * (bool measured, uint256 arrived, bool accepted, uint256 returned): whether the trial worked, what the borrower got,
+ * whether the token could be given back, and what the pool got of it.
  */
 export interface Loan {
   readonly code: string
   readonly sentRaw: bigint
 }
 
-/** One kind of pool: what to read, and the mathematics of its contracts on what was read. */
+/** One kind of pool: what to read of it, and the arithmetic of its contracts. */
 export interface PoolProtocol<State = unknown> {
   /** Its label in routes, configuration and requests: "v3". */
   readonly version: string
-  /** Whatever lies between these pairs, each of them once; more of pools that earlier swaps found wanting. */
+  /** Reads all pools between these pairs, each once, and the state that earlier swaps found missing. */
   read(pairs: readonly Pair[], missing: readonly unknown[]): PoolReading<State>
-  /** Undefined where the pool would refuse it: too little in it, too much for it. */
+  /** Undefined if the pool would refuse the amount: it holds too little, or the amount is too large. */
   pass(pool: Pool<State>, passage: Passage, exact: 'in' | 'out', amountRaw: bigint): Passed | Missing | undefined
-  /** The marginal price without fees, in smallest units: out per in. */
+  /** The marginal price without fees, output per input, in smallest units. */
   spot(pool: Pool<State>, passage: Passage): { readonly numerator: bigint; readonly denominator: bigint }
-  /** What it keeps of the input, as a decimal string: "0.003". */
+  /** The part of the input that the pool keeps, as a decimal string: "0.003". */
   fee(pool: Pool<State>): string
-  /** No amount gets a better price than that of `spot` less the `fee`: routes that could not do better by it are not tried. */
+  /** No amount gets a better price than `spot` less `fee`. Routes that cannot win by that price are then not tried. */
   readonly spotIsBest?: true
-  /** The most that the pool takes in at once; absent where that is not known without trying. Only errors say it. */
+  /** The largest input that the pool takes at once, for error messages. Absent where it is not known without trying. */
   mostIn?(pool: Pool<State>, passage: Passage): bigint
-  /** Absent where only asking tells what becomes of pools: then nothing of the exchange is quoted from memory. */
+  /** Absent where changes of pools are not logged. Then no pool of the exchange is quoted from memory. */
   readonly memory?: PoolMemory<State>
-  /** A little of a token that the pool lends for a moment, to see whether it moves exactly; absent or undefined where it lends none. */
+  /** Lends a little of a token for a moment, to see whether transfers are exact. Absent or undefined where the pool lends none. */
   loan?(pool: Pool<State>, token: string): Loan | undefined
 }
 
-/** A contract that takes swaps along routes. */
+/** A contract that trades along routes. */
 export interface Router {
   readonly address: string
   /** Its label among the connector's spenders: "v3". */
   readonly name: string
-  /** Whether it can carry out a route through pools of these versions, in this order. */
+  /** Whether it takes a route through pools of these versions, in this order. */
   carries(versions: readonly string[], exact: 'in' | 'out'): boolean
   /**
-   * Whether it can carry out several routes of these versions at once, all or nothing: quotes then have `parts`. Of a single one: whether it
-   * may be one of several. Absent: never.
+   * Whether it takes several routes of these versions at once, all or nothing: quotes then have `parts`. For a single route: whether the
+   * route may be one of several. Never, if absent.
    */
   splits?(parts: readonly (readonly string[])[], swap: Pick<Swap, 'tokenIn' | 'tokenOut' | 'exact'>): boolean
   plan(quote: Quote, terms: SwapTerms): Plan<Evm>
-  /** What its own swap gave; undefined where the receipt shows none, or the memo is another router's. */
+  /** What its own swap gave. Undefined if the receipt shows no swap, or if the memo is another router's. */
   fill(receipt: EvmReceipt, memo: Json): Fill | undefined
   /** Asked once, with the first quote: whether the configured contract trades with the pools that are read. */
   readonly check?: {
     readonly calls: readonly Call[]
-    /** @throws SluiceError SERVICE_UNINITIALIZED where it does not */ verify(answers: readonly CallResult[]): void
+    /** @throws SluiceError SERVICE_UNINITIALIZED if it does not */
+    verify(answers: readonly CallResult[]): void
   }
 }
 
 /** What a kit makes of one exchange on one network: pools to quote from, and routers to trade through. */
 export interface PoolExchange {
   readonly protocols: readonly PoolProtocol[]
-  /** In order of preference where several carry a route. */
+  /** In order of preference, where several take a route. */
   readonly routers: readonly Router[]
 }
 
-/** Pools that can be kept in memory are read for a single quote as they are loaded into it. */
+/** Makes `PoolProtocol.read` of a `PoolMemory`: a single quote reads pools as the memory loads them. */
 export const readBy =
   <State, At extends Place>(memory: PoolMemory<State, At>): PoolProtocol<State>['read'] =>
   (pairs, missing) => {
@@ -146,7 +148,7 @@ export const readBy =
     return { calls, pools: (results) => pools(results).filter((pool) => pool !== null) }
   }
 
-/** A pool as it is after a block, with what the time alone makes of it; null where there is none, or it can do nothing. */
+/** A pool after a block, with what the time alone changed. Null if it does not exist or can do nothing. */
 export function poolAsOf({ protocol, pool }: { readonly protocol: PoolProtocol; readonly pool: Pool | null }, head: Head): Pool | null {
   return pool && protocol.memory?.asOf ? protocol.memory.asOf(pool, head) : pool
 }

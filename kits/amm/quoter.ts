@@ -3,106 +3,107 @@ import type { EvmReader, CallResult, Call } from '../evm/types.ts'
 import { type feeOnTransferCheck, untrustedTokens } from './fee-on-transfer.ts'
 import { poolToken, priceSwap } from './price.ts'
 import { type PoolExchange, type Pair, poolAsOf, type Router } from './protocol.ts'
-import type { MissingState } from './routing/best-route.ts'
-import { routeOptionsOf, poolGraphOf, type PoolGraph, type RouteOptions } from './routing/graph.ts'
+import { innerTokens, routeOptionsOf, poolGraphOf } from './routing/graph.ts'
+import type { MissingState, PoolGraph, RouteOptions } from './routing/graph.ts'
 
-// The first, and some more where pools turn out to be wanting. What is unknown after that counts as unable.
-const mostReads = 4
+/** The first read, and more where pools turn out to have missing state. After that, a pool with missing state counts as one that refuses. */
+const maxReads = 4
 
 export interface QuoterOptions {
   readonly exchange: PoolExchange
   readonly reader: EvmReader
   readonly checks: RouterChecks
   readonly requireExactTransfers: ReturnType<typeof feeOnTransferCheck>
-  /** Tokens that are known to move exactly. */
+  /** Tokens whose transfers are known to be exact. */
   readonly trusted: ReadonlySet<string>
 }
 
-/** Quotes by one batch of pools at one block, and integer arithmetic. */
-export function quoter({ exchange, reader, checks, requireExactTransfers: requireExact, trusted }: QuoterOptions) {
+/** Quotes by reading pools at one block and computing with integers. */
+export function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: QuoterOptions) {
   const { intermediates, wrapped } = reader
-  const between = intermediates.map(({ address }) => address)
-  const load = poolLoader(reader, checks)
-  const wantedLately = missingStateCache()
+  const missingBefore = missingStateCache()
 
   return async (swap: Swap, version: string | undefined, at: At): Promise<Quote> => {
     const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
     requireDifferentTokens(tokenIn, tokenOut)
-    const ways = routeOptionsOf(exchange, swap.exact, version)
-    const pairs = routePairs(tokenIn, tokenOut, between)
-    let wanted = wantedLately.of(tokenIn, tokenOut)
+    const options = routeOptionsOf(exchange, swap.exact, version)
+    const pairs = routePairs(
+      tokenIn,
+      tokenOut,
+      intermediates.map(({ address }) => address),
+    )
+    let missing = missingBefore.get(tokenIn, tokenOut)
     for (let reads = 1; ; reads += 1) {
-      const { head, graph: lanes } = await load(ways, pairs, wanted, at)
-      const board = { head, graph: lanes, options: ways, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
-      const priced = priceSwap(board, swap, mostReads - reads)
-      if ('wanted' in priced) {
-        wanted = [...wanted, ...priced.wanted]
+      const { head, graph } = await loadPools(reader, checks, options, pairs, missing, at)
+      const snapshot = { head, graph, options, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
+      const priced = priceSwap(snapshot, swap, maxReads - reads)
+      if ('missing' in priced) {
+        missing = [...missing, ...priced.missing]
         continue
       }
-      // Only what was good for something: whoever asks for more than there is makes nobody else's quotes any slower.
-      if (reads > 1) wantedLately.put(tokenIn, tokenOut, wanted)
-      await requireExact(untrustedTokens(swap, priced.edges, lanes, trusted), at)
+      // Only what led to a quote: a request for more than there is must not slow down the quotes of others.
+      if (reads > 1) missingBefore.set(tokenIn, tokenOut, missing)
+      await requireExactTransfers(untrustedTokens(swap, priced.edges, graph, trusted), at)
       return priced.quote
     }
   }
 }
 
-/** @throws SluiceError INCOMPLETE_PARAMS where a swap's tokens are one in the pools */
+/** @throws SluiceError INCOMPLETE_PARAMS if a swap's tokens are the same one in pools */
 export function requireDifferentTokens(tokenIn: string, tokenOut: string): void {
   if (tokenIn === tokenOut) throw badFields([{ field: 'quote', problem: 'is the same token as base, or its wrapped form: give another' }])
 }
 
-/** Every two tokens that may follow one another on a route of up to three hops through `between`; each two once. */
-export function routePairs(tokenIn: string, tokenOut: string, between: readonly string[]): readonly Pair[] {
-  const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
+/** Every two tokens that may follow one another on a route of up to three hops; each two once. */
+export function routePairs(tokenIn: string, tokenOut: string, intermediates: readonly string[]): readonly Pair[] {
+  const inner = innerTokens({ tokenIn, tokenOut, intermediates })
   return [
     [tokenIn, tokenOut],
-    ...via.flatMap((token): readonly Pair[] => [
+    ...inner.flatMap((token): readonly Pair[] => [
       [tokenIn, token],
       [token, tokenOut],
     ]),
-    ...via.flatMap((first, index) => via.slice(index + 1).map((second): Pair => [first, second])),
+    ...inner.flatMap((first, index) => inner.slice(index + 1).map((second): Pair => [first, second])),
   ]
 }
 
-interface PoolsAtBlock {
-  readonly head: Head
-  readonly graph: PoolGraph
-}
+/** Reads the pools of all protocols at one block, in one round trip, and checks the routers that may be chosen along with it. */
+async function loadPools(
+  reader: EvmReader,
+  checks: RouterChecks,
+  { protocols, routers }: RouteOptions,
+  pairs: readonly Pair[],
+  missing: readonly MissingState[],
+  at: At,
+): Promise<{ readonly head: Head; readonly graph: PoolGraph }> {
+  const readings = protocols.map((protocol) => {
+    const ofProtocol = missing.filter((each) => each.protocol === protocol).map((each) => each.missing)
+    return { protocol, reading: protocol.read(pairs, ofProtocol) }
+  })
+  const due = checks.due(routers)
+  const calls = [...readings.flatMap(({ reading }) => reading.calls), ...checks.calls(due)]
+  const { head, results } = await reader.read(calls, at)
 
-/** Loads the pools of all protocols at one block, in one round trip, and checks the routers that may be chosen with it. */
-function poolLoader(reader: EvmReader, checks: RouterChecks) {
-  return async (ways: RouteOptions, pairs: readonly Pair[], wanted: readonly MissingState[], at: At): Promise<PoolsAtBlock> => {
-    const readings = ways.protocols.map((protocol) => {
-      const missing = wanted.filter((each) => each.protocol === protocol).map((each) => each.missing)
-      return { protocol, reading: protocol.read(pairs, missing) }
-    })
-    const due = checks.due(ways.routers)
-    const calls = [...readings.flatMap(({ reading }) => reading.calls), ...checks.calls(due)]
-    const { head, results } = await reader.read(calls, at)
-
-    let taken = 0
-    const take = (count: number) => results.slice(taken, (taken += count))
-    const pools = readings.flatMap(({ protocol, reading }) =>
-      reading.pools(take(reading.calls.length)).flatMap((read) => {
-        const pool = poolAsOf({ protocol, pool: read }, head)
-        return pool ? [{ protocol, pool }] : []
-      }),
-    )
-    checks.verify(due, results.slice(taken))
-    return { head, graph: poolGraphOf(pools) }
-  }
+  let taken = 0
+  const pools = readings.flatMap(({ protocol, reading }) =>
+    reading.pools(results.slice(taken, (taken += reading.calls.length))).flatMap((read) => {
+      const pool = poolAsOf({ protocol, pool: read }, head)
+      return pool ? [{ protocol, pool }] : []
+    }),
+  )
+  checks.verify(due, results.slice(taken))
+  return { head, graph: poolGraphOf(pools) }
 }
 
 /**
- * Which routers were checked: a configured address of another exchange would give the prices of one and the trades of the other. Each is
- * checked once, before what it would carry out is shown.
+ * Checks each router once, before it is shown in a quote: if a configured address belongs to another exchange, prices would come from one
+ * exchange and trades would go to the other.
  */
 interface RouterChecks {
-  /** Of those that were not checked yet. */
+  /** Those that were not checked yet. */
   due(routers: readonly Router[]): readonly Router[]
   calls(due: readonly Router[]): readonly Call[]
-  /** @throws SluiceError SERVICE_UNINITIALIZED where one trades with other pools than those that are read */
+  /** @throws SluiceError SERVICE_UNINITIALIZED if a router trades with other pools than those that are read */
   verify(due: readonly Router[], answers: readonly CallResult[]): void
 }
 
@@ -122,25 +123,21 @@ export function routerChecks(): RouterChecks {
   }
 }
 
-const rememberedMs = 60_000
-const mostRemembered = 1_000
-const mostOfOne = 256
+const cachedMs = 60_000
+const maxCachedPairs = 1_000
+const maxMissingPerPair = 256
 
-/**
- * What the last quoted swap of two tokens had to read on: who asks for much of them once will do so again, and is spared the
- * further round trips.
- */
-function missingStateCache(nowMs: () => number = () => performance.now()) {
-  const known = new Map<string, { readonly wanted: readonly MissingState[]; readonly expires: number }>()
+/** The state that the last quote of two tokens found missing. The next quote reads it at once and is spared the further round trips. */
+function missingStateCache() {
+  const cache = new Map<string, { readonly missing: readonly MissingState[]; readonly expires: number }>()
   return {
-    of(tokenIn: string, tokenOut: string): readonly MissingState[] {
-      if (known.size === 0) return []
-      const found = known.get(`${tokenIn} ${tokenOut}`)
-      return found && found.expires > nowMs() ? found.wanted : []
+    get(tokenIn: string, tokenOut: string): readonly MissingState[] {
+      const found = cache.get(`${tokenIn} ${tokenOut}`)
+      return found && found.expires > performance.now() ? found.missing : []
     },
-    put(tokenIn: string, tokenOut: string, wanted: readonly MissingState[]): void {
-      if (known.size >= mostRemembered) known.clear()
-      known.set(`${tokenIn} ${tokenOut}`, { wanted: wanted.slice(-mostOfOne), expires: nowMs() + rememberedMs })
+    set(tokenIn: string, tokenOut: string, missing: readonly MissingState[]): void {
+      if (cache.size >= maxCachedPairs) cache.clear()
+      cache.set(`${tokenIn} ${tokenOut}`, { missing: missing.slice(-maxMissingPerPair), expires: performance.now() + cachedMs })
     },
   }
 }

@@ -4,39 +4,39 @@ import type { GasProfile, Evm } from '../evm/types.ts'
 /** How one router does a swap. */
 interface RouterCall {
   router: string
-  /** With the bound and the deadline in it, which the router enforces. */
+  /** Calldata with the bound and the deadline in it, which the router enforces. */
   data: string
   memo: Json
-  /** Beside those of the payment. */
+  /** Besides those of the payment. */
   needs?: readonly Need[]
 }
 
-/** One call to a router that pays at most what the terms allow: as its value where it is the coin, else by an allowance. */
+/** One call to a router that pays at most what the terms allow: the native coin as the call's value, another token by an allowance. */
 export function swapPlan(quote: Quote, { boundRaw, deadline }: SwapTerms, { router, data, memo, needs = [] }: RouterCall): Plan<Evm> {
   const { tokenIn, exact, amountRaw } = quote.swap
-  const mostInRaw = exact === 'in' ? amountRaw : boundRaw
-  const allowance: Need = { is: 'allowance', token: tokenIn.address, spender: router, amountRaw: mostInRaw }
+  const maxInRaw = exact === 'in' ? amountRaw : boundRaw
+  const allowance: Need = { is: 'allowance', token: tokenIn.address, spender: router, amountRaw: maxInRaw }
   return {
-    steps: [{ to: router, data, value: (tokenIn.native ? mostInRaw : 0n).toString(), alike: alikeOf(quote) }],
-    needs: [{ is: 'balance', token: tokenIn.address, amountRaw: mostInRaw }, ...(tokenIn.native ? [] : [allowance]), ...needs],
+    steps: [{ to: router, data, value: (tokenIn.native ? maxInRaw : 0n).toString(), alike: gasProfileOf(quote) }],
+    needs: [{ is: 'balance', token: tokenIn.address, amountRaw: maxInRaw }, ...(tokenIn.native ? [] : [allowance]), ...needs],
     deadline,
     memo,
   }
 }
 
-/** Swaps of one shape through pools of the same versions use as much gas, but for what the pools say themselves. */
-function alikeOf({ swap: { tokenIn, tokenOut, exact }, route, parts = [], gasUnits, firstWriteUnits = 0n }: Quote): GasProfile {
+/** Swaps of one shape through pools of the same versions use the same gas, except for what the pools say of themselves. */
+function gasProfileOf({ swap: { tokenIn, tokenOut, exact }, route, parts = [], gasUnits, firstWriteUnits = 0n }: Quote): GasProfile {
   const coins = [tokenIn, tokenOut].map(({ native }) => (native ? 'coin' : 'token'))
-  const ways = parts.length > 0 ? parts.map(({ hops }) => hops) : [route.length]
+  const hopCounts = parts.length > 0 ? parts.map(({ hops }) => hops) : [route.length]
   return {
-    kind: [exact, ...coins, ...route.map(({ version }) => version), ...ways].join(' '),
+    kind: [exact, ...coins, ...route.map(({ version }) => version), ...hopCounts].join(' '),
     units: gasUnits.toString(),
     firstWriteUnits: firstWriteUnits.toString(),
     through: route.map((hop) => `${hop.pool} ${hop.tokenIn} ${hop.tokenOut}`),
   }
 }
 
-/** One way of a swap, in order, with what goes in and comes out of it. */
+/** One of the routes of a quote. */
 export interface RoutePart {
   readonly route: readonly Hop[]
   /** Of the exact amount. */
@@ -45,7 +45,7 @@ export interface RoutePart {
   readonly otherRaw: bigint
 }
 
-/** The ways that a quote goes: one, where it has no `parts`. */
+/** The routes of a quote: a single one if it has no `parts`. */
 export function partsOf({ swap, amountRaw, route, parts }: Pick<Quote, 'swap' | 'amountRaw' | 'route' | 'parts'>): readonly RoutePart[] {
   if (!parts) return [{ route, exactRaw: swap.amountRaw, otherRaw: amountRaw }]
   let from = 0
@@ -53,9 +53,9 @@ export function partsOf({ swap, amountRaw, route, parts }: Pick<Quote, 'swap' | 
 }
 
 /**
- * A swap's bound, divided among its parts by what each was quoted: together they are the bound, to the unit, so that what it says is what
- * the chain holds to. As long as the quote keeps within the bound, each part of it keeps within its own: what rounding left goes where
- * there is room for it.
+ * Divides a swap's bound among its parts in proportion to their quotes. The parts add up to the bound, to the unit, so the chain enforces
+ * exactly what the caller was told. If the quote keeps within the bound, each part keeps within its own: what rounding leaves goes to parts
+ * that have room for it.
  */
 export function boundsOf(parts: readonly Pick<RoutePart, 'otherRaw'>[], boundRaw: bigint): readonly bigint[] {
   const quotedRaw = parts.reduce((sum, { otherRaw }) => sum + otherRaw, 0n)

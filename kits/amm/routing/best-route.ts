@@ -1,452 +1,341 @@
-import type { Router, Passed, PoolProtocol } from '../protocol.ts'
+// The best route by branch and bound. Partial routes grow by one pool at a time. Those that another route dominates are left out, and so
+// are those whose upper bound is below the incumbent, the best complete route known.
+
+import type { Passed, Router } from '../protocol.ts'
 import { netGain, hugeGasUnits, swapGasUnits, type GasCost } from './gas-cost.ts'
-import { type PoolEdge, type PoolGraph, type RouteOptions, perGraph } from './graph.ts'
-import { quoteAlong } from './split.ts'
-
-/** An exact amount that is to go from one token to another, by way of others. All tokens are addresses. */
-export interface RouteQuery {
-  readonly tokenIn: string
-  readonly tokenOut: string
-  readonly intermediates: readonly string[]
-  readonly exact: 'in' | 'out'
-  readonly amountRaw: bigint
-}
-
-interface SearchResult {
-  /** At the other end of the course, by whatever pool was the last; those of fewer hops first. */
-  readonly routes: readonly PartialRoute[]
-  /** Of pools that might give anything. */
-  readonly missing: readonly MissingState[]
-  /** Of ways that at their best would be refused, and otherwise perhaps not. */
-  readonly missingIfNoRoute: readonly MissingState[]
-  /** A pool took the amount and gave nothing for it. */
-  readonly isTooLittle: boolean
-}
-
-export const maxHops = 3
-
-/**
- * Goes from token to token, for an exact amount out from the end to the start, and keeps at each the best way there: which
- * one it was does not matter for what follows, and more of one token never gives less of another; where a pool refuses it, it is less that
- * goes through. Where gas is to be paid for, those are kept that are the best with as little gas. A pool that more must be known of is gone
- * through as if it were the best that it could be: it is read on only where that would be the best.
- */
-export function search(
-  lanes: PoolGraph,
-  { tokenIn, tokenOut, intermediates: between, exact, amountRaw }: RouteQuery,
-  versions: ReadonlySet<string>,
-  isGasFree: boolean,
-  isHopeless: IsPruned = () => false,
-): SearchResult {
-  const forward = exact === 'in'
-  const [start, end] = forward ? [tokenIn, tokenOut] : [tokenOut, tokenIn]
-  const via = between.filter((token) => token !== start && token !== end)
-  const ends: PartialRoute[] = []
-  const best = new Map<string, readonly PartialRoute[]>()
-  const wanted: MissingState[] = []
-  const unsure: MissingState[] = []
-  let tooLittle = false
-
-  const foremost = new ParetoFront(exact, isGasFree)
-  const lesser = new Map<PartialRoute, readonly PartialRoute[]>()
-
-  function goThrough(lane: PoolEdge, way: PartialRoute, arrivals: PartialRoute[]): void {
-    const { protocol, pool, passage } = lane
-    const left = maxHops - way.edges.length - 1
-    const isEnd = (forward ? passage.tokenOut : passage.tokenIn) === end
-    if (left < (isEnd ? 0 : 1) || visits(way, pool.address) || isHopeless(way, lane, left)) return
-    const passed = lane.pass(exact, way.amountRaw)
-    if (passed === undefined) {
-      unsure.push(...way.unknowns)
-      // Where an exact amount is to come out, others need even more of the pool.
-      if (forward) for (const less of lesserThan(way)) goThrough(lane, less, arrivals)
-    } else if ('missing' in passed) {
-      const { missing, atBestRaw } = passed
-      const doubts = [...way.unknowns, { protocol, pool: pool.address, missing }]
-      if (atBestRaw === undefined) wanted.push(...doubts)
-      else if (atBestRaw > 0n || !forward)
-        arrivals.push(extendRoute(way, lane, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: 0n }, doubts, exact))
-    } else if (passed.amountRaw <= 0n) tooLittle = true
-    else arrivals.push(extendRoute(way, lane, passed, way.unknowns, exact))
-  }
-
-  /** Ways that were left out for one that brings too much, or for one that it goes on from. */
-  function lesserThan(way: PartialRoute): readonly PartialRoute[] {
-    const known = lesser.get(way)
-    if (known) return known
-    const found = [...foremost.dominatedBy(way)]
-    lesser.set(way, found)
-    const lane = way.edges.at(-1)
-    if (way.parent && lane) for (const less of lesserThan(way.parent)) goThrough(lane, less, found)
-    return found
-  }
-
-  const atStart: PartialRoute = { amountRaw, gasUnits: 0n, firstWriteUnits: 0n, edges: [], unknowns: [] }
-  let here: readonly (readonly [string, readonly PartialRoute[]])[] = [[start, [atStart]]]
-  for (let hop = 1; hop <= maxHops; hop += 1) {
-    const next: [string, readonly PartialRoute[]][] = []
-    for (const to of hop < maxHops ? [...via, end] : [end]) {
-      const arrivals: PartialRoute[] = []
-      for (const [from, ways] of here) {
-        for (const lane of forward ? lanes.edgesBetween(from, to) : lanes.edgesBetween(to, from)) {
-          if (versions.has(lane.protocol.version)) for (const way of ways) goThrough(lane, way, arrivals)
-        }
-      }
-      if (to === end) {
-        ends.push(...arrivals)
-      } else {
-        const before = best.get(to) ?? []
-        const known = foremost.add([...before, ...arrivals])
-        best.set(to, known)
-        // What a shorter way has brought already is gone on from already.
-        const further = known.filter((one) => !before.includes(one))
-        if (further.length > 0) next.push([to, further])
-      }
-    }
-    here = next
-  }
-  return { routes: ends, missing: wanted, missingIfNoRoute: unsure, isTooLittle: tooLittle }
-}
+import { getOrCreate, innerTokens, maxHops, perGraph, quoteAlong, ratedRoutes, versionsOf } from './graph.ts'
+import type { MissingState, PoolEdge, PoolGraph, RouteOptions, RouteQuery, RouteQuote } from './graph.ts'
 
 export interface PricedRoute {
   readonly edges: readonly PoolEdge[]
   readonly router: Router
   /** The other side of the swap. */
   readonly amountRaw: bigint
+  /** Of the whole swap. */
   readonly gasUnits: bigint
   readonly firstWriteUnits: bigint
-}
-
-/** With what the trader has of it after paying for gas. */
-interface Incumbent {
-  readonly route: PricedRoute
-  readonly gainRaw: bigint
 }
 
 interface BestRoute {
   /** Undefined where no route gives anything. */
   readonly best: PricedRoute | undefined
-  /** What must be known to be sure that there is none better. */
+  /** State that could show a better route. */
   readonly missing: readonly MissingState[]
+  /** A pool took the amount and gave nothing for it. */
+  readonly isTooLittle: boolean
+}
+
+/** A complete route, and what the trader has of it after paying for gas. */
+interface Incumbent {
+  readonly route: PricedRoute
+  readonly gainRaw: bigint
+}
+
+/**
+ * The route that leaves the trader most after paying for gas; the shorter of two equal ones.
+ * @param gasCost in the token of the other side
+ */
+export function bestRoute(graph: PoolGraph, query: RouteQuery, options: RouteOptions, gasCost: GasCost): BestRoute {
+  const first = firstIncumbent(graph, query, options, gasCost)
+  const isPruned = first && pruneBelow(first.gainRaw, graph, query, gasCost)
+  const isGasFree = gasCost(hugeGasUnits) === 0n
+  const searches = options.versionSets.map((versions) => search(graph, query, versions, isGasFree, isPruned))
+  const routerOf = ({ edges }: PartialRoute) => options.routerFor(versionsOf(edges))
+  let incumbent: Incumbent | undefined
+  const uncertain: { route: PartialRoute; gainRaw: bigint }[] = []
+  for (const { routes } of searches) {
+    for (const route of routes) {
+      const gainRaw = gainOf(route, query, gasCost)
+      if (incumbent && gainRaw <= incumbent.gainRaw) continue
+      if (route.unknowns.length > 0) {
+        uncertain.push({ route, gainRaw })
+        continue
+      }
+      const router = routerOf(route)
+      if (router) incumbent = { route: pricedRoute(route.edges, router, route), gainRaw }
+    }
+  }
+  // The search finds the first incumbent again, unless a route to one of its tokens was left out for another that costs more gas later.
+  if (first && (!incumbent || first.gainRaw > incumbent.gainRaw)) incumbent = first
+  const certainRaw = incumbent?.gainRaw
+  const better = uncertain.filter(({ route, gainRaw }) => (certainRaw === undefined || gainRaw > certainRaw) && routerOf(route))
+  if (incumbent) lastBestOf(graph).set(keyOf(query), incumbent.route.edges)
+  return {
+    best: incumbent?.route,
+    missing: [
+      ...searches.flatMap(({ missing, missingIfNoRoute }) => (incumbent ? missing : [...missing, ...missingIfNoRoute])),
+      ...better.flatMap(({ route }) => route.unknowns),
+    ],
+    isTooLittle: searches.some((each) => each.isTooLittle),
+  }
+}
+
+const gainOf = ({ amountRaw, gasUnits }: RouteQuote, { exact }: RouteQuery, gasCost: GasCost): bigint =>
+  netGain(exact, amountRaw, swapGasUnits + gasUnits, gasCost)
+
+const pricedRoute = (edges: readonly PoolEdge[], router: Router, { amountRaw, gasUnits, firstWriteUnits }: RouteQuote): PricedRoute => ({
+  edges,
+  router,
+  amountRaw,
+  gasUnits: swapGasUnits + gasUnits,
+  firstWriteUnits,
+})
+
+const keyOf = ({ exact, tokenIn, tokenOut }: RouteQuery): string => `${exact} ${tokenIn} ${tokenOut}`
+
+/** The best route for the last amount. It is tried first for the next one, because the best price may be that of a nearly empty pool. */
+const lastBestOf = perGraph<readonly PoolEdge[]>()
+
+/**
+ * The better one of two routes: the best for the last amount, and the one with the best price. Undefined where neither gives anything, and
+ * where no pool's price is a bound, so that nothing could be pruned.
+ */
+function firstIncumbent(graph: PoolGraph, query: RouteQuery, options: RouteOptions, gasCost: GasCost): Incumbent | undefined {
+  if (!options.protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
+  const byRate = ratedRoutes(graph, query)[0]?.edges
+  const lastBest = lastBestOf(graph).get(keyOf(query))
+  const isSame = byRate?.length === lastBest?.length && byRate?.every((edge, index) => edge === lastBest?.[index])
+  let incumbent: Incumbent | undefined
+  for (const edges of isSame ? [byRate] : [lastBest, byRate]) {
+    const versions = edges && versionsOf(edges)
+    if (!versions || !options.versionSets.some((set) => versions.every((each) => set.has(each)))) continue
+    const router = options.routerFor(versions)
+    const quote = router && quoteAlong(edges, query.exact, query.amountRaw, true)
+    if (!quote) continue
+    const gainRaw = gainOf(quote, query, gasCost)
+    if (!incumbent || gainRaw > incumbent.gainRaw) incumbent = { route: pricedRoute(edges, router, quote), gainRaw }
+  }
+  return incumbent
+}
+
+/** A route from the start of the search to some token. */
+interface PartialRoute extends RouteQuote {
+  /** In the order in which the tokens go. */
+  readonly edges: readonly PoolEdge[]
+  /** The route that this one extends by an edge. */
+  readonly parent?: PartialRoute
+}
+
+interface SearchResult {
+  /** Complete routes, by whatever pool is the last; those of fewer hops first. */
+  readonly routes: readonly PartialRoute[]
+  /** Of pools about which nothing is known. */
+  readonly missing: readonly MissingState[]
+  /** Of routes whose amount is only a bound: a pool refuses the bound, and perhaps takes the amount. */
+  readonly missingIfNoRoute: readonly MissingState[]
+  /** A pool took the amount and gave nothing for it. */
   readonly isTooLittle: boolean
 }
 
 /**
- * The route that leaves the trader most after paying for gas; the shorter of equals.
- * @param gasCost what that much gas costs, in the token of the other side
+ * Goes from token to token, from the end to the start for an exact amount out, and keeps the best routes to each token. How they came there
+ * does not matter for what follows, and more of one token never gives less of another. Where a pool refuses the best amount, the smaller
+ * amounts of dominated routes are tried. Where gas costs something, routes that use less of it are kept, too.
+ * A pool with missing state counts as the best that it can be: its state is read only if the route would then be the best.
+ * @param versions the route passes pools of these only
  */
-export function bestRoute(lanes: PoolGraph, course: RouteQuery, ways: RouteOptions, gasCost: GasCost): BestRoute {
-  const tried = firstIncumbent(lanes, course, ways, gasCost)
-  const isHopeless = tried && pruneBelow(lanes, course, tried.gainRaw, gasCost)
-  const isGasFree = gasCost(hugeGasUnits) === 0n
-  const explored = ways.versionSets.map((mix) => search(lanes, course, mix, isGasFree, isHopeless))
-  let best: Incumbent | undefined
-  const hopes: { arrival: PartialRoute; gainRaw: bigint }[] = []
-  for (const { routes: arrivals } of explored) {
-    for (const arrival of arrivals) {
-      const { amountRaw, firstWriteUnits } = arrival
-      const gasUnits = swapGasUnits + arrival.gasUnits
-      const gainRaw = netGain(course.exact, amountRaw, gasUnits, gasCost)
-      if (best && gainRaw <= best.gainRaw) continue
-      if (arrival.unknowns.length > 0) {
-        hopes.push({ arrival, gainRaw })
-        continue
+export function search(
+  graph: PoolGraph,
+  query: RouteQuery,
+  versions: ReadonlySet<string>,
+  isGasFree: boolean,
+  isPruned: IsPruned = () => false,
+): SearchResult {
+  const { tokenIn, tokenOut, exact, amountRaw } = query
+  const isForward = exact === 'in'
+  const [start, end] = isForward ? [tokenIn, tokenOut] : [tokenOut, tokenIn]
+  const inner = innerTokens(query)
+  const complete: PartialRoute[] = []
+  const bestTo = new Map<string, readonly PartialRoute[]>()
+  const missing: MissingState[] = []
+  const missingIfNoRoute: MissingState[] = []
+  let isTooLittle = false
+
+  const front = new ParetoFront(exact, isGasFree)
+  const smaller = new Map<PartialRoute, readonly PartialRoute[]>()
+
+  function extend(route: PartialRoute, edge: PoolEdge, extended: PartialRoute[]): void {
+    const { protocol, pool, passage } = edge
+    const hopsLeft = maxHops - route.edges.length - 1
+    const isEnd = (isForward ? passage.tokenOut : passage.tokenIn) === end
+    if (hopsLeft < (isEnd ? 0 : 1) || visits(route, pool.address) || isPruned(route, edge, hopsLeft)) return
+    const passed = edge.pass(exact, route.amountRaw)
+    if (passed === undefined) {
+      missingIfNoRoute.push(...route.unknowns)
+      // For an exact amount out, dominated routes need even more of the pool.
+      if (isForward) for (const each of smallerThan(route)) extend(each, edge, extended)
+    } else if ('missing' in passed) {
+      const { atBestRaw } = passed
+      const unknowns = [...route.unknowns, { protocol, pool: pool.address, missing: passed.missing }]
+      if (atBestRaw === undefined) missing.push(...unknowns)
+      else if (atBestRaw > 0n || !isForward)
+        extended.push(extendedBy(edge, route, { amountRaw: atBestRaw > 0n ? atBestRaw : 1n, gasUnits: 0n }, unknowns, exact))
+    } else if (passed.amountRaw <= 0n) isTooLittle = true
+    else extended.push(extendedBy(edge, route, passed, route.unknowns, exact))
+  }
+
+  /** Routes that were left out for one that brings too much for a pool, or for one that it extends. */
+  function smallerThan(route: PartialRoute): readonly PartialRoute[] {
+    const known = smaller.get(route)
+    if (known) return known
+    const found = [...front.disqualify(route)]
+    smaller.set(route, found)
+    const edge = route.edges.at(-1)
+    if (route.parent && edge) for (const each of smallerThan(route.parent)) extend(each, edge, found)
+    return found
+  }
+
+  const empty: PartialRoute = { amountRaw, gasUnits: 0n, firstWriteUnits: 0n, edges: [], unknowns: [] }
+  let open: readonly (readonly [string, readonly PartialRoute[]])[] = [[start, [empty]]]
+  for (let hop = 1; hop <= maxHops; hop += 1) {
+    const next: [string, readonly PartialRoute[]][] = []
+    for (const to of hop < maxHops ? [...inner, end] : [end]) {
+      const extended: PartialRoute[] = []
+      for (const [from, routes] of open) {
+        for (const edge of isForward ? graph.edgesBetween(from, to) : graph.edgesBetween(to, from)) {
+          if (versions.has(edge.protocol.version)) for (const route of routes) extend(route, edge, extended)
+        }
       }
-      const router = carrierOf(ways, arrival)
-      if (router) best = { route: { edges: arrival.edges, router, amountRaw, gasUnits, firstWriteUnits }, gainRaw }
+      if (to === end) {
+        complete.push(...extended)
+      } else {
+        const shorter = bestTo.get(to) ?? []
+        const best = front.of([...shorter, ...extended])
+        bestTo.set(to, best)
+        // The shorter ones were extended already.
+        const added = best.filter((route) => !shorter.includes(route))
+        if (added.length > 0) next.push([to, added])
+      }
     }
+    open = next
   }
-  // It is found again, but where a way was kept for it that costs more gas farther on.
-  if (tried && (!best || tried.gainRaw > best.gainRaw)) best = tried
-  const certainRaw = best?.gainRaw
-  const better = hopes.filter(({ arrival, gainRaw }) => (certainRaw === undefined || gainRaw > certainRaw) && carrierOf(ways, arrival))
-  const wanted = [
-    ...explored.flatMap((each) => (best ? each.missing : [...each.missing, ...each.missingIfNoRoute])),
-    ...better.flatMap(({ arrival }) => arrival.unknowns),
-  ]
-  if (best) rememberBest(lanes, course, best.route.edges)
-  return { best: best?.route, missing: wanted, isTooLittle: explored.some((each) => each.isTooLittle) }
+  return { routes: complete, missing, missingIfNoRoute, isTooLittle }
 }
 
-const carrierOf = (ways: RouteOptions, { edges: lanes }: PartialRoute): Router | undefined =>
-  ways.routerFor(lanes.map(({ protocol }) => protocol.version))
+const visits = ({ edges }: PartialRoute, pool: string) => edges.some((edge) => edge.pool.address === pool)
 
-/**
- * The other side at the pools' marginal prices and without fees: what the price impact is measured against. Rounded up,
- * so that it is never zero.
- */
-export function spotAlong(lanes: readonly PoolEdge[], exact: 'in' | 'out', amountRaw: bigint): bigint {
-  let [numerator, denominator] = [amountRaw, 1n]
-  for (const { protocol, pool, passage } of lanes) {
-    const spot = protocol.spot(pool, passage)
-    numerator *= exact === 'in' ? spot.numerator : spot.denominator
-    denominator *= exact === 'in' ? spot.denominator : spot.numerator
-  }
-  return (numerator + denominator - 1n) / denominator
-}
-
-/** A pool of which more must be known. */
-export interface MissingState {
-  readonly protocol: PoolProtocol
-  /** Its address. */
-  readonly pool: string
-  readonly missing: unknown
-}
-
-/** A way that has been gone, with what came of the amount at its end. */
-interface PartialRoute {
-  readonly amountRaw: bigint
-  /** Of the pools. */
-  readonly gasUnits: bigint
-  /** As of a pass. */
-  readonly firstWriteUnits: bigint
-  /** In the order in which the tokens go. */
-  readonly edges: readonly PoolEdge[]
-  /** What must be known of its pools; until then the amount is what it could be at best. */
-  readonly unknowns: readonly MissingState[]
-  /** The way that it goes on from. */
-  readonly parent?: PartialRoute
-}
-
-/** A way and one more lane: behind it, or before it where an exact amount out is followed from its end. */
-function extendRoute(
-  way: PartialRoute,
-  lane: PoolEdge,
+/** For an exact amount out, routes grow from their end. */
+function extendedBy(
+  edge: PoolEdge,
+  route: PartialRoute,
   passed: Passed,
-  doubts: readonly MissingState[],
+  unknowns: readonly MissingState[],
   exact: 'in' | 'out',
 ): PartialRoute {
   return {
     amountRaw: passed.amountRaw,
-    gasUnits: way.gasUnits + passed.gasUnits,
-    firstWriteUnits: way.firstWriteUnits + (passed.firstWriteUnits ?? 0n),
-    edges: exact === 'in' ? [...way.edges, lane] : [lane, ...way.edges],
-    unknowns: doubts,
-    parent: way,
+    gasUnits: route.gasUnits + passed.gasUnits,
+    firstWriteUnits: route.firstWriteUnits + (passed.firstWriteUnits ?? 0n),
+    edges: exact === 'in' ? [...route.edges, edge] : [edge, ...route.edges],
+    unknowns,
+    parent: route,
   }
 }
 
-/** More out, or less in, or the same. */
-const noWorse = (aRaw: bigint, bRaw: bigint, exact: 'in' | 'out') => (exact === 'in' ? aRaw >= bRaw : aRaw <= bRaw)
-
 /**
- * Those to the same token than which no other is as good beyond doubt, takes as little gas where that costs anything, and leaves as many
- * pools to go on through: a pool of more than two tokens could be met again, and must not be, since its second pass would find another
- * state than was read.
+ * The routes to one token that no other route dominates. A route dominates another if its amount is certain and at least as good, if it uses
+ * no more gas where gas costs something, and if it leaves as many pools to pass. The last counts for pools of more than two tokens only,
+ * which a route could meet again: a second pass would find another state than the one that was read.
  */
 class ParetoFront {
   readonly #exact: 'in' | 'out'
   readonly #isGasFree: boolean
-  readonly #behind = new Map<PartialRoute, PartialRoute[]>()
-  readonly #refused = new Set<PartialRoute>()
+  readonly #dominated = new Map<PartialRoute, PartialRoute[]>()
+  readonly #disqualified = new Set<PartialRoute>()
 
   constructor(exact: 'in' | 'out', isGasFree: boolean) {
     this.#exact = exact
     this.#isGasFree = isGasFree
   }
 
-  add(arrivals: readonly PartialRoute[]): readonly PartialRoute[] {
-    const kept: PartialRoute[] = []
-    for (const arrival of arrivals) {
-      const better = kept.find((other) => this.#dominates(other, arrival))
+  of(routes: readonly PartialRoute[]): readonly PartialRoute[] {
+    const front: PartialRoute[] = []
+    for (const route of routes) {
+      const better = front.find((other) => this.#dominates(other, route))
       if (better) {
-        this.#putBehind(better, arrival)
+        this.#leaveOut(route, better)
         continue
       }
-      for (let index = kept.length - 1; index >= 0; index -= 1) {
-        const other = kept[index]
-        if (!other || !this.#dominates(arrival, other)) continue
-        kept.splice(index, 1)
-        this.#putBehind(arrival, other)
+      for (let index = front.length - 1; index >= 0; index -= 1) {
+        const other = front[index]
+        if (!other || !this.#dominates(route, other)) continue
+        front.splice(index, 1)
+        this.#leaveOut(other, route)
       }
-      kept.push(arrival)
+      front.push(route)
     }
-    return kept
+    return front
   }
 
-  /** Of one that brings too much for a pool: those that bring less, and were left out for it. From now on none is. */
-  dominatedBy(arrival: PartialRoute): readonly PartialRoute[] {
-    this.#refused.add(arrival)
-    return this.#behind.get(arrival) ?? []
+  /** Says that a pool refuses a route's amount. The route dominates no other from now on. @returns those that were left out for it */
+  disqualify(route: PartialRoute): readonly PartialRoute[] {
+    this.#disqualified.add(route)
+    return this.#dominated.get(route) ?? []
   }
 
-  #putBehind(better: PartialRoute, worse: PartialRoute): void {
-    const behind = this.#behind.get(better)
-    if (behind) behind.push(worse)
-    else this.#behind.set(better, [worse])
+  #leaveOut(route: PartialRoute, better: PartialRoute): void {
+    getOrCreate(this.#dominated, better, (): PartialRoute[] => []).push(route)
   }
 
   #dominates(a: PartialRoute, b: PartialRoute): boolean {
     return (
       a.unknowns.length === 0 &&
-      !this.#refused.has(a) &&
-      noWorse(a.amountRaw, b.amountRaw, this.#exact) &&
-      // That a way in doubt may be cheaper is no reason to read on.
+      !this.#disqualified.has(a) &&
+      (this.#exact === 'in' ? a.amountRaw >= b.amountRaw : a.amountRaw <= b.amountRaw) &&
+      // That an uncertain route may use less gas is no reason to read its state.
       (this.#isGasFree || b.unknowns.length > 0 || a.gasUnits <= b.gasUnits) &&
       a.edges.every(({ pool }) => pool.tokens.length === 2 || visits(b, pool.address))
     )
   }
 }
 
-const visits = ({ edges: lanes }: PartialRoute, pool: string) => lanes.some((lane) => lane.pool.address === pool)
-
-/** Whether a way need not go on through a lane, with so many hops left after it. */
-type IsPruned = (way: PartialRoute, lane: PoolEdge, left: number) => boolean
-
-/** By token, out per in between it and the end from which no amount comes or to which it goes, at best; absent where nothing leads there. */
-type Reach = ReadonlyMap<string, number>
+/** Whether a route need not be extended by an edge, with so many hops left after it. */
+type IsPruned = (route: PartialRoute, edge: PoolEdge, hopsLeft: number) => boolean
 
 /** More than floating point loses on the way. */
 const slack = 1e-9
 
-const known = perGraph<readonly Reach[]>()
-const winners = perGraph<readonly PoolEdge[]>()
-
 /**
- * Whether a way could not come near that gain though it got nothing but the best prices from where it is, and paid no more gas.
- * @param gasCost what that much gas costs, in the token of the other side
+ * Prunes routes that come nowhere near a gain, even if they get the best price from where they are to the end and use no more gas.
+ * @param gasCost in the token of the other side
  */
-function pruneBelow(lanes: PoolGraph, course: RouteQuery, gainRaw: bigint, gasCost: GasCost): IsPruned {
-  const reaches = reachesOf(lanes, course)
-  const forward = course.exact === 'in'
+function pruneBelow(gainRaw: bigint, graph: PoolGraph, query: RouteQuery, gasCost: GasCost): IsPruned {
+  const rates = maxRatesOf(graph, query)
+  const isForward = query.exact === 'in'
   // Gas is rounded down, and floating point to either side.
-  const gain = Number(gainRaw) - Math.abs(Number(gainRaw)) * slack - 1
+  const minGain = Number(gainRaw) - Math.abs(Number(gainRaw)) * slack - 1
   const gasRate = (Number(gasCost(hugeGasUnits)) / Number(hugeGasUnits)) * (1 - slack)
-  return ({ amountRaw, gasUnits }, { passage, bestRate }, left) => {
-    const rate = bestRate() * (reaches[left]?.get(forward ? passage.tokenOut : passage.tokenIn) ?? 0)
-    const worth = forward ? Number(amountRaw) * rate * (1 + slack) : (-Number(amountRaw) / rate) * (1 - slack)
-    return worth - Number(swapGasUnits + gasUnits) * gasRate < gain
+  return ({ amountRaw, gasUnits }, { passage, maxRate }, hopsLeft) => {
+    const rate = maxRate() * (rates[hopsLeft]?.get(isForward ? passage.tokenOut : passage.tokenIn) ?? 0)
+    const maxWorth = isForward ? Number(amountRaw) * rate * (1 + slack) : (-Number(amountRaw) / rate) * (1 - slack)
+    const upperBound = maxWorth - Number(swapGasUnits + gasUnits) * gasRate
+    return upperBound < minGain
   }
 }
 
-/** Tried first for the next amount: the best price may be that of a pool which holds next to nothing. */
-function rememberBest(lanes: PoolGraph, course: RouteQuery, route: readonly PoolEdge[]): void {
-  winners(lanes).set(keyOf(course), route)
-}
+/** By token: the best product of rates between it and the end of the search. A token from which nothing leads there has none. */
+type MaxRates = ReadonlyMap<string, number>
 
-/**
- * The better of the way that was the best for the last amount and the one with the best price; undefined where neither gives anything, and
- * where amounts may get better prices than those of the pools, so that nothing can be left out for it.
- */
-function firstIncumbent(
-  lanes: PoolGraph,
-  course: RouteQuery,
-  { versionSets: mixes, protocols, routerFor: carrier }: RouteOptions,
-  gasCost: GasCost,
-): Incumbent | undefined {
-  if (!protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
-  const { exact, amountRaw } = course
-  const first = ratedRoutes(lanes, course)[0]?.edges
-  const winner = winners(lanes).get(keyOf(course))
-  const isOne = first?.length === winner?.length && first?.every((lane, index) => lane === winner?.[index])
-  let best: Incumbent | undefined
-  for (const route of isOne ? [first] : [winner, first]) {
-    const versions = route?.map(({ protocol }) => protocol.version)
-    if (!route || !versions || !mixes.some((mix) => versions.every((each) => mix.has(each)))) continue
-    const router = carrier(versions)
-    const gone = router && quoteAlong(route, exact, amountRaw, true)
-    if (!gone) continue
-    const { otherRaw, firstWriteUnits } = gone
-    const gasUnits = swapGasUnits + gone.gasUnits
-    const gainRaw = netGain(exact, otherRaw, gasUnits, gasCost)
-    if (!best || gainRaw > best.gainRaw) best = { route: { edges: route, router, amountRaw: otherRaw, gasUnits, firstWriteUnits }, gainRaw }
-  }
-  return best
-}
+const maxRatesCache = perGraph<readonly MaxRates[]>()
 
-const keyOf = ({ exact, tokenIn, tokenOut }: RouteQuery): string => `${exact} ${tokenIn} ${tokenOut}`
-
-/** By the number of hops that may be gone yet: the same for all amounts, and remembered. */
-function reachesOf(lanes: PoolGraph, course: RouteQuery): readonly Reach[] {
-  const ofLanes = known(lanes)
-  const key = keyOf(course)
-  const found = ofLanes.get(key) ?? reckonReaches(lanes, course)
-  ofLanes.set(key, found)
-  return found
-}
-
-function reckonReaches(lanes: PoolGraph, { exact, tokenIn, tokenOut, intermediates: between }: RouteQuery): readonly Reach[] {
-  const forward = exact === 'in'
-  const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
-  let reach: Reach = new Map([[forward ? tokenOut : tokenIn, 1]])
-  const reaches = [reach]
-  for (let left = 1; left < maxHops; left += 1) {
-    const next = new Map(reach)
-    for (const from of via) {
-      for (const [to, rate] of reach) {
-        for (const lane of forward ? lanes.edgesBetween(from, to) : lanes.edgesBetween(to, from)) {
-          next.set(from, Math.max(next.get(from) ?? 0, lane.bestRate() * rate))
+/** By the number of hops that are left. They depend on no amount, so they are cached with the graph. */
+function maxRatesOf(graph: PoolGraph, query: RouteQuery): readonly MaxRates[] {
+  return getOrCreate(maxRatesCache(graph), keyOf(query), () => {
+    const isForward = query.exact === 'in'
+    const inner = innerTokens(query)
+    let rates: MaxRates = new Map([[isForward ? query.tokenOut : query.tokenIn, 1]])
+    const byHopsLeft = [rates]
+    for (let hopsLeft = 1; hopsLeft < maxHops; hopsLeft += 1) {
+      const next = new Map(rates)
+      for (const from of inner) {
+        for (const [to, rate] of rates) {
+          for (const edge of isForward ? graph.edgesBetween(from, to) : graph.edgesBetween(to, from)) {
+            next.set(from, Math.max(next.get(from) ?? 0, edge.maxRate() * rate))
+          }
         }
       }
+      byHopsLeft.push((rates = next))
     }
-    reaches.push((reach = next))
-  }
-  return reaches
-}
-
-/** A way with the price of its pools, fees included: no amount gets a better one. */
-interface RatedRoute {
-  readonly edges: readonly PoolEdge[]
-  readonly versions: readonly string[]
-  /** Out per in, in smallest units, rounded up. */
-  readonly rateX128: bigint
-}
-
-type Started = Pick<RatedRoute, 'edges' | 'rateX128'> & { readonly token: string }
-
-const oneX128 = 2n ** 128n
-/** Of the ways to each token between, only so many are gone on. */
-const mostOnward = 6
-/** Of all, only so many are ever tried. */
-const mostRated = 32
-
-const knownOfRatedRoutes = perGraph<readonly RatedRoute[]>()
-
-/** The ways from one token to another, those with the best price for next to nothing first: the same for all amounts, and remembered. */
-export function ratedRoutes(lanes: PoolGraph, course: Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'intermediates'>): readonly RatedRoute[] {
-  const ofLanes = knownOfRatedRoutes(lanes)
-  const key = `${course.tokenIn} ${course.tokenOut}`
-  const found = ofLanes.get(key) ?? rate(lanes, course)
-  ofLanes.set(key, found)
-  return found
-}
-
-/** What an amount would be at that price: no less in, no more out. */
-export const amountAtRate = (rateX128: bigint, exact: 'in' | 'out', amountRaw: bigint): bigint =>
-  exact === 'in' ? ((amountRaw * rateX128) >> 128n) + 1n : (amountRaw << 128n) / rateX128
-
-function rate(
-  lanes: PoolGraph,
-  { tokenIn, tokenOut, intermediates: between }: Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'intermediates'>,
-): readonly RatedRoute[] {
-  const via = between.filter((token) => token !== tokenIn && token !== tokenOut)
-  const goOn = (way: Started, lane: PoolEdge, token: string): Started => ({
-    token,
-    edges: [...way.edges, lane],
-    rateX128: ((way.rateX128 * lane.rateX128()) >> 128n) + 1n,
+    return byHopsLeft
   })
-  const found: Started[] = []
-  let here: readonly Started[] = [{ token: tokenIn, edges: [], rateX128: oneX128 }]
-  for (let hop = 1; hop <= maxHops; hop += 1) {
-    const next: Started[] = []
-    for (const to of hop < maxHops ? [...via, tokenOut] : [tokenOut]) {
-      const arrived = here.flatMap((way) =>
-        way.edges.some(({ passage }) => passage.tokenIn === to) || way.token === to
-          ? []
-          : lanes
-              .edgesBetween(way.token, to)
-              .filter(({ pool }) => !way.edges.some((lane) => lane.pool.address === pool.address))
-              .map((lane) => goOn(way, lane, to)),
-      )
-      if (to === tokenOut) found.push(...arrived)
-      else next.push(...arrived.toSorted(byRate).slice(0, mostOnward))
-    }
-    here = next
-  }
-  return found
-    .toSorted(byRate)
-    .slice(0, mostRated)
-    .map((way) => ({ edges: way.edges, rateX128: way.rateX128, versions: way.edges.map(({ protocol }) => protocol.version) }))
 }
-
-const byRate = (a: Started, b: Started) => (a.rateX128 === b.rateX128 ? 0 : a.rateX128 > b.rateX128 ? -1 : 1)

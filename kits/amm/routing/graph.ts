@@ -1,136 +1,266 @@
 import { parseDecimal, rescale } from '../../../core/decimal.ts'
-import type { Missing, Passage, Passed, Pool, PoolProtocol, PoolExchange, Router } from '../protocol.ts'
+import type { Missing, Passage, Passed, Pool, PoolExchange, PoolProtocol, Router } from '../protocol.ts'
 
 /** One pool in one direction. */
 export interface PoolEdge {
   readonly protocol: PoolProtocol
   readonly pool: Pool
   readonly passage: Passage
+  /** What the protocol says; the last answer is cached, because searches over one version and over several ask the same. */
   pass(exact: 'in' | 'out', amountRaw: bigint): Passed | Missing | undefined
-  /** Its price, fee included: out per in, in smallest units, rounded up. */
+  /** The marginal price with the fee: output per input in smallest units, times 2^128, rounded up. */
   rateX128(): bigint
-  /** The same as floating point where no amount gets a better one, and else infinite. */
-  bestRate(): number
+  /** The same as floating point. Infinite where an amount may get a better price than that. */
+  maxRate(): number
 }
 
-/** The lanes from one token to another. */
+/** The pools that a swap may pass, after one block. */
 export interface PoolGraph {
   readonly isEmpty: boolean
   edgesBetween(tokenIn: string, tokenOut: string): readonly PoolEdge[]
-  /** All through which a token comes in. */
+  /** All edges that a token goes into. */
   edgesFrom(token: string): readonly PoolEdge[]
 }
 
-const x128 = 2 ** 128
-const nowhere: readonly PoolEdge[] = []
+const noEdges: readonly PoolEdge[] = []
 
 export function poolGraphOf(pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]): PoolGraph {
-  const known = new Map<string, Map<string, PoolEdge[]>>()
+  const edges = new Map<string, Map<string, PoolEdge[]>>()
   for (const { protocol, pool } of pools) {
     for (const tokenIn of pool.tokens) {
-      let beyond = known.get(tokenIn)
-      if (!beyond) known.set(tokenIn, (beyond = new Map<string, PoolEdge[]>()))
+      const byTokenOut = getOrCreate(edges, tokenIn, () => new Map<string, PoolEdge[]>())
       for (const tokenOut of pool.tokens) {
         if (tokenOut === tokenIn) continue
-        const lane = laneOf(protocol, pool, { tokenIn, tokenOut })
-        const beside = beyond.get(tokenOut)
-        if (beside) beside.push(lane)
-        else beyond.set(tokenOut, [lane])
+        getOrCreate(byTokenOut, tokenOut, (): PoolEdge[] => []).push(poolEdge(protocol, pool, { tokenIn, tokenOut }))
       }
     }
   }
   return {
-    isEmpty: known.size === 0,
-    edgesBetween: (tokenIn, tokenOut) => known.get(tokenIn)?.get(tokenOut) ?? nowhere,
-    edgesFrom: (token) => [...(known.get(token)?.values() ?? [])].flat(),
+    isEmpty: edges.size === 0,
+    edgesBetween: (tokenIn, tokenOut) => edges.get(tokenIn)?.get(tokenOut) ?? noEdges,
+    edgesFrom: (token) => [...(edges.get(token)?.values() ?? [])].flat(),
   }
 }
 
-/** Routes of one version and of several ask the same of their first pools: the last answer is remembered. */
-function laneOf(protocol: PoolProtocol, pool: Pool, passage: Passage): PoolEdge {
-  let bestRate: number | undefined
-  let asked: { exact: 'in' | 'out'; amountRaw: bigint; answer: Passed | Missing | undefined } | undefined
+function poolEdge(protocol: PoolProtocol, pool: Pool, passage: Passage): PoolEdge {
+  let maxRate: number | undefined
+  let last: { exact: 'in' | 'out'; amountRaw: bigint; answer: Passed | Missing | undefined } | undefined
   return {
     protocol,
     pool,
     passage,
     pass(exact, amountRaw) {
-      if (asked?.exact === exact && asked.amountRaw === amountRaw) return asked.answer
+      if (last?.exact === exact && last.amountRaw === amountRaw) return last.answer
       const answer = protocol.pass(pool, passage, exact, amountRaw)
-      asked = { exact, amountRaw, answer }
+      last = { exact, amountRaw, answer }
       return answer
     },
     rateX128: () => rateX128Of(protocol, pool, passage),
-    bestRate: () => (bestRate ??= protocol.spotIsBest ? Number(rateX128Of(protocol, pool, passage)) / x128 : Infinity),
+    maxRate: () => (maxRate ??= protocol.spotIsBest ? Number(rateX128Of(protocol, pool, passage)) / 2 ** 128 : Infinity),
   }
 }
 
 const oneX18 = 10n ** 18n
-
-/** Of pools as they are, which few blocks change: by the tokens that go in and out. */
+/** By pool, then by its tokens. A pool object stays the same until its state changes, which few blocks do. */
 const rates = new WeakMap<Pool, Map<string, bigint>>()
 
-/** A pool's price, fee included: out per in, in smallest units, rounded up. */
+/** A pool's marginal price with its fee: output per input in smallest units, times 2^128, rounded up. */
 export function rateX128Of(protocol: PoolProtocol, pool: Pool, passage: Passage): bigint {
   const ofPool = rates.get(pool) ?? new Map<string, bigint>()
   rates.set(pool, ofPool)
-  const key = `${passage.tokenIn} ${passage.tokenOut}`
-  const rateX128 = ofPool.get(key) ?? reckonRate(protocol, pool, passage)
-  ofPool.set(key, rateX128)
-  return rateX128
+  return getOrCreate(ofPool, `${passage.tokenIn} ${passage.tokenOut}`, () => {
+    const { numerator, denominator } = protocol.spot(pool, passage)
+    const { digits, scale } = parseDecimal(protocol.fee(pool))
+    const feeX18 = rescale(digits, scale, 18)
+    return ((numerator * (oneX18 - feeX18)) << 128n) / (denominator * oneX18) + 1n
+  })
 }
 
-function reckonRate(protocol: PoolProtocol, pool: Pool, passage: Passage): bigint {
-  const { numerator, denominator } = protocol.spot(pool, passage)
-  const { digits, scale } = parseDecimal(protocol.fee(pool))
-  const feeX18 = rescale(digits, scale, 18)
-  return ((numerator * (oneX18 - feeX18)) << 128n) / (denominator * oneX18) + 1n
+export function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
+  const found = map.get(key)
+  if (found !== undefined) return found
+  const created = create()
+  map.set(key, created)
+  return created
 }
 
-/** Remembers by a key what belongs to pools as they are, whatever the amount: for as long as anybody has them. */
-export function perGraph<T>(): (lanes: PoolGraph) => Map<string, T> {
-  const known = new WeakMap<PoolGraph, Map<string, T>>()
-  return (lanes) => {
-    const before = known.get(lanes)
-    if (before) return before
-    const ofLanes = new Map<string, T>()
-    known.set(lanes, ofLanes)
-    return ofLanes
+/** A cache of what depends on the pools alone and not on the amount. It lives as long as the graph. */
+export function perGraph<T>(): (graph: PoolGraph) => Map<string, T> {
+  const caches = new WeakMap<PoolGraph, Map<string, T>>()
+  return (graph) => {
+    const cache = caches.get(graph) ?? new Map<string, T>()
+    caches.set(graph, cache)
+    return cache
   }
 }
 
-/** In what an exchange's routes can differ: pools of which versions, and who carries them. */
+/** What a route is searched for: an exact amount of one side. All tokens are addresses. */
+export interface RouteQuery {
+  readonly tokenIn: string
+  readonly tokenOut: string
+  /** Tokens that the route may pass through. They may include the two ends, which are left out. */
+  readonly intermediates: readonly string[]
+  readonly exact: 'in' | 'out'
+  readonly amountRaw: bigint
+}
+
+type RouteEnds = Pick<RouteQuery, 'tokenIn' | 'tokenOut' | 'intermediates'>
+
+export const maxHops = 3
+
+/** The intermediates that are not an end of the route. */
+export const innerTokens = ({ tokenIn, tokenOut, intermediates }: RouteEnds): readonly string[] =>
+  intermediates.filter((token) => token !== tokenIn && token !== tokenOut)
+
+/** Which routes an exchange can trade: pools of which versions, and through which router. */
 export interface RouteOptions {
-  /** Each alone, and together what one router carries together. */
+  /** Versions that one route may mix: each alone, and those that one router takes together. */
   readonly versionSets: readonly ReadonlySet<string>[]
-  /** Those that have a pool on any of these routes. */
+  /** The protocols that occur in a version set. */
   readonly protocols: readonly PoolProtocol[]
   readonly routers: readonly Router[]
-  /** The router that takes such a route. */
+  /** The first router that takes a route through pools of these versions. */
   routerFor(versions: readonly string[]): Router | undefined
 }
 
-/** @param version restricts routes to that one */
+/** @param version if given, routes pass pools of this version only */
 export function routeOptionsOf({ protocols, routers }: PoolExchange, exact: 'in' | 'out', version: string | undefined): RouteOptions {
   const versions = [...new Set(protocols.map((protocol) => protocol.version))].filter((each) => version === undefined || each === version)
-  const carrier = (route: readonly string[]) => routers.find((router) => router.carries(route, exact))
-  const alone = versions.filter((each) => carrier([each])).map((each) => new Set([each]))
-  const mixes = [...alone, ...together(versions, routers, exact)]
+  const routerFor = (route: readonly string[]) => routers.find((router) => router.carries(route, exact))
+  const single = versions.filter((each) => routerFor([each])).map((each) => new Set([each]))
+  const versionSets = [...single, ...mixedVersionSets(versions, routers, exact)]
   return {
-    versionSets: mixes,
-    protocols: protocols.filter((protocol) => mixes.some((mix) => mix.has(protocol.version))),
+    versionSets,
+    protocols: protocols.filter((protocol) => versionSets.some((set) => set.has(protocol.version))),
     routers: routers.filter((router) => versions.some((each) => router.carries([each], exact))),
-    routerFor: carrier,
+    routerFor,
   }
 }
 
-function together(versions: readonly string[], routers: readonly Router[], exact: 'in' | 'out'): readonly ReadonlySet<string>[] {
-  const found = new Map<string, ReadonlySet<string>>()
+function mixedVersionSets(versions: readonly string[], routers: readonly Router[], exact: 'in' | 'out'): readonly ReadonlySet<string>[] {
+  const sets = new Map<string, ReadonlySet<string>>()
   for (const router of routers) {
     const mixed = versions.filter((one) =>
       versions.some((other) => other !== one && (router.carries([one, other], exact) || router.carries([other, one], exact))),
     )
-    if (mixed.length > 1) found.set(mixed.join(), new Set(mixed))
+    if (mixed.length > 1) sets.set(mixed.join(), new Set(mixed))
   }
-  return [...found.values()]
+  return [...sets.values()]
 }
+
+export const versionsOf = (edges: readonly PoolEdge[]): readonly string[] => edges.map(({ protocol }) => protocol.version)
+
+/** State of a pool that was not read and that the result depends on. */
+export interface MissingState {
+  readonly protocol: PoolProtocol
+  /** The pool's address. */
+  readonly pool: string
+  /** As the protocol names it. */
+  readonly missing: unknown
+}
+
+/** What a route gives or takes. */
+export interface RouteQuote {
+  /** The amount at the route's other end. Only a bound that is too good while there are `unknowns`. */
+  readonly amountRaw: bigint
+  /** Gas of the pools alone. */
+  readonly gasUnits: bigint
+  /** Gas besides, where the swap is the first to write some storage: for limits, not for estimates. */
+  readonly firstWriteUnits: bigint
+  readonly unknowns: readonly MissingState[]
+}
+
+/**
+ * Passes an amount through all pools of a route. Undefined where a pool refuses the amount.
+ * @param isLastRead no more state will be read: a pool with missing state counts as one that refuses
+ */
+export function quoteAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exactRaw: bigint, isLastRead: boolean): RouteQuote | undefined {
+  let [amountRaw, gasUnits, firstWriteUnits] = [exactRaw, 0n, 0n]
+  const unknowns: MissingState[] = []
+  for (const { protocol, pool, pass } of exact === 'in' ? edges : edges.toReversed()) {
+    const passed = pass(exact, amountRaw)
+    if (!passed) return undefined
+    if ('missing' in passed) {
+      if (isLastRead || passed.atBestRaw === undefined) return undefined
+      unknowns.push({ protocol, pool: pool.address, missing: passed.missing })
+      amountRaw = passed.atBestRaw
+    } else {
+      amountRaw = passed.amountRaw
+      gasUnits += passed.gasUnits
+      firstWriteUnits += passed.firstWriteUnits ?? 0n
+    }
+    if (amountRaw <= 0n) return undefined
+  }
+  return { amountRaw, gasUnits, firstWriteUnits, unknowns }
+}
+
+/**
+ * The amount at the other end of a route by the pools' marginal prices without fees. The price impact is measured against it.
+ * Rounded up, so that it is never zero.
+ */
+export function spotAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', amountRaw: bigint): bigint {
+  let [numerator, denominator] = [amountRaw, 1n]
+  for (const { protocol, pool, passage } of edges) {
+    const spot = protocol.spot(pool, passage)
+    numerator *= exact === 'in' ? spot.numerator : spot.denominator
+    denominator *= exact === 'in' ? spot.denominator : spot.numerator
+  }
+  return (numerator + denominator - 1n) / denominator
+}
+
+/** A route with its marginal price, fees included. No amount gets a better price. */
+export interface RatedRoute {
+  readonly edges: readonly PoolEdge[]
+  readonly versions: readonly string[]
+  /** Output per input in smallest units, times 2^128, rounded up. */
+  readonly rateX128: bigint
+}
+
+/** How many of the best routes to each intermediate token are extended. */
+const maxRatedPerToken = 6
+/** How many routes between two tokens are rated. */
+const maxRatedRoutes = 32
+
+const ratedRoutesOf = perGraph<readonly RatedRoute[]>()
+
+/** The routes between two tokens, those with the best price first. They depend on no amount, so they are cached with the graph. */
+export function ratedRoutes(graph: PoolGraph, ends: RouteEnds): readonly RatedRoute[] {
+  return getOrCreate(ratedRoutesOf(graph), `${ends.tokenIn} ${ends.tokenOut}`, () => rateRoutes(graph, ends))
+}
+
+interface RatedPath extends Pick<RatedRoute, 'edges' | 'rateX128'> {
+  /** Where it has come to. */
+  readonly token: string
+}
+
+function rateRoutes(graph: PoolGraph, ends: RouteEnds): readonly RatedRoute[] {
+  const { tokenIn, tokenOut } = ends
+  const inner = innerTokens(ends)
+  const complete: RatedPath[] = []
+  let open: readonly RatedPath[] = [{ token: tokenIn, edges: [], rateX128: 1n << 128n }]
+  for (let hop = 1; hop <= maxHops; hop += 1) {
+    const next: RatedPath[] = []
+    for (const token of hop < maxHops ? [...inner, tokenOut] : [tokenOut]) {
+      const extended = open.flatMap((path) => {
+        if (path.token === token || path.edges.some(({ passage }) => passage.tokenIn === token)) return []
+        return graph
+          .edgesBetween(path.token, token)
+          .filter((edge) => !path.edges.some(({ pool }) => pool.address === edge.pool.address))
+          .map((edge) => ({ token, edges: [...path.edges, edge], rateX128: ((path.rateX128 * edge.rateX128()) >> 128n) + 1n }))
+      })
+      if (token === tokenOut) complete.push(...extended)
+      else next.push(...extended.toSorted(byRate).slice(0, maxRatedPerToken))
+    }
+    open = next
+  }
+  return complete
+    .toSorted(byRate)
+    .slice(0, maxRatedRoutes)
+    .map(({ edges, rateX128 }) => ({ edges, rateX128, versions: versionsOf(edges) }))
+}
+
+const byRate = (a: RatedPath, b: RatedPath) => (a.rateX128 === b.rateX128 ? 0 : a.rateX128 > b.rateX128 ? -1 : 1)
+
+/** A bound of the other amount by that price: as much output, or as little input, as there can be. */
+export const amountAtRate = (rateX128: bigint, exact: 'in' | 'out', amountRaw: bigint): bigint =>
+  exact === 'in' ? ((amountRaw * rateX128) >> 128n) + 1n : (amountRaw << 128n) / rateX128

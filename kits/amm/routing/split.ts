@@ -1,13 +1,43 @@
 import type { Swap } from '../../../core/contracts/index.ts'
 import type { Router } from '../protocol.ts'
-import { type MissingState, type RouteQuery, type PricedRoute, amountAtRate, ratedRoutes } from './best-route.ts'
+import type { PricedRoute } from './best-route.ts'
 import { netGain, swapGasUnits, type GasCost } from './gas-cost.ts'
-import type { PoolEdge, PoolGraph } from './graph.ts'
+import { amountAtRate, quoteAlong, ratedRoutes, versionsOf } from './graph.ts'
+import type { MissingState, PoolEdge, PoolGraph, RouteQuery, RouteQuote } from './graph.ts'
 
-/** So few candidates are compared with each other; where there are more, only with so many of the best. */
-const [fewCandidates, mostLeading] = [12, 4]
+/** A swap is split in twentieths. */
+export const wholeShare = 20
 
-/** One of several ways that a swap goes at once. */
+/** A share of an amount, in twentieths, rounded down. */
+export const shareOf = (amountRaw: bigint, share: number): bigint => (amountRaw * BigInt(share)) / BigInt(wholeShare)
+
+/** 7 → "0.35" */
+export const shareDecimal = (share: number): string => String((share * 5) / 100)
+
+/**
+ * What each further route of a split uses besides its pools. Measured on the devnet with SwapRouter02: another call of its multicall through
+ * one pool of concentrated liquidity uses 68,000 to 81,000, of which some 55,000 are the pool's.
+ */
+const partGasUnits = 20_000n
+/** How many candidates are the best for a twentieth, and how many more have no pool in common with the best ones. */
+const [maxBestCandidates, maxDisjointCandidates] = [12, 2]
+/** Of more candidates than `fewCandidates`, only sets with at least one of the leading ones are compared. */
+const [fewCandidates, maxLeading] = [12, 4]
+
+/** What is to be split, and by which routers. */
+interface SplitQuery {
+  readonly swap: Swap
+  readonly query: RouteQuery
+  readonly routers: readonly Router[]
+  /** In the token of the other side. */
+  readonly gasCost: GasCost
+  /** The best single route. */
+  readonly best: PricedRoute
+  /** No more state will be read: a pool with missing state counts as one that refuses. */
+  readonly isLastRead: boolean
+}
+
+/** One of several routes that a swap takes at once. */
 interface Part {
   readonly edges: readonly PoolEdge[]
   /** In twentieths. */
@@ -28,299 +58,233 @@ interface SplitRoute {
 }
 
 /**
- * Several ways at once, no pool on two of them, that leave the trader more after paying for gas than the best single one; undefined where
- * there are none. Of a way of which more must be known and that could be one of them, that.
+ * Two or three routes at once, without a common pool, that leave the trader more after paying for gas than the best single one. Undefined
+ * where there are none. Where one of them has missing state, that.
  */
-export function bestSplit(lanes: PoolGraph, question: SplitQuery): SplitRoute | { readonly wanted: readonly MissingState[] } | undefined {
-  const { query: course, best, gasCost } = question
-  if (shareOf(course.amountRaw, 1) === 0n) return undefined
-  let found: (Chosen & { readonly router: Router }) | undefined
-  for (const router of question.routers) {
-    const chosen = router.splits && choose(lanes, question, (parts) => router.splits?.(parts, question.swap) === true)
-    if (chosen && (!found || chosen.gainRaw > found.gainRaw)) found = { ...chosen, router }
+export function bestSplit(graph: PoolGraph, split: SplitQuery): SplitRoute | { readonly missing: readonly MissingState[] } | undefined {
+  const { query, best, gasCost, routers, swap } = split
+  if (shareOf(query.amountRaw, 1) === 0n) return undefined
+  let choice: (Choice & { readonly router: Router }) | undefined
+  for (const router of routers) {
+    const found = router.splits && chooseRoutes(graph, split, (parts) => router.splits?.(parts, swap) === true)
+    if (found && (!choice || found.gainRaw > choice.gainRaw)) choice = { ...found, router }
   }
-  if (!found) return undefined
-  const { ways, allotment, gasUnits, router } = found
-  if (allotment.unknowns.length > 0) return { wanted: allotment.unknowns }
-  const parts = partsOf(ways, allotment.shares, course)
+  if (!choice) return undefined
+  const { routes, allocation, gasUnits, router } = choice
+  if (allocation.unknowns.length > 0) return { missing: allocation.unknowns }
+  const parts = partsOf(routes, allocation.shares, query)
   if (!parts) return undefined
   const amountRaw = parts.reduce((sum, { otherRaw }) => sum + otherRaw, 0n)
   const firstWriteUnits = parts.reduce((sum, part) => sum + part.firstWriteUnits, 0n)
-  // Of few units a twentieth is not what rounding makes of it.
-  return netGain(course.exact, amountRaw, gasUnits, gasCost) > netGain(course.exact, best.amountRaw, best.gasUnits, gasCost)
+  // The last part has what rounding left, which matters where a twentieth is only a few units.
+  return netGain(query.exact, amountRaw, gasUnits, gasCost) > netGain(query.exact, best.amountRaw, best.gasUnits, gasCost)
     ? { parts, router, amountRaw, gasUnits, firstWriteUnits }
     : undefined
 }
 
-interface Chosen {
-  readonly ways: readonly CandidateRoute[]
-  readonly allotment: Allocation
-  readonly gasUnits: bigint
-  readonly gainRaw: bigint
-}
-
-/**
- * Every two and every three ways without a common pool are compared; of many candidates those of which one at least is among the best.
- * @param takes whether the router takes such routes together, or one of them among others
- */
-function choose(lanes: PoolGraph, question: SplitQuery, takes: AcceptsParts): Chosen | undefined {
-  const candidates = splitCandidates(lanes, question, takes)
-  if (candidates.length === 0) return undefined
-  const { query: course, gasCost, best } = question
-  const partCost = gasCost(partGasUnits)
-  let most: Chosen | undefined
-  let mostRaw = netGain(course.exact, best.amountRaw, best.gasUnits, gasCost)
-  const together = (ways: readonly CandidateRoute[], allotment: Allocation | undefined): Chosen | undefined => {
-    if (!allotment || allotment.shares.includes(0)) return undefined
-    const gasUnits = swapGasUnits + allotment.gasUnits + partGasUnits * BigInt(ways.length - 1)
-    const gainRaw = netGain(course.exact, allotment.otherRaw, gasUnits, gasCost)
-    return gainRaw > mostRaw && takes(ways.map(({ versions }) => versions)) ? { ways, allotment, gasUnits, gainRaw } : undefined
-  }
-  const leading = candidates.length > fewCandidates ? mostLeading : candidates.length
-  for (const [index, a] of candidates.slice(0, leading).entries()) {
-    const besideA = candidates.slice(index + 1).filter((way) => areDisjoint(a, way))
-    for (const [next, b] of besideA.entries()) {
-      const ofTwo = allocate([a, b])
-      const two = together([a, b], ofTwo)
-      if (two) [most, mostRaw] = [two, two.gainRaw]
-      for (const c of besideA.slice(next + 1)) {
-        // All but a share that is better there must pay for another call.
-        const first = c.marginalGain(0)
-        if (ofTwo && (first === undefined || (first - ofTwo.minGainRaw) * BigInt(wholeShare) <= partCost)) continue
-        if (!areDisjoint(b, c)) continue
-        const three = together([a, b, c], allocate([a, b, c]))
-        if (three) [most, mostRaw] = [three, three.gainRaw]
-      }
-    }
-  }
-  return most
-}
-
-/** The last has what rounding left. Undefined where that is too much for it. */
-function partsOf(ways: readonly CandidateRoute[], shares: readonly number[], { amountRaw }: RouteQuery): readonly Part[] | undefined {
+/** The last part has what rounding left. Undefined where that is too much for its pools. */
+function partsOf(routes: readonly Candidate[], shares: readonly number[], { amountRaw }: RouteQuery): readonly Part[] | undefined {
   let leftRaw = amountRaw
   const parts: Part[] = []
-  for (const [index, way] of ways.entries()) {
+  for (const [index, { edges, quote }] of routes.entries()) {
     const share = shares[index] ?? 0
-    const exactRaw = index === ways.length - 1 ? leftRaw : shareOf(amountRaw, share)
+    const exactRaw = index === routes.length - 1 ? leftRaw : shareOf(amountRaw, share)
     leftRaw -= exactRaw
-    const gone = way.quote(exactRaw)
-    if (!gone || gone.unknowns.length > 0) return undefined
-    parts.push({ edges: way.edges, share, exactRaw, otherRaw: gone.otherRaw, firstWriteUnits: gone.firstWriteUnits })
+    const quoted = quote(exactRaw)
+    if (!quoted || quoted.unknowns.length > 0) return undefined
+    parts.push({ edges, share, exactRaw, otherRaw: quoted.amountRaw, firstWriteUnits: quoted.firstWriteUnits })
   }
   return parts
 }
 
-/** What is to be split, and by which routers. */
-interface SplitQuery {
-  readonly swap: Swap
-  readonly query: RouteQuery
-  readonly routers: readonly Router[]
-  /** What that much gas costs, in the token of the other side. */
-  readonly gasCost: GasCost
-  /** The best single way. */
-  readonly best: PricedRoute
-  /** What more must be known of counts as unable. */
-  readonly isLastRead: boolean
-}
-
-/** Whether a router takes routes of these versions together; of one alone, among others. */
+/** Whether a router takes routes of these versions together; of a single one, whether it takes it beside others. */
 type AcceptsParts = (parts: readonly (readonly string[])[]) => boolean
 
-// Measured on the devnet with SwapRouter02: another call of its multicall through one pool of concentrated liquidity takes 68,000 to 81,000,
-// of which some 55,000 are the pool's.
-const partGasUnits = 20_000n
-/** How many of the best for that are candidates, and of those that pass other pools than the ones before. */
-const [mostByRate, mostApart] = [12, 2]
-
-/**
- * Ways that might have a share, the best single one among them; none where it is certain that no other has. A twentieth of the swap must do
- * better on another than the last of it does on the best single one. They are asked in the order of their prices, and most swaps are so
- * small that none comes near: nothing is gone through for them.
- */
-function splitCandidates(
-  lanes: PoolGraph,
-  { query: course, gasCost, best, isLastRead: last }: SplitQuery,
-  takes: AcceptsParts,
-): readonly CandidateRoute[] {
-  const { exact, amountRaw } = course
-  const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
-  const isPart = takes([best.edges.map(({ protocol }) => protocol.version)])
-  const nearly = isPart ? quoteAlong(best.edges, exact, shareOf(amountRaw, wholeShare - 1), last) : undefined
-  const lastRaw = nearly ? worth(best.amountRaw) - worth(nearly.otherRaw) : worth(best.amountRaw) / BigInt(wholeShare)
-  const partCost = gasCost(partGasUnits)
-  // All but a twentieth of the swap at that price must pay for another call.
-  const pays = (otherRaw: bigint) => (worth(otherRaw) - lastRaw) * BigInt(wholeShare - 1) > partCost
-
-  const rated = ratedRoutes(lanes, course)
-  const tried: CandidateRoute[] = []
-  for (const route of rated) {
-    if (!pays(amountAtRate(route.rateX128, exact, shareOf(amountRaw, 1)))) break
-    if (isSame(route, best) || !takes([route.versions])) continue
-    const way = candidateOf(route.edges, course, last)
-    const gone = way.quoteShare(1)
-    if (gone && pays(gone.otherRaw)) tried.push(way)
-  }
-  const byRate = tried.toSorted(bestFirst(1, worth))
-  const [first] = byRate
-  if (!first) return []
-  const single = candidateOf(best.edges, course, last)
-  // So few are all of them candidates: nothing is left to a rule of thumb.
-  if (rated.length <= mostByRate) {
-    const others = rated.filter((route) => takes([route.versions])).map(({ edges: lanes }) => candidateOf(lanes, course, last))
-    return distinct([...(nearly ? [single] : []), ...others])
-  }
-
-  const apart = (from: CandidateRoute) => peeled(from, tried, worth)
-  // Without the best single way, what goes best beside the best for a twentieth.
-  const beside = areDisjoint(first, single)
-    ? []
-    : rated
-        .filter((route) => areDisjoint(route, first) && takes([route.versions]))
-        .map((route) => candidateOf(route.edges, course, last))
-        .toSorted(bestFirst(wholeShare - 1, worth))
-        .slice(0, 1)
-  return distinct([...(nearly ? [single] : []), ...byRate.slice(0, mostByRate), ...apart(single), ...apart(first), ...beside])
-}
-
-type Lined = Pick<CandidateRoute, 'edges'>
-const isSame = (a: Lined, b: Lined) => poolsOf(a) === poolsOf(b)
-const distinct = (ways: readonly CandidateRoute[]): readonly CandidateRoute[] => [
-  ...new Map(ways.map((way) => [poolsOf(way), way])).values(),
-]
-const poolsOf = ({ edges: lanes }: Lined) => lanes.map(({ pool }) => pool.address).join()
-
-/** The best for a quarter by other pools than those of a way, the best by others than those of both, and so on. */
-function peeled(from: CandidateRoute, ways: readonly CandidateRoute[], worth: (otherRaw: bigint) => bigint): readonly CandidateRoute[] {
-  const order = ways.filter((way) => areDisjoint(way, from)).toSorted(bestFirst(wholeShare / 4, worth))
-  const found: CandidateRoute[] = []
-  for (const way of order) if (found.length < mostApart && found.every((other) => areDisjoint(other, way))) found.push(way)
-  return found
-}
-
-/** For so many twentieths; those that do not take as much last. */
-const bestFirst = (share: number, worth: (otherRaw: bigint) => bigint) => (a: CandidateRoute, b: CandidateRoute) => {
-  const [one, other] = [a.quoteShare(share), b.quoteShare(share)]
-  if (!one || !other) return one ? -1 : other ? 1 : 0
-  const [oneRaw, otherRaw] = [worth(one.otherRaw), worth(other.otherRaw)]
-  return oneRaw === otherRaw ? 0 : oneRaw > otherRaw ? -1 : 1
-}
-
-/** What came of an amount at the other end of a way. */
-interface RouteQuote {
-  readonly otherRaw: bigint
-  /** Of the pools. */
+interface Choice {
+  readonly routes: readonly Candidate[]
+  readonly allocation: Allocation
   readonly gasUnits: bigint
-  /** As of a pass. */
-  readonly firstWriteUnits: bigint
-  /** What must be known of its pools; until then it is what it could be at best. */
-  readonly unknowns: readonly MissingState[]
+  readonly gainRaw: bigint
 }
 
-/** One way that a share of a swap may go. */
-interface CandidateRoute {
-  readonly edges: readonly PoolEdge[]
-  readonly versions: readonly string[]
-  /** Undefined where a pool refuses that much. */
-  quote(amountRaw: bigint): RouteQuote | undefined
-  /** The same of a number of twentieths; remembered. */
-  quoteShare(share: number): RouteQuote | undefined
-  /** What one twentieth more is worth after so many: what comes out for it, or less than nothing of what must go in; remembered. */
-  marginalGain(share: number): bigint | undefined
-}
-
-/**
- * Along all lanes of a way. Undefined where a pool refuses that much.
- * @param last what more must be known of counts as unable
- */
-export function quoteAlong(lanes: readonly PoolEdge[], exact: 'in' | 'out', amountRaw: bigint, last: boolean): RouteQuote | undefined {
-  let [otherRaw, gasUnits, firstWriteUnits] = [amountRaw, 0n, 0n]
-  const doubts: MissingState[] = []
-  for (const lane of exact === 'in' ? lanes : lanes.toReversed()) {
-    const passed = lane.pass(exact, otherRaw)
-    if (!passed) return undefined
-    if ('missing' in passed) {
-      if (last || passed.atBestRaw === undefined) return undefined
-      doubts.push({ protocol: lane.protocol, pool: lane.pool.address, missing: passed.missing })
-      otherRaw = passed.atBestRaw
-    } else {
-      otherRaw = passed.amountRaw
-      gasUnits += passed.gasUnits
-      firstWriteUnits += passed.firstWriteUnits ?? 0n
+/** Compares every two and every three candidates without a common pool; of many candidates only sets with at least one of the best. */
+function chooseRoutes(graph: PoolGraph, split: SplitQuery, accepts: AcceptsParts): Choice | undefined {
+  const candidates = splitCandidates(graph, split, accepts)
+  if (candidates.length === 0) return undefined
+  const { query, gasCost, best } = split
+  const partCost = gasCost(partGasUnits)
+  let choice: Choice | undefined
+  let maxGainRaw = netGain(query.exact, best.amountRaw, best.gasUnits, gasCost)
+  const consider = (routes: readonly Candidate[], allocation: Allocation | undefined): void => {
+    if (!allocation || allocation.shares.includes(0)) return
+    const gasUnits = swapGasUnits + allocation.gasUnits + partGasUnits * BigInt(routes.length - 1)
+    const gainRaw = netGain(query.exact, allocation.amountRaw, gasUnits, gasCost)
+    if (gainRaw <= maxGainRaw || !accepts(routes.map(({ versions }) => versions))) return
+    choice = { routes, allocation, gasUnits, gainRaw }
+    maxGainRaw = gainRaw
+  }
+  const leading = candidates.length > fewCandidates ? maxLeading : candidates.length
+  for (const [index, a] of candidates.slice(0, leading).entries()) {
+    const besideA = candidates.slice(index + 1).filter((candidate) => areDisjoint(a, candidate))
+    for (const [next, b] of besideA.entries()) {
+      const ofTwo = allocate([a, b])
+      consider([a, b], ofTwo)
+      for (const c of besideA.slice(next + 1)) {
+        // What a third route gains at most, with all but one share on it, must pay for another call.
+        const first = c.marginalGain(0)
+        if (ofTwo && (first === undefined || (first - ofTwo.minGainRaw) * BigInt(wholeShare) <= partCost)) continue
+        if (areDisjoint(b, c)) consider([a, b, c], allocate([a, b, c]))
+      }
     }
-    if (otherRaw <= 0n) return undefined
   }
-  return { otherRaw, gasUnits, firstWriteUnits, unknowns: doubts }
+  return choice
 }
 
-/** @param last what more must be known of counts as unable */
-function candidateOf(lanes: readonly PoolEdge[], { exact, amountRaw }: RouteQuery, last: boolean): CandidateRoute {
-  const known: (RouteQuote | undefined)[] = [{ otherRaw: 0n, gasUnits: 0n, firstWriteUnits: 0n, unknowns: [] }]
-  const go = (fromRaw: bigint) => quoteAlong(lanes, exact, fromRaw, last)
-  function of(share: number): RouteQuote | undefined {
-    if (!(share in known)) known[share] = go(shareOf(amountRaw, share))
-    return known[share]
-  }
-  const steps: (bigint | undefined)[] = []
-  function step(share: number): bigint | undefined {
-    if (share in steps || share >= wholeShare) return steps[share]
-    const [before, after] = [of(share), of(share + 1)]
-    const stepRaw = before && after && after.otherRaw - before.otherRaw
-    return (steps[share] = stepRaw === undefined || exact === 'in' ? stepRaw : -stepRaw)
-  }
-  return { edges: lanes, versions: lanes.map(({ protocol }) => protocol.version), quote: go, quoteShare: of, marginalGain: step }
-}
-
-/** Whether two ways have no pool in common. */
-const areDisjoint = (a: Pick<CandidateRoute, 'edges'>, b: Pick<CandidateRoute, 'edges'>): boolean =>
-  !a.edges.some(({ pool }) => b.edges.some((lane) => lane.pool.address === pool.address))
-
-/** How much of a swap goes which way, and what comes of it all together. */
+/** How much of a swap each of some routes takes, and what that gives together. */
 interface Allocation extends Omit<RouteQuote, 'firstWriteUnits'> {
-  /** In twentieths, in the order of the ways; some may have none. */
+  /** In twentieths, in the order of the routes; some may have none. */
   readonly shares: readonly number[]
-  /** What the twentieth is worth that is worth the least: another way must do better to have any. */
+  /** What the least valuable twentieth gains: another route must gain more with one to have any. */
   readonly minGainRaw: bigint
 }
 
 /**
- * Twentieth by twentieth to the way that does best with the next: the best there is, since none does better with one that comes later.
- * Undefined where not all of it finds a way. It is asked for hundreds of sets of ways, so nothing is made on the way.
+ * Gives twentieth by twentieth to the route that gains most with the next one. That is the best allocation, because no route gains more with
+ * a later twentieth than with an earlier one. Undefined where no route takes some of it. Called for hundreds of sets of routes for a swap,
+ * so it allocates little memory.
  */
-function allocate(ways: readonly CandidateRoute[]): Allocation | undefined {
-  const shares = ways.map(() => 0)
-  const steps = ways.map((way) => way.marginalGain(0))
-  let leastRaw = 0n
-  for (let given = 0; given < wholeShare; given += 1) {
+function allocate(routes: readonly Candidate[]): Allocation | undefined {
+  const shares = routes.map(() => 0)
+  const gains = routes.map((route) => route.marginalGain(0))
+  let minGainRaw = 0n
+  for (let allocated = 0; allocated < wholeShare; allocated += 1) {
     let best = -1
-    let mostRaw: bigint | undefined
-    for (let index = 0; index < steps.length; index += 1) {
-      const stepRaw = steps[index]
-      if (stepRaw === undefined || (mostRaw !== undefined && stepRaw <= mostRaw)) continue
+    let maxGainRaw: bigint | undefined
+    for (let index = 0; index < gains.length; index += 1) {
+      const gainRaw = gains[index]
+      if (gainRaw === undefined || (maxGainRaw !== undefined && gainRaw <= maxGainRaw)) continue
       best = index
-      mostRaw = stepRaw
+      maxGainRaw = gainRaw
     }
-    if (mostRaw === undefined) return undefined
-    leastRaw = mostRaw
+    if (maxGainRaw === undefined) return undefined
+    minGainRaw = maxGainRaw
     const share = (shares[best] ?? 0) + 1
     shares[best] = share
-    steps[best] = ways[best]?.marginalGain(share)
+    gains[best] = routes[best]?.marginalGain(share)
   }
-  const gone = ways.map((way, index) => way.quoteShare(shares[index] ?? 0))
+  const quotes = routes.map((route, index) => route.quoteShare(shares[index] ?? 0))
   return {
     shares,
-    minGainRaw: leastRaw,
-    otherRaw: gone.reduce((sum, each) => sum + (each?.otherRaw ?? 0n), 0n),
-    gasUnits: gone.reduce((sum, each) => sum + (each?.gasUnits ?? 0n), 0n),
-    unknowns: gone.flatMap((each) => each?.unknowns ?? []),
+    minGainRaw,
+    amountRaw: quotes.reduce((sum, quote) => sum + (quote?.amountRaw ?? 0n), 0n),
+    gasUnits: quotes.reduce((sum, quote) => sum + (quote?.gasUnits ?? 0n), 0n),
+    unknowns: quotes.flatMap((quote) => quote?.unknowns ?? []),
   }
 }
 
-/** A twentieth of a swap is the least that goes a way of its own. */
-export const wholeShare = 20
+/** A route that may take a share of a swap. */
+interface Candidate {
+  readonly edges: readonly PoolEdge[]
+  readonly versions: readonly string[]
+  /** Undefined where a pool refuses that much. */
+  quote(amountRaw: bigint): RouteQuote | undefined
+  /** The same for a number of twentieths; cached. */
+  quoteShare(share: number): RouteQuote | undefined
+  /** What one twentieth more is worth after so many: its output, or less than nothing of what must go in; cached. */
+  marginalGain(share: number): bigint | undefined
+}
 
-/** A share of an amount, in twentieths and rounded down. */
-export const shareOf = (amountRaw: bigint, share: number): bigint => (amountRaw * BigInt(share)) / BigInt(wholeShare)
+function candidateOf(edges: readonly PoolEdge[], { exact, amountRaw }: RouteQuery, isLastRead: boolean): Candidate {
+  const quotes: (RouteQuote | undefined)[] = [{ amountRaw: 0n, gasUnits: 0n, firstWriteUnits: 0n, unknowns: [] }]
+  const gains: (bigint | undefined)[] = []
+  const quote = (exactRaw: bigint) => quoteAlong(edges, exact, exactRaw, isLastRead)
+  function quoteShare(share: number): RouteQuote | undefined {
+    if (!(share in quotes)) quotes[share] = quote(shareOf(amountRaw, share))
+    return quotes[share]
+  }
+  function marginalGain(share: number): bigint | undefined {
+    if (share in gains || share >= wholeShare) return gains[share]
+    const [before, after] = [quoteShare(share), quoteShare(share + 1)]
+    const addedRaw = before && after && after.amountRaw - before.amountRaw
+    return (gains[share] = addedRaw === undefined || exact === 'in' ? addedRaw : -addedRaw)
+  }
+  return { edges, versions: versionsOf(edges), quote, quoteShare, marginalGain }
+}
 
-/** 7 → "0.35" */
-export const shareDecimal = (share: number): string => String((share * 5) / 100)
+/**
+ * Routes that might have a share, the best single one among them. None where it is certain that no other route has one: a twentieth of the
+ * swap must do better on another route than the last twentieth does on the best single one. Routes are tried in the order of their prices;
+ * most swaps are so small that none comes near, and then no pool is passed.
+ */
+function splitCandidates(graph: PoolGraph, { query, gasCost, best, isLastRead }: SplitQuery, accepts: AcceptsParts): readonly Candidate[] {
+  const { exact, amountRaw } = query
+  const candidate = ({ edges }: HasEdges) => candidateOf(edges, query, isLastRead)
+  const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
+  const isPart = accepts([versionsOf(best.edges)])
+  const allButOne = isPart ? quoteAlong(best.edges, exact, shareOf(amountRaw, wholeShare - 1), isLastRead) : undefined
+  const lastShareRaw = allButOne ? worth(best.amountRaw) - worth(allButOne.amountRaw) : worth(best.amountRaw) / BigInt(wholeShare)
+  const partCost = gasCost(partGasUnits)
+  // All but a twentieth of the swap at that price must pay for another call.
+  const pays = (otherRaw: bigint) => (worth(otherRaw) - lastShareRaw) * BigInt(wholeShare - 1) > partCost
+
+  const rated = ratedRoutes(graph, query)
+  const paying: Candidate[] = []
+  for (const route of rated) {
+    if (!pays(amountAtRate(route.rateX128, exact, shareOf(amountRaw, 1)))) break
+    if (poolsOf(route) === poolsOf(best) || !accepts([route.versions])) continue
+    const tried = candidate(route)
+    const quote = tried.quoteShare(1)
+    if (quote && pays(quote.amountRaw)) paying.push(tried)
+  }
+  const bestForOne = paying.toSorted(bestFirst(1, worth))
+  const [first] = bestForOne
+  if (!first) return []
+  const single = candidate(best)
+  const accepted = () => rated.filter((route) => accepts([route.versions]))
+  // So few are all candidates, and no rule of thumb chooses among them.
+  if (rated.length <= maxBestCandidates) return distinct([...(allButOne ? [single] : []), ...accepted().map(candidate)])
+
+  // Without the best single route, the route that does best beside the best one for a twentieth.
+  const beside = areDisjoint(first, single)
+    ? []
+    : accepted()
+        .filter((route) => areDisjoint(route, first))
+        .map(candidate)
+        .toSorted(bestFirst(wholeShare - 1, worth))
+        .slice(0, 1)
+  return distinct([
+    ...(allButOne ? [single] : []),
+    ...bestForOne.slice(0, maxBestCandidates),
+    ...bestDisjoint(single, paying, worth),
+    ...bestDisjoint(first, paying, worth),
+    ...beside,
+  ])
+}
+
+type HasEdges = Pick<Candidate, 'edges'>
+
+const poolsOf = ({ edges }: HasEdges) => edges.map(({ pool }) => pool.address).join()
+
+const distinct = (routes: readonly Candidate[]): readonly Candidate[] => [
+  ...new Map(routes.map((route) => [poolsOf(route), route])).values(),
+]
+
+/** Whether two routes have no pool in common. */
+const areDisjoint = (a: HasEdges, b: HasEdges): boolean =>
+  !a.edges.some(({ pool }) => b.edges.some((edge) => edge.pool.address === pool.address))
+
+/** The best for a quarter of the swap by other pools than those of a route, the best by others than those of both, and so on. */
+function bestDisjoint(from: Candidate, routes: readonly Candidate[], worth: (otherRaw: bigint) => bigint): readonly Candidate[] {
+  const found: Candidate[] = []
+  for (const route of routes.filter((each) => areDisjoint(each, from)).toSorted(bestFirst(wholeShare / 4, worth)))
+    if (found.length < maxDisjointCandidates && found.every((other) => areDisjoint(other, route))) found.push(route)
+  return found
+}
+
+/** By what so many twentieths give. Routes that refuse that much come last. */
+const bestFirst = (share: number, worth: (otherRaw: bigint) => bigint) => (a: Candidate, b: Candidate) => {
+  const [ofA, ofB] = [a.quoteShare(share), b.quoteShare(share)]
+  if (!ofA || !ofB) return ofA ? -1 : ofB ? 1 : 0
+  const [aRaw, bRaw] = [worth(ofA.amountRaw), worth(ofB.amountRaw)]
+  return aRaw === bRaw ? 0 : aRaw > bRaw ? -1 : 1
+}

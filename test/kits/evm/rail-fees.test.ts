@@ -31,7 +31,7 @@ describe('fees of EVM transactions', () => {
   })
 
   it('say what to do where they are below what the network takes: offer more, or let them be more', () => {
-    const picky = { ...market, policy: { ...defaultFeePolicy, minTipRaw: 30n * gwei, leastTipRaw: 30n * gwei } }
+    const picky = { ...market, policy: { ...defaultFeePolicy, minTipRaw: 30n * gwei, networkMinTipRaw: 30n * gwei } }
     expect(() => computeFeePerGas({ maxPriorityFeePerGasRaw: gwei }, undefined, picky)).to.throw('offer more')
     expect(() => computeFeePerGas({}, undefined, { ...picky, feeCapRaw: 29n * gwei })).to.throw('raise feeCap')
     expect(computeFeePerGas({}, undefined, picky)).to.include({ tipRaw: 30n * gwei })

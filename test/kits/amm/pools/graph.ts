@@ -1,6 +1,5 @@
 import * as fc from 'fast-check'
-import { maxHops, type RouteQuery } from '../../../../kits/amm/routing/best-route.ts'
-import { poolGraphOf, type PoolEdge, type PoolGraph, routeOptionsOf } from '../../../../kits/amm/routing/graph.ts'
+import { maxHops, poolGraphOf, type PoolEdge, type PoolGraph, type RouteQuery, routeOptionsOf } from '../../../../kits/amm/routing/graph.ts'
 import type { PoolExchange, PoolProtocol, Router } from '../../../../kits/amm/index.ts'
 import { getAmountIn, getAmountOut } from '../../../../kits/amm/v2/math.ts'
 

@@ -48,7 +48,7 @@ describe('an exchange made of pools of several kinds', () => {
     const listed = both({ ...floor.venue({ v3RouterAddress, positionManagerAddress }), config: { versions: { v3: {} } } })
     expect([listed.versions, Object.keys(listed.spenders)]).to.deep.equal([['v3'], ['v3']])
     expect((await listed.quote({ ...sell, tokenOut: USDT }, {}, at())).route.every(({ version }) => version === 'v3')).to.equal(true)
-    expect(() => both({ ...floor.venue(contracts), config: { versions: { v9: {} } } })).to.throw(/no pools that a router/)
+    expect(() => both({ ...floor.venue(contracts), config: { versions: { v9: {} } } })).to.throw(/No router of the exchange trades/)
   })
 
   for (const exact of ['in', 'out'] as const) {

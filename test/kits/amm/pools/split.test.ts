@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import type { Swap, Token } from '../../../../core/contracts/index.ts'
-import { bestRoute, type RouteQuery } from '../../../../kits/amm/routing/best-route.ts'
-import { type PoolEdge, routeOptionsOf } from '../../../../kits/amm/routing/graph.ts'
+import { bestRoute } from '../../../../kits/amm/routing/best-route.ts'
+import { type PoolEdge, routeOptionsOf, type RouteQuery } from '../../../../kits/amm/routing/graph.ts'
 import { shareOf, wholeShare, bestSplit } from '../../../../kits/amm/routing/split.ts'
 import { along, everyRoute, exchange, graphOf, type BasketOf } from './graph.ts'
 
@@ -92,7 +92,7 @@ describe('a swap that goes several ways at once', function () {
         const { best } = bestRoute(lanes, course, ways, gasCost)
         if (!best) return true
         const found = bestSplit(lanes, { swap: swapAlong(course), query: course, routers: ways.routers, gasCost, best, isLastRead: true })
-        if (found && 'wanted' in found) throw new Error('All is known.')
+        if (found && 'missing' in found) throw new Error('All is known.')
         const net = (otherRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
         const ours = found ? net(found.amountRaw, found.gasUnits) : net(best.amountRaw, best.gasUnits)
         const theirs = exhaustive(everyRoute(lanes, course), course, gasCost)
@@ -129,7 +129,7 @@ describe('a swap that goes several ways at once', function () {
           best,
           isLastRead: true,
         })
-        if (!found || 'wanted' in found) return true
+        if (!found || 'missing' in found) return true
         split += 1
         return course.exact === 'in' ? found.amountRaw > best.amountRaw : found.amountRaw < best.amountRaw
       }),
@@ -161,7 +161,7 @@ describe('a swap that goes several ways at once', function () {
     if (!best) throw new Error('There is a way.')
     expect(best.edges.map(({ pool }) => pool.address)).to.deep.equal(['pool 0', 'pool 1'])
     const found = bestSplit(lanes, { swap: swapAlong(course), query: course, routers: ways.routers, gasCost, best, isLastRead: true })
-    if (!found || 'wanted' in found) throw new Error('It is split.')
+    if (!found || 'missing' in found) throw new Error('It is split.')
     expect(found.parts.map((part) => part.edges.map(({ pool }) => pool.address).join())).to.have.members(['pool 2,pool 1', 'pool 3'])
   })
 
@@ -186,10 +186,10 @@ describe('a swap that goes several ways at once', function () {
       return bestSplit(lanes, { swap: swapAlong(course), query: course, routers, gasCost: () => 0n, best, isLastRead: last })
     }
     const found = split(undefined, false)
-    if (!found || 'wanted' in found) throw new Error('It is split.')
+    if (!found || 'missing' in found) throw new Error('It is split.')
     expect(found.parts.map(({ edges: lanes }) => lanes[0]?.pool.address)).to.have.members(['pool 0', 'pool 1'])
     const asked = split('pool 1', false)
-    expect(asked && 'wanted' in asked && asked.wanted.map((each) => each.pool)).to.deep.equal(['pool 1'])
+    expect(asked && 'missing' in asked && asked.missing.map((each) => each.pool)).to.deep.equal(['pool 1'])
     expect(split('pool 1', true)).to.equal(undefined)
     expect(split('pool 2', false)).to.deep.include({ amountRaw: found.amountRaw })
   })

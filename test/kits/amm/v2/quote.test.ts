@@ -148,7 +148,7 @@ describe('quotes of a constant-product exchange', () => {
       const nobody = { symbol: 'NONE', address: getCreate2Address(router, id('none'), keccak256('0x')), decimals: 18 }
       const error = await refused({ tokenIn: nobody, tokenOut: USDC, exact: 'in', amountRaw: 1n })
       expect(error).to.include({ name: 'PRICE_FAILED' })
-      expect(error.message).to.match(/no pool from NONE to USDC, neither of the two nor through WETH, USDC/)
+      expect(error.message).to.match(/no pool from NONE to USDC, neither a direct one nor one through WETH, USDC/)
     })
 
     it('for the coin against its wrapped form', async () => {

@@ -57,7 +57,7 @@ describe('the fees of another attempt', () => {
   })
 
   it('are raised by what the network asks where that is more than the policy', () => {
-    const strict = { ...market, baseFeeRaw: gwei, tipRaw: 0n, policy: { ...defaultFeePolicy, leastBumpPercent: 100 } }
+    const strict = { ...market, baseFeeRaw: gwei, tipRaw: 0n, policy: { ...defaultFeePolicy, minBumpPercent: 100 } }
     expect(bumpFees(feesOf(10n * gwei, gwei), strict)).to.include({
       maxFeePerGas: String(20n * gwei),
       maxPriorityFeePerGas: String(2n * gwei),
