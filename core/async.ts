@@ -1,60 +1,105 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Waits for work only until the signal is aborted, whose reason it throws then; the work may go on. */
-export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    if (signal.aborted) {
-      // Nobody waits for it: that it fails is nobody's business.
-      work.catch(() => {})
-      return reject(signal.reason)
-    }
-    const leave = () => reject(signal.reason)
-    signal.addEventListener('abort', leave, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-  })
-}
-
-/** Something that may change, for those who wait for it. */
-interface Condition {
-  notifyAll(): void
-  /** Until it is told next, or the time is over. @throws the signal's reason */
-  wait(mostMs: number, signal: AbortSignal): Promise<void>
-}
-
-export function createCondition(): Condition {
-  let tell = () => {}
-  let told = new Promise<void>((resolve) => (tell = resolve))
-  return {
-    notifyAll() {
-      tell()
-      told = new Promise<void>((resolve) => (tell = resolve))
-    },
-    async wait(mostMs, signal) {
-      const over = new AbortController()
-      const late = sleep(mostMs, undefined, { signal: over.signal }).catch(() => {})
-      await abortable(Promise.race([told, late]), signal).finally(() => over.abort())
-    },
+/**
+ * Does work with a signal that aborts when the given one does, and when the time is over: then with a `TimeoutError`, as that of
+ * `AbortSignal.timeout`. The work has to heed its signal: this function waits until it settles.
+ */
+export async function withDeadline<T>(
+  signal: AbortSignal | undefined,
+  milliseconds: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController()
+  const expire = () => controller.abort(new DOMException(`not done after ${milliseconds / 1000} s`, 'TimeoutError'))
+  const timer = setTimeout(expire, milliseconds).unref()
+  const unlink = signal && linkAbort(signal, controller)
+  try {
+    return await work(controller.signal)
+  } finally {
+    clearTimeout(timer)
+    unlink?.()
   }
 }
 
-/** Wakes one who waits; rung while nobody waits, it is heard at once by who waits next. */
+/** Waits for work for at most this time, then gives what `onTimeout` returns or throws what it throws. The work goes on. */
+export async function withTimeout<T, L>(work: Promise<T>, milliseconds: number, onTimeout: () => L): Promise<T | L> {
+  const settled = new AbortController()
+  return Promise.race([work, sleep(milliseconds, undefined, { signal: settled.signal }).then(onTimeout)]).finally(() => settled.abort())
+}
+
+/** Waits for work until the signal aborts, and then throws the signal's reason. The work goes on. */
+export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    if (signal.aborted) {
+      // Nobody waits for the work, so its failure must not become an unhandled rejection.
+      work.catch(() => {})
+      return reject(signal.reason)
+    }
+    const stopWaiting = () => reject(signal.reason)
+    signal.addEventListener('abort', stopWaiting, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stopWaiting))
+  })
+}
+
+/** Waits for this time, or until the signal aborts; never rejects. With `ref: false` it does not keep the process alive. */
+export async function pause(milliseconds: number, signal?: AbortSignal, { ref = true }: { ref?: boolean } = {}): Promise<void> {
+  await sleep(milliseconds, undefined, { ref, ...(signal && { signal }) }).catch(() => {})
+}
+
+/**
+ * Aborts the controller when the signal aborts, until the returned function is called. `AbortSignal.any` would leave an entry in each of its
+ * signals for as long as those live, which is weeks for a server's: https://github.com/nodejs/node/issues/55351.
+ */
+export function linkAbort(signal: AbortSignal, controller: AbortController): () => void {
+  const abort = () => controller.abort(signal.reason)
+  if (signal.aborted) abort()
+  // One signal may end any number of operations.
+  setMaxListeners(0, signal)
+  signal.addEventListener('abort', abort, { once: true })
+  return () => signal.removeEventListener('abort', abort)
+}
+
+/** Something that may change. Any number of readers may wait for the next change. */
+export interface Condition {
+  notifyAll(): void
+  /** Until the next notification, or until the time is over. @throws the signal's reason */
+  wait(maxMs: number, signal: AbortSignal): Promise<void>
+}
+
+export function createCondition(): Condition {
+  let notify = () => {}
+  let notified = new Promise<void>((resolve) => (notify = resolve))
+  return {
+    notifyAll() {
+      notify()
+      notified = new Promise<void>((resolve) => (notify = resolve))
+    },
+    wait: (maxMs, signal) =>
+      abortable(
+        withTimeout(notified, maxMs, () => {}),
+        signal,
+      ),
+  }
+}
+
+/** Wakes its one reader. A notification that comes while the reader does not wait ends its next wait at once. */
 export interface Notifier {
   notify(): void
-  /** Whether it was rung within the time. */
+  /** Whether a notification came within the time. */
   wait(ms: number): Promise<boolean>
 }
 
 export function createNotifier(): Notifier {
-  let rung = false
+  let isNotified = false
   let wake = () => {}
   return {
     notify() {
-      rung = true
+      isNotified = true
       wake()
     },
     async wait(ms) {
-      if (!rung)
+      if (!isNotified)
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, ms)
           wake = () => {
@@ -62,29 +107,29 @@ export function createNotifier(): Notifier {
             resolve()
           }
         })
-      const heard = rung
-      rung = false
+      const came = isNotified
+      isNotified = false
       wake = () => {}
-      return heard
+      return came
     },
   }
 }
 
-/** When something that failed is tried again: at once the first time, then less and less often. */
+/** When to try again what failed: at once after a reset, then less and less often. */
 export interface Backoff {
   due(): boolean
   failed(): void
-  /** Not before then. */
+  /** Makes the next attempt due in this time, whatever came before. */
   postpone(ms: number): void
   reset(): void
-  /** After so many failures in a row as there were. */
+  /** The pause after as many failures in a row as there were. */
   readonly pauseMs: number
 }
 
-export function createBackoff(firstMs = 500, mostMs = 30_000): Backoff {
+export function createBackoff(firstMs = 500, maxMs = 30_000): Backoff {
   let failures = 0
   let notBefore = 0
-  const pauseMs = () => Math.min(mostMs, firstMs * 2 ** Math.max(0, failures - 1))
+  const pauseMs = () => Math.min(maxMs, firstMs * 2 ** Math.max(0, failures - 1))
   return {
     due: () => performance.now() >= notBefore,
     failed() {
@@ -101,36 +146,5 @@ export function createBackoff(firstMs = 500, mostMs = 30_000): Backoff {
     get pauseMs() {
       return pauseMs()
     },
-  }
-}
-
-/**
- * Aborts the controller when the signal is aborted, until the returned function is called. `AbortSignal.any` would leave an entry in each of its
- * signals for as long as those live, which for a server's is weeks: https://github.com/nodejs/node/issues/55351.
- */
-export function linkAbort(signal: AbortSignal, controller: AbortController): () => void {
-  const abort = () => controller.abort(signal.reason)
-  if (signal.aborted) abort()
-  // One signal ends any number of works under way.
-  setMaxListeners(0, signal)
-  signal.addEventListener('abort', abort, { once: true })
-  return () => signal.removeEventListener('abort', abort)
-}
-
-/** Does work with a signal that is aborted with the given one, and when the time is over: then with a `TimeoutError`, as `AbortSignal.timeout` is. */
-export async function withDeadline<T>(
-  signal: AbortSignal | undefined,
-  milliseconds: number,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const over = new AbortController()
-  const late = () => over.abort(new DOMException('It took too long.', 'TimeoutError'))
-  const timer = setTimeout(late, milliseconds).unref()
-  const letGo = signal && linkAbort(signal, over)
-  try {
-    return await work(over.signal)
-  } finally {
-    clearTimeout(timer)
-    letGo?.()
   }
 }

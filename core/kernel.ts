@@ -143,7 +143,7 @@ export async function startKernel(settings: Settings, { print: say, devnet: runn
     const signer = await opening
     await signer.setPolicy(signerPolicy(chains, connectors, settings.wallet.allowedSpenders))
 
-    const venues = startVenues(container, loaded)
+    const venues = startVenues(loaded)
     stops.push(() => venues.stop())
     const directory = buildRegistry(plugins, venues.running)
     measureDirectory(metrics, directory)

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { withTimeout } from './async.ts'
 import { SluiceError } from './api/index.ts'
 import { maskUrls } from './config/mask.ts'
 import type { ConnectorConfig, Chain, Connector } from './contracts/index.ts'
@@ -165,8 +165,7 @@ export async function failingParts(
 
 /** A database that hangs answers nobody: it fails too. */
 async function keeping(store: Pick<Store, 'failing'>): Promise<{ part: string; reason: string } | undefined> {
-  const late = new AbortController()
-  const hangs = sleep(deadlineMs, 'it does not answer', { signal: late.signal }).catch(() => undefined)
-  const reason = await Promise.race([store.failing().catch(() => 'it failed to say'), hangs]).finally(() => late.abort())
+  const asked = store.failing().catch(() => 'its state cannot be read')
+  const reason = await withTimeout(asked, deadlineMs, () => 'it does not answer')
   return reason === undefined ? undefined : { part: 'store', reason }
 }

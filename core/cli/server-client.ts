@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import https from 'node:https'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../async.ts'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { JournaledTransaction } from '../api/service.ts'
@@ -166,7 +166,7 @@ export function journalClient(server: ServerClient): JournalClient {
           throw error
         })
         if (answer && (!isForLater(answer) || tries === mostTries)) return readOfJournalClient(Replaced, answer)
-        await sleep((answer?.retryAfterSeconds ?? 1) * 1000)
+        await pause((answer?.retryAfterSeconds ?? 1) * 1000)
       }
     },
   }

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { basename, join, relative, dirname } from 'node:path'
+import { withDeadline } from '../async.ts'
 import { Type } from 'typebox'
 import { request, type Dispatcher } from 'undici'
 import type { Token } from '../contracts/index.ts'
@@ -192,7 +193,7 @@ async function fetchTokenList(
   }
   let bytes
   try {
-    bytes = await download(url, options)
+    bytes = await withDeadline(options.signal, timeoutMs, (signal) => download(url, options.dispatcher, signal))
   } catch (error) {
     report(
       `cannot be fetched: ${reason(error)}`,
@@ -216,12 +217,10 @@ async function fetchTokenList(
   return bytes.body.toString('utf8')
 }
 
-async function download(url: string, { dispatcher, signal }: FetchOptions): Promise<{ body: Buffer } | { problem: string; cure: string }> {
-  const deadline = AbortSignal.timeout(timeoutMs)
-  const response = await request(url, {
-    signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
-    ...(dispatcher ? { dispatcher } : {}),
-  })
+type Download = { body: Buffer } | { problem: string; cure: string }
+
+async function download(url: string, dispatcher: Dispatcher | undefined, signal: AbortSignal): Promise<Download> {
+  const response = await request(url, { signal, ...(dispatcher ? { dispatcher } : {}) })
   if (response.statusCode !== 200) {
     // Ending it is an error to the stream, which would end the process.
     response.body.on('error', () => {}).destroy()

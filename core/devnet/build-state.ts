@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL, fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { pause, withTimeout } from '../async.ts'
 import {
   JsonRpcProvider,
   isHexString,
@@ -77,16 +77,12 @@ function withoutTraces(dump: Buffer): Buffer {
 }
 
 async function deployed<T>(plugin: DevnetPlugin, work: Promise<T>): Promise<T> {
-  let limit: NodeJS.Timeout | undefined
-  const tooLong = new Promise<never>((_, reject) => {
-    limit = setTimeout(() => reject(new Error(`deploying took more than ${pluginTimeoutMs / 1000} seconds`)), pluginTimeoutMs)
-  })
   try {
-    return await Promise.race([work, tooLong])
+    return await withTimeout(work, pluginTimeoutMs, () => {
+      throw new Error(`deploying took more than ${pluginTimeoutMs / 1000} seconds`)
+    })
   } catch (cause) {
     throw new DeploymentFailure(plugin, cause)
-  } finally {
-    clearTimeout(limit)
   }
 }
 
@@ -180,7 +176,7 @@ async function mined(provider: JsonRpcProvider, signer: Wallet, wanted: Transact
       throw new Error(`The transaction ${hash} reverted.`)
     }
     if (receipt) return receipt
-    await sleep(askAgainMs)
+    await pause(askAgainMs)
   }
 }
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../async.ts'
 import type { Logger } from 'pino'
 import type { Block } from '../api/index.ts'
 import type { EventUpdate } from './stream.ts'
@@ -35,7 +35,7 @@ export function createBlockTopic(log: Pick<Logger, 'warn'>): BlockTopic {
         const reason = error instanceof Error ? error.message : 'unknown'
         if (!signal.aborted) log.warn({ chain, network, reason }, 'the blocks of a network could not be followed; it is tried again')
       }
-      await sleep(pauseAfterTroubleMs, undefined, { signal }).catch(() => {})
+      await pause(pauseAfterTroubleMs, signal)
     }
   }
 

@@ -1,8 +1,8 @@
-import { setImmediate as soon, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as soon } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { JournalEvent } from '../transactions/journal/journal.ts'
 import type { TransactionEvents } from '../transactions/transactions.ts'
-import { createNotifier } from '../async.ts'
+import { createNotifier, pause } from '../async.ts'
 
 /** Which changes a stream is for. */
 export interface TransactionFilter {
@@ -82,7 +82,7 @@ export function createTransactionChanges(
         if (!failing) log.warn({ reason }, 'the journal could not be read for those who follow events; it is tried again')
         failing = true
       }
-      if (!more && (await written.wait(lookMs))) await sleep(gatherMs)
+      if (!more && (await written.wait(lookMs))) await pause(gatherMs)
     }
     unhear()
     reading = undefined

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { withTimeout } from '../async.ts'
 import { type NetworkStatusResponse, SluiceError } from '../api/index.ts'
 import { fromRaw } from '../decimal.ts'
 import type { Handler } from './context.ts'
@@ -23,17 +23,13 @@ export const networkStatuses = (networks: readonly NetworkEntry[], signal: Abort
 async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSignal): Promise<NetworkStatusResponse[number]> {
   const known = { chain, network, rpcUrl: impl.rpcUrl(), nativeCurrency: impl.nativeCurrency.symbol }
   const down = (error: string) => ({ ...known, currentBlockNumber: -1, currentBlockSeconds: -1, error })
-  const over = new AbortController()
-  const late = sleep(deadlineMs, undefined, { signal: over.signal }).catch(() => undefined)
   try {
-    const head = await Promise.race([impl.head({ signal }), late])
+    const head = await withTimeout(impl.head({ signal }), deadlineMs, () => undefined)
     if (!head) return down(noAnswer)
     const age = Math.max(0, Math.floor(Date.now() / 1000 - head.timestamp))
     return { ...known, rpcUrl: impl.rpcUrl(), currentBlockNumber: Number(head.number), currentBlockSeconds: age }
   } catch (cause) {
     return down(cause instanceof SluiceError ? cause.message : noAnswer)
-  } finally {
-    over.abort()
   }
 }
 

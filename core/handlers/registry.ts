@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { withTimeout } from '../async.ts'
 import { SluiceError } from '../api/index.ts'
 import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Quote } from '../contracts/index.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
@@ -146,10 +146,7 @@ function table<T extends { chain: string; network: string }>(entries: readonly T
 }
 
 async function woken(asleep: readonly Pick<NetworkEntry, 'wake'>[]): Promise<void> {
-  const late = new AbortController()
-  const started = Promise.all(asleep.map((entry) => entry.wake()))
-  await Promise.race([started, sleep(firstStartMs, undefined, { signal: late.signal }).catch(() => {})])
-  late.abort()
+  await withTimeout(Promise.all(asleep.map((entry) => entry.wake())), firstStartMs, () => {})
 }
 
 const unknown = (what: string, name: string, known: readonly string[]) =>

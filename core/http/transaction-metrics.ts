@@ -1,3 +1,4 @@
+import { withTimeout } from '../async.ts'
 import type { Logger } from 'pino'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Rail } from '../contracts/index.ts'
@@ -252,9 +253,7 @@ const deadlineMs = 2_000
 
 /** What the work gives, or an error when a scrape has waited long enough for it. */
 export function withinDeadline<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The store did not answer in time.')), deadlineMs)
+  return withTimeout(work, deadlineMs, () => {
+    throw new Error('The store did not answer in time.')
   })
-  return Promise.race([work, tooLate]).finally(() => clearTimeout(timer))
 }

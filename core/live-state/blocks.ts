@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
-import { withDeadline, createBackoff, createCondition, abortable } from '../async.ts'
+import { abortable, createBackoff, createCondition, pause, withDeadline } from '../async.ts'
 import type { Chain, Head, Interest, At, HeadChanges } from '../contracts/index.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 
@@ -53,18 +52,18 @@ export function createHeadFollower({ chain, place, witness, trail, interest, adv
   }
 
   async function listen(signal: AbortSignal): Promise<void> {
-    const pause = createBackoff()
+    const backoff = createBackoff()
     while (!signal.aborted) {
       try {
         for await (const head of chain.heads(signal)) {
           hear(head)
-          pause.reset()
+          backoff.reset()
         }
       } catch (error) {
         if (!signal.aborted) lost(`the blocks of ${name} cannot be followed`, error)
       }
-      pause.failed()
-      await sleep(pause.pauseMs, undefined, { signal }).catch(() => {})
+      backoff.failed()
+      await pause(backoff.pauseMs, signal)
     }
   }
 
@@ -76,14 +75,14 @@ export function createHeadFollower({ chain, place, witness, trail, interest, adv
   }
 
   async function chase(signal: AbortSignal): Promise<void> {
-    const pause = createBackoff(200, 5_000)
+    const backoff = createBackoff(200, 5_000)
     failures = 0
     for (;;) {
       const to = heard
       if (!to || to.hash === trail.tip?.hash || signal.aborted) break
       try {
         await step(to, signal)
-        pause.reset()
+        backoff.reset()
         failures = 0
         progress.notifyAll()
       } catch (error) {
@@ -91,9 +90,9 @@ export function createHeadFollower({ chain, place, witness, trail, interest, adv
         if (failures === 0) lost(`what happened in block ${to.number} of ${name} could not be read`, error)
         failures += 1
         reason = reasonOf(error)
-        pause.failed()
+        backoff.failed()
         progress.notifyAll()
-        await sleep(pause.pauseMs, undefined, { signal }).catch(() => {})
+        await pause(backoff.pauseMs, signal)
       }
     }
     if (chasing === signal) chasing = undefined

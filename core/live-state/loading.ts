@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
-import { withDeadline, abortable } from '../async.ts'
+import { abortable, pause, withDeadline } from '../async.ts'
 import type { Head, KnownOf } from '../contracts/index.ts'
 import type { BlockHistory } from './blocks.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -89,7 +88,7 @@ async function loadGroup(
     if (over.aborted) return
     // A node may be about to have the block, or another one takes over.
     if (isNetworkFailure(error) && tries > 1) {
-      await sleep(againMs, undefined, { signal: over }).catch(() => {})
+      await pause(againMs, over)
       return loadGroup(group, tracks, trail, witness, over, tries - 1)
     }
     if (!isExternalFailure(error) && tracks.length > 1) {

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../api/index.ts'
 import type { BookMarket, BookStream, BookUpdate } from '../contracts/index.ts'
-import { withDeadline, createBackoff, createCondition, abortable } from '../async.ts'
+import { abortable, createBackoff, createCondition, pause, withDeadline } from '../async.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 import { bookName, noBook, type BookVenue, type BookView, type BookFeed, type LatestBook, createBookListeners } from './book-feed.ts'
 import { createStreamBook, type BookStatus, createStreamCheck, type StreamCheck } from './stream-book.ts'
@@ -122,7 +121,7 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
   }
 
   async function watch(): Promise<void> {
-    const pause = createBackoff()
+    const backoff = createBackoff()
     while (!over.signal.aborted) {
       let current = true
       const began = performance.now()
@@ -135,9 +134,9 @@ export function createStreamFeed({ venue, stream, market, witness, staleMs }: St
       current = false
       if (over.signal.aborted) return
       lose('its stream ended')
-      if (performance.now() - began > returnMs) pause.reset()
-      pause.failed()
-      await sleep(pause.pauseMs, undefined, { signal: over.signal }).catch(() => {})
+      if (performance.now() - began > returnMs) backoff.reset()
+      backoff.failed()
+      await pause(backoff.pauseMs, over.signal)
     }
   }
 

@@ -1,3 +1,4 @@
+import { withTimeout } from '../async.ts'
 import { Ajv, type ErrorObject } from 'ajv'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { type Manifest, type Plugin, apiVersion as ours, tradingVerbs } from '../contracts/index.ts'
@@ -50,7 +51,13 @@ async function configurationOf(
 
 /** Imports a plugin that passed its trials into the server. Throws PluginFault. */
 export async function importCandidate({ found, description }: Candidate, deadlineMs: number): Promise<Plugin> {
-  const { plugin, description: again } = await within(deadlineMs, importPlugin(found.entry))
+  const { plugin, description: again } = await withTimeout(importPlugin(found.entry), deadlineMs, () => {
+    throw new PluginFault(
+      'import',
+      `It did not finish loading within ${deadlineMs / 1000} s, though it did on trial`,
+      'Make the plugin load alike in every thread: remove what depends on the thread.',
+    )
+  })
   if (JSON.stringify(again) !== JSON.stringify(description)) {
     throw new PluginFault(
       'import',
@@ -59,22 +66,6 @@ export async function importCandidate({ found, description }: Candidate, deadlin
     )
   }
   return plugin
-}
-
-async function within<T>(deadlineMs: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(
-        new PluginFault(
-          'import',
-          `It did not finish loading within ${deadlineMs / 1000} s, though it did on trial`,
-          'A plugin loads alike in every thread: remove what tells them apart.',
-        ),
-      )
-    }, deadlineMs)
-  })
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 const tradingTypes = Object.keys(tradingVerbs)

@@ -1,34 +1,42 @@
-import { asFunction, type AwilixContainer } from 'awilix'
+import { abortable, pause, withDeadline, withTimeout } from '../async.ts'
 import type { Life, Log } from '../contracts/index.ts'
 import type { LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
 import { messageOf } from './refusal.ts'
 
-/** `idle`: nobody has needed it yet, or the last attempt failed and nobody has asked since. */
-type VenueState = 'idle' | 'starting' | 'ready' | 'stopped'
-
-interface StartOptions {
-  /** Not before it is woken: what nobody uses costs neither connections nor lines in the log. */
-  readonly onDemand?: boolean
-  /** A start that has not settled by then is given up and tried again. */
-  readonly attemptMs?: number
-  /** Before the second attempt; doubles from one to the next. */
-  readonly firstPauseMs?: number
-  readonly longestPauseMs?: number
-  /** What `stop()` has. */
-  readonly stopMs?: number
-}
-
-/** A venue on its way from start to stop. Until it is `ready`, its callers are to be answered with SERVICE_UNINITIALIZED. */
+/** A venue on its way from start to stop. Until it is `ready`, its callers get SERVICE_UNINITIALIZED. */
 export interface RunningVenue {
   readonly state: VenueState
-  /** Why the latest attempt to start failed; undefined once it is ready. */
+  /** Why the latest attempt to start failed; undefined once the venue is ready. */
   readonly lastError: string | undefined
-  /** Settles when it is ready, or was stopped before; of one that starts on demand, at once. Never rejects. */
+  /** Settles when the venue is ready or was stopped; at once for a venue that starts on demand. Never rejects. */
   readonly settled: Promise<void>
-  /** Tries to start what is idle, unless that has just failed. Settles with that attempt; never rejects. */
+  /** Tries to start an idle venue, unless an attempt has just failed. Settles with that attempt; never rejects. */
   wake(): Promise<void>
-  /** Never rejects: what `stop()` does wrong is logged. */
+  /** Never rejects: a failure of the plugin's `stop()` is logged. */
   stop(): Promise<void>
+}
+
+/** `idle`: nobody has needed the venue yet, or the last attempt failed and nobody has asked since. */
+type VenueState = 'idle' | 'starting' | 'ready' | 'stopped'
+
+interface Venues {
+  readonly running: ReadonlyMap<LoadedVenue<object>, RunningVenue>
+  stop(): Promise<unknown>
+}
+
+/**
+ * Starts all venues without waiting for them, so that a dead node does not delay the server. A venue on a network that is not `required`
+ * starts when it is first asked for.
+ */
+export function startVenues(loaded: readonly LoadedPlugin[]): Venues {
+  const required = new Set(
+    loaded.flatMap(({ kind, name, configuration: { networks } }) =>
+      kind === 'chain' ? Object.keys(networks).flatMap((network) => (networks[network]?.required ? `${name}/${network}` : [])) : [],
+    ),
+  )
+  const venues: LoadedVenue<Life>[] = loaded.flatMap((plugin) => [...plugin.venues])
+  const running = new Map(venues.map((venue) => [venue, startVenue(venue, { onDemand: !required.has(`${venue.chain}/${venue.network}`) })]))
+  return { running, stop: () => Promise.all([...running.values()].map((each) => each.stop())) }
 }
 
 interface Startable {
@@ -38,32 +46,42 @@ interface Startable {
   readonly log: Log
 }
 
-/** Somebody waits for what was asked for: it is asked again as soon as nodes that were put aside are. */
-const longestPauseOnDemandMs = 2_000
+interface StartOptions {
+  /** Starts only when it is woken: an unused venue needs no connections and writes no log. */
+  readonly onDemand?: boolean
+  /** An attempt that has not settled by then is abandoned, and another one is made. */
+  readonly attemptMs?: number
+  /** The pause before the second attempt; each further pause is twice as long. */
+  readonly firstPauseMs?: number
+  readonly maxPauseMs?: number
+  /** How long `stop()` may take. */
+  readonly stopMs?: number
+}
+
+/** Short, because a caller waits: the start is tried again soon after failed nodes may be asked again. */
+const maxPauseOnDemandMs = 2_000
 
 /**
- * Starts a venue, again and again with growing pauses until it succeeds: a dead node never refuses a plugin. On demand it is
- * tried once each time that it is woken.
+ * Starts a venue, with growing pauses between attempts, until it succeeds: a dead node never refuses a plugin. On demand, each wake makes
+ * one attempt.
  */
 export function startVenue(
-  venue: Startable,
+  { chain, network, implementation, log }: Startable,
   {
     onDemand = false,
     attemptMs = 30_000,
     firstPauseMs = 500,
-    longestPauseMs = onDemand ? longestPauseOnDemandMs : 30_000,
+    maxPauseMs = onDemand ? maxPauseOnDemandMs : 30_000,
     stopMs = 5_000,
   }: StartOptions = {},
 ): RunningVenue {
-  const { chain, network, implementation, log } = venue
-  const of = { chain, network }
   const stopping = new AbortController()
   let state: VenueState = implementation.start === undefined ? 'ready' : 'idle'
   let lastError: string | undefined
   let stopped: Promise<void> | undefined
   let pauseMs = firstPauseMs
   let dueAt = 0
-  let trying: Promise<void> | undefined
+  let attempt: Promise<void> | undefined
 
   const settled = state === 'ready' || onDemand ? Promise.resolve() : start()
 
@@ -76,57 +94,47 @@ export function startVenue(
   }
 
   async function wake(): Promise<void> {
-    if (state !== 'idle') return trying
+    if (state !== 'idle') return attempt
     if (performance.now() < dueAt) return
     state = 'starting'
     await tryToStart()
     if (state === 'starting') state = 'idle'
   }
 
+  /** Each attempt has its own signal, so that an abandoned one does not go on beside the next. */
   function tryToStart(): Promise<void> {
-    return (trying ??= attempt()
+    return (attempt ??= withDeadline(stopping.signal, attemptMs, (signal) =>
+      abortable((async () => implementation.start?.(signal))(), signal),
+    )
       .then(() => {
         if (!stopping.signal.aborted) [state, lastError] = ['ready', undefined]
       })
       .catch((thrown: unknown) => {
-        if (!stopping.signal.aborted) failed(messageOf(thrown))
+        if (!stopping.signal.aborted) onFailure(messageOf(thrown))
       })
       .finally(() => {
-        trying = undefined
+        attempt = undefined
       }))
   }
 
-  function failed(reason: string): void {
-    // Said once for each reason: a network may be away for as long as the server runs.
+  function onFailure(reason: string): void {
+    // Logged once for each reason: a network may be away for as long as the server runs.
     if (reason !== lastError)
-      log.warn({ ...of, reason }, `start failed; tried again ${onDemand ? 'when it is asked for' : 'until it succeeds'}`)
+      log.warn({ chain, network, reason }, `start failed, retried ${onDemand ? 'when the network is asked for' : 'until it succeeds'}`)
     lastError = reason
     dueAt = performance.now() + pauseMs
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
-  }
-
-  /** Each attempt has a signal of its own, so that one that was given up does not go on beside the next. */
-  async function attempt(): Promise<void> {
-    const given = new AbortController()
-    const limit = bound(attemptMs, stopping.signal)
-    try {
-      await Promise.race([(async () => implementation.start?.(given.signal))(), limit.reached])
-    } finally {
-      limit.clear()
-      if (limit.isReached()) given.abort(new Error('this attempt to start was given up'))
-    }
+    pauseMs = Math.min(pauseMs * 2, maxPauseMs)
   }
 
   async function stop(): Promise<void> {
     state = 'stopped'
     stopping.abort()
-    const limit = bound(stopMs)
     try {
-      await Promise.race([(async () => implementation.stop?.())(), limit.reached])
+      await withTimeout((async () => implementation.stop?.())(), stopMs, () => {
+        throw new Error(`not done after ${stopMs / 1000} s`)
+      })
     } catch (thrown) {
-      log.warn({ ...of, reason: messageOf(thrown) }, 'stop failed, going on without it')
-    } finally {
-      limit.clear()
+      log.warn({ chain, network, reason: messageOf(thrown) }, 'stop failed, going on without it')
     }
   }
 
@@ -141,69 +149,4 @@ export function startVenue(
     wake,
     stop: () => (stopped ??= stop()),
   }
-}
-
-/** A promise that rejects after that time, or when the signal aborts. */
-function bound(afterMs: number, signal?: AbortSignal) {
-  const limit = new AbortController()
-  const reached = new Promise<never>((_, reject) => {
-    limit.signal.addEventListener('abort', () => reject(limit.signal.reason), { once: true })
-  })
-  const reach = (reason: string) => limit.abort(new Error(reason))
-  const timer = setTimeout(() => reach(`not done after ${afterMs / 1000} s`), afterMs)
-  const onAbort = () => reach('stopped')
-  signal?.addEventListener('abort', onAbort, { once: true })
-  // Where nobody waits any more when it rejects.
-  reached.catch(() => {})
-  return {
-    reached,
-    isReached: () => limit.signal.aborted,
-    clear: () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-    },
-  }
-}
-
-function pause(forMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, forMs)
-    signal.addEventListener('abort', done, { once: true })
-  })
-}
-
-interface Venues {
-  readonly running: ReadonlyMap<LoadedVenue<object>, RunningVenue>
-  stop(): Promise<unknown>
-}
-
-/**
- * Each venue in a scope of its own, whose end is the venue's. Starting goes on beside the server: a dead node holds up nobody. What is
- * on a network that is not required starts when it is first asked for.
- */
-export function startVenues<C extends object>(container: AwilixContainer<C>, loaded: readonly LoadedPlugin[]): Venues {
-  const running = new Map<LoadedVenue<object>, RunningVenue>()
-  const required = new Set(
-    loaded.flatMap(({ kind, name, configuration: { networks } }) =>
-      kind === 'chain' ? Object.keys(networks).flatMap((network) => (networks[network]?.required ? `${name}/${network}` : [])) : [],
-    ),
-  )
-  const scopes = loaded
-    .flatMap((plugin) => [...plugin.venues])
-    .map((venue: LoadedVenue<Life>) => {
-      const scope = container.createScope<{ running: RunningVenue }>()
-      scope.register({
-        running: asFunction(() => startVenue(venue, { onDemand: !required.has(`${venue.chain}/${venue.network}`) }))
-          .scoped()
-          .disposer((each) => each.stop()),
-      })
-      running.set(venue, scope.cradle.running)
-      return scope
-    })
-  return { running, stop: () => Promise.all(scopes.map((scope) => scope.dispose())) }
 }

@@ -1,4 +1,5 @@
-import { setTimeout as sleep, setImmediate as soon } from 'node:timers/promises'
+import { setImmediate as soon } from 'node:timers/promises'
+import { pause } from '../async.ts'
 import type { ControlledTransaction, Kysely } from 'kysely'
 import { type Faults, StoreUnavailable, type Store } from './store.ts'
 import type { Tables } from './tables.ts'
@@ -56,7 +57,7 @@ export function createSqlStore({ kind, db, faults, inTurn = (work) => work(), ba
         return await attempt()
       } catch (error) {
         if (tries === maxTries || !(error instanceof StoreUnavailable && faults.isCollision(error.cause))) throw error
-        await sleep(Math.random() * 10 * tries)
+        await pause(Math.random() * 10 * tries)
       }
     }
   }

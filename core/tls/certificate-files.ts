@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile, mkdir, readdir, rename, rm, rmdir, writeFile, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../async.ts'
 
 /** The files of a certs directory. `issued.pem` holds every client certificate ever made, so that all of them can be listed and revoked. */
 export function certificateFiles(certsDir: string) {
@@ -137,7 +137,7 @@ async function acquire(lock: string): Promise<void> {
     if (await isAbandoned(lock)) await clearAway(lock)
     else if (Date.now() > deadline) {
       throw new CertificateError(`Another command is writing certificates (${lock}). Try again; if none is running, delete that file.`)
-    } else await sleep(20)
+    } else await pause(20)
   }
 }
 

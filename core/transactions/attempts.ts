@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { withDeadline } from '../async.ts'
+import { pause, withDeadline } from '../async.ts'
 import { type Log, SluiceError, type Json, type Reception } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { txHashOf, type Entry, signerOf, type Attempt, isFinal } from './entry.ts'
@@ -89,7 +88,7 @@ async function findOut(
         told = reason
       }
     }
-    await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
+    await pause(pauseMs, closing)
     if (closing.aborted) throw persistTimedOut(requestId)
   }
 }

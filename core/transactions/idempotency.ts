@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../async.ts'
 import { sql, type ExpressionBuilder } from 'kysely'
 import { badFields, SluiceError } from '../api/index.ts'
 import type { Log } from '../contracts/index.ts'
@@ -91,7 +91,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
 
   async function pay(): Promise<void> {
     while (owed.size > 0 && !closing.signal.aborted) {
-      await sleep(pauseMs, undefined, { signal: closing.signal, ref: false }).catch(() => {})
+      await pause(pauseMs, closing.signal, { ref: false })
       for (const [id, claim] of owed) {
         if (running.has(id)) continue
         await kept.release(claim).then(
@@ -108,7 +108,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
     forgettingAtMs = nowMs()
     const before = nowMs() - keptMs
     const goOn = async (): Promise<void> => {
-      while (await kept.forget(before)) await sleep(pauseMs / 10, undefined, { signal: closing.signal, ref: false })
+      while (!closing.signal.aborted && (await kept.forget(before))) await pause(pauseMs / 10, closing.signal, { ref: false })
     }
     goOn().catch((error: unknown) => {
       if (!closing.signal.aborted) log.warn({ reason: reasonOf(error) }, 'old Idempotency-Keys could not be forgotten')

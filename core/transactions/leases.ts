@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause, withTimeout } from '../async.ts'
 import type { Log } from '../contracts/index.ts'
 import { postgresSession, leaseTable, type LeaseTable } from '../store/postgres/leases.ts'
 import { type Store, embeddedSession, type LeaseSession, type OwnedQueue } from '../store/store.ts'
@@ -184,13 +184,13 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
       const news = new Promise<void>((resolve) => (wake = resolve))
       if (await take()) return
       await table.request(lane)
-      await Promise.race([news, sleep(pollMs)])
+      await withTimeout(news, pollMs, () => {})
     }
   }
 
   async function handOver(): Promise<void> {
     try {
-      if (hold) await sleep(Math.max(0, hold.since + tenureMs - performance.now()))
+      if (hold) await pause(Math.max(0, hold.since + tenureMs - performance.now()))
       // Who comes now waits behind the other server, which would else never get it.
       isLeaving = true
       if (users > 0) await new Promise<void>((resolve) => (emptied = resolve))

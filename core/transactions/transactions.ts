@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause, withTimeout } from '../async.ts'
 import { SluiceError, type Log, type Transaction } from '../contracts/index.ts'
 import type { ClientOrders } from './book-orders.ts'
 import { type Entry, railName, txStatus, type TxStatus, txHashOf, type RailId } from './entry.ts'
@@ -132,11 +132,11 @@ export function createTransactions({
 
   async function end(drainMs: number): Promise<void> {
     const answered = Promise.allSettled(underWay.keys())
-    await within(answered, drainMs)
+    await withTimeout(answered, drainMs, () => {})
     closing.abort()
     for (const over of underWay.values()) over.abort()
     // What hangs in the store is bounded there. What is open is in the journal: whoever comes next goes on with it.
-    await within(Promise.all([answered, adoption.idle(), ...[...networks.values()].map((each) => each.idle())]), cutMs)
+    await withTimeout(Promise.all([answered, adoption.idle(), ...[...networks.values()].map((each) => each.idle())]), cutMs, () => {})
     await leases.stop()
   }
 
@@ -161,15 +161,9 @@ export function createTransactions({
       },
     },
     status: txStatus,
-    recovered: within(adoption.firstRound, takeUpMs),
+    recovered: withTimeout(adoption.firstRound, takeUpMs, () => {}),
     stop: (drainMs) => (stopped ??= end(drainMs)),
   }
-}
-
-async function within(work: Promise<unknown>, milliseconds: number): Promise<void> {
-  const over = new AbortController()
-  const late = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => {})
-  await Promise.race([work, late]).finally(() => over.abort())
 }
 
 const roundMs = 2_000
@@ -248,7 +242,7 @@ function startRecovery({ recorder, networks, closing, log }: RecoveryParts): Rec
   async function goOn(): Promise<void> {
     await firstRound
     while (!closing.aborted) {
-      await sleep(roundMs, undefined, { signal: closing, ref: false }).catch(() => {})
+      await pause(roundMs, closing, { ref: false })
       if (!closing.aborted) await round()
     }
   }

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { linkAbort, withDeadline } from '../async.ts'
+import { linkAbort, pause, withDeadline, withTimeout } from '../async.ts'
 import type { Head, Log, Sighting } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Broadcast } from './attempts.ts'
@@ -63,7 +62,7 @@ export function createWatcher({ site, recorder, lanes, dispatch, upkeep, log, cl
       } catch (error) {
         log.warn({ reason: reasonOf(error) }, 'the watch over open transactions was interrupted')
         woken = true
-        await sleep(pauseAfterTroubleMs, undefined, { signal: closing }).catch(() => {})
+        await pause(pauseAfterTroubleMs, closing)
       } finally {
         letGo()
         done.abort()
@@ -272,9 +271,7 @@ export async function* repeatOnInterval<T>(source: AsyncIterable<T>, pauseMs: nu
   let last: { value: T } | undefined
   try {
     for (;;) {
-      const waited = new AbortController()
-      const pause = sleep(pauseMs, undefined, { signal: waited.signal }).catch(() => {})
-      const came = await Promise.race([next, pause]).finally(() => waited.abort())
+      const came = await withTimeout(next, pauseMs, () => undefined)
       if (came) {
         if (came.done) return
         last = { value: came.value }

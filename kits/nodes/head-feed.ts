@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../../core/async.ts'
 import { SluiceError, type Head, type Log } from '../../core/contracts/index.ts'
 import { onAbort } from './dialect.ts'
 
@@ -42,7 +42,7 @@ export function createHeadFeed({ poll, behind, pollingMs, log }: HeadFeedOptions
           log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'polling for heads failed')
       }
       const pauseMs = failures === 0 ? pollingMs : Math.min(pollingMs * 2 ** failures, Math.max(maxBackoffMs, pollingMs))
-      await sleep(pauseMs, undefined, { signal }).catch(() => {})
+      await pause(pauseMs, signal)
     }
   }
 

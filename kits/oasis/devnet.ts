@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../../core/async.ts'
 import {
   Contract,
   getCreateAddress,
@@ -329,6 +329,6 @@ async function sendAs(
     const receipt = await provider.getTransactionReceipt(hash)
     if (receipt?.status === 1) return receipt
     if (receipt) throw new Error(`The transaction ${hash} of ${from} reverted.`)
-    await sleep(askAgainMs)
+    await pause(askAgainMs)
   }
 }

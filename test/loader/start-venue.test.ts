@@ -4,7 +4,7 @@ import type { Life } from '../../core/contracts/index.ts'
 import { startVenue } from '../../core/loader/start-venue.ts'
 import { keptLog } from './fixtures.ts'
 
-const quick = { firstPauseMs: 1, longestPauseMs: 4, attemptMs: 30, stopMs: 30 }
+const quick = { firstPauseMs: 1, maxPauseMs: 4, attemptMs: 30, stopMs: 30 }
 
 function venue(implementation: Life) {
   const { log, lines } = keptLog()
@@ -45,7 +45,7 @@ describe('a venue', () => {
           throw new Error('the node is away')
         },
       }).venue,
-      { ...quick, longestPauseMs: 1 },
+      { ...quick, maxPauseMs: 1 },
     )
 
     await once(events, 'tried')

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause, withTimeout } from '../../async.ts'
 import { sql, type RawBuilder } from 'kysely'
 import { Client } from 'pg'
 import type { Log } from '../../contracts/index.ts'
@@ -65,7 +65,7 @@ export function postgresSession({ url, serverId, serverName, log }: SessionParts
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
       const pauseMs = await beat().then(wentWell, wentWrong)
-      await sleep(pauseMs, undefined, { signal: closing.signal }).catch(() => {})
+      await pause(pauseMs, closing.signal)
     }
   }
 
@@ -297,7 +297,7 @@ function leaseConnection(url: string, channel: string, heard: (text: string) => 
       const client = await current?.catch(() => undefined)
       current = undefined
       // A database that hangs would never see it off.
-      if (client) await Promise.race([client.end(), sleep(patienceMs, undefined, { ref: false })])
+      if (client) await withTimeout(client.end(), patienceMs, () => {})
     },
   }
 }

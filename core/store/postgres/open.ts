@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../../async.ts'
 import { Kysely, PostgresDialect } from 'kysely'
 import { migrate } from '../migrations.ts'
 import type { StoreLog } from '../open-store.ts'
@@ -30,7 +30,7 @@ export async function openPostgres({ url, serverName, log }: { url: string; serv
       if (isRefusal(error) || performance.now() > until)
         throw new StoreError(`The store in PostgreSQL cannot be opened: ${fault.reason}. Look at store.url.`, { cause: error })
       if (tries === 1) log.warn({ reason: fault.reason }, 'the store in PostgreSQL cannot be opened yet')
-      await sleep(pauseMs)
+      await pause(pauseMs)
     } finally {
       await db.destroy()
     }

@@ -1,0 +1,85 @@
+import { getEventListeners } from 'node:events'
+import { expect } from 'chai'
+import { abortable, createNotifier, pause, withDeadline, withTimeout } from '../core/async.ts'
+
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+const reasonOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+describe('work with a deadline', () => {
+  it('returns what the work returns', async () => {
+    expect(await withDeadline(undefined, 1_000, async () => 'done')).to.equal('done')
+  })
+
+  it('ends with the signal and its reason, also when the signal was aborted before', async () => {
+    const closing = new AbortController()
+    const [reason, work] = [new Error('closing'), withDeadline(closing.signal, 60_000, untilAborted)]
+    closing.abort(reason)
+    expect(await reasonOf(work)).to.equal(reason)
+    expect(await reasonOf(withDeadline(closing.signal, 60_000, async (signal) => signal.throwIfAborted()))).to.equal(reason)
+  })
+
+  it('ends with a TimeoutError when its time is over, as by AbortSignal.timeout', async () => {
+    const closing = new AbortController()
+    expect(await reasonOf(withDeadline(closing.signal, 1, untilAborted)))
+      .to.be.instanceOf(DOMException)
+      .with.property('name', 'TimeoutError')
+  })
+
+  it('leaves no listener in a signal that lives longer', async () => {
+    const closing = new AbortController()
+    for (let each = 0; each < 20; each += 1) await withDeadline(closing.signal, 60_000, async () => {})
+    await reasonOf(withDeadline(closing.signal, 60_000, () => Promise.reject(new Error('failed'))))
+    expect(heldBy(closing.signal)).to.deep.equal({ listeners: 0, dependants: 0 })
+  })
+})
+
+describe('waiting for work', () => {
+  const never = new Promise<never>(() => {})
+
+  it('for at most a time returns what the work returns, else what onTimeout returns or throws', async () => {
+    expect(await withTimeout(Promise.resolve('done'), 60_000, () => 'late')).to.equal('done')
+    expect(await withTimeout(never, 1, () => 'late')).to.equal('late')
+    const late = new Error('late')
+    const failing = withTimeout(never, 1, () => {
+      throw late
+    })
+    expect(await reasonOf(failing)).to.equal(late)
+    expect(await reasonOf(withTimeout(Promise.reject(late), 60_000, () => {}))).to.equal(late)
+  })
+
+  it('until a signal aborts throws its reason, and the failure of the work stays handled', async () => {
+    const closing = new AbortController()
+    const waiting = abortable(never, closing.signal)
+    closing.abort(new Error('closing'))
+    expect(await reasonOf(waiting)).to.equal(closing.signal.reason)
+    expect(await reasonOf(abortable(Promise.reject(new Error('failed')), closing.signal))).to.equal(closing.signal.reason)
+    expect(heldBy(closing.signal).listeners).to.equal(0)
+  })
+
+  it('by a pause ends when the signal aborts, and never rejects', async () => {
+    const closing = new AbortController()
+    const paused = pause(60_000, closing.signal)
+    closing.abort()
+    await paused
+    await pause(60_000, closing.signal)
+    await pause(1)
+  })
+
+  it('by a notifier ends at once when the notification came before', async () => {
+    const notifier = createNotifier()
+    notifier.notify()
+    expect([await notifier.wait(60_000), await notifier.wait(1)]).to.deep.equal([true, false])
+  })
+})
+
+/** What Node keeps in a signal for those that wait for it: listeners, and the signals that AbortSignal.any made of it. */
+function heldBy(signal: AbortSignal): { listeners: number; dependants: number } {
+  const dependants = Object.getOwnPropertySymbols(signal).find(({ description }) => description === 'kDependantSignals')
+  const made: unknown = dependants && Reflect.get(signal, dependants)
+  return { listeners: getEventListeners(signal, 'abort').length, dependants: Number(Object(made).size ?? 0) }
+}
