@@ -18,7 +18,7 @@ import { decimal, union, array, nothing, object, tuple, shape, text, integer, ty
 const summary = object({ accountValue: decimal, totalNtlPos: decimal, totalMarginUsed: decimal })
 const position = object({
   coin: text,
-  /** Below 0 of a short one. */
+  /** Below 0 for a short position. */
   szi: decimal,
   leverage: object({ type: text, value: integer }),
   entryPx: union(decimal, nothing),
@@ -44,7 +44,7 @@ const spotStateShape = object(
       object(
         { coin: text, token: integer, total: decimal, hold: decimal },
         {
-          /** What of the total is lent, with portfolio margin. */
+          /** The part of the total that is lent, with portfolio margin. */
           supplied: decimal,
         },
       ),
@@ -60,7 +60,7 @@ type SpotState = Infer<typeof spotStateShape>
 const spotState = shape(spotStateShape)
 
 const owed = object({ value: decimal })
-/** Whatever `health` says: the client library's schema knows healthy accounts only. */
+/** Accepts any `health`: the client library's schema knows healthy accounts only. */
 const lendingShape = object({ tokenToState: array(tuple(integer, object({ borrow: owed, supply: owed }))) })
 type Lending = Infer<typeof lendingShape>
 export const lending = shape(lendingShape)
@@ -69,13 +69,13 @@ const reservesShape = array(tuple(integer, object({ borrowYearlyRate: decimal, o
 type Reserves = Infer<typeof reservesShape>
 const reserves = shape(reservesShape)
 
-/** How a wallet's balances are kept: "default", "disabled", "unifiedAccount", "portfolioMargin" or what may come. */
+/** How the exchange keeps a wallet's balances: "default", "disabled", "unifiedAccount", "portfolioMargin", or a mode that is new. */
 const abstraction = shape(union(text, nothing))
 
 export const activeAsset = shape(
   object({
     leverage: object({ type: text, value: integer }),
-    /** In dollars: to buy for, and to sell for. */
+    /** In dollars, to buy for and to sell for. */
     availableToTrade: tuple(decimal, decimal),
   }),
 )
@@ -86,30 +86,30 @@ const fundingShape = array(object({ time: integer, delta: object({ coin: text, u
 type WireFunding = Infer<typeof fundingShape>[number]
 const fundings = shape(fundingShape)
 
-/** What perpetual positions are paid in. */
-const collateralToken = 'USDC'
-/** Of figures that the exchange does not give and that come out of a division. */
+/** What perpetual positions are settled in, and what the exchange values accounts in. */
+const dollar = 'USDC'
+/** Decimals of figures that the exchange does not give and that are the result of a division. */
 const scale = 12
 
-export const readPerpState = (ask: QueryInfo, user: string, at: At): Promise<PerpState> =>
-  ask({ type: 'clearinghouseState', user }, perpState, at)
+export const readPerpState = (queryInfo: QueryInfo, user: string, at: At): Promise<PerpState> =>
+  queryInfo({ type: 'clearinghouseState', user }, perpState, at)
 
-export async function readPositions(ask: QueryInfo, user: string, { byId }: Listing, at: At): Promise<readonly PerpBookPosition[]> {
-  const { assetPositions } = await readPerpState(ask, user, at)
+export async function readPositions(queryInfo: QueryInfo, user: string, { byId }: Listing, at: At): Promise<readonly PerpBookPosition[]> {
+  const { assetPositions } = await readPerpState(queryInfo, user, at)
   return assetPositions.flatMap(({ position }) => {
-    const listed = byId.get(position.coin)
+    const entry = byId.get(position.coin)
     const size = normalize(position.szi.replace('-', ''))
-    if (!listed || size === '0') return []
+    if (!entry || size === '0') return []
     return [
       {
-        market: listed.market,
+        market: entry.market,
         side: compare(position.szi, '0') > 0 ? 'LONG' : 'SHORT',
         amount: size,
         entryPrice: normalize(position.entryPx ?? '0'),
-        // What it is valued at; the list of all marks is ten times the weight.
+        // Derived from the position's value, since the query for all mark prices has ten times the weight.
         markPrice: normalize(divide(position.positionValue, size, scale, 'down')),
         unrealizedProfit: normalize(position.unrealizedPnl),
-        // The exchange moves funding every hour, and keeps none back.
+        // The exchange pays funding every hour and leaves none pending.
         pendingFunding: '0',
         leverage: String(position.leverage.value),
         marginMode: position.leverage.type === 'isolated' ? 'isolated' : 'cross',
@@ -132,42 +132,35 @@ export function perpAccountOf({ marginSummary, crossMaintenanceMarginUsed, withd
   }
 }
 
-/** Half of what the highest leverage asks for: https://hyperliquid.gitbook.io/hyperliquid-docs/trading/margining. The exchange adds up those of cross margin only. */
+/** Half of the initial margin at the highest leverage: https://hyperliquid.gitbook.io/hyperliquid-docs/trading/margining. The exchange sums it for cross margin only. */
 const maintenanceOf = ({ positionValue, maxLeverage }: WirePosition): string => divide(positionValue, String(2 * maxLeverage), scale, 'up')
 
-/** What is free to leave, and what positions and orders hold. */
+/** The free part can be withdrawn. Positions and orders lock the rest. */
 export function perpBalancesOf({ marginSummary: { accountValue }, withdrawable }: PerpState): readonly BookBalance[] {
   if (compare(accountValue, '0') === 0) return []
   return [
-    {
-      symbol: collateralToken,
-      total: normalize(accountValue),
-      available: normalize(withdrawable),
-      locked: subtract(accountValue, withdrawable),
-    },
+    { symbol: dollar, total: normalize(accountValue), available: normalize(withdrawable), locked: subtract(accountValue, withdrawable) },
   ]
 }
 
-export const readSpotState = (ask: QueryInfo, user: string, at: At): Promise<SpotState> =>
-  ask({ type: 'spotClearinghouseState', user }, spotState, at)
+export const readSpotState = (queryInfo: QueryInfo, user: string, at: At): Promise<SpotState> =>
+  queryInfo({ type: 'spotClearinghouseState', user }, spotState, at)
 
 export const spotBalancesOf = ({ balances }: SpotState): readonly BookBalance[] =>
   balances
     .filter(({ total, hold }) => compare(total, '0') !== 0 || compare(hold, '0') !== 0)
     .map(({ coin, total, hold }) => ({ symbol: coin, total: normalize(total), available: subtract(total, hold), locked: normalize(hold) }))
 
-/** The token that the exchange counts in, and to how many decimals. */
-const unit = 'USDC'
 const dollarDecimals = 6
 
-/** The account with portfolio margin, in dollars, as the exchange tells it. One round trip. */
-export async function readMarginAccount(ask: QueryInfo, user: string, { tokens: listed }: Listing, at: At): Promise<MarginAccount> {
+/** The account with portfolio margin, in dollars, by the exchange's own figures. One round trip. */
+export async function readMarginAccount(queryInfo: QueryInfo, user: string, { tokens: listed }: Listing, at: At): Promise<MarginAccount> {
   const [mode, spot, perp, loans, rates] = await Promise.all([
-    readMode(ask, user, at),
-    readSpotState(ask, user, at),
-    readPerpState(ask, user, at),
-    ask({ type: 'borrowLendUserState', user }, lending, at),
-    ask({ type: 'allBorrowLendReserveStates' }, reserves, at),
+    readMode(queryInfo, user, at),
+    readSpotState(queryInfo, user, at),
+    readPerpState(queryInfo, user, at),
+    queryInfo({ type: 'borrowLendUserState', user }, lending, at),
+    queryInfo({ type: 'allBorrowLendReserveStates' }, reserves, at),
   ])
   const reserveOf = new Map(rates)
   const loanOf = new Map(loans.tokenToState)
@@ -186,27 +179,26 @@ export async function readMarginAccount(ask: QueryInfo, user: string, { tokens: 
       symbol,
       deposited: normalize(supply.value),
       borrowed: normalize(borrow.value),
-      available: normalize(freeOf.get(index) ?? lowest(subtract(total, hold))),
+      available: normalize(freeOf.get(index) ?? atLeastZero(subtract(total, hold))),
       borrowRate: normalize(reserve?.borrowYearlyRate ?? '0'),
     }
-    const price = symbol === unit ? '1' : (reserve?.oraclePx ?? '0')
+    const price = symbol === dollar ? '1' : (reserve?.oraclePx ?? '0')
     return {
       token,
-      worth: divide(multiply(total, price), '1', dollarDecimals, 'down'),
+      value: divide(multiply(total, price), '1', dollarDecimals, 'down'),
       owed: divide(multiply(borrow.value, price), '1', dollarDecimals, 'up'),
       isCollateral: compare(reserve?.ltv ?? '0', '0') > 0,
     }
   })
   const borrowed = sum(holdings.map(({ owed }) => owed))
-  const worth = sum(holdings.map((each) => each.worth))
+  const value = sum(holdings.map((each) => each.value))
   return {
     mode,
     sharedWith: isShared(mode) ? ['perpetual positions'] : [],
-    equity: subtract(isShared(mode) ? worth : add(worth, perps.accountValue), borrowed),
-    // What may be borrowed against.
-    collateral: sum(holdings.filter(({ isCollateral }) => isCollateral).map((each) => each.worth)),
+    equity: subtract(isShared(mode) ? value : add(value, perps.accountValue), borrowed),
+    collateral: sum(holdings.filter(({ isCollateral }) => isCollateral).map((each) => each.value)),
     borrowed,
-    freeCollateral: normalize(freeOf.get(indexOf(unit, listed)) ?? perps.freeCollateral),
+    freeCollateral: normalize(freeOf.get(listed.find(({ name }) => name === dollar)?.index ?? 0) ?? perps.freeCollateral),
     initialMargin: perps.initialMargin,
     maintenanceMargin: perps.maintenanceMargin,
     ...(spot.portfolioMarginRatio !== undefined && { marginRatio: normalize(spot.portfolioMarginRatio) }),
@@ -214,37 +206,36 @@ export async function readMarginAccount(ask: QueryInfo, user: string, { tokens: 
   }
 }
 
-const lowest = (amount: string) => (compare(amount, '0') < 0 ? '0' : amount)
-const indexOf = (name: string, tokens: Listing['tokens']) => tokens.find((each) => each.name === name)?.index ?? 0
+const atLeastZero = (amount: string) => (compare(amount, '0') < 0 ? '0' : amount)
 
-const withMargin = 'portfolioMargin'
-/** In these, what is in spot is what perpetual positions are backed by. */
-const shared: ReadonlySet<string> = new Set([withMargin, 'unifiedAccount'])
+const portfolioMargin = 'portfolioMargin'
+/** Modes in which spot balances are the collateral of perpetual positions. */
+const sharedModes: ReadonlySet<string> = new Set([portfolioMargin, 'unifiedAccount'])
 
-/** How the exchange keeps a wallet's balances: its own word. */
-export async function readMode(ask: QueryInfo, user: string, at: At): Promise<string> {
-  return (await ask({ type: 'userAbstraction', user }, abstraction, at)) ?? 'default'
+/** The exchange's name of the mode in which it keeps a wallet's balances. */
+export async function readMode(queryInfo: QueryInfo, user: string, at: At): Promise<string> {
+  return (await queryInfo({ type: 'userAbstraction', user }, abstraction, at)) ?? 'default'
 }
 
-export const isShared = (mode: string): boolean => shared.has(mode)
+export const isShared = (mode: string): boolean => sharedModes.has(mode)
 
-/** @throws SluiceError UNSUPPORTED where the wallet did not opt in: nothing does it for it */
-export async function requireMode(ask: QueryInfo, user: string, at: At): Promise<void> {
-  const mode = await readMode(ask, user, at)
-  if (mode === withMargin) return
+/** Checks that the wallet's owner has opted in to portfolio margin. @throws SluiceError UNSUPPORTED */
+export async function requireMode(queryInfo: QueryInfo, user: string, at: At): Promise<void> {
+  const mode = await readMode(queryInfo, user, at)
+  if (mode === portfolioMargin) return
   throw new SluiceError(
     'UNSUPPORTED',
-    `The account of ${user} at Hyperliquid is in the mode "${mode}", and margin is there in "${withMargin}" only. Its owner switches it on at the exchange; Sluice never does. Without it, use /clob and /clob/perp.`,
-    { details: { mode, needed: withMargin } },
+    `The account of ${user} at Hyperliquid is in the mode "${mode}", but margin needs the mode "${portfolioMargin}". Its owner switches it on at the exchange; Sluice never does. Without it, use /clob and /clob/perp.`,
+    { details: { mode, needed: portfolioMargin } },
   )
 }
 
 const hourMs = 3_600_000
 const firstSpanMs = 48 * hourMs
 const longestMs = 400 * 24 * hourMs
-/** The exchange gives so many at once, the oldest of the asked time first. */
+/** The exchange returns at most so many payments, the oldest of the requested time first. */
 const pageSize = 500
-const mostPages = 40
+const maxPages = 40
 
 interface FundingPaymentsQuery {
   readonly user: string
@@ -253,15 +244,15 @@ interface FundingPaymentsQuery {
   readonly before: number
 }
 
-/** Newest first. The exchange counts forward from a time: so ever longer spans are asked for, backwards, until there are enough. */
+/** Newest first. The exchange pages forward from a time. So the time before is read in ever longer spans until there are enough payments. */
 export async function readPayments(
-  ask: QueryInfo,
+  queryInfo: QueryInfo,
   { byId }: Listing,
   { user, market, limit, before }: FundingPaymentsQuery,
   at: At,
 ): Promise<readonly FundingPayment[]> {
   const found: WireFunding[] = []
-  const isWanted = ({ delta }: WireFunding) => (market === undefined ? byId.has(delta.coin) : delta.coin === market.id)
+  const isRequested = ({ delta }: WireFunding) => (market === undefined ? byId.has(delta.coin) : delta.coin === market.id)
   let pages = 0
   let end = before - 1
   for (let spanMs = firstSpanMs; found.length < limit && end > before - longestMs; spanMs *= 4) {
@@ -269,16 +260,18 @@ export async function readPayments(
     let from = start
     for (;;) {
       pages += 1
-      const page = await ask({ type: 'userFunding', user, startTime: from, endTime: end }, fundings, at)
-      found.push(...page.filter((each) => each.time <= end && isWanted(each)))
+      const page = await queryInfo({ type: 'userFunding', user, startTime: from, endTime: end }, fundings, at)
+      found.push(...page.filter((each) => each.time <= end && isRequested(each)))
       const last = Math.max(...page.map(({ time }) => time))
-      if (page.length < pageSize || last <= from || pages >= mostPages) break
+      if (page.length < pageSize || last <= from || pages >= maxPages) break
       from = last
     }
-    if (pages >= mostPages || start === 0) break
+    if (pages >= maxPages || start === 0) break
     end = start - 1
   }
-  return [...unique(found)]
+  // Pages overlap by a moment.
+  const unique = new Map(found.map((each) => [`${each.time}/${each.delta.coin}`, each])).values()
+  return [...unique]
     .toSorted((a, b) => b.time - a.time)
     .slice(0, limit)
     .flatMap(({ time, delta }) => {
@@ -287,20 +280,15 @@ export async function readPayments(
     })
 }
 
-/** Pages overlap by a moment. */
-const unique = (all: readonly WireFunding[]) => new Map(all.map((each) => [`${each.time}/${each.delta.coin}`, each])).values()
-
-const hourMsOfPerpPrices = 3_600_000
-
-/** Funding is paid at every full hour, at the rate of then. */
-export async function readPerpPrices(ask: QueryInfo, { id }: BookMarket, nowMs: number, at: At): Promise<PerpMarketPrices> {
-  const [{ universe }, contexts] = await ask({ type: 'metaAndAssetCtxs' }, perpContexts, at)
+/** The exchange pays funding at every full hour, at the rate of that moment. */
+export async function readPerpPrices(queryInfo: QueryInfo, { id }: BookMarket, nowMs: number, at: At): Promise<PerpMarketPrices> {
+  const [{ universe }, contexts] = await queryInfo({ type: 'metaAndAssetCtxs' }, perpContexts, at)
   const context = contexts[universe.findIndex(({ name }) => name === id)]
-  if (!context) throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid has no market ${id} any more.`)
+  if (!context) throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid does not list the market ${id} any more.`)
   return {
     indexPrice: normalize(context.oraclePx),
     markPrice: normalize(context.markPx),
     fundingRate: normalize(context.funding),
-    nextFundingTimestamp: (Math.floor(nowMs / hourMsOfPerpPrices) + 1) * hourMsOfPerpPrices,
+    nextFundingTimestamp: (Math.floor(nowMs / hourMs) + 1) * hourMs,
   }
 }

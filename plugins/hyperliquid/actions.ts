@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Json, Sealed, Signable } from 'sluice/plugin'
 import type { Sequence } from './nonces.ts'
-import { is, object, integer, decimal, union, flag, array, nothing, text, literal, type Infer } from './shape.ts'
+import { array, decimal, flag, integer, is, literal, nothing, object, text, union, type Infer } from './shape.ts'
 
 const noContract = '0x0000000000000000000000000000000000000000'
 
-/** Domain and type of what is signed for actions of the exchange's chain: signing/mod.js of @nktkas/hyperliquid@0.31.0. */
+/** Domain and type of the data that is signed for L1 actions: signing/mod.js of @nktkas/hyperliquid@0.31.0. */
 export const agentKind = { domain: 'Exchange', chainId: 1337, primaryType: 'Agent' } as const
 export const userSignedDomain = 'HyperliquidSignTransaction'
 
@@ -13,7 +13,7 @@ type Fields = readonly { readonly name: string; readonly type: string }[]
 const string = (name: string) => ({ name, type: 'string' })
 const chain = string('hyperliquidChain')
 
-/** What plain actions are signed as: `Withdraw3Types` and `UsdClassTransferTypes` of the same package, api/exchange. */
+/** The types that user-signed actions are signed as: `Withdraw3Types` and `UsdClassTransferTypes` of the same package, api/exchange. */
 export const userSignedKinds = {
   withdraw3: {
     primaryType: 'HyperliquidTransaction:Withdraw',
@@ -27,42 +27,39 @@ export const userSignedKinds = {
   },
 } as const satisfies Record<UserSignedAction['type'], { primaryType: string; nonce: string; fields: Fields }>
 
-const unsigned = object({ action: object({}), nonce: integer }, { expiresAfter: integer })
+const unsignedRequest = object({ action: object({}), nonce: integer }, { expiresAfter: integer })
 
-interface Wording {
+interface Message {
   readonly domain: { readonly name: string; readonly chainId: string }
   readonly primaryType: string
   readonly fields: Fields
   readonly message: { readonly [field: string]: Json }
 }
 
-/** What is signed, and the request that it is for. */
+/** The EIP-712 data to sign, and the request that the signature is for. */
 export function draft({ action, expiresAfter }: Step, { nonce }: Sequence, network: HyperliquidNetwork, library: Library): Signable {
-  if (isUserSigned(action)) return plainDraft(action, nonce, network)
+  if (isUserSigned(action)) return userSignedDraft(action, nonce, network)
   const request = { action, nonce, ...(expiresAfter !== undefined && { expiresAfter }) }
-  const wording: Wording = {
-    domain: { name: agentKind.domain, chainId: String(agentKind.chainId) },
-    primaryType: agentKind.primaryType,
-    fields: [string('source'), { name: 'connectionId', type: 'bytes32' }],
-    message: { source: network.source, connectionId: library.createL1ActionHash(request) },
-  }
-  return signable(wording, request)
+  const fields = [string('source'), { name: 'connectionId', type: 'bytes32' }]
+  const message = { source: network.source, connectionId: library.createL1ActionHash(request) }
+  const domain = { name: agentKind.domain, chainId: String(agentKind.chainId) }
+  return signable({ domain, primaryType: agentKind.primaryType, fields, message }, request)
 }
 
-function plainDraft({ type, ...said }: UserSignedAction, nonce: number, { name, signatureChainId }: HyperliquidNetwork): Signable {
-  const { primaryType, nonce: key, fields } = userSignedKinds[type]
-  const message = { hyperliquidChain: name, ...said }
-  const wording: Wording = {
+function userSignedDraft({ type, ...params }: UserSignedAction, nonce: number, { name, signatureChainId }: HyperliquidNetwork): Signable {
+  const { primaryType, nonce: nonceField, fields } = userSignedKinds[type]
+  const content = { hyperliquidChain: name, ...params }
+  const message: Message = {
     domain: { name: userSignedDomain, chainId: String(signatureChainId) },
     primaryType,
     fields,
-    message: { ...message, [key]: String(nonce) },
+    message: { ...content, [nonceField]: String(nonce) },
   }
-  const action = { type, signatureChainId: `0x${signatureChainId.toString(16)}`, ...message, [key]: nonce }
-  return signable(wording, { action, nonce })
+  const action = { type, signatureChainId: `0x${signatureChainId.toString(16)}`, ...content, [nonceField]: nonce }
+  return signable(message, { action, nonce })
 }
 
-function signable({ domain, primaryType, fields, message }: Wording, body: Json): Signable {
+function signable({ domain, primaryType, fields, message }: Message, body: Json): Signable {
   const typedData = {
     domain: { ...domain, version: '1', verifyingContract: noContract },
     types: { [primaryType]: fields },
@@ -73,13 +70,12 @@ function signable({ domain, primaryType, fields, message }: Wording, body: Json)
 }
 
 /**
- * The whole request. Its id is the hash of it: that of the action alone would be the same for whoever does the same in the same
- * millisecond.
+ * The signed request. Its id is the hash of all of it: two wallets that do the same in the same millisecond have equal actions.
  * @param signature 65 bytes: r, s, v
  */
 export function seal(draft: Signable, signature: Uint8Array): Sealed {
   const body: unknown = draft.body
-  if (!is(unsigned, body)) throw new Error('What was signed is no action of Hyperliquid.')
+  if (!is(unsignedRequest, body)) throw new Error('The draft is not an action of Hyperliquid.')
   const hex = (from: number, to: number) => `0x${Buffer.from(signature.subarray(from, to)).toString('hex')}`
   const recovery = signature[64] ?? 0
   const request = { ...body, signature: { r: hex(0, 32), s: hex(32, 64), v: recovery < 27 ? recovery + 27 : recovery } }
@@ -87,7 +83,7 @@ export function seal(draft: Signable, signature: Uint8Array): Sealed {
   return { id: `0x${createHash('sha256').update(raw).digest('hex')}`, raw }
 }
 
-/** An order as the exchange takes it: `OrderRequest` of @nktkas/hyperliquid, whose order of keys is part of what is signed. */
+/** An order in the exchange's format: `OrderRequest` of @nktkas/hyperliquid. The order of its keys is part of what is signed. */
 export type WireOrder = {
   readonly a: number
   readonly b: boolean
@@ -98,7 +94,7 @@ export type WireOrder = {
   readonly c: string
 }
 
-/** Actions of the exchange's own chain: a hash of them is signed, by the wallet or its agent. */
+/** Actions of the exchange's own chain (L1). The wallet or its agent signs a hash of them. */
 export type L1Action =
   | { readonly type: 'order'; readonly orders: readonly WireOrder[]; readonly grouping: 'na' }
   | { readonly type: 'cancel'; readonly cancels: readonly { readonly a: number; readonly o: number }[] }
@@ -108,63 +104,57 @@ export type L1Action =
       readonly type: 'borrowLend'
       readonly operation: 'supply' | 'withdraw' | 'repay' | 'borrow'
       readonly token: number
-      /** Null: all that there is. */
+      /** Null means all. */
       readonly amount: string | null
     }
   | { readonly type: 'noop' }
 
-/** What is signed in plain words, by the wallet itself; its nonce is in it. */
+/** Actions that the wallet itself signs in readable form. Their nonce is one of the signed fields. */
 export type UserSignedAction =
   | { readonly type: 'withdraw3'; readonly destination: string; readonly amount: string }
   | { readonly type: 'usdClassTransfer'; readonly amount: string; readonly toPerp: boolean }
 
-/** One step of a plan that goes by the exchange's rail. */
+/** One step of a plan that goes over the exchange's rail. */
 export type Step = TracedStep & { readonly action: L1Action | UserSignedAction }
 
 export const isUserSigned = (action: Step['action']): action is UserSignedAction =>
   action.type === 'withdraw3' || action.type === 'usdClassTransfer'
 
-/** What an action leaves behind, by which it is found where its answer was lost. */
+/** The trace that an action leaves at the exchange. An action whose answer was lost is found by it. The journal keeps it. */
 const trace = union(
   object({ of: literal('orders'), cloids: array(text) }),
   object({ of: literal('cancels'), orders: array(union(text, integer)) }),
   object({ of: literal('leverage'), coin: text, isCross: flag, leverage: integer }),
-  object({
-    of: literal('borrowLend'),
-    operation: text,
-    token: text,
-    amount: union(decimal, nothing),
-  }),
+  object({ of: literal('borrowLend'), operation: text, token: text, amount: union(decimal, nothing) }),
   object({ of: literal('withdraw') }),
   object({ of: literal('usdClassTransfer'), amount: decimal, toPerp: flag }),
   object({ of: literal('nothing') }),
 )
 export type Trace = Infer<typeof trace>
 
-const traced = object(
+const tracedStep = object(
   {
-    /** Whose account it is about, in lower case. */
+    /** The wallet of the account, in lower case. */
     user: text,
     trace,
   },
   {
-    /** Milliseconds since the Unix epoch; absent for plain actions, which have no such thing. */
+    /** Milliseconds since the Unix epoch. Absent for user-signed actions, which do not expire. */
     expiresAfter: integer,
   },
 )
-/** What is looked for of a step. */
-export type TracedStep = Infer<typeof traced>
+export type TracedStep = Infer<typeof tracedStep>
 
-/** The journal's steps come back from a database, of an older version it may be. */
-export const isTracedStep = (step: unknown): step is TracedStep => is(traced, step)
+/** Checks a step that comes from the journal, perhaps written by an older version. */
+export const isTracedStep = (step: unknown): step is TracedStep => is(tracedStep, step)
 
-/** What differs between the exchange's networks beside its URLs. */
+/** In what the exchange's networks differ, apart from their URLs. */
 export interface HyperliquidNetwork {
-  /** What signed actions of the exchange's own chain name it by: `isTestnet` in signing/mod.js of @nktkas/hyperliquid@0.31.0. */
+  /** Names the network in L1 actions: `isTestnet` in signing/mod.js of @nktkas/hyperliquid@0.31.0. */
   readonly source: 'a' | 'b'
-  /** What actions that are signed in plain words name it by: `HyperliquidChainSchema` there, api/exchange/_methods/_base/commonSchemas.js. */
+  /** Names the network in user-signed actions: `HyperliquidChainSchema`, api/exchange/_methods/_base/commonSchemas.js of the same package. */
   readonly name: 'Mainnet' | 'Testnet'
-  /** The chain id that such actions are signed for. The exchange takes any; the signer only the network's own. */
+  /** The chain id that user-signed actions are signed for. The exchange accepts any, the signer only the network's own. */
   readonly signatureChainId: number
 }
 
@@ -173,12 +163,12 @@ export const networks: Readonly<Record<string, HyperliquidNetwork>> = {
   testnet: { source: 'b', name: 'Testnet', signatureChainId: 998 },
 }
 
-/** The one part of the client library that runs here: the hash that its signatures are over. */
+/** The one function of the client library that is used at run time: the hash that signatures of L1 actions are over. */
 export interface Library {
   createL1ActionHash(what: { action: object; nonce: number; expiresAfter?: number }): string
 }
 
-/** Loaded when a venue starts: servers that do not use the exchange are not to wait for it. */
+/** Loaded when a venue starts, so that servers without this exchange do not load it. */
 export async function loadLibrary(): Promise<Library> {
   const { createL1ActionHash } = await import('@nktkas/hyperliquid/signing')
   return { createL1ActionHash: (what) => createL1ActionHash({ ...what, action: { ...what.action } }) }

@@ -12,7 +12,7 @@ const light: ReadonlySet<string> = new Set([
   'exchangeStatus',
 ])
 const weightOf = (type: string): number => (light.has(type) ? 2 : 20)
-/** Long answers cost one more for so many entries. */
+/** A long answer has one more weight for so many entries. */
 const entriesPerWeight = 20
 
 interface InfoRequest {
@@ -20,38 +20,38 @@ interface InfoRequest {
   readonly [field: string]: string | number | boolean
 }
 
-/** Asks the exchange something; it changes nothing. @throws SluiceError NETWORK, RATE_LIMIT */
-export type QueryInfo = <T>(question: InfoRequest, shape: Shape<T>, at: At) => Promise<T>
+/** Queries the exchange's info endpoint, which changes nothing. @throws SluiceError NETWORK, RATE_LIMIT */
+export type QueryInfo = <T>(request: InfoRequest, shape: Shape<T>, at: At) => Promise<T>
 
-export function createInfoQuery(post: Post, budget: RateLimiter): QueryInfo {
-  return async (question, shape, { signal }) => {
-    budget.take(weightOf(question.type), 'question')
-    const answer = await post('info', JSON.stringify(question), signal)
-    if (answer.is === 'lost') throw away(answer.reason)
+export function createInfoQuery(post: Post, limiter: RateLimiter): QueryInfo {
+  return async (request, shape, { signal }) => {
+    limiter.take(weightOf(request.type), 'query')
+    const answer = await post('info', JSON.stringify(request), signal)
+    if (answer.is === 'lost') throw unavailable(answer.reason)
     const { status, body, retryAfterSeconds } = answer
     if (status === 429) {
-      budget.markExhausted()
-      throw new SluiceError('RATE_LIMIT', 'Hyperliquid takes no more requests from this IP address for now. Try again later.', {
+      limiter.markExhausted()
+      throw new SluiceError('RATE_LIMIT', "Hyperliquid's rate limit for this IP address is used up. Try again later.", {
         retryAfterSeconds: retryAfterSeconds ?? 10,
       })
     }
-    if (status >= 500) throw away(`it failed (HTTP ${status})`)
-    if (status !== 200) throw new Error(`Hyperliquid refused the question ${question.type} (HTTP ${status}).`)
-    if (Array.isArray(body)) budget.charge(Math.floor(body.length / entriesPerWeight))
-    return shape(body, question.type)
+    if (status >= 500) throw unavailable(`it failed (HTTP ${status})`)
+    if (status !== 200) throw new Error(`Hyperliquid refused the query ${request.type} (HTTP ${status}).`)
+    if (Array.isArray(body)) limiter.charge(Math.floor(body.length / entriesPerWeight))
+    return shape(body, request.type)
   }
 }
 
-const away = (reason: string) =>
-  new SluiceError('NETWORK', `Hyperliquid cannot be asked: ${reason}. Try again, or check networks in conf/connectors/hyperliquid.yml.`, {
+const unavailable = (reason: string) =>
+  new SluiceError('NETWORK', `Hyperliquid is not available: ${reason}. Try again, or check networks in conf/connectors/hyperliquid.yml.`, {
     retryAfterSeconds: 2,
   })
 
 const connections = 16
 const timeoutMs = 10_000
-const mostBytes = 32 * 1024 * 1024
+const maxBytes = 32 * 1024 * 1024
 
-/** What came back, or that nobody knows whether anything did. */
+/** The answer, or that it is unknown whether the exchange received the request. */
 export type PostResult =
   | { readonly is: 'answered'; readonly status: number; readonly body: unknown; readonly retryAfterSeconds?: number }
   | { readonly is: 'lost'; readonly reason: string }
@@ -61,7 +61,7 @@ export interface Post {
   close(): Promise<void>
 }
 
-/** Keep-alive connections to the exchange's HTTP interface. Connects when it is used first. */
+/** Keep-alive connections to the exchange's HTTP interface. Connects with the first request. */
 export function createPost(apiUrl: string): Post {
   const { origin, pathname } = new URL(apiUrl)
   const folder = pathname.endsWith('/') ? pathname : `${pathname}/`
@@ -70,7 +70,7 @@ export function createPost(apiUrl: string): Post {
   async function post(path: string, body: string | Uint8Array, signal: AbortSignal): Promise<PostResult> {
     pool ??= new Pool(origin, {
       connections,
-      maxResponseSize: mostBytes,
+      maxResponseSize: maxBytes,
       connect: { timeout: timeoutMs },
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
@@ -84,7 +84,7 @@ export function createPost(apiUrl: string): Post {
       return { is: 'answered', status: response.statusCode, body: parsed(text), ...(after > 0 && { retryAfterSeconds: Math.ceil(after) }) }
     } catch (error) {
       signal.throwIfAborted()
-      return { is: 'lost', reason: wordsOf(error) }
+      return { is: 'lost', reason: connectionProblem(error) }
     }
   }
 
@@ -95,7 +95,7 @@ export function createPost(apiUrl: string): Post {
   })
 }
 
-/** Some refusals are plain text. */
+/** The body of some refusals is plain text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -104,94 +104,94 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Only the code: messages may name the whole URL. */
-function wordsOf(error: unknown): string {
+/** Names the code only: messages of errors may contain the whole URL. */
+function connectionProblem(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `it did not answer within ${timeoutMs / 1000} s`
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'the connection failed'
   return `it cannot be reached (${code})`
 }
 
-/** What actions may still take when questions took all that they may. */
-const keptForActions = 1 / 6
+/** The part of the rate limit that is reserved for actions. Queries cannot use it up. */
+const reservedForActions = 1 / 6
 
-/** How much may still be asked of the exchange, by its own weights: an allowance per minute that fills up steadily. */
+/** Counts requests by the exchange's own weights against its limit per minute. */
 export interface RateLimiter {
-  /** @throws SluiceError RATE_LIMIT where it is used up: nothing was asked */
-  take(weight: number, what: 'question' | 'action'): void
-  /** What an answer cost beyond its question. */
+  /** @throws SluiceError RATE_LIMIT where the limit is used up: nothing was sent */
+  take(weight: number, what: 'query' | 'action'): void
+  /** Adds the weight of an answer that was longer than its query accounts for. */
   charge(weight: number): void
-  /** The exchange says that it is used up, whatever was counted. */
+  /** The exchange said that the limit is used up. */
   markExhausted(): void
 }
 
 export function createRateLimiter(perMinute: number, nowMs: () => number = Date.now): RateLimiter {
-  const perMs = perMinute / 60_000
-  let left = perMinute
-  let countedAt = nowMs()
-
-  function fill(): void {
-    const now = nowMs()
-    left = Math.min(perMinute, left + Math.max(0, now - countedAt) * perMs)
-    countedAt = now
-  }
-
+  const bucket = createTokenBucket(perMinute, nowMs)
   return {
     take(weight, what) {
-      fill()
-      const lacking = weight - left + (what === 'question' ? perMinute * keptForActions : 0)
-      if (lacking > 0) {
-        const retryAfterSeconds = Math.max(1, Math.ceil(lacking / perMs / 1000))
-        throw new SluiceError('RATE_LIMIT', 'What Hyperliquid answers to one IP address within a minute is used up. Try again later.', {
+      const missing = weight - bucket.left() + (what === 'query' ? perMinute * reservedForActions : 0)
+      if (missing > 0) {
+        const retryAfterSeconds = Math.max(1, Math.ceil(missing / (perMinute / 60)))
+        throw new SluiceError('RATE_LIMIT', "Hyperliquid's rate limit for one IP address is used up for this minute. Try again later.", {
           retryAfterSeconds,
         })
       }
-      left -= weight
+      bucket.spend(weight)
     },
-    charge(weight) {
-      fill()
-      left -= weight
-    },
-    markExhausted() {
-      fill()
-      left = Math.min(left, 0)
-    },
+    charge: bucket.spend,
+    markExhausted: () => bucket.spend(Math.max(0, bucket.left())),
   }
+}
+
+/** A token bucket: begins with the tokens of one minute and refills steadily. More than is left can be spent. */
+export function createTokenBucket(perMinute: number, nowMs: () => number) {
+  let tokens = perMinute
+  let countedAt = nowMs()
+  const left = (): number => {
+    const now = nowMs()
+    tokens = Math.min(perMinute, tokens + (Math.max(0, now - countedAt) * perMinute) / 60_000)
+    countedAt = now
+    return tokens
+  }
+  const spend = (count: number): void => {
+    tokens = left() - count
+  }
+  return { left, spend }
 }
 
 const status = shape(object({ time: integer }))
 /** Clocks drift slowly. */
 const trustedMs = 60_000
 
-/** The exchange's clock: nonces and the end of an action's time are judged by it. */
+/** The exchange's clock, which it judges nonces and the expiry of actions by. */
 export interface ExchangeClock {
-  /** Asks it. Milliseconds since the Unix epoch. */
+  /** Queries the time. Milliseconds since the Unix epoch. */
   sync(at: At): Promise<number>
-  /** By how much it is ahead of this machine's; asks where that was not asked for a while. */
+  /** How far it is ahead of this machine's clock. Queries it where the last query is too long ago. */
   aheadMs(at: At): Promise<number>
-  /** As far as is known. */
+  /** The time as far as it is known. */
   nowMs(): number
-  /** It said so, beside something else: it is that late at least. */
+  /** The exchange mentioned a time, so that it is at least that late. */
   observe(timeMs: number): void
 }
 
-export function createClock(ask: QueryInfo): ExchangeClock {
+export function createClock(queryInfo: QueryInfo): ExchangeClock {
   let ahead = 0
-  let askedAt: number | undefined
+  let syncedAt: number | undefined
 
-  async function askTime(at: At): Promise<number> {
+  async function sync(at: At): Promise<number> {
     const before = Date.now()
-    const { time } = await ask({ type: 'exchangeStatus' }, status, at)
+    const { time } = await queryInfo({ type: 'exchangeStatus' }, status, at)
     const after = Date.now()
     ahead = Math.round(time - (before + after) / 2)
-    askedAt = after
+    syncedAt = after
     return time
   }
 
   return {
-    sync: askTime,
+    sync,
     async aheadMs(at) {
-      const ageMs = askedAt === undefined ? Infinity : Math.abs(Date.now() - askedAt)
-      if (ageMs > trustedMs) await askTime(at)
+      const ageMs = syncedAt === undefined ? Infinity : Math.abs(Date.now() - syncedAt)
+      if (ageMs > trustedMs) await sync(at)
       return ahead
     },
     nowMs: () => Date.now() + ahead,

@@ -17,9 +17,9 @@ import { createHeads, createOrderUpdates } from './order-updates.ts'
 import type { OrderOwner } from './orders.ts'
 import { hyperliquidRail } from './rail.ts'
 
-/** The exchange on one of its networks: what all of its trading types are made of. */
+/** The exchange on one of its networks: what all of its trading types use. */
 export interface Exchange {
-  readonly ask: QueryInfo
+  readonly queryInfo: QueryInfo
   readonly clock: ExchangeClock
   readonly network: HyperliquidNetwork
   readonly books: ReturnType<typeof bookStream>
@@ -27,17 +27,17 @@ export interface Exchange {
   readonly ttlMs: number
   /** The chain's token list. */
   readonly tokens: readonly Token[]
-  /** The contract on the chain that takes deposits. */
+  /** The contract on the chain that accepts deposits. */
   readonly coreDepositWallet: string
   readonly ownerOf: (address: string) => OrderOwner
-  /** The wallet's agent, where it has one. */
+  /** The wallet's agent, if it has one. */
   readonly signerOf: (address: string) => string | undefined
   readonly actions: SignedActions
   start(signal: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
 
-/** @param pauseMs between looks at what is open, where nothing is told of it */
+/** @param pauseMs between two polls of what is open, where no update comes in between */
 export function createExchange(
   { chain, network: name, config, contracts, tokens, log }: Venue<Evm, HyperliquidConfig>,
   pauseMs?: number,
@@ -45,14 +45,14 @@ export function createExchange(
   const network = networks[name]
   const urls = config.networks[name]
   if (!network || !urls) throw new Error(`Hyperliquid has no network "${name}".`)
-  // The schema asks for it.
+  // The schema requires it.
   const { coreDepositWallet = '' } = contracts
-  const budget = createRateLimiter(config.requestWeightPerMinute)
+  const limiter = createRateLimiter(config.requestWeightPerMinute)
   const post = createPost(urls.apiUrl)
-  const ask = createInfoQuery(post, budget)
-  const clock = createClock(ask)
+  const queryInfo = createInfoQuery(post, limiter)
+  const clock = createClock(queryInfo)
   const feed = createFeed(urls.wsUrl, log)
-  const news = createOrderUpdates(feed)
+  const updates = createOrderUpdates(feed)
   const agents = new Map(Object.entries(config.agents).map(([wallet, agent]) => [wallet.toLowerCase(), agent]))
   let loaded: Library | undefined
   const library = () => {
@@ -60,17 +60,20 @@ export function createExchange(
     throw new SluiceError('SERVICE_UNINITIALIZED', 'Hyperliquid is still starting.', { retryAfterSeconds: 1 })
   }
   return {
-    ask,
+    queryInfo,
     clock,
     network,
-    books: bookStream({ ask, feed, clock }),
-    listing: createMarkets(ask, config.marketsSeconds),
+    books: bookStream({ queryInfo, feed, clock }),
+    listing: createMarkets(queryInfo, config.marketsSeconds),
     ttlMs: config.ttl * 1000,
     tokens,
     coreDepositWallet,
     ownerOf: (address) => ({ chain, network: name, user: address.toLowerCase() }),
     signerOf: (address) => agents.get(address.toLowerCase()),
-    actions: { rail: hyperliquidRail({ ask, post, budget, clock, news, network, library }), heads: createHeads(clock, news, pauseMs) },
+    actions: {
+      rail: hyperliquidRail({ queryInfo, post, limiter, clock, updates, network, library }),
+      heads: createHeads(clock, updates, pauseMs),
+    },
     async start() {
       loaded = await loadLibrary()
     },
@@ -81,7 +84,7 @@ export function createExchange(
   }
 }
 
-/** Where one network of the exchange is reached. */
+/** The exchange's URLs on one network. */
 interface Urls {
   readonly apiUrl: string
   readonly wsUrl: string
@@ -89,7 +92,7 @@ interface Urls {
 
 export interface HyperliquidConfig extends ConnectorConfig {
   readonly networks: Readonly<Record<string, Urls>>
-  /** Wallet → the agent that it allowed at the exchange, and whose key signs for it. */
+  /** Wallet → the agent that the wallet approved at the exchange and whose key signs for it. */
   readonly agents: Readonly<Record<string, string>>
   readonly requestWeightPerMinute: number
   readonly marketsSeconds: number
@@ -112,7 +115,7 @@ export const schema = {
       pattern: '^\\d+/[1-9]\\d*$',
       description: 'A fraction such as 1/100: how far a MARKET order without limitPrice may move the price',
     },
-    ttl: { type: 'integer', minimum: 1, description: 'Seconds after which the exchange refuses an action that did not reach it' },
+    ttl: { type: 'integer', minimum: 1, description: 'Seconds after which the exchange refuses an action that has not reached it' },
     contractAddresses: addressesSchema('coreDepositWallet').properties.contractAddresses,
     bridges: bridgesSchema,
     networks: {
@@ -120,22 +123,22 @@ export const schema = {
       properties: { mainnet: urls, testnet: urls },
       required: ['mainnet', 'testnet'],
       additionalProperties: false,
-      description: 'Where the exchange is reached',
+      description: 'The URLs of the exchange',
     },
     agents: {
       type: 'object',
       patternProperties: { [address]: { type: 'string', pattern: address } },
       additionalProperties: false,
       default: {},
-      description: "A wallet's address → that of the agent (API wallet) which signs for it, whose key the server holds too",
+      description: "A wallet's address → that of its agent (API wallet), which signs for it and whose key the server has, too",
     },
     requestWeightPerMinute: {
       type: 'integer',
       minimum: 100,
       default: 1200,
-      description: "The exchange's limit for one IP address; less where others share the address",
+      description: "The exchange's limit for one IP address; set less where others share the address",
     },
-    marketsSeconds: { type: 'integer', minimum: 1, default: 60, description: 'How long the list of markets is kept' },
+    marketsSeconds: { type: 'integer', minimum: 1, default: 60, description: 'How long the list of markets is cached' },
   },
   required: ['allowedSlippage', 'ttl', 'contractAddresses', 'networks'],
   additionalProperties: false,

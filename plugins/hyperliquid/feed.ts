@@ -1,34 +1,34 @@
 import { type Log, SluiceError, type At, type Book, type BookMarket, type BookStream, type BookUpdate, type Level } from 'sluice/plugin'
 import { WebSocket } from 'undici'
-import type { QueryInfo, ExchangeClock } from './api.ts'
+import { createTokenBucket, type ExchangeClock, type QueryInfo } from './api.ts'
 import { normalize } from 'sluice/decimal'
 import { trades } from './orders.ts'
-import { anything, is, object, text, literal, decimal, union, array, nothing, tuple, shape, integer, type Infer } from './shape.ts'
+import { anything, array, decimal, integer, is, literal, nothing, object, shape, text, tuple, union, type Infer } from './shape.ts'
 
-/** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats: silent ones are cut after a minute. */
+/** The exchange closes connections that are silent for a minute: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats */
 const pingMs = 5_000
 const silentMs = 12_000
 const connectMs = 10_000
-const shortestPauseMs = 250
-/** The exchange takes thirty new connections a minute. */
-const longestPauseMs = 8_000
-/** A connection that nobody follows anything on is kept for so long. */
+const minPauseMs = 250
+/** The exchange accepts thirty new connections a minute. */
+const maxPauseMs = 8_000
+/** How long a connection without subscriptions stays open. */
 const idleMs = 2_000
 
-/** To one IP address, each: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
-const mostSubscriptions = 1000
-const mostWallets = 10
-/** The last of what is left for coins. */
-const keptForBooks = 400
-const bookAlone: readonly string[] = ['l2Book']
-const allTopics: readonly string[] = [...bookAlone, 'trades', 'activeAssetCtx']
+/** Limits of one IP address: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
+const maxSubscriptions = 1000
+const maxWallets = 10
+/** The last subscriptions that are left for coins are used for books only. */
+const reservedForBooks = 400
+const bookOnly: readonly string[] = ['l2Book']
+const allTopics: readonly string[] = [...bookOnly, 'trades', 'activeAssetCtx']
 
 const message = object({ channel: text }, { data: anything })
-const ofCoin = object({ coin: text })
-const subscribed = object({ method: literal('subscribe'), subscription: object({ user: text }) })
+const aboutCoin = object({ coin: text })
+const walletConfirmation = object({ method: literal('subscribe'), subscription: object({ user: text }) })
 
 export interface FeedListener {
-  /** By the exchange's channel. */
+  /** `channel` is the exchange's. */
   onMessage(channel: string, data: unknown): void
   onLost(reason: string): void
   onAlive(): void
@@ -36,164 +36,164 @@ export interface FeedListener {
 
 type Subscription = { readonly type: string; readonly coin: string } | { readonly type: string; readonly user: string }
 
-/** What is followed of a coin, or of a wallet. */
+/** The subscriptions to a coin or a wallet. */
 interface FeedEntry {
   readonly of: 'coin' | 'wallet'
   readonly subscriptions: readonly Subscription[]
-  readonly followers: Set<FeedListener>
+  readonly listeners: Set<FeedListener>
 }
 
-/** One connection to the exchange for whatever is followed; comes back by itself, and then follows the same again. */
+/** One websocket connection for all subscriptions. Connects again by itself and then restores them. */
 export interface Feed {
-  /** Until the function that is given is called. */
-  follow(coin: string, follower: FeedListener): () => void
+  /** Ends when the returned function is called. */
+  follow(coin: string, listener: FeedListener): () => void
   /**
-   * News of a wallet's orders as `orderUpdates`, which do not say whose they are, and `subscriptionResponse` whenever they begin anew.
-   * Undefined where the exchange tells of no more wallets.
+   * Updates of a wallet's orders as `orderUpdates`, which do not name the wallet, and `subscriptionResponse` whenever a subscription begins.
+   * Undefined where the exchange allows no more wallets.
    */
-  followOrders(user: string, follower: FeedListener): (() => void) | undefined
+  followOrders(user: string, listener: FeedListener): (() => void) | undefined
   stop(): void
 }
 
 export function createFeed(wsUrl: string, log: Log, allowance = createMessageAllowance()): Feed {
   /** By the name of a coin, or a wallet's address. */
-  const followed = new Map<string, FeedEntry>()
+  const entries = new Map<string, FeedEntry>()
   let socket: WebSocket | undefined
   let isOpen = false
-  let heardAt = 0
-  let pauseMs = shortestPauseMs
-  let beat: NodeJS.Timeout | undefined
-  let later: NodeJS.Timeout | undefined
+  let lastMessageAt = 0
+  let pauseMs = minPauseMs
+  let heartbeat: NodeJS.Timeout | undefined
+  let timer: NodeJS.Timeout | undefined
 
   const send = (body: object) => {
     if (!isOpen) return
     allowance.spend(1)
     socket?.send(JSON.stringify(body))
   }
-  const say = (method: 'subscribe' | 'unsubscribe', name: string) => {
-    for (const subscription of followed.get(name)?.subscriptions ?? []) send({ method, subscription })
+  const request = (method: 'subscribe' | 'unsubscribe', name: string) => {
+    for (const subscription of entries.get(name)?.subscriptions ?? []) send({ method, subscription })
   }
-  const subscriptions = () => [...followed.values()].reduce((sum, each) => sum + each.subscriptions.length, 0)
-  const wallets = () => [...followed.values()].filter((each) => each.of === 'wallet')
-  const followersOf = (some: Iterable<FeedEntry>) => new Set([...some].flatMap((each) => [...each.followers]))
-  const all = () => followersOf(followed.values())
+  const subscriptionCount = () => [...entries.values()].reduce((sum, each) => sum + each.subscriptions.length, 0)
+  const wallets = () => [...entries.values()].filter((each) => each.of === 'wallet')
+  const listenersOf = (some: Iterable<FeedEntry>) => new Set([...some].flatMap((each) => [...each.listeners]))
 
   function connect(): void {
-    clearTimeout(later)
-    later = undefined
-    if (socket || followed.size === 0) return
-    const made = new WebSocket(wsUrl)
-    socket = made
-    heardAt = Date.now()
-    made.addEventListener('open', () => {
-      if (socket !== made) return
+    clearTimeout(timer)
+    timer = undefined
+    if (socket || entries.size === 0) return
+    const opened = new WebSocket(wsUrl)
+    socket = opened
+    lastMessageAt = Date.now()
+    opened.addEventListener('open', () => {
+      if (socket !== opened) return
       isOpen = true
-      heardAt = Date.now()
-      for (const name of followed.keys()) say('subscribe', name)
+      lastMessageAt = Date.now()
+      for (const name of entries.keys()) request('subscribe', name)
     })
-    made.addEventListener('message', ({ data }) => {
-      if (socket === made) hear(data)
+    opened.addEventListener('message', ({ data }) => {
+      if (socket === opened) receive(data)
     })
-    made.addEventListener('error', () => gone(made, 'the connection failed'))
-    made.addEventListener('close', () => gone(made, 'the connection was closed'))
-    clearInterval(beat)
-    beat = setInterval(() => check(made), Math.min(pingMs, silentMs) / 2)
-    beat.unref()
+    opened.addEventListener('error', () => disconnected(opened, 'the connection failed'))
+    opened.addEventListener('close', () => disconnected(opened, 'the connection was closed'))
+    clearInterval(heartbeat)
+    heartbeat = setInterval(() => check(opened), Math.min(pingMs, silentMs) / 2)
+    heartbeat.unref()
   }
 
   let pingedAt = 0
-  function check(made: WebSocket): void {
+  function check(opened: WebSocket): void {
     const now = Date.now()
-    if (now - heardAt > (isOpen ? silentMs : connectMs)) {
-      gone(made, isOpen ? 'the connection fell silent' : 'the connection was not made in time')
+    if (now - lastMessageAt > (isOpen ? silentMs : connectMs)) {
+      disconnected(opened, isOpen ? 'the connection fell silent' : 'the connection was not made in time')
     } else if (now - pingedAt >= pingMs) {
       pingedAt = now
       send({ method: 'ping' })
     }
   }
 
-  function gone(made: WebSocket, reason: string): void {
-    if (socket !== made) return
+  function disconnected(opened: WebSocket, reason: string): void {
+    if (socket !== opened) return
     socket = undefined
     isOpen = false
-    clearInterval(beat)
-    made.close()
-    for (const follower of all()) follower.onLost(reason)
-    if (followed.size === 0) return
-    // Not all servers at the same moment, and not before all may be asked for again.
-    const waitMs = Math.max(pauseMs * (0.75 + Math.random() / 2), allowance.waitMs(subscriptions()))
-    log.warn({ reason, waitMs: Math.round(waitMs) }, "Hyperliquid's websocket went away")
-    later = setTimeout(connect, waitMs)
-    later.unref()
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+    clearInterval(heartbeat)
+    opened.close()
+    for (const listener of listenersOf(entries.values())) listener.onLost(reason)
+    if (entries.size === 0) return
+    // With jitter, so that not all servers reconnect at once, and only when the message limit allows all subscriptions.
+    const waitMs = Math.max(pauseMs * (0.75 + Math.random() / 2), allowance.waitMs(subscriptionCount()))
+    log.warn({ reason, waitMs: Math.round(waitMs) }, "Hyperliquid's websocket disconnected")
+    timer = setTimeout(connect, waitMs)
+    timer.unref()
+    pauseMs = Math.min(pauseMs * 2, maxPauseMs)
   }
 
-  function hear(text: unknown): void {
-    heardAt = Date.now()
-    const said = typeof text === 'string' ? parsed(text) : undefined
-    if (!is(message, said)) return
-    if (said.channel === 'pong') {
-      pauseMs = shortestPauseMs
-      for (const follower of all()) follower.onAlive()
-    } else if (said.channel === 'error') log.warn({ said: String(said.data).slice(0, 200) }, "Hyperliquid's websocket refused something")
-    else for (const follower of concerned(said.channel, said.data)) follower.onMessage(said.channel, said.data)
+  function receive(data: unknown): void {
+    lastMessageAt = Date.now()
+    const received = typeof data === 'string' ? parsed(data) : undefined
+    if (!is(message, received)) return
+    if (received.channel === 'pong') {
+      pauseMs = minPauseMs
+      for (const listener of listenersOf(entries.values())) listener.onAlive()
+    } else if (received.channel === 'error')
+      log.warn({ said: String(received.data).slice(0, 200) }, "Hyperliquid's websocket refused a request")
+    else for (const listener of addressees(received.channel, received.data)) listener.onMessage(received.channel, received.data)
   }
 
-  function concerned(channel: string, data: unknown): Iterable<FeedListener> {
-    if (channel === 'orderUpdates') return followersOf(wallets())
+  function addressees(channel: string, data: unknown): Iterable<FeedListener> {
+    if (channel === 'orderUpdates') return listenersOf(wallets())
     const name = channel === 'subscriptionResponse' ? walletOf(data) : coinOf(data)
-    return (name !== undefined && followed.get(name)?.followers) || []
+    return (name !== undefined && entries.get(name)?.listeners) || []
   }
 
-  /** What of a further coin can be followed. */
-  function roomFor(): readonly string[] {
-    const left = mostSubscriptions - (mostWallets - wallets().length) - subscriptions()
-    if (left > keptForBooks) return allTopics
-    return left > 0 ? bookAlone : []
+  /** The topics of a further coin that the limit leaves room for. */
+  function availableTopics(): readonly string[] {
+    const left = maxSubscriptions - (maxWallets - wallets().length) - subscriptionCount()
+    if (left > reservedForBooks) return allTopics
+    return left > 0 ? bookOnly : []
   }
 
-  function follow(name: string, of: FeedEntry['of'], subscriptionsFor: () => readonly Subscription[], follower: FeedListener): () => void {
-    const known = followed.get(name)
-    if (known) known.followers.add(follower)
-    else followed.set(name, { of, subscriptions: subscriptionsFor(), followers: new Set([follower]) })
-    if (!socket && (followed.size === 1 || !later)) connect()
+  function follow(name: string, of: FeedEntry['of'], subscriptionsFor: () => readonly Subscription[], listener: FeedListener): () => void {
+    const known = entries.get(name)
+    if (known) known.listeners.add(listener)
+    else entries.set(name, { of, subscriptions: subscriptionsFor(), listeners: new Set([listener]) })
+    if (!socket && (entries.size === 1 || !timer)) connect()
     else {
-      // The exchange gives a snapshot for a subscription only: who joins what is followed already asks for one anew.
-      if (known) say('unsubscribe', name)
-      say('subscribe', name)
+      // The exchange sends a snapshot only after a subscription. A further listener gets one by subscribing again.
+      if (known) request('unsubscribe', name)
+      request('subscribe', name)
     }
-    return () => forget(name, follower)
+    return () => unfollow(name, listener)
   }
 
-  function forget(name: string, follower: FeedListener): void {
-    const here = followed.get(name)
-    if (!here?.followers.delete(follower) || here.followers.size > 0) return
-    say('unsubscribe', name)
-    followed.delete(name)
-    if (followed.size > 0) return
-    clearTimeout(later)
-    later = setTimeout(() => followed.size === 0 && stop(), idleMs)
-    later.unref()
+  function unfollow(name: string, listener: FeedListener): void {
+    const entry = entries.get(name)
+    if (!entry?.listeners.delete(listener) || entry.listeners.size > 0) return
+    request('unsubscribe', name)
+    entries.delete(name)
+    if (entries.size > 0) return
+    clearTimeout(timer)
+    timer = setTimeout(() => entries.size === 0 && stop(), idleMs)
+    timer.unref()
   }
 
   function stop(): void {
-    clearTimeout(later)
-    later = undefined
-    clearInterval(beat)
-    const was = socket
+    clearTimeout(timer)
+    timer = undefined
+    clearInterval(heartbeat)
+    const opened = socket
     socket = undefined
     isOpen = false
-    was?.close()
+    opened?.close()
   }
 
   return {
-    follow: (coin, follower) => follow(coin, 'coin', () => roomFor().map((type) => ({ type, coin })), follower),
-    followOrders(user, follower) {
-      if (!followed.has(user) && wallets().length >= mostWallets) return undefined
-      return follow(user, 'wallet', () => [{ type: 'orderUpdates', user }], follower)
+    follow: (coin, listener) => follow(coin, 'coin', () => availableTopics().map((type) => ({ type, coin })), listener),
+    followOrders(user, listener) {
+      if (!entries.has(user) && wallets().length >= maxWallets) return undefined
+      return follow(user, 'wallet', () => [{ type: 'orderUpdates', user }], listener)
     },
     stop() {
-      followed.clear()
+      entries.clear()
       stop()
     },
   }
@@ -207,61 +207,41 @@ function parsed(text: string): unknown {
   }
 }
 
-const walletOf = (data: unknown): string | undefined => (is(subscribed, data) ? data.subscription.user : undefined)
+const walletOf = (data: unknown): string | undefined => (is(walletConfirmation, data) ? data.subscription.user : undefined)
 
-/** Trades come as a list. */
 function coinOf(data: unknown): string | undefined {
-  const one: unknown = Array.isArray(data) ? data[0] : data
-  return is(ofCoin, one) ? one.coin : undefined
+  // Trades come as a list.
+  const first: unknown = Array.isArray(data) ? data[0] : data
+  return is(aboutCoin, first) ? first.coin : undefined
 }
 
-/** The exchange takes two thousand a minute from one IP address; the rest is for pings, and for what is followed or let go meanwhile. */
+/** The exchange accepts two thousand messages a minute from one IP address. The rest is for pings and further subscriptions. */
 const perMinute = 1_800
 
-/** How many messages may still be sent by websocket: fills up steadily. */
-interface MessageAllowance {
-  spend(count: number): void
-  /** How long until so many more may be sent. */
-  waitMs(count: number): number
-}
-
-export function createMessageAllowance(most = perMinute, nowMs: () => number = () => performance.now()): MessageAllowance {
-  const perMs = most / 60_000
-  let left = most
-  let countedAt = nowMs()
-
-  function fill(): void {
-    const now = nowMs()
-    left = Math.min(most, left + (now - countedAt) * perMs)
-    countedAt = now
-  }
-
+/** The websocket messages that the exchange's limit still allows. */
+export function createMessageAllowance(maxPerMinute = perMinute, nowMs: () => number = () => performance.now()) {
+  const bucket = createTokenBucket(maxPerMinute, nowMs)
   return {
-    spend(count) {
-      fill()
-      left -= count
-    },
-    waitMs(count) {
-      fill()
-      return Math.max(0, Math.ceil((Math.min(count, most) - left) / perMs))
-    },
+    spend: bucket.spend,
+    /** How long until so many messages can be sent. */
+    waitMs: (count: number) => Math.max(0, Math.ceil(((Math.min(count, maxPerMinute) - bucket.left()) * 60_000) / maxPerMinute)),
   }
 }
 
 const level = object({ px: decimal, sz: decimal })
 const l2Book = object({ coin: text, time: integer, levels: tuple(array(level), array(level)) })
-const askedBook = shape(union(l2Book, nothing))
+const bookAnswer = shape(union(l2Book, nothing))
 const context = object({ coin: text, ctx: object({ dayBaseVlm: decimal }) })
 
 /**
- * Books by websocket. The exchange tells each as a whole, twenty levels of each side, about twice a second where it changed: the time of
+ * Order books by websocket. The exchange sends twenty levels of each side as a snapshot, about twice a second if the book changed. The time of
  * a snapshot is its sequence.
  */
-export function bookStream({ ask, feed, clock }: { ask: QueryInfo; feed: Feed; clock: ExchangeClock }): BookStream {
+export function bookStream({ queryInfo, feed, clock }: { queryInfo: QueryInfo; feed: Feed; clock: ExchangeClock }): BookStream {
   return {
     async watch({ id }, sink, signal) {
       let lastTradeMs = 0
-      const forget = feed.follow(id, {
+      const unfollow = feed.follow(id, {
         onMessage(channel, data) {
           if (channel === 'l2Book' && is(l2Book, data)) {
             clock.observe(data.time)
@@ -276,20 +256,20 @@ export function bookStream({ ask, feed, clock }: { ask: QueryInfo; feed: Feed; c
           if (/^active(Spot)?AssetCtx$/.test(channel) && is(context, data))
             sink({ is: 'traded', volume24h: normalize(data.ctx.dayBaseVlm) })
         },
-        onLost: (reason) => sink({ is: 'lost', reason: `Hyperliquid is away: ${reason}.` }),
+        onLost: (reason) => sink({ is: 'lost', reason: `Hyperliquid is not available: ${reason}.` }),
         onAlive: () => sink({ is: 'alive', timestamp: clock.nowMs() }),
       })
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-      forget()
+      unfollow()
     },
-    snapshot: (market, at) => snapshot(ask, market, at),
+    snapshot: (market, at) => snapshot(queryInfo, market, at),
   }
 }
 
-async function snapshot(ask: QueryInfo, { id, base, quote }: BookMarket, at: At): Promise<BookUpdate & { is: 'snapshot' }> {
-  const book = await ask({ type: 'l2Book', coin: id }, askedBook, at)
+async function snapshot(queryInfo: QueryInfo, { id, base, quote }: BookMarket, at: At): Promise<BookUpdate & { is: 'snapshot' }> {
+  const book = await queryInfo({ type: 'l2Book', coin: id }, bookAnswer, at)
   if (book) return snapshotOf(book)
-  throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid has no book of ${base}-${quote} any more.`)
+  throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid does not list ${base}-${quote} any more.`)
 }
 
 function snapshotOf({ time, levels: [bids, asks] }: Infer<typeof l2Book>): BookUpdate & { is: 'snapshot' } {

@@ -3,29 +3,29 @@ import type { QueryInfo } from './api.ts'
 import { normalize } from 'sluice/decimal'
 import { decimal, union, flag, array, nothing, object, shape, text, integer } from './shape.ts'
 
-/** A token of the exchange. */
+/** A token that the exchange lists. */
 export interface ExchangeToken {
   readonly name: string
   readonly index: number
-  /** Of its smallest unit at the exchange. */
+  /** Of its smallest unit at the exchange, which may differ from the contract's. */
   readonly weiDecimals: number
   /** Its contract on the exchange's EVM chain, in lower case. */
   readonly evmContract?: string
 }
 
-/** A market, and what the exchange's actions name it by. */
+/** A market, and the number by which actions name it. */
 export interface MarketEntry {
   readonly kind: 'spot' | 'perp'
   readonly market: BookMarket
   readonly asset: number
-  /** Only isolated positions. */
+  /** Whether positions can have isolated margin only. */
   readonly onlyIsolated: boolean
 }
 
 export interface Listing {
-  /** By the id of their market, which is the exchange's coin. */
+  /** By the id of the market, which is the exchange's coin. */
   readonly byId: ReadonlyMap<string, MarketEntry>
-  /** The very same arrays until the list is read anew. */
+  /** The same arrays until the list is read again. */
   readonly markets: Readonly<Record<MarketEntry['kind'], readonly BookMarket[]>>
   readonly tokens: readonly ExchangeToken[]
 }
@@ -38,15 +38,19 @@ const firstSpotAsset = 10_000
 /** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/error-responses */
 const minNotional = '10'
 const takes = { LIMIT: ['GTC', 'IOC'], LIMIT_MAKER: ['GTC'], MARKET: ['IOC'] } as const
-/** Fees depend on who trades; this one never did. */
+/** Fees depend on the trader. This address never traded. */
 const nobody = '0x0000000000000000000000000000000000000000'
 const feesSeconds = 3600
 
-/** The exchange's list of markets; asked for again after a while. */
-export function createMarkets(ask: QueryInfo, keptSeconds: number): (at: At) => Promise<Listing> {
-  const fees = createCache(feesSeconds, (at) => ask({ type: 'userFees', user: nobody }, userFees, at))
-  return createCache(keptSeconds, async (at) => {
-    const [perps, spot, rates] = await Promise.all([ask({ type: 'meta' }, meta, at), ask({ type: 'spotMeta' }, spotMeta, at), fees(at)])
+/** The exchange's list of markets, cached for some time. */
+export function createMarkets(queryInfo: QueryInfo, cacheSeconds: number): (at: At) => Promise<Listing> {
+  const fees = createCache(feesSeconds, (at) => queryInfo({ type: 'userFees', user: nobody }, userFees, at))
+  return createCache(cacheSeconds, async (at) => {
+    const [perps, spot, rates] = await Promise.all([
+      queryInfo({ type: 'meta' }, meta, at),
+      queryInfo({ type: 'spotMeta' }, spotMeta, at),
+      fees(at),
+    ])
     const byId = new Map<string, MarketEntry>()
     perps.universe.forEach(({ name, szDecimals, maxLeverage, isDelisted, onlyIsolated, marginMode }, asset) => {
       const market: BookMarket = {
@@ -65,7 +69,7 @@ export function createMarkets(ask: QueryInfo, keptSeconds: number): (at: At) => 
     const named = new Set<string>()
     for (const { name: id, index, tokens: pair } of spot.universe) {
       const [base, quote] = pair.map((token) => tokens.get(token))
-      // Names are unique at the exchange. Were they not, nobody could tell which market is meant, and the older one is.
+      // Pair names are unique at the exchange. If one came twice, the older market keeps it.
       if (!base || !quote || named.has(`${base.name}-${quote.name}`)) continue
       named.add(`${base.name}-${quote.name}`)
       const market: BookMarket = {
@@ -121,25 +125,25 @@ const spotMeta = shape(
   }),
 )
 
-/** Parts of what is traded. */
+/** Fractions of the traded value. */
 const userFees = shape(object({ userCrossRate: decimal, userAddRate: decimal, userSpotCrossRate: decimal, userSpotAddRate: decimal }))
 
-/** What was asked for not long ago, asked for once however many want it. What failed is not kept. */
+/** Caches a value. Callers that come while it is loading share one load. Failures are not cached. */
 function createCache<T>(seconds: number, load: (at: At) => Promise<T>): (at: At) => Promise<T> {
-  let kept: { value: T; atMs: number } | undefined
+  let cached: { value: T; atMs: number } | undefined
   let loading: Promise<T> | undefined
 
-  async function fresh(): Promise<T> {
-    // Whoever asked first may go away; the others still want it.
+  async function loadShared(): Promise<T> {
+    // Not the first caller's signal, since others may wait for the value after it has gone.
     const value = await load({ signal: AbortSignal.timeout(15_000) })
-    kept = { value, atMs: Date.now() }
+    cached = { value, atMs: Date.now() }
     return value
   }
 
   return async ({ signal }) => {
-    const ageMs = kept ? Math.abs(Date.now() - kept.atMs) : Infinity
-    if (kept && ageMs < seconds * 1000) return kept.value
-    loading ??= fresh().finally(() => {
+    const ageMs = cached ? Math.abs(Date.now() - cached.atMs) : Infinity
+    if (cached && ageMs < seconds * 1000) return cached.value
+    loading ??= loadShared().finally(() => {
       loading = undefined
     })
     signal.throwIfAborted()

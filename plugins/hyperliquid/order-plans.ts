@@ -1,25 +1,16 @@
-import {
-  SluiceError,
-  type ActionPlan,
-  type BookAction,
-  type Json,
-  type NewOrder,
-  type VenuePlan,
-  type At,
-  type BookMarket,
-  type ActionOutcome,
-} from 'sluice/plugin'
+import { badFields, SluiceError } from 'sluice/plugin'
+import type { ActionOutcome, ActionPlan, At, BookAction, BookMarket, Json, NewOrder, VenuePlan } from 'sluice/plugin'
 import { activeAsset, readPerpState, readSpotState } from './accounts.ts'
-import type { L1Action, Step, WireOrder, Trace } from './actions.ts'
+import type { L1Action, Step, Trace, WireOrder } from './actions.ts'
 import type { QueryInfo } from './api.ts'
-import { normalize, compare, divide, subtract, add, multiply } from 'sluice/decimal'
-import type { MarketEntry, Listing } from './markets.ts'
-import { cloidOf, type OrderOwner, oidOf } from './orders.ts'
+import { compare, divide, subtract, normalize, add, multiply } from 'sluice/decimal'
+import type { Listing, MarketEntry } from './markets.ts'
+import { cloidOf, oidOf, type OrderOwner } from './orders.ts'
 import { errorOf, isReceipt, type ActionStatus } from './send.ts'
-import { decimal, union, is, array, object, text, literal, type Infer } from './shape.ts'
+import { array, decimal, is, literal, object, text, union, type Infer } from './shape.ts'
 
-/** An action with more orders weighs more. */
-const mostPerPlan = 39
+/** With more orders an action counts more against the rate limit. */
+const maxPerPlan = 39
 
 interface PlanContext {
   readonly owner: OrderOwner
@@ -30,78 +21,75 @@ interface PlanContext {
   readonly expiresAfter: number
 }
 
-/** Orders of the exchange never go by its chain. */
+/** Orders are always signed actions of the exchange, never transactions of its chain. */
 export type VenueActions = Pick<ActionPlan, 'covers'> & { readonly plan: VenuePlan }
-
-/** An action with its place in the list. */
-interface IndexedAction<T> {
-  readonly at: number
-  readonly action: T
-}
 
 type Create = Extract<BookAction, { do: 'create' }>
 type Cancel = Extract<BookAction, { do: 'cancel' }>
 
-/** As few plans as can be: orders together, cancels by their kind of name. */
-export function planActions(actions: readonly BookAction[], acting: PlanContext): readonly VenueActions[] {
-  const placed = actions.map((action, at) => ({ at, action }))
-  const creates = placed.flatMap(({ at, action }) => (action.do === 'create' ? [{ at, action }] : []))
-  const cancels = placed.flatMap(({ at, action }) => (action.do === 'cancel' ? [{ at, action }] : []))
-  const byId = cancels.filter(({ action }) => action.order.orderId !== undefined)
-  const byClientId = cancels.filter(({ action }) => action.order.orderId === undefined)
+/** An action with its index in the caller's list. */
+interface IndexedAction<T> {
+  readonly index: number
+  readonly action: T
+}
+
+/** As few plans as possible: one for the orders, one for cancels by order id, one for cancels by client order id; each in parts of 39. */
+export function planActions(actions: readonly BookAction[], context: PlanContext): readonly VenueActions[] {
+  const creates: IndexedAction<Create>[] = []
+  const cancelsById: IndexedAction<Cancel>[] = []
+  const cancelsByCloid: IndexedAction<Cancel>[] = []
+  for (const [index, action] of actions.entries()) {
+    if (action.do === 'create') creates.push({ index, action })
+    else (action.order.orderId === undefined ? cancelsByCloid : cancelsById).push({ index, action })
+  }
+  const plans = <A extends BookAction>(
+    some: readonly IndexedAction<A>[],
+    contentOf: (part: readonly A[]) => { action: L1Action; trace: Trace; memo: Memo['actions'] },
+  ) =>
+    parts(some).flatMap((part): VenueActions[] => {
+      const [first, ...others] = part.map(({ index }) => index)
+      if (first === undefined) return []
+      const { memo, ...content } = contentOf(part.map(({ action }) => action))
+      return [{ covers: [first, ...others], plan: venuePlan(content, context, { actions: memo }) }]
+    })
   return [
-    ...chunks(byId).map((each) => cancelPlan(each, acting)),
-    ...chunks(byClientId).map((each) => cancelByCloidPlan(each, acting)),
-    ...chunks(creates).map((each) => createPlan(each, acting)),
-  ].flat()
+    ...plans(cancelsById, (part) => cancelById(part, context)),
+    ...plans(cancelsByCloid, (part) => cancelByCloid(part, context)),
+    ...plans(creates, (part) => createOrders(part, context)),
+  ]
 }
 
-function createPlan(some: readonly IndexedAction<Create>[], acting: PlanContext): readonly VenueActions[] {
-  const orders = some.map(({ action }) => wireOrder(action, acting))
-  const action: L1Action = { type: 'order', orders, grouping: 'na' }
-  const memo = some.map(({ action: { order } }) => ({ do: 'create' as const, amount: order.amount, timeInForce: order.timeInForce }))
-  return plan(some, acting, action, { of: 'orders', cloids: orders.map(({ c }) => c) }, memo)
+const parts = <T>(all: readonly T[]): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / maxPerPlan) }, (_, index) => all.slice(index * maxPerPlan, (index + 1) * maxPerPlan))
+
+function createOrders(creates: readonly Create[], context: PlanContext) {
+  const orders = creates.map((create) => wireOrder(create, context))
+  return {
+    action: { type: 'order', orders, grouping: 'na' } as const,
+    trace: { of: 'orders', cloids: orders.map(({ c }) => c) } as const,
+    memo: creates.map(({ order: { amount, timeInForce } }) => ({ do: 'create' as const, amount, timeInForce })),
+  }
 }
 
-function cancelPlan(some: readonly IndexedAction<Cancel>[], acting: PlanContext): readonly VenueActions[] {
-  const cancels = some.map(({ action: { market, order } }) => ({ a: assetOf(market.id, acting), o: numberOf(order.orderId) }))
-  const orders = cancels.map(({ o }) => o)
-  return plan(
-    some,
-    acting,
-    { type: 'cancel', cancels },
-    { of: 'cancels', orders },
-    some.map(() => ({ do: 'cancel' as const })),
-  )
+function cancelById(some: readonly Cancel[], { listing }: PlanContext) {
+  const cancels = some.map(({ market, order }) => ({ a: marketEntryOf(market.id, listing).asset, o: requireOid(order.orderId) }))
+  return { action: { type: 'cancel', cancels } as const, ...cancelled(cancels.map(({ o }) => o)) }
 }
 
-function cancelByCloidPlan(some: readonly IndexedAction<Cancel>[], acting: PlanContext): readonly VenueActions[] {
-  const cancels = some.map(({ action: { market, order } }) => ({
-    asset: assetOf(market.id, acting),
-    cloid: cloidOf(acting.owner, order.clientOrderId ?? ''),
+function cancelByCloid(some: readonly Cancel[], { owner, listing }: PlanContext) {
+  const cancels = some.map(({ market, order }) => ({
+    asset: marketEntryOf(market.id, listing).asset,
+    cloid: cloidOf(owner, order.clientOrderId ?? ''),
   }))
-  const orders = cancels.map(({ cloid }) => cloid)
-  return plan(
-    some,
-    acting,
-    { type: 'cancelByCloid', cancels },
-    { of: 'cancels', orders },
-    some.map(() => ({ do: 'cancel' as const })),
-  )
+  return { action: { type: 'cancelByCloid', cancels } as const, ...cancelled(cancels.map(({ cloid }) => cloid)) }
 }
 
-function plan(
-  [first, ...others]: readonly IndexedAction<BookAction>[],
-  acting: PlanContext,
-  action: L1Action,
-  trace: Trace,
-  actions: Memo['actions'],
-): readonly VenueActions[] {
-  if (!first) return []
-  return [{ covers: [first.at, ...others.map(({ at }) => at)], plan: venuePlan({ action, trace }, acting, { actions }) }]
-}
+const cancelled = (orders: readonly (string | number)[]) => ({
+  trace: { of: 'cancels', orders } as const,
+  memo: orders.map(() => ({ do: 'cancel' as const })),
+})
 
-/** A plan of one action that dies after a while. */
+/** A plan of one action, which the exchange refuses after `expiresAfter`. */
 export function venuePlan(
   { action, trace }: { action: L1Action; trace: Trace },
   { owner, signer, expiresAfter }: Omit<PlanContext, 'listing'>,
@@ -111,15 +99,15 @@ export function venuePlan(
   return { via: 'venue', ...(signer !== undefined && { signer }), steps: [step], deadline: Math.floor(expiresAfter / 1000), memo }
 }
 
-function wireOrder({ market, order }: Create, acting: PlanContext): WireOrder {
+function wireOrder({ market, order }: Create, { owner, listing }: PlanContext): WireOrder {
   return {
-    a: assetOf(market.id, acting),
+    a: marketEntryOf(market.id, listing).asset,
     b: order.side === 'BUY',
     p: normalize(order.price),
     s: normalize(order.amount),
     r: order.reduceOnly ?? false,
     t: { limit: { tif: tifOf(order) } },
-    c: cloidOf(acting.owner, order.clientOrderId),
+    c: cloidOf(owner, order.clientOrderId),
   }
 }
 
@@ -128,133 +116,161 @@ function tifOf({ orderType, timeInForce }: NewOrder): 'Gtc' | 'Ioc' | 'Alo' {
   return timeInForce === 'GTC' ? 'Gtc' : 'Ioc'
 }
 
-function assetOf(id: string, { listing }: Pick<PlanContext, 'listing'>): number {
-  return marketEntryOf(id, listing).asset
+/** @throws SluiceError UNKNOWN_ORDER where the exchange does not list the market any more */
+function marketEntryOf(id: string, { byId }: Listing): MarketEntry {
+  const entry = byId.get(id)
+  if (entry) return entry
+  throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid does not list the market ${id} any more.`)
 }
 
-export function marketEntryOf(id: string, { byId }: Listing): MarketEntry {
-  const listed = byId.get(id)
-  if (listed) return listed
-  throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid has no market ${id} any more.`)
-}
-
-function numberOf(orderId: string | undefined): number {
-  const oid = orderId === undefined ? undefined : oidOf(orderId)
+function requireOid(orderId = ''): number {
+  const oid = oidOf(orderId)
   if (oid !== undefined) return oid
-  throw new SluiceError('UNKNOWN_ORDER', `There is no order ${orderId} at Hyperliquid: its ids are whole numbers.`)
+  throw new SluiceError('UNKNOWN_ORDER', `There is no order ${orderId} at Hyperliquid: its order ids are whole numbers.`)
 }
 
-function chunks<T>(all: readonly T[]): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(all.length / mostPerPlan) }, (_, index) =>
-    all.slice(index * mostPerPlan, (index + 1) * mostPerPlan),
+/**
+ * Sets the leverage of a wallet in a market. Without `marginMode` the mode of margin stays as it is.
+ * @throws SluiceError INCOMPLETE_PARAMS
+ */
+export async function leverageAction(
+  { id }: BookMarket,
+  leverage: string,
+  marginMode: 'cross' | 'isolated' | undefined,
+  { queryInfo, user, markets }: { queryInfo: QueryInfo; user: string; markets: (at: At) => Promise<Listing> },
+  at: At,
+): Promise<{ action: L1Action; trace: Trace }> {
+  if (!/^[1-9]\d{0,3}$/.test(leverage))
+    throw badFields([{ field: 'leverage', problem: 'must be a whole number of 1 or more at Hyperliquid' }])
+  const [listing, current] = await Promise.all([markets(at), queryInfo({ type: 'activeAssetData', user, coin: id }, activeAsset, at)])
+  const { asset, onlyIsolated } = marketEntryOf(id, listing)
+  if (onlyIsolated && marginMode === 'cross') throw badFields([{ field: 'marginMode', problem: `${id} supports isolated margin only` }])
+  const isCross = marginMode === undefined ? !onlyIsolated && current.leverage.type === 'cross' : marginMode === 'cross'
+  const value = Number(leverage)
+  return {
+    action: { type: 'updateLeverage', asset, isCross, leverage: value },
+    trace: { of: 'leverage', coin: id, isCross, leverage: value },
+  }
+}
+
+/**
+ * Checks that the leverage of the orders is that of the wallet in their markets. The exchange keeps it by market, an order has none.
+ * @throws SluiceError TRADE_FAILED
+ */
+export async function requireLeverage(queryInfo: QueryInfo, user: string, actions: readonly BookAction[], at: At): Promise<void> {
+  const expected = new Map(
+    createsIn(actions).flatMap(({ market, order }) => (order.leverage === undefined ? [] : [[market.id, order.leverage] as const])),
+  )
+  await Promise.all(
+    [...expected].map(async ([coin, leverage]) => {
+      const { leverage: current } = await queryInfo({ type: 'activeAssetData', user, coin }, activeAsset, at)
+      if (String(current.value) === leverage) return
+      throw new SluiceError(
+        'TRADE_FAILED',
+        `The leverage of ${coin} is ${current.value} for this wallet, but the order says ${leverage}: set it by POST /clob/perp/leverage first, or leave leverage out.`,
+        { details: { reason: 'leverage', leverage: String(current.value) } },
+      )
+    }),
   )
 }
 
-const scale = 12
-
-type CreateOfRequireFunds = Extract<BookAction, { do: 'create' }>
-const created = (actions: readonly BookAction[]): readonly CreateOfRequireFunds[] =>
+const createsIn = (actions: readonly BookAction[]): readonly Create[] =>
   actions.flatMap((action) => (action.do === 'create' ? [action] : []))
 
 /**
- * That the wallet has what the orders pay with, at the worst price that each allows: the exchange may fill them at it.
+ * Checks that the wallet can pay for the orders, each at the worst price that it allows, since the exchange may fill it there.
  * @throws SluiceError INSUFFICIENT_BALANCE
  */
-export async function requireSpotFunds(ask: QueryInfo, user: string, actions: readonly BookAction[], at: At): Promise<void> {
-  const needed = new Map<string, string>()
-  const atBounds = new Set<string>()
-  for (const { market, order } of created(actions)) {
+export async function requireSpotFunds(queryInfo: QueryInfo, user: string, actions: readonly BookAction[], at: At): Promise<void> {
+  const neededByToken = new Map<string, string>()
+  const atLimitPrice = new Set<string>()
+  for (const { market, order } of createsIn(actions)) {
     const [token, amount] = order.side === 'BUY' ? [market.quote, multiply(order.price, order.amount)] : [market.base, order.amount]
-    needed.set(token, add(needed.get(token) ?? '0', amount))
-    if (order.orderType === 'MARKET' && order.side === 'BUY') atBounds.add(token)
+    neededByToken.set(token, add(neededByToken.get(token) ?? '0', amount))
+    if (order.orderType === 'MARKET' && order.side === 'BUY') atLimitPrice.add(token)
   }
-  if (needed.size === 0) return
-  const { balances } = await readSpotState(ask, user, at)
-  for (const [token, amount] of needed) {
+  if (neededByToken.size === 0) return
+  const { balances } = await readSpotState(queryInfo, user, at)
+  for (const [token, needed] of neededByToken) {
     const { total = '0', hold = '0' } = balances.find(({ coin }) => coin === token) ?? {}
-    const current = subtract(total, hold)
-    if (compare(amount, current) <= 0) continue
-    const bound = atBounds.has(token) ? ', for a MARKET order at its limitPrice' : ''
-    throw new SluiceError(
-      'INSUFFICIENT_BALANCE',
-      `The wallet has ${current} ${token} free at Hyperliquid, and ${amount} are needed${bound}.`,
-      { details: { token, current, needed: amount } },
-    )
+    requireBalance(token, subtract(total, hold), needed, atLimitPrice.has(token) ? ', for a MARKET order at its limitPrice' : '')
   }
+}
+
+/** @throws SluiceError INSUFFICIENT_BALANCE */
+export function requireBalance(token: string, current: string, needed: string, why = ''): void {
+  if (compare(needed, current) <= 0) return
+  throw new SluiceError('INSUFFICIENT_BALANCE', `The wallet has ${current} ${token} free at Hyperliquid, but needs ${needed}${why}.`, {
+    details: { token, current, needed },
+  })
 }
 
 /**
- * That there can be margin enough. What is free tells a cheap question for the most usual; where that is too little even at the market's
- * highest leverage, the exchange is asked how much this very side of the market may have.
+ * Checks that there is enough margin. One cheap query decides for most orders: those that the free margin covers at the market's highest
+ * leverage. For each of the others the exchange is asked how much is available on that side of its market.
  * @throws SluiceError INSUFFICIENT_MARGIN
  */
-export async function requireMargin(ask: QueryInfo, user: string, actions: readonly BookAction[], at: At): Promise<void> {
-  const orders = created(actions).filter(({ order }) => order.reduceOnly !== true)
+export async function requireMargin(queryInfo: QueryInfo, user: string, actions: readonly BookAction[], at: At): Promise<void> {
+  const orders = createsIn(actions).filter(({ order }) => order.reduceOnly !== true)
   if (orders.length === 0) return
-  const { marginSummary, withdrawable } = await readPerpState(ask, user, at)
+  const { marginSummary, withdrawable } = await readPerpState(queryInfo, user, at)
   const unused = subtract(marginSummary.accountValue, marginSummary.totalMarginUsed)
   const free = compare(unused, withdrawable) > 0 ? unused : withdrawable
-  const doubtful = orders.filter(({ market, order }) => compare(marginAt(market.maxLeverage ?? '1', order), free) > 0)
-  await Promise.all(doubtful.map(({ market, order }) => requireSide(ask, user, market, order, at)))
+  const uncovered = orders.filter(({ market, order }) => compare(marginAt(market.maxLeverage ?? '1', order), free) > 0)
+  await Promise.all(uncovered.map(({ market, order }) => requireSideMargin(queryInfo, user, market, order, at)))
 }
 
-async function requireSide(ask: QueryInfo, user: string, { id }: BookMarket, order: NewOrder, at: At): Promise<void> {
-  const { leverage, availableToTrade } = await ask({ type: 'activeAssetData', user, coin: id }, activeAsset, at)
-  const [buys, sells] = availableToTrade
-  const free = order.side === 'BUY' ? buys : sells
+async function requireSideMargin(queryInfo: QueryInfo, user: string, { id }: BookMarket, order: NewOrder, at: At): Promise<void> {
+  const { leverage, availableToTrade } = await queryInfo({ type: 'activeAssetData', user, coin: id }, activeAsset, at)
+  const [toBuy, toSell] = availableToTrade
+  const free = order.side === 'BUY' ? toBuy : toSell
   const needed = marginAt(String(leverage.value), order)
   if (compare(needed, free) <= 0) return
   throw new SluiceError(
     'INSUFFICIENT_MARGIN',
-    `The order needs ${needed} of margin at a leverage of ${leverage.value}, and ${free} is free.`,
-    {
-      details: { free, needed },
-    },
+    `The order needs ${needed} of margin at a leverage of ${leverage.value}, but only ${free} is free.`,
+    { details: { free, needed } },
   )
 }
 
-const marginAt = (leverage: string, { price, amount }: NewOrder): string => divide(multiply(price, amount), leverage, scale, 'up')
+const marginScale = 12
+const marginAt = (leverage: string, { price, amount }: NewOrder): string => divide(multiply(price, amount), leverage, marginScale, 'up')
 
-const covered = union(object({ do: literal('create'), amount: decimal, timeInForce: text }), object({ do: literal('cancel') }))
-type Covered = Infer<typeof covered>
-const memoShape = object({ actions: array(covered) })
-/** What is kept of a plan's actions, to tell what came of each. */
+const memoAction = union(object({ do: literal('create'), amount: decimal, timeInForce: text }), object({ do: literal('cancel') }))
+type MemoAction = Infer<typeof memoAction>
+const memoShape = object({ actions: array(memoAction) })
+/** What the journal keeps of a plan's actions, to derive the outcome of each from the receipt. */
 type Memo = Infer<typeof memoShape>
 
-/** What became of each action of a plan. @throws where the journal has something else than what was kept */
+/** The outcome of each action of a plan. @throws where receipt or memo are not of a plan of this plugin */
 export function outcomeOf(receipt: Json, memo: Json): readonly ActionOutcome[] {
-  if (!isReceipt(receipt) || !is(memoShape, memo))
-    throw new Error('The journal has something else than what Hyperliquid said of an action.')
+  if (!isReceipt(receipt) || !is(memoShape, memo)) throw new Error("The journal's entry is not an action of Hyperliquid.")
   const { statuses } = receipt
   const [only] = statuses
-  // Some refusals are said once for all.
+  // Some refusals are one status for all orders.
   const common = statuses.length === 1 && only !== undefined && errorOf(only) !== undefined ? only : undefined
   return memo.actions.map((action, index) => {
-    const said = common ?? (statuses.length === memo.actions.length ? statuses[index] : undefined)
-    // Of more or fewer nobody can say which is which: the exchange tells when it is asked for each.
-    if (said === undefined) throw new Error('Hyperliquid said of more or fewer orders what came of them than it was given.')
-    return outcome(action, said)
+    const status = common ?? (statuses.length === memo.actions.length ? statuses[index] : undefined)
+    // Outcomes and actions cannot be matched when their numbers differ. The orders are then queried one by one.
+    if (status === undefined) throw new Error('Hyperliquid returned a different number of statuses than it was given orders.')
+    return outcome(action, status)
   })
 }
 
-function outcome(action: Covered, said: ActionStatus): ActionOutcome {
-  const reason = errorOf(said)
+function outcome(action: MemoAction, status: ActionStatus): ActionOutcome {
+  const reason = errorOf(status)
   if (reason !== undefined) return { state: 'REJECTED', reason }
-  if (typeof said === 'object' && 'found' in said) {
-    const { oid, ...told } = said.found
-    return { orderId: String(oid), ...told }
+  if (typeof status === 'object' && 'found' in status) {
+    const { oid, ...progress } = status.found
+    return { orderId: String(oid), ...progress }
   }
   if (action.do === 'cancel') return { state: 'CANCELED' }
-  if (typeof said === 'object' && 'filled' in said) return filled(action, said.filled)
-  return typeof said === 'object' && 'resting' in said ? { orderId: String(said.resting.oid), state: 'OPEN' } : { state: 'OPEN' }
-}
-
-/** Of what is not to wait, the rest is over. */
-function filled(
-  { amount, timeInForce }: Covered & { do: 'create' },
-  { oid, totalSz, avgPx }: { oid: number; totalSz: string; avgPx: string },
-): ActionOutcome {
-  const partly = timeInForce === 'GTC' ? 'PARTIALLY_FILLED' : 'CANCELED'
-  const state = compare(totalSz, amount) < 0 ? partly : 'FILLED'
-  return { orderId: String(oid), state, filledAmount: normalize(totalSz), averagePrice: normalize(avgPx) }
+  if (typeof status === 'object' && 'filled' in status) {
+    const { oid, totalSz, avgPx } = status.filled
+    // Only a GTC order leaves its rest in the book.
+    const partly = action.timeInForce === 'GTC' ? 'PARTIALLY_FILLED' : 'CANCELED'
+    const state = compare(totalSz, action.amount) < 0 ? partly : 'FILLED'
+    return { orderId: String(oid), state, filledAmount: normalize(totalSz), averagePrice: normalize(avgPx) }
+  }
+  return typeof status === 'object' && 'resting' in status ? { orderId: String(status.resting.oid), state: 'OPEN' } : { state: 'OPEN' }
 }

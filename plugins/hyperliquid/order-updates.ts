@@ -3,50 +3,50 @@ import type { Head } from 'sluice/plugin'
 import type { Trace, TracedStep } from './actions.ts'
 import type { ExchangeClock } from './api.ts'
 import type { Feed, FeedListener } from './feed.ts'
-import { union, is, array, nothing, object, text, integer } from './shape.ts'
+import { array, integer, is, nothing, object, text, union } from './shape.ts'
 
-const updates = array(object({ order: object({ oid: integer }, { cloid: union(text, nothing) }), status: text }))
+const messageShape = array(object({ order: object({ oid: integer }, { cloid: union(text, nothing) }), status: text }))
 
-/** What comes together is one piece of news. */
+/** Messages that arrive within this time count as one update. */
 const gatherMs = 50
-/** A wallet is let go once nothing of it was looked for so long: most of what is open ends within moments, and every change is two messages. */
-const keptMs = 10_000
+/** A wallet is unsubscribed after this time without open actions. Most actions end within moments, and every change is two messages. */
+const idleWalletMs = 10_000
 
 /**
- * Tells when the exchange says something of orders that are looked for. That is a reason to look, and never what became of them: what is
- * not told, or of a wallet too many, is found all the same, by the clock.
+ * Says when the exchange sends an update of a watched order by websocket. An update is a reason to poll, never the outcome itself. Polling
+ * by the clock finds what no update was sent of, such as orders of more wallets than the exchange allows to subscribe to.
  */
 export interface OrderUpdates {
-  /** From now on, of these actions alone. */
+  /** Watches the orders of these actions, and no others. */
   watch(open: readonly TracedStep[]): void
-  /** Whether there were any since the last time, or come within the time. */
+  /** Whether there was an update since the last call, or one arrives within `ms`. */
   waitForUpdate(ms: number, signal: AbortSignal): Promise<boolean>
-  /** Nothing is looked for any more. */
+  /** Stops watching. */
   clear(): void
 }
 
 export function createOrderUpdates(feed: Pick<Feed, 'followOrders'>, nowMs: () => number = () => performance.now()): OrderUpdates {
-  const wallets = new Map<string, { seenAt: number; readonly forget: () => void }>()
-  /** What was told last of each order that is looked for, by its names: a message that comes again is no news. */
-  let told = new Map<string | number, string | undefined>()
-  let isNews = false
+  const wallets = new Map<string, { openAtMs: number; readonly unsubscribe: () => void }>()
+  /** The last status of each watched order, by each of its names, so that a repeated message is not an update. */
+  let statuses = new Map<string | number, string | undefined>()
+  let hasUpdate = false
   let wake = () => {}
 
-  function tell(): void {
-    isNews = true
+  function notify(): void {
+    hasUpdate = true
     wake()
   }
 
-  const follower: FeedListener = {
+  const listener: FeedListener = {
     onMessage(channel, data) {
-      // Nobody tells what happened before a subscription began, or while the connection was cut.
-      if (channel === 'subscriptionResponse') return tell()
-      if (!is(updates, data)) return
+      // The exchange does not send updates from before a subscription or of the time without a connection.
+      if (channel === 'subscriptionResponse') return notify()
+      if (!is(messageShape, data)) return
       for (const { order, status } of data) {
         for (const name of [order.oid, order.cloid ?? '']) {
-          if (!told.has(name) || told.get(name) === status) continue
-          told.set(name, status)
-          tell()
+          if (!statuses.has(name) || statuses.get(name) === status) continue
+          statuses.set(name, status)
+          notify()
         }
       }
     },
@@ -54,78 +54,79 @@ export function createOrderUpdates(feed: Pick<Feed, 'followOrders'>, nowMs: () =
     onAlive() {},
   }
 
-  function letGo(isOver: (seenAt: number) => boolean): void {
-    for (const [user, { seenAt, forget }] of wallets) {
-      if (!isOver(seenAt)) continue
+  function unsubscribe(isIdle: (openAtMs: number) => boolean): void {
+    for (const [user, wallet] of wallets) {
+      if (!isIdle(wallet.openAtMs)) continue
       wallets.delete(user)
-      forget()
+      wallet.unsubscribe()
     }
   }
 
   return {
     watch(open) {
       const now = nowMs()
-      const before = told
-      told = new Map(open.flatMap(({ trace }) => namesIn(trace)).map((name) => [name, before.get(name)]))
-      const users = new Set(open.flatMap(({ user, trace }) => (namesIn(trace).length > 0 ? [user] : [])))
+      const before = statuses
+      statuses = new Map(open.flatMap(({ trace }) => orderNames(trace)).map((name) => [name, before.get(name)]))
+      const users = new Set(open.flatMap(({ user, trace }) => (orderNames(trace).length > 0 ? [user] : [])))
       for (const user of users) {
         const known = wallets.get(user)
-        if (known) known.seenAt = now
+        if (known) known.openAtMs = now
       }
-      letGo((seenAt) => now - seenAt > keptMs)
+      unsubscribe((openAtMs) => now - openAtMs > idleWalletMs)
       for (const user of users) {
-        const forget = wallets.has(user) ? undefined : feed.followOrders(user, follower)
-        if (forget) wallets.set(user, { seenAt: now, forget })
+        const stop = wallets.has(user) ? undefined : feed.followOrders(user, listener)
+        if (stop) wallets.set(user, { openAtMs: now, unsubscribe: stop })
       }
     },
     async waitForUpdate(ms, signal) {
-      const over = new AbortController()
-      const stop = () => over.abort()
+      const timer = new AbortController()
+      const stop = () => timer.abort()
       wake = stop
       // AbortSignal.any would leave an entry in the signal each time, for as long as it lives.
       signal.addEventListener('abort', stop, { once: true })
-      if (!isNews && !signal.aborted) await sleep(ms, undefined, { signal: over.signal }).catch(() => {})
+      if (!hasUpdate && !signal.aborted) await sleep(ms, undefined, { signal: timer.signal }).catch(() => {})
       signal.removeEventListener('abort', stop)
       wake = () => {}
-      const came = isNews
-      if (came) await sleep(gatherMs, undefined, { signal }).catch(() => {})
-      isNews = false
-      return came
+      const updated = hasUpdate
+      if (updated) await sleep(gatherMs, undefined, { signal }).catch(() => {})
+      hasUpdate = false
+      return updated
     },
     clear() {
-      letGo(() => true)
-      told = new Map()
-      isNews = false
+      unsubscribe(() => true)
+      statuses = new Map()
+      hasUpdate = false
     },
   }
 }
 
-/** What the exchange calls the orders that an action left behind, or was to cancel. */
-function namesIn(trace: Trace): readonly (string | number)[] {
+/** The exchange's names of the orders that an action places or cancels. */
+function orderNames(trace: Trace): readonly (string | number)[] {
   if (trace.of === 'orders') return trace.cloids
   return trace.of === 'cancels' ? trace.orders : []
 }
 
-const everyMs = 2_000
-/** Each look weighs on the limit: so many may come before their time, and one more with each that came in time. */
-const mostEarly = 3
+const pollMs = 2_000
+/** Each poll counts against the rate limit: so many may come early, and one more for each that came in time. */
+const maxEarly = 3
 
 /**
- * When to look at what is open: at once where the exchange tells of it, and by the clock. What is sent is answered at once, so that only
- * lost answers are looked for.
+ * When to poll what is open: after an update of the exchange, and every two seconds. Only actions whose answer was lost are polled, since
+ * the answer is the outcome.
  */
-export function createHeads(clock: ExchangeClock, news: OrderUpdates, pauseMs = everyMs) {
+export function createHeads(clock: ExchangeClock, updates: OrderUpdates, pauseMs = pollMs) {
   return async function* heads(signal: AbortSignal): AsyncGenerator<Head> {
-    let early = mostEarly
+    let earlyLeft = maxEarly
     try {
       while (!signal.aborted) {
         const timestamp = Math.floor(clock.nowMs() / 1000)
         yield { number: BigInt(timestamp), timestamp }
-        const came = early > 0 ? await news.waitForUpdate(pauseMs, signal) : await sleep(pauseMs, false, { signal }).catch(() => false)
-        early = came ? early - 1 : Math.min(mostEarly, early + 1)
+        const isEarly =
+          earlyLeft > 0 ? await updates.waitForUpdate(pauseMs, signal) : await sleep(pauseMs, false, { signal }).catch(() => false)
+        earlyLeft = isEarly ? earlyLeft - 1 : Math.min(maxEarly, earlyLeft + 1)
       }
     } finally {
-      news.clear()
+      updates.clear()
     }
   }
 }

@@ -1,13 +1,50 @@
 import { createHash } from 'node:crypto'
-import type { At, BookMarket, BookOrder, OrderName, OrderType, BookTrade, OrderState } from 'sluice/plugin'
+import type { At, BookMarket, BookOrder, BookTrade, OrderName, OrderState, OrderType } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
-import { compare, divide, normalize, sum, multiply, subtract } from 'sluice/decimal'
-import type { MarketEntry, Listing } from './markets.ts'
-import { decimal, union, array, nothing, object, shape, text, integer, literal, type Infer } from './shape.ts'
+import { compare, divide, subtract, normalize, sum, multiply } from 'sluice/decimal'
+import type { Listing, MarketEntry } from './markets.ts'
+import { array, decimal, integer, literal, nothing, object, shape, text, union, type Infer } from './shape.ts'
 
-/** More than so many are looked for in the lists of open ones and of what was. */
-const mostAskedSingly = 8
-/** Digits behind the point of an average that does not come out even. */
+/** A is the seller, B the buyer. */
+const side = union(literal('A'), literal('B'))
+const textOrNothing = union(text, nothing)
+
+const order = object(
+  {
+    coin: text,
+    side,
+    limitPx: decimal,
+    /** The amount that is not filled yet. */
+    sz: decimal,
+    origSz: decimal,
+    oid: integer,
+    timestamp: integer,
+  },
+  { tif: textOrNothing, cloid: textOrNothing },
+)
+const wireOrderStatus = object({ order, status: text, statusTimestamp: integer })
+/** An order and its status. */
+export type WireOrderStatus = Infer<typeof wireOrderStatus>
+
+const openOrders = shape(array(order))
+const historicalOrders = shape(array(wireOrderStatus))
+export const orderStatus = shape(
+  union(object({ status: literal('order'), order: wireOrderStatus }), object({ status: literal('unknownOid') })),
+)
+
+const tradeFields = { coin: text, side, px: decimal, sz: decimal, time: integer, hash: text, tid: integer }
+const trade = object(tradeFields)
+type WireTrade = Infer<typeof trade>
+export const trades = array(trade)
+const publicTrades = shape(trades)
+
+const fill = object({ ...tradeFields, oid: integer, fee: decimal, feeToken: text })
+export type WireFill = Infer<typeof fill>
+export const fills = shape(array(fill))
+
+/** Up to so many orders are queried one by one. Above, the lists of open and past orders are read first. */
+const maxSingleQueries = 8
+/** Decimals of an average price that is not exact. */
 const averageScale = 12
 
 /** The orders of a wallet on markets of one kind. */
@@ -19,94 +56,105 @@ interface OrdersQuery {
   readonly names?: readonly OrderName[]
 }
 
-/** Newest first: all that are open, and of those that ended what the exchange still knows enough of. */
+/** Newest first: all open orders, and those past ones of which the exchange still gives the fills. */
 export async function readOrders(
-  ask: QueryInfo,
+  queryInfo: QueryInfo,
   { owner, kind, listing, market, names }: OrdersQuery,
   at: At,
 ): Promise<readonly BookOrder[]> {
-  const idOf = new Map((names ?? []).flatMap(({ clientOrderId: id }) => (id === undefined ? [] : [[cloidOf(owner, id), id] as const])))
-  const found = names ? await named(ask, owner, names, at) : await listed(ask, owner.user, at)
-  const here = found.flatMap((judged) => {
-    const { coin, origSz } = judged.order
-    const listed = listing.byId.get(coin)
-    const isHere = listed?.kind === kind && (market === undefined || market.id === coin)
-    // Orders that close a whole position, whatever its size, say no amount. What the exchange refused it remembers, and who asks for it by
-    // name is told.
-    const isOrder = compare(origSz, '0') > 0 && (names !== undefined || progressOf(judged).state !== 'REJECTED')
-    return isHere && isOrder ? [{ judged, market: listed.market }] : []
+  const clientOrderIds = new Map(
+    (names ?? []).flatMap(({ clientOrderId: id }) => (id === undefined ? [] : [[cloidOf(owner, id), id] as const])),
+  )
+  const all = names ? await ordersByName(queryInfo, owner, names, at) : await listedOrders(queryInfo, owner.user, at)
+  const found = all.flatMap((status) => {
+    const { coin, origSz } = status.order
+    const entry = listing.byId.get(coin)
+    const isInMarket = entry?.kind === kind && (market === undefined || market.id === coin)
+    // An order that closes a whole position has no amount. A refused order is returned only to a caller that names it.
+    const isShown = compare(origSz, '0') > 0 && (names !== undefined || progressOf(status).state !== 'REJECTED')
+    return isInMarket && isShown ? [{ status, market: entry.market }] : []
   })
-  const judged = here.map((each) => each.judged)
-  const fillsOf = await readOwnFills(ask, owner.user, judged, names !== undefined, at)
-  const orders = here.flatMap((each) => {
-    const own = fillsOf(each.judged)
-    return own ? [shown(each.judged, each.market, own, idOf.get(each.judged.order.cloid ?? ''))] : []
-  })
-  return orders.toSorted((a, b) => b.createdAt - a.createdAt || Number(b.orderId) - Number(a.orderId))
+  const statuses = found.map(({ status }) => status)
+  const fillsOf = await readOwnFills(queryInfo, owner.user, statuses, names !== undefined, at)
+  return found
+    .flatMap(({ status, market: of }) => {
+      const own = fillsOf(status)
+      return own ? [toBookOrder(status, of, own, clientOrderIds.get(status.order.cloid ?? ''))] : []
+    })
+    .toSorted((a, b) => b.createdAt - a.createdAt || Number(b.orderId) - Number(a.orderId))
 }
 
-async function listed(ask: QueryInfo, user: string, at: At): Promise<readonly WireOrderStatus[]> {
+async function listedOrders(queryInfo: QueryInfo, user: string, at: At): Promise<readonly WireOrderStatus[]> {
   const [open, past] = await Promise.all([
-    ask({ type: 'frontendOpenOrders', user }, openOrders, at),
-    ask({ type: 'historicalOrders', user }, historicalOrders, at),
+    queryInfo({ type: 'frontendOpenOrders', user }, openOrders, at),
+    queryInfo({ type: 'historicalOrders', user }, historicalOrders, at),
   ])
-  const known = new Map<number, WireOrderStatus>()
-  // An order is there with every state that it had: the last one counts.
+  const latest = new Map<number, WireOrderStatus>()
+  // The history has an entry for every state that an order was in. The last one counts.
   for (const each of past) {
-    const other = known.get(each.order.oid)
-    if (!other || isLater(each, other)) known.set(each.order.oid, each)
+    const other = latest.get(each.order.oid)
+    if (!other || isLater(each, other)) latest.set(each.order.oid, each)
   }
-  for (const order of open) known.set(order.oid, { order, status: 'open', statusTimestamp: order.timestamp })
-  return [...known.values()]
+  for (const each of open) latest.set(each.oid, { order: each, status: 'open', statusTimestamp: each.timestamp })
+  return [...latest.values()]
 }
 
 const isLater = (each: WireOrderStatus, other: WireOrderStatus) =>
-  each.statusTimestamp > other.statusTimestamp || (each.statusTimestamp === other.statusTimestamp && isWaiting(progressOf(other)))
+  each.statusTimestamp > other.statusTimestamp || (each.statusTimestamp === other.statusTimestamp && isOpen(progressOf(other)))
 
-async function named(ask: QueryInfo, owner: OrderOwner, names: readonly OrderName[], at: At): Promise<readonly WireOrderStatus[]> {
+async function ordersByName(
+  queryInfo: QueryInfo,
+  owner: OrderOwner,
+  names: readonly OrderName[],
+  at: At,
+): Promise<readonly WireOrderStatus[]> {
   const oids = names.flatMap(({ orderId, clientOrderId }): readonly (number | string)[] => {
     if (orderId === undefined) return clientOrderId === undefined ? [] : [cloidOf(owner, clientOrderId)]
     const oid = oidOf(orderId)
     return oid === undefined ? [] : [oid]
   })
-  const lists = oids.length > mostAskedSingly ? await listed(ask, owner.user, at) : []
+  const listed = oids.length > maxSingleQueries ? await listedOrders(queryInfo, owner.user, at) : []
   const known = new Map<number | string, WireOrderStatus>()
-  for (const each of lists) known.set(each.order.oid, each).set(each.order.cloid ?? '', each)
-  const found = await Promise.all(oids.map(async (oid) => known.get(oid) ?? single(ask, owner.user, oid, at)))
-  const byId = new Map(found.flatMap((each) => (each ? [[each.order.oid, each] as const] : [])))
-  return [...byId.values()]
+  for (const each of listed) known.set(each.order.oid, each).set(each.order.cloid ?? '', each)
+  const found = await Promise.all(oids.map(async (oid) => known.get(oid) ?? readOrderStatus(queryInfo, owner.user, oid, at)))
+  return [...new Map(found.flatMap((each) => (each ? [[each.order.oid, each] as const] : []))).values()]
 }
 
-async function single(ask: QueryInfo, user: string, oid: number | string, at: At): Promise<WireOrderStatus | undefined> {
-  const answer = await ask({ type: 'orderStatus', user, oid }, orderStatus, at)
+/** By the exchange's number or the cloid of the order. Undefined where the exchange does not know it. */
+export async function readOrderStatus(
+  queryInfo: QueryInfo,
+  user: string,
+  oid: number | string,
+  at: At,
+): Promise<WireOrderStatus | undefined> {
+  const answer = await queryInfo({ type: 'orderStatus', user, oid }, orderStatus, at)
   return answer.status === 'order' ? answer.order : undefined
 }
 
-/** Where its fills are all that the exchange tells. Rounded against who traded. */
-function averageOf(own: readonly WireFill[], { filledAmount }: OrderProgress, side: 'A' | 'B'): string | undefined {
-  if (own.length === 0 || compare(sum(own.map(({ sz }) => sz)), filledAmount) !== 0) return undefined
-  return divide(sum(own.map(({ px, sz }) => multiply(px, sz))), filledAmount, averageScale, side === 'B' ? 'up' : 'down')
-}
-
-function shown(judged: WireOrderStatus, market: BookMarket, own: readonly WireFill[], clientOrderId: string | undefined): BookOrder {
-  const { order, statusTimestamp } = judged
-  const { oid, side, limitPx, origSz, timestamp, tif } = order
-  const told = progressOf(judged, own)
-  const averagePrice = averageOf(own, told, side)
+function toBookOrder(status: WireOrderStatus, market: BookMarket, own: readonly WireFill[], clientOrderId: string | undefined): BookOrder {
+  const { oid, side: sideOf, limitPx, origSz, timestamp, tif } = status.order
+  const { state, filledAmount } = progressOf(status, own)
+  const averagePrice = averageOf(own, filledAmount, sideOf)
   return {
     orderId: String(oid),
     ...(clientOrderId !== undefined && { clientOrderId }),
     market,
-    side: side === 'B' ? 'BUY' : 'SELL',
+    side: sideOf === 'B' ? 'BUY' : 'SELL',
     orderType: typeOf(tif ?? undefined),
     price: normalize(limitPx),
     amount: normalize(origSz),
-    filledAmount: told.filledAmount,
+    filledAmount,
     ...(averagePrice !== undefined && { averagePrice }),
-    state: told.state,
+    state,
     createdAt: timestamp,
-    updatedAt: Math.max(timestamp, statusTimestamp),
+    updatedAt: Math.max(timestamp, status.statusTimestamp),
   }
+}
+
+/** Undefined where the known fills are not all of what was filled. Rounded against the trader. */
+function averageOf(own: readonly WireFill[], filledAmount: string, sideOf: 'A' | 'B'): string | undefined {
+  if (own.length === 0 || compare(sum(own.map(({ sz }) => sz)), filledAmount) !== 0) return undefined
+  return divide(sum(own.map(({ px, sz }) => multiply(px, sz))), filledAmount, averageScale, sideOf === 'B' ? 'up' : 'down')
 }
 
 function typeOf(tif: string | undefined): OrderType {
@@ -114,31 +162,35 @@ function typeOf(tif: string | undefined): OrderType {
   return tif === 'FrontendMarket' || tif === 'LiquidationMarket' ? 'MARKET' : 'LIMIT'
 }
 
-/** So many the exchange tells at once, the newest: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint */
-const mostAtOnce = 2000
-/** Of those before, it is asked for so many orders' by themselves. */
-const mostAskedSinglyOfOwnFills = 8
+/** The exchange returns at most so many of the newest fills: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint */
+const maxFills = 2000
 
-/** The fills of an order; undefined where what was filled of it is told by them alone, and the exchange tells them no more. */
+/** The fills of an order. Undefined where only its fills say how much was filled and the exchange no longer returns them. */
 type FillsOf = (order: WireOrderStatus) => readonly WireFill[] | undefined
 
-/** @param singly whether those that the newest do not have are worth a question each */
-async function readOwnFills(ask: QueryInfo, user: string, orders: readonly WireOrderStatus[], singly: boolean, at: At): Promise<FillsOf> {
-  // Most of what traded nothing needs no fills.
+/** @param singly whether to query the fills of orders that are older than the newest fills, one query for each order */
+async function readOwnFills(
+  queryInfo: QueryInfo,
+  user: string,
+  orders: readonly WireOrderStatus[],
+  singly: boolean,
+  at: At,
+): Promise<FillsOf> {
+  // An order without a filled amount has no fills, so that the query can be saved.
   if (!orders.some((each) => compare(progressOf(each).filledAmount, '0') > 0)) return () => []
-  const newest = await ask({ type: 'userFills', user }, fills, at)
-  const since = newest.length < mostAtOnce ? -Infinity : Math.min(...newest.map(({ time }) => time))
+  const newest = await queryInfo({ type: 'userFills', user }, fills, at)
+  const since = newest.length < maxFills ? -Infinity : Math.min(...newest.map(({ time }) => time))
   const older = orders.filter((each) => needsFills(each) && each.order.timestamp <= since)
-  const asked = await Promise.all(
-    older.slice(0, singly ? mostAskedSinglyOfOwnFills : 0).map(async ({ order: { oid, timestamp }, statusTimestamp }) => {
-      const question = { type: 'userFillsByTime', user, startTime: timestamp, endTime: Math.max(timestamp, statusTimestamp) }
-      return [oid, await ask(question, fills, at)] as const
+  const queried = await Promise.all(
+    older.slice(0, singly ? maxSingleQueries : 0).map(async ({ order: { oid, timestamp }, statusTimestamp }) => {
+      const request = { type: 'userFillsByTime', user, startTime: timestamp, endTime: Math.max(timestamp, statusTimestamp) }
+      return [oid, await queryInfo(request, fills, at)] as const
     }),
   )
-  const doubtful = new Map([...older.map(({ order: { oid } }) => [oid, []] as const), ...asked])
+  const olderFills = new Map([...older.map(({ order: { oid } }) => [oid, []] as const), ...queried])
   return ({ order: { oid } }) => {
-    const own = (doubtful.get(oid) ?? newest).filter((fill) => fill.oid === oid)
-    return own.length === 0 && doubtful.has(oid) ? undefined : own
+    const own = (olderFills.get(oid) ?? newest).filter((each) => each.oid === oid)
+    return own.length === 0 && olderFills.has(oid) ? undefined : own
   }
 }
 
@@ -151,61 +203,60 @@ interface TradesQuery {
   readonly before?: number
 }
 
-/** Newest first: of a wallet the last 2,000 that the exchange tells at once, of everybody the last few. */
+/** Newest first: the last 2,000 trades of a wallet, or the few last public ones. */
 export async function readTrades(
-  ask: QueryInfo,
+  queryInfo: QueryInfo,
   { market, user, orderId, limit, before = Infinity }: TradesQuery,
   at: At,
 ): Promise<readonly BookTrade[]> {
   const all: readonly (WireTrade | WireFill)[] =
     user === undefined
-      ? await ask({ type: 'recentTrades', coin: market.id }, publicTrades, at)
-      : await ask({ type: 'userFills', user }, fills, at)
+      ? await queryInfo({ type: 'recentTrades', coin: market.id }, publicTrades, at)
+      : await queryInfo({ type: 'userFills', user }, fills, at)
   return all
     .filter(
       (each) => each.coin === market.id && each.time < before && (orderId === undefined || ('oid' in each && String(each.oid) === orderId)),
     )
     .toSorted((a, b) => b.time - a.time || b.tid - a.tid)
     .slice(0, limit)
-    .map((each) => shownOfBookTrades(each, market))
+    .map((each) => toBookTrade(each, market))
 }
 
-function shownOfBookTrades(trade: WireTrade | WireFill, market: BookMarket): BookTrade {
-  const { tid, side, px, sz, time, hash } = trade
+function toBookTrade(of: WireTrade | WireFill, market: BookMarket): BookTrade {
+  const { tid, px, sz, time, hash } = of
   return {
     tradeId: String(tid),
-    ...('oid' in trade && { orderId: String(trade.oid) }),
+    ...('oid' in of && { orderId: String(of.oid) }),
     market,
-    side: side === 'B' ? 'BUY' : 'SELL',
+    side: of.side === 'B' ? 'BUY' : 'SELL',
     price: normalize(px),
     amount: normalize(sz),
-    // What strangers paid the exchange does not tell.
-    fee: 'fee' in trade ? normalize(trade.fee) : '0',
-    feeToken: 'feeToken' in trade ? trade.feeToken : market.quote,
+    // The exchange does not publish the fees of other traders.
+    fee: 'fee' in of ? normalize(of.fee) : '0',
+    feeToken: 'feeToken' in of ? of.feeToken : market.quote,
     timestamp: time,
-    // Fills that are of no transaction, such as of a liquidation, have a hash of zeros.
+    // Fills without a transaction, such as liquidations, have a hash of zeros.
     ...(/[1-9a-f]/.test(hash.slice(2)) && { txHash: hash }),
   }
 }
 
-/** What became of an order. */
 interface OrderProgress {
   readonly state: OrderState
   readonly filledAmount: string
 }
 
-/** Times in force of what does not wait in the book. */
+/** Times in force of orders that do not rest in the book. */
 const immediate: ReadonlySet<string> = new Set(['Ioc', 'FrontendMarket', 'LiquidationMarket'])
 
 /**
- * By the exchange's word for it (`OrderProcessingStatusSchema` of @nktkas/hyperliquid) and its sizes. One that did not wait is called
- * "filled" when any of it was: how much, its fills tell.
- * @param fills the wallet's, where they were asked for
+ * Derived from the exchange's status (`OrderProcessingStatusSchema` of @nktkas/hyperliquid) and the order's sizes. An order that does not
+ * rest has the status "filled" when any part of it was filled. Only its fills say how much.
+ * @param own the wallet's fills, where they were read
  */
-export function progressOf({ order: { oid, origSz, sz }, status }: WireOrderStatus, fills: readonly WireFill[] = []): OrderProgress {
+export function progressOf({ order: { oid, origSz, sz }, status }: WireOrderStatus, own: readonly WireFill[] = []): OrderProgress {
   if (/rejected$/i.test(status)) return { state: 'REJECTED', filledAmount: '0' }
   if (status === 'filled') {
-    const filled = sum(fills.filter((fill) => fill.oid === oid).map((fill) => fill.sz))
+    const filled = sum(own.filter((each) => each.oid === oid).map((each) => each.sz))
     const isPart = compare(filled, '0') > 0 && compare(filled, origSz) < 0
     return isPart ? { state: 'CANCELED', filledAmount: filled } : { state: 'FILLED', filledAmount: normalize(origSz) }
   }
@@ -214,49 +265,12 @@ export function progressOf({ order: { oid, origSz, sz }, status }: WireOrderStat
   return { state: compare(filledAmount, '0') > 0 ? 'PARTIALLY_FILLED' : 'OPEN', filledAmount }
 }
 
-/** Whether fills are needed to tell what became of it. */
+/** Whether only its fills say how much of an order was filled. */
 export const needsFills = ({ order: { tif }, status }: WireOrderStatus): boolean => status === 'filled' && immediate.has(tif ?? '')
 
-export const isWaiting = ({ state }: OrderProgress): boolean => state === 'OPEN' || state === 'PARTIALLY_FILLED'
+export const isOpen = ({ state }: OrderProgress): boolean => state === 'OPEN' || state === 'PARTIALLY_FILLED'
 
-/** A is who sells, B who buys. */
-const side = union(literal('A'), literal('B'))
-const textOrNothing = union(text, nothing)
-
-const order = object(
-  {
-    coin: text,
-    side,
-    limitPx: decimal,
-    /** What is left of it. */
-    sz: decimal,
-    origSz: decimal,
-    oid: integer,
-    timestamp: integer,
-  },
-  { tif: textOrNothing, cloid: textOrNothing },
-)
-type WireOpenOrder = Infer<typeof order>
-
-const judged = object({ order, status: text, statusTimestamp: integer })
-/** An order with what became of it. */
-export type WireOrderStatus = Infer<typeof judged>
-
-const openOrders = shape(array(order))
-const historicalOrders = shape(array(judged))
-export const orderStatus = shape(union(object({ status: literal('order'), order: judged }), object({ status: literal('unknownOid') })))
-
-const ofTrade = { coin: text, side, px: decimal, sz: decimal, time: integer, hash: text, tid: integer }
-const trade = object(ofTrade)
-type WireTrade = Infer<typeof trade>
-export const trades = array(trade)
-const publicTrades = shape(trades)
-
-const fill = object({ ...ofTrade, oid: integer, fee: decimal, feeToken: text })
-export type WireFill = Infer<typeof fill>
-export const fills = shape(array(fill))
-
-/** Whose order it is, and where. */
+/** The wallet that an order belongs to, on one network. */
 export interface OrderOwner {
   readonly chain: string
   readonly network: string
@@ -265,13 +279,13 @@ export interface OrderOwner {
 }
 
 /**
- * The 128 bits by which the exchange knows an order that its wallet calls so: always the same, so that a lost answer is asked for by them
- * after a restart too.
+ * The exchange's 128-bit client order id. It is derived from the caller's `clientOrderId`, so that an order whose answer was lost is found
+ * by it after a restart, too.
  */
 export function cloidOf({ chain, network, user }: OrderOwner, clientOrderId: string): string {
-  const text = JSON.stringify(['hyperliquid', chain, network, user, clientOrderId])
-  return `0x${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
+  const name = JSON.stringify(['hyperliquid', chain, network, user, clientOrderId])
+  return `0x${createHash('sha256').update(name).digest('hex').slice(0, 32)}`
 }
 
-/** The exchange's own number of an order, where the text is one as it is written there: "07" names none. */
+/** The exchange's number of an order. Undefined for text that the exchange would not write, such as "07". */
 export const oidOf = (orderId: string): number | undefined => (/^(0|[1-9]\d{0,14})$/.test(orderId) ? Number(orderId) : undefined)

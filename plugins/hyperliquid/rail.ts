@@ -1,60 +1,69 @@
 import type { GasTerms, Rail } from 'sluice/plugin'
-import type { QueryInfo, RateLimiter, ExchangeClock, Post } from './api.ts'
-import { type HyperliquidNetwork, draft, seal, type Library, isUserSigned, type Step } from './actions.ts'
-import type { OrderUpdates } from './order-updates.ts'
+import { draft, isUserSigned, seal, type HyperliquidNetwork, type Library, type Step } from './actions.ts'
+import type { ExchangeClock, Post, QueryInfo, RateLimiter } from './api.ts'
 import { createPoll } from './find-trace.ts'
+import { createClaim, createNonceSet, noncesFrom, type ClockOffset, type Sequence } from './nonces.ts'
+import type { OrderUpdates } from './order-updates.ts'
 import { createSend } from './send.ts'
-import { createClaim, slotsFrom, type Sequence, type Synced, createUnsentNonces, createUsedNonces } from './nonces.ts'
 
 interface RailParts {
-  ask: QueryInfo
+  queryInfo: QueryInfo
   post: Post
-  budget: RateLimiter
+  limiter: RateLimiter
   clock: ExchangeClock
-  news: OrderUpdates
+  updates: OrderUpdates
   network: HyperliquidNetwork
-  /** @throws where the venue has not started */
+  /** @throws SluiceError SERVICE_UNINITIALIZED before the venue has started */
   library: () => Library
 }
 
-/** Actions pay no fees; what takes the place of another is marked. */
+/** Actions pay no fees. Only an action that replaces another is marked. */
 type Fees = null | 'noop'
-type HyperliquidRail = Rail<Step, string, Sequence, Synced, Fees>
+type HyperliquidRail = Rail<Step, string, Sequence, ClockOffset, Fees>
 
 const noopLivesMs = 60_000
+/** Nonces are sent moments after they were claimed, and some never are. */
+const maxUnsent = 10_000
+const maxUsed = 1000
 /** Actions cost no gas. */
-const free: GasTerms = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
+const noGas: GasTerms = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
 
-/** How signed actions of the exchange live: a nonce in milliseconds for each, and a time after which it is refused. */
+/** The lifecycle of signed actions: each has a nonce in milliseconds and a time after which the exchange refuses it. */
 export function hyperliquidRail(parts: RailParts): HyperliquidRail {
   const { clock, network, library } = parts
-  const used = createUsedNonces()
-  const unsent = createUnsentNonces()
+  // Used by an action whose answer was lost. In memory only: after a restart the same bytes are sent again, and the exchange says so again.
+  const used = createNonceSet(maxUsed)
+  // Claimed by this server and not sent yet. The exchange may have received an action with any other nonce before.
+  const unsent = createNonceSet(maxUnsent)
   const claim = createClaim()
-  const look = createPoll({ ...parts, used })
+  const poll = createPoll({ ...parts, used })
   const sync: HyperliquidRail['sync'] = async (_, at) => ({ aheadMs: await clock.aheadMs(at) })
   return {
     slots: 'increasing',
     outline: () => ({ contracts: [], valueRaw: 0n }),
     check: async (steps, _, from, __, at) => ({
-      prepared: steps.map((step) => ({ step, fees: step.action.type === 'noop' ? 'noop' : null, gas: free })),
+      prepared: steps.map((step) => ({ step, fees: step.action.type === 'noop' ? 'noop' : null, gas: noGas })),
       synced: await sync(from, at),
       beside: () => undefined,
     }),
     cost: () => 0n,
     sync,
-    merge: (_, news) => news,
+    merge: (_, newer) => newer,
     doubtful: () => false,
-    claim: (synced, held, count) => unsent.note(claim(synced, held, count)),
-    slotsFrom,
+    claim(synced, held, count) {
+      const claimed = claim(synced, held, count)
+      for (const { nonce } of claimed) unsent.add(nonce)
+      return claimed
+    },
+    slotsFrom: noncesFrom,
     nonceOf: ({ nonce }) => nonce,
     standing: () => 'free',
     gaps: () => [],
-    draft: ({ step }, slot) => draft(step, slot, network, library()),
+    draft: ({ step }, sequence) => draft(step, sequence, network, library()),
     seal,
     send: createSend({ ...parts, used, unsent }),
-    look: (open, _, at) => look(open, at),
-    // Two actions on one nonce exclude each other. Most die by themselves; one that does not gets one that does nothing in its place.
+    look: (open, _, at) => poll(open, at),
+    // Two actions with one nonce exclude each other. Most expire by themselves. One that does not is replaced by an action without effect.
     replace: {
       outbids: (fees) => fees === 'noop',
       least: () => 'a nonce of its own',

@@ -1,128 +1,13 @@
-import { type At, type Reception, type RefusalMeaning, type Sealed, orderStates } from 'sluice/plugin'
-import type { RateLimiter, ExchangeClock, Post, PostResult } from './api.ts'
-import type { UnsentNonces, UsedNonces } from './nonces.ts'
-import { anything, is, array, object, text, integer, literal, decimal, union, type Infer } from './shape.ts'
+import { orderStates, type At, type Reception, type RefusalMeaning, type Sealed } from 'sluice/plugin'
+import type { ExchangeClock, Post, PostResult, RateLimiter } from './api.ts'
+import type { NonceSet } from './nonces.ts'
+import { anything, array, decimal, integer, is, literal, object, text, union, type Infer } from './shape.ts'
 
-const done = object({ status: literal('ok'), response: object({ type: text }, { data: anything }) })
-const refused = object({ status: literal('err'), response: text })
-const timed = object({ nonce: integer }, { expiresAfter: integer })
-const batch = object({ action: object({}, { orders: array(anything), cancels: array(anything) }) })
-/** An action weighs one, and one more for so many orders: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
-const ordersPerWeight = 40
-
-/**
- * Refusals after which the same bytes may yet be carried out, or were already; any other is of an action that came to nothing. The
- * exchange gives words only.
- */
-const open: readonly (readonly [RegExp, RefusalMeaning])[] = [
-  // "Invalid nonce: duplicate nonce 1741107452532": used by these very bytes, it may be. https://github.com/nomeida/hyperliquid/issues/61
-  [/\bnonce\b/i, 'slot-used'],
-  [/\bexpire(d|s|sAfter)\b/i, 'invalid'],
-  [/\b(rate limit|too many (cumulative )?requests)/i, 'not-now'],
-  // Trouble of its own: nobody knows how far it came.
-  [/\b(internal|time(d )?out|unavailable|try again)\b/i, 'not-now'],
-]
-
-const overLimit: Reception = {
-  is: 'refused',
-  reason: 'Hyperliquid takes no more requests from this IP address for now.',
-  meaning: 'not-now',
-}
-
-const tooLate: Reception = { is: 'refused', reason: 'Its time is over.', meaning: 'invalid' }
-
-interface SendParts {
-  post: Post
-  budget: RateLimiter
-  clock: ExchangeClock
-  used: UsedNonces
-  unsent: UnsentNonces
-}
-
-/** Sends the bytes; the exchange says at once what came of them. What would come too late is not sent: it counts five times there. */
-export function createSend({ post, budget, clock, used, unsent }: SendParts) {
-  return async ({ raw }: Sealed, { signal }: At): Promise<Reception> => {
-    const { nonce, expiresAfter = Infinity } = timesOf(raw)
-    if (clock.nowMs() > expiresAfter) return tooLate
-    try {
-      budget.take(1 + Math.floor((partsOf(raw) ?? 0) / ordersPerWeight), 'action')
-    } catch {
-      return overLimit
-    }
-    const isFirst = unsent.take(nonce)
-    const posted = await post('exchange', raw, signal).catch((): PostResult => ({ is: 'lost', reason: 'it was not waited for any longer' }))
-    if (posted.is === 'lost') return { is: 'unclear', reason: `Hyperliquid did not answer: ${posted.reason}.` }
-    const { status, body } = posted
-    if (status === 429) {
-      budget.markExhausted()
-      return overLimit
-    }
-    if (status >= 400 && status < 500)
-      return { is: 'refused', reason: quoted(body) ?? `Hyperliquid refused it (HTTP ${status}).`, meaning: 'invalid' }
-    if (status !== 200) return { is: 'unclear', reason: `Hyperliquid failed (HTTP ${status}).` }
-    const reception = receptionOf(body, partsOf(raw), isFirst)
-    if (reception.is === 'refused' && reception.meaning === 'slot-used') used.note(nonce)
-    return reception
-  }
-}
-
-/**
- * @param parts how many orders or cancels the action has, where it has such: of each the exchange says what came of it
- * @param isFirst whether the bytes cannot have come to the exchange before
- */
-export function receptionOf(body: unknown, parts: number | undefined, isFirst: boolean): Reception {
-  if (is(refused, body)) return ofRefusal(body.response, isFirst)
-  if (!is(done, body)) return { is: 'unclear', reason: 'Hyperliquid answered with something that is no answer.' }
-  const receipt = receiptOf(body.response.data, parts)
-  if (!receipt) return { is: 'unclear', reason: 'Hyperliquid did not say what came of each part of an action.' }
-  const reason = refusalOf(receipt)
-  return { is: 'accepted', landed: { ok: reason === undefined, receipt, ...(reason !== undefined && { reason }) } }
-}
-
-/** Undefined where it says of none, of more or of fewer. Some refusals are said once for all. */
-function receiptOf(data: unknown, parts: number | undefined): Receipt | undefined {
-  if (data === undefined && parts === undefined) return { statuses: ['success'] }
-  if (!isReceipt(data)) return undefined
-  const { statuses } = data
-  const isCommon = statuses.length === 1 && refusalOf({ statuses }) !== undefined
-  return isCommon || parts === undefined || statuses.length === parts ? { statuses } : undefined
-}
-
-function ofRefusal(words: string, isFirst: boolean): Reception {
-  const reason = quoted(words) ?? 'it gave no reason'
-  const meaning = open.find(([pattern]) => pattern.test(words))?.[1]
-  if (meaning) return { is: 'refused', reason, meaning }
-  // It says nothing of an earlier sending, that may have been carried out and nobody heard it: what that left behind tells.
-  if (!isFirst) return { is: 'refused', reason, meaning: 'invalid' }
-  return { is: 'accepted', landed: { ok: false, receipt: { statuses: [{ error: reason }] }, reason } }
-}
-
-const mostWords = 300
-
-/** The exchange's own words, on one line. */
-function quoted(body: unknown): string | undefined {
-  if (typeof body !== 'string') return undefined
-  const line = body.replaceAll(/\s+/g, ' ').trim().slice(0, mostWords)
-  return line === '' ? undefined : line
-}
-
-const parsed = (raw: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(raw))
-
-function timesOf(raw: Uint8Array): { readonly nonce?: number; readonly expiresAfter?: number } {
-  const request = parsed(raw)
-  return is(timed, request) ? request : {}
-}
-
-function partsOf(raw: Uint8Array): number | undefined {
-  const request = parsed(raw)
-  return is(batch, request) ? (request.action.orders ?? request.action.cancels)?.length : undefined
-}
-
-/** Where an answer was lost: the order as the exchange has it. */
+/** The order as the exchange has it, where the answer to the action was lost. */
 const found = object({ found: object({ oid: integer, state: literal(...orderStates), filledAmount: decimal }) })
 
-/** What the exchange says of one order or cancel of an action. */
-const said = union(
+/** The exchange's status of one order or cancel of an action. */
+const actionStatus = union(
   object({ resting: object({ oid: integer }) }),
   object({ filled: object({ oid: integer, totalSz: decimal, avgPx: decimal }) }),
   object({ error: text }),
@@ -131,10 +16,10 @@ const said = union(
   literal('waitingForTrigger'),
   found,
 )
-export type ActionStatus = Infer<typeof said>
+export type ActionStatus = Infer<typeof actionStatus>
 
-const receiptShape = object({ statuses: array(said) })
-/** What is kept of what came of an action: one status for each of its orders or cancels, or one for all. */
+const receiptShape = object({ statuses: array(actionStatus) })
+/** What the journal keeps of an action's outcome: one status for each of its orders or cancels, or one for all. */
 export type Receipt = Infer<typeof receiptShape>
 
 export const isReceipt = (value: unknown): value is Receipt => is(receiptShape, value)
@@ -142,8 +27,121 @@ export const isReceipt = (value: unknown): value is Receipt => is(receiptShape, 
 export const errorOf = (status: ActionStatus): string | undefined =>
   typeof status === 'object' && 'error' in status ? status.error.trim() : undefined
 
-/** Why nothing of an action came about; undefined where any of it did. */
+/** Why the exchange refused all of an action. Undefined where it carried out any part. */
 export function refusalOf({ statuses }: Receipt): string | undefined {
   const errors = statuses.flatMap((status) => errorOf(status) ?? [])
   return errors.length > 0 && errors.length === statuses.length ? [...new Set(errors)].join('; ') : undefined
+}
+
+const okAnswer = object({ status: literal('ok'), response: object({ type: text }, { data: anything }) })
+const errorAnswer = object({ status: literal('err'), response: text })
+const timedRequest = object({ nonce: integer }, { expiresAfter: integer })
+const batchRequest = object({ action: object({}, { orders: array(anything), cancels: array(anything) }) })
+/** An action has a weight of one, plus one for each 40 orders: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
+const ordersPerWeight = 40
+
+/**
+ * Refusals after which the same bytes may still be carried out, or already were. After any other the action has failed. The exchange has no
+ * error codes, only these texts.
+ */
+const inconclusive: readonly (readonly [RegExp, RefusalMeaning])[] = [
+  // "Invalid nonce: duplicate nonce 1741107452532": perhaps these very bytes used it. https://github.com/nomeida/hyperliquid/issues/61
+  [/\bnonce\b/i, 'slot-used'],
+  [/\bexpire(d|s|sAfter)\b/i, 'invalid'],
+  [/\b(rate limit|too many (cumulative )?requests)/i, 'not-now'],
+  // A failure inside the exchange: the action may have been carried out before it.
+  [/\b(internal|time(d )?out|unavailable|try again)\b/i, 'not-now'],
+]
+
+const overLimit: Reception = {
+  is: 'refused',
+  reason: "Hyperliquid's rate limit for this IP address is used up.",
+  meaning: 'not-now',
+}
+
+const tooLate: Reception = { is: 'refused', reason: 'The action has expired.', meaning: 'invalid' }
+
+/**
+ * Sends the bytes of an action. The exchange's answer is its outcome. An expired action is not sent, since the exchange counts it five times
+ * against the rate limit.
+ */
+export function createSend({
+  post,
+  limiter,
+  clock,
+  used,
+  unsent,
+}: {
+  post: Post
+  limiter: RateLimiter
+  clock: ExchangeClock
+  used: NonceSet
+  unsent: NonceSet
+}) {
+  return async ({ raw }: Sealed, { signal }: At): Promise<Reception> => {
+    const request: unknown = JSON.parse(new TextDecoder().decode(raw))
+    const { nonce = -1, expiresAfter = Infinity } = is(timedRequest, request) ? request : {}
+    const parts = is(batchRequest, request) ? (request.action.orders ?? request.action.cancels)?.length : undefined
+    if (clock.nowMs() > expiresAfter) return tooLate
+    try {
+      limiter.take(1 + Math.floor((parts ?? 0) / ordersPerWeight), 'action')
+    } catch {
+      return overLimit
+    }
+    const isFirst = unsent.delete(nonce)
+    const posted = await post('exchange', raw, signal).catch((): PostResult => ({ is: 'lost', reason: 'the request was cancelled' }))
+    if (posted.is === 'lost') return { is: 'unclear', reason: `Hyperliquid did not answer: ${posted.reason}.` }
+    const { status, body } = posted
+    if (status === 429) {
+      limiter.markExhausted()
+      return overLimit
+    }
+    if (status >= 400 && status < 500)
+      return { is: 'refused', reason: quoted(body) ?? `Hyperliquid refused it (HTTP ${status}).`, meaning: 'invalid' }
+    if (status !== 200) return { is: 'unclear', reason: `Hyperliquid failed (HTTP ${status}).` }
+    const result = resultOf(body, parts, isFirst)
+    if (result.is === 'refused' && result.meaning === 'slot-used') used.add(nonce)
+    return result
+  }
+}
+
+/**
+ * The result of sending an action.
+ * @param parts the number of orders or cancels in the action, which the exchange gives a status each; undefined for other actions
+ * @param isFirst whether the exchange cannot have received the bytes before
+ */
+export function resultOf(body: unknown, parts: number | undefined, isFirst: boolean): Reception {
+  if (is(errorAnswer, body)) return ofRefusal(body.response, isFirst)
+  if (!is(okAnswer, body)) return { is: 'unclear', reason: "Hyperliquid's answer has an unknown format." }
+  const receipt = receiptOf(body.response.data, parts)
+  if (!receipt) return { is: 'unclear', reason: "Hyperliquid's answer lacks the status of each part of the action." }
+  const reason = refusalOf(receipt)
+  return { is: 'accepted', landed: { ok: reason === undefined, receipt, ...(reason !== undefined && { reason }) } }
+}
+
+/** Undefined where the number of statuses is not that of the parts. Some refusals are one status for all parts. */
+function receiptOf(data: unknown, parts: number | undefined): Receipt | undefined {
+  if (data === undefined && parts === undefined) return { statuses: ['success'] }
+  if (!isReceipt(data)) return undefined
+  const { statuses } = data
+  const isCommon = statuses.length === 1 && refusalOf({ statuses }) !== undefined
+  return isCommon || parts === undefined || statuses.length === parts ? { statuses } : undefined
+}
+
+function ofRefusal(message: string, isFirst: boolean): Reception {
+  const reason = quoted(message) ?? 'it gave no reason'
+  const meaning = inconclusive.find(([pattern]) => pattern.test(message))?.[1]
+  if (meaning) return { is: 'refused', reason, meaning }
+  // The refusal says nothing of an earlier broadcast whose answer was lost and which may have been carried out. Its trace does.
+  if (!isFirst) return { is: 'refused', reason, meaning: 'invalid' }
+  return { is: 'accepted', landed: { ok: false, receipt: { statuses: [{ error: reason }] }, reason } }
+}
+
+const maxQuoted = 300
+
+/** The exchange's own words, on one line. */
+function quoted(body: unknown): string | undefined {
+  if (typeof body !== 'string') return undefined
+  const line = body.replaceAll(/\s+/g, ' ').trim().slice(0, maxQuoted)
+  return line === '' ? undefined : line
 }

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { cloidOf, progressOf } from '../../../plugins/hyperliquid/orders.ts'
 import { outcomeOf } from '../../../plugins/hyperliquid/order-plans.ts'
-import { receptionOf } from '../../../plugins/hyperliquid/send.ts'
-import { createClaim, slotsFrom } from '../../../plugins/hyperliquid/nonces.ts'
+import { resultOf } from '../../../plugins/hyperliquid/send.ts'
+import { createClaim, noncesFrom } from '../../../plugins/hyperliquid/nonces.ts'
 
 describe('the nonces of Hyperliquid', () => {
   it('increase and are never given twice, however the clock goes', () => {
@@ -30,8 +30,8 @@ describe('the nonces of Hyperliquid', () => {
   it('of a caller lie in the window that the exchange takes', () => {
     const now = 1_700_000_000_000
     const day = 86_400_000
-    expect(slotsFrom({ aheadMs: 0 }, now, 2, now)).to.deep.equal([{ nonce: now }, { nonce: now + 1 }])
-    for (const nonce of [7, now - 2 * day, now + day / 2]) expect(() => slotsFrom({ aheadMs: 0 }, nonce, 1, now)).to.throw('milliseconds')
+    expect(noncesFrom({ aheadMs: 0 }, now, 2, now)).to.deep.equal([{ nonce: now }, { nonce: now + 1 }])
+    for (const nonce of [7, now - 2 * day, now + day / 2]) expect(() => noncesFrom({ aheadMs: 0 }, nonce, 1, now)).to.throw('milliseconds')
   })
 })
 
@@ -83,20 +83,20 @@ describe('what Hyperliquid says', () => {
   })
 
   it('ends an action, or leaves open whether it may yet be carried out', () => {
-    const err = (response: string) => receptionOf({ status: 'err', response }, undefined, true)
+    const err = (response: string) => resultOf({ status: 'err', response }, undefined, true)
     expect(err('Invalid nonce: duplicate nonce 1741107452532')).to.include({ is: 'refused', meaning: 'slot-used' })
     expect(err('Action already expired')).to.include({ is: 'refused', meaning: 'invalid' })
     expect(err('Too many cumulative requests sent (10000 > 9999)')).to.include({ is: 'refused', meaning: 'not-now' })
     for (const trouble of ['Internal error', 'The request timed out', 'Request timeout, try again'])
       expect(err(trouble)).to.include({ is: 'refused', meaning: 'not-now' })
     expect(err('Insufficient balance for withdrawal.')).to.have.nested.property('landed.ok', false)
-    expect(receptionOf({ status: 'ok', response: { type: 'default' } }, undefined, true)).to.have.nested.property('landed.ok', true)
+    expect(resultOf({ status: 'ok', response: { type: 'default' } }, undefined, true)).to.have.nested.property('landed.ok', true)
     const said = (...statuses: unknown[]) => ({ status: 'ok', response: { type: 'order', data: { statuses } } })
-    expect(receptionOf(said('success', { error: 'x' }), 2, true)).to.have.nested.property('landed.ok', true)
-    expect(receptionOf(said({ error: 'x' }), 2, true)).to.have.nested.property('landed.ok', false)
+    expect(resultOf(said('success', { error: 'x' }), 2, true)).to.have.nested.property('landed.ok', true)
+    expect(resultOf(said({ error: 'x' }), 2, true)).to.have.nested.property('landed.ok', false)
     for (const odd of [said('success'), said(), said('success', 'success', 'success'), { status: 'ok', response: { type: 'default' } }])
-      expect(receptionOf(odd, 2, true), JSON.stringify(odd)).to.include({ is: 'unclear' })
+      expect(resultOf(odd, 2, true), JSON.stringify(odd)).to.include({ is: 'unclear' })
     for (const odd of [null, 'ok', [], { status: 'ok' }, { status: 'maybe', response: 'x' }, said('odd')])
-      expect(receptionOf(odd, undefined, true), JSON.stringify(odd)).to.include({ is: 'unclear' })
+      expect(resultOf(odd, undefined, true), JSON.stringify(odd)).to.include({ is: 'unclear' })
   })
 })

@@ -15,17 +15,17 @@ describe("what Hyperliquid's limits allow", () => {
   it('is counted by its weights, fills up within a minute, and keeps a sixth for actions', () => {
     let now = 0
     const budget = createRateLimiter(1200, () => now)
-    for (let asked = 0; asked < 50; asked += 1) budget.take(20, 'question')
-    expect(() => budget.take(2, 'question')).to.throw('used up')
+    for (let asked = 0; asked < 50; asked += 1) budget.take(20, 'query')
+    expect(() => budget.take(2, 'query')).to.throw('used up')
     for (let sent = 0; sent < 200; sent += 1) budget.take(1, 'action')
     expect(() => budget.take(1, 'action')).to.throw('used up')
     now += 30_000
-    for (let asked = 0; asked < 20; asked += 1) budget.take(20, 'question')
-    expect(() => budget.take(20, 'question'))
+    for (let asked = 0; asked < 20; asked += 1) budget.take(20, 'query')
+    expect(() => budget.take(20, 'query'))
       .to.throw('used up')
       .with.property('retryAfterSeconds', 1)
     now += 3_600_000
-    budget.take(1000, 'question')
+    budget.take(1000, 'query')
     budget.markExhausted()
     expect(() => budget.take(1, 'action')).to.throw('used up')
   })
