@@ -29,7 +29,7 @@ describe("Hyperliquid's books", function () {
     return 'watch' in books ? books : expect.fail('no stream')
   }
 
-  /** What is told of a market, and the book as it is by that. */
+  /** The updates of a market, and the book that they lead to. */
   function watch(market: BookMarket) {
     const told: BookUpdate[] = []
     const over = stream().watch(market, (update) => told.push(update), stopped.signal)
@@ -39,7 +39,7 @@ describe("Hyperliquid's books", function () {
   }
   const buy = (price: string, coin = '@107') => venue.exchange.place(stranger, { coin, side: 'BUY', price, size: '1' })
 
-  it('begin with a snapshot, and change as the exchange says', async () => {
+  it("begin with a snapshot and follow the exchange's changes", async () => {
     buy('39')
     const hype = watch(markets.HYPE)
     await until(() => hype.bestBuy() === '39')
@@ -55,7 +55,7 @@ describe("Hyperliquid's books", function () {
       .deep.equal(hype.buys())
   })
 
-  it('tell of the last trade and of what was traded in a day', async () => {
+  it('include the last trade and the volume of a day', async () => {
     const hype = watch(markets.HYPE)
     await until(() => hype.told.length > 0)
     buy('39')
@@ -64,7 +64,7 @@ describe("Hyperliquid's books", function () {
     await until(() => hype.told.some((each) => each.is === 'traded' && each.volume24h === '0.5'))
   })
 
-  it('are lost at once when the connection is cut, and whole again when the exchange is back', async () => {
+  it('are lost at once when the connection is cut, and complete again when the exchange is back', async () => {
     buy('39')
     const [hype, ubtc] = [watch(markets.HYPE), watch(markets.UBTC)]
     await until(() => hype.bestBuy() === '39' && ubtc.told.length > 0)
@@ -78,7 +78,7 @@ describe("Hyperliquid's books", function () {
     expect(hype.told.slice(before).find((each) => each.is !== 'lost' && each.is !== 'traded')?.is).to.equal('snapshot')
   })
 
-  it('are asked for again after a cut no oftener than the exchange takes messages', async () => {
+  it('are subscribed to again after a cut no more often than the message limit allows', async () => {
     let now = 0
     const allowance = createMessageAllowance(6, () => now)
     const lost: string[] = []
@@ -90,7 +90,7 @@ describe("Hyperliquid's books", function () {
     venue.exchange.feed.cut()
     await until(() => lost.length === 1)
     await until(() => heard.filter((channel) => channel === 'l2Book').length === 2)
-    // Six in a minute, and three for each time; one more for each time in which it took so long that a ping was sent.
+    // Six in a minute, and three for each interval; one more for each interval that lasted long enough for a ping.
     const waitMs = allowance.waitMs(3)
     expect(waitMs).to.be.within(30_000, 30_000 + 10_000 * Math.floor((performance.now() - begun) / 2_500))
     now += waitMs
@@ -103,12 +103,12 @@ describe("Hyperliquid's books", function () {
     feed.stop()
   })
 
-  it('say that the exchange is there while nothing changes', async () => {
+  it('are reported as alive while nothing changes', async () => {
     const hype = watch(markets.HYPE)
     await until(() => hype.told.some((each) => each.is === 'alive'))
   })
 
-  it('are passed over where a message is none that is understood', async () => {
+  it('ignore messages of an unknown format', async () => {
     const hype = watch(markets.HYPE)
     await until(() => hype.told.length > 0)
     venue.exchange.feed.tamper((message) => [
@@ -120,7 +120,7 @@ describe("Hyperliquid's books", function () {
     await until(() => hype.bestBuy() === '39.2')
   })
 
-  it('have no level at which there is nothing', async () => {
+  it('have no level with a quantity of zero', async () => {
     const hype = watch(markets.HYPE)
     await until(() => hype.told.length > 0)
     const levels = (...sizes: string[]) => sizes.map((sz, place) => ({ px: `${(39 - place).toString()}.0`, sz, n: 1 }))
@@ -135,7 +135,7 @@ describe("Hyperliquid's books", function () {
     ])
   })
 
-  it('are followed over one connection, which ends when nobody follows any more', async () => {
+  it('share one connection, which is closed when nobody follows a book any more', async () => {
     const [hype, ubtc] = [watch(markets.HYPE), watch(markets.UBTC)]
     await until(() => hype.told.length > 0 && ubtc.told.length > 0)
     expect(venue.exchange.feed.connections()).to.equal(1)

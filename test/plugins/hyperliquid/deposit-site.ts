@@ -16,11 +16,11 @@ import { usdc } from './venue.ts'
 
 const plugins = fileURLToPath(new URL('../../../plugins/', import.meta.url))
 const { contractAddresses, bridges } = parse(readFileSync(path.join(plugins, 'hyperliquid/defaults.yml'), 'utf8'))
-/** As the connector has it: what Arbitrum's testnet takes deposits by. */
+/** Where Arbitrum's testnet accepts deposits, as the connector is configured. */
 export const bridge: Readonly<Record<'network' | 'token' | 'recipient', string>> = bridges.testnet.arbitrum
 export const { coreDepositWallet }: { coreDepositWallet: string } = contractAddresses.testnet
 const arbitrumId = 421614
-/** The precompile that says the number of a block there. */
+/** Arbitrum's precompile that returns the block number. */
 const arbSys = { at: '0x0000000000000000000000000000000000000064', code: '0x435f5260205ff3' }
 const leastBridgedRaw = 5_000_000n
 
@@ -29,21 +29,21 @@ const depositWallet = new Interface(testDepositWallet.abi)
 
 /** A chain that deposits come from. */
 export interface Source {
-  /** Out of nothing; of the token that is deposited. */
+  /** Mints the token that is deposited. */
   mint(to: string, amountRaw: bigint): Promise<void>
   balanceRaw(owner: string): Promise<bigint>
-  /** How many transactions a wallet made. */
+  /** The number of a wallet's transactions. */
   sent(owner: string): Promise<number>
 }
 
 export interface DepositSite extends Site {
   evm: Source
   arbitrum: Source
-  /** What the exchange does: it looks for deposits on both chains, and credits each once. */
+  /** Looks for deposits on both chains and credits each once, as the exchange does. */
   creditDeposits(): Promise<void>
 }
 
-/** The exchange beside the chains that deposits come from, with contracts where the connector has them. Only the first wallet has a key on Arbitrum. */
+/** The exchange and the chains that deposits come from, with contracts at the connector's addresses. Only the first wallet has a key on Arbitrum. */
 export async function startDepositSite(): Promise<DepositSite> {
   const keys = Array.from({ length: 3 }, () => Wallet.createRandom())
   const [site, anvil] = await Promise.all([startSite({}, {}, keys), startAnvil(0)])
@@ -84,7 +84,7 @@ export async function startDepositSite(): Promise<DepositSite> {
       for (const { name, args } of await newEvents(arbitrum, bridge.token, token)) {
         if (name !== 'Transfer' || args.to !== bridge.recipient || args.value < leastBridgedRaw) continue
         const { mode } = accountOf(site.exchange.engine, args.from.toLowerCase())
-        // Where both accounts are one, it is in spot.
+        // Accounts that share their balances have them in spot.
         if (mode === 'portfolioMargin') toSpot(args.from, args.value)
         else toPerp(args.from, args.value)
       }
@@ -99,14 +99,14 @@ export async function startDepositSite(): Promise<DepositSite> {
         ...settings,
         'plugins.folders': [
           ...['hyperliquid', 'hyperliquid-chain', 'arbitrum'].map((name) => path.join(plugins, name)),
-          // Where a test puts a plugin of its own, before it starts a server.
+          // A test can add a plugin of its own here before it starts a server.
           path.join(site.folder, 'greedy'),
         ],
       },
       conf: {
         ...conf,
         'chains/arbitrum.yml': {
-          // Nothing is asked of the other network.
+          // No test queries the other network.
           mainnet: { rpcUrls: ['http://127.0.0.1:1'] },
           sepolia: { rpcUrls: [anvil.rpcUrl], pollingSeconds: 0.2 },
         },
@@ -120,14 +120,14 @@ export async function startDepositSite(): Promise<DepositSite> {
   }
 }
 
-/** What creation code would leave, at an address of one's choice. */
+/** Puts the code that creation code returns at a chosen address. */
 async function put({ rpc }: Anvil, at: string, creationCode: string): Promise<void> {
   await rpc('anvil_setCode', at, await rpc('eth_call', { data: creationCode }, 'latest'))
 }
 
 async function sourceOf(node: Anvil, { symbol, address, decimals }: typeof usdc, wallets: readonly string[]) {
   await put(node, address, concat([testToken.bytecode, token.encodeDeploy(['USD Coin', symbol, decimals])]))
-  // What the constructor writes is not in the code: its symbol, as Solidity keeps a short text.
+  // Storage that the constructor writes is not part of the code: the symbol, as Solidity stores a short string.
   const text = Buffer.from(symbol).toString('hex').padEnd(62, '0')
   await node.rpc('anvil_setStorageAt', address, toBeHex(1, 32), `0x${text}${toBeHex(symbol.length * 2).slice(2)}`)
   const provider = new JsonRpcProvider(node.rpcUrl, undefined, { staticNetwork: true, cacheTimeout: -1, pollingInterval: 50 })

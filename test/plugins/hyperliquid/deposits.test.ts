@@ -8,7 +8,7 @@ import { until } from '../../../tools/hyperliquid-simulator/until.ts'
 import { bridge, coreDepositWallet, startDepositSite, type DepositSite, type Source } from './deposit-site.ts'
 
 const stranger = '0x1111111111111111111111111111111111111111'
-/** A connector with a bridge from Arbitrum too, which would have something else done there. */
+/** A connector with a bridge from Arbitrum whose plans try to send something else there. */
 const greedy = `
 import { evm } from 'sluice/evm'
 import { defineConnector } from 'sluice/plugin'
@@ -62,7 +62,7 @@ describe('deposits to Hyperliquid', function () {
   const overBridge = { fromChain: 'arbitrum', token: bridge.token }
   const spotOf = async () => (await server.client.get('/clob/balances', of)).body.balances.USDC.total
   const perpOf = async () => (await server.client.get('/clob/perp/account', of)).body.collateral
-  /** Until the chain has it, and the exchange has credited it. */
+  /** Waits until the chain has mined it and the exchange has credited it. */
   async function carriedOut({ status, text, body }: Awaited<ReturnType<typeof deposit>>): Promise<void> {
     expect(status, text).to.equal(200)
     expect(body).to.include({ state: 'PENDING', id: body.txHash })
@@ -71,7 +71,7 @@ describe('deposits to Hyperliquid', function () {
     await until(async () => (await poll()).txStatus === 1)
     await site.creditDeposits()
   }
-  /** Nothing was sent by it. */
+  /** Checks that no transaction was sent. */
   async function refused(from: Source, path: string, fields: object, expected: string) {
     const before = await from.sent(wallet)
     const { status, body, text } = await deposit(path, fields)
@@ -80,8 +80,8 @@ describe('deposits to Hyperliquid', function () {
     return body
   }
 
-  describe('from its own chain', () => {
-    it('are refused for want of USDC or an allowance there, in that order', async () => {
+  describe("from the exchange's own chain", () => {
+    it('are refused without USDC, and then without an allowance', async () => {
       const poor = await refused(site.evm, '/clob', { amount: '100' }, '422 INSUFFICIENT_BALANCE')
       expect(poor.details).to.include({ token: 'USDC', current: '0.000000', needed: '100.000000' })
       await site.evm.mint(wallet, 1_000_000_000n)
@@ -89,7 +89,7 @@ describe('deposits to Hyperliquid', function () {
       expect(unallowed.details).to.include({ spender: coreDepositWallet, needed: '100.000000' })
     })
 
-    it('are credited to the account that they are for, to the unit, once the connector may spend', async () => {
+    it('credit the requested account to the unit once the connector is an approved spender', async () => {
       const approved = await server.client.post('/evm/approve', {
         ...of,
         connector: undefined,
@@ -107,7 +107,7 @@ describe('deposits to Hyperliquid', function () {
       expect(await site.evm.balanceRaw(coreDepositWallet)).to.equal(19_345_679n)
     })
 
-    it('are refused of no more than a new account costs, and of another token', async () => {
+    it('are refused if they do not exceed the fee of a new account, and for another token', async () => {
       const { message } = await refused(site.evm, '/clob', { amount: '1' }, '400 INCOMPLETE_PARAMS')
       expect(message).to.contain('amount')
       await refused(site.evm, '/clob/perp', { amount: '10', token: 'HYPE' }, '501 UNSUPPORTED')
@@ -115,7 +115,7 @@ describe('deposits to Hyperliquid', function () {
   })
 
   describe('over the bridge', () => {
-    it('are refused for want of USDC there', async () => {
+    it('are refused without USDC on the other chain', async () => {
       const { details } = await refused(site.arbitrum, '/clob/perp', { ...overBridge, amount: '5' }, '422 INSUFFICIENT_BALANCE')
       expect(details).to.include({ current: '0.000000', needed: '5.000000' })
     })
@@ -134,7 +134,7 @@ describe('deposits to Hyperliquid', function () {
       expect(body.transactions[0]).to.include({ connector: 'hyperliquid', address: wallet, kind: 'funds' })
     })
 
-    it('are sent once for one Idempotency-Key, however often it is asked', async () => {
+    it('are sent once for one Idempotency-Key, whatever the number of requests', async () => {
       const [before, perp] = [await site.arbitrum.sent(wallet), await perpOf()]
       const ask = () => deposit('/clob/perp', { ...overBridge, amount: '6' }, 'once')
       const answers = [...(await Promise.all([ask(), ask()])), await ask()]
@@ -147,27 +147,27 @@ describe('deposits to Hyperliquid', function () {
       expect(await perpOf()).to.equal(plus(perp, '6'))
     })
 
-    it('are refused where the bridge would keep them: too little, or another token', async () => {
+    it('are refused where the bridge would keep them: too small, or of another token', async () => {
       const { message } = await refused(site.arbitrum, '/clob/perp', { ...overBridge, amount: '4.999999' }, '400 INCOMPLETE_PARAMS')
       expect(message).to.contain('amount').and.to.contain('at least 5')
       for (const token of ['USDC', 'ETH', 'WETH'])
         await refused(site.arbitrum, '/clob/perp', { ...overBridge, token, amount: '10' }, '404 TOKEN_NOT_SUPPORTED')
     })
 
-    it('are refused for the spot account, which it does not credit, and from other chains', async () => {
+    it('are refused for the spot account, which the bridge does not credit, and from other chains', async () => {
       const { message } = await refused(site.arbitrum, '/clob', { ...overBridge, amount: '10' }, '501 UNSUPPORTED')
       expect(message).to.contain('/clob/perp/deposit')
       const other = await refused(site.arbitrum, '/clob/perp', { fromChain: 'base', amount: '10' }, '501 UNSUPPORTED')
       expect(other.message).to.contain('hyperliquid, arbitrum')
     })
 
-    it('are refused of a wallet whose key for that chain the server has not', async () => {
+    it('are refused for a wallet without a key for that chain', async () => {
       const { status, body } = await deposit('/clob/perp', { ...overBridge, address: site.wallets[1], amount: '10' })
       expect([status, body.name]).to.deep.equal([404, 'LOAD_WALLET'])
       expect(body.message).to.contain('on arbitrum')
     })
 
-    it('are nothing that a withdrawal knows', async () => {
+    it('do not change what a withdrawal accepts', async () => {
       for (const path of ['/clob/withdraw', '/clob/margin/borrow']) {
         const { status, body } = await server.client.post(path, { ...of, token: 'USDC', amount: '10', fromChain: 'arbitrum' })
         expect([status, body.name]).to.deep.equal([400, 'INCOMPLETE_PARAMS'])
@@ -176,7 +176,7 @@ describe('deposits to Hyperliquid', function () {
   })
 
   describe('of an account with portfolio margin', () => {
-    it('come into its one balance, from either chain and to whatever market', async () => {
+    it('are credited to the shared balance, from either chain and for any market', async () => {
       await refused(site.arbitrum, '/clob/margin', { ...overBridge, amount: '10' }, '501 UNSUPPORTED')
       site.exchange.setMode(wallet.toLowerCase(), 'portfolioMargin')
       const inPerp = () => accountOf(site.exchange.engine, wallet.toLowerCase()).crossUsd
@@ -190,7 +190,7 @@ describe('deposits to Hyperliquid', function () {
   })
 
   describe('of any connector', () => {
-    it('are never what a connector would rather have sent', async () => {
+    it('are signed only as the configured transfer, whatever a connector plans', async () => {
       for (const [from, fields] of [
         [site.arbitrum, overBridge],
         [site.evm, { fromChain: 'hyperliquid' }],
@@ -200,7 +200,7 @@ describe('deposits to Hyperliquid', function () {
       }
     })
 
-    it('are what the signer knows of each network, by the settings: that transfer alone', () => {
+    it('give the signer one allowed transfer for each network, from the settings', () => {
       const { loaded } = server.kernel.plugins
       const { networks } = signerPolicy(
         loaded.filter((each) => each.kind === 'chain'),
@@ -223,7 +223,7 @@ describe('deposits to Hyperliquid', function () {
   })
 })
 
-/** Exactly, with no more decimals than there are. */
+/** The exact amount, without trailing zeros. */
 function plus(a: string, b: string): string {
   const raw = (text: string) => {
     const [whole = '', fraction = ''] = text.split('.')

@@ -14,7 +14,7 @@ import {
 
 type On = 'mainnet' | 'testnet'
 
-/** What the official client sends with a nonce. */
+/** The request that the official client sends with a nonce. */
 async function official(wallet: Wallet, on: On, nonce: number, call: (client: ExchangeClient) => Promise<unknown>): Promise<unknown> {
   const sent: unknown[] = []
   const transport = {
@@ -64,7 +64,7 @@ const order = fc.record({
 const cloid = '0x0123456789abcdef0123456789abcdef'
 
 describe("Hyperliquid's signed requests", () => {
-  it('of orders are those that the official client sends', async () => {
+  it('for orders equal those of the official client', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom('mainnet' as const, 'testnet' as const),
@@ -113,7 +113,7 @@ describe("Hyperliquid's signed requests", () => {
   ]
   for (const { action, call } of actions) {
     for (const on of ['mainnet', 'testnet'] as const) {
-      it(`of ${action.type} on ${on} are those that the official client sends`, async () => {
+      it(`for ${action.type} on ${on} equal those of the official client`, async () => {
         const wallet = new Wallet(`0x${'17'.repeat(32)}`)
         const nonce = 1_763_668_800_123
         const { request } = await ours(wallet, on, nonce, action)
@@ -122,7 +122,7 @@ describe("Hyperliquid's signed requests", () => {
     }
   }
 
-  it('have an id of their own where two wallets do the same in the same millisecond', async () => {
+  it('have different ids where two wallets do the same in the same millisecond', async () => {
     const wallets = ['17', '18'].map((byte) => new Wallet(`0x${byte.repeat(32)}`))
     const [one, other] = await Promise.all(wallets.map((wallet) => ours(wallet, 'mainnet', 1_763_668_800_123, { type: 'noop' })))
     expect(one?.id).to.match(/^0x[0-9a-f]{64}$/)

@@ -5,8 +5,8 @@ import { outcomeOf } from '../../../plugins/hyperliquid/order-plans.ts'
 import { resultOf } from '../../../plugins/hyperliquid/send.ts'
 import { createClaim, noncesFrom } from '../../../plugins/hyperliquid/nonces.ts'
 
-describe('the nonces of Hyperliquid', () => {
-  it('increase and are never given twice, however the clock goes', () => {
+describe("Hyperliquid's nonces", () => {
+  it('increase and never repeat, whatever the clock does', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.integer({ min: -5000, max: 5000 }), fc.integer({ min: 1, max: 5 })), { maxLength: 50 }), (steps) => {
         let now = 1_700_000_000_000
@@ -21,13 +21,13 @@ describe('the nonces of Hyperliquid', () => {
     )
   })
 
-  it('are above those that are held, and by the clock of the exchange', () => {
+  it("are above those that are held, and follow the exchange's clock", () => {
     const claim = createClaim(() => 1000)
     expect(claim({ aheadMs: 500 }, [], 1)).to.deep.equal([{ nonce: 1500 }])
     expect(claim({ aheadMs: 0 }, [{ nonce: 9000 }], 2)).to.deep.equal([{ nonce: 9001 }, { nonce: 9002 }])
   })
 
-  it('of a caller lie in the window that the exchange takes', () => {
+  it('of a caller must lie in the window that the exchange accepts', () => {
     const now = 1_700_000_000_000
     const day = 86_400_000
     expect(noncesFrom({ aheadMs: 0 }, now, 2, now)).to.deep.equal([{ nonce: now }, { nonce: now + 1 }])
@@ -35,8 +35,8 @@ describe('the nonces of Hyperliquid', () => {
   })
 })
 
-describe('what Hyperliquid knows an order by', () => {
-  it('is 128 bits that stand for network, wallet and id', () => {
+describe('a client order id at Hyperliquid', () => {
+  it("is 128 bits, derived from network, wallet and the caller's id", () => {
     const owner = { chain: 'hyperliquid', network: 'testnet', user: '0x01' }
     const ids = [
       cloidOf(owner, 'a'),
@@ -50,11 +50,11 @@ describe('what Hyperliquid knows an order by', () => {
   })
 })
 
-describe('what Hyperliquid says', () => {
+describe("Hyperliquid's statuses", () => {
   const order = { coin: 'ETH', side: 'B', limitPx: '1', sz: '0.4', origSz: '1.0', oid: 7, timestamp: 1, tif: 'Gtc' } as const
   const judged = (status: string, more = {}) => progressOf({ order: { ...order, ...more }, status, statusTimestamp: 1 })
 
-  it('of an order is a state of ours, also in words that are new', () => {
+  it('of an order map to our states, also for new texts', () => {
     expect(judged('open')).to.deep.equal({ state: 'PARTIALLY_FILLED', filledAmount: '0.6' })
     expect(judged('open', { sz: '1.0' })).to.deep.equal({ state: 'OPEN', filledAmount: '0' })
     expect(judged('filled')).to.deep.equal({ state: 'FILLED', filledAmount: '1' })
@@ -63,26 +63,26 @@ describe('what Hyperliquid says', () => {
     expect(judged('somethingNewRejected')).to.deep.equal({ state: 'REJECTED', filledAmount: '0' })
   })
 
-  it('of a whole action once, is of each of its orders', () => {
+  it('apply to all orders of an action where there is only one for all', () => {
     const memo = { actions: Array.from({ length: 3 }, () => ({ do: 'create', amount: '1', timeInForce: 'GTC' })) }
     const outcomes = outcomeOf({ statuses: [{ error: 'Order has invalid price.' }] }, memo)
     expect(outcomes).to.deep.equal(Array.from({ length: 3 }, () => ({ state: 'REJECTED', reason: 'Order has invalid price.' })))
   })
 
-  it('is not told of each where the exchange said it of more or fewer: none is taken for refused that may be there', () => {
+  it('are matched with orders only if their numbers agree, so that no accepted order counts as refused', () => {
     const memo = { actions: Array.from({ length: 2 }, () => ({ do: 'create', amount: '1', timeInForce: 'GTC' })) }
     for (const statuses of [[{ resting: { oid: 7 } }], [], [{ error: 'a' }, { error: 'b' }, { error: 'c' }], ['success']])
-      expect(() => outcomeOf({ statuses }, memo), JSON.stringify(statuses)).to.throw('more or fewer')
+      expect(() => outcomeOf({ statuses }, memo), JSON.stringify(statuses)).to.throw('different number')
   })
 
-  it('of an order that did not wait is over, though it was filled in part', () => {
+  it('of a partly filled order that does not rest are final', () => {
     const receipt = { statuses: [{ filled: { oid: 7, totalSz: '0.4', avgPx: '2.50' } }] }
     const of = (timeInForce: string) => outcomeOf(receipt, { actions: [{ do: 'create', amount: '1', timeInForce }] })[0]
     expect(of('IOC')).to.deep.equal({ orderId: '7', state: 'CANCELED', filledAmount: '0.4', averagePrice: '2.5' })
     expect(of('GTC')).to.include({ state: 'PARTIALLY_FILLED' })
   })
 
-  it('ends an action, or leaves open whether it may yet be carried out', () => {
+  it('either end an action or say that it may still be carried out', () => {
     const err = (response: string) => resultOf({ status: 'err', response }, undefined, true)
     expect(err('Invalid nonce: duplicate nonce 1741107452532')).to.include({ is: 'refused', meaning: 'slot-used' })
     expect(err('Action already expired')).to.include({ is: 'refused', meaning: 'invalid' })

@@ -11,8 +11,8 @@ const nameOf = async (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => Object(error).name,
   )
 
-describe("what Hyperliquid's limits allow", () => {
-  it('is counted by its weights, fills up within a minute, and keeps a sixth for actions', () => {
+describe("Hyperliquid's rate limit", () => {
+  it("counts the exchange's weights, refills within a minute, and reserves a sixth for actions", () => {
     let now = 0
     const budget = createRateLimiter(1200, () => now)
     for (let asked = 0; asked < 50; asked += 1) budget.take(20, 'query')
@@ -31,7 +31,7 @@ describe("what Hyperliquid's limits allow", () => {
   })
 })
 
-describe('a Hyperliquid that is in trouble', () => {
+describe('a Hyperliquid that is not available', () => {
   let venue: TestVenue
   beforeEach(async () => {
     venue = await startVenue()
@@ -39,24 +39,24 @@ describe('a Hyperliquid that is in trouble', () => {
   afterEach(() => venue.stop())
 
   for (const [words, fault, name] of [
-    ['is over its limit', overItsLimit, 'RATE_LIMIT'],
+    ['has no rate limit left', overItsLimit, 'RATE_LIMIT'],
     ['fails', failsWith(502), 'NETWORK'],
     ['cuts connections', losesAnswer, 'NETWORK'],
-    ['answers with what is none', failsWith(200), 'NETWORK'],
+    ['answers in an unknown format', failsWith(200), 'NETWORK'],
   ] as const) {
-    it(`and ${words} is ${name} for who asks, and answers again afterwards`, async () => {
+    it(`returns ${name} to callers when it ${words}, and works again afterwards`, async () => {
       const end = venue.exchange.faults.add(fault, ({ endpoint }) => endpoint === 'info')
       const thrown: unknown = await venue.CLOB.balances(owner, at).catch((error: unknown) => error)
       expect(thrown).to.include({ name })
       expect(Object(thrown).retryAfterSeconds).to.be.above(0)
       expect(await nameOf(venue.CLOB.markets(at))).to.equal(name)
       end()
-      // What is used up fills up with time.
+      // The limit refills with time.
       if (name !== 'RATE_LIMIT') expect(await nameOf(venue.CLOB.markets(at))).to.equal('answered')
     })
   }
 
-  it('is no reason not to start', async () => {
+  it('does not keep the connector from starting', async () => {
     const nowhere = { apiUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1' }
     const away = await startVenue({ networks: { mainnet: nowhere, testnet: nowhere } })
     expect(await nameOf(away.PERP_CLOB.markets(at))).to.equal('NETWORK')
@@ -65,7 +65,7 @@ describe('a Hyperliquid that is in trouble', () => {
 })
 
 describe("Hyperliquid's accounts", () => {
-  it('are shown also where they are worth less than nothing, or may be liquidated', () => {
+  it('are returned if they have negative equity or can be liquidated, too', () => {
     const summary = { accountValue: '-5.25', totalNtlPos: '100.0', totalRawUsd: '-105.25', totalMarginUsed: '10.0' }
     const position = {
       coin: 'ETH',
@@ -100,7 +100,7 @@ describe("Hyperliquid's accounts", () => {
     expect(lending(owing, 'borrowLendUserState').tokenToState).to.have.length(1)
   })
 
-  it('give nothing for a token that only calls itself as one of theirs', async () => {
+  it('give nothing for an unlisted token with the symbol of a listed one', async () => {
     const venue = await startVenue()
     venue.exchange.credit(owner.toLowerCase(), 'USDC', '1000')
     venue.exchange.setMode(owner.toLowerCase(), 'portfolioMargin')

@@ -12,22 +12,22 @@ const stranger = '0x5742a90000000000000000000000000000000000'
 const hourMs = 3_600_000
 const coins: Readonly<Record<string, string>> = { 'HYPE-USDC': '@107', 'PURR-USDC': 'PURR/USDC', 'UBTC-USDC': '@142' }
 
-/** What others do on the simulated exchange, and what it says itself: by the client library that its users have. */
+/** The other traders on the simulated exchange, and the exchange's own figures, by its official client library. */
 export function operatorsOf(exchange: HyperliquidExchange, wallets: readonly string[]): Required<BookOperators> & { fund(): void } {
   const info = new InfoClient({ transport: new HttpTransport({ apiUrl: exchange.apiUrl, isTestnet: exchange.testnet }) })
   const coinOf = (market: string) => coins[market] ?? market.replace(/-USD$/, '')
   const userOf = (address: string) => address.toLowerCase() as `0x${string}`
   const level = ({ px, sz }: { px: string; sz: string }) => ({ price: px, quantity: sz })
 
-  /** One wallet is tried in both modes: each type of book begins in its own. */
+  /** One wallet is tested in both modes. Each type of book starts in its own mode. */
   const setModes = (mode: 'portfolioMargin' | 'disabled') => {
     for (const address of wallets) {
       const account = accountOf(exchange.engine, userOf(address))
       const isIn = (account.mode === 'portfolioMargin') === (mode === 'portfolioMargin')
-      // What the cards of another type left.
+      // Orders that the cards of another type left.
       if (!isIn) for (const oid of account.open.keys()) exchange.cancel(account.address, oid)
       if (!isIn) exchange.setMode(account.address, mode)
-      // With portfolio margin there is one balance, and what was with perpetuals stays in it.
+      // With portfolio margin there is one balance. What was in the perpetual account stays in it.
       if (mode === 'disabled' && account.crossUsd === 0n) exchange.deposit(account.address, '50000')
       const reserve = exchange.engine.reserves.get(0)
       if (mode === 'portfolioMargin' && reserve && loansOf(account, 0).supplied === 0n) supply(account, reserve, 10_000n * 10n ** 8n)
@@ -142,7 +142,7 @@ export function operatorsOf(exchange: HyperliquidExchange, wallets: readonly str
       },
     },
     fund() {
-      // So much that what is lent out of it earns its lenders nothing.
+      // So much that lending it out earns nothing.
       exchange.lend('USDC', '1000000000000')
       for (const address of wallets) {
         exchange.credit(userOf(address), 'USDC', '50000')

@@ -45,7 +45,7 @@ describe('orders at Hyperliquid', () => {
     )
   }
 
-  it('lists markets with their grids', async () => {
+  it('are placed in markets that are listed with their grids', async () => {
     const market = await marketOf(venue.CLOB, 'HYPE-USDC')
     expect(market).to.deep.include({
       id: '@107',
@@ -61,7 +61,7 @@ describe('orders at Hyperliquid', () => {
     expect(perps[0]).to.deep.include({ prices: { significantFigures: 5, maxDecimals: 1 }, lotSize: '0.00001' })
   })
 
-  it('that took part of what they wanted are told as such when the newest fills are others', async () => {
+  it('that were partly filled are returned as such, also when the newest fills are of other orders', async () => {
     const market = await marketOf(venue.CLOB, 'HYPE-USDC')
     const [wallet, stranger] = [newWallet(), '0x00000000000000000000000000000000000000ee']
     venue.exchange.place(stranger, { coin: '@107', side: 'SELL', price: '39', size: '0.4' })
@@ -77,7 +77,7 @@ describe('orders at Hyperliquid', () => {
     expect(await venue.CLOB.orders(wallet.address, { market }, at), 'what nobody tells how it ended').to.have.length(1)
   })
 
-  it('are refused before they are signed where the wallet lacks what they may take, MARKET at its worst price', async () => {
+  it('are refused before signing if the wallet cannot pay for them, MARKET orders at their worst price', async () => {
     const market = await marketOf(venue.CLOB, 'HYPE-USDC')
     const wallet = newWallet()
     const atMarket = (some: Partial<NewOrder>) => ({
@@ -101,7 +101,7 @@ describe('orders at Hyperliquid', () => {
     expect(await venue.CLOB.act(wallet.address, [atMarket({ price: '40', amount: '2500' })], at)).to.have.length(1)
   })
 
-  it('rest, are filled in part by others, and are cancelled', async () => {
+  it('rest, are partly filled by others, and are cancelled', async () => {
     const market = await marketOf(venue.CLOB, 'HYPE-USDC')
     const wallet = newWallet()
     const placed = only(await act(wallet, [{ do: 'create', market, order: order({}) }]))

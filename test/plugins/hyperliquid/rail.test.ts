@@ -14,7 +14,7 @@ import { at, landedOf, only, startVenue, usdc, type CarriedOut, type TestVenue }
 const head = { number: 0n, timestamp: 0 }
 const actions = ({ endpoint }: { endpoint: string }) => endpoint === 'exchange'
 
-describe("what becomes of Hyperliquid's actions when answers are lost", () => {
+describe("Hyperliquid's actions whose answers are lost", () => {
   let venue: TestVenue
   let market: BookMarket
   let count = 0
@@ -60,7 +60,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     ['a cut connection', losesAnswer],
     ['a failing gateway', failsWith(502, true)],
   ] as const) {
-    it(`finds an order that was taken behind ${words}, and never gives it twice`, async () => {
+    it(`finds an order that was accepted behind ${words}, and never places it twice`, async () => {
       const wallet = newWallet()
       const plan = await planOf(wallet.address, create())
       const sent = await sendAmid(fault, plan, wallet)
@@ -75,7 +75,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     })
   }
 
-  it('takes no words against bytes that may have come before for their end', async () => {
+  it('does not take a refusal of bytes that may have arrived before for their outcome', async () => {
     const wallet = newWallet()
     const sent = await sendAmid(losesAnswer, await planOf(wallet.address, create()), wallet)
     const refuses: Fault = ({ send }) => send({ status: 200, body: { status: 'err', response: 'The exchange takes a break.' } })
@@ -87,13 +87,13 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect((await look(sent, wallet.address)).is).to.equal('landed')
   })
 
-  it('tells what was filled of a lost order that did not wait', async () => {
+  it('returns the fills of a lost order that does not rest', async () => {
     const wallet = newWallet()
     venue.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price: '39', size: '0.4' })
     const order = { clientOrderId: 'ioc', side: 'BUY', orderType: 'LIMIT', timeInForce: 'IOC', price: '39', amount: '1' } as const
     const plan = await planOf(wallet.address, { do: 'create', market, order })
     const sent = await sendAmid(losesAnswer, plan, wallet)
-    // They may be there a moment after the order is.
+    // The exchange may return them a moment after the order.
     const isAboutFills = ({ body }: { body: unknown }) => Object(body).type === 'userFills'
     const end = venue.exchange.faults.add(({ send }) => send({ status: 200, body: [] }), isAboutFills)
     expect((await look(sent, wallet.address)).is).to.equal('unseen')
@@ -103,7 +103,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(only(venue.CLOB.outcome(seen.receipt, plan.memo))).to.include({ state: 'CANCELED', filledAmount: '0.4' })
   })
 
-  it('gives up an order that never came only after its time and a margin, by the clock of the exchange', async () => {
+  it("gives up an order that never arrived only after its expiry and a margin, by the exchange's clock", async () => {
     const wallet = newWallet()
     const sent = await sendAmid(losesRequest, await planOf(wallet.address, create()), wallet)
     expect((await look(sent, wallet.address)).is).to.equal('unseen')
@@ -118,7 +118,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(await venue.CLOB.orders(wallet.address, {}, at)).to.deep.equal([])
   })
 
-  it('takes an order that the exchange shows late for no lost one', async () => {
+  it('does not give up an order that the exchange shows late', async () => {
     await venue.stop()
     venue = await startVenue({}, { orderStatusLagMs: 5_000 })
     const wallet = newWallet()
@@ -128,7 +128,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect((await look(sent, wallet.address)).is).to.equal('landed')
   })
 
-  it('tells of a lost batch which of its orders were taken', async () => {
+  it('returns which orders of a lost batch were accepted', async () => {
     const wallet = newWallet()
     venue.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price: '41', size: '1' })
     const crossing = {
@@ -147,7 +147,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(outcomes[1]?.reason).to.equal('badAloPxRejected')
   })
 
-  it('takes an order of a lost batch for refused only when the exchange has known another of it for a while', async () => {
+  it('takes an order of a lost batch for refused only if the exchange has known another order of it for a while', async () => {
     const wallet = newWallet()
     const plan = await planOf(wallet.address, create(), create('38'))
     const sent = await sendAmid(losesAnswer, plan, wallet)
@@ -170,7 +170,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(venue.CLOB.outcome(late.receipt, plan.memo).map(({ state }) => state)).to.deep.equal(['OPEN', 'REJECTED'])
   })
 
-  it('finds a lost batch whose first orders are not known any more, before it is given up', async () => {
+  it('finds a lost batch whose first orders are unknown to the exchange before giving it up', async () => {
     const wallet = newWallet()
     const plan = await planOf(wallet.address, ...Array.from({ length: 5 }, () => create('10', '1')))
     const sent = await sendAmid(losesRequest, plan, wallet)
@@ -185,7 +185,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect((await look({ ...sent, step }, wallet.address)).is).to.equal('landed')
   })
 
-  it('takes a lost cancel for done once its order waits no more, and for nothing before', async () => {
+  it('takes a lost cancel for done once its order is not open any more, and not before', async () => {
     const wallet = newWallet()
     const placed = create()
     await venue.carryOut(await planOf(wallet.address, placed), wallet)
@@ -197,7 +197,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect((await look(lost, wallet.address)).is).to.equal('landed')
   })
 
-  it('says what the exchange refuses at once, and sends it no more', async () => {
+  it("returns the exchange's refusal at once and does not send the action again", async () => {
     const wallet = newWallet()
     const { reception } = only(await venue.carryOut(await planOf(wallet.address, create('39', '10')), wallet))
     expect(landedOf(reception)).to.include({ ok: true })
@@ -209,13 +209,13 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(only(venue.CLOB.outcome(landedOf(nobody.reception).receipt, plan.memo)).state).to.equal('REJECTED')
   })
 
-  it('may be sent again when the exchange was over its limit', async () => {
+  it("can send an action again that the exchange's rate limit refused", async () => {
     const wallet = newWallet()
     const sent = await sendAmid(overItsLimit, await planOf(wallet.address, create()), wallet)
     expect(sent.reception).to.include({ is: 'refused', meaning: 'not-now' })
   })
 
-  it('finds a withdrawal by its nonce, and has one that never came do nothing', async () => {
+  it('finds a withdrawal by its nonce, and replaces one that never arrived by an action without effect', async () => {
     const wallet = newWallet()
     const plan = await venue.PERP_CLOB.move?.(usdc, 100_000_000n, 'withdraw', wallet.address, at)
     if (!plan || !('via' in plan)) throw new Error('no plan')
@@ -235,7 +235,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(venue.exchange.withdrawals()).to.have.length(1)
   })
 
-  it('takes no transfer for one of the same amount that never came', async () => {
+  it('does not take a transfer of the same amount for one that never arrived', async () => {
     const wallet = newWallet()
     const both = await venue.CLOB.move?.(usdc, 10_000_000n, 'withdraw', wallet.address, at)
     if (!both || !('via' in both)) throw new Error('no plan')
@@ -252,7 +252,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(await look(unheard, wallet.address)).to.include({ is: 'landed', ok: true })
   })
 
-  it('signs by the agent that the settings name, and for the wallet', async () => {
+  it('signs with the configured agent, for the wallet', async () => {
     const [wallet, agent] = [Wallet.createRandom(), Wallet.createRandom()]
     await venue.stop()
     venue = await startVenue({ agents: { [wallet.address]: agent.address } })
@@ -263,7 +263,7 @@ describe("what becomes of Hyperliquid's actions when answers are lost", () => {
     expect(plan.signer).to.equal(agent.address)
     expect(landedOf(only(await venue.carryOut(plan, agent)).reception).ok).to.equal(true)
     expect(await venue.CLOB.orders(wallet.address, {}, at)).to.have.length(1)
-    // What takes money out, only the wallet itself may sign.
+    // Only the wallet itself can sign what takes money out.
     const out = await venue.CLOB.move?.(usdc, 2_000_000n, 'withdraw', wallet.address, at)
     expect(out).to.not.have.property('signer')
   })

@@ -41,7 +41,7 @@ describe('a server on Hyperliquid', function () {
   const entryOf = async (id: string) =>
     (await server.client.get('/transactions', { chain: of.chain, network: of.network, txHash: id })).body.transactions[0]
 
-  it('has a chain and a connector of one name', async () => {
+  it('has a chain and a connector of the same name', async () => {
     const { body } = await server.client.get('/plugins')
     expect(body.map(({ name, kind, state }: Record<string, string>) => `${kind} ${name} ${state}`)).to.deep.equal([
       'chain hyperliquid loaded',
@@ -63,7 +63,7 @@ describe('a server on Hyperliquid', function () {
     expect(again.body).to.include({ name: 'IDEMPOTENCY_CONFLICT' })
   })
 
-  it('calls no order refused because its cancel was, where the exchange cannot be asked what became of it', async () => {
+  it('does not call an order refused because its cancel was, while the exchange cannot be queried', async () => {
     const placed = await server.client.post('/clob/orders', { ...order('taken'), price: '39.6' })
     expect(placed.body.state).to.equal('OPEN')
     site.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price: '39.6', size: '1' })
@@ -79,7 +79,7 @@ describe('a server on Hyperliquid', function () {
     expect(await stateOf('taken')).to.equal('FILLED')
   })
 
-  it('gives an order up that never came, once its time is over by the clock of the exchange', async () => {
+  it("gives up an order that never arrived once it has expired by the exchange's clock", async () => {
     loses(losesRequest, 'order')
     const { body } = await server.client.post('/clob/orders', order('lost-request'))
     expect(body.state).to.equal('PENDING_OPEN')
@@ -88,7 +88,7 @@ describe('a server on Hyperliquid', function () {
     expect((await server.client.get('/clob/orders', { ...of, state: 'OPEN', market: 'HYPE-USDC' })).body.orders).to.have.length(1)
   })
 
-  it('has a withdrawal that never came do nothing, once its time is over', async () => {
+  it('replaces a withdrawal that never arrived by an action without effect once it has expired', async () => {
     loses(losesRequest, 'withdraw3')
     const { status, body, text } = await server.client.post('/clob/perp/withdraw', { ...of, token: 'USDC', amount: '10' })
     expect(status, text).to.equal(200)
@@ -102,13 +102,13 @@ describe('a server on Hyperliquid', function () {
     const { status, body, text } = await server.client.post('/clob/withdraw', { ...of, token: 'USDC', amount: '10' })
     expect(status, text).to.equal(200)
     expect(site.exchange.withdrawals().map(({ destination, usdc }) => `${destination} ${usdc}`)).to.deep.equal([
-      // The exchange keeps a dollar.
+      // The exchange keeps one dollar.
       `${of.address.toLowerCase()} 9.0`,
     ])
     await until(async () => (await entryOf(body.id)).txState === 'CONFIRMED')
   })
 
-  it('refuses to withdraw no more than the exchange keeps of it, before any of it leaves the spot account', async () => {
+  it('refuses a withdrawal that does not exceed the fee, before anything leaves the spot account', async () => {
     const before = await server.client.get('/clob/balances', of)
     for (const path of ['/clob/withdraw', '/clob/perp/withdraw']) {
       const { status, body } = await server.client.post(path, { ...of, token: 'USDC', amount: '1' })
@@ -118,7 +118,7 @@ describe('a server on Hyperliquid', function () {
     expect(after.body.balances).to.deep.equal(before.body.balances)
   })
 
-  it('knows an order by its number as the exchange writes it, and by nothing like it', async () => {
+  it("finds an order by its number in the exchange's spelling only", async () => {
     const { body } = await server.client.post('/clob/orders', { ...order('numbered'), price: '31' })
     const orderId = `0${body.orderId}`
     const named = `/clob/orders?${new URLSearchParams({ ...of, market: 'HYPE-USDC', orderId }).toString()}`
@@ -129,7 +129,7 @@ describe('a server on Hyperliquid', function () {
     expect(await stateOf('numbered')).to.equal('OPEN')
   })
 
-  it('deposits from another chain only where that chain is there, and says what is missing', async () => {
+  it('deposits from another chain only if that chain is configured, and says what is missing', async () => {
     for (const path of ['/clob/deposit', '/clob/perp/deposit', '/clob/margin/deposit']) {
       const { status, body } = await server.client.post(path, { ...of, token: 'USDC', amount: '10', fromChain: 'arbitrum' })
       expect([status, body.name]).to.deep.equal([501, 'UNSUPPORTED'])
@@ -137,7 +137,7 @@ describe('a server on Hyperliquid', function () {
     }
   })
 
-  it('does nothing with margin where the account has none', async () => {
+  it('refuses margin requests for an account without margin', async () => {
     for (const verb of ['deposit', 'withdraw', 'borrow', 'repay']) {
       const { status, body } = await server.client.post(`/clob/margin/${verb}`, { ...of, token: 'USDC', amount: '10' })
       expect([status, body.name], verb).to.deep.equal([501, 'UNSUPPORTED'])
@@ -162,7 +162,7 @@ describe('a server on Hyperliquid', function () {
       followers.push(follower)
       return follower
     }
-    /** Of what is told after so many others. */
+    /** The events after the first so many. */
     const next = async (follower: Follower, after: number) =>
       (await follower.hears(`more than ${after}`, (told) => follower.told.indexOf(told) >= after)).data
     const trade = async (side: 'BUY' | 'SELL', price: string, amount: string) => {
@@ -173,7 +173,7 @@ describe('a server on Hyperliquid', function () {
     }
     const sizes = ({ positions }: { positions: { positionAmt: string }[] }) => positions.map(({ positionAmt }) => positionAmt)
 
-    it('tells of positions at once, and when they open, grow and close, whoever trades', async () => {
+    it('sends positions at once and whenever they open, grow or close, whoever trades', async () => {
       const [all, one, other] = [await listen(), await listen({ market: 'eth-usd' }), await listen({ market: 'BTC-USD' })]
       const both = (after: number) => Promise.all([next(all, after), next(one, after)])
       for (const none of [...(await both(0)), await next(other, 0)]) expect(none).to.deep.include({ ...of, positions: [] })
@@ -184,14 +184,14 @@ describe('a server on Hyperliquid', function () {
       expect(sizes(grown)).to.deep.equal(['0.2'])
       const { body } = await server.client.get('/clob/perp/positions', of)
       expect(grown.positions).to.deep.equal(body.positions)
-      // What waits in the book is taken by another: the server sends nothing.
+      // Another trader takes a resting order: the server sends nothing.
       await trade('SELL', '4000', '0.2')
       site.exchange.place(stranger, { coin: 'ETH', side: 'BUY', price: '4000', size: '0.2' })
       for (const closed of await both(3)) expect(closed).to.deep.include({ positions: [] })
       expect([all.told.length, one.told.length, other.told.length]).to.deep.equal([4, 4, 1])
     })
 
-    it('tells nothing of positions whose mark price moves alone, and who comes then as they are now', async () => {
+    it('sends no event when only the mark price moves, and the current positions to a new stream', async () => {
       await trade('BUY', '4040', '0.1')
       const follower = await listen()
       const { id } = await follower.hears('the position', () => true)
@@ -206,7 +206,7 @@ describe('a server on Hyperliquid', function () {
       expect(follower.told).to.have.length(1)
     })
 
-    it('says when nothing can be said of positions, and when it can again', async () => {
+    it('sends an event when positions are not available, and when they are again', async () => {
       const follower = await listen()
       await next(follower, 0)
       site.exchange.faults.add(failsWith(502), ({ type }) => type === 'clearinghouseState')
@@ -216,7 +216,7 @@ describe('a server on Hyperliquid', function () {
       expect(await next(follower, 2)).to.have.property('positions')
     })
 
-    it('refuses markets that it has not', async () => {
+    it('refuses unknown markets', async () => {
       const { status, body } = await server.client.get('/events', { topics: 'positions', ...of, market: 'ETH-USD,ETH-EUR' })
       expect([status, body.name]).to.deep.equal([404, 'UNKNOWN_ORDER'])
     })

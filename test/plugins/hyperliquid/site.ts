@@ -19,16 +19,16 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 export const passphrase = 'correct horse battery'
 const chainId = 998
 
-/** A server's surroundings: the exchange, a node of its chain, and wallets with keys and money at the exchange. */
+/** What a server needs: the exchange, a node of its chain, and wallets with keys and money at the exchange. */
 export interface Site extends ContractSite {
   exchange: HyperliquidExchange
-  /** The node of its chain. */
+  /** The node of the exchange's chain. */
   node: Anvil
-  /** Where conf, keys and journal are, for servers that are started anew on it. */
+  /** The folder of conf, keys and journal, for servers that are started again on it. */
   folder: string
 }
 
-/** @param keys of its three wallets */
+/** @param keys of the three wallets */
 export async function startSite(
   rules: ExchangeOptions = {},
   settings: Readonly<Record<string, unknown>> = {},
@@ -63,7 +63,7 @@ export async function startSite(
       },
       env: { SLUICE_WALLET_PASSPHRASE_FILE: path.join(folder, 'passphrase') },
       conf: {
-        // Nothing is asked of the other network.
+        // No test queries the other network.
         'chains/hyperliquid.yml': {
           mainnet: { rpcUrls: ['http://127.0.0.1:1'] },
           testnet: { rpcUrls: [anvil.rpcUrl], pollingSeconds: 0.2 },

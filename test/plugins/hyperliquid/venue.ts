@@ -10,10 +10,10 @@ import { startExchange, type ExchangeOptions } from '../../../tools/hyperliquid-
 export const at = { signal: new AbortController().signal }
 const defaults = parse(readFileSync(new URL('../../../plugins/hyperliquid/defaults.yml', import.meta.url), 'utf8'))
 
-/** As the chain lists it. */
+/** The token as the chain lists it. */
 export const usdc = { symbol: 'USDC', address: '0x2B3370eE501B4a559b57D449569354196457D8Ab', decimals: 6 }
 
-/** One step, as it was sent. */
+/** One step that was sent. */
 export interface CarriedOut {
   reception: Reception
   sealed: Sealed
@@ -33,7 +33,7 @@ export async function startVenue(settings: Partial<HyperliquidConfig> = {}, rule
   }
   const log = { info() {}, warn() {} }
   const place = { chain: 'hyperliquid', network: 'testnet', log }
-  // The exchange asks its chain nothing.
+  // The connector reads nothing from its chain here.
   const { reader, nativeCurrency } = chain.create({ ...place, config: {}, meter: { rpc() {} } })
   const venue = { ...place, config, contracts: defaults.contractAddresses.testnet, reader, nativeCurrency, tokens: [usdc] }
   const connector = hyperliquid.create(venue)
@@ -41,7 +41,7 @@ export async function startVenue(settings: Partial<HyperliquidConfig> = {}, rule
   if (!actions) throw new Error('it has no actions')
   await connector.start?.(at.signal)
 
-  /** As core does it: each step signed on a slot of its own, and sent. */
+  /** Signs each step with a sequence of its own and sends it, as core does. */
   async function carryOut(
     plan: VenuePlan,
     wallet: Pick<Wallet, 'address' | 'signTypedData'>,
@@ -63,7 +63,7 @@ export async function startVenue(settings: Partial<HyperliquidConfig> = {}, rule
 
   return {
     exchange,
-    /** What the connector was made of. */
+    /** The exchange that the connector was created from. */
     venue,
     CLOB,
     PERP_CLOB,
@@ -79,7 +79,7 @@ export async function startVenue(settings: Partial<HyperliquidConfig> = {}, rule
 
 export type TestVenue = Awaited<ReturnType<typeof startVenue>>
 
-/** What the exchange said at once. */
+/** The exchange's immediate answer. */
 export function landedOf(reception: Reception | undefined): { ok: boolean; receipt: Json; reason?: string } {
   if (reception?.is !== 'accepted' || !reception.landed) throw new Error(`not carried out: ${JSON.stringify(reception)}`)
   return reception.landed

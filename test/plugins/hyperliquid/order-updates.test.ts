@@ -7,10 +7,10 @@ import { arrivesLate } from '../../../tools/hyperliquid-simulator/exchange/serve
 import { until } from '../../../tools/hyperliquid-simulator/until.ts'
 import { at, only, startVenue, type CarriedOut, type TestVenue } from './venue.ts'
 
-/** Between looks by the clock: what is looked at sooner was told. */
+/** The interval of polls by the clock. An earlier poll follows an update. */
 const hourMs = 3_600_000
 
-/** An order whose answer was lost, and which has not come to the exchange yet. */
+/** An order whose answer was lost and that the exchange has not received yet. */
 interface Lost extends CarriedOut {
   readonly from: string
   arrive(): void
@@ -67,7 +67,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     return sightings.map((each) => each.is)
   }
 
-  /** Looks at once, and when the exchange begins to tell. */
+  /** Polls at once, and again when the subscription begins. */
   async function follow(...lost: readonly Lost[]): Promise<void> {
     for (let looks = 0; looks < 2; looks += 1) {
       await heads.next()
@@ -75,7 +75,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     }
   }
 
-  it('are looked at when it tells of them', async () => {
+  it('are polled after an update', async () => {
     const lost = await lose()
     await follow(lost)
     lost.arrive()
@@ -87,7 +87,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     await until(() => venue.exchange.feed.connections() === 0)
   })
 
-  it('are looked at when the connection is back after a cut', async () => {
+  it('are polled when the connection is back after a cut', async () => {
     const lost = await lose()
     await follow(lost)
     venue.exchange.feed.welcome(false)
@@ -99,7 +99,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     expect(await look(lost)).to.deep.equal(['landed'])
   })
 
-  it('are looked at a few times at most, however much it tells', async () => {
+  it('are polled only a few times, whatever the number of updates', async () => {
     const wallet = newWallet()
     const lost = [await lose(wallet), await lose(wallet), await lose(wallet), await lose(wallet)]
     let looks = 0
@@ -110,7 +110,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     venue.exchange.feed.tamper((message) => Array.from({ length: 100 }, () => message))
     lost[0]?.arrive()
     await until(() => looks === 3)
-    // A part of it, which leaves it as open as it was.
+    // A part of it, so that the order stays open.
     venue.exchange.place('0x00000000000000000000000000000000000000ee', { coin: '@107', side: 'SELL', price: '39', size: '0.4' })
     await sleep(200)
     expect(looks, 'what is said again').to.equal(3)
@@ -122,7 +122,7 @@ describe('orders at Hyperliquid whose answers were lost', function () {
     expect(looks, 'what more is said').to.equal(4)
   })
 
-  it('are looked at by the clock where they are of more wallets than it tells of', async () => {
+  it('are polled by the clock if their wallet exceeds the number of subscriptions', async () => {
     const refused: unknown[] = []
     await exchange.stop()
     watchEvery(100, { info() {}, warn: (...words) => void refused.push(words) })
