@@ -174,7 +174,7 @@ export function liveStateCounters({ marketUpdates, marketTroubles, marketChecks,
 }
 
 interface MeasuredLiveState {
-  books: Pick<LiveState['books'], 'kept'>
+  books: Pick<LiveState['books'], 'size'>
   following: Pick<LiveState['following'], 'all'>
 }
 
@@ -193,9 +193,9 @@ export function measureLiveState({ registry }: Pick<Metrics, 'registry'>, { book
         },
       }),
     )
-  gauge('sluice_market_books', 'Order books that are kept in memory.', [], (each) => each.set(books.kept))
+  gauge('sluice_market_books', 'Order books that are kept in memory.', [], (each) => each.set(books.size))
   gauge('sluice_market_followed', 'States of a chain that are kept in memory.', ['chain', 'network'], (each) => {
-    for (const { chain, network, synchroniser } of following.all()) each.set({ chain, network }, synchroniser.kept)
+    for (const { chain, network, synchroniser } of following.all()) each.set({ chain, network }, synchroniser.size)
   })
   gauge('sluice_market_block', 'The block that what is kept of a chain is after.', ['chain', 'network'], (each) => {
     for (const { chain, network, synchroniser } of following.all())

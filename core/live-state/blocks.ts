@@ -1,93 +1,192 @@
-import { SluiceError } from '../api/index.ts'
 import { abortable, createBackoff, createCondition, pause, withDeadline } from '../async.ts'
-import type { Chain, Head, Interest, At, HeadChanges } from '../contracts/index.ts'
+import type { At, Chain, Head, HeadChanges, Interest } from '../contracts/index.ts'
+import { SluiceError } from '../errors.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
+
+// The newest blocks of one network: which are known, how the newest is reached, and whether it is new enough.
+
+/** What happened in a block, and the topics that its node was asked for: none where that is forgotten. */
+export interface HistoryBlock extends HeadChanges {
+  readonly asked: ReadonlySet<string>
+}
+
+/** The newest blocks, each the parent of the next. */
+export interface BlockHistory {
+  readonly tip: Head | undefined
+  readonly oldest: Head | undefined
+  /** Newest first. */
+  heads(): readonly Head[]
+  /** The blocks after the one with this hash; undefined if that one is not in the history. */
+  after(hash: string | undefined): readonly HistoryBlock[] | undefined
+  push(block: HistoryBlock): void
+  /** Drops the blocks after the one with this hash. */
+  rollBack(hash: string | undefined): void
+  /** Drops everything. `head` is then the only known block. */
+  restart(head: Head | undefined): void
+}
+
+/** A reorganisation of at most so many blocks is undone block by block. After a deeper one all states are loaded again. */
+const maxBlocks = 64
+/** The newest blocks keep their changes, for states that are being loaded meanwhile. */
+const maxWithChanges = 8
+
+const withoutChanges = (head: Head): HistoryBlock => ({ head, changes: [], asked: new Set() })
+
+export function createBlockHistory(): BlockHistory {
+  let blocks: HistoryBlock[] = []
+  const indexOf = (hash: string | undefined) => (hash === undefined ? -1 : blocks.findLastIndex(({ head }) => head.hash === hash))
+  return {
+    get tip() {
+      return blocks.at(-1)?.head
+    },
+    get oldest() {
+      return blocks[0]?.head
+    },
+    heads: () => blocks.map(({ head }) => head).toReversed(),
+    after(hash) {
+      const index = indexOf(hash)
+      return index < 0 ? undefined : blocks.slice(index + 1)
+    },
+    push(block) {
+      blocks.push(block)
+      const index = blocks.length - 1 - maxWithChanges
+      const old = blocks[index]
+      if (old) blocks[index] = withoutChanges(old.head)
+      if (blocks.length > maxBlocks) blocks.shift()
+    },
+    rollBack(hash) {
+      blocks.length = indexOf(hash) + 1
+    },
+    restart(head) {
+      blocks = head ? [withoutChanges(head)] : []
+    },
+  }
+}
+
+/** Mean time between the known blocks, by their timestamps; 0 if fewer than two are known. */
+function meanBlockSeconds({ tip, oldest }: BlockHistory): number {
+  const count = tip && oldest ? Number(tip.number - oldest.number) : 0
+  return tip && oldest && count > 0 ? (tip.timestamp - oldest.timestamp) / count : 0
+}
+
+/** How to reach a head: back to a known block (a reorganisation if that is not the tip), then forward through `blocks`. */
+export interface BlockPath {
+  readonly back: Head
+  readonly blocks: readonly HeadChanges[]
+}
+
+/** How far back to look for the block where another fork began. Most forks are one block long. */
+const forkDepths = [0, 1, 4, 16, maxBlocks - 1]
+
+/**
+ * Undefined if the head is too far from every known block. A path may begin before the fork did: the blocks between are then read again. A
+ * direct successor of the tip takes one round trip.
+ */
+async function findBlockPath(
+  history: BlockHistory,
+  to: Head,
+  changesBetween: (after: Head, to: Head) => Promise<readonly HeadChanges[] | 'forked'>,
+): Promise<BlockPath | undefined> {
+  const { tip } = history
+  if (!tip || to.number - tip.number > BigInt(maxBlocks)) return undefined
+  const below = history.heads().filter(({ number }) => number < to.number)
+  const candidates = new Set(forkDepths.map((depth) => below[Math.min(depth, below.length - 1)]))
+  for (const back of candidates) {
+    if (!back) continue
+    const blocks = await changesBetween(back, to)
+    if (blocks === 'forked') continue
+    if (blocks.at(-1)?.head.hash !== to.hash) throw new Error('the chain returned other blocks than requested')
+    return { back, blocks }
+  }
+  return undefined
+}
 
 interface HeadFollowerOptions {
   chain: Pick<Chain, 'head' | 'heads' | 'changes'>
-  place: StateSubject
-  witness: Telemetry
-  trail: BlockHistory
-  /** What is asked of every block now. */
+  subject: StateSubject
+  telemetry: Telemetry
+  history: BlockHistory
+  /** What each block is asked for now. */
   interest(): Interest
-  /** From the tip of the trail to another, by what was asked of the blocks on the way; undefined where all begins anew at this head. */
-  advance(to: Head, way: BlockPath | undefined, asked: ReadonlySet<string>): void
+  /** Moves history and states along the path, whose blocks were asked for `asked`. Without a path everything begins anew at `to`. */
+  advance(to: Head, path: BlockPath | undefined, asked: ReadonlySet<string>): void
 }
 
-/** Brings a trail to the newest head, one way after the other. */
-interface HeadFollower {
-  /** What it is behind the newest head that was heard of. */
+/** Keeps a block history at the newest head, one path after the other. */
+export interface HeadFollower {
+  /** How far the history is behind the newest announced head. */
   readonly blocksBehind: number
-  /** The same by what the blocks say of their time. */
+  /** The same distance by the timestamps of the blocks. */
   readonly secondsBehind: number
-  /** When the trail was last known to end with the newest block: of `performance.now`. */
+  /** When the history was last confirmed to end with the newest block, by `performance.now`. */
   readonly freshAt: number
-  /** Why it is not there, in words for callers. */
+  /** Why the history is behind, in words for callers. */
   readonly reason: string
-  /** How often in a row what happened could not be read. */
+  /** How many times in a row changes could not be read. */
   readonly failures: number
-  /** Until the signal is aborted. */
+  /** Follows the network until the signal is aborted. */
   run(signal: AbortSignal): void
-  /** Asks the network for its head, and goes there. @throws SluiceError where it does not answer */
+  /** Asks the network for its head and moves there. @throws SluiceError if the network does not answer */
   confirm(): Promise<void>
 }
 
-/** For one way, and for one question. */
-const mostMs = 15_000
+/** Timeout of one path, and of one question for the head. */
+const timeoutMs = 15_000
 
-export function createHeadFollower({ chain, place, witness, trail, interest, advance: go }: HeadFollowerOptions): HeadFollower {
-  const name = `${place.chain}/${place.network}`
+export function createHeadFollower({ chain, subject, telemetry, history, interest, advance }: HeadFollowerOptions): HeadFollower {
+  const name = `${subject.chain}/${subject.network}`
   const progress = createCondition()
   let running: AbortSignal | undefined
-  let chasing: AbortSignal | undefined
-  let heard: Head | undefined
+  /** The run whose heads are being advanced to now. */
+  let advancing: AbortSignal | undefined
+  let newest: Head | undefined
   let freshAt = -Infinity
-  let reason = 'no block of it was seen yet'
+  let reason = 'no block of it was received yet'
   let confirming: Promise<void> | undefined
   let failures = 0
 
-  function lost(what: string, error: unknown): void {
+  function reportLost(what: string, error: unknown): void {
     reason = reasonOf(error)
-    witness.trouble(place, 'lost', `${what}: ${reason}`, error)
+    telemetry.trouble(subject, 'lost', `${what}: ${reason}`, error)
   }
 
-  async function listen(signal: AbortSignal): Promise<void> {
+  async function subscribe(signal: AbortSignal): Promise<void> {
     const backoff = createBackoff()
     while (!signal.aborted) {
       try {
         for await (const head of chain.heads(signal)) {
-          hear(head)
+          announce(head)
           backoff.reset()
         }
       } catch (error) {
-        if (!signal.aborted) lost(`the blocks of ${name} cannot be followed`, error)
+        if (!signal.aborted) reportLost(`new heads of ${name} cannot be followed`, error)
       }
       backoff.failed()
       await pause(backoff.pauseMs, signal)
     }
   }
 
-  function hear(head: Head): void {
-    heard = head
-    if (!running || chasing === running) return
-    chasing = running
-    void chase(running)
+  function announce(head: Head): void {
+    newest = head
+    if (!running || advancing === running) return
+    advancing = running
+    void advanceToNewest(running)
   }
 
-  async function chase(signal: AbortSignal): Promise<void> {
+  async function advanceToNewest(signal: AbortSignal): Promise<void> {
     const backoff = createBackoff(200, 5_000)
     failures = 0
     for (;;) {
-      const to = heard
-      if (!to || to.hash === trail.tip?.hash || signal.aborted) break
+      const to = newest
+      if (!to || to.hash === history.tip?.hash || signal.aborted) break
       try {
-        await step(to, signal)
+        await advanceTo(to, signal)
         backoff.reset()
         failures = 0
         progress.notifyAll()
       } catch (error) {
         if (signal.aborted) break
-        if (failures === 0) lost(`what happened in block ${to.number} of ${name} could not be read`, error)
+        if (failures === 0) reportLost(`changes of block ${to.number} of ${name} cannot be read`, error)
         failures += 1
         reason = reasonOf(error)
         backoff.failed()
@@ -95,46 +194,42 @@ export function createHeadFollower({ chain, place, witness, trail, interest, adv
         await pause(backoff.pauseMs, signal)
       }
     }
-    if (chasing === signal) chasing = undefined
+    if (advancing === signal) advancing = undefined
   }
 
-  async function step(to: Head, over: AbortSignal): Promise<void> {
+  async function advanceTo(to: Head, run: AbortSignal): Promise<void> {
     const { follow, from } = interest()
     const asked = new Set(follow)
-    const way = await withDeadline(over, mostMs, (signal) =>
-      findBlockPath(trail, to, (after, last) =>
-        abortable(changes(after, last, { follow: [...asked], ...(from && { from }) }, { signal }), signal),
-      ),
+    const path = await withDeadline(run, timeoutMs, (signal) =>
+      findBlockPath(history, to, (after, last) => {
+        if (!chain.changes) throw new SluiceError('UNSUPPORTED', `${name} does not report the changes of its blocks.`)
+        return abortable(chain.changes(after, last, { follow: [...asked], ...(from && { from }) }, { signal }), signal)
+      }),
     )
-    over.throwIfAborted()
+    run.throwIfAborted()
     freshAt = performance.now()
-    go(to, way, asked)
+    advance(to, path, asked)
   }
 
-  function changes(...args: Parameters<NonNullable<Chain['changes']>>) {
-    if (!chain.changes) throw new SluiceError('UNSUPPORTED', `What happens on ${name} cannot be followed.`)
-    return chain.changes(...args)
-  }
-
-  async function ask(signal: AbortSignal): Promise<void> {
+  async function askForHead(signal: AbortSignal): Promise<void> {
     const head = await abortable(chain.head({ signal }), signal).catch((error: unknown) => {
       reason = reasonOf(error)
       if (error instanceof SluiceError) throw error
       throw new SluiceError('NETWORK', `${name} did not answer in time. Try again.`, { retryAfterSeconds: 1, cause: error })
     })
-    if (head.hash === trail.tip?.hash) freshAt = performance.now()
-    else if (!trail.tip || head.number > trail.tip.number) {
-      if (!heard || head.number > heard.number) hear(head)
-      if (running && chasing === running) await progress.wait(mostMs, signal)
+    if (head.hash === history.tip?.hash) freshAt = performance.now()
+    else if (!history.tip || head.number > history.tip.number) {
+      if (!newest || head.number > newest.number) announce(head)
+      if (running && advancing === running) await progress.wait(timeoutMs, signal)
     }
   }
 
   return {
     get blocksBehind() {
-      return trail.tip && heard ? Number(heard.number - trail.tip.number) : 0
+      return history.tip && newest ? Number(newest.number - history.tip.number) : 0
     },
     get secondsBehind() {
-      return trail.tip && heard ? heard.timestamp - trail.tip.timestamp : 0
+      return history.tip && newest ? newest.timestamp - history.tip.timestamp : 0
     },
     get freshAt() {
       return freshAt
@@ -147,83 +242,88 @@ export function createHeadFollower({ chain, place, witness, trail, interest, adv
     },
     run(signal) {
       running = signal
-      heard = undefined
+      newest = undefined
       freshAt = -Infinity
-      void listen(signal)
+      void subscribe(signal)
     },
     confirm: () =>
-      (confirming ??= withDeadline(running, mostMs, ask).finally(() => {
+      (confirming ??= withDeadline(running, timeoutMs, askForHead).finally(() => {
         confirming = undefined
       })),
   }
 }
 
-/** The first sentence of what was meant for callers. */
+/** The first sentence of a message to callers. */
 const reasonOf = (error: unknown): string =>
-  error instanceof SluiceError ? (error.message.split(/\.(?= |$)/)[0] ?? '') : 'it did not answer in time, or with what it should'
+  error instanceof SluiceError ? (error.message.split(/\.(?= |$)/)[0] ?? '') : 'the network did not answer in time, or not as expected'
 
-/** Whether what is in memory is new enough to be shown. */
+/** Whether the states in memory are new enough to be shown. */
 export interface Freshness {
   isFresh(): boolean
-  /** Whether it may be read at once: it is fresh, and not from before a block that somebody was told of. */
+  /** Whether states may be read at once: they are fresh, and not older than a block that a caller was told about. */
   isCurrent(): boolean
-  /** Whether it is too old to be shown, and what happened since could not be read when that was tried last. */
+  /** Whether states are too old to be shown and the last attempt to read changes failed. */
   isCutOff(): boolean
-  /** Asks the network, and waits for what is new. @throws SluiceError NETWORK where it is away or too far ahead */
+  /** Asks the network and waits for what is new. @throws SluiceError NETWORK if the network is away or too far ahead */
   require(at: At): Promise<void>
-  /** Somebody was told of a block. */
+  /** A caller was told about this block: what is shown next should not be older. */
   expectBlock(number: bigint): void
-  /** Why it is too old to be shown, in words for callers. */
+  /** Why states are too old to be shown, in words for callers. */
   readonly reason: string
 }
 
 interface FreshnessOptions {
-  /** How errors name it. */
+  /** How errors name the network. */
   network: string
-  chaser: HeadFollower
-  trail: BlockHistory
-  /** A state this many blocks behind what the network has is still shown. */
+  follower: HeadFollower
+  history: BlockHistory
+  /** States at most this many blocks behind the network are still shown. */
   staleBlocks: number
-  /** A network whose newest block is older than that by this machine's clock stands still; undefined where blocks come only on demand. */
+  /** If the newest block is older than this by our clock, the network stands still. Undefined if blocks are made on demand. */
   staleBlockSeconds: number | undefined
 }
 
-/** Blocks may come faster than nodes answer: what is no older than that by the blocks' own time may be shown, however many came since. */
-const leastSeconds = 2
-/** After so many failures nobody waits for the next try any more. */
-const mostFailures = 3
-/** So often is a network that moves on asked for its head, for one reading. */
-const mostConfirmed = 8
-/** And so often for a block that somebody was told of. */
-const mostPromised = 3
-/** So long is a block waited for that somebody was told of. */
-const heardMs = 1_000
-/** Where blocks take long, a network stands still only after so many of them did not come. */
-const mostMissing = 10
+/** Blocks may come faster than nodes answer: states at most this old by block time are shown, whatever the number of blocks. */
+const alwaysFreshSeconds = 2
+/** After so many failures, callers do not wait for the next attempt. */
+const maxFailures = 3
+/** How many times one read asks a network for its head while new blocks keep coming. */
+const maxConfirmations = 8
+/** How many times one read asks for a block that a caller was told about. */
+const maxTriesForExpected = 3
+/** How long an expected block is waited for. */
+const expectedForMs = 1_000
+/** On slow networks, so many blocks in a row must be missing before the network counts as standing still. */
+const maxMissingBlocks = 10
+const [minSilenceMs, maxSilenceMs] = [2_000, 30_000]
 
-export function createFreshness({ network, chaser, trail, staleBlocks, staleBlockSeconds }: FreshnessOptions): Freshness {
-  /** The newest block that somebody was told of, and how long it is waited for. */
-  let promised = 0n
-  let promisedUntil = 0
+export function createFreshness({ network, follower, history, staleBlocks, staleBlockSeconds }: FreshnessOptions): Freshness {
+  /** The newest block that a caller was told about, and until when it is waited for. */
+  let expected = 0n
+  let expectedUntil = 0
 
-  const isNear = () => chaser.blocksBehind <= staleBlocks || chaser.secondsBehind <= leastSeconds
-  const isHeard = () => performance.now() - chaser.freshAt <= stalenessBoundMs(trail, staleBlocks)
-  const isFresh = () => trail.tip !== undefined && isNear() && isHeard() && !standsStill()
-  const isBefore = (number: bigint) => (trail.tip?.number ?? 0n) < number
+  const isNear = () => follower.blocksBehind <= staleBlocks || follower.secondsBehind <= alwaysFreshSeconds
+  /** The network was heard of within the time that its blocks may take: one more than a state may be behind. */
+  const isHeard = () => {
+    const silenceMs = Math.min(maxSilenceMs, Math.max(minSilenceMs, meanBlockSeconds(history) * 1000 * (staleBlocks + 1)))
+    return performance.now() - follower.freshAt <= silenceMs
+  }
+  const isFresh = () => history.tip !== undefined && isNear() && isHeard() && !standsStill()
+  const isBefore = (number: bigint) => (history.tip?.number ?? 0n) < number
 
-  /** A node that has lost its peers goes on answering, always by the same block. */
+  /** A node without peers goes on answering, always with the same block. */
   const standsStill = () =>
-    staleBlockSeconds !== undefined && ageSeconds() > staleBlockSeconds && ageSeconds() > blockSeconds(trail) * mostMissing
-  const ageSeconds = () => (trail.tip ? Date.now() / 1000 - trail.tip.timestamp : 0)
+    staleBlockSeconds !== undefined && ageSeconds() > staleBlockSeconds && ageSeconds() > meanBlockSeconds(history) * maxMissingBlocks
+  const ageSeconds = () => (history.tip ? Date.now() / 1000 - history.tip.timestamp : 0)
 
   function reason(): string {
-    if (chaser.failures > 0) return chaser.reason
-    if (!standsStill()) return trail.tip ? 'more blocks come than are read' : chaser.reason
-    return `the newest block that its nodes give is ${Math.round(ageSeconds())} s old by this machine's clock; check both`
+    if (follower.failures > 0) return follower.reason
+    if (!standsStill()) return history.tip ? 'its blocks come faster than they can be read' : follower.reason
+    return `the newest block of its nodes is ${Math.round(ageSeconds())} s old by this machine's clock; check both`
   }
 
   function tooOld(): SluiceError {
-    const blocks = chaser.blocksBehind > staleBlocks ? `, ${chaser.blocksBehind} blocks` : ''
+    const blocks = follower.blocksBehind > staleBlocks ? `, ${follower.blocksBehind} blocks` : ''
     return new SluiceError('NETWORK', `What is known of ${network} is too old to be shown${blocks}: ${reason()}. Try again shortly.`, {
       retryAfterSeconds: 1,
     })
@@ -231,135 +331,30 @@ export function createFreshness({ network, chaser, trail, staleBlocks, staleBloc
 
   return {
     isFresh,
-    isCurrent: () => isFresh() && (!isBefore(promised) || performance.now() > promisedUntil),
-    isCutOff: () => chaser.failures > 0 && !isFresh(),
+    isCurrent: () => isFresh() && (!isBefore(expected) || performance.now() > expectedUntil),
+    isCutOff: () => follower.failures > 0 && !isFresh(),
     async require({ signal }) {
       for (let tries = 1; ; tries += 1) {
-        if (chaser.failures >= mostFailures && !isFresh()) throw tooOld()
-        await abortable(chaser.confirm(), signal)
+        if (follower.failures >= maxFailures && !isFresh()) throw tooOld()
+        await abortable(follower.confirm(), signal)
         if (isFresh()) {
-          // The question for the head may have been under way already when the block came.
-          if (isBefore(promised) && tries < mostPromised) continue
-          // The node that was asked does not have it: what there is, is not too old.
-          promised = 0n
+          // The question for the head may have been sent before the block came.
+          if (isBefore(expected) && tries < maxTriesForExpected) continue
+          // The node does not have the block, and what is in memory is not too old.
+          expected = 0n
           return
         }
-        // While it was read what happened, more blocks came than it may be behind: then they are read together.
-        if (chaser.failures > 0 || standsStill() || tries >= mostConfirmed) throw tooOld()
+        // More blocks came during the read than states may be behind: the next read takes them together.
+        if (follower.failures > 0 || standsStill() || tries >= maxConfirmations) throw tooOld()
       }
     },
     expectBlock(number) {
-      if (!trail.tip || number <= trail.tip.number) return
-      if (number > promised || performance.now() > promisedUntil) promised = number
-      promisedUntil = performance.now() + heardMs
+      if (!history.tip || number <= history.tip.number) return
+      if (number > expected || performance.now() > expectedUntil) expected = number
+      expectedUntil = performance.now() + expectedForMs
     },
     get reason() {
       return reason()
     },
   }
-}
-
-const [leastMs, mostMsOfPatience] = [2_000, 30_000]
-
-type Ends = Pick<BlockHistory, 'tip' | 'oldest'>
-
-/**
- * How long nothing is heard of a network before it is asked whether it is still there: the time of as many blocks as a state may be behind,
- * by what the newest took.
- */
-const stalenessBoundMs = (trail: Ends, staleBlocks: number): number =>
-  Math.min(mostMsOfPatience, Math.max(leastMs, blockSeconds(trail) * 1000 * (staleBlocks + 1)))
-
-/** What the newest blocks took each, by their own time; 0 where too few are known. */
-function blockSeconds({ tip, oldest }: Ends): number {
-  const blocks = tip && oldest ? Number(tip.number - oldest.number) : 0
-  return tip && oldest && blocks > 0 ? (tip.timestamp - oldest.timestamp) / blocks : 0
-}
-
-/** A block, what happened in it, and of what that was asked for: of nothing where it is not known any more. */
-export interface HistoryBlock extends HeadChanges {
-  readonly asked: ReadonlySet<string>
-}
-
-/** The newest blocks, each the parent of the next. */
-export interface BlockHistory {
-  readonly tip: Head | undefined
-  readonly oldest: Head | undefined
-  /** Newest first. */
-  heads(): readonly Head[]
-  /** What came after a block; undefined where it is none of these. */
-  after(hash: string | undefined): readonly HistoryBlock[] | undefined
-  push(block: HistoryBlock): void
-  /** Forgets what came after a block. */
-  rollBack(hash: string | undefined): void
-  /** Nothing is known but that this is the newest block. */
-  restart(head: Head | undefined): void
-}
-
-/** How far back a reorganisation is followed block by block; a deeper one makes everything be loaded anew. */
-const maxBlocks = 64
-/** So many of the newest remember what happened in them, for states that are loaded meanwhile. */
-const mostRemembered = 8
-
-const forgetful = (head: Head): HistoryBlock => ({ head, changes: [], asked: new Set() })
-
-export function createBlockHistory(): BlockHistory {
-  let blocks: HistoryBlock[] = []
-  const placeOf = (hash: string | undefined) => (hash === undefined ? -1 : blocks.findLastIndex(({ head }) => head.hash === hash))
-  return {
-    get tip() {
-      return blocks.at(-1)?.head
-    },
-    get oldest() {
-      return blocks[0]?.head
-    },
-    heads: () => blocks.map(({ head }) => head).toReversed(),
-    after(hash) {
-      const place = placeOf(hash)
-      return place < 0 ? undefined : blocks.slice(place + 1)
-    },
-    push(block) {
-      blocks.push(block)
-      const forgotten = blocks.length - 1 - mostRemembered
-      const old = blocks[forgotten]
-      if (old) blocks[forgotten] = forgetful(old.head)
-      if (blocks.length > maxBlocks) blocks.shift()
-    },
-    rollBack(hash) {
-      blocks.length = placeOf(hash) + 1
-    },
-    restart(head) {
-      blocks = head ? [forgetful(head)] : []
-    },
-  }
-}
-
-/** How to come to a head: back to a block that is known, and on from there; undefined where that is too far. */
-export interface BlockPath {
-  readonly back: Head
-  readonly blocks: readonly HeadChanges[]
-}
-
-type Changes = (after: Head, to: Head) => Promise<readonly HeadChanges[] | 'forked'>
-
-/** So far back it is looked for the block where another fork began: most forks are of one block. */
-const steps = [0, 1, 4, 16, maxBlocks - 1]
-
-/**
- * A block further back than the fork's beginning does as well: what is known of those between is then read again. What directly follows
- * takes one round trip.
- */
-async function findBlockPath(trail: BlockHistory, to: Head, changes: Changes): Promise<BlockPath | undefined> {
-  const { tip } = trail
-  if (!tip || to.number - tip.number > BigInt(maxBlocks)) return undefined
-  const below = trail.heads().filter(({ number }) => number < to.number)
-  const tries = new Set(steps.map((step) => below[Math.min(step, below.length - 1)]))
-  for (const back of tries) {
-    if (!back) continue
-    const blocks = await changes(back, to)
-    if (blocks === 'forked') continue
-    if (blocks.at(-1)?.head.hash !== to.hash) throw new Error('the chain gave other blocks than those that it was asked for')
-    return { back, blocks }
-  }
-  return undefined
 }

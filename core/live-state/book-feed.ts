@@ -1,8 +1,9 @@
 import type { At, Book, BookMarket, BookStream, Chain, FollowedBooks, LastTrades } from '../contracts/index.ts'
 
+/** The kinds of order books, as `trading_type` names them. */
 export type BookType = 'CLOB' | 'MARGIN_CLOB' | 'PERP_CLOB'
 
-/** What books are read by: a venue as it runs, and the chain that it is on. */
+/** A connector on a network, and how its books are read. */
 export interface BookVenue {
   readonly chain: string
   readonly network: string
@@ -12,34 +13,35 @@ export interface BookVenue {
   readonly chainImpl: Chain
 }
 
-/** A book as it was at one moment. Never changed. */
+/** A book at one moment. Immutable. */
 export interface BookView extends Book, LastTrades {
   /** Increases with every change. */
   readonly sequence: number
-  /** Milliseconds since the Unix epoch: when it was so. */
+  /** Milliseconds since the Unix epoch. */
   readonly timestamp: number
-  /** Of books on a chain: the newest block that it is after. */
+  /** For books on a chain: the newest block that the book includes. */
   readonly blockNumber?: number
 }
 
-/** What there is when it is called; `undefined` where there is none that may be shown. Another function is another book. */
+/** The book at the time of the call; `undefined` if there is none that may be shown. Every change of the book brings another function. */
 export type LatestBook = () => BookView | undefined
 
-/** Books change more often than anybody looks at them: who is told is given what it can look by. */
-export type BookListener = (newest: LatestBook) => void
+/** Books change more often than they are looked at: a listener gets a function that reads the book when it is needed. */
+export type BookListener = (latest: LatestBook) => void
 
 export const noBook: LatestBook = () => undefined
 
-/** One book that is kept, for all who want it. */
+/** Keeps one book up to date, for all who want it. */
 export interface BookFeed {
-  /** @throws SluiceError where there is none that may be shown, and there is none within moments */
+  /** @throws SluiceError if there is no book that may be shown, and none within moments */
   read(at: At): Promise<BookView>
-  /** Until the function given is called. What there is already is told at once. */
-  follow(changed: BookListener): () => void
-  readonly followers: number
+  /** Calls back after every change until the returned function is called, and at once if there is a book. */
+  follow(listener: BookListener): () => void
+  /** How many listeners follow it. */
+  readonly listeners: number
   /** Called about once a second. */
-  onInterval(): void
-  /** Compares what is in memory with the exchange. Absent where that is done with all that is followed. */
+  onInterval?(): void
+  /** Compares memory with the exchange. Absent if the synchroniser compares all states of the network. */
   check?(): Promise<void>
   stop(): void
 }
@@ -48,32 +50,32 @@ export interface BookFeed {
 export const bookName = ({ connector, chain, network }: Pick<BookVenue, 'connector' | 'chain' | 'network'>, { base, quote }: BookMarket) =>
   `The order book of ${base}-${quote} on ${connector} (${chain}/${network})`
 
-/** Who is told of a book, and each only what is news to it. */
+/** The listeners of one book. Each is told only what it does not know yet. */
 interface BookListeners {
-  /** Told at once what there is now, unless that is `nothing` that could be told yet. */
-  add(changed: BookListener, now: LatestBook | 'nothing'): () => void
-  tell(newest: LatestBook): void
+  /** Tells the listener `latest` at once, unless it is `nothing`. Until the returned function is called. */
+  add(listener: BookListener, latest: LatestBook | 'nothing'): () => void
+  tell(latest: LatestBook): void
   readonly size: number
 }
 
 export function createBookListeners(): BookListeners {
-  const told = new Map<object, { changed: BookListener; last: LatestBook | 'nothing' }>()
+  const entries = new Set<{ readonly listener: BookListener; lastTold: LatestBook | 'nothing' }>()
   return {
-    add(changed, now) {
-      const key = {}
-      told.set(key, { changed, last: now })
-      if (now !== 'nothing') changed(now)
-      return () => void told.delete(key)
+    add(listener, latest) {
+      const entry = { listener, lastTold: latest }
+      entries.add(entry)
+      if (latest !== 'nothing') listener(latest)
+      return () => void entries.delete(entry)
     },
-    tell(newest) {
-      for (const each of told.values()) {
-        if (each.last === newest) continue
-        each.last = newest
-        each.changed(newest)
+    tell(latest) {
+      for (const entry of entries) {
+        if (entry.lastTold === latest) continue
+        entry.lastTold = latest
+        entry.listener(latest)
       }
     },
     get size() {
-      return told.size
+      return entries.size
     },
   }
 }

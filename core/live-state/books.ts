@@ -1,67 +1,68 @@
-import { SluiceError } from '../api/index.ts'
-import type { At, BookMarket, BookStream, FollowedBooks } from '../contracts/index.ts'
+import type { At, BookMarket, FollowedBooks } from '../contracts/index.ts'
+import { SluiceError } from '../errors.ts'
+import type { BookFeed, BookListener, BookVenue, BookView } from './book-feed.ts'
+import { createBookSource, createChainFeed, type BookSource } from './chain-feed.ts'
+import { createStreamFeed } from './stream-feed.ts'
 import type { Following } from './synchroniser.ts'
 import type { Telemetry } from './telemetry.ts'
-import type { BookListener, BookVenue, BookView, BookFeed } from './book-feed.ts'
-import { createBookSource, type BookSource, createChainFeed } from './chain-feed.ts'
-import { createStreamFeed } from './stream-feed.ts'
 
-/** The books of all order-book exchanges, in memory as long as somebody wants them. */
+/** The order books of all exchanges, kept in memory while they are used. */
 export interface Books {
-  /** The book from memory, loaded when it is asked for first. @throws SluiceError NETWORK where it is stale or not there in time: never an old book */
+  /** Reads from memory; the first read loads the book. @throws SluiceError NETWORK if the book is stale, or not loaded in time */
   book(venue: BookVenue, market: BookMarket, at: At): Promise<BookView>
-  /** Calls back after every change of the book, and when it is stale, with what gives the newest. Until the function given is called. */
-  follow(venue: BookVenue, market: BookMarket, changed: BookListener): () => void
-  /** How many are kept now. */
-  readonly kept: number
+  /** Calls back after every change of the book, and when it becomes stale, until the returned function is called. */
+  follow(venue: BookVenue, market: BookMarket, listener: BookListener): () => void
+  /** How many books are kept. */
+  readonly size: number
   stop(): void
 }
 
 export interface BooksOptions {
   following: Following
-  witness: Telemetry
-  /** For books that exchanges tell of: so long without a word are they believed to be there. */
+  telemetry: Telemetry
+  /** An exchange that streams a book counts as away after so long without a message. */
   staleSeconds: number
   /** How often one book of each exchange is compared with the exchange. */
   checkSeconds: number
-  /** After so long unasked a book is let go. */
+  /** Books that nobody used for so long are dropped. */
   idleSeconds: number
   maxBooks: number
 }
 
-interface Kept {
+interface CacheEntry {
   feed: BookFeed
   /** The exchange on its network. */
-  site: string
+  venue: string
   usedAt: number
 }
 
-const pulseMs = 1_000
+const intervalMs = 1_000
 
-export function createBooks({ following, witness, staleSeconds, checkSeconds, idleSeconds, maxBooks }: BooksOptions): Books {
-  const kept = new Map<string, Kept>()
+export function createBooks({ following, telemetry, staleSeconds, checkSeconds, idleSeconds, maxBooks }: BooksOptions): Books {
+  const entries = new Map<string, CacheEntry>()
   const sources = new WeakMap<FollowedBooks, BookSource>()
   let checkedAt = performance.now()
-  let stopped = false
-  const pulse = setInterval(beat, pulseMs)
-  pulse.unref()
+  let isStopped = false
+  const interval = setInterval(onInterval, intervalMs)
+  interval.unref()
 
-  function wanted(venue: BookVenue, market: BookMarket): Kept {
-    const site = `${venue.chain}/${venue.network}/${venue.connector}`
-    const key = `${site}/${venue.type}/${market.id}`
-    const known = kept.get(key)
+  function entryOf(venue: BookVenue, market: BookMarket): CacheEntry {
+    const name = `${venue.chain}/${venue.network}/${venue.connector}`
+    const key = `${name}/${venue.type}/${market.id}`
+    const known = entries.get(key)
     if (known) {
       known.usedAt = performance.now()
       return known
     }
-    if (stopped) throw new SluiceError('OVERLOADED', 'The server is stopping: try again when it is back.', { retryAfterSeconds: 5 })
+    if (isStopped) throw new SluiceError('OVERLOADED', 'The server is stopping: try again when it is back.', { retryAfterSeconds: 5 })
     makeRoom()
     const { books } = venue
-    const feed = isStream(books)
-      ? createStreamFeed({ venue, stream: books, market, witness, staleMs: staleSeconds * 1000 })
-      : createChainFeed({ venue, books, source: sourceOf(venue, books), market, witness, synchroniser: following.of(venue) })
-    const entry = { feed, site, usedAt: performance.now() }
-    kept.set(key, entry)
+    const feed =
+      'watch' in books
+        ? createStreamFeed({ venue, stream: books, market, telemetry, staleMs: staleSeconds * 1000 })
+        : createChainFeed({ venue, books, source: sourceOf(venue, books), market, telemetry, synchroniser: following.of(venue) })
+    const entry = { feed, venue: name, usedAt: performance.now() }
+    entries.set(key, entry)
     return entry
   }
 
@@ -72,61 +73,57 @@ export function createBooks({ following, witness, staleSeconds, checkSeconds, id
   }
 
   function makeRoom(): void {
-    if (kept.size < maxBooks) return
-    const [oldest] = [...kept].filter(([, { feed }]) => feed.followers === 0).toSorted(([, a], [, b]) => a.usedAt - b.usedAt)
+    if (entries.size < maxBooks) return
+    const [oldest] = [...entries].filter(([, { feed }]) => feed.listeners === 0).toSorted(([, a], [, b]) => a.usedAt - b.usedAt)
     if (!oldest)
-      throw new SluiceError('OVERLOADED', `${maxBooks} order books are followed, which is the most: follow fewer.`, {
-        retryAfterSeconds: 5,
-      })
-    letGo(...oldest)
+      throw new SluiceError('OVERLOADED', `${maxBooks} order books are followed, the maximum. Follow fewer.`, { retryAfterSeconds: 5 })
+    drop(...oldest)
   }
 
-  function letGo(key: string, { feed }: Kept): void {
-    kept.delete(key)
+  function drop(key: string, { feed }: CacheEntry): void {
+    entries.delete(key)
     feed.stop()
   }
 
-  function beat(): void {
+  function onInterval(): void {
     const now = performance.now()
-    for (const [key, entry] of kept) {
-      if (entry.feed.followers === 0 && now - entry.usedAt > idleSeconds * 1000) letGo(key, entry)
-      else entry.feed.onInterval()
+    for (const [key, entry] of entries) {
+      if (entry.feed.listeners === 0 && now - entry.usedAt > idleSeconds * 1000) drop(key, entry)
+      else entry.feed.onInterval?.()
     }
     if (now - checkedAt < checkSeconds * 1000) return
     checkedAt = now
-    for (const site of new Set([...kept.values()].map((each) => each.site))) checkOne(site)
+    for (const venue of new Set([...entries.values()].map((each) => each.venue))) checkNext(venue)
   }
 
-  /** Of each exchange one after the other, so that what a check costs does not rise with the books. */
-  function checkOne(site: string): void {
-    for (const [key, entry] of kept) {
-      if (entry.site !== site || !entry.feed.check) continue
+  /** Checks the books of an exchange one after the other, so that more books do not mean more checks. */
+  function checkNext(venue: string): void {
+    for (const [key, entry] of entries) {
+      if (entry.venue !== venue || !entry.feed.check) continue
       void entry.feed.check()
-      kept.delete(key)
-      kept.set(key, entry)
+      entries.delete(key)
+      entries.set(key, entry)
       return
     }
   }
 
   return {
-    book: async (venue, market, at) => wanted(venue, market).feed.read(at),
-    follow(venue, market, changed) {
-      const entry = wanted(venue, market)
-      const unfollow = entry.feed.follow(changed)
+    book: async (venue, market, at) => entryOf(venue, market).feed.read(at),
+    follow(venue, market, listener) {
+      const entry = entryOf(venue, market)
+      const unfollow = entry.feed.follow(listener)
       return () => {
         unfollow()
         entry.usedAt = performance.now()
       }
     },
-    get kept() {
-      return kept.size
+    get size() {
+      return entries.size
     },
     stop() {
-      stopped = true
-      clearInterval(pulse)
-      for (const [key, entry] of kept) letGo(key, entry)
+      isStopped = true
+      clearInterval(interval)
+      for (const [key, entry] of entries) drop(key, entry)
     },
   }
 }
-
-const isStream = (books: BookStream | FollowedBooks): books is BookStream => 'watch' in books

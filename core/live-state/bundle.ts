@@ -1,15 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { At, Head, Wanting } from '../contracts/index.ts'
 import { abortable } from '../async.ts'
-import { type GroupedState, failureOf, type StateGroup, type StateSource, type TrackedState } from './tracked-states.ts'
+import type { At, Head, Wanting } from '../contracts/index.ts'
+import type { StateLoader } from './loading.ts'
+import { failureOf, type StateSource, type TrackedState } from './tracked-states.ts'
 
+/** One state of a bundle. */
 export interface BundlePart {
   readonly source: StateSource
   readonly key: string
   readonly about?: unknown
 }
 
-/** States after one block, in the order of the parts: the same array as long as none of them has changed. */
+/** States after one block, in the order of the parts. `states` stays the same array until one of them changes. */
 export interface StateSnapshot {
   readonly states: readonly unknown[]
   readonly head: Head
@@ -17,62 +19,63 @@ export interface StateSnapshot {
 
 /** States of one network that are read together, again and again. */
 export interface Bundle {
-  /** At once, and the same object until something may have changed; undefined where it must be waited for. */
+  /** Reads without waiting: the same object until something may have changed. Undefined if `read` would have to wait. */
   peek(): StateSnapshot | undefined
-  /** @throws SluiceError NETWORK where the network is away or too far behind */
+  /** @throws SluiceError NETWORK if the network is away or too far ahead */
   read(at: At): Promise<StateSnapshot>
-  /** Keeps them in memory until the function given is called. @throws SluiceError OVERLOADED where there is no room */
+  /** Keeps the states in memory until the returned function is called. @throws SluiceError OVERLOADED if there is no room */
   hold(): () => void
-  /** Loads some of them with more of what there is to know. */
-  loadMissing(wanting: readonly Wanting[], at: At): Promise<void>
+  /** Loads some states again, with what a reader found missing in them. */
+  loadMissing(missing: readonly Wanting[], at: At): Promise<void>
 }
 
-/** What a bundle needs of whoever follows its states. */
+/** What a bundle uses of the synchroniser of its network. */
 interface BundleHost {
+  /** Increases whenever a state may have changed. */
   readonly version: number
   readonly tip: Head | undefined
-  /** Whether what is in memory may be read at once. */
   isCurrent(): boolean
   requireCurrent(at: At): Promise<void>
-  trackOf(part: BundlePart): GroupedState
-  want(group: StateGroup, track: TrackedState): Promise<void>
+  stateOf(part: BundlePart): TrackedState
+  load: StateLoader
 }
 
-/** What is read without a change is said to be in use so often. */
+/** States that are read without a change are marked as used so often. */
 const touchMs = 5_000
-const mostWanting = 16
+/** What readers found missing in one state; the oldest is given up beyond it. */
+const maxMissing = 16
 
 export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bundle {
-  let view: StateSnapshot | undefined
+  let snapshot: StateSnapshot | undefined
   let version = -1
   let touchedAt = -Infinity
 
   function touch(): void {
     touchedAt = performance.now()
-    for (const part of parts) host.trackOf(part).track.usedAt = touchedAt
+    for (const part of parts) host.stateOf(part).usedAt = touchedAt
   }
 
   function peek(): StateSnapshot | undefined {
     const { tip } = host
     if (!tip || !host.isCurrent()) return undefined
     if (performance.now() - touchedAt > touchMs) touch()
-    if (version === host.version && view) return view
+    if (version === host.version && snapshot) return snapshot
     const states: unknown[] = []
     for (const part of parts) {
-      const state = host.trackOf(part).track.history.newest()
+      const state = host.stateOf(part).history.newest()
       if (state === undefined) return undefined
       states.push(state)
     }
-    const isSame = view?.states.every((state, index) => state === states[index])
-    view = { states: isSame && view ? view.states : states, head: tip }
+    const isSame = snapshot?.states.every((state, index) => state === states[index])
+    snapshot = { states: isSame && snapshot ? snapshot.states : states, head: tip }
     version = host.version
-    return view
+    return snapshot
   }
 
   return {
     peek,
     async read(at) {
-      // Nothing is asked of a network of which nothing is followed.
+      // A network without tracked states is not followed.
       touch()
       for (;;) {
         await host.requireCurrent(at)
@@ -80,36 +83,36 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
         if (now) return now
         const loading: Promise<void>[] = []
         for (const part of parts) {
-          const { group, track } = host.trackOf(part)
-          if (track.history.newest() !== undefined) continue
-          const failure = failureOf(track)
+          const state = host.stateOf(part)
+          if (state.history.newest() !== undefined) continue
+          const failure = failureOf(state)
           if (failure !== undefined) throw failure
-          loading.push(host.want(group, track))
+          loading.push(host.load(state))
         }
         await abortable(Promise.all(loading), at.signal)
       }
     },
     hold() {
-      // What somebody watches is not let go.
-      const watcher = () => {}
-      const tracks = parts.map((part) => host.trackOf(part).track)
-      for (const { watchers } of tracks) watchers.add(watcher)
+      // States with listeners are not dropped.
+      const listener = () => {}
+      const states = parts.map(host.stateOf)
+      for (const { listeners } of states) listeners.add(listener)
       return () => {
-        for (const { watchers } of tracks) watchers.delete(watcher)
+        for (const { listeners } of states) listeners.delete(listener)
         touch()
       }
     },
-    async loadMissing(wanting, at) {
-      const loading = wanting.map(async ({ index, more }) => {
+    async loadMissing(missing, at) {
+      const loading = missing.map(async ({ index, more }) => {
         const part = parts[index]
-        if (!part) throw new Error(`There is no part ${index} of what was read.`)
-        const { group, track } = host.trackOf(part)
-        const isIn = (list: readonly unknown[]) => list.some((known) => isDeepStrictEqual(known, more))
-        if (!isIn(track.more)) track.more.push(more)
-        if (track.more.length > mostWanting) track.more.shift()
-        // One that is under way without it brings nothing of it.
-        while (track.loading?.asked && !isIn(track.loading.asked)) await track.loading.done.catch(() => {})
-        return host.want(group, track)
+        if (!part) throw new Error(`The bundle has no part ${index}.`)
+        const state = host.stateOf(part)
+        const includesMore = (list: readonly unknown[]) => list.some((each) => isDeepStrictEqual(each, more))
+        if (!includesMore(state.more)) state.more.push(more)
+        if (state.more.length > maxMissing) state.more.shift()
+        // A load that began without it does not bring it.
+        while (state.loading?.asked && !includesMore(state.loading.asked)) await state.loading.done.catch(() => {})
+        return host.load(state)
       })
       await abortable(Promise.all(loading), at.signal)
     },

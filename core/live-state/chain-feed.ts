@@ -1,11 +1,10 @@
-import { compareCanonical } from '../decimal.ts'
-import { SluiceError } from '../api/index.ts'
 import type { Book, BookMarket, FollowedBooks, LastTrades } from '../contracts/index.ts'
-import { bookName, type BookVenue, type BookView, type BookFeed, type LatestBook, createBookListeners } from './book-feed.ts'
-import { createPriceLevels } from './price-levels.ts'
-import { lastTradesOf } from './stream-book.ts'
+import { SluiceError } from '../errors.ts'
+import { bookName, createBookListeners, type BookFeed, type BookVenue, type BookView, type LatestBook } from './book-feed.ts'
+import { createPriceLevels, crossedBy } from './price-levels.ts'
+import { readLastTrades } from './stream-book.ts'
 import type { Synchroniser } from './synchroniser.ts'
-import type { Telemetry, StateSubject } from './telemetry.ts'
+import type { StateSubject, Telemetry } from './telemetry.ts'
 import type { StateAtBlock, StateSource } from './tracked-states.ts'
 
 interface ChainFeedOptions {
@@ -13,31 +12,33 @@ interface ChainFeedOptions {
   books: FollowedBooks
   source: BookSource
   market: BookMarket
-  witness: Telemetry
+  telemetry: Telemetry
   synchroniser: Synchroniser
 }
 
-/** A book that is read from the chain and moved by its blocks. */
-export function createChainFeed({ venue, books, source, market, witness, synchroniser }: ChainFeedOptions): BookFeed {
+/** A book on a chain: loaded once, then moved by the blocks. */
+export function createChainFeed({ venue, books, source, market, telemetry, synchroniser }: ChainFeedOptions): BookFeed {
   const name = bookName(venue, market)
   const key = source.keyOf(market)
-  const followers = createBookListeners()
+  const listeners = createBookListeners()
   let unwatch: (() => void) | undefined
+  /** The state that `shown` was read from. */
   let from: unknown
   let shown: (Book & LastTrades) | undefined
   let last: LastTrades = {}
   let view: BookView | undefined
-  let told: { view: BookView | undefined; newest: LatestBook } | undefined
-  // Of the clock, so that it increases over restarts and over times when the book was let go.
+  let told: { view: BookView | undefined; latest: LatestBook } | undefined
+  // Begins with the clock, so that it increases over restarts and after the book was dropped.
   let sequence = Date.now()
 
-  /** @throws SluiceError UNKNOWN_ERROR where what the connector shows is no book */
+  /** @throws SluiceError UNKNOWN_ERROR if the connector does not return a valid book */
   function viewOf({ state, head }: StateAtBlock): BookView {
     if (state !== from || !shown) {
       const read = show(state)
       from = state
       shown = read
-      last = { ...last, ...lastOf(read) }
+      const { lastPrice, volume24h } = read
+      last = { ...last, ...(lastPrice !== undefined && { lastPrice }), ...(volume24h !== undefined && { volume24h }) }
       sequence += 1
     }
     const blockNumber = Number(head.number)
@@ -51,72 +52,62 @@ export function createChainFeed({ venue, books, source, market, witness, synchro
       return readBook(books.show(state, market))
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : 'unknown'
-      witness.trouble({ ...source.place, what: market.id }, 'defect', `${name} cannot be shown: ${why}`, cause)
-      const defect = new SluiceError(
-        'UNKNOWN_ERROR',
-        `${name} cannot be shown: the connector has failed. The server's log has the reason.`,
-        {
-          cause,
-        },
-      )
+      telemetry.trouble({ ...source.subject, what: market.id }, 'defect', `${name} cannot be shown: ${why}`, cause)
+      const defect = new SluiceError('UNKNOWN_ERROR', `${name} cannot be shown: the connector failed. The server's log has the reason.`, {
+        cause,
+      })
       synchroniser.invalidate(source, key, defect)
       throw defect
     }
   }
 
-  function changed(seen: StateAtBlock | undefined): void {
-    let now: BookView | undefined
+  function onState(now: StateAtBlock | undefined): void {
+    let next: BookView | undefined
     try {
-      now = seen && viewOf(seen)
+      next = now && viewOf(now)
     } catch {
-      // Told where it was found.
+      // Reported by show().
     }
-    if (!told || told.view !== now) told = { view: now, newest: () => now }
-    followers.tell(told.newest)
+    if (!told || told.view !== next) told = { view: next, latest: () => next }
+    listeners.tell(told.latest)
   }
 
   return {
     read: async (at) => viewOf(await synchroniser.read(source, key, at)),
-    follow(follower) {
-      const forget = followers.add(follower, told?.newest ?? 'nothing')
-      unwatch ??= synchroniser.watch(source, key, changed)
+    follow(listener) {
+      const remove = listeners.add(listener, told?.latest ?? 'nothing')
+      unwatch ??= synchroniser.watch(source, key, onState)
       return () => {
-        forget()
-        if (followers.size > 0) return
+        remove()
+        if (listeners.size > 0) return
         unwatch?.()
         unwatch = undefined
         told = undefined
       }
     },
-    get followers() {
-      return followers.size
+    get listeners() {
+      return listeners.size
     },
-    onInterval() {},
     stop: () => unwatch?.(),
   }
 }
 
-const lastOf = ({ lastPrice, volume24h }: LastTrades): LastTrades => ({
-  ...(lastPrice !== undefined && { lastPrice }),
-  ...(volume24h !== undefined && { volume24h }),
-})
-
-/** The books of one exchange on a chain, as they are followed. */
+/** The books of one exchange on a chain. */
 export interface BookSource extends StateSource {
   keyOf(market: BookMarket): string
 }
 
-export function createBookSource(books: FollowedBooks, place: StateSubject): BookSource {
+export function createBookSource(books: FollowedBooks, subject: StateSubject): BookSource {
   const markets = new Map<string, BookMarket>()
   return {
-    place,
+    subject,
     followed: books,
     keyOf(market) {
       const key = books.keyOfMarket(market)
       markets.set(key, market)
       return key
     },
-    // What was traded last cannot always be read again: it is no part of the book.
+    // Only the levels are compared: the last trade cannot always be read again.
     same(key, inMemory, loaded) {
       const market = markets.get(key)
       if (!market || loaded === undefined) return false
@@ -129,14 +120,14 @@ export function createBookSource(books: FollowedBooks, place: StateSubject): Boo
   }
 }
 
-/** A book as a connector gave it, in the one spelling of its numbers. Throws where it is none. */
+/** The book of a connector with canonical numbers. @throws Error if it is not a valid book */
 function readBook(given: Book & LastTrades): Book & LastTrades {
   const [buys, sells] = [createPriceLevels('buys'), createPriceLevels('sells')]
   if (!buys.replace(given.buys) || !sells.replace(given.sells))
-    throw new Error('its levels are not sorted best first with each price once, or are no numbers above 0')
-  if (buys.best !== undefined && sells.best !== undefined && compareCanonical(buys.best, sells.best) >= 0)
-    throw new Error(`the best bid ${buys.best} is not below the best ask ${sells.best}`)
-  const last = lastTradesOf(given)
-  if (!last) throw new Error('the last price or the volume is no number')
+    throw new Error('its levels are not sorted best first with each price once, or are not numbers above 0')
+  const crossed = crossedBy(buys, sells)
+  if (crossed !== undefined) throw new Error(crossed)
+  const last = readLastTrades(given)
+  if (!last) throw new Error('the last price or the volume is not a number')
   return { ...last, buys: buys.levels(), sells: sells.levels() }
 }

@@ -1,34 +1,11 @@
-// State in memory that follows chains and exchanges.
 import type { Log } from '../contracts/index.ts'
 import { createBooks, type Books } from './books.ts'
+import { createQuotes, openQuotedPairs, type Quotes } from './quotes.ts'
 import { createFollowing, type Following } from './synchroniser.ts'
-import { createQuotes, type Quotes, openQuotedPairs } from './quotes.ts'
-import { createWalletChecks, type WalletChecks } from './wallets.ts'
 import { createTelemetry, type LiveStateCounters } from './telemetry.ts'
+import { createWalletChecks, type WalletChecks } from './wallets.ts'
 
-export type { Books } from './books.ts'
-export type { BookListener as BookChanged, BookType, BookVenue, BookView, LatestBook as NewestBook } from './book-feed.ts'
-export type { Following } from './synchroniser.ts'
-export { updateOfFailure as newsOfFailure } from './pair-quoter.ts'
-export type { QuoteListener as QuoteChanged, QuoteUpdate as QuoteNews } from './pair-quoter.ts'
-export type { Quotes, QuoteVenue } from './quotes.ts'
-export type { WalletChecks as Recalls } from './wallets.ts'
-export type { LiveStateCounters as MarketCounters } from './telemetry.ts'
-
-interface LiveStateSettings {
-  staleBlocks: number
-  staleBlockSeconds: number
-  staleSeconds: number
-  checkSeconds: number
-}
-
-/** What nobody asked for so long is let go. */
-const idleSeconds = 300
-/** The most books, and the most states of one network. */
-const maxBooks = 1_000
-const maxKeys = 10_000
-
-/** All that the server keeps in memory of exchanges. */
+/** The state of chains and exchanges that the server keeps in memory and up to date. */
 export interface LiveState {
   readonly books: Books
   readonly quotes: Quotes
@@ -37,11 +14,25 @@ export interface LiveState {
   stop(): Promise<void>
 }
 
-/** @param dataDir where what was asked about is remembered from one run to the next */
+/** The settings `market.*`. */
+interface LiveStateSettings {
+  staleBlocks: number
+  staleBlockSeconds: number
+  staleSeconds: number
+  checkSeconds: number
+}
+
+/** What nobody used for so long is dropped. */
+const idleSeconds = 300
+const maxBooks = 1_000
+/** States of one network. */
+const maxKeys = 10_000
+
+/** @param dataDir keeps from one run to the next which pairs were quoted */
 export function createLiveState(settings: LiveStateSettings, dataDir: string, log: Log, counters: LiveStateCounters): LiveState {
-  const witness = createTelemetry(log, counters)
-  const following = createFollowing({ ...settings, idleSeconds, maxKeys, witness })
-  const books = createBooks({ ...settings, idleSeconds, maxBooks, following, witness })
+  const telemetry = createTelemetry(log, counters)
+  const following = createFollowing({ ...settings, idleSeconds, maxKeys, telemetry })
+  const books = createBooks({ ...settings, idleSeconds, maxBooks, following, telemetry })
   const quotes = createQuotes({ following, pairs: openQuotedPairs(dataDir, log) })
   return {
     books,

@@ -1,203 +1,215 @@
-import { SluiceError } from '../api/index.ts'
 import { abortable, pause, withDeadline } from '../async.ts'
 import type { Head, KnownOf } from '../contracts/index.ts'
+import { SluiceError } from '../errors.ts'
 import type { BlockHistory } from './blocks.ts'
 import type { Telemetry } from './telemetry.ts'
-import { applyBlock, uncoveredBy, type StateGroup, type TrackedState, startLoading } from './tracked-states.ts'
+import { applyBlock, uncoveredBy, type StateGroup, type TrackedState } from './tracked-states.ts'
 
-const loadMs = 15_000
-const againMs = 100
-/** So many keys are loaded at once. */
+// Loading states from their exchange, and comparing samples of them with it.
+
+const loadTimeoutMs = 15_000
+const retryMs = 100
 const maxKeysPerLoad = 250
 
-/** What the states of some keys were after a block. */
-async function loadStates(
-  { source, tracks }: StateGroup,
-  keys: readonly string[],
-  after: Head,
-  over: AbortSignal,
-): Promise<ReadonlyMap<string, unknown>> {
-  const known = new Map<string, KnownOf>()
-  for (const key of keys) {
-    const track = tracks.get(key)
-    if (track && (track.about !== undefined || track.more.length > 0)) known.set(key, { about: track.about, more: [...track.more] })
-  }
-  const { head, states } = await withDeadline(over, loadMs, (signal) =>
-    abortable(Promise.resolve(source.followed.load(keys, after, { signal }, known)), signal),
-  )
-  if (head.number !== after.number || (head.hash !== undefined && head.hash !== after.hash))
-    throw new Error(`it read block ${head.number} where ${after.number} was asked for`)
-  if (!(states instanceof Map)) throw new Error('it gave no states')
-  return states
-}
-
-/** Whether it is the network or the node that failed, rather than the plugin. */
-const isExternalFailure = (error: unknown): boolean =>
-  error instanceof SluiceError ? error.name !== 'UNKNOWN_ERROR' : error instanceof DOMException && error.name === 'TimeoutError'
-
-/** Whether it passes with the network's trouble. */
-export const isNetworkFailure = (error: unknown): boolean => error instanceof SluiceError && error.http >= 500 && isExternalFailure(error)
-
-/**
- * Loads what is wanted of a group, at the newest block, and moves it on by what happened while it was loaded. Where one key makes the
- * connector fail, the others are loaded without it.
- */
-async function loadGroup(
-  group: StateGroup,
-  tracks: readonly TrackedState[],
-  trail: BlockHistory,
-  witness: Telemetry,
-  over: AbortSignal,
-  tries = 2,
-): Promise<void> {
-  const { place } = group.source
-  const after = trail.tip
-  if (!after) return
-  try {
-    const states = await loadStates(
-      group,
-      tracks.map(({ key }) => key),
-      after,
-      over,
-    )
-    // Another fork, or blocks of which this was not asked for when it was not followed yet: it is loaded again.
-    const since = trail.after(after.hash)
-    if (!since?.every((block) => uncoveredBy(group, tracks, block).length === 0)) {
-      for (const track of tracks) group.wanted.add(track)
-      return
-    }
-    const loaded = new Set(tracks)
-    for (const track of tracks) {
-      const state = states.get(track.key)
-      track.history.clear()
-      if (state !== undefined) track.history.put(after.number, state)
-      else
-        fail(
-          track,
-          new SluiceError('PAIR_NOT_FOUND', `${place.connector} has nothing called ${track.key} on ${place.chain}/${place.network}.`),
-        )
-    }
-    for (const block of since) for (const track of applyBlock(group, block, witness, loaded)) group.wanted.add(track)
-    for (const track of tracks) {
-      if (track.history.newest() === undefined) continue
-      track.again.reset()
-      delete track.error
-      track.loading?.settle()
-    }
-  } catch (error) {
-    if (over.aborted) return
-    // A node may be about to have the block, or another one takes over.
-    if (isNetworkFailure(error) && tries > 1) {
-      await pause(againMs, over)
-      return loadGroup(group, tracks, trail, witness, over, tries - 1)
-    }
-    if (!isExternalFailure(error) && tracks.length > 1) {
-      await Promise.all(tracks.map((track) => loadGroup(group, [track], trail, witness, over)))
-      return
-    }
-    for (const track of tracks) fail(track, errorOf(group, track, error, witness))
-  }
-}
-
-function fail(track: TrackedState, error: unknown): void {
-  track.error = error
-  track.again.failed()
-  track.loading?.settle(error)
-}
-
-function errorOf({ source: { place } }: StateGroup, { key }: TrackedState, error: unknown, witness: Telemetry): unknown {
-  const where = `${place.connector} on ${place.chain}/${place.network}`
-  if (error instanceof SluiceError && isExternalFailure(error)) return error
-  if (isExternalFailure(error))
-    return new SluiceError('NETWORK', `${key} of ${where} was not read in time. Try again.`, { retryAfterSeconds: 1, cause: error })
-  const why = error instanceof Error ? error.message : 'unknown'
-  witness.trouble({ ...place, what: key }, 'defect', `the connector failed to load a state: ${why}`, error)
-  return new SluiceError('UNKNOWN_ERROR', `The connector ${place.connector} has failed to read ${key}. The server's log has the reason.`, {
-    cause: error,
-  })
-}
+/** Loads a state; those of one exchange that are wanted at the same time are loaded together. Settles when it is loaded, or with the reason why not. */
+export type StateLoader = (state: TrackedState) => Promise<void>
 
 interface StateLoaderOptions {
-  trail: BlockHistory
-  witness: Telemetry
-  /** Until it is aborted; undefined where nothing is followed. */
+  history: BlockHistory
+  telemetry: Telemetry
+  /** Loading stops when it is aborted; undefined while nothing is followed. */
   running(): AbortSignal | undefined
-  /** Told whenever some of what was wanted is there, or could not be loaded. */
-  loaded(): void
+  /** Called whenever some states are loaded, or failed to load. */
+  onLoad(): void
 }
 
-/** Loads states: all that is wanted of an exchange at the same time together. Settles once there is one, or why there is none. */
-type StateLoader = (group: StateGroup, track: TrackedState) => Promise<void>
-
-export function createStateLoader({ trail, witness, running, loaded }: StateLoaderOptions): StateLoader {
-  async function load(group: StateGroup): Promise<void> {
-    group.due = false
+export function createStateLoader({ history, telemetry, running, onLoad }: StateLoaderOptions): StateLoader {
+  async function loadWanted(group: StateGroup): Promise<void> {
+    group.isLoadScheduled = false
     const signal = running()
     for (;;) {
-      if (!signal || signal.aborted || !trail.tip || group.wanted.size === 0) return
-      const some = [...group.wanted].slice(0, maxKeysPerLoad)
-      for (const track of some) {
-        group.wanted.delete(track)
-        if (track.loading) track.loading.asked = [...track.more]
+      if (!signal || signal.aborted || !history.tip || group.wanted.size === 0) return
+      const states = [...group.wanted].slice(0, maxKeysPerLoad)
+      for (const state of states) {
+        group.wanted.delete(state)
+        if (state.loading) state.loading.asked = [...state.more]
       }
-      await loadGroup(group, some, trail, witness, signal)
-      loaded()
+      await loadGroup(group, states, history, telemetry, signal)
+      onLoad()
     }
   }
 
-  return (group, track) => {
-    const { done, isNew } = startLoading(track)
-    if (isNew) group.wanted.add(track)
-    if (group.wanted.size > 0 && !group.due) {
-      group.due = true
-      setImmediate(() => void load(group))
+  return (state) => {
+    const { group } = state
+    const isNew = state.loading === undefined
+    const { done } = (state.loading ??= startLoading(state))
+    if (isNew) group.wanted.add(state)
+    if (group.wanted.size > 0 && !group.isLoadScheduled) {
+      group.isLoadScheduled = true
+      setImmediate(() => void loadWanted(group))
     }
     return done
   }
 }
 
-/** So many states of an exchange are compared at once: those that were not for the longest time. */
+function startLoading(state: TrackedState): NonNullable<TrackedState['loading']> {
+  let settle = (_error?: unknown) => {}
+  const done = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error === undefined ? resolve() : reject(error))
+  })
+  // A failure that nobody waits for must not be an unhandled rejection.
+  done.catch(() => {})
+  return {
+    done,
+    settle(error) {
+      delete state.loading
+      settle(error)
+    },
+  }
+}
+
+/**
+ * Loads some states of a group after the newest block, and applies the blocks that came meanwhile. If one key makes the connector fail, the
+ * others are loaded without it.
+ */
+async function loadGroup(
+  group: StateGroup,
+  states: readonly TrackedState[],
+  history: BlockHistory,
+  telemetry: Telemetry,
+  signal: AbortSignal,
+  tries = 2,
+): Promise<void> {
+  const { chain, network, connector } = group.source.subject
+  const after = history.tip
+  if (!after) return
+  try {
+    const loaded = await loadStates(group, states, after, signal)
+    // After a reorganisation, or if a block since then was not asked about these states, they are loaded again.
+    const since = history.after(after.hash)
+    if (!since?.every((block) => uncoveredBy(block, group, states).length === 0)) {
+      for (const each of states) group.wanted.add(each)
+      return
+    }
+    for (const each of states) {
+      const state = loaded.get(each.key)
+      each.history.clear()
+      if (state !== undefined) each.history.put(after.number, state)
+      else fail(each, new SluiceError('PAIR_NOT_FOUND', `${connector} has no ${each.key} on ${chain}/${network}.`))
+    }
+    const only = new Set(states)
+    for (const block of since) for (const lost of applyBlock(group, block, telemetry, only)) group.wanted.add(lost)
+    for (const each of states) {
+      if (each.history.newest() === undefined) continue
+      each.retry.reset()
+      delete each.error
+      each.loading?.settle()
+    }
+  } catch (error) {
+    if (signal.aborted) return
+    // The node may not have the block yet, or another node takes over.
+    if (isNetworkFailure(error) && tries > 1) {
+      await pause(retryMs, signal)
+      return loadGroup(group, states, history, telemetry, signal, tries - 1)
+    }
+    if (!isExternalFailure(error) && states.length > 1) {
+      await Promise.all(states.map((each) => loadGroup(group, [each], history, telemetry, signal)))
+      return
+    }
+    for (const each of states) fail(each, errorOf(each, error, telemetry))
+  }
+}
+
+/** The states after a block, by key. */
+async function loadStates(
+  { source: { followed } }: StateGroup,
+  states: readonly TrackedState[],
+  after: Head,
+  runSignal: AbortSignal,
+): Promise<ReadonlyMap<string, unknown>> {
+  const keys = states.map(({ key }) => key)
+  const known = new Map<string, KnownOf>()
+  for (const { key, about, more } of states) if (about !== undefined || more.length > 0) known.set(key, { about, more: [...more] })
+  const { head, states: loaded } = await withDeadline(runSignal, loadTimeoutMs, (signal) =>
+    abortable(Promise.resolve(followed.load(keys, after, { signal }, known)), signal),
+  )
+  if (head.number !== after.number || (head.hash !== undefined && head.hash !== after.hash))
+    throw new Error(`it read block ${head.number} instead of ${after.number}`)
+  if (!(loaded instanceof Map)) throw new Error('it returned no states')
+  return loaded
+}
+
+function fail(state: TrackedState, error: unknown): void {
+  state.error = error
+  state.retry.failed()
+  state.loading?.settle(error)
+}
+
+function errorOf({ key, group }: TrackedState, error: unknown, telemetry: Telemetry): unknown {
+  const { subject } = group.source
+  if (error instanceof SluiceError && isExternalFailure(error)) return error
+  if (isExternalFailure(error)) {
+    const where = `${subject.connector} on ${subject.chain}/${subject.network}`
+    return new SluiceError('NETWORK', `${key} of ${where} was not read in time. Try again.`, { retryAfterSeconds: 1, cause: error })
+  }
+  const why = error instanceof Error ? error.message : 'unknown'
+  telemetry.trouble({ ...subject, what: key }, 'defect', `the connector failed to load a state: ${why}`, error)
+  return new SluiceError('UNKNOWN_ERROR', `The connector ${subject.connector} failed to read ${key}. The server's log has the reason.`, {
+    cause: error,
+  })
+}
+
+/** Whether the network or the node failed, rather than the plugin. */
+const isExternalFailure = (error: unknown): boolean =>
+  error instanceof SluiceError ? error.name !== 'UNKNOWN_ERROR' : error instanceof DOMException && error.name === 'TimeoutError'
+
+/** Whether the failure ends when the network recovers. */
+export const isNetworkFailure = (error: unknown): boolean => error instanceof SluiceError && error.http >= 500 && isExternalFailure(error)
+
+/** So many states of an exchange are compared at once: those that were compared the longest ago. */
 const sampleSize = 4
 
 /**
- * Reads some states anew, compares them with those in memory after the same block, and lets go what differs. What differs is read a second
- * time first: a node that makes a block while it is asked about the one before may answer by what is in both.
+ * Loads a sample of states, and compares it with memory after the same block. What differs is loaded a second time: a node that makes a block
+ * during the first question may answer partly by each of the two blocks.
+ * @param discard called with each state that is wrong
  */
 export async function checkSample(
   group: StateGroup,
-  trail: BlockHistory,
-  witness: Telemetry,
-  over: AbortSignal,
-  again: (track: TrackedState) => void,
+  history: BlockHistory,
+  telemetry: Telemetry,
+  signal: AbortSignal,
+  discard: (state: TrackedState) => void,
 ): Promise<void> {
-  const { source, tracks } = group
-  const after = trail.tip
-  const sample = [...tracks.values()].filter(({ history }) => after && history.at(after.number) !== undefined).slice(0, sampleSize)
+  const { source, states } = group
+  const { subject } = source
+  const after = history.tip
+  const sample = [...states.values()].filter((each) => after && each.history.at(after.number) !== undefined).slice(0, sampleSize)
   if (!after || sample.length === 0) return
-  // They come last the next time.
-  for (const track of sample) {
-    tracks.delete(track.key)
-    tracks.set(track.key, track)
+  // The next check takes others first.
+  for (const each of sample) {
+    states.delete(each.key)
+    states.set(each.key, each)
   }
-  const inMemory = new Map(sample.map((track) => [track, track.history.newest()]))
+  const inMemory = new Map(sample.map((each) => [each, each.history.newest()]))
   const differing = async (among: readonly TrackedState[]): Promise<readonly TrackedState[]> => {
-    const keys = among.map(({ key }) => key)
-    const states = keys.length === 0 ? new Map<string, unknown>() : await loadStates(group, keys, after, over)
-    return among.filter((track) => !source.same(track.key, inMemory.get(track), states.get(track.key)))
+    if (among.length === 0) return among
+    const loaded = await loadStates(group, among, after, signal)
+    return among.filter((each) => !source.same(each.key, inMemory.get(each), loaded.get(each.key)))
   }
   try {
     const suspects = await differing(sample)
     const different = await differing(suspects)
-    for (const track of sample) {
-      const outcome = different.includes(track) ? 'different' : suspects.includes(track) ? 'unclear' : 'equal'
-      witness.check({ ...source.place, what: track.key }, outcome)
+    for (const each of sample) {
+      const outcome = different.includes(each) ? 'different' : suspects.includes(each) ? 'unclear' : 'equal'
+      telemetry.check({ ...subject, what: each.key }, outcome)
       if (outcome !== 'different') continue
-      again(track)
-      source.followed.foundWrong?.(inMemory.get(track))
+      discard(each)
+      source.followed.foundWrong?.(inMemory.get(each))
     }
   } catch (error) {
-    if (over.aborted) return
-    witness.check(source.place, 'unclear')
-    if (!isExternalFailure(error)) witness.trouble(source.place, 'defect', 'the connector failed to read states for a comparison', error)
+    if (signal.aborted) return
+    telemetry.check(subject, 'unclear')
+    if (!isExternalFailure(error)) telemetry.trouble(subject, 'defect', 'the connector failed to load states for a comparison', error)
   }
 }

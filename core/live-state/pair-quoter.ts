@@ -1,305 +1,305 @@
 import { setMaxListeners } from 'node:events'
-import { setImmediate as turn } from 'node:timers/promises'
-import { SluiceError, type ErrorName } from '../api/index.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { At, FollowedPricing, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
+import { SluiceError, type ErrorName } from '../errors.ts'
 import type { Bundle, StateSnapshot } from './bundle.ts'
 import type { Synchroniser } from './synchroniser.ts'
 
-/** Quotes of two tokens, for whatever amount. */
+/** Quotes two tokens, for any amount. */
 export interface PairQuoter {
-  /** At once where all that it goes by is in memory; the same object where it was given before by the same states. */
+  /** Returns at once if all states are in memory: the same object for the same question and states. */
   quote(swap: Swap, at: At): Quote | Promise<Quote>
-  /** Brings what quotes go by into memory. */
+  /** Loads the states. */
   load(at: At): Promise<void>
-  /** What they go by now; undefined where that must be waited for. */
+  /** The states; undefined if `load` would have to wait. */
   peek(): StateSnapshot | undefined
-  /** What they go by besides its states: of two views that are equal in both all quotes are the same. */
-  conditions(view: StateSnapshot): unknown
-  /** Keeps it in memory until the function given is called. */
+  /** What quotes depend on besides the states: with equal states and conditions, all quotes are equal. */
+  conditions(snapshot: StateSnapshot): unknown
+  /** Keeps the states in memory until the returned function is called. */
   hold(): () => void
 }
 
-// The first, and some more where what is known turns out to be wanting. What is unknown after that counts as unable.
-const mostReads = 4
-const mostAnswers = 1_000
+/** The first read, and more with what turned out to be missing. What is still missing then counts as unusable. */
+const maxReads = 4
+const maxCachedQuotes = 1_000
 
 export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, bundle: Bundle): PairQuoter {
-  let view: StateSnapshot | undefined
-  const answers = new Map<string, Quote>()
+  /** The states that the cached quotes were computed from. */
+  let current: StateSnapshot | undefined
+  const cache = new Map<string, Quote>()
 
-  function seen(now: StateSnapshot): void {
-    if (now === view) return
-    view = now
-    answers.clear()
+  function use(snapshot: StateSnapshot): void {
+    if (snapshot === current) return
+    current = snapshot
+    cache.clear()
   }
 
-  async function make(swap: Swap, question: string, at: At): Promise<Quote> {
+  function keep(snapshot: StateSnapshot, question: string, quote: Quote): Quote {
+    if (current === snapshot && cache.size < maxCachedQuotes) cache.set(question, quote)
+    return quote
+  }
+
+  async function load(swap: Swap, question: string, at: At): Promise<Quote> {
     for (let reads = 1; ; reads += 1) {
-      const now = bundle.peek() ?? (await bundle.read(at))
-      seen(now)
-      const quote = pricing.quote(swap, choice, now.states, now.head, Math.max(mostReads - reads, 0))
+      const snapshot = bundle.peek() ?? (await bundle.read(at))
+      use(snapshot)
+      const quote = pricing.quote(swap, choice, snapshot.states, snapshot.head, Math.max(maxReads - reads, 0))
       if ('wanting' in quote) {
         await bundle.loadMissing(quote.wanting, at)
         continue
       }
-      await pricing.vet(quote, now.states, at)
-      return kept(now, question, quote)
+      await pricing.vet(quote, snapshot.states, at)
+      return keep(snapshot, question, quote)
     }
   }
 
-  /** What of it can be had without waiting, with all that is wanting left to others. */
-  function makeNow(now: StateSnapshot, swap: Swap, question: string, at: At): Quote | Promise<Quote> {
-    const quote = pricing.quote(swap, choice, now.states, now.head, mostReads - 1)
-    if ('wanting' in quote) return make(swap, question, at)
-    const vetting = pricing.vet(quote, now.states, at)
-    return vetting ? vetting.then(() => kept(now, question, quote)) : kept(now, question, quote)
-  }
-
-  function kept(now: StateSnapshot, question: string, quote: Quote): Quote {
-    if (view === now && answers.size < mostAnswers) answers.set(question, quote)
-    return quote
+  /** Computes the quote without waiting, unless something is missing in the states. */
+  function compute(snapshot: StateSnapshot, swap: Swap, question: string, at: At): Quote | Promise<Quote> {
+    const quote = pricing.quote(swap, choice, snapshot.states, snapshot.head, maxReads - 1)
+    if ('wanting' in quote) return load(swap, question, at)
+    const vetting = pricing.vet(quote, snapshot.states, at)
+    return vetting ? vetting.then(() => keep(snapshot, question, quote)) : keep(snapshot, question, quote)
   }
 
   return {
     async load(at) {
       await bundle.read(at)
     },
-    peek: () => bundle.peek(),
-    conditions(view) {
+    peek: bundle.peek,
+    conditions(snapshot) {
       try {
-        return pricing.conditions?.(view.head) ?? view
+        return pricing.conditions?.(snapshot.head) ?? snapshot
       } catch {
-        // Told where plugins are called: then each block may give others.
-        return view
+        // The boundary to plugins reports it. Then every block may change the quotes.
+        return snapshot
       }
     },
-    hold: () => bundle.hold(),
+    hold: bundle.hold,
     quote(swap, at) {
-      const question = `${swap.exact} ${swap.amountRaw}`
-      const now = bundle.peek()
-      if (!now) return make(swap, question, at)
-      seen(now)
-      return answers.get(question) ?? makeNow(now, swap, question, at)
+      const question = questionOf(swap)
+      const snapshot = bundle.peek()
+      if (!snapshot) return load(swap, question, at)
+      use(snapshot)
+      return cache.get(question) ?? compute(snapshot, swap, question, at)
     },
   }
 }
 
-/** Quotes of one network that somebody follows. */
+const questionOf = ({ exact, amountRaw }: Swap) => `${exact} ${amountRaw}`
+
+/** A quote, or why the exchange gives none; undefined while neither is known. */
+export type QuoteUpdate = Quote | SluiceError | undefined
+export type QuoteListener = (update: QuoteUpdate) => void
+
+/** Failures on the way to the exchange, which say nothing about the question. */
+const passingErrors: ReadonlySet<ErrorName> = new Set(['NETWORK', 'RATE_LIMIT', 'TIMEOUT', 'SERVICE_UNINITIALIZED'])
+
+/** @param what failed, as the beginning of a sentence */
+export function updateOfFailure(error: unknown, what = 'The quote'): SluiceError | undefined {
+  if (error instanceof DOMException && error.name === 'TimeoutError') return undefined
+  if (error instanceof SluiceError) return passingErrors.has(error.name) ? undefined : error
+  return new SluiceError('UNKNOWN_ERROR', `${what} failed by a defect of the server. The server's log has the reason.`, { cause: error })
+}
+
+/** Whether both updates say the same, possibly of different blocks. */
+function isSameUpdate(one: QuoteUpdate, other: QuoteUpdate): boolean {
+  if (one === other) return true
+  if (one === undefined || other === undefined) return false
+  if (isError(one) || isError(other)) return isError(one) && isError(other) && one.name === other.name && one.message === other.message
+  return one.amountRaw === other.amountRaw && JSON.stringify(one.route) === JSON.stringify(other.route)
+}
+
+const isError = (update: Quote | SluiceError): update is SluiceError => update instanceof SluiceError
+
+/** The quotes of one network that are followed. */
 export interface QuoteSubscriptions {
   /**
-   * Calls back with the quote as soon as there is one, and after every block in which it has become another. Each question is answered once
-   * for all who follow it. Until the function given is called.
-   * @throws SluiceError OVERLOADED where there is no room
+   * Calls back with the first quote and after every block that changes it, until the returned function is called. Each question is computed
+   * once for all who follow it.
+   * @throws SluiceError OVERLOADED if there is no room
    */
-  follow(desk: PairQuoter, swap: Swap, changed: QuoteListener): () => void
+  follow(quoter: PairQuoter, swap: Swap, listener: QuoteListener): () => void
 }
 
 interface Question {
   readonly swap: Swap
-  readonly followers: Set<QuoteListener>
-  news: QuoteUpdate | 'nothing'
-  isAsked: boolean
-  /** Whether there was a block while it was asked. */
-  again: boolean
+  readonly listeners: Set<QuoteListener>
+  update: QuoteUpdate | 'none yet'
+  isComputing: boolean
+  /** Whether a block came during the computation. */
+  isOutdated: boolean
 }
 
-/** All that is asked of a desk. */
-interface Asked {
-  readonly desk: PairQuoter
+/** All questions to one quoter. */
+interface FollowedPair {
+  readonly quoter: PairQuoter
   readonly questions: Map<string, Question>
   readonly release: () => void
-  /** What the last quotes were made of. */
+  /** What the last quotes were computed from. */
   states: readonly unknown[] | undefined
   conditions: unknown
   isLoading: boolean
 }
 
-/** On one network: each of them is computed anew after every block. */
-const mostQuestions = 10_000
-const pulseMs = 1_000
-/** Where nothing is known for so long, that is said. */
-const unsureMs = 3_000
-/** So long everything else waits. */
+/** On one network: every block computes all of them anew. */
+const maxQuestions = 10_000
+const intervalMs = 1_000
+/** After so long without a quote, listeners are told that there is none. */
+const answerWithinMs = 3_000
+/** How long a sweep may keep the event loop to itself. */
 const sliceMs = 5
 
 export function createQuoteSubscriptions(synchroniser: Pick<Synchroniser, 'onChange'>): QuoteSubscriptions {
-  const all = new Map<PairQuoter, Asked>()
-  let end: (() => void) | undefined
+  const pairs = new Map<PairQuoter, FollowedPair>()
+  let stop: (() => void) | undefined
   let count = 0
-  let at: At & { since: number } = { signal: AbortSignal.abort(), since: -Infinity }
+  let deadline: At & { since: number } = { signal: AbortSignal.abort(), since: -Infinity }
   let isSweeping = false
-  let hasMoved = false
+  let hasChanged = false
 
   function start(): void {
-    if (end) return
-    const unhear = synchroniser.onChange(move)
-    const pulse = setInterval(beat, pulseMs)
-    pulse.unref()
-    end = () => {
-      unhear()
-      clearInterval(pulse)
-      end = undefined
+    if (stop) return
+    const unsubscribe = synchroniser.onChange(scheduleSweep)
+    const interval = setInterval(retryOpen, intervalMs)
+    interval.unref()
+    stop = () => {
+      unsubscribe()
+      clearInterval(interval)
+      stop = undefined
     }
   }
 
-  function move(): void {
-    hasMoved = true
+  function scheduleSweep(): void {
+    hasChanged = true
     if (isSweeping) return
     isSweeping = true
-    // All that a block changes is in memory first.
+    // Only once all changes of the block are in memory.
     setImmediate(() => void sweep())
   }
 
   async function sweep(): Promise<void> {
-    while (hasMoved) {
-      hasMoved = false
+    while (hasChanged) {
+      hasChanged = false
       let since = performance.now()
-      for (const [desk, question] of inTurn()) {
-        void ask(desk, question)
+      for (const [quoter, question] of dueQuestions()) {
+        void compute(quoter, question)
         if (performance.now() - since < sliceMs) continue
-        await turn()
+        await nextTurn()
         since = performance.now()
       }
     }
     isSweeping = false
   }
 
-  /** What may have become another, and what was not answered yet; first that of which pools have changed, and not only the price of gas. */
-  function inTurn(): readonly (readonly [PairQuoter, Question])[] {
-    const [moved, others]: [(readonly [PairQuoter, Question])[], (readonly [PairQuoter, Question])[]] = [[], []]
-    for (const asked of all.values()) {
-      const { desk, questions } = asked
-      const view = desk.peek()
-      if (!view) {
-        void load(asked)
+  /** The questions whose quote may have changed or that have none yet. Those whose pools changed come before those whose gas price did. */
+  function dueQuestions(): readonly (readonly [PairQuoter, Question])[] {
+    const [withNewStates, others]: [(readonly [PairQuoter, Question])[], (readonly [PairQuoter, Question])[]] = [[], []]
+    for (const pair of pairs.values()) {
+      const { quoter, questions } = pair
+      const snapshot = quoter.peek()
+      if (!snapshot) {
+        void load(pair)
         continue
       }
-      const { states } = view
-      const conditions = desk.conditions(view)
-      const turn = states === asked.states ? others : moved
-      const isSame = states === asked.states && conditions === asked.conditions
-      Object.assign(asked, { states, conditions })
-      for (const question of questions.values()) if (!isSame || isOpen(question)) turn.push([desk, question])
+      const { states } = snapshot
+      const conditions = quoter.conditions(snapshot)
+      const due = states === pair.states ? others : withNewStates
+      const isSame = states === pair.states && conditions === pair.conditions
+      Object.assign(pair, { states, conditions })
+      for (const question of questions.values()) if (!isSame || isOpen(question)) due.push([quoter, question])
     }
-    return [...moved, ...others]
+    return [...withNewStates, ...others]
   }
 
-  async function load(asked: Asked): Promise<void> {
-    if (asked.isLoading) return
-    asked.isLoading = true
+  async function load(pair: FollowedPair): Promise<void> {
+    if (pair.isLoading) return
+    pair.isLoading = true
     try {
-      await asked.desk.load(soon())
-      move()
+      await pair.quoter.load(sharedDeadline())
+      scheduleSweep()
     } catch (error) {
-      for (const question of asked.questions.values()) tell(question, updateOfFailure(error))
+      for (const question of pair.questions.values()) publish(question, updateOfFailure(error))
     }
-    asked.isLoading = false
+    pair.isLoading = false
   }
 
-  async function ask(desk: PairQuoter, question: Question): Promise<void> {
-    question.again = question.isAsked
-    if (question.isAsked) return
-    question.isAsked = true
+  async function compute(quoter: PairQuoter, question: Question): Promise<void> {
+    question.isOutdated = question.isComputing
+    if (question.isComputing) return
+    question.isComputing = true
     do {
-      question.again = false
-      tell(question, await answer(desk, question.swap))
-    } while (question.again)
-    question.isAsked = false
+      question.isOutdated = false
+      let update: QuoteUpdate
+      try {
+        update = await quoter.quote(question.swap, sharedDeadline())
+      } catch (error) {
+        update = updateOfFailure(error)
+      }
+      publish(question, update)
+    } while (question.isOutdated)
+    question.isComputing = false
   }
 
-  async function answer(desk: PairQuoter, swap: Swap): Promise<QuoteUpdate> {
-    try {
-      return await desk.quote(swap, soon())
-    } catch (error) {
-      return updateOfFailure(error)
-    }
-  }
-
-  /** One clock for all that is asked within a short time. */
-  function soon(): At {
+  /** One timer for all questions within a short time. */
+  function sharedDeadline(): At {
     const now = performance.now()
-    if (now - at.since > pulseMs) {
-      at = { signal: AbortSignal.timeout(unsureMs), since: now }
-      setMaxListeners(0, at.signal)
+    if (now - deadline.since > intervalMs) {
+      deadline = { signal: AbortSignal.timeout(answerWithinMs), since: now }
+      setMaxListeners(0, deadline.signal)
     }
-    return at
+    return deadline
   }
 
-  function tell(question: Question, news: QuoteUpdate): void {
-    if (question.news !== 'nothing' && isSameUpdate(question.news, news)) return
-    question.news = news
-    for (const changed of question.followers) changed(news)
+  function publish(question: Question, update: QuoteUpdate): void {
+    if (question.update !== 'none yet' && isSameUpdate(question.update, update)) return
+    question.update = update
+    for (const listener of question.listeners) listener(update)
   }
 
-  /** What nothing can be said of is tried again, block or not. */
-  function beat(): void {
-    for (const { desk, questions } of all.values()) if (!desk.peek() || [...questions.values()].some(isOpen)) return move()
+  /** Questions without a quote are tried again even if no block comes. */
+  function retryOpen(): void {
+    for (const { quoter, questions } of pairs.values()) if (!quoter.peek() || [...questions.values()].some(isOpen)) return scheduleSweep()
   }
 
-  function askedOf(desk: PairQuoter): Asked {
-    const known = all.get(desk)
+  function pairOf(quoter: PairQuoter): FollowedPair {
+    const known = pairs.get(quoter)
     if (known) return known
-    const asked: Asked = { desk, questions: new Map(), release: desk.hold(), states: undefined, conditions: undefined, isLoading: false }
-    all.set(desk, asked)
-    return asked
+    const pair = { quoter, questions: new Map(), release: quoter.hold(), states: undefined, conditions: undefined, isLoading: false }
+    pairs.set(quoter, pair)
+    return pair
   }
 
   return {
-    follow(desk, swap, changed) {
-      const key = `${swap.exact} ${swap.amountRaw}`
-      const known = all.get(desk)?.questions.get(key)
-      if (!known && count >= mostQuestions)
-        throw new SluiceError('OVERLOADED', `${mostQuestions} prices of a network are followed, which is the most: follow fewer.`, {
+    follow(quoter, swap, listener) {
+      const key = questionOf(swap)
+      const known = pairs.get(quoter)?.questions.get(key)
+      if (!known && count >= maxQuestions)
+        throw new SluiceError('OVERLOADED', `${maxQuestions} prices of a network are followed, the maximum. Follow fewer.`, {
           retryAfterSeconds: 5,
         })
-      const asked = askedOf(desk)
-      const question = known ?? { swap, followers: new Set(), news: 'nothing', isAsked: false, again: false }
+      const pair = pairOf(quoter)
+      const question: Question = known ?? { swap, listeners: new Set(), update: 'none yet', isComputing: false, isOutdated: false }
       if (!known) {
-        asked.questions.set(key, question)
+        pair.questions.set(key, question)
         count += 1
         start()
-        move()
+        scheduleSweep()
       }
-      // One function may follow several.
-      const mine: QuoteListener = (news) => changed(news)
-      question.followers.add(mine)
-      if (question.news !== 'nothing') changed(question.news)
+      // The same function may follow several questions.
+      const own: QuoteListener = (update) => listener(update)
+      question.listeners.add(own)
+      if (question.update !== 'none yet') listener(question.update)
       return () => {
-        if (!question.followers.delete(mine) || question.followers.size > 0) return
-        asked.questions.delete(key)
+        if (!question.listeners.delete(own) || question.listeners.size > 0) return
+        pair.questions.delete(key)
         count -= 1
-        if (asked.questions.size > 0) return
-        asked.release()
-        all.delete(desk)
-        if (all.size === 0) end?.()
+        if (pair.questions.size > 0) return
+        pair.release()
+        pairs.delete(quoter)
+        if (pairs.size === 0) stop?.()
       }
     },
   }
 }
 
-const isOpen = ({ news }: Question): boolean => news === 'nothing' || news === undefined
-
-/** A quote, or why the exchange gives none; undefined while nothing can be said of it. */
-export type QuoteUpdate = Quote | SluiceError | undefined
-export type QuoteListener = (news: QuoteUpdate) => void
-
-/** What is wrong with the way to the exchange, and not with the question. */
-const passing: ReadonlySet<ErrorName> = new Set(['NETWORK', 'RATE_LIMIT', 'TIMEOUT', 'SERVICE_UNINITIALIZED'])
-
-/** @param what failed, as a sentence begins */
-export function updateOfFailure(error: unknown, what = 'The quote'): SluiceError | undefined {
-  if (error instanceof DOMException && error.name === 'TimeoutError') return undefined
-  if (error instanceof SluiceError) return passing.has(error.name) ? undefined : error
-  return new SluiceError('UNKNOWN_ERROR', `${what} failed by a defect of the server. The server's log has the reason.`, { cause: error })
-}
-
-/** Whether the one says what the other says: at whatever block. */
-function isSameUpdate(one: QuoteUpdate, other: QuoteUpdate): boolean {
-  if (one === other) return true
-  if (one === undefined || other === undefined) return false
-  if (one instanceof SluiceError || other instanceof SluiceError)
-    return isSluiceError(one) && isSluiceError(other) && one.name === other.name && one.message === other.message
-  return one.amountRaw === other.amountRaw && JSON.stringify(one.route) === JSON.stringify(other.route)
-}
-
-const isSluiceError = (news: Quote | SluiceError): news is SluiceError => news instanceof SluiceError
+const isOpen = ({ update }: Question): boolean => update === 'none yet' || update === undefined

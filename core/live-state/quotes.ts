@@ -3,34 +3,33 @@ import { rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import type { At, Followed, FollowedPricing, Quote, QuoteChoice, Swap, Log } from '../contracts/index.ts'
-import { createPairQuoter, type PairQuoter, createQuoteSubscriptions, type QuoteSubscriptions, type QuoteListener } from './pair-quoter.ts'
-import type { Following, FollowedNetwork, Synchroniser } from './synchroniser.ts'
+import type { At, Followed, FollowedPricing, Log, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
+import { createPairQuoter, createQuoteSubscriptions, type PairQuoter, type QuoteListener, type QuoteSubscriptions } from './pair-quoter.ts'
+import type { FollowedNetwork, Following, Synchroniser } from './synchroniser.ts'
 import { createStateSource, type StateSource } from './tracked-states.ts'
 
-/** A connector on a network, whose pools are followed. */
+/** A connector on a network, and how it computes quotes from the states of its pools. */
 export interface QuoteVenue extends FollowedNetwork {
   readonly connector: string
   readonly pricing: FollowedPricing
 }
 
-/** Quotes from memory, for all exchanges that can be followed. */
+/** Quotes from memory, for all exchanges whose pools can be followed. */
 export interface Quotes {
   /**
-   * Without asking the network, where all that it goes by is in memory already; the same object for the same question until something may
-   * have changed.
-   * @throws SluiceError NETWORK where what is in memory is too old: never an old price
+   * Returns at once if all states are in memory: the same object for the same question until a state may have changed.
+   * @throws SluiceError NETWORK if the states are too old to be shown
    */
   quote(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, at: At): Quote | Promise<Quote>
   /**
-   * Calls back with the quote as soon as there is one, after every block in which it has become another, and with `undefined` while nothing
-   * can be said. Each question is answered once for all who follow it. Until the function given is called.
-   * @throws SluiceError where no such question can be asked, or OVERLOADED where there is no room
+   * Calls back with the first quote, after every block that changes it, and with `undefined` while there is none, until the returned function
+   * is called. Each question is computed once for all who follow it.
+   * @throws SluiceError if the question is invalid, or OVERLOADED if there is no room
    */
-  follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, changed: QuoteListener): () => void
-  /** Whether what happens on its network cannot be read, so that quotes from memory are errors: then the exchange is to be asked itself. */
+  follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, listener: QuoteListener): () => void
+  /** Whether quotes from memory are errors because the changes of the network cannot be read: then the exchange has to be asked. */
   isCutOff(venue: QuoteVenue): boolean
-  /** Brings into memory what an exchange was asked about when the server ran last. */
+  /** Loads the pairs that were quoted before the last stop of the server. */
   warmUp(venue: QuoteVenue): Promise<void>
   stop(): Promise<void>
 }
@@ -40,100 +39,97 @@ interface QuotesOptions {
   pairs: QuotedPairs
 }
 
-interface Kept {
-  readonly desk: PairQuoter
+interface CacheEntry {
+  readonly quoter: PairQuoter
   readonly pair: QuotedPair
   usedAt: number
 }
 
-/** Of all exchanges: what nobody asked about for the longest time is forgotten beyond it, so much of it at once. */
-const mostDesks = 10_000
-const forgotten = 500
-/** So many of an exchange are brought back. */
-const mostRecalled = 200
-const recallMs = 30_000
-const keepMs = 60_000
+/** Pairs of all exchanges. Beyond it those that were not used for the longest time are dropped, so many at once. */
+const maxPairs = 10_000
+const droppedPairs = 500
+/** Pairs of one exchange that are loaded at start. */
+const maxWarmUp = 200
+const warmUpTimeoutMs = 30_000
+const saveIntervalMs = 60_000
 
 export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
-  const names = new WeakMap<FollowedPricing, number>()
+  const pricingIds = new WeakMap<FollowedPricing, number>()
   const sources = new WeakMap<Followed, StateSource>()
-  const desks = new Map<string, Kept>()
-  const followed = new WeakMap<Synchroniser, QuoteSubscriptions>()
-  let named = 0
-  let news = false
-  const keeping = setInterval(() => void keep(), keepMs)
-  keeping.unref()
+  const quoters = new Map<string, CacheEntry>()
+  const subscriptions = new WeakMap<Synchroniser, QuoteSubscriptions>()
+  let pricingCount = 0
+  let isUnsaved = false
+  const saving = setInterval(() => void save(), saveIntervalMs)
+  saving.unref()
 
-  function nameOf(pricing: FollowedPricing): number {
-    let name = names.get(pricing)
-    if (name === undefined) names.set(pricing, (name = named += 1))
-    return name
+  function idOf(pricing: FollowedPricing): number {
+    let id = pricingIds.get(pricing)
+    if (id === undefined) pricingIds.set(pricing, (id = pricingCount += 1))
+    return id
   }
 
-  function deskOf(venue: QuoteVenue, { tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, { version }: QuoteChoice): PairQuoter {
-    const { pricing } = venue
-    const key = `${nameOf(pricing)} ${tokenIn.address} ${tokenOut.address} ${version ?? ''}`
-    const known = desks.get(key)
+  function quoterOf(venue: QuoteVenue, { tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, { version }: QuoteChoice): PairQuoter {
+    const { chain, network, connector, pricing } = venue
+    const key = `${idOf(pricing)} ${tokenIn.address} ${tokenOut.address} ${version ?? ''}`
+    const known = quoters.get(key)
     if (known) {
       known.usedAt = Date.now()
-      return known.desk
+      return known.quoter
     }
     const choice = version === undefined ? {} : { version }
     const parts = pricing
       .basis({ tokenIn, tokenOut }, choice)
-      .map(({ followed, ...part }) => ({ ...part, source: knownSource(venue, followed) }))
-    const desk = createPairQuoter(pricing, choice, following.of(venue).bundle(parts))
-    if (desks.size >= mostDesks) for (const [oldest] of newestFirst().slice(-forgotten)) desks.delete(oldest)
-    const { chain, network, connector } = venue
-    desks.set(key, { desk, pair: { chain, network, connector, ...choice, tokenIn, tokenOut }, usedAt: Date.now() })
-    news = true
-    return desk
+      .map(({ followed, ...part }) => ({ ...part, source: sourceOf(venue, followed) }))
+    const quoter = createPairQuoter(pricing, choice, following.of(venue).bundle(parts))
+    if (quoters.size >= maxPairs) for (const [oldest] of newestFirst().slice(-droppedPairs)) quoters.delete(oldest)
+    quoters.set(key, { quoter, pair: { chain, network, connector, ...choice, tokenIn, tokenOut }, usedAt: Date.now() })
+    isUnsaved = true
+    return quoter
   }
 
-  const newestFirst = () => [...desks].toSorted(([, a], [, b]) => b.usedAt - a.usedAt)
+  const newestFirst = () => [...quoters].toSorted(([, a], [, b]) => b.usedAt - a.usedAt)
 
-  function knownSource({ chain, network, connector }: QuoteVenue, followed: Followed): StateSource {
-    const known = sources.get(followed)
-    if (known) return known
-    const source = createStateSource({ chain, network, connector }, followed)
+  function sourceOf({ chain, network, connector }: QuoteVenue, followed: Followed): StateSource {
+    const source = sources.get(followed) ?? createStateSource({ chain, network, connector }, followed)
     sources.set(followed, source)
     return source
   }
 
-  function followedOn(site: FollowedNetwork): QuoteSubscriptions {
-    const synchroniser = following.of(site)
-    const known = followed.get(synchroniser) ?? createQuoteSubscriptions(synchroniser)
-    followed.set(synchroniser, known)
+  function subscriptionsOn(network: FollowedNetwork): QuoteSubscriptions {
+    const synchroniser = following.of(network)
+    const known = subscriptions.get(synchroniser) ?? createQuoteSubscriptions(synchroniser)
+    subscriptions.set(synchroniser, known)
     return known
   }
 
-  async function keep(): Promise<void> {
-    if (!news) return
-    news = false
-    // Of exchanges that nobody asked yet it is still to be brought back.
-    const asked = new Set([...desks.values()].map(({ pair }) => placeOf(pair)))
-    const waiting = pairs.known.filter((pair) => !asked.has(placeOf(pair)))
-    await pairs.keep([...newestFirst().map(([, { pair }]) => pair), ...waiting].slice(0, mostDesks))
+  async function save(): Promise<void> {
+    if (!isUnsaved) return
+    isUnsaved = false
+    // The pairs of exchanges without a request in this run are still to be loaded.
+    const used = new Set([...quoters.values()].map(({ pair }) => venueName(pair)))
+    const unused = pairs.known.filter((pair) => !used.has(venueName(pair)))
+    await pairs.save([...newestFirst().map(([, { pair }]) => pair), ...unused].slice(0, maxPairs))
   }
 
   return {
-    quote: (venue, swap, choice, at) => deskOf(venue, swap, choice).quote(swap, at),
-    follow: (venue, swap, choice, changed) => followedOn(venue).follow(deskOf(venue, swap, choice), swap, changed),
+    quote: (venue, swap, choice, at) => quoterOf(venue, swap, choice).quote(swap, at),
+    follow: (venue, swap, choice, listener) => subscriptionsOn(venue).follow(quoterOf(venue, swap, choice), swap, listener),
     isCutOff: (venue) => following.of(venue).isCutOff,
     async warmUp(venue) {
-      const there = pairs.known.filter((pair) => placeOf(pair) === placeOf(venue)).slice(0, mostRecalled)
-      const at = { signal: AbortSignal.timeout(recallMs) }
-      // What cannot be read now is read when it is asked about.
-      await Promise.allSettled(there.map(async (pair) => deskOf(venue, pair, pair).load(at)))
+      const known = pairs.known.filter((pair) => venueName(pair) === venueName(venue)).slice(0, maxWarmUp)
+      const at = { signal: AbortSignal.timeout(warmUpTimeoutMs) }
+      // Pairs that cannot be loaded now are loaded with their first request.
+      await Promise.allSettled(known.map(async (pair) => quoterOf(venue, pair, pair).load(at)))
     },
     async stop() {
-      clearInterval(keeping)
-      await keep()
+      clearInterval(saving)
+      await save()
     },
   }
 }
 
-const placeOf = ({ chain, network, connector }: Pick<QuotedPair, 'chain' | 'network' | 'connector'>) => `${connector} ${chain}/${network}`
+const venueName = ({ chain, network, connector }: Pick<QuotedPair, 'chain' | 'network' | 'connector'>) => `${connector} ${chain}/${network}`
 
 const Token = Type.Object({
   symbol: Type.String(),
@@ -142,7 +138,7 @@ const Token = Type.Object({
   native: Type.Optional(Type.Literal(true)),
 })
 
-/** Two tokens that an exchange was asked about. */
+/** Two tokens that were quoted on an exchange. */
 const QuotedPair = Type.Object({
   chain: Type.String(),
   network: Type.String(),
@@ -151,31 +147,31 @@ const QuotedPair = Type.Object({
   tokenIn: Token,
   tokenOut: Token,
 })
-const KeptOfQuotedPairs = Type.Array(QuotedPair)
+const QuotedPairsFile = Type.Array(QuotedPair)
 
 type QuotedPair = Static<typeof QuotedPair>
 
-/** What was asked about when the server ran last, newest first: so that its pools are in memory before it is asked about again. */
+/** The pairs that were quoted in the last run, newest first: their pools are loaded before they are asked for again. */
 interface QuotedPairs {
   readonly known: readonly QuotedPair[]
-  /** Never fails: what cannot be kept is only read anew. */
-  keep(pairs: readonly QuotedPair[]): Promise<void>
+  /** Never fails: pairs that are not saved are only loaded later. */
+  save(pairs: readonly QuotedPair[]): Promise<void>
 }
 
-/** In one file of the server's data; what is damaged is left. */
+/** The file `quoted-pairs.json` in the server's data folder. A damaged file is ignored. */
 export function openQuotedPairs(dataDir: string, log: Log): QuotedPairs {
   const file = path.join(dataDir, 'quoted-pairs.json')
   let writing = Promise.resolve()
   return {
     known: readPairs(file, log),
-    keep(pairs) {
+    save(pairs) {
       writing = writing.then(async () => {
         try {
           mkdirSync(dataDir, { recursive: true })
           await writeFile(`${file}.new`, JSON.stringify(pairs))
           await rename(`${file}.new`, file)
         } catch (cause) {
-          log.warn({ err: cause, file }, 'which pairs were asked about cannot be remembered')
+          log.warn({ err: cause, file }, 'quoted pairs not saved')
         }
       })
       return writing
@@ -188,13 +184,13 @@ function readPairs(file: string, log: Log): readonly QuotedPair[] {
   try {
     text = readFileSync(file, 'utf8')
   } catch {
-    // Nobody asked yet, or what there is cannot be read, which keeping it will say.
+    // No pair was quoted yet, or the file is unreadable, which saving will report.
     return []
   }
   try {
-    return Value.Parse(KeptOfQuotedPairs, JSON.parse(text))
+    return Value.Parse(QuotedPairsFile, JSON.parse(text))
   } catch (cause) {
-    log.warn({ err: cause, file }, 'which pairs were asked about is not in the file that should have it')
+    log.warn({ err: cause, file }, 'quoted pairs not read: the file is damaged')
     return []
   }
 }

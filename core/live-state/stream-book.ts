@@ -1,45 +1,47 @@
-import { canonicalDecimal, compareCanonical } from '../decimal.ts'
 import type { Book, BookUpdate, LastTrades } from '../contracts/index.ts'
-import { createPriceLevels } from './price-levels.ts'
+import { canonicalDecimal } from '../decimal.ts'
+import { createPriceLevels, crossedBy } from './price-levels.ts'
 import type { CheckOutcome } from './telemetry.ts'
 
 type Snapshot = BookUpdate & { is: 'snapshot' }
 type Change = BookUpdate & { is: 'change' }
 
 /**
- * - `waiting`: for the snapshot that it begins with
+ * - `waiting`: for the first snapshot
  * - `good`: as the exchange had it at its sequence
- * - `gap`: a change is missing; what came after it is kept
+ * - `gap`: a change is missing; later ones are kept
  * - `lost`: the exchange is away
- * - `faulty`: what came is no book, `fault` says why
+ * - `faulty`: an update was invalid, `fault` says why
  */
 export type BookStatus = 'waiting' | 'good' | 'gap' | 'lost' | 'faulty'
 
 /**
- * What an update was: another book, or none any more (`changed`); a word that the one in memory is still so (`confirmed`); another last
- * trade, which says nothing of the book (`traded`); nothing that could be used (`passed`).
+ * - `changed`: the book is another one, or no longer good
+ * - `confirmed`: the book is still as it was
+ * - `traded`: the last trade is another one, the book is not
+ * - `ignored`: the update could not be used
  */
-type UpdateEffect = 'changed' | 'confirmed' | 'traded' | 'passed'
+type UpdateEffect = 'changed' | 'confirmed' | 'traded' | 'ignored'
 
-/** The book that an exchange's stream tells of. No time passes here, and nothing is asked. */
+/** A book by the updates of an exchange. A pure state machine: it has no clock and asks nothing. */
 interface StreamBook {
   take(update: BookUpdate): UpdateEffect
   readonly status: BookStatus
   readonly fault: string
   readonly sequence: number
-  /** Milliseconds: when the exchange last said that it is so. */
+  /** Milliseconds: when the exchange last confirmed the book. */
   readonly timestamp: number
-  /** Meant only while it is good. The same object until it changes. */
+  /** Valid only while the status is `good`. The same object until it changes. */
   book(): Book & LastTrades
 }
 
-/** What is kept of changes that came too early; the oldest go, and a snapshot is needed then anyway. */
-const mostEarly = 1_000
+/** Changes that came too early are kept up to this number. The oldest go first, and then a snapshot is needed anyway. */
+const maxEarly = 1_000
 
 export function createStreamBook(): StreamBook {
   const buys = createPriceLevels('buys')
   const sells = createPriceLevels('sells')
-  let standing: BookStatus = 'waiting'
+  let status: BookStatus = 'waiting'
   let fault = ''
   let sequence = -1
   let timestamp = 0
@@ -53,26 +55,25 @@ export function createStreamBook(): StreamBook {
   }
 
   function fail(why: string): UpdateEffect {
-    standing = 'faulty'
+    status = 'faulty'
     fault = why
     early = []
     return 'changed'
   }
 
-  const isCrossed = () => buys.best !== undefined && sells.best !== undefined && compareCanonical(buys.best, sells.best) >= 0
-
   function takeSnapshot(update: Snapshot): UpdateEffect {
-    if (!isOrderly(update)) return fail('a snapshot has no sequence or timestamp')
-    const isOld = standing === 'good' ? update.sequence <= sequence : standing === 'gap' && update.sequence < sequence
+    if (!isOrdered(update)) return fail('a snapshot has no sequence or timestamp')
+    const isOld = status === 'good' ? update.sequence <= sequence : status === 'gap' && update.sequence < sequence
     if (isOld) {
-      if (standing !== 'good' || update.sequence !== sequence) return 'passed'
+      if (status !== 'good' || update.sequence !== sequence) return 'ignored'
       timestamp = Math.max(timestamp, update.timestamp)
       return 'confirmed'
     }
-    const fits = [buys.replace(update.book?.buys), sells.replace(update.book?.sells)].every(Boolean)
-    if (!fits) return fail('a snapshot has levels that are not sorted best first with each price once, or are no numbers above 0')
-    if (isCrossed()) return fail(`the best bid ${buys.best} is not below the best ask ${sells.best}`)
-    standing = 'good'
+    const isValid = [buys.replace(update.book?.buys), sells.replace(update.book?.sells)].every(Boolean)
+    if (!isValid) return fail('a snapshot has levels that are not sorted best first with each price once, or are not numbers above 0')
+    const crossed = crossedBy(buys, sells)
+    if (crossed !== undefined) return fail(crossed)
+    status = 'good'
     sequence = update.sequence
     timestamp = update.timestamp
     takeEarly()
@@ -80,51 +81,51 @@ export function createStreamBook(): StreamBook {
   }
 
   function takeChange(update: Change): UpdateEffect {
-    if (!isOrderly(update) || !Number.isSafeInteger(update.follows) || update.follows >= update.sequence || !Array.isArray(update.levels))
-      return fail('a change has no sequence, does not say which it follows, or has no levels')
-    const known = standing === 'good' || standing === 'gap'
-    if (known && update.sequence <= sequence) return 'passed'
-    if (known && update.follows <= sequence) {
-      standing = 'good'
+    if (!isOrdered(update) || !Number.isSafeInteger(update.follows) || update.follows >= update.sequence || !Array.isArray(update.levels))
+      return fail('a change has no sequence, no valid number of the change before it, or no levels')
+    const hasBook = status === 'good' || status === 'gap'
+    if (hasBook && update.sequence <= sequence) return 'ignored'
+    if (hasBook && update.follows <= sequence) {
+      status = 'good'
       if (apply(update)) takeEarly()
       return changed()
     }
-    // It is of what was lost: the stream begins again with a snapshot.
-    if (standing === 'lost') return 'passed'
+    // It continues the lost stream. The next one begins with a snapshot.
+    if (status === 'lost') return 'ignored'
     early.push(update)
-    if (early.length > mostEarly) early.shift()
-    if (standing !== 'good') return 'passed'
-    standing = 'gap'
+    if (early.length > maxEarly) early.shift()
+    if (status !== 'good') return 'ignored'
+    status = 'gap'
     return changed()
   }
 
-  /** A change tells what there is at its prices at its sequence: it can follow any book between the one that it names and itself. */
+  /** A change gives the quantities at its prices as of its sequence: it applies to any book from `follows` up to itself. */
   function apply({ levels, ...update }: Change): boolean {
     for (const level of levels) {
-      const ladder = level?.side === 'buys' ? buys : level?.side === 'sells' ? sells : undefined
-      if (!ladder?.set(level.price, level.quantity)) {
-        fail('a change has a level whose side, price or quantity is none')
+      const side = level?.side === 'buys' ? buys : level?.side === 'sells' ? sells : undefined
+      if (!side?.set(level.price, level.quantity)) {
+        fail('a change has a level with an invalid side, price or quantity')
         return false
       }
     }
     sequence = update.sequence
     timestamp = update.timestamp
-    if (!isCrossed()) return true
-    fail(`the best bid ${buys.best} is not below the best ask ${sells.best}`)
-    return false
+    const crossed = crossedBy(buys, sells)
+    if (crossed !== undefined) fail(crossed)
+    return crossed === undefined
   }
 
-  /** What came too early and has its place now; where more is missing it is a gap still. */
+  /** Applies the changes that came too early and fit now. If others are missing in between, the gap remains. */
   function takeEarly(): void {
     const waiting = early.toSorted((a, b) => a.sequence - b.sequence)
     early = []
     for (const update of waiting) {
-      if (standing !== 'good') return
+      if (status !== 'good') return
       if (update.sequence <= sequence) continue
       if (update.follows > sequence) early.push(update)
       else if (!apply(update)) return
     }
-    if (early.length > 0) standing = 'gap'
+    if (early.length > 0) status = 'gap'
   }
 
   return {
@@ -135,26 +136,26 @@ export function createStreamBook(): StreamBook {
         case 'change':
           return takeChange(update)
         case 'traded': {
-          const read = lastTradesOf(update)
-          if (!read) return fail('the last price or the volume is no number')
-          last = { ...last, ...read }
+          const trades = readLastTrades(update)
+          if (!trades) return fail('the last price or the volume is not a number')
+          last = { ...last, ...trades }
           shown = undefined
           return 'traded'
         }
         case 'alive':
-          if (!Number.isFinite(update.timestamp)) return fail('a sign of life has no timestamp')
+          if (!Number.isFinite(update.timestamp)) return fail('a heartbeat has no timestamp')
           timestamp = Math.max(timestamp, update.timestamp)
           return 'confirmed'
         case 'lost':
-          standing = 'lost'
+          status = 'lost'
           early = []
           return changed()
         default:
-          return fail('an update is of no kind that there is')
+          return fail('an update is of an unknown kind')
       }
     },
     get status() {
-      return standing
+      return status
     },
     get fault() {
       return fault
@@ -169,58 +170,58 @@ export function createStreamBook(): StreamBook {
   }
 }
 
-const isOrderly = ({ sequence, timestamp }: { sequence: number; timestamp: number }) =>
+const isOrdered = ({ sequence, timestamp }: { sequence: number; timestamp: number }) =>
   Number.isSafeInteger(sequence) && Number.isFinite(timestamp)
 
-/** In their one spelling; undefined where one is no number. */
-export function lastTradesOf({ lastPrice, volume24h }: LastTrades): LastTrades | undefined {
+/** The last trade and volume with canonical numbers; undefined if one is not a number. */
+export function readLastTrades({ lastPrice, volume24h }: LastTrades): LastTrades | undefined {
   const [price, volume] = [lastPrice, volume24h].map((each) => (each === undefined ? undefined : canonicalDecimal(each)))
   if ((lastPrice !== undefined && price === undefined) || (volume24h !== undefined && volume === undefined)) return undefined
   return { ...(price !== undefined && { lastPrice: price }), ...(volume !== undefined && { volume24h: volume }) }
 }
 
-/** How many books are kept while a check waits for the exchange's answer. */
-const mostKept = 256
-
-/** Compares the books in memory with one that the exchange gives: of the same sequence, whichever of both is there first. */
+/** Compares the books in memory with a snapshot of the exchange of the same sequence, whichever of the two comes first. */
 export interface StreamCheck {
-  /** A book that there was in memory since the check began. */
-  saw(sequence: number, book: Book): void
-  /** What the exchange gave. */
-  answered(snapshot: BookUpdate & { is: 'snapshot' }): void
-  /** Undefined until it can be said. */
+  /** Adds a book from memory. */
+  addOurs(sequence: number, book: Book): void
+  /** Sets the snapshot of the exchange. */
+  setTheirs(snapshot: Snapshot): void
+  /** Undefined until memory has reached the snapshot's sequence. */
   outcome(): CheckOutcome | undefined
 }
+
+/** Books kept while a check waits for the exchange. */
+const maxKept = 256
 
 export function createStreamCheck(): StreamCheck {
   const kept = new Map<number, Book>()
   let newest = -1
-  let theirs: { sequence: number; book: Book } | undefined
+  let theirs: { sequence: number; book: string } | undefined
   return {
-    saw(sequence, { buys, sells }) {
+    addOurs(sequence, { buys, sells }) {
       newest = sequence
       if (theirs && sequence < theirs.sequence) return
       kept.set(sequence, { buys, sells })
-      for (const each of kept.keys()) if (kept.size > mostKept) kept.delete(each)
+      for (const each of kept.keys()) if (kept.size > maxKept) kept.delete(each)
     },
-    answered({ sequence, book }) {
-      theirs = { sequence, book: plain(book) }
+    setTheirs({ sequence, book }) {
+      theirs = { sequence, book: canonicalBook(book) }
     },
     outcome() {
       if (!theirs || newest < theirs.sequence) return undefined
       const ours = kept.get(theirs.sequence)
       if (!ours) return 'unclear'
-      return JSON.stringify(plain(ours)) === JSON.stringify(theirs.book) ? 'equal' : 'different'
+      return canonicalBook(ours) === theirs.book ? 'equal' : 'different'
     },
   }
 }
 
-/** In the one spelling of its numbers, and with nothing else in it. */
-function plain({ buys, sells }: Book): Book {
-  const levels = (side: 'buys' | 'sells', given: Book['buys']) => {
-    const ladder = createPriceLevels(side)
-    ladder.replace(given)
-    return ladder.levels()
-  }
-  return { buys: levels('buys', buys), sells: levels('sells', sells) }
+/** The levels as JSON with canonical numbers. */
+function canonicalBook(book: Book): string {
+  const levels = (['buys', 'sells'] as const).map((side) => {
+    const each = createPriceLevels(side)
+    each.replace(book[side])
+    return each.levels()
+  })
+  return JSON.stringify(levels)
 }

@@ -1,52 +1,53 @@
 import type { Log } from '../contracts/index.ts'
 
-/** Whose state it is about. */
+/** What a report is about. */
 export interface StateSubject {
   readonly chain: string
   readonly network: string
-  /** Absent where it is about the network as a whole. */
+  /** Absent if it is about the network as a whole. */
   readonly connector?: string
-  /** The market, or the key of what is followed. */
+  /** The market, or the key of the state. */
   readonly what?: string
 }
 
 /**
- * - `defect`: a plugin threw what is no SluiceError, or told what cannot be
- * - `gap`: updates were missed; a snapshot heals it
+ * - `defect`: a plugin threw something else than a SluiceError, or returned something impossible
+ * - `gap`: updates are missing; a snapshot repairs it
  * - `lost`: an exchange or a network is away
- * - `reload`: states were read anew, because what happened did not tell all of them, or too much was missed
- * - `reorganisation`: blocks were taken back
+ * - `reload`: states are loaded again, because events did not determine them or too many blocks were missed
+ * - `reorganisation`: blocks were replaced by others
  */
-type Trouble = 'defect' | 'gap' | 'lost' | 'reload' | 'reorganisation'
+export type Trouble = 'defect' | 'gap' | 'lost' | 'reload' | 'reorganisation'
 
-/** What a sample in memory was, compared with the exchange itself; `unclear` where both could not be had of the same moment, or the exchange says two things of it. */
+/** How a sample in memory compares with the exchange. `unclear`: both cannot be read at the same moment, or the exchange contradicts itself. */
 export type CheckOutcome = 'equal' | 'different' | 'unclear'
 
+/** Counters of live state, by `subject`. */
 export interface LiveStateCounters {
-  trouble(place: StateSubject, what: Trouble): void
-  check(place: StateSubject, outcome: CheckOutcome): void
-  update(place: StateSubject, count: number): void
+  trouble(subject: StateSubject, trouble: Trouble): void
+  check(subject: StateSubject, outcome: CheckOutcome): void
+  update(subject: StateSubject, count: number): void
 }
 
-/** What is told of the state in memory: to people by the log, to machines by counters. */
+/** Reports on live state: to people by the log, to machines by counters. */
 export interface Telemetry {
-  trouble(place: StateSubject, what: Trouble, reason: string, cause?: unknown): void
-  check(place: StateSubject, outcome: CheckOutcome): void
-  update(place: StateSubject, count: number): void
+  trouble(subject: StateSubject, trouble: Trouble, reason: string, cause?: unknown): void
+  check(subject: StateSubject, outcome: CheckOutcome): void
+  update(subject: StateSubject, count: number): void
 }
 
 export function createTelemetry(log: Log, counters: LiveStateCounters): Telemetry {
   return {
-    trouble(place, what, reason, cause) {
-      counters.trouble(place, what)
-      const fields = { ...place, trouble: what, ...(cause !== undefined && { err: cause }) }
-      if (what === 'defect' || what === 'lost') log.warn(fields, reason)
+    trouble(subject, trouble, reason, cause) {
+      counters.trouble(subject, trouble)
+      const fields = { ...subject, trouble, ...(cause !== undefined && { err: cause }) }
+      if (trouble === 'defect' || trouble === 'lost') log.warn(fields, reason)
       else log.info(fields, reason)
     },
-    check(place, outcome) {
-      counters.check(place, outcome)
-      if (outcome === 'different') log.warn({ ...place }, 'what was in memory was not what the exchange has; it is read anew')
+    check(subject, outcome) {
+      counters.check(subject, outcome)
+      if (outcome === 'different') log.warn({ ...subject }, 'state in memory differs from the exchange; it is loaded again')
     },
-    update: (place, count) => counters.update(place, count),
+    update: (subject, count) => counters.update(subject, count),
   }
 }

@@ -1,204 +1,157 @@
 import { isDeepStrictEqual } from 'node:util'
-import { SluiceError } from '../api/index.ts'
 import { createBackoff, type Backoff } from '../async.ts'
-import type { Followed, Head, Interest, HeadChanges } from '../contracts/index.ts'
+import type { Followed, Head, HeadChanges, Interest } from '../contracts/index.ts'
+import { SluiceError } from '../errors.ts'
 import type { HistoryBlock } from './blocks.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 
-/** What is followed of one exchange on its network. The same object for the same exchange. */
+// The states of one network that are kept in memory: by exchange and key, with their last versions.
+
+/** What an exchange has on its network to be followed. One object for each exchange. */
 export interface StateSource {
-  readonly place: StateSubject
+  readonly subject: StateSubject
   readonly followed: Followed
-  /** Whether what is in memory is what was loaded of the same block. */
+  /** Whether the state in memory equals the one that was loaded after the same block. */
   same(key: string, inMemory: unknown, loaded: unknown): boolean
 }
 
-export const createStateSource = (place: StateSubject, followed: Followed): StateSource => ({
-  place,
+export const createStateSource = (subject: StateSubject, followed: Followed): StateSource => ({
+  subject,
   followed,
   same: (_key, inMemory, loaded) =>
     loaded !== undefined && (followed.same ? followed.same(inMemory, loaded) : isDeepStrictEqual(inMemory, loaded)),
 })
 
-/** A state, and the block that it is after. */
+/** A state, and the newest block that it includes. */
 export interface StateAtBlock {
   readonly state: unknown
   readonly head: Head
 }
 
-export type StateListener = (seen: StateAtBlock | undefined) => void
+export type StateListener = (now: StateAtBlock | undefined) => void
 
-/** One key that is followed. */
+/** One key of an exchange. */
 export interface TrackedState {
+  readonly group: StateGroup
   readonly key: string
-  /** What it was first asked for with. */
+  /** What the first reader passed along with the key. */
   readonly about: unknown
-  /** What its readers found wanting, the newest last. */
+  /** What readers found missing in the state, newest last. The source loads it too. */
   readonly more: unknown[]
   readonly history: StateHistory
-  readonly watchers: Set<StateListener>
-  /** When it may be loaded again after that failed. */
-  readonly again: Backoff
+  readonly listeners: Set<StateListener>
+  /** When it may be loaded again after a failure. */
+  readonly retry: Backoff
   usedAt: number
-  /** Why it was not loaded last. */
+  /** Why the last load failed. */
   error?: unknown
-  /** Settles when it was loaded, or could not be. */
+  /** Settles when the state is loaded, or cannot be. */
   loading?: {
     readonly done: Promise<void>
     settle(error?: unknown): void
-    /** What it was begun with of all that readers found wanting; undefined while it waits to begin. */
+    /** The part of `more` that this load asks for; undefined until it begins. */
     asked?: readonly unknown[]
   }
-  /** What its watchers know. */
-  told: unknown
+  /** The state that the listeners have. */
+  lastTold: unknown
 }
 
-/** All keys of one exchange. */
+/** All tracked states of one exchange. */
 export interface StateGroup {
   readonly source: StateSource
-  readonly tracks: Map<string, TrackedState>
+  readonly states: Map<string, TrackedState>
+  /** To be loaded next. */
   readonly wanted: Set<TrackedState>
-  /** Whether what is wanted is about to be loaded. */
-  due: boolean
+  isLoadScheduled: boolean
 }
 
-const createStateGroup = (source: StateSource): StateGroup => ({ source, tracks: new Map(), wanted: new Set(), due: false })
+const neverTold = Symbol('never told')
 
-/** What is asked of every block for all that is followed. */
-export function interestIn(groups: readonly StateGroup[]): Interest {
-  return {
-    follow: groups.flatMap(followOf),
-    from() {
-      const emitters = groups.map(({ source: { followed }, tracks }) => followed.emitters?.([...tracks.keys()]))
-      return emitters.every((each) => each !== undefined) ? emitters.flat() : undefined
-    },
-  }
-}
-
-const followOf = ({ source: { followed }, tracks }: StateGroup): readonly string[] =>
-  followed.followOf ? [...followed.follow, ...[...tracks.keys()].flatMap((key) => followed.followOf?.(key) ?? [])] : followed.follow
-
-/** Of some tracks of a group those of which a block was not asked for all that may be about them. */
-export function uncoveredBy(
-  { source: { followed } }: StateGroup,
-  tracks: Iterable<TrackedState>,
-  { asked, from }: Pick<HistoryBlock, 'asked' | 'from'>,
-): readonly TrackedState[] {
-  const lacks = (each: string) => !asked.has(each)
-  if (followed.follow.some(lacks)) return [...tracks]
-  if (!followed.followOf && !from) return []
-  const named = from && new Set(from)
-  const isNamed = (key: string) => !named || followed.emitters?.([key]).every((each) => named.has(each))
-  return [...tracks].filter(({ key }) => (followed.followOf?.(key) ?? []).some(lacks) || !isNamed(key))
-}
-
-const untold = Symbol('untold')
-
-const createTrackedState = (key: string, about: unknown): TrackedState => ({
+const createTrackedState = (group: StateGroup, key: string, about: unknown): TrackedState => ({
+  group,
   key,
   about,
   more: [],
   history: new StateHistory(),
-  watchers: new Set(),
-  again: createBackoff(),
+  listeners: new Set(),
+  retry: createBackoff(),
   usedAt: performance.now(),
-  told: untold,
+  lastTold: neverTold,
 })
 
-/** Why there is no state for now; undefined where it is being loaded, or may be again. */
-export const failureOf = ({ error, loading, again }: TrackedState): unknown => (loading || again.due() ? undefined : error)
+/** Why there is no state now. Undefined while it is being loaded, or may be loaded again. */
+export const failureOf = ({ error, loading, retry }: TrackedState): unknown => (loading || retry.due() ? undefined : error)
 
-/** What waits for a track that is being loaded. */
-export function startLoading(track: TrackedState): { done: Promise<void>; isNew: boolean } {
-  if (track.loading) return { done: track.loading.done, isNew: false }
-  let settle = (_error?: unknown) => {}
-  const done = new Promise<void>((resolve, reject) => {
-    settle = (error) => (error === undefined ? resolve() : reject(error))
-  })
-  // Perhaps nobody waits for it.
-  done.catch(() => {})
-  track.loading = {
-    done,
-    settle(error) {
-      delete track.loading
-      settle(error)
-    },
-  }
-  return { done, isNew: true }
-}
-
-export interface GroupedState {
-  readonly group: StateGroup
-  readonly track: TrackedState
-}
-
-/** What is followed on one network, and no more of it than there is room for. */
+/** All tracked states of one network, at most `maxKeys`. */
 export interface TrackedStates {
-  /** Made where it is not there yet. @throws SluiceError OVERLOADED where all that is kept is watched */
-  of(source: StateSource, key: string, about?: unknown): GroupedState
+  /** Creates it if it is not tracked yet. @throws SluiceError OVERLOADED if every one of `maxKeys` states has listeners */
+  of(source: StateSource, key: string, about?: unknown): TrackedState
   find(source: StateSource, key: string): TrackedState | undefined
-  /** One after the other: they may be let go meanwhile. */
-  all(): Iterable<GroupedState>
+  /** States may be dropped during the iteration. */
+  all(): Iterable<TrackedState>
   groups(): readonly StateGroup[]
-  letGo(each: GroupedState): void
+  drop(state: TrackedState): void
   readonly size: number
 }
 
-/** So much of what there is room for is made free at once: whoever asks for ever new things does not have all sorted for each. */
-const madeFree = 1 / 32
+/** Share of the states that is dropped at once when there is no room, so that not every new key sorts them all. */
+const droppedShare = 1 / 32
 
-/** @param gone told of each that was let go */
-export function createTrackedStates(network: string, maxKeys: number, gone: () => void): TrackedStates {
-  const groups = new Map<object, StateGroup>()
+export function createTrackedStates(network: string, maxKeys: number, onDrop: () => void): TrackedStates {
+  const groups = new Map<Followed, StateGroup>()
   let size = 0
 
-  function* all(): Generator<GroupedState> {
-    for (const group of groups.values()) for (const track of group.tracks.values()) yield { group, track }
+  function* all(): Generator<TrackedState> {
+    for (const { states } of groups.values()) yield* states.values()
   }
 
   function makeRoom(): void {
     const oldest = [...all()]
-      .filter(({ track }) => track.watchers.size === 0)
-      .toSorted((a, b) => a.track.usedAt - b.track.usedAt)
-      .slice(0, Math.ceil(maxKeys * madeFree))
+      .filter(({ listeners }) => listeners.size === 0)
+      .toSorted((a, b) => a.usedAt - b.usedAt)
+      .slice(0, Math.ceil(maxKeys * droppedShare))
     if (oldest.length === 0)
-      throw new SluiceError('OVERLOADED', `${maxKeys} states of ${network} are followed, which is the most.`, { retryAfterSeconds: 5 })
-    for (const each of oldest) letGo(each)
+      throw new SluiceError('OVERLOADED', `${maxKeys} states of ${network} are followed, the maximum. Try again later.`, {
+        retryAfterSeconds: 5,
+      })
+    for (const each of oldest) drop(each)
   }
 
-  function letGo({ group, track }: GroupedState): void {
+  function drop(state: TrackedState): void {
+    const { group, key } = state
     size -= 1
-    group.tracks.delete(track.key)
-    group.wanted.delete(track)
-    track.loading?.settle(new SluiceError('NETWORK', `${track.key} is not followed any more. Try again.`, { retryAfterSeconds: 1 }))
-    if (group.tracks.size === 0) groups.delete(group.source.followed)
-    gone()
+    group.states.delete(key)
+    group.wanted.delete(state)
+    state.loading?.settle(new SluiceError('NETWORK', `${key} is no longer followed. Try again.`, { retryAfterSeconds: 1 }))
+    if (group.states.size === 0) groups.delete(group.source.followed)
+    onDrop()
   }
+
+  const find = (source: StateSource, key: string) => groups.get(source.followed)?.states.get(key)
 
   return {
     of(source, key, about) {
-      const known = groups.get(source.followed)?.tracks.get(key)
-      const there = known && groups.get(source.followed)
-      if (known && there) return { group: there, track: known }
+      const known = find(source, key)
+      if (known) return known
       if (size >= maxKeys) makeRoom()
-      const group = groups.get(source.followed) ?? createStateGroup(source)
+      const group = groups.get(source.followed) ?? { source, states: new Map(), wanted: new Set(), isLoadScheduled: false }
       groups.set(source.followed, group)
-      const track = createTrackedState(key, about)
-      group.tracks.set(key, track)
+      const state = createTrackedState(group, key, about)
+      group.states.set(key, state)
       size += 1
-      return { group, track }
+      return state
     },
-    find: (source, key) => groups.get(source.followed)?.tracks.get(key),
+    find,
     all,
     groups: () => [...groups.values()],
-    letGo,
+    drop,
     get size() {
       return size
     },
   }
 }
 
-/** A state, and the block that brought it about. */
+/** One version of a state, and the block that made it. */
 interface Version {
   readonly from: bigint
   readonly state: unknown
@@ -207,19 +160,19 @@ interface Version {
 }
 
 /**
- * The states of one key, each from the block on that brought it about. They are never changed, so that to go back is to drop. Linked to each
- * other: thousands of keys get a new state with a block, and what a link takes lies beside the state, where an array would be far off.
+ * The versions of one state, each valid from its block on. States are immutable, so a rollback only drops versions. They are a linked list:
+ * with every block thousands of states get a new version, and a link lies beside its state, where an array would be elsewhere in memory.
  */
 class StateHistory {
   #newest: Version | undefined
   #oldest: Version | undefined
 
-  /** Undefined where there is none. */
+  /** Undefined if there is no version. */
   newest(): unknown {
     return this.#newest?.state
   }
 
-  /** As it was after a block; undefined where that is not known any more, or not yet. */
+  /** The state after a block; undefined if that is unknown, or no longer known. */
   at(number: bigint): unknown {
     let version = this.#newest
     while (version && version.from > number) version = version.before
@@ -235,14 +188,14 @@ class StateHistory {
     this.#newest = version
   }
 
-  /** Forgets what came after a block. */
+  /** Drops the versions made after a block. */
   rollBack(number: bigint): void {
     while (this.#newest && this.#newest.from > number) this.#newest = this.#newest.before
     if (this.#newest) this.#newest.after = undefined
     else this.#oldest = undefined
   }
 
-  /** Forgets what nobody goes back to behind a block. */
+  /** Drops the versions that no rollback to `oldest` or later can need. */
   prune(oldest: bigint): void {
     for (let next = this.#oldest?.after; next && next.from <= oldest; next = next.after) {
       next.before = undefined
@@ -256,57 +209,81 @@ class StateHistory {
   }
 }
 
-/** Moves states on by what happened in a block. Gives those of which that does not tell all: they are to be loaded anew. */
+/** What each block is asked for: the topics and emitters of all groups. */
+export function interestIn(groups: readonly StateGroup[]): Interest {
+  return {
+    follow: groups.flatMap(({ source: { followed }, states }) =>
+      followed.followOf ? [...followed.follow, ...[...states.keys()].flatMap((key) => followed.followOf?.(key) ?? [])] : followed.follow,
+    ),
+    from() {
+      const emitters = groups.map(({ source: { followed }, states }) => followed.emitters?.([...states.keys()]))
+      return emitters.every((each) => each !== undefined) ? emitters.flat() : undefined
+    },
+  }
+}
+
+/** The states of a group that may have changed in a block unnoticed, as the block was not asked for all that concerns them. */
+export function uncoveredBy(
+  { asked, from }: Pick<HistoryBlock, 'asked' | 'from'>,
+  { source: { followed } }: StateGroup,
+  states: Iterable<TrackedState>,
+): readonly TrackedState[] {
+  const isMissing = (topic: string) => !asked.has(topic)
+  if (followed.follow.some(isMissing)) return [...states]
+  if (!followed.followOf && !from) return []
+  const named = from && new Set(from)
+  const isNamed = (key: string) => !named || followed.emitters?.([key]).every((each) => named.has(each))
+  return [...states].filter(({ key }) => (followed.followOf?.(key) ?? []).some(isMissing) || !isNamed(key))
+}
+
+/** Applies a block to the states of a group, or to `only` these. Returns the states that cannot be derived from it and must be loaded again. */
 export function applyBlock(
   group: StateGroup,
   block: HeadChanges,
-  witness: Telemetry,
+  telemetry: Telemetry,
   only?: ReadonlySet<TrackedState>,
 ): readonly TrackedState[] {
-  const { followed, place } = group.source
-  const { number } = block.head
+  const { followed, subject } = group.source
+  const { head } = block
   const lost: TrackedState[] = []
   let moved = 0
+
+  /** Undefined if the state must be loaded again. */
+  function next(key: string, state: unknown, change: HeadChanges['changes'][number]): unknown {
+    try {
+      const after = followed.apply(state, change, head)
+      if (after === undefined) throw new Error('apply returned nothing')
+      if (after !== 'reload') return after
+      telemetry.trouble({ ...subject, what: key }, 'reload', 'an event does not determine the new state; it is loaded again')
+    } catch (cause) {
+      telemetry.trouble({ ...subject, what: key }, 'defect', 'the connector failed to apply an event; the state is loaded again', cause)
+    }
+    return undefined
+  }
+
   for (const change of block.changes) {
     let keys: readonly string[]
     try {
       keys = followed.keysOf(change)
     } catch (cause) {
-      witness.trouble(place, 'defect', 'the connector failed to say what an event is about; all that it follows is read anew', cause)
-      for (const track of group.tracks.values()) track.history.clear()
-      return [...group.tracks.values()]
+      telemetry.trouble(subject, 'defect', 'the connector failed to name the keys of an event; all its states are loaded again', cause)
+      for (const each of group.states.values()) each.history.clear()
+      return [...group.states.values()]
     }
     for (const key of keys) {
-      const track = group.tracks.get(key)
-      if (!track || (only && !only.has(track))) continue
-      const state = track.history.newest()
-      if (state === undefined) continue
-      const next = applied(group, key, state, change, block, witness)
-      if (next === undefined) {
-        track.history.clear()
-        lost.push(track)
-      } else if (next !== state) {
-        track.history.put(number, next)
+      const tracked = group.states.get(key)
+      const state = tracked?.history.newest()
+      if (!tracked || (only && !only.has(tracked)) || state === undefined) continue
+      const after = next(key, state, change)
+      if (after === undefined) {
+        tracked.history.clear()
+        lost.push(tracked)
+      } else if (after !== state) {
+        tracked.history.put(head.number, after)
         moved += 1
       }
     }
   }
-  if (moved > 0) witness.update(place, moved)
+  if (moved > 0) telemetry.update(subject, moved)
   return lost
-}
-
-type Change = HeadChanges['changes'][number]
-
-/** Undefined where it is to be loaded anew. */
-function applied(group: StateGroup, key: string, state: unknown, change: Change, { head }: HeadChanges, witness: Telemetry): unknown {
-  const { followed, place } = group.source
-  try {
-    const next = followed.apply(state, change, head)
-    if (next === undefined) throw new Error('apply gave nothing')
-    if (next !== 'reload') return next
-    witness.trouble({ ...place, what: key }, 'reload', 'what happened does not tell all of the state; it is read anew')
-  } catch (cause) {
-    witness.trouble({ ...place, what: key }, 'defect', 'the connector failed to apply an event; the state is read anew', cause)
-  }
-  return undefined
 }

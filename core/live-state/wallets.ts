@@ -1,50 +1,53 @@
-import { SluiceError } from '../api/index.ts'
 import type { Checked, FeeWish, Plan } from '../contracts/index.ts'
-import type { Following, FollowedNetwork } from './synchroniser.ts'
+import { SluiceError } from '../errors.ts'
+import type { FollowedNetwork, Following } from './synchroniser.ts'
 import { createStateSource } from './tracked-states.ts'
 
-/** Checks of plans by what is in memory of wallets, on networks of which something is followed in any case. */
+/** Checks plans by the wallets' balances, allowances and nonces in memory, on networks that are followed anyway. */
 export interface WalletChecks {
-  /** What the network would say; undefined where it must be asked. What was not in memory is there the next time. Waits for nothing. */
-  checkFromCache(site: FollowedNetwork, plan: Pick<Plan, 'steps' | 'needs'>, from: string, wish: FeeWish): Checked | undefined
+  /**
+   * What the network would answer. Undefined if the network has to be asked; what was missing in memory is loaded for the next check. Waits
+   * for nothing.
+   */
+  checkFromCache(network: FollowedNetwork, plan: Pick<Plan, 'steps' | 'needs'>, from: string, fees: FeeWish): Checked | undefined
 }
 
-/** On one network: of each something is asked at every block. */
-const mostWallets = 100
-const loadMs = 15_000
+/** Wallets on one network: every block is asked about each of them. */
+const maxWallets = 100
+const loadTimeoutMs = 15_000
 
-/** @param idleSeconds after so long a wallet is not followed any more */
+/** @param idleSeconds wallets that were not used for so long make room for others */
 export function createWalletChecks(following: Pick<Following, 'of'>, idleSeconds: number): WalletChecks {
   const usedAt = new Map<string, Map<string, number>>()
 
-  /** Whether there is room for it among those that were used lately. */
+  /** Whether the wallet is followed, or there is room for it. */
   function use({ chain, network }: FollowedNetwork, wallet: string): boolean {
     const now = performance.now()
     const name = `${chain}/${network}`
     const used = usedAt.get(name) ?? new Map<string, number>()
     usedAt.set(name, used)
     for (const [each, at] of used) if (now - at > idleSeconds * 1000) used.delete(each)
-    if (!used.has(wallet) && used.size >= mostWallets) return false
+    if (!used.has(wallet) && used.size >= maxWallets) return false
     used.set(wallet, now)
     return true
   }
 
   return {
-    checkFromCache(site, { steps, needs }, from, wish) {
-      const { chain, network, chainImpl } = site
+    checkFromCache(on, { steps, needs }, from, fees) {
+      const { chain, network, chainImpl } = on
       const { recall } = chainImpl.rail
-      const synchroniser = following.of(site)
+      const synchroniser = following.of(on)
       const basis = synchroniser.tip && recall?.basis(steps, needs, from)
-      if (!recall || !basis || !use(site, from)) return undefined
+      if (!recall || !basis || !use(on, from)) return undefined
       const parts = basis.map(({ followed, ...part }) => ({ ...part, source: createStateSource({ chain, network }, followed) }))
       const bundle = synchroniser.bundle(parts)
       try {
-        // What is not in memory yet is read with the next block.
-        const view = bundle.peek()
-        const found = view && recall.check(steps, needs, from, wish, view.states, view.head)
-        if (!found || !('wanting' in found)) return found
-        // Whatever comes of it: who comes next asks the network where it is not there.
-        bundle.loadMissing(found.wanting, { signal: AbortSignal.timeout(loadMs) }).catch(() => {})
+        // States that are not in memory are loaded with the next block.
+        const snapshot = bundle.peek()
+        const checked = snapshot && recall.check(steps, needs, from, fees, snapshot.states, snapshot.head)
+        if (!checked || !('wanting' in checked)) return checked
+        // If it fails, the next check asks the network too.
+        bundle.loadMissing(checked.wanting, { signal: AbortSignal.timeout(loadTimeoutMs) }).catch(() => {})
       } catch (error) {
         // There is no room for more states.
         if (!(error instanceof SluiceError)) throw error

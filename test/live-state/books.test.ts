@@ -32,9 +32,9 @@ describe('the books of exchanges that tell of them', function () {
       // Nothing is asked of the chain.
       chainImpl: {} as Chain,
     }
-    const { witness } = recorder
-    const following = createFollowing({ witness, ...keeping })
-    books = createBooks({ following, witness, staleSeconds: 60, checkSeconds: 3600, idleSeconds: 3600, maxBooks: 10, ...options })
+    const { telemetry } = recorder
+    const following = createFollowing({ telemetry, ...keeping })
+    books = createBooks({ following, telemetry, staleSeconds: 60, checkSeconds: 3600, idleSeconds: 3600, maxBooks: 10, ...options })
   }
   beforeEach(() => start())
   afterEach(() => books.stop())
@@ -240,12 +240,12 @@ describe('the books of exchanges that tell of them', function () {
     start({ idleSeconds: 0.5, maxBooks: 2 })
     await begun()
     books.follow(venue, marketOf('ETH'), () => {})
-    await until(() => books.kept === 1)
+    await until(() => books.size === 1)
     expect([exchange.isWatched(id), exchange.isWatched('ETH/USDC')]).to.deep.equal([false, true])
     books.follow(venue, marketOf('A'), () => {})
     expect(() => books.follow(venue, marketOf('B'), () => {}))
       .to.throw(SluiceError)
       .with.property('name', 'OVERLOADED')
-    expect(books.kept).to.equal(2)
+    expect(books.size).to.equal(2)
   })
 })

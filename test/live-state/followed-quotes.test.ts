@@ -39,8 +39,8 @@ describe('quotes that are followed', () => {
   })
 
   function start(options: Partial<typeof keeping> = {}): void {
-    following = createFollowing({ witness: createRecorder().witness, ...keeping, ...options })
-    quotes = createQuotes({ following, pairs: { known: [], keep: async () => {} } })
+    following = createFollowing({ telemetry: createRecorder().telemetry, ...keeping, ...options })
+    quotes = createQuotes({ following, pairs: { known: [], save: async () => {} } })
   }
 
   /** An exchange of one price for each token, whatever the amount: what it was set to last. */
@@ -209,8 +209,8 @@ describe('quotes that are followed', () => {
     test.asked.length = 0
     await new Promise((resolve) => setTimeout(resolve, 2_500))
     expect(test.asked.filter((what) => what === 'load')).to.deep.equal([])
-    expect(() => quotes.follow(venue, sell(two, 1n), {}, () => {})).to.throw('is the most')
+    expect(() => quotes.follow(venue, sell(two, 1n), {}, () => {})).to.throw('the maximum')
     end()
-    await until(() => following.of(venue).kept === 0)
+    await until(() => following.of(venue).size === 0)
   })
 })

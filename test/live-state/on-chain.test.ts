@@ -43,7 +43,7 @@ describe('state that follows a real node', function () {
     }
     // As the directory hands a family's plugins to who knows no family.
     source = {
-      place: { chain: 'ethereum', network: 'local', connector: 'counters' },
+      subject: { chain: 'ethereum', network: 'local', connector: 'counters' },
       followed,
       same: (_key, inMemory, loaded) => inMemory === loaded,
     }
@@ -51,8 +51,8 @@ describe('state that follows a real node', function () {
   beforeEach(() => {
     const recorder = createRecorder()
     told = recorder.told
-    const place = { chain: 'ethereum', network: 'local' }
-    sync = createSynchroniser({ chain: test.chain, place, witness: recorder.witness, ...keeping, checkSeconds: 0.5, maxKeys: 2_000 })
+    const subject = { chain: 'ethereum', network: 'local' }
+    sync = createSynchroniser({ chain: test.chain, subject, telemetry: recorder.telemetry, ...keeping, checkSeconds: 0.5, maxKeys: 2_000 })
   })
   afterEach(() => sync.stop())
   after(() => test.stop())

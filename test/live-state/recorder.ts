@@ -1,18 +1,18 @@
 import { createTelemetry, type StateSubject } from '../../core/live-state/telemetry.ts'
 
-/** What was counted, as `what outcome place`. */
+/** What was counted, as `what outcome subject`. */
 export function createRecorder() {
   const told: string[] = []
   const of = ({ connector, what }: StateSubject) => [connector, what].filter(Boolean).join(' ')
-  const witness = createTelemetry(
+  const telemetry = createTelemetry(
     { info() {}, warn() {} },
     {
-      trouble: (place, what) => void told.push(`${what} ${of(place)}`.trim()),
-      check: (place, outcome) => void told.push(`${outcome} ${of(place)}`),
+      trouble: (subject, what) => void told.push(`${what} ${of(subject)}`.trim()),
+      check: (subject, outcome) => void told.push(`${outcome} ${of(subject)}`),
       update() {},
     },
   )
-  return { told, witness }
+  return { told, telemetry }
 }
 
 /** Waits until it holds; fails with what it says after a generous time. */

@@ -28,7 +28,7 @@ function exchange(test: ForkChain, topic = 'a', connector = 'dex') {
     foundWrong: (state: State) => void wrong.push(state),
   }
   const source: StateSource = {
-    place: { chain: 'ethereum', network: 'local', connector },
+    subject: { chain: 'ethereum', network: 'local', connector },
     followed,
     same: (_key, a, b) => isDeepStrictEqual(a, b),
   }
@@ -46,9 +46,9 @@ describe('state that follows a chain', () => {
     test = createForkChain(blockSeconds, bornAt)
     const recorder = createRecorder()
     told = recorder.told
-    const place = { chain: 'ethereum', network: 'local' }
+    const subject = { chain: 'ethereum', network: 'local' }
     const chain = { ...test.chain, local }
-    sync = createSynchroniser({ chain, place, witness: recorder.witness, ...keeping, ...options })
+    sync = createSynchroniser({ chain, subject, telemetry: recorder.telemetry, ...keeping, ...options })
   }
   beforeEach(() => start())
   afterEach(() => sync.stop())
@@ -364,7 +364,7 @@ describe('state that follows a chain', () => {
     expect(good).to.have.property('status', 'fulfilled')
     expect(told).to.deep.equal(['defect dex bad'])
     broken = false
-    await until(() => sync.kept === 2)
+    await until(() => sync.size === 2)
     while ((await sync.read(source, 'bad', at).catch(() => undefined)) === undefined)
       await new Promise((resolve) => setTimeout(resolve, 50))
 
@@ -483,10 +483,10 @@ describe('state that follows a chain', () => {
     const { source } = exchange(test)
     const unwatch = sync.watch(source, 'watched', () => {})
     await sync.read(source, 'x', at)
-    await until(() => sync.kept === 1)
+    await until(() => sync.size === 1)
     expect(test.following).to.equal(1)
     unwatch()
-    await until(() => sync.kept === 0 && test.following === 0)
+    await until(() => sync.size === 0 && test.following === 0)
     test.make(0, [[happened('x', '1')]])
     expect(await stateOf(source, 'x')).to.deep.equal(['1'])
   })
@@ -496,7 +496,7 @@ describe('state that follows a chain', () => {
     const { source, loads } = exchange(test)
     sync.watch(source, 'watched', () => {})
     for (const key of ['x', 'y', 'x', 'z', 'x']) await sync.read(source, key, at)
-    expect(sync.kept).to.equal(3)
+    expect(sync.size).to.equal(3)
     expect(loads.flat().filter((key) => key === 'x')).to.have.length(1)
     for (const key of ['x', 'z']) sync.watch(source, key, () => {})
     expect(await sync.read(source, 'more', at).catch((error: unknown) => error)).to.include({ name: 'OVERLOADED' })

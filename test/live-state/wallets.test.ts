@@ -55,7 +55,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
   async function follow(checkSeconds: number): Promise<void> {
     sync?.stop()
     const on = { chain: 'ethereum', network: 'local' }
-    sync = createSynchroniser({ chain: test.chain, place: on, witness: recorder.witness, ...keeping, checkSeconds })
+    sync = createSynchroniser({ chain: test.chain, subject: on, telemetry: recorder.telemetry, ...keeping, checkSeconds })
     await known(token)
   }
   const send = (from: string, to: string, name: string, args: readonly unknown[], value = '0x0') =>
@@ -82,8 +82,8 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
   const basisOf = (sold: string, owner: string): readonly Basis[] =>
     test.chain.rail.recall?.basis([step], needsOf(sold), owner) ?? expect.fail('An EVM chain has a recall.')
   function viewOf(sold: string, owner: string): Promise<StateSnapshot> {
-    const place = { chain: 'ethereum', network: 'local' }
-    const parts = basisOf(sold, owner).map(({ followed, ...part }) => ({ ...part, source: createStateSource(place, followed) }))
+    const subject = { chain: 'ethereum', network: 'local' }
+    const parts = basisOf(sold, owner).map(({ followed, ...part }) => ({ ...part, source: createStateSource(subject, followed) }))
     return sync.bundle(parts).read(at)
   }
   async function known(sold: string, owner = wallet): Promise<{ account: Account; holding: Holding; allowanceRaw: bigint | undefined }> {

@@ -99,17 +99,17 @@ const handlers = serve({ apply, decode, decodeByLibrary })
 /** Microseconds of a block, of those in the middle, from what is told of it to who is told that states have moved. */
 async function apply({ kind, from, blocks }: Blocks): Promise<number> {
   const chain = createChain()
-  const place = { chain: 'ethereum', network: 'local', connector: 'uniswap' }
-  const witness = {
+  const subject = { chain: 'ethereum', network: 'local', connector: 'uniswap' }
+  const telemetry = {
     trouble: (_: unknown, what: string, reason: string) => {
       throw new Error(`${what}: ${reason}`)
     },
     check() {},
     update() {},
   }
-  const sync = createSynchroniser({ chain, place, witness, ...keeping, maxKeys: pools })
+  const sync = createSynchroniser({ chain, subject, telemetry, ...keeping, maxKeys: pools })
   try {
-    const source = createStateSource(place, followedOf(kind))
+    const source = createStateSource(subject, followedOf(kind))
     await Promise.all(addresses.map((address) => sync.read(source, address, { signal: AbortSignal.timeout(10_000) })))
     const micros: number[] = []
     for (let block = 0; block < blocks; block += 1) {

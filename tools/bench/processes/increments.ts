@@ -19,7 +19,7 @@ type Change = BookUpdate & { is: 'change' }
 const deep = 500
 const levelsOfOne = 5
 const middle = 1_000_000
-const witness = { trouble() {}, check() {}, update() {} }
+const telemetry = { trouble() {}, check() {}, update() {} }
 const hour = 3600
 
 export type IncrementsProcess = typeof handlers
@@ -28,8 +28,8 @@ const handlers = serve({ books, maps })
 /** Each book has a follower, as those of `/events` have. */
 function books({ markets, changes }: Increments) {
   const exchange = createToldExchange()
-  const following = createFollowing({ witness, ...keeping })
-  const kept = createBooks({ following, witness, staleSeconds: hour, checkSeconds: hour, idleSeconds: hour, maxBooks: markets })
+  const following = createFollowing({ telemetry, ...keeping })
+  const kept = createBooks({ following, telemetry, staleSeconds: hour, checkSeconds: hour, idleSeconds: hour, maxBooks: markets })
   // Nothing is asked of the chain.
   const place = { chain: 'ethereum', network: 'local', connector: 'told', chainImpl: {} as Chain }
   const venue: BookVenue = { ...place, type: 'CLOB', books: exchange.stream }
