@@ -8,10 +8,11 @@ import { Session } from 'node:inspector/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { isMainThread } from 'node:worker_threads'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const header = 'x-count-files'
-if (process.env.SLUICE_COUNT_FILES && process.argv[2] === 'start') await countOnRequest()
+if (process.env.SLUICE_COUNT_FILES && process.argv[2] === 'start' && isMainThread) await countOnRequest()
 
 /** Answers to requests with the header carry it back with the number of files whose functions were called. */
 async function countOnRequest() {
@@ -59,12 +60,11 @@ const pair = { base: 'WETH', quote: 'USDC', side: 'SELL' }
 export async function filesOfRequests(root: string): Promise<[string, number][]> {
   const home = mkdtempSync(path.join(tmpdir(), 'sluice-measure-'))
   const [port, devnetPort] = [await freePort(), await freePort()]
-  const child = spawn(process.execPath, ['bin/launch.mjs', 'start'], {
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), '--import', import.meta.url, 'bin/launch.mjs', 'start'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,
-      NODE_OPTIONS: `--import ${import.meta.resolve('tsx')} --import ${fileURLToPath(import.meta.url)}`,
       SLUICE_COUNT_FILES: '1',
       SLUICE_SERVER_PORT: String(port),
       SLUICE_DEVNET_PORT: String(devnetPort),
