@@ -1,96 +1,125 @@
-import { ZeroAddress } from 'ethers/constants'
-import {
-  SluiceError,
-  type At,
-  type Checked,
-  type FeeWish,
-  type Need,
-  type Token,
-  type Head,
-  type Recall,
-} from '../../core/contracts/index.ts'
-import { isObject, type RpcAnswer } from '../nodes/dialect.ts'
+import { SluiceError } from '../../core/contracts/index.ts'
+import type { At, Checked, FeeWish, Need, Token, Head, Recall } from '../../core/contracts/index.ts'
+import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
 import { fundsInPendingTransactions, insufficientGasFunds, insufficientBalance, shortage } from '../nodes/rails.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
-import { isBytes, quantityOf } from './encoding.ts'
+import { isBytes, nativeAddress, quantityOf } from './encoding.ts'
 import { tipMethod } from './fee-oracle.ts'
-import { checkFeeOverrides, costOf, feesOf, min, computeFeePerGas, type EvmFees, type FeePerGas } from './fees.ts'
+import { checkFeeOverrides, computeFeePerGas, costOf, feesOf, min } from './fees.ts'
+import type { EvmFees, FeePerGas, FeePolicy } from './fees.ts'
 import { type GasLimitCache, gasLimitsOf, simulationCalls } from './gas-limit.ts'
 import { packAggregate3, unpackAggregate3, ethBalanceCall } from './multicall.ts'
 import type { NonceCounts } from './nonces.ts'
 import { chargeCalls, chargesOf } from './op-stack.ts'
-import type { EvmRailOptions } from './rail.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { EvmIntent, Call, CallResult, EvmReader } from './types.ts'
 import { followedAccounts, isAccount, createHoldings, isHolding } from './wallets.ts'
 
-/** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
+/** What the rail of one network goes by. */
+export interface EvmRailOptions {
+  rpc: Rpc
+  chainId: number
+  /** How errors name the network: "ethereum/sepolia". */
+  network: string
+  nativeCurrency: Token
+  /** Address of Multicall3. */
+  multicall: string
+  /** How many blocks, the transaction's own included, make it final. */
+  confirmations: number
+  /** The maximum that a transaction may offer, wei per gas. */
+  feeCapRaw: bigint
+  policy: FeePolicy
+  /** The maximum gas of one transaction. Absent: the block's gas limit. */
+  maxGas?: bigint | undefined
+  /** The network charges something on top of gas, which its GasPriceOracle tells. */
+  rollup?: 'op-stack' | undefined
+  /** Address of the token that the native coin itself is: what is traded of it cannot pay for gas. */
+  coinToken?: string | undefined
+  /** The tip by the network's fees, wei per gas, given what the node suggested in the check's batch. Absent: what the node suggested. */
+  tipFor?: (suggested: bigint | undefined, at: At) => Promise<bigint | undefined>
+  /** Gas pays for layer 1, too, so the same call uses another amount of it with every block there. */
+  gasPaysLayer1?: boolean | undefined
+  gasLimitIsPaid?: boolean | undefined
+  /** Reads what is kept in memory of wallets. Absent: every check asks the network. */
+  reader?: EvmReader | undefined
+  /** The tip by the network's fees as far as it is known, wei per gas. */
+  knownTipRaw?: () => bigint | undefined
+  /** Symbol and decimals, for errors that name a token. */
+  token: (address: string, at: At) => Promise<Token | undefined>
+}
+
+/**
+ * Asks everything that must be known before signing, in one JSON-RPC batch. Of several problems it reports the one that a person would
+ * solve first.
+ */
 export async function check(
   options: EvmRailOptions,
-  gasTable: Pick<GasLimitCache, 'learn'>,
+  gasLimits: Pick<GasLimitCache, 'learn'>,
   steps: readonly EvmIntent[],
   needs: readonly Need[],
   from: string,
-  { wish, over }: { wish: FeeWish; over?: EvmFees },
+  { wish: overrides, over }: { wish: FeeWish; over?: EvmFees },
   at: At,
 ): Promise<Checked<EvmIntent, NonceCounts, EvmFees>> {
-  const { rpc, feeCapRaw, policy, chainId } = options
-  checkFeeOverrides(wish, feeCapRaw)
-  const spentRaw = sum(steps.map(({ value }) => BigInt(value)))
-  const wanted: readonly Need[] = [...needs, { is: 'balance', token: nativeAddress, amountRaw: spentRaw }]
-  const chargeable = options.rollup ? chargeCalls(steps, chainId) : []
-  const reading = packAggregate3([...needCalls(wanted, from, options.multicall), ...chargeable])
-  const calls = [
-    { method: 'eth_getBlockByNumber', params: ['latest', false] },
-    { method: 'eth_getTransactionCount', params: [from, 'latest'] },
-    { method: 'eth_getTransactionCount', params: [from, 'pending'] },
-    { method: tipMethod(policy.legacy), params: [] },
-    { method: 'eth_call', params: [{ to: options.multicall, data: reading }, 'latest'] },
-    ...simulationCalls(steps, from),
-  ]
-  const [block, latest, pending, tip, read, ...simulated] = await rpc.batch(calls, at)
+  const { rpc, feeCapRaw, policy, chainId, multicall, nativeCurrency } = options
+  checkFeeOverrides(overrides, feeCapRaw)
+  const valueRaw = sum(steps.map(({ value }) => BigInt(value)))
+  const allNeeds: readonly Need[] = [...needs, { is: 'balance', token: nativeAddress, amountRaw: valueRaw }]
+  const oracleCalls = options.rollup ? chargeCalls(steps, chainId) : []
+  const views = [...allNeeds.map((need) => needCall(need, from, multicall)), ...oracleCalls]
+  const [block, latest, pending, tip, read, ...simulated] = await rpc.batch(
+    [
+      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+      { method: 'eth_getTransactionCount', params: [from, 'latest'] },
+      { method: 'eth_getTransactionCount', params: [from, 'pending'] },
+      { method: tipMethod(policy.legacy), params: [] },
+      { method: 'eth_call', params: [{ to: multicall, data: packAggregate3(views) }, 'latest'] },
+      ...simulationCalls(steps, from),
+    ],
+    at,
+  )
 
   const bytes = resultOf(rpc, 'eth_call', read)
-  const results = isBytes(bytes) ? unpackAggregate3(bytes, wanted.length + chargeable.length) : undefined
+  const results = isBytes(bytes) ? unpackAggregate3(bytes, views.length) : undefined
   if (!results) throw invalidAnswer(rpc, 'answered a call to Multicall3 with something else than its result')
-  const nativeRaw = await checkNeeds(options, wanted, results.slice(0, wanted.length), at)
-  const charges = options.rollup ? chargesOf(results.slice(wanted.length)) : []
-  if (!charges) throw invalidAnswer(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
+  const nativeRaw = await checkNeeds(options, allNeeds, results.slice(0, allNeeds.length), at)
+  const charges = options.rollup ? chargesOf(results.slice(allNeeds.length)) : []
+  if (!charges) throw invalidAnswer(rpc, 'has no GasPriceOracle, which tells the fees of a rollup')
   const blockGas = blockField(options, block?.result, 'gasLimit')
-  const mostGas = options.maxGas === undefined ? blockGas : min(options.maxGas, blockGas)
-  const limits = gasLimitsOf(steps, simulated, mostGas)
+  const maxGas = options.maxGas === undefined ? blockGas : min(options.maxGas, blockGas)
+  const limits = gasLimitsOf(steps, simulated, maxGas)
   const [only, ...others] = steps
-  if (only && others.length === 0) gasTable.learn(only, from, limits[0] ?? 0n, mostGas)
+  if (only && others.length === 0) gasLimits.learn(only, from, limits[0] ?? 0n, maxGas)
   const suggested = quantityOf(tip?.result)
-  const tipRaw = options.tipFor && wish.maxPriorityFeePerGasRaw === undefined ? await options.tipFor(suggested, at) : suggested
+  const tipRaw = options.tipFor && overrides.maxPriorityFeePerGasRaw === undefined ? await options.tipFor(suggested, at) : suggested
   const baseFeeRaw = policy.legacy ? 0n : blockField(options, block?.result, 'baseFeePerGas')
-  const price = computeFeePerGas(wish, over, { baseFeeRaw, tipRaw, policy, feeCapRaw })
+  const price = computeFeePerGas(overrides, over, { baseFeeRaw, tipRaw, policy, feeCapRaw })
   const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price, policy, charges[index]) }))
   const tradedRaw = sum(needs.flatMap((need) => (need.is === 'balance' && need.token === options.coinToken ? need.amountRaw : [])))
   const neededRaw = tradedRaw + sum(prepared.map(({ step, fees }) => costOf(step, fees)))
-  if (nativeRaw < neededRaw) throw insufficientGasFunds(options.nativeCurrency, nativeRaw, neededRaw)
+  if (nativeRaw < neededRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, neededRaw)
 
-  return { prepared, synced: syncedOf(options, latest, pending), beside: commitmentCheck(options, nativeRaw, neededRaw) }
+  return { prepared, synced: nonceCountsOf(rpc, latest, pending), beside: commitmentCheck(nativeCurrency, nativeRaw, neededRaw) }
 }
 
-/** Whether a wallet with so much of the native coin bears what is needed beside what its other transactions may take. */
+/** Whether so much of the native coin covers what is needed and what the wallet's other transactions may take. */
 const commitmentCheck =
-  ({ nativeCurrency }: Pick<EvmRailOptions, 'nativeCurrency'>, nativeRaw: bigint, neededRaw: bigint): Checked['beside'] =>
+  (nativeCurrency: Token, nativeRaw: bigint, neededRaw: bigint): Checked['beside'] =>
   (committedRaw) =>
     nativeRaw < committedRaw + neededRaw ? fundsInPendingTransactions(nativeCurrency, nativeRaw, committedRaw, neededRaw) : undefined
 
-export async function sync(options: EvmRailOptions, from: string, at: At): Promise<NonceCounts> {
+export async function readNonceCounts(rpc: Rpc, from: string, at: At): Promise<NonceCounts> {
   const calls = ['latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [from, tag] }))
-  const [latest, pending] = await options.rpc.batch(calls, at)
-  return syncedOf(options, latest, pending)
+  const [latest, pending] = await rpc.batch(calls, at)
+  return nonceCountsOf(rpc, latest, pending)
 }
 
-function syncedOf(options: EvmRailOptions, latest: RpcAnswer | undefined, pending: RpcAnswer | undefined): NonceCounts {
-  const counts = { latest: countOf(options, latest), pending: countOf(options, pending) }
+function nonceCountsOf(rpc: Rpc, latest: RpcAnswer | undefined, pending: RpcAnswer | undefined): NonceCounts {
+  const counts = { latest: countOf(rpc, latest), pending: countOf(rpc, pending) }
   return latest?.behind === undefined ? counts : { ...counts, behind: true }
 }
 
-function countOf({ rpc }: EvmRailOptions, answer: RpcAnswer | undefined): number {
+function countOf(rpc: Rpc, answer: RpcAnswer | undefined): number {
   const count = quantityOf(resultOf(rpc, 'eth_getTransactionCount', answer))
   if (count === undefined) throw invalidAnswer(rpc, 'answered eth_getTransactionCount with something that is no number')
   return Number(count)
@@ -111,20 +140,15 @@ function sum(values: readonly bigint[]): bigint {
   return values.reduce((total, value) => total + value, 0n)
 }
 
-/** The native coin, as plans name it. */
-const nativeAddress = ZeroAddress
-
-/** What reads what all needs are about. */
-function needCalls(needs: readonly Need[], owner: string, multicall: string): readonly Call[] {
-  return needs.map((need) => {
-    if (need.is !== 'balance') return allowanceCall(need.token, owner, need.spender)
-    return need.token === nativeAddress ? ethBalanceCall(multicall, owner) : balanceOfCall(need.token, owner)
-  })
+/** Reads the balance or the allowance that a need is about. */
+function needCall(need: Need, owner: string, multicall: string): Call {
+  if (need.is !== 'balance') return allowanceCall(need.token, owner, need.spender)
+  return need.token === nativeAddress ? ethBalanceCall(multicall, owner) : balanceOfCall(need.token, owner)
 }
 
 /**
- * Throws what the wallet lacks, balances before allowances: who has nothing to trade need not approve.
- * @returns the wallet's native balance, the last of the needs
+ * Throws what the wallet lacks, balances before allowances: without a balance there is nothing to approve.
+ * @returns the wallet's native balance, which is the last of the needs
  */
 async function checkNeeds(
   { nativeCurrency, token }: EvmRailOptions,
@@ -132,26 +156,23 @@ async function checkNeeds(
   results: readonly CallResult[],
   at: At,
 ): Promise<bigint> {
-  // What has no balances holds none.
+  // A contract without balances holds none.
   const current = results.map((result) => uintOf(result) ?? 0n)
-  const lacking = needs
+  const unmet = needs
     .map((need, index) => ({ need, currentRaw: current[index] ?? 0n }))
     .filter(({ need, currentRaw }) => (need.is === 'allowance-at-most' ? currentRaw > need.amountRaw : currentRaw < need.amountRaw))
-  const first = lacking.find(({ need }) => need.is === 'balance') ?? lacking[0]
+  const first = unmet.find(({ need }) => need.is === 'balance') ?? unmet[0]
   if (first) {
     const { need, currentRaw } = first
-    const named = need.token === nativeAddress ? nativeCurrency : ((await token(need.token, at)) ?? unnamed(need.token))
+    // A contract without symbol and decimals is named by its address, and its amounts in smallest units.
+    const unnamed = { symbol: need.token, address: need.token, decimals: 0 }
+    const named = need.token === nativeAddress ? nativeCurrency : ((await token(need.token, at)) ?? unnamed)
     if (need.is === 'allowance-at-most') throw allowanceTooLarge(named, need.spender)
     throw need.is === 'balance'
       ? insufficientBalance(named, currentRaw, need.amountRaw)
       : allowanceTooSmall(named, need.spender, currentRaw, need.amountRaw)
   }
   return current.at(-1) ?? 0n
-}
-
-/** Something without symbol and decimals: its smallest units are all there is to say. */
-function unnamed(address: string): Token {
-  return { symbol: address, address, decimals: 0 }
 }
 
 function allowanceTooSmall(token: Token, spender: string, currentRaw: bigint, neededRaw: bigint): SluiceError {
@@ -166,28 +187,31 @@ function allowanceTooSmall(token: Token, spender: string, currentRaw: bigint, ne
 function allowanceTooLarge({ symbol, address }: Token, spender: string): SluiceError {
   return new SluiceError(
     'TRADE_FAILED',
-    `${spender} may move ${symbol} of the wallet, and takes it where the coin that is sent is gone: the code of a token that is on no list could have it take both. Give ${symbol} instead of the coin, or set that allowance to 0 by /evm/approve, or put the token on the network's list if you trust it.`,
+    `${spender} may move ${symbol} of the wallet, and takes it when the coin that is sent is used up: the code of a token that is on no list could make it take both. Give ${symbol} instead of the coin, set that allowance to 0 by /evm/approve, or put the token on the network's list if you trust it.`,
     { details: { reason: 'the coin could be taken twice', token: symbol, tokenAddress: address, spender } },
   )
 }
 
-/** One call that is like some that were simulated, by a wallet whose coins, tokens and nonces are in memory. */
+/**
+ * The same check from what is in memory, without asking anybody: for one call like others that were simulated, from a wallet whose coins,
+ * tokens and nonces are followed.
+ */
 export function createCacheCheck(
   options: EvmRailOptions,
-  gasTable: Pick<GasLimitCache, 'limitOf'>,
+  gasLimits: Pick<GasLimitCache, 'limitOf'>,
   reader: Pick<EvmReader, 'read' | 'wrapped'>,
 ): Recall<EvmIntent, string, NonceCounts, EvmFees> {
-  const accounts = followedAccounts(options.rpc)
+  const { rpc, coinToken, policy, feeCapRaw, knownTipRaw, nativeCurrency } = options
+  const accounts = followedAccounts(rpc)
   const holdings = createHoldings(reader)
 
-  /** As the network would be asked now; undefined where it would refuse: that it may say itself. */
-  function priceAt({ baseFeeRaw }: Head, wish: FeeWish): FeePerGas | undefined {
-    const { policy, feeCapRaw, knownTipRaw } = options
+  /** The price that a check would find now. Undefined if it would refuse: then the network's check says why. */
+  function priceAt({ baseFeeRaw }: Head, overrides: FeeWish): FeePerGas | undefined {
     const tipRaw = knownTipRaw?.()
     if (tipRaw === undefined || (baseFeeRaw === undefined && !policy.legacy)) return undefined
     try {
-      checkFeeOverrides(wish, feeCapRaw)
-      return computeFeePerGas(wish, undefined, { baseFeeRaw: policy.legacy ? 0n : (baseFeeRaw ?? 0n), tipRaw, policy, feeCapRaw })
+      checkFeeOverrides(overrides, feeCapRaw)
+      return computeFeePerGas(overrides, undefined, { baseFeeRaw: policy.legacy ? 0n : (baseFeeRaw ?? 0n), tipRaw, policy, feeCapRaw })
     } catch (error) {
       if (error instanceof SluiceError) return undefined
       throw error
@@ -197,48 +221,44 @@ export function createCacheCheck(
   return {
     basis(steps, needs, from) {
       if (steps.length !== 1 || !steps[0]?.alike) return undefined
-      if (needs.some(({ is, token }) => is === 'allowance-at-most' || token === options.coinToken || holdings.hasUnreliableLogs(token)))
-        return undefined
+      const isUncertain = ({ is, token }: Need) => is === 'allowance-at-most' || token === coinToken || holdings.hasUnreliableLogs(token)
+      if (needs.some(isUncertain)) return undefined
       return [
         { followed: accounts, key: from.toLowerCase() },
         ...tokensOf(needs).map((token) => ({
           followed: holdings.followed,
           key: holdings.keyOf(from, token),
-          about: spenderOf(needs, token),
+          about: needs.flatMap((need) => (need.is === 'allowance' && need.token === token ? [need.spender] : []))[0],
         })),
       ]
     },
 
-    check([step], needs, from, wish, [account, ...held], head) {
-      const limit = step && gasTable.limitOf(step, from)
-      const price = priceAt(head, wish)
-      // What was not read after this very block may be older than that.
+    check([step], needs, from, overrides, [account, ...held], head) {
+      const limit = step && gasLimits.limitOf(step, from)
+      const price = priceAt(head, overrides)
+      // An account that was not read at this very block may be older.
       if (!step || limit === undefined || !price || !isAccount(account) || account.number !== head.number) return undefined
       const { nativeRaw, latest, pending } = account
       const tokens = tokensOf(needs)
       const wanting = needs.flatMap((need) => {
         if (need.token === nativeAddress) return []
         const index = tokens.indexOf(need.token)
-        if (bears(held[index], need)) return []
-        return [{ index: index + 1, more: need.is === 'balance' ? null : need.spender }]
+        return covers(held[index], need) ? [] : [{ index: index + 1, more: need.is === 'balance' ? null : need.spender }]
       })
       if (wanting.length > 0) return { wanting }
-      const prepared = { step, ...feesOf(limit, price, options.policy) }
+      const prepared = { step, ...feesOf(limit, price, policy) }
       const neededRaw = costOf(step, prepared.fees)
       const coinsRaw = needs.flatMap((need) => (need.token === nativeAddress ? need.amountRaw : []))
       if ([neededRaw, ...coinsRaw].some((raw) => nativeRaw < raw)) return undefined
-      return { prepared: [prepared], synced: { latest, pending }, beside: commitmentCheck(options, nativeRaw, neededRaw) }
+      return { prepared: [prepared], synced: { latest, pending }, beside: commitmentCheck(nativeCurrency, nativeRaw, neededRaw) }
     },
   }
 }
 
 const tokensOf = (needs: readonly Need[]) => [...new Set(needs.map(({ token }) => token))].filter((token) => token !== nativeAddress)
 
-const spenderOf = (needs: readonly Need[], token: string) =>
-  needs.flatMap((need) => (need.is === 'allowance' && need.token === token ? [need.spender] : []))[0]
-
-/** What is in memory is never more than there is: that an allowance is small enough is not known by it. */
-function bears(holding: unknown, need: Need): boolean {
+/** Memory never has more than the chain, so it cannot tell that an allowance is small enough. */
+function covers(holding: unknown, need: Need): boolean {
   if (!isHolding(holding) || need.is === 'allowance-at-most') return false
   const raw = need.is === 'balance' ? holding.balanceRaw : holding.allowances.get(need.spender.toLowerCase())
   return raw !== undefined && raw >= need.amountRaw

@@ -4,50 +4,49 @@ import type { Standing, At } from '../../core/contracts/index.ts'
 import { isObject, type Rpc } from '../nodes/dialect.ts'
 import { quantityOf } from './encoding.ts'
 
-/** What an account's next nonce is by its transactions in blocks, and by those in the mempool too. */
-type Word = { readonly latest: number; readonly pending: number }
+/** An account's next nonce: by its transactions in blocks, and with those in the mempool. */
+type Counts = { readonly latest: number; readonly pending: number }
 
-/** One word of the network, or what is believed after some. */
-export type NonceCounts = Word & {
-  /** The last word; absent where there is only one, which nothing has borne out. */
-  readonly last?: Word
+/** What the network said once, or what counts as true after several answers. */
+export type NonceCounts = Counts & {
+  /** The last answer. Absent where there was only one, which no other has confirmed. */
+  readonly last?: Counts
   /** The node knows older blocks than were known before. */
   readonly behind?: true
 }
 
-/** Each empty nonce costs a transfer to fill. */
-const farthestGap = 256
+/** To fill an empty nonce costs a transfer. */
+const maxGap = 256
 
 /**
- * Nodes lag, fork and lie, so a single word moves nothing but what our own transactions (`held`) explain: believed is the middle one
- * of what was believed, the word before and this one. Two words in a row that agree are believed whatever was before, so that what
- * was wrong does not last.
+ * Nodes lag, fork and give wrong answers, so a single answer changes nothing except what our own transactions (`held`) explain. What counts
+ * is the middle one of what counted before, the answer before and this one. Two answers in a row that agree count, whatever was before, so
+ * that an error does not last.
  */
 export function mergeCounts(known: NonceCounts, news: NonceCounts, held: readonly number[] = []): NonceCounts {
-  const { last: said } = known
-  // The second: asked for before what is believed already.
-  if (said && news.behind) return known
+  const { last } = known
+  // This answer comes second and is older than what counts already.
+  if (last && news.behind) return known
   if (news.last) return news
-  const higher = (field: keyof Word) => Math.max(known[field], news[field])
-  const believed = (field: keyof Word) => {
-    // Of the first two neither is believed more: the lower one holds, until a third decides.
-    const heard = said ? middle(known[field], said[field], news[field]) : Math.min(known[field], news[field])
-    return Math.max(heard, Math.min(news[field], explained(known[field], held)))
+  const merged = (field: keyof Counts) => {
+    // Of the first two answers the lower one counts, until a third decides.
+    const heard = last ? middle(known[field], last[field], news[field]) : Math.min(known[field], news[field])
+    return Math.max(heard, Math.min(news[field], nextAfter(known[field], held)))
   }
+  const higher = (field: keyof Counts) => Math.max(known[field], news[field])
   return {
-    latest: believed('latest'),
-    pending: believed('pending'),
-    last: said ? { latest: news.latest, pending: news.pending } : { latest: higher('latest'), pending: higher('pending') },
+    latest: merged('latest'),
+    pending: merged('pending'),
+    last: last ? { latest: news.latest, pending: news.pending } : { latest: higher('latest'), pending: higher('pending') },
   }
 }
 
-/** Whether the last word went beyond what is believed, so that slots claimed now may be others' by now. */
-export function isDoubtful(synced: NonceCounts, held: readonly number[]): boolean {
-  const { latest, pending, last: said } = synced
-  return said === undefined || Math.max(said.latest, said.pending) > explained(Math.max(latest, pending), held)
+/** Whether the last answer is beyond what counts, so that nonces claimed now may be used by others already. */
+export function isDoubtful({ latest, pending, last }: NonceCounts, held: readonly number[]): boolean {
+  return last === undefined || Math.max(last.latest, last.pending) > nextAfter(Math.max(latest, pending), held)
 }
 
-/** The lowest `count` consecutive nonces that nobody has. */
+/** The lowest `count` consecutive nonces that nobody uses. */
 export function claimNonces({ latest, pending }: NonceCounts, held: readonly number[], count: number): readonly number[] {
   const taken = new Set(held)
   let first = Math.max(latest, pending)
@@ -64,16 +63,19 @@ export function nonceStatus({ latest, pending }: NonceCounts, nonce: number): St
   return nonce < pending ? 'taken' : 'free'
 }
 
-/** Judged by the newest word alone: who asks believes it when it was said twice. What waits far beyond is there by a lie. */
+/**
+ * Empty nonces below our pending transactions, by the newest answer alone: the caller acts when two answers agree. A transaction that waits
+ * far beyond got its nonce by a wrong answer.
+ */
 export function nonceGaps(_known: NonceCounts, news: NonceCounts, held: readonly number[], waiting: readonly number[]): readonly number[] {
   const taken = new Set(held)
   const first = Math.max(news.latest, news.pending)
-  const top = Math.max(first, ...waiting.filter((nonce) => nonce <= first + farthestGap))
+  const top = Math.max(first, ...waiting.filter((nonce) => nonce <= first + maxGap))
   return noncesFrom(first, top - first).filter((nonce) => !taken.has(nonce))
 }
 
-/** How far a count can go by what is held alone. */
-function explained(from: number, held: readonly number[]): number {
+/** The first nonce from one on that we do not hold. */
+function nextAfter(from: number, held: readonly number[]): number {
   const ours = new Set(held)
   let next = from
   while (ours.has(next)) next += 1
@@ -85,24 +87,24 @@ function middle(a: number, b: number, c: number): number {
 }
 
 /**
- * What took a nonce.
- * - `by`: the transaction, seen in its block
- * - `untold`: the node no longer knows the state of blocks that old, or the account's code may have moved its nonce unseen
- * - `denied`: what the node says contradicts itself, so that the nonce may well be free
+ * What used a nonce.
+ * - `transaction`: seen in its block
+ * - `unknown`: the node no longer has the state of blocks that old, or the account's code may have used the nonce unseen
+ * - `contradiction`: the node's answers contradict each other, so the nonce may well be free
  */
-export type NonceUser = { is: 'by'; id: string } | { is: 'untold' } | { is: 'denied' }
+export type NonceUser = { is: 'transaction'; id: string } | { is: 'unknown' } | { is: 'contradiction' }
 
-/** Counts asked for at once. */
-const points = 32
-/** EIP-7702: code of an account that lends itself another's; that may create contracts, each of which takes a nonce. */
-const delegation = '0xef0100'
+/** Nonce counts asked for at once. */
+const maxCounts = 32
+/** EIP-7702: prefix of the code of an account that delegates to a contract. That may create contracts, each of which uses a nonce. */
+const delegationPrefix = '0xef0100'
 
-const untold: NonceUser = { is: 'untold' }
-const denied: NonceUser = { is: 'denied' }
+const unknown: NonceUser = { is: 'unknown' }
+const contradiction: NonceUser = { is: 'contradiction' }
 
-/** Finds what an account's nonce went to, given that its count at a block is beyond that nonce: two or three batches. */
+/** Finds what used an account's nonce, given that its count at a block is beyond that nonce. It takes two or three batches. */
 export async function findNonceUser(rpc: Rpc, from: string, nonce: number, block: number, at: At): Promise<NonceUser> {
-  const found = await passing(rpc, from, nonce, block, at)
+  const found = await blockThatUsed(rpc, from, nonce, block, at)
   if (typeof found !== 'number') return found
   const [full, code] = await rpc.batch(
     [
@@ -112,18 +114,18 @@ export async function findNonceUser(rpc: Rpc, from: string, nonce: number, block
     at,
   )
   const txs = isObject(full?.result) ? full.result['transactions'] : undefined
-  if (!Array.isArray(txs)) return untold
-  const taker = txs.find((tx: unknown) => isObject(tx) && (spends(tx, from, nonce) || authorizes(tx, from, nonce)))
-  const id: unknown = isObject(taker) ? taker['hash'] : undefined
-  if (typeof id === 'string') return { is: 'by', id }
-  return typeof code?.result === 'string' && code.result.startsWith(delegation) ? untold : denied
+  if (!Array.isArray(txs)) return unknown
+  const user = txs.find((tx: unknown) => isObject(tx) && (spends(tx, from, nonce) || authorizes(tx, from, nonce)))
+  const id: unknown = isObject(user) ? user['hash'] : undefined
+  if (typeof id === 'string') return { is: 'transaction', id }
+  return typeof code?.result === 'string' && code.result.startsWith(delegationPrefix) ? unknown : contradiction
 }
 
-/** The first block at whose end the count is beyond the nonce. */
-async function passing(rpc: Rpc, from: string, nonce: number, block: number, at: At): Promise<number | NonceUser> {
-  // Back in steps that double, for it was not long ago as a rule.
-  const steps = [...Array.from({ length: points - 1 }, (_, power) => block - 2 ** power).filter((number) => number > 0), 0]
-  let known = await counts(rpc, from, steps.toReversed(), at)
+/** The number of the first block at whose end the count is beyond the nonce. */
+async function blockThatUsed(rpc: Rpc, from: string, nonce: number, block: number, at: At): Promise<number | NonceUser> {
+  // It is usually a recent block, so the steps back double.
+  const steps = [...Array.from({ length: maxCounts - 1 }, (_, power) => block - 2 ** power).filter((number) => number > 0), 0]
+  let known = await countsAt(rpc, from, steps.toReversed(), at)
   let high = block
   for (;;) {
     const low = known.findLast(({ count }) => count !== undefined && count <= nonce)?.number
@@ -131,17 +133,17 @@ async function passing(rpc: Rpc, from: string, nonce: number, block: number, at:
     high = Math.min(high, beyond?.number ?? high)
     // A count never falls from one block to a later one.
     if (known.some(({ number, count }) => count !== undefined && (number < (low ?? 0) ? count > nonce : number > high && count <= nonce)))
-      return denied
-    if (low === undefined) return known.every(({ count }) => count !== undefined) ? denied : untold
+      return contradiction
+    if (low === undefined) return known.every(({ count }) => count !== undefined) ? contradiction : unknown
     if (high - low === 1) return high
-    const stride = Math.max(1, Math.ceil((high - low) / (points + 1)))
+    const stride = Math.max(1, Math.ceil((high - low) / (maxCounts + 1)))
     const between = Array.from({ length: Math.ceil((high - low) / stride) - 1 }, (_, index) => low + (index + 1) * stride)
-    known = [{ number: low, count: nonce }, ...(await counts(rpc, from, between, at))]
-    if (known.some(({ count }) => count === undefined)) return untold
+    known = [{ number: low, count: nonce }, ...(await countsAt(rpc, from, between, at))]
+    if (known.some(({ count }) => count === undefined)) return unknown
   }
 }
 
-async function counts(rpc: Rpc, from: string, blocks: readonly number[], at: At) {
+async function countsAt(rpc: Rpc, from: string, blocks: readonly number[], at: At) {
   const answers = await rpc.batch(
     blocks.map((number) => ({ method: 'eth_getTransactionCount', params: [from, toQuantity(number)] })),
     at,
@@ -158,7 +160,7 @@ function spends(tx: Record<string, unknown>, from: string, nonce: number): boole
   return isAccount(tx['from'], from) && quantityOf(tx['nonce']) === BigInt(nonce)
 }
 
-/** EIP-7702: an authorization takes a nonce of the account that signed it, in a transaction of anybody's. */
+/** EIP-7702: an authorization in anybody's transaction uses a nonce of the account that signed it. */
 function authorizes(tx: Record<string, unknown>, from: string, nonce: number): boolean {
   const list = tx['authorizationList']
   return (
@@ -175,7 +177,7 @@ function signerOf({ chainId, address, nonce, r, s, yParity }: Record<string, unk
     const yParityBit = parity === 0n ? 0 : 1
     return verifyAuthorization({ chainId: chain, address, nonce: count }, { r, s, yParity: yParityBit })
   } catch {
-    // An authorization with a bad signature is part of the block all the same, and takes nobody's nonce.
+    // An authorization with an invalid signature may stand in a block, and uses nobody's nonce.
     return undefined
   }
 }

@@ -1,110 +1,70 @@
 import { Signature } from 'ethers/crypto'
 import { Transaction } from 'ethers/transaction'
 import { getBytes, hexlify } from 'ethers/utils'
-import type { At, Head, Rail, Token, Prepared, Sealed, Signable, Reception, RefusalMeaning } from '../../core/contracts/index.ts'
+import type { At, Head, Rail, Prepared, Sealed, Signable, Reception, RefusalMeaning } from '../../core/contracts/index.ts'
 import type { Rpc, RpcAnswer } from '../nodes/dialect.ts'
 import { quoteNode, sendToAll } from '../nodes/rpc.ts'
-import { check, sync, createCacheCheck } from './check.ts'
-import {
-  bumpFees,
-  cancelIsCheaper,
-  overrideFees,
-  costOf,
-  defaultFeePolicy,
-  outbids,
-  describeMinReplacement,
-  type EvmFees,
-  type FeePolicy,
-  type FeeConditions,
-} from './fees.ts'
+import { check, createCacheCheck, readNonceCounts, type EvmRailOptions } from './check.ts'
+import { bumpFees, cancelIsCheaper, costOf, defaultFeePolicy, describeMinReplacement, outbids, overrideFees } from './fees.ts'
+import type { EvmFees, FeeConditions, FeePolicy } from './fees.ts'
 import { createGasLimitCache } from './gas-limit.ts'
 import { sendErrorMeaning, type ErrorMeaning } from './node-errors.ts'
 import { claimNonces, isDoubtful, mergeCounts, nonceGaps, noncesFrom, nonceStatus, type NonceCounts } from './nonces.ts'
 import { createPoll } from './poll.ts'
-import type { EvmIntent, EvmReader } from './types.ts'
+import type { EvmIntent } from './types.ts'
 
-export interface EvmRailOptions {
-  rpc: Rpc
-  chainId: number
-  /** How errors name the network: "ethereum/sepolia". */
-  network: string
-  nativeCurrency: Token
-  /** Address of Multicall3. */
-  multicall: string
-  /** How many blocks, the transaction's own included, make it final. */
-  confirmations: number
-  /** The most a transaction may offer, wei per gas. */
-  feeCapRaw: bigint
-  policy: FeePolicy
-  /** The most gas that one transaction may have; absent: what a block has. */
-  maxGas?: bigint | undefined
-  /** Its GasPriceOracle says what is charged on top of gas. */
-  rollup?: 'op-stack' | undefined
-  /** Address of the token that the native coin itself is: what is traded of it is not there to pay for gas. */
-  coinToken?: string | undefined
-  /** The tip by the network's fees, wei per gas, given what the node suggested in the check's batch; absent: that. */
-  tipFor?: (suggested: bigint | undefined, at: At) => Promise<bigint | undefined>
-  /** Gas pays for layer 1, too, whose price is another with every block there. */
-  gasPaysLayer1?: boolean | undefined
-  gasLimitIsPaid?: boolean | undefined
-  /** Reads what is kept in memory of wallets; absent: every check asks the network. */
-  reader?: EvmReader | undefined
-  /** The tip by the network's fees as far as it is known, wei per gas. */
-  knownTipRaw?: () => bigint | undefined
-  /** Symbol and decimals, for errors that name a token. */
-  token: (address: string, at: At) => Promise<Token | undefined>
-}
-
-/** The slot of an EVM transaction is its nonce; attempts on one nonce exclude each other. */
+/** What orders EVM transactions is the nonce. Attempts on one nonce exclude each other. */
 type EvmRail = Rail<EvmIntent, string, number, NonceCounts, EvmFees>
 
+/** The life of a transaction on one network: check, sign, send, poll, replace. */
 export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Partial<FeePolicy> }): EvmRail {
-  const settled = { ...options, policy: { ...defaultFeePolicy, ...options.policy } }
-  const { rpc, chainId, confirmations, policy, feeCapRaw, knownTipRaw } = settled
-  const pricesAt = ({ baseFeeRaw = 0n }: Head): FeeConditions => ({
+  const policy = { ...defaultFeePolicy, ...options.policy }
+  const complete = { ...options, policy }
+  const { rpc, chainId, confirmations, feeCapRaw, knownTipRaw, reader } = complete
+  const conditionsAt = ({ baseFeeRaw = 0n }: Head): FeeConditions => ({
     baseFeeRaw: policy.legacy ? 0n : baseFeeRaw,
     tipRaw: knownTipRaw?.(),
     policy,
     feeCapRaw,
   })
-  const gasTable = createGasLimitCache()
-  const look = createPoll(rpc, confirmations)
-  // What is left over of a limit from the table costs something there.
-  const isGasKnowable = settled.rollup === undefined && !settled.gasPaysLayer1 && !settled.gasLimitIsPaid
+  const gasLimits = createGasLimitCache()
+  const poll = createPoll(rpc, confirmations)
+  // Elsewhere a cached limit, which is larger than needed, would cost something or be out of date.
+  const isGasCacheable = complete.rollup === undefined && !complete.gasPaysLayer1 && !complete.gasLimitIsPaid
   return {
     slots: 'ordered',
     outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
-    check: (steps, needs, from, price, at) => check(settled, gasTable, steps, needs, from, price, at),
-    ...(settled.reader && isGasKnowable && { recall: createCacheCheck(settled, gasTable, settled.reader) }),
+    check: (steps, needs, from, price, at) => check(complete, gasLimits, steps, needs, from, price, at),
+    ...(reader && isGasCacheable && { recall: createCacheCheck(complete, gasLimits, reader) }),
     cost: costOf,
-    sync: (from, at) => sync(settled, from, at),
+    sync: (from, at) => readNonceCounts(rpc, from, at),
     merge: mergeCounts,
     doubtful: isDoubtful,
     claim: claimNonces,
-    slotsFrom: (_synced, nonce, count) => noncesFrom(nonce, count),
-    nonceOf: (slot) => slot,
+    slotsFrom: (_counts, nonce, count) => noncesFrom(nonce, count),
+    nonceOf: (nonce) => nonce,
     standing: nonceStatus,
     gaps: nonceGaps,
-    draft: (prepared, slot) => draft(prepared, slot, chainId),
+    draft: (prepared, nonce) => draft(prepared, nonce, chainId),
     seal,
     send: (sealed, at) => send(rpc, sealed, at),
     async look(open, head, at) {
-      const seen = await look(open, head, at)
-      const failed = new Set(seen.sightings.flatMap((sighting) => (sighting.is === 'landed' && !sighting.ok ? [sighting.id] : [])))
-      for (const { id, step, from } of open) if (failed.has(id)) gasTable.forget(step, from)
-      return seen
+      const result = await poll(open, head, at)
+      const failed = new Set(result.sightings.flatMap((each) => (each.is === 'landed' && !each.ok ? [each.id] : [])))
+      for (const { id, step, from } of open) if (failed.has(id)) gasLimits.forget(step, from)
+      return result
     },
     replace: {
       outbids: (fees, over) => outbids(fees, over, policy.minBumpPercent),
       least: (over) => describeMinReplacement(over, policy.minBumpPercent),
       cancel: (from) => ({ to: from, data: '0x', value: '0' }),
-      bump: (fees, head, wish) => (wish ? overrideFees(fees, wish, pricesAt(head)) : bumpFees(fees, pricesAt(head))),
-      cancelIsCheaper: (step, fees, head) => cancelIsCheaper(step, fees, pricesAt(head)),
+      bump: (fees, head, overrides) => (overrides ? overrideFees(fees, overrides, conditionsAt(head)) : bumpFees(fees, conditionsAt(head))),
+      cancelIsCheaper: (step, fees, head) => cancelIsCheaper(step, fees, conditionsAt(head)),
     },
   }
 }
 
-/** The unsigned bytes of a transaction of type 2 (EIP-1559), or 0 where the network has no base fee. */
+/** The unsigned bytes of a transaction of type 2 (EIP-1559), or of type 0 if the network has no base fee. */
 function draft({ step, fees }: Pick<Prepared<EvmIntent, EvmFees>, 'step' | 'fees'>, nonce: number, chainId: number): Signable {
   const { to, data, value } = step
   const { gasLimit, maxFeePerGas, maxPriorityFeePerGas, legacy = false } = fees
@@ -121,15 +81,15 @@ function seal({ bytes }: Signable, signature: Uint8Array): Sealed {
   return { id: tx.hash, raw: getBytes(tx.serialized) }
 }
 
-/** The same bytes to every node; one that has them is enough. */
+/** Sends the same bytes to every node. It is enough that one of them has them. */
 export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> {
   const isTaken = (result: unknown) => String(result).toLowerCase() === id.toLowerCase()
-  return sendToAll(rpc, { id, raw: hexlify(raw) }, { isTaken, error: judge }, at)
+  return sendToAll(rpc, { id, raw: hexlify(raw) }, { isTaken, error: broadcastResultOf }, at)
 }
 
-/** What a node says of the bytes, for those who do not know EVM; `unclear` is what may be said of bytes that are in a pool or a block. */
-const verdicts: Readonly<Record<Exclude<ErrorMeaning, 'known'>, { is: 'refused' | 'unclear'; meaning?: RefusalMeaning }>> = {
-  // By this very transaction, it may be.
+/** What an error means for the life of the transaction. `unclear`: nodes say the same of bytes that are in a mempool or a block. */
+const broadcastResults: Readonly<Record<Exclude<ErrorMeaning, 'known'>, { is: 'refused' | 'unclear'; meaning?: RefusalMeaning }>> = {
+  // Perhaps this very transaction used the nonce.
   'nonce-too-low': { is: 'unclear', meaning: 'slot-used' },
   'nonce-too-high': { is: 'refused', meaning: 'slot-ahead' },
   'replacement-underpriced': { is: 'refused', meaning: 'outbid' },
@@ -138,14 +98,14 @@ const verdicts: Readonly<Record<Exclude<ErrorMeaning, 'known'>, { is: 'refused' 
   'out-of-gas': { is: 'refused', meaning: 'invalid' },
   'not-now': { is: 'refused', meaning: 'not-now' },
   invalid: { is: 'refused', meaning: 'invalid' },
-  // A pool runs nothing; whoever says this does more than take transactions, and nobody knows what.
+  // A mempool executes nothing. A node that says this does something else with transactions, and it is not known what.
   reverted: { is: 'unclear' },
 }
 
-function judge(error: NonNullable<RpcAnswer['error']>): Reception {
+function broadcastResultOf(error: NonNullable<RpcAnswer['error']>): Reception {
   const meaning = sendErrorMeaning(error)
   if (meaning === 'known') return { is: 'accepted' }
   const reason = quoteNode(error.message)
-  // Words that nobody knows may mean anything.
-  return { ...(meaning === undefined ? { is: 'unclear' } : verdicts[meaning]), reason }
+  // An unknown message may mean anything.
+  return { ...(meaning === undefined ? { is: 'unclear' } : broadcastResults[meaning]), reason }
 }
