@@ -125,7 +125,7 @@ export function defineDevnet(plugin: DevnetPlugin): DevnetPlugin {
 }
 
 /** An order of a trader who is none of the bench's wallets. Decimal strings that fit the market. */
-interface OthersOrder {
+export interface OthersOrder {
   side: 'BUY' | 'SELL'
   price: string
   amount: string
@@ -138,7 +138,7 @@ export interface ExchangeOrder extends OthersOrder {
 }
 
 /** Of one token, decimal strings: `free` is all that the owner can use at once, in the wallet and in the exchange; `locked` is by orders. */
-interface Funds {
+export interface Funds {
   free: string
   locked: string
 }
@@ -168,7 +168,7 @@ export interface BookOperator {
 }
 
 /** A margin account as the exchange itself says. Decimal strings, with signs, in the exchange's unit of account. */
-interface MarginViews {
+export interface MarginViews {
   equity: string
   collateral: string
   borrowed: string
@@ -189,7 +189,7 @@ export interface MarginBookOperator extends BookOperator {
 }
 
 /** A wallet's position and account as the exchange itself says. Decimal strings, with signs. */
-interface PerpBookViews {
+export interface PerpBookViews {
   /** Of base; above 0 is LONG. */
   size: string
   entryPrice: string

@@ -5,17 +5,17 @@ import { bookPriceOf, type Rounding, formatRaw } from '../../core/decimal.ts'
 import { bookTopics, pairsOfLog, eventOf, type OfferEvent, takesOf } from './events.ts'
 import { offerLens, readLens, type Offer, type PairOffers } from './lens.ts'
 
-/** The exchange's books, read in one call and moved by what the market logs. */
-export function oasisBooks({ reader, log }: Venue<Evm>, place: Deployment): FollowedBooks<Evm, OasisState> {
+/** The exchange's books: read in one call, then updated by the market's events. */
+export function oasisBooks({ reader, log }: Venue<Evm>, deployment: Deployment): FollowedBooks<Evm, OasisState> {
   return {
     follow: bookTopics,
-    emitters: () => [place.market.toLowerCase()],
-    keysOf: (change) => pairsOfLog(place, change).map(({ id }) => id),
+    emitters: () => [deployment.market.toLowerCase()],
+    keysOf: (change) => pairsOfLog(deployment, change).map(({ id }) => id),
     async load(keys, after, at) {
-      const pairs = place.pairs.filter(({ id }) => keys.includes(id))
+      const pairs = deployment.pairs.filter(({ id }) => keys.includes(id))
       const [{ head, results }, prices] = await Promise.all([
-        reader.read([offerLens(place.market, pairs)], at, after),
-        lastPrices(reader, place, pairs, after.number, log, at),
+        reader.read([offerLens(deployment.market, pairs)], at, after),
+        lastPrices(reader, deployment, pairs, after.number, log, at),
       ])
       const found = readLens(results[0] ?? { ok: false, data: '0x' }, pairs)
       const states = pairs.flatMap((pair, index) => {
@@ -30,31 +30,31 @@ export function oasisBooks({ reader, log }: Venue<Evm>, place: Deployment): Foll
   }
 }
 
-/** An offer that other offers are matched with, with what it is in a book. */
+/** An offer in the book, with its price and amount there. */
 interface BookOffer extends Offer {
   readonly price: Decimal
   readonly baseRaw: bigint
 }
 
-/** Best first. What is behind the last one is unknown where that is not the `whole` side; fewer than the `fewest` are not enough then. */
+/** Best offer first. Where the side is not complete there may be more offers behind the last one, and below `minOffers` it is read again. */
 interface SideState {
   readonly offers: readonly BookOffer[]
-  readonly whole: boolean
+  readonly isComplete: boolean
   readonly minOffers: number
 }
 
 type UnsortedOffer = Offer & { readonly side: BookSide }
 
-/** A market's offers, and what was traded last. */
+/** The offers of a market, and the price of its last trade. */
 export interface OasisState {
   readonly pair: Pair
   readonly sides: Readonly<Record<BookSide, SideState>>
-  /** Made, but not sorted into the book: they are never matched. */
+  /** Offers that are not sorted into the book. The market never matches them. */
   readonly unsorted: readonly UnsortedOffer[]
   readonly lastPrice?: Decimal
 }
 
-/** Shown prices are never better for who takes the offer than the exact ones. */
+/** Shown prices are rounded against the taker. */
 export const shownBy: Readonly<Record<BookSide, Rounding>> = { buys: 'down', sells: 'up' }
 
 function bookOffer(pair: Pair, side: BookSide, { id, payRaw, buyRaw }: Offer): BookOffer {
@@ -65,11 +65,11 @@ function bookOffer(pair: Pair, side: BookSide, { id, payRaw, buyRaw }: Offer): B
 export const priceOf = ({ base, quote }: Pair, quoteRaw: bigint, baseRaw: bigint, rounding: Rounding): Decimal =>
   bookPriceOf({ raw: quoteRaw, decimals: quote.decimals }, { raw: baseRaw, decimals: base.decimals }, rounding)
 
-/** Who takes what is for sale buys. */
+/** The taker of an offer to sell buys. Rounded against the taker. */
 const tradePrice = (pair: Pair, offered: BookSide, baseRaw: bigint, quoteRaw: bigint): Decimal =>
   priceOf(pair, quoteRaw, baseRaw, offered === 'sells' ? 'up' : 'down')
 
-/** How much more the one asks for what it pays than the other: above 0 where it is worse for who takes it. */
+/** Above 0 where `a` is the worse one for a taker: it asks for more of what it buys. */
 function compareOffers(a: Offer, b: Offer): number {
   const [left, right] = [a.buyRaw * b.payRaw, b.buyRaw * a.payRaw]
   return left < right ? -1 : left > right ? 1 : 0
@@ -77,15 +77,15 @@ function compareOffers(a: Offer, b: Offer): number {
 
 export function stateOf(pair: Pair, found: PairOffers, lastPrice?: Decimal): OasisState {
   const side = (name: BookSide): SideState => {
-    const { offers, whole } = found[name]
-    // The market keeps an offer in its place when a part of it was taken, though rounding moves its price a little then.
+    const { offers, isComplete } = found[name]
+    // The market leaves an offer in its position after a part of it was taken, though rounding moves its price a little.
     const sorted = offers.map((offer) => bookOffer(pair, name, offer)).toSorted(compareOffers)
-    return { offers: sorted, whole, minOffers: Math.floor(sorted.length / 2) }
+    return { offers: sorted, isComplete, minOffers: Math.floor(sorted.length / 2) }
   }
   return { pair, sides: { buys: side('buys'), sells: side('sells') }, unsorted: [], ...(lastPrice !== undefined && { lastPrice }) }
 }
 
-/** The book after a log: the same where it was about another one; `reload` where more would have to be known. */
+/** The state after an event; the same object if the event is of another market. `reload` where the known offers do not suffice. */
 export function apply(state: OasisState, log: FoundLog): OasisState | 'reload' {
   const event = eventOf(state.pair, log)
   return event ? applyEvent(state, event) : state
@@ -93,46 +93,46 @@ export function apply(state: OasisState, log: FoundLog): OasisState | 'reload' {
 
 function applyEvent(state: OasisState, event: OfferEvent): OasisState | 'reload' {
   if (event.is === 'made') return { ...state, unsorted: [...state.unsorted, event] }
-  if (event.is === 'sorted') return sortIn(state, event.id)
-  // By somebody who sorts in what others made without. It came as sorted before, and then it was known or is of another market.
+  if (event.is === 'sorted') return sortOffer(state, event.id)
+  // A third party sorted an offer that was made without. Its `sorted` event came before: a known offer was handled then.
   if (event.is === 'inserted') return isKnown(state, event.id) ? state : 'reload'
-  if (event.is === 'killed') return change(state, event, () => undefined)
+  if (event.is === 'killed') return replaceOffer(state, event, () => undefined)
   const [quoteRaw, baseRaw] = event.side === 'sells' ? [event.buyRaw, event.payRaw] : [event.payRaw, event.buyRaw]
   const lastPrice = tradePrice(state.pair, event.side, baseRaw, quoteRaw)
-  const after = change(state, event, (offer) => less(offer, event))
+  const after = replaceOffer(state, event, (offer) => afterTake(offer, event))
   return after === 'reload' ? after : { ...after, lastPrice }
 }
 
-function sortIn(state: OasisState, id: bigint): OasisState {
+function sortOffer(state: OasisState, id: bigint): OasisState {
   const made = state.unsorted.find((offer) => offer.id === id)
   if (!made) return state
   const unsorted = state.unsorted.filter((offer) => offer !== made)
-  const side = state.sides[made.side]
-  const last = side.offers.at(-1)
-  // Behind the last that is known there may be better ones that are not.
-  const isBeyond = !side.whole && (!last || compareOffers(last, made) <= 0)
-  return isBeyond ? { ...state, unsorted } : withOffers({ ...state, unsorted }, made.side, placed(state, made.side, side.offers, made))
+  const { offers, isComplete } = state.sides[made.side]
+  const last = offers.at(-1)
+  // Behind the last known offer there may be better ones that are unknown.
+  const isBeyond = !isComplete && (!last || compareOffers(last, made) <= 0)
+  return isBeyond ? { ...state, unsorted } : withOffers({ ...state, unsorted }, made.side, inserted(state, made.side, offers, made))
 }
 
-/** What becomes of one offer, wherever it is; one that is not known lies behind all that are, or was never sorted in. */
-function change(state: OasisState, { id, side }: Pick<UnsortedOffer, 'id' | 'side'>, into: (offer: Offer) => Offer | undefined) {
-  const { offers, whole, minOffers: fewest } = state.sides[side]
+/** Replaces one offer, in the book or unsorted. An unknown offer is behind all known ones, or was never sorted. */
+function replaceOffer(state: OasisState, { id, side }: Pick<UnsortedOffer, 'id' | 'side'>, by: (offer: Offer) => Offer | undefined) {
+  const { offers, isComplete, minOffers } = state.sides[side]
   const found = offers.find((offer) => offer.id === id)
   if (!found) {
     const unsorted = state.unsorted.flatMap((offer) => {
-      const changed = offer.id === id ? into(offer) : offer
+      const changed = offer.id === id ? by(offer) : offer
       return changed ? [{ ...changed, side: offer.side }] : []
     })
     return { ...state, unsorted }
   }
   const others = offers.filter((offer) => offer !== found)
-  if (!whole && others.length < fewest) return 'reload'
-  const changed = into(found)
-  return withOffers(state, side, changed ? placed(state, side, others, changed) : others)
+  if (!isComplete && others.length < minOffers) return 'reload'
+  const changed = by(found)
+  return withOffers(state, side, changed ? inserted(state, side, others, changed) : others)
 }
 
-/** Behind all that ask for as much or less. */
-function placed({ pair }: OasisState, side: BookSide, offers: readonly BookOffer[], offer: Offer): readonly BookOffer[] {
+/** Inserts an offer behind all that are as good or better. */
+function inserted({ pair }: OasisState, side: BookSide, offers: readonly BookOffer[], offer: Offer): readonly BookOffer[] {
   let [from, to] = [0, offers.length]
   while (from < to) {
     const middle = Math.floor((from + to) / 2)
@@ -148,12 +148,13 @@ const withOffers = (state: OasisState, side: BookSide, offers: readonly BookOffe
   sides: { ...state.sides, [side]: { ...state.sides[side], offers } },
 })
 
-const less = ({ id, payRaw, buyRaw }: Offer, taken: { payRaw: bigint; buyRaw: bigint }): Offer | undefined =>
+const afterTake = ({ id, payRaw, buyRaw }: Offer, taken: { payRaw: bigint; buyRaw: bigint }): Offer | undefined =>
   payRaw > taken.payRaw ? { id, payRaw: payRaw - taken.payRaw, buyRaw: buyRaw - taken.buyRaw } : undefined
 
 const isKnown = ({ sides, unsorted }: OasisState, id: bigint) =>
   [...sides.buys.offers, ...sides.sells.offers, ...unsorted].some((offer) => offer.id === id)
 
+/** The book with one level for each price. */
 export function toBook({ pair, sides, lastPrice }: OasisState): Book & LastTrades {
   const levels = ({ offers }: SideState): readonly Level[] => {
     const summed: { price: string; baseRaw: bigint }[] = []
@@ -167,23 +168,23 @@ export function toBook({ pair, sides, lastPrice }: OasisState): Book & LastTrade
   return { buys: levels(sides.buys), sells: levels(sides.sells), ...(lastPrice !== undefined && { lastPrice }) }
 }
 
-/** What nodes look through in one call. */
-const blocks = 10_000
+/** The number of blocks that nodes search in one call. */
+const searchedBlocks = 10_000
 
-/** What was traded last in each pair, by the pair's id; no more than a part of a ticker, so that books are shown without it. */
+/** The last price of each pair, by the pair's id. Tickers alone show it, so that a failure does not hold up the book. */
 async function lastPrices(
   reader: EvmReader,
-  place: Deployment,
+  deployment: Deployment,
   pairs: readonly Pair[],
   newest: bigint,
   log: Log,
   at: At,
 ): Promise<ReadonlyMap<string, Decimal>> {
   try {
-    const takes = await takesOf(reader, place, pairs, Number(newest) - blocks + 1, at)
+    const takes = await takesOf(reader, deployment, pairs, Number(newest) - searchedBlocks + 1, at)
     return new Map(takes.map(({ pair, side, baseRaw, quoteRaw }) => [pair.id, tradePrice(pair, side, baseRaw, quoteRaw)]))
   } catch (error) {
-    log.warn({ error: String(error) }, 'The last trades could not be read: there is no last price until the next one.')
+    log.warn({ error: String(error) }, 'last trades not read: no last price until the next trade')
     return new Map()
   }
 }

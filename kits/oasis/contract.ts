@@ -2,23 +2,23 @@ import { getAddress, solidityPackedKeccak256, Interface, type Result } from 'eth
 import { SluiceError, type BookMarket, type BookSide, type Token, type Venue } from '../../core/contracts/index.ts'
 import type { Evm, CallResult } from '../evm/types.ts'
 
-/** A market of the exchange: two tokens, and which of them is priced in the other. */
+/** A market of the exchange: a token and the one that it is priced in. */
 export interface Pair {
   readonly id: string
   readonly base: Token
   readonly quote: Token
-  /** By what its events name the offers of each side: SimpleMarket hashes what an offer pays with what it wants. */
+  /** The names of both sides in the events: SimpleMarket hashes the token that an offer pays with the one that it buys. */
   readonly hashes: Readonly<Record<BookSide, string>>
 }
 
 /** The exchange on one network. */
 export interface Deployment {
-  /** The contract. */
+  /** The contract's address. */
   readonly market: string
   readonly pairs: readonly Pair[]
 }
 
-/** Throws where the plugin or its configuration lacks the network, with what to do. */
+/** @throws where the plugin or its configuration lacks the network */
 export function deploymentOf({ chain, network, contracts, tokens }: Venue<Evm>, { markets }: OasisOptions): Deployment {
   const here = markets[`${chain}/${network}`]
   if (!here)
@@ -41,7 +41,7 @@ function pairOf(base: Token, quote: Token): Pair {
   return { id: `${base.address}/${quote.address}`, base, quote, hashes: { sells: hash(base, quote), buys: hash(quote, base) } }
 }
 
-/** Nodes write addresses in small letters. */
+/** Addresses from nodes are in lower case. */
 export const isSameAddress = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 export function pairOfMarket({ pairs }: Deployment, { id, base, quote }: BookMarket): Pair {
@@ -50,13 +50,13 @@ export function pairOfMarket({ pairs }: Deployment, { id, base, quote }: BookMar
   throw new SluiceError('PAIR_NOT_FOUND', `The exchange has no market ${base}-${quote}; /clob/markets lists them.`)
 }
 
-/** What the offers of a side pay, and what they want for it. */
+/** The token that the offers of a side pay, and the one that they buy. */
 export const tokensOf = ({ base, quote }: Pair, side: BookSide): readonly [pays: Token, wants: Token] =>
   side === 'sells' ? [base, quote] : [quote, base]
 
 /**
- * What the matching market logs of offers. `pay` is what an offer's maker gives and `buy` what the maker wants; of a take, `take_amt` is
- * what the taker got of `pay_gem`, `give_amt` what the taker gave of `buy_gem`.
+ * The market's events of offers. The maker of an offer pays `pay_gem` and buys `buy_gem`. The taker got `take_amt` of `pay_gem` for `give_amt`
+ * of `buy_gem`.
  */
 export const oasisEvents = [
   'event LogMake(bytes32 indexed id, bytes32 indexed pair, address indexed maker, address pay_gem, address buy_gem, uint128 pay_amt, uint128 buy_amt, uint64 timestamp)',
@@ -66,7 +66,7 @@ export const oasisEvents = [
   'event LogInsert(address keeper, uint256 id)',
 ] as const
 
-/** All that is asked of the market: contracts of @dydxprotocol/solo@0.28.0 (TestOasisDex) and @makerdao/dai@0.42.4 (MatchingMarket) agree in it. */
+/** The functions that are called. They are the same in @dydxprotocol/solo@0.28.0 (TestOasisDex) and @makerdao/dai@0.42.4 (MatchingMarket). */
 export const oasisAbi = new Interface([
   'function offer(uint256 pay_amt, address pay_gem, uint256 buy_amt, address buy_gem, uint256 pos, bool rounding) returns (uint256)',
   'function sellAllAmount(address pay_gem, uint256 pay_amt, address buy_gem, uint256 min_fill_amount) returns (uint256 fill_amt)',
@@ -85,25 +85,25 @@ export const oasisAbi = new Interface([
 export const topicOf = (event: string): string => oasisAbi.getEvent(event)?.topicHash ?? ''
 
 /**
- * What the market answered to a view.
+ * Decodes the result of a view function of the market.
  * @throws SluiceError SERVICE_UNINITIALIZED where there is no such contract
  */
 export function decodeView(market: string, method: string, result: CallResult | undefined): Result {
   if (result?.ok && result.data !== '0x') return oasisAbi.decodeFunctionResult(method, result.data)
   const cure = "Correct routerAddress in the connector's configuration of this network."
-  throw new SluiceError('SERVICE_UNINITIALIZED', `${market} is no matching market: it did not answer ${method}(). ${cure}`)
+  throw new SluiceError('SERVICE_UNINITIALIZED', `${market} is not a matching market: it did not answer ${method}(). ${cure}`)
 }
 
 /** In what one exchange of this kind differs from another. */
 export interface OasisOptions {
   /**
-   * Its markets by `<chain>/<network>`: base and quote by their addresses, which must be in the network's token list. The contract lists
-   * none, takes any two tokens, and knows neither base nor quote.
+   * Its markets by `<chain>/<network>`: base and quote by their addresses, which must be in the network's token list. The contract has no
+   * list of markets. It accepts any two tokens and has no notion of base and quote.
    */
   readonly markets: Readonly<Record<string, readonly (readonly [base: string, quote: string])[]>>
 }
 
-/** Why the market refuses, in words that go on from "it would fail: ". It gives a reason to cancels only. */
+/** What the market's refusals mean, to follow "it would fail: ". Only cancels have a reason on chain. */
 export const oasisRefusals: Readonly<Record<string, string>> = {
   'Offer was deleted or taken, or never existed.': 'the order is over: it was filled or cancelled',
   'Offer can not be cancelled because user is not owner, and market is open, and offer sells required amount of tokens.':

@@ -23,9 +23,7 @@ import {
 } from '../../core/contracts/devnet.ts'
 import { bookPriceOf, formatRaw } from '../../core/decimal.ts'
 
-export { oasisDevnetMarket as oasisDevnetMarket }
-
-interface OasisDevnetOptions {
+export interface OasisDevnetOptions {
   readonly name: string
   /** Base and quote of its markets, by their addresses on the devnet. */
   readonly pairs: readonly (readonly [base: string, quote: string])[]
@@ -33,7 +31,7 @@ interface OasisDevnetOptions {
   readonly least: LeastAmounts
 }
 
-/** Puts a matching market on the devnet, with somebody's offers on both sides of its books. */
+/** Deploys a matching market on the devnet, with offers on both sides of its books. */
 export function oasisDevnet({ name, pairs, books, least }: OasisDevnetOptions): DevnetPlugin {
   return {
     name,
@@ -44,14 +42,14 @@ export function oasisDevnet({ name, pairs, books, least }: OasisDevnetOptions): 
   }
 }
 
-// The first transaction of the deployment.
+// The first transaction of the deployer.
 const marketNonce = 0
 
-/** What an offer must pay at least, by token and in human units. */
-type LeastAmounts = Readonly<Partial<Record<DevnetTokenSymbol, string>>>
+/** The minimum that an offer must pay, by token and in human units. */
+export type LeastAmounts = Readonly<Partial<Record<DevnetTokenSymbol, string>>>
 
-/** Where the market lies on the devnet. */
-const oasisDevnetMarket = (deployer: string): string => getCreateAddress({ from: deployer, nonce: marketNonce })
+/** The market's address on the devnet. */
+export const oasisDevnetMarket = (deployer: string): string => getCreateAddress({ from: deployer, nonce: marketNonce })
 
 async function deployMarket(site: DevnetSite & { readonly tokens: DevnetTokens }, least: LeastAmounts): Promise<BaseContract> {
   const market = await site.deploy(await artifactOf(site))
@@ -69,22 +67,22 @@ const marketAt = async (site: DevnetSite): Promise<Contract> =>
 const artifactOf = (site: DevnetSite): Promise<Artifact> => site.artifact('TestOasisDex', import.meta.url)
 
 /** A market with offers on both sides of a price. */
-interface DevnetBook {
+export interface DevnetBook {
   readonly base: DevnetTokenSymbol
   readonly quote: DevnetTokenSymbol
   readonly price: number
-  /** Of base, of every offer. */
+  /** The base amount of every offer. */
   readonly amount: string
 }
 
-/** How far offers are from the price, in hundredths of a percent: the best of both sides are more than a percent apart. */
+/** Distance of the offers from the price, in basis points: the best bid and the best ask are more than a percent apart. */
 const offersBps = [60, -60, 100, -100, 200, -200]
-/** Prices with more decimals would not be kept to the digit. */
+/** The market cannot represent prices with more decimals exactly. */
 const priceDecimals = 2
 
 const offer = 'offer(uint256,address,uint256,address,uint256,bool)'
 
-/** The books of somebody who is none of the trading wallets: whoever deployed the market. */
+/** Places offers of the market's deployer, who is none of the trading wallets. */
 async function fillBooks(
   site: DevnetSite & { readonly tokens: DevnetTokens },
   market: BaseContract,
@@ -120,24 +118,24 @@ const quoteOf = (baseRaw: bigint, price: string, baseDecimals: number, quoteDeci
 
 type Side = 'buys' | 'sells'
 type Level = Awaited<ReturnType<BookOperator['book']>>['buys'][number]
-interface Named {
+interface OperatedMarket {
   readonly base: OperatorToken
   readonly quote: OperatorToken
 }
 
-/** Who else trades on the market, and what the market itself says. */
+/** The other traders on the market, and the market's own figures. */
 async function createBookOperator(site: DevnetSite, pairs: readonly (readonly [string, string])[]): Promise<BookOperator> {
   const market = await marketAt(site)
   const address = await market.getAddress()
   const trader = new Wallet(hashOf('sluice devnet: another trader')).address
-  const markets: Named[] = []
+  const markets: OperatedMarket[] = []
   for (const [base, quote] of pairs) markets.push({ base: await tokenAt(site, base), quote: await tokenAt(site, quote) })
-  const find = (name: string): Named => {
+  const find = (name: string): OperatedMarket => {
     const found = markets.find(({ base, quote }) => name === `${base.symbol}-${quote.symbol}`)
     if (!found) throw new Error(`There is no market ${name} on the devnet.`)
     return found
   }
-  const sideOf = ({ base, quote }: Named, side: Side, blockTag: number | 'latest' = 'latest') =>
+  const sideOf = ({ base, quote }: OperatedMarket, side: Side, blockTag: number | 'latest' = 'latest') =>
     side === 'sells'
       ? sortedOffers(market, base.address, quote.address, blockTag)
       : sortedOffers(market, quote.address, base.address, blockTag)
@@ -165,7 +163,7 @@ async function createBookOperator(site: DevnetSite, pairs: readonly (readonly [s
         return madeIn(market, await act(trader, offer, quoteRaw, quote.address, baseRaw, base.address, 0n, true))
       }
       await fund(site, base, trader, baseRaw, address)
-      // An offer of base ends with the quote that it asks for, and would sell less of it at better prices: those are taken before.
+      // An offer to sell ends once it got its quote amount, and would sell less base at better prices. So better bids are taken first.
       const soldRaw = crossedRaw(await sideOf(find(name), 'buys'), baseRaw, quoteRaw)
       if (soldRaw > 0n) await act(trader, 'sellAllAmount', base.address, soldRaw, quote.address, 0n)
       const leftRaw = baseRaw - soldRaw
@@ -207,7 +205,7 @@ async function createBookOperator(site: DevnetSite, pairs: readonly (readonly [s
             for (const offered of await sideOf(named, side)) if (offered.owner === owner) lockedRaw += offered.payRaw
       return { free: formatRaw(await balanceOf(site, token, owner), token.decimals), locked: formatRaw(lockedRaw, token.decimals) }
     },
-    // Its flags are the whole exchange's. That one is chosen which leaves the lists as they are: what is cancelled while matching is off stays in them.
+    // The flags apply to all markets. This one leaves the sorted lists intact: an offer cancelled while matching is off stays in them.
     async setStatus(_name, status) {
       if (status === 'closed') await act(site.signer.address, 'stop')
       else await act(site.signer.address, 'setBuyEnabled', status === 'open')
@@ -218,10 +216,10 @@ async function createBookOperator(site: DevnetSite, pairs: readonly (readonly [s
 const baseAndQuote = (side: Side, { payRaw, buyRaw }: Pick<SortedOffer, 'payRaw' | 'buyRaw'>) =>
   side === 'sells' ? { baseRaw: payRaw, quoteRaw: buyRaw } : { baseRaw: buyRaw, quoteRaw: payRaw }
 
-const priceOf = ({ base, quote }: Named, side: Side, { baseRaw, quoteRaw }: { baseRaw: bigint; quoteRaw: bigint }) =>
+const priceOf = ({ base, quote }: OperatedMarket, side: Side, { baseRaw, quoteRaw }: { baseRaw: bigint; quoteRaw: bigint }) =>
   bookPriceOf({ raw: quoteRaw, decimals: quote.decimals }, { raw: baseRaw, decimals: base.decimals }, side === 'sells' ? 'up' : 'down')
 
-function levels(named: Named, side: Side, offers: readonly SortedOffer[]): readonly Level[] {
+function levels(named: OperatedMarket, side: Side, offers: readonly SortedOffer[]): readonly Level[] {
   const summed = new Map<string, bigint>()
   const worst = side === 'sells' ? 1 : -1
   const sorted = offers
@@ -234,13 +232,13 @@ function levels(named: Named, side: Side, offers: readonly SortedOffer[]): reado
   return [...summed].map(([price, baseRaw]) => ({ price, quantity: formatRaw(baseRaw, named.base.decimals) }))
 }
 
-/** How much of an amount of base the bids take that pay what it asks for, or more. */
+/** The part of a base amount that is taken by bids at its price or better. */
 function crossedRaw(bids: readonly SortedOffer[], baseRaw: bigint, quoteRaw: bigint): bigint {
   const takenRaw = bids.reduce((sum, bid) => (bid.payRaw * baseRaw >= bid.buyRaw * quoteRaw ? sum + bid.buyRaw : sum), 0n)
   return takenRaw < baseRaw ? takenRaw : baseRaw
 }
 
-/** What an offer was when it was made: the market keeps what is left. */
+/** The amounts with which an offer was made: the market stores only the rest. */
 async function madeAs(market: Contract, id: bigint): Promise<Pick<SortedOffer, 'payRaw' | 'buyRaw'>> {
   const [made] = await market.queryFilter(market.filters['LogMake']?.(toBeHex(id, 32)) ?? 'LogMake')
   if (!made || !('args' in made)) throw new Error(`The market did not log that offer ${id} was made.`)
@@ -259,15 +257,15 @@ interface SortedOffer {
   readonly owner: string
 }
 
-/** One side of a book by the market's own view functions, in its own order. */
+/** One side of a book by the market's own view functions, in the market's order. */
 async function sortedOffers(market: Contract, pays: string, wants: string, blockTag: number | 'latest'): Promise<readonly SortedOffer[]> {
-  const ask = async (method: string, ...args: readonly unknown[]) => market.getFunction(method).staticCall(...args, { blockTag })
+  const call = async (method: string, ...args: readonly unknown[]) => market.getFunction(method).staticCall(...args, { blockTag })
   const offers: SortedOffer[] = []
-  let id = BigInt(await ask('getBestOffer', pays, wants))
+  let id = BigInt(await call('getBestOffer', pays, wants))
   while (id !== 0n) {
-    const { pay_amt: payRaw, buy_amt: buyRaw, owner } = await ask('offers', id)
+    const { pay_amt: payRaw, buy_amt: buyRaw, owner } = await call('offers', id)
     if (payRaw > 0n) offers.push({ id, payRaw, buyRaw, owner })
-    id = BigInt(await ask('getWorseOffer', id))
+    id = BigInt(await call('getWorseOffer', id))
   }
   return offers
 }
@@ -291,28 +289,28 @@ const contractOf = ({ provider }: DevnetSite, address: string) => new Contract(a
 
 async function tokenAt(site: DevnetSite, address: string): Promise<OperatorToken> {
   const contract = contractOf(site, address)
-  const ask = (method: string): Promise<unknown> => contract.getFunction(method).staticCall()
-  return { address, symbol: String(await ask('symbol')), decimals: Number(await ask('decimals')) }
+  const call = (method: string): Promise<unknown> => contract.getFunction(method).staticCall()
+  return { address, symbol: String(await call('symbol')), decimals: Number(await call('decimals')) }
 }
 
 const balanceOf = async (site: DevnetSite, { address }: OperatorToken, owner: string): Promise<bigint> =>
   BigInt(await contractOf(site, address).getFunction('balanceOf').staticCall(owner))
 
-/** Gives somebody so much out of nothing, and lets a contract take it. */
+/** Mints tokens for somebody and approves a spender for them. */
 async function fund(site: DevnetSite, { symbol, address }: OperatorToken, to: string, raw: bigint, spender: string): Promise<void> {
   const encode = (method: string, ...args: readonly unknown[]) => contractOf(site, address).interface.encodeFunctionData(method, [...args])
-  // All tokens of the devnet can be minted by anybody, but for the one that wraps ether.
+  // Anybody can mint the devnet's tokens, except the one that wraps ether.
   if (symbol === 'WETH') await sendAs(site, to, { to: address, data: encode('deposit'), value: raw })
   else await sendAs(site, to, { to: address, data: encode('mint', to, raw) })
   await sendAs(site, to, { to: address, data: encode('approve', spender, MaxUint256) })
 }
 
 const etherRaw = 10n ** 18n
-/** For what takes many offers at once. */
+/** Enough for taking many offers at once. */
 const gasLimit = 10_000_000n
-const askAgainMs = 2
+const pollMs = 2
 
-/** Anybody's transaction, which no key is needed for on the devnet. Throws where it fails. */
+/** Sends a transaction of any address: the devnet needs no key. @throws where it reverts */
 async function sendAs(
   { provider }: DevnetSite,
   from: string,
@@ -329,6 +327,6 @@ async function sendAs(
     const receipt = await provider.getTransactionReceipt(hash)
     if (receipt?.status === 1) return receipt
     if (receipt) throw new Error(`The transaction ${hash} of ${from} reverted.`)
-    await pause(askAgainMs)
+    await pause(pollMs)
   }
 }

@@ -4,7 +4,7 @@ import type { CallResult, Probe } from '../evm/types.ts'
 import artifact from './artifacts/OfferLens.json' with { type: 'json' }
 import { tokensOf, type Pair } from './contract.ts'
 
-/** An offer as the market keeps it: what is left of it. */
+/** An offer as the market stores it: what is left of it. */
 export interface Offer {
   readonly id: bigint
   readonly payRaw: bigint
@@ -13,49 +13,49 @@ export interface Offer {
 
 export type ListedOffer = Offer & { readonly timestamp: number }
 
-/** `whole`: nothing is behind the last one. */
 interface SideOffers {
   readonly offers: readonly ListedOffer[]
-  readonly whole: boolean
+  /** Whether there are no offers behind the last one. */
+  readonly isComplete: boolean
 }
 
 export type PairOffers = Readonly<Record<BookSide, SideOffers>>
 
-/** How many offers of a side are looked at, which costs some 15,000 gas each; half as many where a node allows less than 50 million. */
-const maxOffers = 1000
+/** The number of offers that are read of a side, at some 15,000 gas each. The lens reads half as many where a node allows less than 50 million. */
+const maxOffersOfSide = 1000
 
 const nobody = '0x0000000000000000000000000000000000000000'
 
-/** The sorted offers of pairs (contracts/OfferLens.sol), those of one owner where one is named. */
-export function offerLens(market: string, pairs: readonly Pair[], owner = nobody, most = maxOffers): Probe {
+/** Reads the sorted offers of pairs (contracts/OfferLens.sol), or those of one owner. */
+export function offerLens(market: string, pairs: readonly Pair[], owner = nobody, maxOffers = maxOffersOfSide): Probe {
   const sides = pairs.flatMap((pair) => [tokensOf(pair, 'sells'), tokensOf(pair, 'buys')].map((side) => side.map(({ address }) => address)))
   const types = ['address', 'address', 'uint256', 'address[2][]']
-  return { code: artifact.bytecode, args: AbiCoder.defaultAbiCoder().encode(types, [market, owner, most, sides]) }
+  return { code: artifact.bytecode, args: AbiCoder.defaultAbiCoder().encode(types, [market, owner, maxOffers, sides]) }
 }
 
 /**
- * What the lens saw of each pair, in order.
- * @throws SluiceError NETWORK where the node did not run it to its end
+ * The offers of each pair, in the order of the pairs.
+ * @throws SluiceError NETWORK where the node did not run the lens to its end
  */
 export function readLens({ ok, data }: CallResult, pairs: readonly Pair[]): readonly PairOffers[] {
   let digits = ok ? data.slice(2) : ''
   const take = (bytes: number): bigint => {
-    if (digits.length < 2 * bytes) throw unread()
+    if (digits.length < 2 * bytes) throw incomplete()
     const value = BigInt(`0x${digits.slice(0, 2 * bytes)}`)
     digits = digits.slice(2 * bytes)
     return value
   }
   const side = (): SideOffers => {
-    const whole = take(1) === 1n
+    const isComplete = take(1) === 1n
     const count = Number(take(4))
     const offers = Array.from({ length: count }, () => ({ id: take(8), payRaw: take(16), buyRaw: take(16), timestamp: Number(take(8)) }))
-    return { whole, offers }
+    return { isComplete, offers }
   }
   return pairs.map(() => ({ sells: side(), buys: side() }))
 }
 
-const unread = () =>
+const incomplete = () =>
   new SluiceError(
     'NETWORK',
-    'The node did not read the order book to the end: try again, and see in rpcUrls that the node allows calls of 50 million gas if this stays.',
+    'The node did not read the whole order book: try again. If it fails again, check that the nodes in rpcUrls allow calls of 50 million gas.',
   )

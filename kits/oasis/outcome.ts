@@ -3,18 +3,18 @@ import type { ActionOutcome, Json, OrderState } from '../../core/contracts/index
 import { oasisAbi, isSameAddress } from './contract.ts'
 import { bookPriceOf, formatRaw } from '../../core/decimal.ts'
 
-/** What became of an order or a cancel, as the market logged it in its own transaction. */
+/** The outcome of an order or a cancel, from the market's events in its transaction. @throws where memo or receipt are not of an order */
 export function outcome(receipt: Json, memoJson: Json): readonly ActionOutcome[] {
   const memo = readMemo(memoJson)
-  if (!memo) throw new Error('The memo of an order is none.')
+  if (!memo) throw new Error("The journal's entry is not an order of a matching market.")
   const logs = logsOf(receipt, memo.market)
   if (!logs) return [{ state: 'REJECTED', reason: 'the transaction failed' }]
   return ['id' in memo ? cancelled(logs, memo) : placed(logs, memo)]
 }
 
 function cancelled(logs: readonly ParsedLog[], { id }: CancelMemo): ActionOutcome {
-  const isKilled = logs.some(({ name, args }) => name === 'LogKill' && BigInt(args['id']) === BigInt(id))
-  return isKilled ? { orderId: id, state: 'CANCELED' } : { orderId: id, state: 'REJECTED', reason: 'the market logged no cancellation' }
+  const isCancelled = logs.some(({ name, args }) => name === 'LogKill' && BigInt(args['id']) === BigInt(id))
+  return isCancelled ? { orderId: id, state: 'CANCELED' } : { orderId: id, state: 'REJECTED', reason: 'the market logged no cancellation' }
 }
 
 function placed(logs: readonly ParsedLog[], memo: CreateMemo): ActionOutcome {
@@ -37,7 +37,7 @@ function placed(logs: readonly ParsedLog[], memo: CreateMemo): ActionOutcome {
     }),
   }
   if (made) return { orderId: String(BigInt(made.args['id'])), state: filledRaw > 0n ? 'PARTIALLY_FILLED' : 'OPEN', ...filled }
-  // Every take rounds down what is given, and what is worth less than the smallest unit of quote cannot be paid.
+  // Every take rounds down what is paid. A rest that is worth less than the smallest unit of quote cannot be paid.
   const leftRaw = amountRaw - filledRaw
   const isRounding = leftRaw <= BigInt(takes.length) || (leftRaw * memo.quoteRaw) / amountRaw === 0n
   const state: OrderState = filledRaw > 0n && (atOnce || isRounding) ? 'FILLED' : 'CANCELED'
@@ -50,18 +50,18 @@ interface ActionMemo {
   readonly owner: string
 }
 
-/** What is known of an order by its transaction alone: in the journal, so that it outlives a restart. */
+/** What is kept of an order in the journal, so that its outcome can be told after a restart. */
 interface CreateMemo extends ActionMemo {
   readonly side: 'BUY' | 'SELL'
-  /** Filled whole or not at all. */
+  /** Whether it must be filled whole or not at all. */
   readonly atOnce: boolean
   readonly base: string
   readonly quote: string
-  /** Of the quote above those of the base. */
+  /** Decimals of the quote minus those of the base. */
   readonly decimals: number
   readonly baseDecimals: number
   readonly amountRaw: bigint
-  /** What the amount is worth at the order's price. */
+  /** The amount's value at the order's price. */
   readonly quoteRaw: bigint
 }
 
@@ -77,7 +77,7 @@ export const writeCreate = ({ amountRaw, quoteRaw, ...memo }: CreateMemo): Json 
 
 export const writeCancel = ({ market, owner, id }: CancelMemo): Json => ({ market, owner, id })
 
-/** Undefined where it is neither. */
+/** Undefined where it is not a memo of this kit. */
 function readMemo(memo: Json): CreateMemo | CancelMemo | undefined {
   if (!isObject(memo)) return undefined
   const { market, owner, id, side, atOnce, base, quote, decimals, baseDecimals, amountRaw, quoteRaw } = memo
@@ -96,18 +96,15 @@ const isObject = (value: Json): value is { readonly [key: string]: Json } =>
 
 type ParsedLog = Pick<LogDescription, 'name' | 'args'>
 
-/** What a contract logged of offers in a transaction, in its order; undefined where the transaction failed. */
+/** A contract's events of offers in a transaction, in their order. Undefined where the transaction failed. */
 function logsOf(receipt: Json, market: string): readonly ParsedLog[] | undefined {
-  if (!isObjectOfReceiptLogs(receipt) || !Array.isArray(receipt['logs'])) throw new Error('The receipt of an order is none.')
+  if (!isObject(receipt) || !Array.isArray(receipt['logs'])) throw new Error('The receipt of the order has no logs.')
   if (receipt['status'] !== 1) return undefined
   return receipt['logs'].flatMap((log: Json) => {
-    if (!isObjectOfReceiptLogs(log)) return []
+    if (!isObject(log)) return []
     const { address, topics, data } = log
     if (typeof address !== 'string' || typeof data !== 'string' || !Array.isArray(topics) || !isSameAddress(address, market)) return []
     const parsed = oasisAbi.parseLog({ topics: topics.map(String), data })
     return parsed ? [parsed] : []
   })
 }
-
-const isObjectOfReceiptLogs = (value: Json): value is { readonly [key: string]: Json } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -6,35 +6,35 @@ import { formatRaw } from '../../core/decimal.ts'
 import { ownLogs, type OfferLog } from './events.ts'
 import { offerLens, readLens, type ListedOffer } from './lens.ts'
 
-/** An offer of a wallet, with all that is known of it. */
+/** An offer of a wallet, with everything that the chain says of it. */
 interface OwnOffer {
   readonly id: string
   readonly pair: Pair
   readonly side: BookSide
-  /** What was offered. */
+  /** The amounts that were offered. */
   readonly baseRaw: bigint
   readonly quoteRaw: bigint
-  /** What its owner took of others in the same call, before the rest was offered. */
+  /** What its owner took of other offers in the same call, before the rest was offered. */
   readonly atOnce: readonly OfferLog[]
-  /** What was taken of it. */
+  /** What others took of it. */
   readonly takes: readonly OfferLog[]
   readonly killed: OfferLog | undefined
   /** Milliseconds since the Unix epoch. */
   readonly createdAt: number
-  /** Of the call that it came of, where there is a log of it. */
+  /** The transaction that made it, where the logs reach back to it. */
   readonly txHash?: string
 }
 
-/** A wallet's offers, newest first, of which there are logs; and those that were in the books before logs begin, as far as books are read. */
-export async function ownOffers(reader: EvmReader, place: Deployment, owner: string, at: At): Promise<readonly OwnOffer[]> {
+/** A wallet's offers, newest first: those in the logs, and older ones that are still in the part of the books that is read. */
+export async function ownOffers(reader: EvmReader, deployment: Deployment, owner: string, at: At): Promise<readonly OwnOffer[]> {
   const [{ did, taken }, { results }] = await Promise.all([
-    ownLogs(reader, place, owner, at),
-    reader.read([offerLens(place.market, place.pairs, owner)], at),
+    ownLogs(reader, deployment, owner, at),
+    reader.read([offerLens(deployment.market, deployment.pairs, owner)], at),
   ])
   const logged = offersFromLogs(did, taken)
   const isKnown = new Set([...logged, ...did.filter(({ is }) => is === 'killed')].map(({ id }) => id))
-  const books = readLens(results[0] ?? { ok: false, data: '0x' }, place.pairs)
-  const older = place.pairs.flatMap((pair, index) =>
+  const books = readLens(results[0] ?? { ok: false, data: '0x' }, deployment.pairs)
+  const older = deployment.pairs.flatMap((pair, index) =>
     (['sells', 'buys'] as const).flatMap((side) =>
       (books[index]?.[side].offers ?? []).flatMap((offer) => (isKnown.has(String(offer.id)) ? [] : [olderOffer(pair, side, offer, taken)])),
     ),
@@ -42,8 +42,8 @@ export async function ownOffers(reader: EvmReader, place: Deployment, owner: str
   return [...logged, ...older].toSorted((a, b) => Number(BigInt(b.id) - BigInt(a.id)))
 }
 
-/** Of one contract's logs, oldest first: what a wallet did, and what others took of its offers. */
-export function offersFromLogs(did: readonly OfferLog[], taken: readonly OfferLog[]): readonly OwnOffer[] {
+/** From one contract's logs, oldest first: what a wallet did, and what others took of its offers. */
+function offersFromLogs(did: readonly OfferLog[], taken: readonly OfferLog[]): readonly OwnOffer[] {
   const offers: OwnOffer[] = []
   const takesOf = byId(taken)
   const killsOf = byId(did.filter(({ is }) => is === 'killed'))
@@ -70,7 +70,7 @@ function byId(logs: readonly OfferLog[]): ReadonlyMap<string, readonly OfferLog[
   return found
 }
 
-/** The market keeps what is left of an offer only. */
+/** An offer from before the logs begin. The market stores only what is left of it. */
 function olderOffer(pair: Pair, side: BookSide, { id, payRaw, buyRaw, timestamp }: ListedOffer, taken: readonly OfferLog[]): OwnOffer {
   const takes = taken.filter((take) => take.id === String(id))
   const [leftBaseRaw, leftQuoteRaw] = side === 'sells' ? [payRaw, buyRaw] : [buyRaw, payRaw]
@@ -80,13 +80,13 @@ function olderOffer(pair: Pair, side: BookSide, { id, payRaw, buyRaw, timestamp 
 
 const sumOf = (logs: readonly OfferLog[], of: 'baseRaw' | 'quoteRaw'): bigint => logs.reduce((sum, log) => sum + log[of], 0n)
 
-/** What the market keeps of the owner's for it: of what the offer pays. */
+/** What the market holds of the owner's for an offer, in the token that the offer pays. */
 function lockedRaw({ side, takes, killed, ...offered }: OwnOffer): bigint {
   const paid = side === 'sells' ? 'baseRaw' : 'quoteRaw'
   return killed ? 0n : offered[paid] - sumOf(takes, paid)
 }
 
-/** An offer as the order that it came of, as far as the chain tells: its price is that of what was left to offer. */
+/** An offer as the order that made it. The price is that of the rest which was offered after the immediate fills. */
 export function orderOf(offer: OwnOffer, market: BookMarket): BookOrder {
   const { id, pair, side, baseRaw, quoteRaw, atOnce, takes, killed, createdAt, txHash } = offer
   const fills = [...atOnce, ...takes]
@@ -115,15 +115,21 @@ function stateOf(offer: OwnOffer, filledRaw: bigint): OrderState {
   return filledRaw > 0n ? 'PARTIALLY_FILLED' : 'OPEN'
 }
 
-/** What was taken of offers, newest first, as who came to the book has it. `offers`: theirs that came of the same calls. */
+/** The trades of a wallet as taker and as maker, newest first. */
+export function tradesOf(
+  { did, taken }: { readonly did: readonly OfferLog[]; readonly taken: readonly OfferLog[] },
+  market: BookMarket,
+): readonly BookTrade[] {
+  const takes = did.filter(({ is }) => is === 'taken')
+  const all = [...tradesOfTakers(takes, market, offersFromLogs(did, taken)), ...trades(taken, market, 'maker', ({ id }) => id)]
+  return all.toSorted((a, b) => b.timestamp - a.timestamp)
+}
+
+/** Trades from the takers' side, newest first. `offers` are those that the takers made with the rest, in the same calls. */
 export function tradesOfTakers(takes: readonly OfferLog[], market: BookMarket, offers: readonly OwnOffer[] = []): readonly BookTrade[] {
   const ids = new Map(offers.flatMap(({ id, atOnce }) => atOnce.map((take) => [take, id] as const)))
   return trades(takes, market, 'taker', (take) => ids.get(take))
 }
-
-/** The same as those have it whose offers they were. */
-export const tradesOfMakers = (takes: readonly OfferLog[], market: BookMarket): readonly BookTrade[] =>
-  trades(takes, market, 'maker', ({ id }) => id)
 
 function trades(
   takes: readonly OfferLog[],
@@ -131,16 +137,16 @@ function trades(
   who: 'maker' | 'taker',
   orderOf: (take: OfferLog) => string | undefined,
 ): readonly BookTrade[] {
-  const seen = new Map<string, number>()
+  const counts = new Map<string, number>()
   return takes
     .filter(({ pair }) => pair.id === market.id)
     .map((take): BookTrade => {
       const { id, pair, side: offered, baseRaw, quoteRaw, timestamp, txHash } = take
       const side = (offered === 'sells') === (who === 'maker') ? 'SELL' : 'BUY'
-      // One transaction may take several parts of an offer.
+      // One transaction can take several parts of an offer.
       const name = `${txHash}-${id}`
-      const count = (seen.get(name) ?? 0) + 1
-      seen.set(name, count)
+      const count = (counts.get(name) ?? 0) + 1
+      counts.set(name, count)
       const orderId = orderOf(take)
       return {
         tradeId: count === 1 ? name : `${name}-${count}`,
@@ -158,7 +164,7 @@ function trades(
     .toReversed()
 }
 
-/** What the market keeps of a wallet's until its offers are taken or cancelled; it holds nothing else. */
+/** The market holds a wallet's tokens only while its offers are open. */
 export function lockedBalances(offers: readonly OwnOffer[]): readonly BookBalance[] {
   const locked = new Map<string, { symbol: string; decimals: number; raw: bigint }>()
   for (const offer of offers) {

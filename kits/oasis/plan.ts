@@ -14,16 +14,16 @@ import { offerLens, readLens, type PairOffers, type Offer } from './lens.ts'
 import { writeCreate, writeCancel } from './outcome.ts'
 import { ownOffers } from './own-orders.ts'
 
-/** A plan for every action, of what is read in one round trip: the books of the markets, and the offers that are to be cancelled. */
+/** A plan for every action. One round trip reads the books of the markets, and the offers to cancel. */
 export async function act(
   reader: EvmReader,
-  place: Deployment,
+  deployment: Deployment,
   owner: string,
   actions: readonly BookAction[],
   at: At,
 ): Promise<readonly ActionPlan<Evm>[]> {
-  const { market } = place
-  const named = actions.map((action) => ({ action, pair: pairOfMarket(place, action.market) }))
+  const { market } = deployment
+  const named = actions.map((action) => ({ action, pair: pairOfMarket(deployment, action.market) }))
   const traded = [...new Set(named.flatMap(({ action, pair }) => (action.do === 'create' ? [pair] : [])))]
   const calls = named.map(({ action }) => (action.do === 'cancel' ? [offerCall(market, idOf(action.order))] : []))
   const { results } = await reader.read([...calls.flat(), ...(traded.length > 0 ? [offerLens(market, traded)] : [])], at)
@@ -34,11 +34,11 @@ export async function act(
   for (const [index, { action, pair }] of named.entries()) {
     if (action.do === 'create') {
       const found = books[traded.indexOf(pair)]
-      if (!found) throw new Error('The offers of a market that is traded in were not read.')
+      if (!found) throw new Error('The offers of the market were not read.')
       plans.push({ covers: [index], plan: planOrder({ market, owner, pair, order: action.order, offers: found }) })
     } else {
       const id = idOf(action.order)
-      if (!isOwn(place, pair, owner, offers.next().value)) throw await whyNot(reader, place, pair, owner, id, at)
+      if (!isOwn(deployment, pair, owner, offers.next().value)) throw await cancelProblem(reader, deployment, pair, owner, id, at)
       plans.push({ covers: [index], plan: planCancel(market, owner, id) })
     }
   }
@@ -51,34 +51,34 @@ function isOwn({ market }: Deployment, { base, quote }: Pair, owner: string, res
   return offer['owner'] === owner && tokens.includes(base.address) && tokens.includes(quote.address)
 }
 
-/** The market forgets an offer that is over, and only its logs tell whose it was. */
-async function whyNot(reader: EvmReader, place: Deployment, pair: Pair, owner: string, id: string, at: At) {
-  const own = (await ownOffers(reader, place, owner, at)).find((offer) => offer.id === id && offer.pair === pair)
+/** Why an offer cannot be cancelled. The market deletes an offer that is over, so that only the logs say whose it was. */
+async function cancelProblem(reader: EvmReader, deployment: Deployment, pair: Pair, owner: string, id: string, at: At) {
+  const own = (await ownOffers(reader, deployment, owner, at)).find((offer) => offer.id === id && offer.pair === pair)
   return own ? isOver(id, own.killed ? 'cancelled' : 'filled') : unknownOrder(id)
 }
 
-/** The market keeps amounts in 128 bits. */
-const mostRaw = 2n ** 128n
+/** The market stores amounts in 128 bits. */
+const maxStoredRaw = 2n ** 128n
 
 interface OrderContext {
-  /** The contract. */
+  /** The contract's address. */
   readonly market: string
   readonly owner: string
   readonly pair: Pair
   readonly order: NewOrder
-  /** As they were read. */
+  /** The offers in the book when it was read. */
   readonly offers: PairOffers
 }
 
 /** One call that places an order. */
-function planOrder(placing: OrderContext): Plan<Evm> {
-  const { market, owner, pair, order } = placing
+function planOrder(context: OrderContext): Plan<Evm> {
+  const { market, owner, pair, order } = context
   const { base, quote } = pair
   const amountRaw = toRaw(order.amount, base.decimals)
   if (amountRaw === undefined) throw new Error(`${order.amount} has more than ${base.decimals} decimals.`)
-  const quoteRaw = worthOf(pair, order, amountRaw)
+  const quoteRaw = valueOf(pair, order, amountRaw)
   const [pays, payRaw] = order.side === 'BUY' ? [quote, quoteRaw] : [base, amountRaw]
-  const data = order.orderType === 'MARKET' ? atOnce(placing, amountRaw, quoteRaw) : resting(placing, amountRaw, quoteRaw)
+  const data = order.orderType === 'MARKET' ? fillOrKill(context, amountRaw, quoteRaw) : resting(context, amountRaw, quoteRaw)
   return {
     steps: [{ to: market, data, value: '0', spareGas }],
     needs: [
@@ -100,23 +100,20 @@ function planOrder(placing: OrderContext): Plan<Evm> {
   }
 }
 
-/** Of an amount at the order's price, rounded so that the price is kept: a BUY pays no more, a SELL takes no less. */
-function worthOf({ base, quote }: Pair, { side, price, amount }: NewOrder, amountRaw: bigint): bigint {
+/** The amount's value at the order's price, in quote. Rounded so that the price holds: a BUY pays no more, a SELL gets no less. */
+function valueOf({ base, quote }: Pair, { side, price, amount }: NewOrder, amountRaw: bigint): bigint {
   const { numerator, denominator } = toFraction(price)
   const raw = divideRaw(
     amountRaw * numerator * 10n ** BigInt(quote.decimals),
     denominator * 10n ** BigInt(base.decimals),
     side === 'BUY' ? 'down' : 'up',
   )
-  if (amountRaw >= mostRaw) throw outOfRange('amount', `${amount} ${base.symbol} is more than the market can keep`)
-  if (raw >= mostRaw)
-    throw outOfRange('price', `${amount} ${base.symbol} at ${price} ${quote.symbol} come to more than the market can keep`)
+  if (amountRaw >= maxStoredRaw) throw outOfRange('amount', `${amount} ${base.symbol} is more than the market can store`)
+  if (raw >= maxStoredRaw)
+    throw outOfRange('price', `${amount} ${base.symbol} at ${price} ${quote.symbol} is more than the market can store`)
   if (raw > 0n) return raw
-  const least = `${formatRaw(1n, quote.decimals)} ${quote.symbol}`
-  throw outOfRange(
-    'amount',
-    `${amount} ${base.symbol} at ${price} ${quote.symbol} come to less than ${least}, which is the least that there is`,
-  )
+  const unit = `${formatRaw(1n, quote.decimals)} ${quote.symbol}`
+  throw outOfRange('amount', `${amount} ${base.symbol} at ${price} ${quote.symbol} is less than ${unit}, the smallest unit`)
 }
 
 const outOfRange = (field: 'amount' | 'price', problem: string) =>
@@ -140,34 +137,32 @@ function resting({ pair, order, offers }: OrderContext, amountRaw: bigint, quote
 }
 
 /**
- * Offers of one price differ by what rounding made of them, and the market's own `rounding` lets them meet all the same: as long as the
- * order's price is kept, over all that it meets. Where it would not be, the market is to be strict.
+ * Whether the market may match with its own `rounding`, by which offers of the same price match although rounding made them differ. It may as
+ * long as the order's price holds over all that it matches.
  */
 const keepsPrice = (order: NewOrder, pair: Pair, { paidRaw, gotRaw }: MatchResult): boolean =>
   isWithin(order, pair, order.side === 'BUY' ? { quoteRaw: paidRaw, baseRaw: gotRaw } : { quoteRaw: gotRaw, baseRaw: paidRaw })
 
-/** Exactly: no more is paid for what a BUY gets than at its price, and no less is got for what a SELL gives. */
+/** Exact: a BUY pays no more than its price for what it gets, and a SELL gets no less than its price for what it pays. */
 function isWithin({ side, price }: NewOrder, { base, quote }: Pair, { baseRaw, quoteRaw }: TradeAmounts): boolean {
   const { numerator, denominator } = toFraction(price)
   const [at, limit] = [quoteRaw * denominator * 10n ** BigInt(base.decimals), baseRaw * numerator * 10n ** BigInt(quote.decimals)]
   return side === 'BUY' ? at <= limit : at >= limit
 }
 
-/** All of it or nothing, within the order's price: by the market's own calls for that, which hold the price against the whole. */
-function atOnce({ pair, order, offers }: OrderContext, amountRaw: bigint, boundRaw: bigint): string {
+/** Fills the whole order within its price or nothing. The market's functions for this compare the price of the whole only. */
+function fillOrKill({ pair, order, offers }: OrderContext, amountRaw: bigint, limitRaw: bigint): string {
   const { base, quote } = pair
   const { side, amount, price } = order
-  const { offers: met, whole } = side === 'BUY' ? offers.sells : offers.buys
-  const traded = fillAtOnce(met, side, amountRaw)
-  if (!traded && whole)
+  const { offers: makers, isComplete } = side === 'BUY' ? offers.sells : offers.buys
+  const fill = fillAtOnce(makers, side, amountRaw)
+  if (!fill && isComplete)
     throw new SluiceError(
       'TRADE_FAILED',
-      `The order book of ${base.symbol}-${quote.symbol} has less than ${amount} ${base.symbol} for it: trade less.`,
-      {
-        details: { reason: 'too little in the order book' },
-      },
+      `The order book of ${base.symbol}-${quote.symbol} has less than ${amount} ${base.symbol} on the other side: trade less.`,
+      { details: { reason: 'too little in the order book' } },
     )
-  if (traded && [...traded.met, { baseRaw: amountRaw, quoteRaw: traded.quoteRaw }].some((each) => !isWithin(order, pair, each)))
+  if (fill && [...fill.matched, { baseRaw: amountRaw, quoteRaw: fill.quoteRaw }].some((each) => !isWithin(order, pair, each)))
     throw side === 'BUY'
       ? new SluiceError(
           'SWAP_PRICE_EXCEEDS_LIMIT_PRICE',
@@ -178,18 +173,18 @@ function atOnce({ pair, order, offers }: OrderContext, amountRaw: bigint, boundR
           `${amount} ${base.symbol} cannot be sold at ${price} ${quote.symbol} or more now: the order book pays less for a part of it.`,
         )
   return side === 'BUY'
-    ? oasisAbi.encodeFunctionData('buyAllAmount', [base.address, amountRaw, quote.address, boundRaw])
-    : oasisAbi.encodeFunctionData('sellAllAmount', [base.address, amountRaw, quote.address, boundRaw])
+    ? oasisAbi.encodeFunctionData('buyAllAmount', [base.address, amountRaw, quote.address, limitRaw])
+    : oasisAbi.encodeFunctionData('sellAllAmount', [base.address, amountRaw, quote.address, limitRaw])
 }
 
-/** @throws SluiceError UNKNOWN_ORDER where it can be no offer's */
+/** @throws SluiceError UNKNOWN_ORDER where the name cannot be an offer's id */
 function idOf({ orderId, clientOrderId }: OrderName): string {
   if (orderId !== undefined && /^[1-9]\d{0,38}$/.test(orderId)) return orderId
   throw unknownOrder(orderId ?? clientOrderId)
 }
 
 const unknownOrder = (name = '') =>
-  new SluiceError('UNKNOWN_ORDER', `The wallet has no order ${name} in this market that could be cancelled; /clob/orders lists its orders.`)
+  new SluiceError('UNKNOWN_ORDER', `The wallet has no order ${name} in this market that can be cancelled; /clob/orders lists its orders.`)
 
 function isOver(id: string, how: 'filled' | 'cancelled'): SluiceError {
   const reason = `the order was ${how} already`
@@ -204,15 +199,15 @@ const planCancel = (market: string, owner: string, id: string): Plan<Evm> => ({
   memo: writeCancel({ market, owner, id }),
 })
 
-/** What an order would give and get of the offers that it meets. */
+/** What an order would pay and get from the offers that it matches. */
 interface MatchResult {
   readonly paidRaw: bigint
   readonly gotRaw: bigint
 }
 
 /**
- * What the market makes of a new offer: MatchingMarket._matcho, to the unit. It stops at the first offer that asks for more, and with
- * `rounding` at the first that asks for more than rounding can have made of the same price.
+ * The market's matching of a new offer, to the unit: MatchingMarket._matcho. It stops at the first offer that asks for more. With `rounding` it
+ * allows for the difference that rounding can make between offers of the same price.
  */
 function matchOffer(makers: readonly Offer[], offer: Pick<Offer, 'payRaw' | 'buyRaw'>, rounding: boolean): MatchResult {
   let { payRaw, buyRaw } = offer
@@ -236,33 +231,33 @@ interface TradeAmounts {
   readonly quoteRaw: bigint
 }
 
-/** The offers that an amount of base meets at once, and what it comes to, rounded down by each as the market does. Undefined where they are too few. */
+/** The offers that an amount of base matches at once, and its value, rounded down for each offer as the market does. Undefined where there are too few. */
 function fillAtOnce(
   makers: readonly Offer[],
   side: 'BUY' | 'SELL',
   amountRaw: bigint,
-): { met: readonly TradeAmounts[]; quoteRaw: bigint } | undefined {
+): { matched: readonly TradeAmounts[]; quoteRaw: bigint } | undefined {
   let [leftRaw, quoteRaw] = [amountRaw, 0n]
-  const met: TradeAmounts[] = []
+  const matched: TradeAmounts[] = []
   for (const { payRaw, buyRaw } of makers) {
     const offered = side === 'BUY' ? { baseRaw: payRaw, quoteRaw: buyRaw } : { baseRaw: buyRaw, quoteRaw: payRaw }
     const takenRaw = leftRaw < offered.baseRaw ? leftRaw : offered.baseRaw
-    met.push(offered)
+    matched.push(offered)
     quoteRaw += (takenRaw * offered.quoteRaw) / offered.baseRaw
     leftRaw -= takenRaw
-    if (leftRaw === 0n) return { met, quoteRaw }
+    if (leftRaw === 0n) return { matched, quoteRaw }
   }
   return undefined
 }
 
-/** The offer that the market sorts a new one in behind: the last that asks for as much or less. 0 where the new one is the best. */
+/** The offer behind which the market sorts a new one: the last that is as good or better. 0 where the new one is the best. */
 function neighbourOf(sorted: readonly Offer[], { payRaw, buyRaw }: Pick<Offer, 'payRaw' | 'buyRaw'>): bigint {
   const worse = sorted.findIndex((offer) => buyRaw * offer.payRaw < offer.buyRaw * payRaw)
   return sorted[worse < 0 ? sorted.length - 1 : worse - 1]?.id ?? 0n
 }
 
-/** An offer that is made and sorted in; what meets another one uses less, and what meets several or sweeps up dust uses more. */
+/** For an offer that is sorted into the book. A match uses less gas, several matches or the removal of dust more. */
 export const typicalGasUnits = 250_000n
 
-/** An order that would be filled now is made and sorted in where somebody else comes first, and one that would rest may meet two or three. */
+/** An order that matched when it was planned may have to be sorted into the book, and one that would rest may match two or three offers. */
 const spareGas = '350000'

@@ -2,7 +2,7 @@ import { Contract, MaxUint256, parseUnits, type BaseContract } from 'ethers'
 import type { DevnetPlugin, DevnetSite, DevnetTokens } from '../../core/contracts/devnet.ts'
 import {
   deployExchange,
-  perpDevnetContracts as contractsOf,
+  perpDevnetContracts,
   addMarket,
   type DevnetMarket,
   deployQuote,
@@ -16,9 +16,9 @@ import {
 import { createPerpOperator } from './devnet-operator.ts'
 
 export type { DevnetMarket } from './devnet-contracts.ts'
-export { perpDevnetContracts as perpDevnetContracts } from './devnet-contracts.ts'
+export { perpDevnetContracts } from './devnet-contracts.ts'
 
-interface PerpDevnetOptions {
+export interface PerpDevnetOptions {
   readonly name: string
   readonly markets: readonly DevnetMarket[]
 }
@@ -28,7 +28,7 @@ export function perpDevnet({ name, markets }: PerpDevnetOptions): DevnetPlugin {
   return {
     name,
     async deploy(site) {
-      const placed = contractsOf(site.signer.address)
+      const placed = perpDevnetContracts(site.signer.address)
       const quote = await deployQuote(site, placed)
       const contracts = await deployExchange(site)
       await wire(site, contracts, quote)

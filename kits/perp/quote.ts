@@ -158,12 +158,7 @@ interface SizeSwap extends Omit<SwapResult, 'amountRaw'> {
  * What the exchange makes of a size of base: Exchange._swap and OrderBook.replaySwap of @perp/curie-contract@2.8.4. The pool takes a fee
  * of its own, which is given back by scaling; the exchange's is taken of each of the pool's steps, and rounded up each time.
  */
-function simulateSwap(
-  state: V3PoolState,
-  side: 'LONG' | 'SHORT',
-  sizeRaw: bigint,
-  fees: FeeRatios,
-): SizeSwap | IncompleteSwap | undefined {
+function simulateSwap(state: V3PoolState, side: 'LONG' | 'SHORT', sizeRaw: bigint, fees: FeeRatios): SizeSwap | IncompleteSwap | undefined {
   const withoutPool = wholeRatio - fees.pool
   let feeRaw = 0n
   let sqrtPriceAfterX96 = state.sqrtPriceX96

@@ -62,11 +62,9 @@ const spotState = shape(spotStateShape)
 const owed = object({ value: decimal })
 /** Accepts any `health`: the client library's schema knows healthy accounts only. */
 const lendingShape = object({ tokenToState: array(tuple(integer, object({ borrow: owed, supply: owed }))) })
-type Lending = Infer<typeof lendingShape>
 export const lending = shape(lendingShape)
 
 const reservesShape = array(tuple(integer, object({ borrowYearlyRate: decimal, oraclePx: decimal, ltv: decimal })))
-type Reserves = Infer<typeof reservesShape>
 const reserves = shape(reservesShape)
 
 /** How the exchange keeps a wallet's balances: "default", "disabled", "unifiedAccount", "portfolioMargin", or a mode that is new. */

@@ -10,7 +10,7 @@ const pair: Pair = { id: 'any', base, quote, hashes: { sells: hash(base.address,
 const owner = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const place = { address: owner, transactionHash: '0x', blockNumber: 1 }
 
-/** One WETH for so many dollars. */
+/** The price of one WETH in dollars. */
 const ask = (id: number, dollars: number) => ({ id: BigInt(id), payRaw: 10n ** 18n, buyRaw: BigInt(dollars) * 1_000_000n, timestamp: 0 })
 const log = (event: string, ...values: readonly unknown[]) => {
   const { topics, data } = oasisAbi.encodeEventLog(event, [...values])
@@ -32,14 +32,14 @@ const prices = (state: OasisState) => toBook(state).sells.map(({ price }) => pri
 
 describe('a book of which only the best offers were read', () => {
   const read = [ask(1, 3000), ask(2, 3010), ask(3, 3020), ask(4, 3030)]
-  const part = stateOf(pair, { sells: { offers: read, whole: false }, buys: { offers: [], whole: true } })
+  const part = stateOf(pair, { sells: { offers: read, isComplete: false }, buys: { offers: [], isComplete: true } })
 
-  it('takes in what is better than the last that is known, and nothing behind it', () => {
+  it('adds offers that are better than the last known one, and none behind it', () => {
     expect(prices(after(part, made(5, 3025), sorted(5)))).to.deep.equal(['3000', '3010', '3020', '3025', '3030'])
     expect(prices(after(part, made(5, 3030), sorted(5), made(6, 3040), sorted(6)))).to.deep.equal(['3000', '3010', '3020', '3030'])
   })
 
-  it('passes over what happens to offers that are not known', () => {
+  it('ignores events of unknown offers', () => {
     expect(prices(after(part, killed(9), taken(8, 10n ** 17n, 310n)))).to.deep.equal(prices(part))
   })
 
@@ -49,25 +49,25 @@ describe('a book of which only the best offers were read', () => {
     expect(apply(less, killed(3))).to.equal('reload')
   })
 
-  it('is empty, and stays so, where all of it was read', () => {
-    const whole = stateOf(pair, { sells: { offers: read, whole: true }, buys: { offers: [], whole: true } })
+  it('is empty and stays so where it was read completely', () => {
+    const whole = stateOf(pair, { sells: { offers: read, isComplete: true }, buys: { offers: [], isComplete: true } })
     const none = after(whole, killed(1), killed(2), killed(3), killed(4))
     expect(prices(none)).to.deep.equal([])
     expect(prices(after(none, made(5, 9999), sorted(5)))).to.deep.equal(['9999'])
   })
 })
 
-describe('an offer in a book', () => {
-  const empty = stateOf(pair, { sells: { offers: [], whole: true }, buys: { offers: [], whole: true } })
+describe('an offer', () => {
+  const empty = stateOf(pair, { sells: { offers: [], isComplete: true }, buys: { offers: [], isComplete: true } })
 
-  it('is not there before it is sorted in, for it cannot be met', () => {
+  it('is not in the book before it is sorted, since it cannot be matched', () => {
     const unsorted = after(empty, made(1, 3000))
     expect(prices(unsorted)).to.deep.equal([])
     expect(prices(after(unsorted, taken(1, 5n * 10n ** 17n, 1500n), sorted(1)))).to.deep.equal(['3000'])
     expect(prices(after(unsorted, killed(1), sorted(1)))).to.deep.equal([])
   })
 
-  it('is added up with others of its price, and shown at no better one than it has', () => {
+  it('is summed with others of its price, and never shown at a better price than its own', () => {
     const third = log('LogMake', word(3), pair.hashes.sells, owner, base.address, quote.address, 3n, 1n, 0)
     const state = after(empty, made(1, 3000), sorted(1), made(2, 3000), sorted(2), third, sorted(3))
     expect(toBook(state).sells).to.deep.equal([

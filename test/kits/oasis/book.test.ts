@@ -4,12 +4,12 @@ import fc from 'fast-check'
 import type { FollowedBooks, Head } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../../kits/evm/index.ts'
 import { at, tokens } from '../amm/v2/trading-floor.ts'
-import { openOasisFloor, type OasisFloor } from './oasis-floor.ts'
+import { createOasisFixture, type OasisFixture } from './fixture.ts'
 
 const names = ['WETH-DAI', 'WETH-USDC', 'WBTC-USDC'] as const
 const pairs = { 'WETH-DAI': ['WETH', 'DAI'], 'WETH-USDC': ['WETH', 'USDC'], 'WBTC-USDC': ['WBTC', 'USDC'] } as const
 
-/** What traders send to the market itself, wise or not. */
+/** What traders send to the market, sensible or not. */
 const step = fc.record({
   what: fc.constantFrom(
     'offer',
@@ -30,31 +30,31 @@ const step = fc.record({
   trader: fc.nat(1),
   name: fc.constantFrom(...names),
   isBuy: fc.boolean(),
-  /** In tenths of a percent around the price: some offers cross. */
+  /** In tenths of a percent around the price, so that some offers cross. */
   tick: fc.integer({ min: -3, max: 3 }),
-  /** Amounts have all of their digits. */
+  /** Amounts with all decimals. */
   amount: fc.integer({ min: 1, max: 3000 }),
   digits: fc.bigInt(0n, 10n ** 12n),
   rounding: fc.boolean(),
-  /** Which of the offers there are is meant. */
+  /** The index of one of the open offers. */
   pick: fc.nat(20),
 })
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 describe('the books of a matching market', function () {
   this.timeout(180_000)
-  let floor: OasisFloor
+  let fixture: OasisFixture
   let traders: readonly Wallet[]
   let books: FollowedBooks<Evm>
 
   before(async () => {
-    floor = await openOasisFloor()
-    traders = [await floor.newTrader(), await floor.newTrader()]
-    if (!('load' in floor.exchange.books)) throw new Error('The books are followed.')
-    books = floor.exchange.books
+    fixture = await createOasisFixture()
+    traders = [await fixture.newTrader(), await fixture.newTrader()]
+    if (!('load' in fixture.exchange.books)) throw new Error('The books are followed.')
+    books = fixture.exchange.books
   })
-  afterEach(() => floor?.provider.send('evm_setAutomine', [true]))
-  after(() => floor?.end())
+  afterEach(() => fixture?.provider.send('evm_setAutomine', [true]))
+  after(() => fixture?.end())
 
   const send = async ({ what, trader, name, isBuy, tick, amount, digits, rounding, pick }: Step): Promise<void> => {
     const signer = traders[trader] ?? expect.fail('There is no such trader.')
@@ -82,39 +82,39 @@ describe('the books of a matching market', function () {
       sellAll: ['sellAllAmount', pays.address, payRaw, wants.address, 0n],
       buyAll: ['buyAllAmount', wants.address, wantRaw, pays.address, payRaw * 2n],
       unsorted: ['offer(uint256,address,uint256,address)', payRaw, pays.address, wantRaw, wants.address],
-      insert: ['insert', BigInt(await floor.market.getFunction('last_offer_id').staticCall()) - BigInt(pick % 3), id],
+      insert: ['insert', BigInt(await fixture.market.getFunction('last_offer_id').staticCall()) - BigInt(pick % 3), id],
       least: ['setMinSell', pays.address, payRaw / 100n],
       matching: ['setMatchingEnabled', pick % 3 !== 0],
     }
     const [method, ...args] = calls[what]
-    const data = floor.market.interface.encodeFunctionData(method, args)
-    await signer.sendTransaction({ to: floor.address, data, gasLimit: 3_000_000n, nonce: nonces[trader] ?? 0 })
+    const data = fixture.market.interface.encodeFunctionData(method, args)
+    await signer.sendTransaction({ to: fixture.address, data, gasLimit: 3_000_000n, nonce: nonces[trader] ?? 0 })
     nonces[trader] = (nonces[trader] ?? 0) + 1
   }
   const nonces: number[] = []
-  const leftOf = async (id: bigint): Promise<bigint> => (await floor.market.getFunction('offers').staticCall(id))[0]
+  const leftOf = async (id: bigint): Promise<bigint> => (await fixture.market.getFunction('offers').staticCall(id))[0]
   const openIds = async (pays: string, wants: string): Promise<readonly bigint[]> => {
     const ids: bigint[] = []
-    let id = BigInt(await floor.market.getFunction('getBestOffer').staticCall(pays, wants))
-    for (; id !== 0n && ids.length < 10; id = BigInt(await floor.market.getFunction('getWorseOffer').staticCall(id))) ids.push(id)
+    let id = BigInt(await fixture.market.getFunction('getBestOffer').staticCall(pays, wants))
+    for (; id !== 0n && ids.length < 10; id = BigInt(await fixture.market.getFunction('getWorseOffer').staticCall(id))) ids.push(id)
     return ids
   }
 
-  it("are the market's own after every block, whatever is done to it, by its logs alone", async () => {
-    const keys = await Promise.all(names.map(async (name) => books.keyOfMarket(await floor.named(name))))
-    await floor.provider.send('evm_setAutomine', [false])
-    await floor.provider.send('evm_setIntervalMining', [0])
+  it("equal the market's own books after every block, whatever happens, by its events alone", async () => {
+    const keys = await Promise.all(names.map(async (name) => books.keyOfMarket(await fixture.named(name))))
+    await fixture.provider.send('evm_setAutomine', [false])
+    await fixture.provider.send('evm_setIntervalMining', [0])
     let blocks = 0
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 4, maxLength: 12 }), async (steps) => {
-        let from: Head = await floor.head()
+        let from: Head = await fixture.head()
         const states = new Map((await books.load(keys, from, at())).states)
-        for (const [index, trader] of traders.entries()) nonces[index] = await floor.provider.getTransactionCount(trader.address)
+        for (const [index, trader] of traders.entries()) nonces[index] = await fixture.provider.getTransactionCount(trader.address)
         for (const block of steps) {
           for (const each of block) await send(each)
-          await floor.provider.send('evm_mine', [])
-          const to = await floor.head()
-          const changes = await floor.chain.changes?.(from, to, books, at())
+          await fixture.provider.send('evm_mine', [])
+          const to = await fixture.head()
+          const changes = await fixture.chain.changes?.(from, to, books, at())
           if (!changes || changes === 'forked') throw new Error('The chain goes on.')
           for (const { head, changes: logs } of changes) {
             const again = new Set<string>()
@@ -129,9 +129,9 @@ describe('the books of a matching market', function () {
           blocks += 1
           const loaded = (await books.load(keys, to, at())).states
           for (const [index, name] of names.entries()) {
-            const market = await floor.named(name)
+            const market = await fixture.named(name)
             const { lastPrice, ...book } = books.show(states.get(keys[index] ?? ''), market)
-            expect(book, name).to.deep.equal(await floor.operator.book(name, Number(to.number)))
+            expect(book, name).to.deep.equal(await fixture.operator.book(name, Number(to.number)))
             expect({ ...book, ...(lastPrice !== undefined && { lastPrice }) }, `${name} as it is read`).to.deep.equal(
               books.show(loaded.get(keys[index] ?? ''), market),
             )
@@ -144,26 +144,27 @@ describe('the books of a matching market', function () {
     expect(blocks).to.be.above(15)
   })
 
-  it('are read again where somebody sorts in an offer that was made before they were read', async () => {
+  it('are read again when somebody sorts an offer that was made before they were read', async () => {
     const [maker] = traders
     if (!maker) throw new Error('There are traders.')
-    const market = await floor.named('WETH-DAI')
+    const market = await fixture.named('WETH-DAI')
     const key = books.keyOfMarket(market)
     const { WETH, DAI } = tokens
-    const contract = floor.market.connect(maker)
-    const act = async (method: string, ...args: readonly unknown[]) => floor.mined((await contract.getFunction(method).send(...args)).hash)
+    const contract = fixture.market.connect(maker)
+    const act = async (method: string, ...args: readonly unknown[]) =>
+      fixture.mined((await contract.getFunction(method).send(...args)).hash)
     await act('setMatchingEnabled', true)
-    await floor.empty('WETH-DAI')
+    await fixture.empty('WETH-DAI')
     await act('offer(uint256,address,uint256,address)', 10n ** 18n, WETH.address, 4000n * 10n ** 18n, DAI.address)
-    const id = BigInt(await floor.market.getFunction('last_offer_id').staticCall())
-    const from = await floor.head()
+    const id = BigInt(await fixture.market.getFunction('last_offer_id').staticCall())
+    const from = await fixture.head()
     const state = (await books.load([key], from, at())).states.get(key)
     expect(books.show(state, market)).to.deep.include({ buys: [], sells: [] })
     await act('insert', id, 0n)
-    const changes = await floor.chain.changes?.(from, await floor.head(), books, at())
+    const changes = await fixture.chain.changes?.(from, await fixture.head(), books, at())
     if (!changes || changes === 'forked') throw new Error('The chain goes on.')
     const after = changes.flatMap(({ head, changes: logs }) => logs.map((log) => books.apply(state, log, head)))
     expect(after.at(-1)).to.equal('reload')
-    expect(await floor.book('WETH-DAI')).to.deep.equal({ buys: [], sells: [{ price: '4000', quantity: '1' }] })
+    expect(await fixture.book('WETH-DAI')).to.deep.equal({ buys: [], sells: [{ price: '4000', quantity: '1' }] })
   })
 })

@@ -2,26 +2,26 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Wallet } from 'ethers'
 import { at } from '../amm/v2/trading-floor.ts'
-import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
+import { createPerpFixture, type PerpFixture } from './fixture.ts'
 
 const ether = 10n ** 18n
 
 describe('the position that an order would leave, by the kit', () => {
-  let floor: PerpFloor
+  let fixture: PerpFixture
   let trader: Wallet
   before(async () => {
-    floor = await openPerpFloor()
-    trader = await floor.newTrader(10n ** 12n)
+    fixture = await createPerpFixture()
+    trader = await fixture.newTrader(10n ** 12n)
   })
-  after(() => floor.end())
+  after(() => fixture.end())
 
   const orderOf = async (sizeRaw: bigint, { base = 'ETH' } = {}) => {
-    const market = floor.named(base)
-    await floor.wait(20)
+    const market = fixture.named(base)
+    await fixture.wait(20)
     const side = sizeRaw > 0n ? 'LONG' : 'SHORT'
-    const { quote, receipt } = await floor.open(trader, { market, side, sizeRaw: sizeRaw > 0n ? sizeRaw : -sizeRaw })
+    const { quote, receipt } = await fixture.open(trader, { market, side, sizeRaw: sizeRaw > 0n ? sizeRaw : -sizeRaw })
     expect(receipt.status).to.equal(1)
-    const { position } = await floor.exchange.position(trader.address, market, at())
+    const { position } = await fixture.exchange.position(trader.address, market, at())
     return { after: quote.after, is: { sizeRaw: position.sizeRaw, openNotionalRaw: position.openNotionalRaw } }
   }
 

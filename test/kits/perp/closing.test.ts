@@ -4,32 +4,32 @@ import { boundOfWhole } from '../../../kits/perp/plan.ts'
 import fc from 'fast-check'
 import { at } from '../amm/v2/trading-floor.ts'
 import { rejection } from '../amm/v2/rejection.ts'
-import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
+import { createPerpFixture, type PerpFixture } from './fixture.ts'
 import { refusalOf } from './refusal-of.ts'
 
 const ether = 10n ** 18n
 
 describe('a close, by the kit', () => {
-  let floor: PerpFloor
+  let fixture: PerpFixture
   before(async () => {
-    floor = await openPerpFloor()
+    fixture = await createPerpFixture()
   })
-  after(() => floor.end())
+  after(() => fixture.end())
 
   const opened = async (side: 'LONG' | 'SHORT', sizeRaw: bigint, base = 'ETH'): Promise<Wallet> => {
-    const trader = await floor.newTrader(10n ** 13n)
-    const { receipt } = await floor.open(trader, { market: floor.named(base), side, sizeRaw })
+    const trader = await fixture.newTrader(10n ** 13n)
+    const { receipt } = await fixture.open(trader, { market: fixture.named(base), side, sizeRaw })
     expect(receipt.status).to.equal(1)
-    await floor.wait(20)
+    await fixture.wait(20)
     return trader
   }
 
   for (const side of ['LONG', 'SHORT'] as const) {
     it(`of a ${side} is filled as it was promised, to the unit, and leaves nothing`, async () => {
-      const market = floor.named('ETH')
+      const market = fixture.named('ETH')
       const trader = await opened(side, 7n * ether)
-      const before = (await floor.exchange.account(trader.address, at())).account
-      const { closing, fill } = await floor.close(trader, market)
+      const before = (await fixture.exchange.account(trader.address, at())).account
+      const { closing, fill } = await fixture.close(trader, market)
       expect(closing.order).to.deep.include({ side: side === 'LONG' ? 'SHORT' : 'LONG', sizeRaw: 7n * ether })
       expect(fill).to.deep.include({
         sizeRaw: 7n * ether,
@@ -37,8 +37,8 @@ describe('a close, by the kit', () => {
         feeRaw: closing.feeRaw,
         closedRatio: { numerator: 1n, denominator: 1n },
       })
-      const { account } = await floor.exchange.account(trader.address, at())
-      expect(await floor.exchange.closing(trader.address, market, at())).to.equal(undefined)
+      const { account } = await fixture.exchange.account(trader.address, at())
+      expect(await fixture.exchange.closing(trader.address, market, at())).to.equal(undefined)
       expect(account.notionalRaw).to.equal(0n)
       // What was realized is what the collateral grew by; funding of these seconds is the rest.
       const funding = account.collateralRaw - before.collateralRaw - (fill?.realizedProfitRaw ?? 0n)
@@ -47,33 +47,33 @@ describe('a close, by the kit', () => {
   }
 
   it('goes as far as the exchange lets the price move at once, and says how far that is', async () => {
-    const market = floor.named('BTC')
-    const config = await floor.contract('Exchange')
+    const market = fixture.named('BTC')
+    const config = await fixture.contract('Exchange')
     const limit = async (ticks: number) => (await config.getFunction('setMaxTickCrossedWithinBlock').send(market.id, ticks)).wait()
     for (const side of ['LONG', 'SHORT'] as const) {
       const trader = await opened(side, 2n * ether, 'BTC')
       await limit(30)
-      floor.counted.rpc = 0
-      const asked = await floor.exchange.closing(trader.address, market, at())
+      fixture.counted.rpc = 0
+      const asked = await fixture.exchange.closing(trader.address, market, at())
       // The exchange was asked for what no view says.
-      expect(floor.counted.rpc).to.equal(2)
+      expect(fixture.counted.rpc).to.equal(2)
       expect(Number(asked?.order.sizeRaw)).to.be.below(2e18).and.above(1e17)
       // Its part of the bound is rounded down by the exchange, in millionths.
-      const { closing, fill, receipt } = await floor.close(trader, market, { slackMillionths: 20n })
+      const { closing, fill, receipt } = await fixture.close(trader, market, { slackMillionths: 20n })
       expect(receipt.status).to.equal(1)
       const { order, quoteRaw } = closing
       expect(fill).to.deep.include({ sizeRaw: order.sizeRaw, closedRatio: { numerator: order.sizeRaw, denominator: 2n * ether } })
       expect(fill?.quoteRaw).to.equal(quoteRaw)
       expect(Number(fill?.feeRaw)).to.be.closeTo(Number(closing.feeRaw), 100)
       // In the same moment no more of it goes.
-      expect(await rejection(floor.exchange.closing(trader.address, market, at()))).to.deep.include({
+      expect(await rejection(fixture.exchange.closing(trader.address, market, at()))).to.deep.include({
         name: 'TRADE_FAILED',
         details: { reason: 'SPL' },
       })
-      await floor.wait(20)
+      await fixture.wait(20)
       await limit(250)
-      await floor.close(trader, market)
-      await floor.wait(20)
+      await fixture.close(trader, market)
+      await fixture.wait(20)
     }
   })
 
@@ -106,90 +106,90 @@ describe('a close, by the kit', () => {
   })
 
   it('is refused on chain when it is a unit worse than its bound', async () => {
-    const market = floor.named('ETH')
+    const market = fixture.named('ETH')
     const trader = await opened('LONG', ether)
-    const closing = await floor.exchange.closing(trader.address, market, at())
+    const closing = await fixture.exchange.closing(trader.address, market, at())
     if (!closing) throw new Error('There is nothing to close.')
-    const terms = { owner: trader.address, boundRaw: closing.quoteRaw + 1n, deadline: await floor.deadline() }
-    const { steps } = floor.exchange.close(closing, terms)
-    expect(await refusalOf(floor.provider.call({ from: trader.address, ...steps[0] }))).to.equal('CH_TLRS')
+    const terms = { owner: trader.address, boundRaw: closing.quoteRaw + 1n, deadline: await fixture.deadline() }
+    const { steps } = fixture.exchange.close(closing, terms)
+    expect(await refusalOf(fixture.provider.call({ from: trader.address, ...steps[0] }))).to.equal('CH_TLRS')
   })
 
   it('is asked for again where the position grew while the exchange was asked how much of it goes', async () => {
-    const market = floor.named('BTC')
+    const market = fixture.named('BTC')
     const trader = await opened('LONG', 2n * ether, 'BTC')
-    const config = await floor.contract('Exchange')
+    const config = await fixture.contract('Exchange')
     const limit = async (ticks: number) => (await config.getFunction('setMaxTickCrossedWithinBlock').send(market.id, ticks)).wait()
     await limit(30)
     let isFirst = true
-    const exchange = await floor.exchangeWith({
+    const exchange = await fixture.exchangeWith({
       async beforeCall() {
         if (!isFirst) return
         isFirst = false
         await limit(250)
-        await floor.open(trader, { market, side: 'LONG', sizeRaw: ether })
+        await fixture.open(trader, { market, side: 'LONG', sizeRaw: ether })
       },
     })
     const closing = await exchange.closing(trader.address, market, at())
     expect([isFirst, closing?.position.sizeRaw, closing?.order.sizeRaw]).to.deep.equal([false, 3n * ether, 3n * ether])
-    await floor.close(trader, market)
-    await floor.wait(20)
+    await fixture.close(trader, market)
+    await fixture.wait(20)
   })
 
   it('has the price of its bound even where the position is another one by then', async () => {
-    const market = floor.named('ETH')
-    const other = await floor.newTrader(10n ** 13n)
+    const market = fixture.named('ETH')
+    const other = await fixture.newTrader(10n ** 13n)
     for (const [side, changed, away] of [
       // Half of it is gone, or four times as much was added, as the price went away.
       ['SHORT', 'LONG', 'LONG'],
       ['LONG', 'LONG', 'SHORT'],
     ] as const) {
       const trader = await opened(side, 6n * ether)
-      const closing = await floor.exchange.closing(trader.address, market, at())
+      const closing = await fixture.exchange.closing(trader.address, market, at())
       if (!closing) throw new Error('There is nothing to close.')
       const boundRaw = (closing.quoteRaw * (side === 'SHORT' ? 101n : 99n)) / 100n
-      const plan = floor.exchange.close(closing, { owner: trader.address, boundRaw, deadline: await floor.deadline() })
-      await floor.open(trader, { market, side: changed, sizeRaw: changed === side ? 24n * ether : 3n * ether })
-      expect((await floor.provider.call({ from: trader.address, ...plan.steps[0] })).length).to.be.above(2)
-      await floor.open(other, { market, side: away, sizeRaw: 300n * ether })
-      const { status } = await floor.executeBy(trader, plan)
+      const plan = fixture.exchange.close(closing, { owner: trader.address, boundRaw, deadline: await fixture.deadline() })
+      await fixture.open(trader, { market, side: changed, sizeRaw: changed === side ? 24n * ether : 3n * ether })
+      expect((await fixture.provider.call({ from: trader.address, ...plan.steps[0] })).length).to.be.above(2)
+      await fixture.open(other, { market, side: away, sizeRaw: 300n * ether })
+      const { status } = await fixture.executeBy(trader, plan)
       expect(status, side).to.equal(0)
-      await floor.wait(20)
-      await floor.close(other, market)
-      await floor.wait(20)
+      await fixture.wait(20)
+      await fixture.close(other, market)
+      await fixture.wait(20)
     }
   })
 
   it('of a market that is paused is shown, and of one that is closed pays out at its price', async () => {
-    const market = floor.named('ETH')
+    const market = fixture.named('ETH')
     const [long, short] = [await opened('LONG', 3n * ether), await opened('SHORT', 2n * ether)]
-    const token = await floor.contractAt('BaseToken', market.id)
+    const token = await fixture.contractAt('BaseToken', market.id)
     await (await token.getFunction('pause').send()).wait()
     for (const trader of [long, short]) {
-      const paused = await floor.exchange.position(trader.address, market, at())
+      const paused = await fixture.exchange.position(trader.address, market, at())
       const { market: shown } = paused.position
       expect(shown.status).to.equal('paused')
-      const { indexPrice: _, ...views } = await floor.operator.views(trader.address, 'ETHUSD', Number(paused.head.number))
+      const { indexPrice: _, ...views } = await fixture.operator.views(trader.address, 'ETHUSD', Number(paused.head.number))
       expect(formatUnits(paused.account.valueRaw, 18)).to.equal(views.accountValue)
-      expect((await floor.exchange.closing(trader.address, market, at()))?.market.status).to.equal('paused')
+      expect((await fixture.exchange.closing(trader.address, market, at()))?.market.status).to.equal('paused')
     }
     const order = { market, side: 'LONG', sizeRaw: ether } as const
-    expect((await floor.exchange.quote(order, undefined, at())).market.status).to.equal('paused')
+    expect((await fixture.exchange.quote(order, undefined, at())).market.status).to.equal('paused')
 
     await (await token.getFunction('close(uint256)').send(2900n * ether)).wait()
     for (const [trader, sizeRaw] of [
       [long, 3n * ether],
       [short, 2n * ether],
     ] as const) {
-      const before = (await floor.exchange.account(trader.address, at())).account
-      const { closing, fill, plan } = await floor.close(trader, market)
+      const before = (await fixture.exchange.account(trader.address, at())).account
+      const { closing, fill, plan } = await fixture.close(trader, market)
       expect(closing).to.deep.include({ quoteRaw: 2900n * sizeRaw, feeRaw: 0n })
       expect(plan.deadline).to.equal(undefined)
       expect(fill).to.deep.include({ sizeRaw, quoteRaw: 2900n * sizeRaw, feeRaw: 0n, closedRatio: { numerator: 1n, denominator: 1n } })
-      const { account } = await floor.exchange.account(trader.address, at())
+      const { account } = await fixture.exchange.account(trader.address, at())
       expect(account.notionalRaw).to.equal(0n)
       expect(Number(account.valueRaw)).to.be.closeTo(Number(before.valueRaw), 1e13)
     }
-    expect((await floor.exchange.funding(long.address, at())).funding).to.deep.equal([])
+    expect((await fixture.exchange.funding(long.address, at())).funding).to.deep.equal([])
   })
 })

@@ -3,26 +3,26 @@ import fc from 'fast-check'
 import type { Wallet } from 'ethers'
 import { fundingRate } from '../../../kits/perp/state.ts'
 import { at } from '../amm/v2/trading-floor.ts'
-import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
+import { createPerpFixture, type PerpFixture } from './fixture.ts'
 
 const ether = 10n ** 18n
 const day = 86_400n
 
 describe('funding, by the kit', () => {
-  let floor: PerpFloor
+  let fixture: PerpFixture
   let long: Wallet
   let short: Wallet
   before(async () => {
-    floor = await openPerpFloor()
-    long = await floor.newTrader()
-    short = await floor.newTrader()
-    await floor.open(long, { market: floor.named('ETH'), side: 'LONG', sizeRaw: 5n * ether })
-    await floor.open(short, { market: floor.named('ETH'), side: 'SHORT', sizeRaw: 2n * ether })
+    fixture = await createPerpFixture()
+    long = await fixture.newTrader()
+    short = await fixture.newTrader()
+    await fixture.open(long, { market: fixture.named('ETH'), side: 'LONG', sizeRaw: 5n * ether })
+    await fixture.open(short, { market: fixture.named('ETH'), side: 'SHORT', sizeRaw: 2n * ether })
   })
-  after(() => floor.end())
+  after(() => fixture.end())
 
   const of = async ({ address }: Wallet) => {
-    const { funding, head } = await floor.exchange.funding(address, at())
+    const { funding, head } = await fixture.exchange.funding(address, at())
     expect(funding).to.have.lengthOf(1)
     const [only] = funding
     if (!only) throw new Error('There is no funding.')
@@ -34,11 +34,11 @@ describe('funding, by the kit', () => {
     ['3100', 'shorts pay'],
   ] as const) {
     it(`accrues as its rate says while the index price is ${index}: ${who}`, async () => {
-      await floor.operator.moveIndex('ETHUSD', index)
+      await fixture.operator.moveIndex('ETHUSD', index)
       // Nothing of the time before is in the mean any more.
-      await floor.wait(200)
+      await fixture.wait(200)
       const before = { long: await of(long), short: await of(short) }
-      await floor.wait(3600)
+      await fixture.wait(3600)
       const after = { long: await of(long), short: await of(short) }
       const { rate } = after.long
       expect(Math.sign(Number(rate.numerator))).to.equal(index === '2900' ? 1 : -1)
@@ -59,14 +59,14 @@ describe('funding, by the kit', () => {
 
   it('is taken with the next trade, and is in the collateral then', async () => {
     const { pendingRaw, rate, index, head } = await of(long)
-    const before = (await floor.exchange.account(long.address, at())).account
-    const { fill, receipt } = await floor.open(long, { market: floor.named('ETH'), side: 'LONG', sizeRaw: ether / 100n })
+    const before = (await fixture.exchange.account(long.address, at())).account
+    const { fill, receipt } = await fixture.open(long, { market: fixture.named('ETH'), side: 'LONG', sizeRaw: ether / 100n })
     expect(fill?.realizedProfitRaw).to.equal(0n)
-    const { account } = await floor.exchange.account(long.address, at())
+    const { account } = await fixture.exchange.account(long.address, at())
     // It goes on by the second: before the trade by all of these, and what there is now came since.
     const flows = (sizeRaw: bigint, seconds: number) =>
       -Number((sizeRaw * index.numerator * rate.numerator * BigInt(seconds)) / (index.denominator * rate.denominator * day))
-    const tradedAt = (await floor.provider.getBlock(receipt.blockNumber))?.timestamp ?? expect.fail('It is in no block.')
+    const tradedAt = (await fixture.provider.getBlock(receipt.blockNumber))?.timestamp ?? expect.fail('It is in no block.')
     const taken = Number(pendingRaw) + flows(5n * ether, tradedAt - head.timestamp)
     expect(Number(account.collateralRaw - before.collateralRaw)).to.be.closeTo(taken, Math.abs(taken) * 1e-12)
     const after = await of(long)
@@ -75,11 +75,11 @@ describe('funding, by the kit', () => {
   })
 
   it('stops with its market', async () => {
-    await floor.operator.moveIndex('ETHUSD', '3000')
-    const token = await floor.contractAt('BaseToken', floor.named('ETH').id)
+    await fixture.operator.moveIndex('ETHUSD', '3000')
+    const token = await fixture.contractAt('BaseToken', fixture.named('ETH').id)
     await (await token.getFunction('pause').send()).wait()
     const before = await of(short)
-    await floor.wait(3600)
+    await fixture.wait(3600)
     const after = await of(short)
     expect(after.rate.numerator).to.equal(0n)
     expect(after.pendingRaw).to.equal(before.pendingRaw)

@@ -1,17 +1,17 @@
 import { MaxUint256, parseUnits } from 'ethers'
-import type { PerpFloor } from './perp-floor.ts'
+import type { PerpFixture } from './fixture.ts'
 
 const tickOf = (price: number) => Math.round(Math.log(price) / Math.log(1.0001) / 200) * 200
 
 /** More liquidity of whoever deployed the exchange, between two prices. */
 export async function addRange(
-  floor: PerpFloor,
+  fixture: PerpFixture,
   base: string,
   { lower, upper, depth }: { lower: number; upper: number; depth: number },
 ): Promise<void> {
-  const house = await floor.contract('ClearingHouse')
+  const house = await fixture.contract('ClearingHouse')
   const params = {
-    baseToken: floor.named(base).id,
+    baseToken: fixture.named(base).id,
     base: parseUnits(String(depth), 18),
     quote: parseUnits(String(depth * upper), 18),
     lowerTick: tickOf(lower),

@@ -1,22 +1,22 @@
 import { expect } from 'chai'
 import { MaxUint256, ZeroHash, type Wallet } from 'ethers'
 import { at } from '../amm/v2/trading-floor.ts'
-import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
+import { createPerpFixture, type PerpFixture } from './fixture.ts'
 import { refusalOf } from './refusal-of.ts'
 
 const ether = 10n ** 18n
 
 describe('what the exchange wants to be free after an order, by the kit', () => {
-  let floor: PerpFloor
+  let fixture: PerpFixture
   before(async () => {
-    floor = await openPerpFloor()
+    fixture = await createPerpFixture()
   })
-  after(() => floor.end())
+  after(() => fixture.end())
 
   const tries = async (trader: Wallet, side: 'LONG' | 'SHORT', sizeRaw: bigint, base = 'ETH') => {
-    const market = floor.named(base)
-    const quote = await floor.exchange.quote({ market, side, sizeRaw }, trader.address, at())
-    const house = (await floor.contract('ClearingHouse')).connect(trader)
+    const market = fixture.named(base)
+    const quote = await fixture.exchange.quote({ market, side, sizeRaw }, trader.address, at())
+    const house = (await fixture.contract('ClearingHouse')).connect(trader)
     const isShort = side === 'SHORT'
     const params = [market.id, isShort, isShort, sizeRaw, 0n, MaxUint256, 0n, ZeroHash]
     const answer = await refusalOf(house.getFunction('openPosition').staticCall(params, { blockTag: Number(quote.head.number) }))
@@ -37,14 +37,14 @@ describe('what the exchange wants to be free after an order, by the kit', () => 
   }
 
   it('is what it refuses for, to the last unit of size, on either side', async () => {
-    const trader = await floor.newTrader(1_000_000_000n)
+    const trader = await fixture.newTrader(1_000_000_000n)
     for (const side of ['LONG', 'SHORT'] as const) expect(Number(await limit(trader, side, 10n * ether))).to.be.above(3e18)
   })
 
   it('is so with positions in both markets, added to, turned over and hedged', async () => {
-    const trader = await floor.newTrader(3_000_000_000n)
-    await floor.open(trader, { market: floor.named('ETH'), side: 'LONG', sizeRaw: 4n * ether })
-    await floor.open(trader, { market: floor.named('BTC'), side: 'SHORT', sizeRaw: ether / 10n })
+    const trader = await fixture.newTrader(3_000_000_000n)
+    await fixture.open(trader, { market: fixture.named('ETH'), side: 'LONG', sizeRaw: 4n * ether })
+    await fixture.open(trader, { market: fixture.named('BTC'), side: 'SHORT', sizeRaw: ether / 10n })
     const unit = 10n ** 9n
     expect(Number(await limit(trader, 'LONG', 20n * ether, { unit }))).to.be.above(2e18)
     expect(Number(await limit(trader, 'SHORT', 30n * ether, { unit }))).to.be.above(4e18)
@@ -52,18 +52,18 @@ describe('what the exchange wants to be free after an order, by the kit', () => 
   })
 
   it('is less where a position is only reduced, and still refused where too little is left for that', async () => {
-    const trader = await floor.newTrader(1_000_000_000n)
-    const market = floor.named('ETH')
-    await floor.open(trader, { market, side: 'LONG', sizeRaw: 3n * ether })
+    const trader = await fixture.newTrader(1_000_000_000n)
+    const market = fixture.named('ETH')
+    await fixture.open(trader, { market, side: 'LONG', sizeRaw: 3n * ether })
     // Where only the maintenance margin is looked at, that is enough to reduce it.
-    await floor.setCollateral(trader.address, 500_000_000n)
+    await fixture.setCollateral(trader.address, 500_000_000n)
     expect(await tries(trader, 'LONG', ether / 1000n)).to.deep.include({ answer: 'CH_NEFCI' })
     expect(await tries(trader, 'SHORT', ether)).to.deep.equal({ missingRaw: 0n, answer: 'it was not refused' })
-    await floor.setCollateral(trader.address, 380_000_000n)
+    await fixture.setCollateral(trader.address, 380_000_000n)
     const { missingRaw, answer } = await tries(trader, 'SHORT', ether)
     expect(answer).to.equal('CH_NEFCM')
     expect(Number(missingRaw)).to.be.above(0)
-    const closing = await floor.exchange.closing(trader.address, market, at())
+    const closing = await fixture.exchange.closing(trader.address, market, at())
     expect(closing?.missingRaw ?? 0n).to.equal(0n)
   })
 })

@@ -6,7 +6,7 @@ import { deployerAddress } from '../../../core/devnet/build-state.ts'
 import type { PerpMarketName, PerpOrder } from '../../../core/contracts/index.ts'
 import { at } from '../amm/v2/trading-floor.ts'
 import { addRange } from './makers.ts'
-import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
+import { createPerpFixture, type PerpFixture } from './fixture.ts'
 import { refusalOf } from './refusal-of.ts'
 import { rejection } from '../amm/v2/rejection.ts'
 
@@ -14,11 +14,11 @@ const ether = 10n ** 18n
 const side = fc.constantFrom('LONG' as const, 'SHORT' as const)
 
 describe('what an order would do, by the kit', () => {
-  let floor: PerpFloor
+  let fixture: PerpFixture
   let trader: Wallet
   before(async () => {
-    floor = await openPerpFloor()
-    trader = await floor.newTrader(10n ** 15n)
+    fixture = await createPerpFixture()
+    trader = await fixture.newTrader(10n ** 15n)
     // Ticks to cross, near the price and further away.
     for (const [base, price, depth] of [
       ['ETH', 3000, 300],
@@ -30,13 +30,13 @@ describe('what an order would do, by the kit', () => {
         [1.0, 1.04],
         [0.94, 1.07],
       ] as const)
-        await addRange(floor, base, { lower: price * below, upper: price * above, depth })
+        await addRange(fixture, base, { lower: price * below, upper: price * above, depth })
   })
-  after(() => floor.end())
+  after(() => fixture.end())
 
   /** What the exchange itself answers to the order, from a trader who has the collateral. */
   const exchanges = async ({ market, side, sizeRaw }: PerpOrder, blockTag: bigint) => {
-    const house = (await floor.contract('ClearingHouse')).connect(trader)
+    const house = (await fixture.contract('ClearingHouse')).connect(trader)
     const isShort = side === 'SHORT'
     const params = [market.id, isShort, isShort, sizeRaw, 0n, MaxUint256, 0n, ZeroHash]
     const [base, quote] = await house.getFunction('openPosition').staticCall(params, { blockTag })
@@ -45,20 +45,20 @@ describe('what an order would do, by the kit', () => {
 
   for (const base of ['ETH', 'BTC']) {
     it(`is what the exchange answers, to the unit, for any size of ${base} that it takes, and with its refusal for any other`, async () => {
-      const market = floor.named(base)
+      const market = fixture.named(base)
       const most = base === 'ETH' ? 400n * ether : 20n * ether
       let taken = 0
       await fc.assert(
         fc.asyncProperty(side, fc.bigInt(1n, most), fc.constantFrom(1n, 10n ** 6n, 10n ** 12n), async (side, size, cut) => {
           const order = { market, side, sizeRaw: size / cut || 1n }
-          const quote = await floor.exchange.quote(order, undefined, at()).catch((error: unknown) => error)
+          const quote = await fixture.exchange.quote(order, undefined, at()).catch((error: unknown) => error)
           if (quote instanceof Error) {
             const reason = (quote as { details?: { reason?: string } }).details?.reason ?? quote.message
-            expect(await refusalOf(exchanges(order, BigInt(await floor.provider.getBlockNumber())))).to.equal(reason)
+            expect(await refusalOf(exchanges(order, BigInt(await fixture.provider.getBlockNumber())))).to.equal(reason)
             return
           }
           taken += 1
-          const { quoteRaw, head } = quote as Awaited<ReturnType<PerpFloor['exchange']['quote']>>
+          const { quoteRaw, head } = quote as Awaited<ReturnType<PerpFixture['exchange']['quote']>>
           expect(await exchanges(order, head.number)).to.deep.equal({ base: order.sizeRaw, quote: quoteRaw })
         }),
         { numRuns: 60 },
@@ -69,7 +69,7 @@ describe('what an order would do, by the kit', () => {
 
   it("is what the exchange's Quoter says, but for the fee's rounding, which it does once instead of with each step", async () => {
     const { abi, bytecode } = JSON.parse(readFileSync(new URL('../../fixtures/perp/Quoter.json', import.meta.url), 'utf8'))
-    const contract = await new ContractFactory(abi, bytecode, trader).deploy(floor.placed.exchange('MarketRegistry'))
+    const contract = await new ContractFactory(abi, bytecode, trader).deploy(fixture.placed.exchange('MarketRegistry'))
     const quoter = (await contract.waitForDeployment()).getFunction('swap')
     for (const base of ['ETH', 'BTC'])
       for (const [side, sizeRaw] of [
@@ -78,8 +78,8 @@ describe('what an order would do, by the kit', () => {
         ['LONG', 2n * ether],
         ['SHORT', 2n * ether],
       ] as const) {
-        const market = floor.named(base)
-        const { quoteRaw, head } = await floor.exchange.quote({ market, side, sizeRaw }, undefined, at())
+        const market = fixture.named(base)
+        const { quoteRaw, head } = await fixture.exchange.quote({ market, side, sizeRaw }, undefined, at())
         const isShort = side === 'SHORT'
         const [baseRaw, netRaw] = await quoter.staticCall([market.id, isShort, isShort, sizeRaw, 0n], { blockTag: Number(head.number) })
         expect(BigInt(baseRaw)).to.equal(sizeRaw)
@@ -88,53 +88,53 @@ describe('what an order would do, by the kit', () => {
   })
 
   it('is what is filled, fee and all, with the bound at the quote itself', async () => {
-    const market = floor.named('ETH')
+    const market = fixture.named('ETH')
     for (const [side, sizeRaw] of [
       ['LONG', 25n * ether],
       ['SHORT', 70n * ether],
       ['LONG', 12_345_678_901_234_567n],
     ] as const) {
-      const { quote, fill } = await floor.open(trader, { market, side, sizeRaw })
+      const { quote, fill } = await fixture.open(trader, { market, side, sizeRaw })
       expect(fill).to.deep.include({ sizeRaw, quoteRaw: quote.quoteRaw, feeRaw: quote.feeRaw })
     }
   })
 
   it('has the fee that the exchange gives a trader at a discount, and the whole one for any other', async () => {
-    const registry = await floor.contract('MarketRegistry')
+    const registry = await fixture.contract('MarketRegistry')
     await (await registry.getFunction('setFeeManager').send(deployerAddress('perp'), true)).wait()
     await (await registry.getFunction('setFeeDiscountRatio').send(trader.address, 500_000)).wait()
-    const order = { market: floor.named('ETH'), side: 'LONG', sizeRaw: ether } as const
-    const { feeRaw } = await floor.exchange.quote(order, undefined, at())
-    const { quote, fill } = await floor.open(trader, order)
+    const order = { market: fixture.named('ETH'), side: 'LONG', sizeRaw: ether } as const
+    const { feeRaw } = await fixture.exchange.quote(order, undefined, at())
+    const { quote, fill } = await fixture.open(trader, order)
     expect(fill).to.deep.include({ quoteRaw: quote.quoteRaw, feeRaw: quote.feeRaw })
     expect(Number(quote.feeRaw) / Number(feeRaw)).to.be.closeTo(0.5, 1e-3)
     await (await registry.getFunction('setFeeDiscountRatio').send(trader.address, 0)).wait()
   })
 
   it('is refused on chain when it is a unit worse than the bound', async () => {
-    const market: PerpMarketName = floor.named('ETH')
+    const market: PerpMarketName = fixture.named('ETH')
     for (const [side, unit, code] of [
       ['LONG', -1n, 'CH_TMRL'],
       ['SHORT', 1n, 'CH_TLRS'],
     ] as const) {
-      const quote = await floor.exchange.quote({ market, side, sizeRaw: ether }, trader.address, at())
-      const terms = { owner: trader.address, boundRaw: quote.quoteRaw + unit, deadline: await floor.deadline() }
-      const { steps } = floor.exchange.open(quote, terms)
-      expect(await refusalOf(floor.provider.call({ from: trader.address, ...steps[0] }))).to.equal(code)
+      const quote = await fixture.exchange.quote({ market, side, sizeRaw: ether }, trader.address, at())
+      const terms = { owner: trader.address, boundRaw: quote.quoteRaw + unit, deadline: await fixture.deadline() }
+      const { steps } = fixture.exchange.open(quote, terms)
+      expect(await refusalOf(fixture.provider.call({ from: trader.address, ...steps[0] }))).to.equal(code)
     }
   })
 
   it('costs one round trip, with a wallet and without', async () => {
-    const order = { market: floor.named('BTC'), side: 'LONG', sizeRaw: ether / 100n } as const
+    const order = { market: fixture.named('BTC'), side: 'LONG', sizeRaw: ether / 100n } as const
     for (const owner of [undefined, trader.address]) {
-      floor.counted.rpc = 0
-      await floor.exchange.quote(order, owner, at())
-      expect(floor.counted.rpc).to.equal(1)
+      fixture.counted.rpc = 0
+      await fixture.exchange.quote(order, owner, at())
+      expect(fixture.counted.rpc).to.equal(1)
     }
   })
 
   it('is refused for more than any pool can hold', async () => {
-    const order = { market: floor.named('ETH'), side: 'SHORT', sizeRaw: 2n ** 250n } as const
-    expect(await rejection(floor.exchange.quote(order, undefined, at()))).to.include({ name: 'PRICE_FAILED' })
+    const order = { market: fixture.named('ETH'), side: 'SHORT', sizeRaw: 2n ** 250n } as const
+    expect(await rejection(fixture.exchange.quote(order, undefined, at()))).to.include({ name: 'PRICE_FAILED' })
   })
 })

@@ -4,18 +4,18 @@ import type { PerpOrder } from '../../../core/contracts/index.ts'
 import { meaningOf, perpRefusals } from '../../../kits/perp/abi.ts'
 import { at, tokens } from '../amm/v2/trading-floor.ts'
 import { rejection } from '../amm/v2/rejection.ts'
-import { openPerpFloor, type PerpFloor } from './perp-floor.ts'
+import { createPerpFixture, type PerpFixture } from './fixture.ts'
 import { refusalOf } from './refusal-of.ts'
 
 const ether = 10n ** 18n
 const folders = ['perp', 'amm/v3'].map((kit) => new URL(`../../../kits/${kit}/artifacts/`, import.meta.url))
 
 describe('the refusals of the exchange', () => {
-  let floor: PerpFloor
+  let fixture: PerpFixture
   before(async () => {
-    floor = await openPerpFloor()
+    fixture = await createPerpFixture()
   })
-  after(() => floor.end())
+  after(() => fixture.end())
 
   it('are codes that its contracts hold, each with what it means and what to do', () => {
     const codes = folders.flatMap((folder) => readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'))).join('')
@@ -35,12 +35,12 @@ describe('the refusals of the exchange', () => {
   })
 
   const quoted = async (order: PerpOrder) => {
-    const error = await rejection(floor.exchange.quote(order, undefined, at()))
+    const error = await rejection(fixture.exchange.quote(order, undefined, at()))
     return { name: error.name, details: error.details, says: error.message }
   }
 
   it('are told of an order before it is signed: too large for the pool, for the moment, too far from the index price', async () => {
-    const market = floor.named('BTC')
+    const market = fixture.named('BTC')
     const reason = async (order: PerpOrder) => {
       const { name, details, says } = await quoted(order)
       expect(name).to.equal('PRICE_FAILED')
@@ -50,38 +50,38 @@ describe('the refusals of the exchange', () => {
     }
     expect(await reason({ market, side: 'LONG', sizeRaw: 10_000n * ether })).to.equal('UB_UOA')
     expect(await reason({ market, side: 'SHORT', sizeRaw: 30n * ether })).to.equal('EX_OPLAS')
-    await floor.operator.moveIndex('BTCUSD', '54600')
+    await fixture.operator.moveIndex('BTCUSD', '54600')
     expect(await reason({ market, side: 'LONG', sizeRaw: ether })).to.equal('EX_OPB')
-    expect((await floor.exchange.quote({ market, side: 'SHORT', sizeRaw: ether }, undefined, at())).order.side).to.equal('SHORT')
-    await floor.operator.moveIndex('BTCUSD', '60000')
+    expect((await fixture.exchange.quote({ market, side: 'SHORT', sizeRaw: ether }, undefined, at())).order.side).to.equal('SHORT')
+    await fixture.operator.moveIndex('BTCUSD', '60000')
   })
 
   it('are those of the transaction itself, too: deadline, collateral, market, withdrawal', async () => {
-    const market = floor.named('ETH')
-    const [trader, poor] = [await floor.newTrader(), await floor.newTrader(0n)]
-    const quote = await floor.exchange.quote({ market, side: 'LONG', sizeRaw: ether }, trader.address, at())
+    const market = fixture.named('ETH')
+    const [trader, poor] = [await fixture.newTrader(), await fixture.newTrader(0n)]
+    const quote = await fixture.exchange.quote({ market, side: 'LONG', sizeRaw: ether }, trader.address, at())
     const call = ({ steps: [step] }: { steps: readonly [{ to: string; data: string }, ...unknown[]] }, from = trader.address) =>
-      refusalOf(floor.provider.call({ from, to: step.to, data: step.data }))
-    const terms = { owner: trader.address, boundRaw: quote.quoteRaw * 2n, deadline: await floor.deadline() }
-    expect(await call(floor.exchange.open(quote, { ...terms, deadline: 1 }))).to.equal('CH_TE')
-    expect(await call(floor.exchange.open(quote, terms), poor.address)).to.equal('CH_NEFCI')
-    const { withdrawableRaw } = await floor.exchange.collateral(trader.address, tokens.USDC, at())
-    const out = (raw: bigint) => floor.exchange.move(tokens.USDC, raw, 'withdraw', trader.address)
+      refusalOf(fixture.provider.call({ from, to: step.to, data: step.data }))
+    const terms = { owner: trader.address, boundRaw: quote.quoteRaw * 2n, deadline: await fixture.deadline() }
+    expect(await call(fixture.exchange.open(quote, { ...terms, deadline: 1 }))).to.equal('CH_TE')
+    expect(await call(fixture.exchange.open(quote, terms), poor.address)).to.equal('CH_NEFCI')
+    const { withdrawableRaw } = await fixture.exchange.collateral(trader.address, tokens.USDC, at())
+    const out = (raw: bigint) => fixture.exchange.move(tokens.USDC, raw, 'withdraw', trader.address)
     expect(await call(out(withdrawableRaw))).to.equal('it was not refused')
     expect(await call(out(withdrawableRaw + 1n))).to.equal('V_NEFC')
-    expect(await call(floor.exchange.move(tokens.DAI, 1n, 'deposit', trader.address))).to.equal('V_OSCT')
-    await floor.operator.setStatus('ETHUSD', 'paused')
-    expect(await call(floor.exchange.open(quote, terms))).to.equal('EX_MIP')
-    expect((await floor.exchange.prices(market, at())).market.status).to.equal('paused')
-    await floor.operator.setStatus('ETHUSD', 'closed')
-    expect(await call(floor.exchange.open(quote, terms))).to.equal('CH_MNO')
+    expect(await call(fixture.exchange.move(tokens.DAI, 1n, 'deposit', trader.address))).to.equal('V_OSCT')
+    await fixture.operator.setStatus('ETHUSD', 'paused')
+    expect(await call(fixture.exchange.open(quote, terms))).to.equal('EX_MIP')
+    expect((await fixture.exchange.prices(market, at())).market.status).to.equal('paused')
+    await fixture.operator.setStatus('ETHUSD', 'closed')
+    expect(await call(fixture.exchange.open(quote, terms))).to.equal('CH_MNO')
   })
 
   it('of the whole exchange make every market a paused one', async () => {
-    const house = await floor.contract('ClearingHouse')
+    const house = await fixture.contract('ClearingHouse')
     await (await house.getFunction('pause').send()).wait()
-    expect((await floor.exchange.prices(floor.named('BTC'), at())).market.status).to.equal('paused')
+    expect((await fixture.exchange.prices(fixture.named('BTC'), at())).market.status).to.equal('paused')
     await (await house.getFunction('unpause').send()).wait()
-    expect((await floor.exchange.prices(floor.named('BTC'), at())).market.status).to.equal('open')
+    expect((await fixture.exchange.prices(fixture.named('BTC'), at())).market.status).to.equal('open')
   })
 })

@@ -13,19 +13,19 @@ const { contractAddresses } = parse(read('plugins/oasis/defaults.yml'))
 const { tokens } = JSON.parse(read('plugins/ethereum/tokens.json'))
 const artifacts = new URL('../../../kits/oasis/devnet.ts', import.meta.url).href
 
-describe('what is published about the Oasis market', () => {
-  it('is what is configured for mainnet', () => {
+describe('the published facts about the Oasis market', () => {
+  it('agree with the configuration of mainnet', () => {
     expect(contractAddresses.mainnet).to.deep.equal({ routerAddress: facts.market })
   })
 
-  it('has all that is asked of its contract and that it logs there, and so has the one on the devnet', async () => {
+  it('include all functions and events that the kit uses, in its contract and in the one on the devnet', async () => {
     const asked = oasisAbi.fragments.map((each) => each.format())
     expect(asked.filter((each) => !facts.signatures.includes(each))).to.deep.equal([])
     const local = new Interface((await readArtifact('TestOasisDex', artifacts)).abi)
     expect(asked.filter((each) => !local.fragments.some((fragment) => fragment.format() === each))).to.deep.equal([])
   })
 
-  it('has markets of tokens that the lists of the networks have, by the names that they have there', () => {
+  it('include markets of listed tokens only, under the symbols of the lists', () => {
     const symbolOf = (chainId: number, address: string) =>
       tokens.find((each: { chainId: number; address: string }) => each.chainId === chainId && each.address === address)?.symbol
     const names = (network: string, chainId: number) =>
@@ -44,7 +44,7 @@ describe('what is published about the Oasis market', () => {
     expect([mkr, weth]).to.deep.equal([facts.mkr, facts.weth])
   })
 
-  it('is deployed on the devnet where it is looked for', () => {
+  it('agree with the address of the contract on the devnet', () => {
     expect(contractAddresses.local).to.deep.equal({ routerAddress: oasisDevnetMarket(deployerAddress('oasis')) })
   })
 })

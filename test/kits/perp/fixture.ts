@@ -15,17 +15,17 @@ const files = [fileURLToPath(new URL('../../../plugins/ethereum/devnet.ts', impo
 const artifacts = new URL('../../../kits/perp/devnet.ts', import.meta.url).href
 const collateralRaw = 100_000_000_000n
 
-export type PerpFloor = Awaited<ReturnType<typeof openPerpFloor>>
+export type PerpFixture = Awaited<ReturnType<typeof createPerpFixture>>
 
 /** The exchange on a devnet of its own, the kit over it, and traders with collateral. */
-export async function openPerpFloor() {
-  const floor = await openTradingFloor(files)
-  const { provider } = floor
+export async function createPerpFixture() {
+  const fixture = await openTradingFloor(files)
+  const { provider } = fixture
   const placed = perpDevnetContracts(deployerAddress('perp'))
   const contractAt = async (name: string, address: string): Promise<BaseContract> =>
     new Contract(address, (await readArtifact(name, artifacts)).abi, deployer('perp', provider))
   const contract = (name: ExchangeContract) => contractAt(name, placed.exchange(name))
-  const venue = floor.venue({ routerAddress: placed.exchange('ClearingHouse'), vaultAddress: placed.exchange('Vault') })
+  const venue = fixture.venue({ routerAddress: placed.exchange('ClearingHouse'), vaultAddress: placed.exchange('Vault') })
   /** One before whose plain calls something else happens. */
   const exchangeWith = async ({ beforeCall }: { beforeCall(): Promise<void> }) => {
     const { reader } = venue
@@ -49,7 +49,7 @@ export async function openPerpFloor() {
   }
   const executeBy = async (trader: Wallet, { steps: [{ to, data, value }] }: Plan<Evm>): Promise<EvmReceipt> => {
     const { hash } = await trader.sendTransaction({ to, data, value, gasLimit: 3_000_000n })
-    return floor.mined(hash)
+    return fixture.mined(hash)
   }
 
   /** A wallet of its own with collateral in the exchange. */
@@ -97,8 +97,8 @@ export async function openPerpFloor() {
   }
 
   return {
-    ...floor,
-    end: floor.close,
+    ...fixture,
+    end: fixture.close,
     placed,
     contract,
     contractAt,

@@ -13,15 +13,15 @@ const devnetFile = fileURLToPath(new URL('../../../plugins/oasis/devnet.ts', imp
 const files = [fileURLToPath(new URL('../../../plugins/ethereum/devnet.ts', import.meta.url)), devnetFile]
 const artifacts = new URL('../../../kits/oasis/devnet.ts', import.meta.url).href
 
-export type OasisFloor = Awaited<ReturnType<typeof openOasisFloor>>
+export type OasisFixture = Awaited<ReturnType<typeof createOasisFixture>>
 
-/** The market on a devnet of its own, the kit over it, and traders. */
-export async function openOasisFloor() {
-  const floor = await openTradingFloor(files)
-  const { provider, chain } = floor
+/** The market on a devnet of its own, the kit for it, and traders. */
+export async function createOasisFixture() {
+  const fixture = await openTradingFloor(files)
+  const { provider, chain } = fixture
   const address = oasisDevnetMarket(deployerAddress('oasis'))
   const market = new Contract(address, (await readArtifact('TestOasisDex', artifacts)).abi, provider)
-  const exchange = oasis(floor.venue({ routerAddress: address }), { markets })
+  const exchange = oasis(fixture.venue({ routerAddress: address }), { markets })
   const operator = (await devnetBookOperators(devnetFile, provider))?.CLOB
   if (!operator) throw new Error('The devnet names no operator of the exchange.')
   const named = async (name: string): Promise<BookMarket> => {
@@ -30,7 +30,7 @@ export async function openOasisFloor() {
     return found
   }
 
-  /** A wallet of its own with plenty of every token, which the market may take. */
+  /** A new wallet with plenty of every token and approvals for the market. */
   const newTrader = async (): Promise<Wallet> => {
     const trader = new Wallet(Wallet.createRandom().privateKey, provider)
     await provider.send('anvil_setBalance', [trader.address, '0xd3c21bcecceda1000000'])
@@ -42,14 +42,14 @@ export async function openOasisFloor() {
       )
       const raw = 10n ** BigInt(decimals) * (symbol === 'WETH' ? 1000n : 10_000_000n)
       const [method, args] = symbol === 'WETH' ? ['deposit', [{ value: raw }]] : ['mint', [trader.address, raw]]
-      await floor.mined((await contract.getFunction(method).send(...args)).hash)
-      await floor.mined((await contract.getFunction('approve').send(address, MaxUint256)).hash)
+      await fixture.mined((await contract.getFunction(method).send(...args)).hash)
+      await fixture.mined((await contract.getFunction('approve').send(address, MaxUint256)).hash)
     }
     return trader
   }
 
   const execute = async ({ steps: [{ to, data, value }] }: Plan<Evm>, trader: Wallet, gasLimit = 5_000_000n): Promise<EvmReceipt> =>
-    floor.mined((await trader.sendTransaction({ to, data, value, gasLimit })).hash)
+    fixture.mined((await trader.sendTransaction({ to, data, value, gasLimit })).hash)
 
   const actBy = async (trader: Wallet, action: BookAction): Promise<{ outcome: ActionOutcome; receipt: EvmReceipt; plan: Plan<Evm> }> => {
     const [planned] = await exchange.act(trader.address, [action], at())
@@ -81,7 +81,7 @@ export async function openOasisFloor() {
     if (!found?.hash) throw new Error('The chain has no such block.')
     return { number: BigInt(found.number), timestamp: found.timestamp, hash: found.hash, parentHash: found.parentHash }
   }
-  /** The book of a market as it is read now. */
+  /** The book of a market, read now. */
   const book = async (name: string) => {
     const found = await named(name)
     const { books } = exchange
@@ -94,8 +94,8 @@ export async function openOasisFloor() {
   const balance = async (owner: string, token: Token) => (await chain.balances(owner, [token], at()))[0] ?? 0n
 
   return {
-    ...floor,
-    end: floor.close,
+    ...fixture,
+    end: fixture.close,
     market,
     address,
     exchange,
