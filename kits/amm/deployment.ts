@@ -98,3 +98,10 @@ export function rememberByPair<T>(make: (tokens: readonly [token0: string, token
     return made
   }
 }
+
+/** For a node that did not run the code that reads many pools at once to its end. */
+export const poolsUnread = (): SluiceError =>
+  new SluiceError(
+    'NETWORK',
+    'The node did not read all pools: try again. If this stays, check in rpcUrls that the node allows calls of 50 million gas.',
+  )

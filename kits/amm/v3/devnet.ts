@@ -1,3 +1,4 @@
+// "sluice/uniswap-v3/devnet". Loaded on the devnet only.
 import { type BaseContract, getCreateAddress, toQuantity, Contract, MaxUint256, parseUnits, solidityPacked, type Provider } from 'ethers'
 import type {
   DevnetPlugin,
@@ -8,11 +9,12 @@ import type {
   Quoter,
   QuoterHop,
 } from '../../../core/contracts/devnet.ts'
+import { tokensAlong } from '../swap-plan.ts'
 import { getSqrtRatioAtTick } from './math.ts'
 import type { RouterKind } from './router.ts'
 
 interface UniswapV3DevnetOptions {
-  /** Its constant-product pools, which come first: routes may pass pools of both kinds. */
+  /** The exchange's constant-product pools, which are deployed first: routes may pass pools of both kinds. */
   readonly v2: DevnetPlugin
   readonly pools: readonly RangePoolFilling[]
   /** `SwapRouter02` where it is absent. */
@@ -37,39 +39,16 @@ export function uniswapV3Devnet({ v2, pools, router = 'SwapRouter02' }: UniswapV
   }
 }
 
-async function deployContracts(
-  site: DevnetSite & { tokens: DevnetTokens },
-  contracts: Contracts,
-  router: RouterKind,
-): Promise<BaseContract> {
-  const weth = site.tokens.WETH.address
-  await startingNonce(site)
-  const { v2Factory, factory, positionManager } = contracts
-  // Nobody draws the pictures of positions here, and they are half of the code: there is no descriptor.
-  const descriptor = '0x0000000000000000000000000000000000000000'
-  const deploy = async (name: string, ...args: readonly string[]) =>
-    site.deploy(await site.artifact(name, import.meta.url), ...args, { gasLimit: maxGas })
+type Site = DevnetSite & { readonly tokens: DevnetTokens }
 
-  // In the order of `contractsOf`.
-  const v3Factory = await deploy('UniswapV3Factory')
-  await deploy('NonfungiblePositionManager', factory, weth, descriptor)
-  await deploy(router, ...(router === 'SwapRouter02' ? [v2Factory, factory, positionManager, weth] : [factory, weth]))
-  await deploy('QuoterV2', factory, weth)
-  if (router === 'SwapRouter02') await deploy('MixedRouteQuoterV1', factory, v2Factory, weth)
-  return v3Factory
-}
-
-// A round number, so that addresses stay where they are however many transactions the exchange's other pools take.
+// A round number: addresses stay the same, however many transactions the constant-product pools take.
 const firstNonce = 1000
-// The first that the exchange deploys: see the kit of constant-product pools.
+// The first contract that the kit of constant-product pools deploys.
 const v2FactoryNonce = 0
-
-// Said beforehand: to estimate it would run everything twice, and whoever starts for the first time waits for it.
-const maxGas = 15_000_000n
 
 type Contracts = ReturnType<typeof v3DevnetAddresses>
 
-/** Where the contracts of such an exchange lie on the devnet. */
+/** The addresses of the contracts on the devnet. */
 export function v3DevnetAddresses(deployer: string) {
   const at = (nonce: number) => getCreateAddress({ from: deployer, nonce })
   return {
@@ -82,27 +61,42 @@ export function v3DevnetAddresses(deployer: string) {
   }
 }
 
-/** The next transaction is the first of these contracts'. */
-async function startingNonce({ provider, signer }: DevnetSite): Promise<void> {
-  await provider.send('anvil_setNonce', [signer.address, toQuantity(firstNonce)])
+// Given, not estimated: an estimate would run everything twice, and whoever starts for the first time waits for it.
+const maxGas = 15_000_000n
+
+/** In the order of `v3DevnetAddresses`. */
+async function deployContracts(site: Site, { v2Factory, factory, positionManager }: Contracts, router: RouterKind): Promise<BaseContract> {
+  const weth = site.tokens.WETH.address
+  await site.provider.send('anvil_setNonce', [site.signer.address, toQuantity(firstNonce)])
+  // Without a descriptor: it draws the pictures of positions, which nobody needs here, and is half of the code.
+  const descriptor = '0x0000000000000000000000000000000000000000'
+  const deploy = async (name: string, ...args: readonly string[]) =>
+    site.deploy(await site.artifact(name, import.meta.url), ...args, { gasLimit: maxGas })
+
+  const v3Factory = await deploy('UniswapV3Factory')
+  await deploy('NonfungiblePositionManager', factory, weth, descriptor)
+  await deploy(router, ...(router === 'SwapRouter02' ? [v2Factory, factory, positionManager, weth] : [factory, weth]))
+  await deploy('QuoterV2', factory, weth)
+  if (router === 'SwapRouter02') await deploy('MixedRouteQuoterV1', factory, v2Factory, weth)
+  return v3Factory
 }
 
-/** A pool and what lies in it; prices are human units of the second token for one of the first. */
+/** A pool and what it holds; prices are human units of the second token for one of the first. */
 interface RangePoolFilling {
   readonly pair: readonly [DevnetTokenSymbol, DevnetTokenSymbol]
   /** Hundredths of a basis point. */
   readonly fee: keyof typeof tickSpacings
   readonly price: number
-  /** Between two prices, at most so much of the first token, and what it is worth of the second. */
+  /** Between two prices: at most this amount of the first token, and its worth of the second. */
   readonly positions: readonly (readonly [lowerPrice: number, upperPrice: number, amount: string])[]
 }
 
 // UniswapV3Factory of @uniswap/v3-core@1.0.1 begins with some tiers, and others are added later: 100 on mainnet
-// (https://github.com/Uniswap/v3-core, proposal of November 2021), 2500 as PancakeSwap has it (@pancakeswap/v3-sdk@3.10.2).
+// (https://github.com/Uniswap/v3-core, proposal of November 2021), 2500 at PancakeSwap (@pancakeswap/v3-sdk@3.10.2).
 const tickSpacings = { 100: 1, 500: 10, 2500: 50, 3000: 60, 10000: 200 } as const
-const firstFees: readonly number[] = [500, 3000, 10000]
+const initialFees: readonly number[] = [500, 3000, 10000]
 
-// A pool's first swap of a block writes an observation: with one in every second, the oracle holds that many seconds.
+// A pool's first swap of a block writes an observation: with a block every second, the oracle reaches back that many seconds.
 const observations = 120
 
 const managerAbi = [
@@ -111,22 +105,18 @@ const managerAbi = [
   'function mint((address token0, address token1, uint24 fee, int24 tickLower, int24 tickUpper, uint256 amount0Desired, uint256 amount1Desired, uint256 amount0Min, uint256 amount1Min, address recipient, uint256 deadline) params) payable',
 ]
 const factoryAbi = ['function getPool(address tokenA, address tokenB, uint24 fee) view returns (address)']
-const poolAbi = ['function increaseObservationCardinalityNext(uint16 observationCardinalityNext)']
-// Without a return value, since some tokens have none.
+const poolAbi = ['function increaseObservationCardinalityNext(uint16 observationCardinalityNext)', 'function fee() view returns (uint24)']
+// The ABI has no return value, because some tokens return none.
 const tokenAbi = ['function approve(address spender, uint256 value)']
 
 /** Adds the tiers of these pools that the factory does not begin with. */
 async function enableFees(site: DevnetSite, factory: BaseContract, pools: readonly RangePoolFilling[]): Promise<void> {
-  const fees = new Set(pools.map(({ fee }) => fee).filter((fee) => !firstFees.includes(fee)))
+  const fees = new Set(pools.map(({ fee }) => fee).filter((fee) => !initialFees.includes(fee)))
   for (const fee of fees) await site.send(factory, 'enableFeeAmount', fee, tickSpacings[fee])
 }
 
 /** One transaction makes a pool with all its positions. */
-async function fillPools(
-  site: DevnetSite & { tokens: DevnetTokens },
-  { factory, positionManager }: Contracts,
-  pools: readonly RangePoolFilling[],
-): Promise<void> {
+async function fillPools(site: Site, { factory, positionManager }: Contracts, pools: readonly RangePoolFilling[]): Promise<void> {
   const manager = new Contract(positionManager, managerAbi)
   const sorted = pools.map((pool) => inPoolOrder(pool, site.tokens))
   for (const token of new Set(sorted.flatMap(({ token0, token1 }) => [token0, token1]))) {
@@ -151,14 +141,14 @@ async function fillPools(
   }
 }
 
-/** The pool as its contract has it: tokens by address, prices as ticks. */
+/** The pool in its contract's terms: tokens sorted by address, prices as ticks. */
 function inPoolOrder({ pair: [base, quote], fee, price, positions }: RangePoolFilling, tokens: DevnetTokens) {
-  const forward = tokens[base].address.toLowerCase() < tokens[quote].address.toLowerCase()
-  const [token0, token1] = forward ? [tokens[base], tokens[quote]] : [tokens[quote], tokens[base]]
-  // Floats will do: the devnet's prices are about what is asked for.
+  const isForward = tokens[base].address.toLowerCase() < tokens[quote].address.toLowerCase()
+  const [token0, token1] = isForward ? [tokens[base], tokens[quote]] : [tokens[quote], tokens[base]]
+  // Floats are enough: the devnet's prices are approximate.
   const tickOf = (price: number, spacing = 1) => {
     const rawPrice = price * 10 ** (tokens[quote].decimals - tokens[base].decimals)
-    return Math.round(((forward ? 1 : -1) * Math.log(rawPrice)) / Math.log(1.0001) / spacing) * spacing
+    return Math.round(((isForward ? 1 : -1) * Math.log(rawPrice)) / Math.log(1.0001) / spacing) * spacing
   }
   return {
     token0,
@@ -169,7 +159,7 @@ function inPoolOrder({ pair: [base, quote], fee, price, positions }: RangePoolFi
       const bounds = [tickOf(lowerPrice, tickSpacings[fee]), tickOf(upperPrice, tickSpacings[fee])]
       const baseRaw = parseUnits(amount, tokens[base].decimals)
       const quoteRaw = parseUnits((Number(amount) * price).toFixed(tokens[quote].decimals), tokens[quote].decimals)
-      const [amount0Raw, amount1Raw] = forward ? [baseRaw, quoteRaw] : [quoteRaw, baseRaw]
+      const [amount0Raw, amount1Raw] = isForward ? [baseRaw, quoteRaw] : [quoteRaw, baseRaw]
       return { tickLower: Math.min(...bounds), tickUpper: Math.max(...bounds), amount0Raw, amount1Raw }
     }),
   }
@@ -185,15 +175,14 @@ const quoterAbi = [
   'function quoteExactInput(bytes path, uint256 amountIn) returns (uint256 amountOut, uint160[], uint32[], uint256)',
   'function quoteExactOutput(bytes path, uint256 amountOut) returns (uint256 amountIn, uint160[], uint32[], uint256)',
 ]
-const poolAbiOfQuoter = ['function fee() view returns (uint24)']
-// What stands for the fee of a constant-product pool: MixedRouteQuoterV1 of @uniswap/swap-router-contracts@1.3.1, `flagBitmask`.
+// Stands for the fee of a constant-product pool: MixedRouteQuoterV1 of @uniswap/swap-router-contracts@1.3.1, `flagBitmask`.
 const constantProduct = 0x800000n
 
-/** The exchange's quoters: the one of concentrated liquidity, the one of constant-product pools, and the one of routes through both. */
+/** The exchange's quoters: for concentrated liquidity, for constant-product pools, and for routes through both. */
 function quoterOf(provider: Provider, { quoter, mixedQuoter }: Contracts, v2: Quoter | undefined): Quoter {
   const feeOf = async ({ pool, version }: QuoterHop): Promise<bigint> =>
-    version === 'v2' ? constantProduct : new Contract(pool, poolAbiOfQuoter, provider).getFunction('fee').staticCall()
-  const ask = async (
+    version === 'v2' ? constantProduct : new Contract(pool, poolAbi, provider).getFunction('fee').staticCall()
+  const quote = async (
     address: string,
     method: string,
     tokens: readonly string[],
@@ -202,10 +191,8 @@ function quoterOf(provider: Provider, { quoter, mixedQuoter }: Contracts, v2: Qu
     blockTag: number,
   ) => {
     const types = tokens.flatMap((_, index) => (index === 0 ? ['address'] : ['uint24', 'address']))
-    const path = solidityPacked(
-      types,
-      tokens.flatMap((token, index) => (index === 0 ? [token] : [fees[index - 1], token])),
-    )
+    const values = tokens.flatMap((token, index) => (index === 0 ? [token] : [fees[index - 1], token]))
+    const path = solidityPacked(types, values)
     const [amountRaw] = await new Contract(address, quoterAbi, provider).getFunction(method).staticCall(path, raw, { blockTag })
     return BigInt(amountRaw)
   }
@@ -214,20 +201,15 @@ function quoterOf(provider: Provider, { quoter, mixedQuoter }: Contracts, v2: Qu
     async exactIn(route, amountInRaw, block) {
       if (v2 && all(route, 'v2')) return v2.exactIn(route, amountInRaw, block)
       const fees = await Promise.all(route.map(feeOf))
-      return ask(all(route, 'v3') ? quoter : mixedQuoter, 'quoteExactInput', tokensAlong(route), fees, amountInRaw, block)
+      return quote(all(route, 'v3') ? quoter : mixedQuoter, 'quoteExactInput', tokensAlong(route), fees, amountInRaw, block)
     },
     async exactOut(route, amountOutRaw, block) {
       if (v2 && all(route, 'v2')) return v2.exactOut(route, amountOutRaw, block)
       if (!all(route, 'v3')) throw new Error('The exchange quotes no exact output of a route through pools of several versions.')
       const fees = await Promise.all(route.map(feeOf))
-      return ask(quoter, 'quoteExactOutput', tokensAlong(route).toReversed(), fees.toReversed(), amountOutRaw, block)
+      return quote(quoter, 'quoteExactOutput', tokensAlong(route).toReversed(), fees.toReversed(), amountOutRaw, block)
     },
   }
 }
 
 const all = (route: readonly QuoterHop[], version: string) => route.every((hop) => hop.version === version)
-
-const tokensAlong = (route: readonly QuoterHop[]) => [
-  ...route.slice(0, 1).map(({ tokenIn }) => tokenIn),
-  ...route.map(({ tokenOut }) => tokenOut),
-]

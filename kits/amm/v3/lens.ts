@@ -1,60 +1,52 @@
-import { SluiceError } from '../../../core/contracts/index.ts'
+import { isObject } from '../../../core/json.ts'
 import type { CallResult, Probe } from '../../evm/types.ts'
+import { poolsUnread } from '../deployment.ts'
 import artifact from './artifacts/PoolLens.json' with { type: 'json' }
-import { maxTick, minTick } from './math.ts'
+import { maxTick, minTick, ticksPerWord, toInt24 } from './math.ts'
 import { TickTable, type TickLiquidity, type V3PoolState } from './swap.ts'
 
-/** How far to look from a pool's price in one direction. */
+/** How far to read ticks from a pool's price in one direction. */
 export interface TickWindow {
   /** Of the tick bitmap. */
   readonly words: number
-  /** Initialised ones, at most. */
+  /** Initialised ticks, at most. */
   readonly ticks: number
 }
 
-/** A pool to be read, and how far from its price: as the lens takes it. */
+/** A pool to be read and how far from its price, as the lens takes it. */
 export type LensQuery = string
 
 export function lensQuery(pool: string, below: TickWindow, above: TickWindow): LensQuery {
-  return `${pool.slice(2)}${reachDigits(below)}${reachDigits(above)}00000000`
+  return `${pool.slice(2)}${windowDigits(below)}${windowDigits(above)}00000000`
 }
 
-const reachDigits = ({ words, ticks }: TickWindow) => hex(words, 4) + hex(ticks, 4)
+const windowDigits = ({ words, ticks }: TickWindow) => hex(words, 4) + hex(ticks, 4)
 const word = (value: number) => hex(value, 64)
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
 
 /** Reads pools with the ticks around their prices: contracts/PoolLens.sol. */
-export function lensProbe(looks: readonly LensQuery[]): Probe {
-  let args = `0x${word(32)}${word(looks.length)}`
-  for (const look of looks) args += look
-  return { code: artifact.bytecode, args }
+export function lensProbe(queries: readonly LensQuery[]): Probe {
+  return { code: artifact.bytecode, args: `0x${word(32)}${word(queries.length)}${queries.join('')}` }
 }
 
 /**
- * What the lens saw of each pool, in order: undefined where there is none, or none with a price.
- * @throws SluiceError NETWORK where the node did not run it to its end
+ * The state of each pool, in the order of the queries; undefined where there is no pool, or one without a price.
+ * @throws SluiceError NETWORK where the node did not run the lens to its end
  */
-export function readLens(result: CallResult, looks: readonly LensQuery[]): readonly (V3PoolState | undefined)[] {
+export function readLens(result: CallResult, queries: readonly LensQuery[]): readonly (V3PoolState | undefined)[] {
   const bytes = bytesFrom(result.ok ? result.data : '0x')
-  const states = looks.map(() => (bytes.flag() ? readState(bytes) : undefined))
-  if (bytes.left() > 0) throw unread()
+  const states = queries.map(() => (bytes.flag() ? readState(bytes) : undefined))
+  if (bytes.left() > 0) throw poolsUnread()
   return states
 }
 
-function unread(): SluiceError {
-  const cure = 'try again, and see in rpcUrls that the node allows calls of 50 million gas if this stays'
-  return new SluiceError('NETWORK', `The node did not read the pools to the end: ${cure}.`)
-}
-
-type Bytes = ReturnType<typeof bytesFrom>
-
 // In the order in which the lens writes them.
-function readState(bytes: Bytes): V3PoolState {
-  const [sqrtPriceX96, tick, liquidity] = [bytes.big(20), bytes.signed24(), bytes.big(16)]
-  const [fee, tickSpacing] = [bytes.unsigned(3), bytes.signed24()]
-  const [below, above, from, to] = [bytes.unsigned(2), bytes.unsigned(2), bytes.signed24(), bytes.signed24()]
-  const seen = new SeenLiquidity(bytes.digits((below + above) * tickBytes), below)
-  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks: new TickTable(from, to, seen.ticks(below + above), seen) }
+function readState(bytes: ReturnType<typeof bytesFrom>): V3PoolState {
+  const [sqrtPriceX96, tick, liquidity] = [bytes.big(20), bytes.int24(), bytes.big(16)]
+  const [fee, tickSpacing] = [bytes.unsigned(3), bytes.int24()]
+  const [below, above, from, to] = [bytes.unsigned(2), bytes.unsigned(2), bytes.int24(), bytes.int24()]
+  const encoded = new EncodedTicks(bytes.digits((below + above) * tickBytes), below)
+  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks: new TickTable(from, to, encoded.ticks(below + above), encoded) }
 }
 
 const liquidityBytes = 16
@@ -62,12 +54,12 @@ const tickBytes = 3 + 2 * liquidityBytes
 const digitsPerTick = 2 * tickBytes
 
 /**
- * Of the many ticks that are read with every quote, swaps come to few: the liquidity of each is made out when one does. A class, since
- * closures for every pool would take longer than all else that is read of it.
+ * Swaps cross few of the many ticks that are read with every quote, so the liquidity of a tick is decoded when a swap crosses it. This is a
+ * class because closures for every pool would take longer than everything else that is read of it.
  */
-class SeenLiquidity implements TickLiquidity {
+class EncodedTicks implements TickLiquidity {
   readonly #digits: string
-  /** So many are below the price, and come in falling order. */
+  /** This many ticks are below the price, and come in falling order. */
   readonly #below: number
   readonly #nets: bigint[] = []
 
@@ -80,7 +72,7 @@ class SeenLiquidity implements TickLiquidity {
     const ticks: number[] = []
     for (let index = 0; index < count; index += 1) {
       const at = this.#at(index)
-      ticks.push(signed24(this.#digits.slice(at, at + 6)))
+      ticks.push(toInt24(this.#digits.slice(at, at + 6)))
     }
     return ticks
   }
@@ -108,7 +100,7 @@ function bytesFrom(data: string) {
   const digits = (size: number) => {
     const from = at
     at += 2 * size
-    if (at > data.length) throw unread()
+    if (at > data.length) throw poolsUnread()
     return data.slice(from, at)
   }
   const unsigned = (size: number) => parseInt(digits(size), 16)
@@ -117,81 +109,74 @@ function bytesFrom(data: string) {
     unsigned,
     flag: () => {
       const value = unsigned(1)
-      if (value > 1) throw unread()
+      if (value > 1) throw poolsUnread()
       return value === 1
     },
-    signed24: () => signed24(digits(3)),
+    int24: () => toInt24(digits(3)),
     big: (size: number) => BigInt(`0x${digits(size)}`),
     left: () => data.length - at,
   }
 }
 
-const signed24 = (digits: string) => (parseInt(digits, 16) << 8) >> 8
-
-/**
- * Enough for nearly all swaps: it costs a node 170,000 gas where all ticks around the price are initialised, as measured on
- * anvil.
- */
+/** Enough for nearly all swaps. Costs a node 170,000 gas where all ticks around the price are initialised, as measured on anvil. */
 const initialWindow: TickWindow = { words: 8, ticks: 6 }
-/** From one to the next where a swap goes beyond what is known. The last is all that any pool has of the bitmap. */
-const farReaches: readonly TickWindow[] = [
+/** One after the other, for swaps that go beyond the known ticks. The last is all of any pool's bitmap. */
+const widerWindows: readonly TickWindow[] = [
   { words: 128, ticks: 64 },
   { words: 1024, ticks: 512 },
   { words: 7000, ticks: 4096 },
 ]
-export const ticksPerWord = 256
 
-/** A pool and a direction in which more must be known of it. */
+/** How far to read a pool of which nothing is known yet. */
+export const initialQuery = (pool: string): LensQuery => lensQuery(pool, initialWindow, initialWindow)
+
+/** As far as swaps have to know the pool; undefined where none went beyond its known ticks. */
+export function widerQuery(pool: string, missing: readonly unknown[]): LensQuery | undefined {
+  const ofPool = missing.filter(isMissingTicks).filter((each) => each.pool === pool)
+  const widest = (zeroForOne: boolean) =>
+    ofPool.reduce<TickWindow>((a, b) => (b.zeroForOne === zeroForOne && b.window.words > a.words ? b.window : a), initialWindow)
+  return ofPool.length > 0 ? lensQuery(pool, widest(true), widest(false)) : undefined
+}
+
+/** A pool and a direction in which more ticks must be read. */
 interface MissingTicks {
   readonly pool: string
   readonly zeroForOne: boolean
-  readonly reach: TickWindow
+  readonly window: TickWindow
 }
 
-/** What to read next; undefined where all that can be asked for was read. */
+const isMissingTicks = (value: unknown): value is MissingTicks => isObject(value) && 'pool' in value && 'window' in value
+
+/** What to read next for a swap that went beyond the known ticks; undefined where everything was read. */
 export function missingTicks(pool: string, zeroForOne: boolean, state: V3PoolState): MissingTicks | undefined {
-  const known = reachOf(state, zeroForOne)
-  // The price may have gone on since they were read. Who asks for little more than is known asks again with its next step.
-  const reach =
-    farReaches.find(({ words, ticks }) => words >= 2 * known.words && ticks >= 2 * known.ticks) ??
-    farReaches.findLast(({ words, ticks }) => words > known.words && ticks > known.ticks)
-  return reach && { pool, zeroForOne, reach }
+  const known = knownWindow(state, zeroForOne)
+  // The price may have moved since the ticks were read. At least twice as much is read, or the next step would be missing at once.
+  const window =
+    widerWindows.find(({ words, ticks }) => words >= 2 * known.words && ticks >= 2 * known.ticks) ??
+    widerWindows.findLast(({ words, ticks }) => words > known.words && ticks > known.ticks)
+  return window && { pool, zeroForOne, window }
 }
 
-/** As much of a pool as would be known if it had been read from its price: less than nothing where that has left what is known. */
-function reachOf({ tick, tickSpacing, ticks }: V3PoolState, zeroForOne: boolean): TickWindow {
+/** The known ticks as if they had been read from the present price; below 0 where the price has left them. */
+function knownWindow({ tick, tickSpacing, ticks }: V3PoolState, zeroForOne: boolean): TickWindow {
   const below = Math.floor(tick / tickSpacing)
-  const upTo = ticks.countUpTo(tick)
+  const countBelow = ticks.countUpTo(tick)
   return zeroForOne
-    ? { words: wordOf(below) - wordOf(ticks.from / tickSpacing), ticks: upTo }
-    : { words: wordOf(ticks.to / tickSpacing) - wordOf(below + 1), ticks: ticks.ticks.length - upTo }
+    ? { words: wordOf(below) - wordOf(ticks.from / tickSpacing), ticks: countBelow }
+    : { words: wordOf(ticks.to / tickSpacing) - wordOf(below + 1), ticks: ticks.ticks.length - countBelow }
 }
 
 const wordOf = (compressed: number) => Math.floor(compressed / ticksPerWord)
 
-/** How far to look from a pool's price where nothing is known yet. */
-export const initialQuery = (pool: string): LensQuery => lensQuery(pool, initialWindow, initialWindow)
-
-/** As far as swaps found wanting; undefined where none did. */
-export function widerQuery(pool: string, missing: readonly unknown[]): LensQuery | undefined {
-  const unread = missing.filter(isUnread).filter((each) => each.pool === pool)
-  const reach = (zeroForOne: boolean) =>
-    unread.reduce<TickWindow>((a, b) => (b.zeroForOne === zeroForOne && b.reach.words > a.words ? b.reach : a), initialWindow)
-  return unread.length > 0 ? lensQuery(pool, reach(true), reach(false)) : undefined
-}
-
-const isUnread = (value: unknown): value is MissingTicks =>
-  typeof value === 'object' && value !== null && 'pool' in value && 'reach' in value
-
 /**
- * Whether a pool has liquidity at its price, or so near to it that whoever reads it first finds some. One that was left by all has a price
- * still, which means nothing. Undefined where not enough is known of it.
+ * Whether a pool has liquidity at its price, or so near that a first read finds some. A pool that everybody left still has a price, which
+ * means nothing. Undefined where too few ticks are known.
  */
 export function hasLiquidityNearby({ liquidity, tick, tickSpacing, ticks }: V3PoolState): boolean | undefined {
   if (liquidity > 0n) return true
   const below = Math.floor(tick / tickSpacing)
-  const lowest = Math.max(minTick, (Math.floor(below / ticksPerWord) - initialWindow.words + 1) * ticksPerWord * tickSpacing)
-  const highest = Math.min(maxTick, ((Math.floor((below + 1) / ticksPerWord) + initialWindow.words) * ticksPerWord - 1) * tickSpacing)
+  const lowest = Math.max(minTick, (wordOf(below) - initialWindow.words + 1) * ticksPerWord * tickSpacing)
+  const highest = Math.min(maxTick, ((wordOf(below + 1) + initialWindow.words) * ticksPerWord - 1) * tickSpacing)
   if (ticks.countUpTo(highest) > ticks.countUpTo(lowest - 1)) return true
   return ticks.from < lowest && ticks.to > highest ? false : undefined
 }

@@ -1,12 +1,24 @@
-// After TickMath of @uniswap/v3-core@1.0.1. A tick is a power of 1.0001, and prices are square roots times 2^96.
+// The mathematics of concentrated liquidity: pure, in bigint, equal to the contracts' libraries to the unit. A tick is a power of 1.0001, and
+// prices are square roots times 2^96.
+
+export const Q96 = 2n ** 96n
+const Q128 = 2n ** 128n
+/** The square of a price of 1. */
+export const Q192 = 2n ** 192n
+const maxUint128 = 2n ** 128n - 1n
+const maxUint160 = 2n ** 160n - 1n
+const maxUint256 = 2n ** 256n - 1n
+
+// TickMath of @uniswap/v3-core@1.0.1.
+
 export const minTick = -887272
 export const maxTick = 887272
 /** The price at `minTick`. */
 export const minSqrtRatioX96 = 4295128739n
-/** The price at `maxTick`: every pool's is below it. */
+/** The price at `maxTick`. The price of a pool is always below it. */
 export const maxSqrtRatioX96 = 1461446703485210103287273052203988822378723970342n
 
-/** 2^128 / 1.0001^(2^n / 2) for the n-th bit of a tick, as the contract has them. */
+/** 2^128 / 1.0001^(2^n / 2) for the n-th bit of a tick, copied from the contract. */
 const factorsX128 = [
   0xfffcb933bd6fad37aa2d162d1a594001n,
   0xfff97272373d413259a46990580e213an,
@@ -29,99 +41,104 @@ const factorsX128 = [
   0x2216e584f5fa1ea926041bedfe98n,
   0x48a170391f7dc42444e8fa2n,
 ]
-const oneX128 = 2n ** 128n
-const mostUint256 = 2n ** 256n - 1n
 const lowest32Bits = 2n ** 32n - 1n
 
-/** The square root of the price at a tick, times 2^96. @throws RangeError for what is no tick */
+/** The square root of the price at a tick, times 2^96. @throws RangeError outside of the ticks */
 export function getSqrtRatioAtTick(tick: number): bigint {
-  if (!Number.isInteger(tick) || tick < minTick || tick > maxTick) throw new RangeError(`${tick} is no tick`)
-  let ratioX128 = oneX128
+  if (!Number.isInteger(tick) || tick < minTick || tick > maxTick)
+    throw new RangeError(`The tick ${tick} is outside of ${minTick} to ${maxTick}.`)
+  let ratioX128 = Q128
   let bits = tick < 0 ? -tick : tick
   for (const factorX128 of factorsX128) {
     if (bits & 1) ratioX128 = (ratioX128 * factorX128) >> 128n
     bits >>= 1
     if (bits === 0) break
   }
-  if (tick > 0) ratioX128 = mostUint256 / ratioX128
+  if (tick > 0) ratioX128 = maxUint256 / ratioX128
   return (ratioX128 + lowest32Bits) >> 32n
 }
 
 const logOfTick = Math.log(1.0001) / 2
-const oneX96 = 2 ** 96
 
-/** The highest tick whose price is not above this one. @throws RangeError for what is no pool's price */
+/** The highest tick whose price is not above this one. @throws RangeError for a price that no pool can have */
 export function getTickAtSqrtRatio(sqrtRatioX96: bigint): number {
-  if (sqrtRatioX96 < minSqrtRatioX96 || sqrtRatioX96 >= maxSqrtRatioX96) throw new RangeError(`${sqrtRatioX96} is no pool's price`)
-  // Floating point finds the neighbourhood, to a millionth of a tick; the comparisons that decide are exact.
-  const near = Math.floor(Math.log(Number(sqrtRatioX96) / oneX96) / logOfTick)
+  if (sqrtRatioX96 < minSqrtRatioX96 || sqrtRatioX96 >= maxSqrtRatioX96) throw new RangeError(`No pool can have the price ${sqrtRatioX96}.`)
+  // Floating point finds the tick to a millionth; the comparisons that decide are exact.
+  const near = Math.floor(Math.log(Number(sqrtRatioX96) / Number(Q96)) / logOfTick)
   let tick = Math.min(Math.max(near, minTick), maxTick - 1)
   while (getSqrtRatioAtTick(tick) > sqrtRatioX96) tick -= 1
   while (getSqrtRatioAtTick(tick + 1) <= sqrtRatioX96) tick += 1
   return tick
 }
 
-const mostUint256OfFullMath = 2n ** 256n - 1n
+/** How many ticks, counted in tick spacings, stand in one word of a pool's bitmap. */
+export const ticksPerWord = 256
 
-/** a × b / denominator, rounded down: FullMath of @uniswap/v3-core@1.0.1. @throws RangeError where it does not fit in 256 bits */
+/** The last tick of a word of the bitmap: a swap does not look beyond it in one step. TickBitmap.nextInitializedTickWithinOneWord. */
+export function wordEdge(tick: number, tickSpacing: number, zeroForOne: boolean): number {
+  const compressed = Math.floor(tick / tickSpacing) + (zeroForOne ? 0 : 1)
+  const first = compressed - (compressed & (ticksPerWord - 1))
+  return (zeroForOne ? first : first + ticksPerWord - 1) * tickSpacing
+}
+
+/** Six hexadecimal digits as an `int24`, which ticks are. */
+export const toInt24 = (digits: string): number => (parseInt(digits, 16) << 8) >> 8
+
+/** a × b / denominator, rounded down: FullMath of @uniswap/v3-core@1.0.1. @throws RangeError above 256 bits */
 export function mulDiv(a: bigint, b: bigint, denominator: bigint): bigint {
-  return fitting((a * b) / denominator)
+  return asUint256((a * b) / denominator)
 }
 
-/** a × b / denominator, rounded up. @throws RangeError where it does not fit in 256 bits */
+/** a × b / denominator, rounded up. @throws RangeError above 256 bits */
 export function mulDivRoundingUp(a: bigint, b: bigint, denominator: bigint): bigint {
-  return fitting(divRoundingUp(a * b, denominator))
+  return asUint256(divRoundingUp(a * b, denominator))
 }
 
-/** Of numbers that are not negative. */
+/** For numbers of 0 or more. */
 export function divRoundingUp(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator
   return quotient * denominator === numerator ? quotient : quotient + 1n
 }
 
-function fitting(value: bigint): bigint {
-  if (value > mostUint256OfFullMath) throw new RangeError('the quotient does not fit in 256 bits')
+function asUint256(value: bigint): bigint {
+  if (value > maxUint256) throw new RangeError('The quotient has more than 256 bits.')
   return value
 }
 
-// After SqrtPriceMath of @uniswap/v3-core@1.0.1. Prices have at most 160 bits and liquidity 128, so that most
-// products cannot overflow; where the contract checks, this does.
-const lowest96Bits = 2n ** 96n - 1n
-const mostUint160 = 2n ** 160n - 1n
-const mostUint256OfSqrtPriceMath = 2n ** 256n - 1n
+// SqrtPriceMath of @uniswap/v3-core@1.0.1. Prices have at most 160 bits and liquidity 128, so most products cannot overflow; this checks
+// where the contract does.
 
-/** What lies between two prices of token0, in either order. @throws RangeError for a price of 0 */
+/** The amount of token0 between two prices, in either order. @throws RangeError for a price of 0 */
 export function getAmount0Delta(sqrtRatioAX96: bigint, sqrtRatioBX96: bigint, liquidity: bigint, roundUp: boolean): bigint {
   const ordered = sqrtRatioAX96 <= sqrtRatioBX96
   const lower = ordered ? sqrtRatioAX96 : sqrtRatioBX96
   const upper = ordered ? sqrtRatioBX96 : sqrtRatioAX96
-  if (lower <= 0n) throw new RangeError('a price must be more than 0')
+  if (lower <= 0n) throw new RangeError('A price must be above 0.')
   const product = (liquidity << 96n) * (upper - lower)
-  // The contract divides twice and rounds each time alike, which is the same number.
+  // The contract divides twice and rounds both times alike, which gives the same number.
   return roundUp ? divRoundingUp(product, upper * lower) : product / (upper * lower)
 }
 
-/** What lies between two prices of token1, in either order. */
+/** The amount of token1 between two prices, in either order. */
 export function getAmount1Delta(sqrtRatioAX96: bigint, sqrtRatioBX96: bigint, liquidity: bigint, roundUp: boolean): bigint {
-  const distance = sqrtRatioAX96 <= sqrtRatioBX96 ? sqrtRatioBX96 - sqrtRatioAX96 : sqrtRatioAX96 - sqrtRatioBX96
-  const product = liquidity * distance
-  return roundUp ? (product + lowest96Bits) >> 96n : product >> 96n
+  const product = liquidity * distance(sqrtRatioAX96, sqrtRatioBX96)
+  return roundUp ? (product + Q96 - 1n) >> 96n : product >> 96n
 }
 
-/** Where the price goes for that much in: never past what it pays for. @throws RangeError where the contract reverts */
+/** The price after an input, never past what the input pays for. @throws RangeError where the contract reverts */
 export function getNextSqrtPriceFromInput(sqrtPriceX96: bigint, liquidity: bigint, amountIn: bigint, zeroForOne: boolean): bigint {
   requirePool(sqrtPriceX96, liquidity)
   return zeroForOne ? afterAdding0(sqrtPriceX96, liquidity, amountIn) : afterAdding1(sqrtPriceX96, liquidity, amountIn)
 }
 
-/** Where the price goes for that much out: far enough to pay for it. @throws RangeError where the contract reverts */
+/** The price after an output, far enough to pay for it. @throws RangeError where the contract reverts */
 export function getNextSqrtPriceFromOutput(sqrtPriceX96: bigint, liquidity: bigint, amountOut: bigint, zeroForOne: boolean): bigint {
   requirePool(sqrtPriceX96, liquidity)
   return zeroForOne ? afterTaking1(sqrtPriceX96, liquidity, amountOut) : afterTaking0(sqrtPriceX96, liquidity, amountOut)
 }
 
 function requirePool(sqrtPriceX96: bigint, liquidity: bigint): void {
-  if (sqrtPriceX96 <= 0n || liquidity <= 0n) throw new RangeError('a pool needs a price and liquidity')
+  if (sqrtPriceX96 <= 0n || liquidity <= 0n) throw new RangeError('A pool needs a price and liquidity.')
 }
 
 /** Rounded up: the price falls. */
@@ -130,10 +147,10 @@ function afterAdding0(sqrtPriceX96: bigint, liquidity: bigint, amount: bigint): 
   const numerator = liquidity << 96n
   const product = amount * sqrtPriceX96
   const denominator = numerator + product
-  if (denominator <= mostUint256OfSqrtPriceMath) return divRoundingUp(numerator * sqrtPriceX96, denominator)
-  // Where the exact form does not fit in 256 bits the contract takes this one, which is rounded differently.
+  if (denominator <= maxUint256) return divRoundingUp(numerator * sqrtPriceX96, denominator)
+  // Where the exact form has more than 256 bits, the contract uses this one, which rounds differently.
   const divisor = numerator / sqrtPriceX96 + amount
-  if (divisor > mostUint256OfSqrtPriceMath) throw new RangeError('too much for a pool')
+  if (divisor > maxUint256) throw new RangeError('The input is too large for a pool.')
   return divRoundingUp(numerator, divisor)
 }
 
@@ -142,7 +159,7 @@ function afterTaking0(sqrtPriceX96: bigint, liquidity: bigint, amount: bigint): 
   if (amount === 0n) return sqrtPriceX96
   const numerator = liquidity << 96n
   const product = amount * sqrtPriceX96
-  if (product > mostUint256OfSqrtPriceMath || numerator <= product) throw new RangeError('more than there is in the pool')
+  if (product > maxUint256 || numerator <= product) throw new RangeError('The pool does not hold that much.')
   return asPrice(divRoundingUp(numerator * sqrtPriceX96, numerator - product))
 }
 
@@ -154,32 +171,30 @@ function afterAdding1(sqrtPriceX96: bigint, liquidity: bigint, amount: bigint): 
 /** Rounded down: the price falls. */
 function afterTaking1(sqrtPriceX96: bigint, liquidity: bigint, amount: bigint): bigint {
   const quotient = divRoundingUp(amount << 96n, liquidity)
-  if (sqrtPriceX96 <= quotient) throw new RangeError('more than there is in the pool')
+  if (sqrtPriceX96 <= quotient) throw new RangeError('The pool does not hold that much.')
   return sqrtPriceX96 - quotient
 }
 
 function asPrice(value: bigint): bigint {
-  if (value > mostUint160) throw new RangeError('a price has at most 160 bits')
+  if (value > maxUint160) throw new RangeError('A price has at most 160 bits.')
   return value
 }
 
-// After LiquidityAmounts of @uniswap/v3-periphery@1.4.4. The two bounds of a range may come in either order.
-const mostUint128 = 2n ** 128n - 1n
-const oneX96OfLiquidityAmounts = 2n ** 96n
+// LiquidityAmounts of @uniswap/v3-periphery@1.4.4. The two bounds of a range may come in either order.
 
-/** The liquidity that so much of token0 makes between two prices, rounded down. @throws RangeError where it does not fit in 128 bits */
+/** The liquidity that an amount of token0 makes between two prices, rounded down. @throws RangeError above 128 bits */
 export function getLiquidityForAmount0(sqrtRatioAX96: bigint, sqrtRatioBX96: bigint, amount0: bigint): bigint {
-  // Rounded twice, as the contract does it.
-  const intermediate = mulDiv(sqrtRatioAX96, sqrtRatioBX96, oneX96OfLiquidityAmounts)
+  // Rounds twice, as the contract does.
+  const intermediate = mulDiv(sqrtRatioAX96, sqrtRatioBX96, Q96)
   return asLiquidity(mulDiv(amount0, intermediate, distance(sqrtRatioAX96, sqrtRatioBX96)))
 }
 
-/** The liquidity that so much of token1 makes between two prices, rounded down. @throws RangeError where it does not fit in 128 bits */
+/** The liquidity that an amount of token1 makes between two prices, rounded down. @throws RangeError above 128 bits */
 export function getLiquidityForAmount1(sqrtRatioAX96: bigint, sqrtRatioBX96: bigint, amount1: bigint): bigint {
-  return asLiquidity(mulDiv(amount1, oneX96OfLiquidityAmounts, distance(sqrtRatioAX96, sqrtRatioBX96)))
+  return asLiquidity(mulDiv(amount1, Q96, distance(sqrtRatioAX96, sqrtRatioBX96)))
 }
 
-/** The most liquidity that these amounts make in a range at a price. @throws RangeError where it does not fit in 128 bits */
+/** The most liquidity that these amounts make in a range at a price. @throws RangeError above 128 bits */
 export function getLiquidityForAmounts(
   sqrtPriceX96: bigint,
   sqrtRatioAX96: bigint,
@@ -196,8 +211,8 @@ export function getLiquidityForAmounts(
 }
 
 /**
- * What liquidity in a range holds at a price. Rounded down is what removing it gives (LiquidityAmounts.getAmountsForLiquidity,
- * and the pool's `burn`); rounded up is what adding it takes (the pool's `mint`).
+ * The amounts that liquidity in a range holds at a price. Rounded down they are what removing it gives
+ * (LiquidityAmounts.getAmountsForLiquidity, and the pool's `burn`); rounded up, what adding it takes (the pool's `mint`).
  */
 export function getAmountsForLiquidity(
   sqrtPriceX96: bigint,
@@ -220,15 +235,15 @@ function distance(a: bigint, b: bigint): bigint {
 }
 
 function asLiquidity(value: bigint): bigint {
-  if (value > mostUint128) throw new RangeError('liquidity has at most 128 bits')
+  if (value > maxUint128) throw new RangeError('Liquidity has at most 128 bits.')
   return value
 }
 
-// SwapMath.computeSwapStep of @uniswap/v3-core@1.0.1 in its parts: a swap goes through a stretch of prices with the same liquidity whole
-// where what is left of it pays for that, fee included, or asks for all that comes out; else it ends within. What is left pays for a
-// stretch just where, less the fee and rounded down, it is what would go in without: the contract's way to ask.
+// SwapMath.computeSwapStep of @uniswap/v3-core@1.0.1 in its parts. A swap crosses a whole segment of prices with the same liquidity where the
+// rest of its input pays for the segment with the fee, or the rest of its output is at least what the segment gives; otherwise it ends
+// within. As in the contract, the rest of the input pays for a segment when the rest less the fee, rounded down, is at least what goes in.
 
-/** How far a swap gets on a stretch of prices with the same liquidity. */
+/** How far a swap gets on a segment of prices with the same liquidity. */
 export interface SwapStep {
   readonly sqrtRatioNextX96: bigint
   /** With the fee; rounded up. */
@@ -240,32 +255,30 @@ export interface SwapStep {
 /** Fees are counted in hundredths of a basis point. */
 export const wholeFeePips = 1_000_000n
 
-/** What goes in, with the fee, from one price to the other; rounded up. */
+/** The input from one price to the other, with the fee; rounded up. */
 export function paidBetween(current: bigint, next: bigint, liquidity: bigint, feePips: bigint, zeroForOne: boolean): bigint {
   const amountIn = zeroForOne ? getAmount0Delta(next, current, liquidity, true) : getAmount1Delta(current, next, liquidity, true)
   return amountIn + divRoundingUp(amountIn * feePips, wholeFeePips - feePips)
 }
 
-/** What comes out from one price to the other; rounded down. */
+/** The output from one price to the other; rounded down. */
 export function outBetween(current: bigint, next: bigint, liquidity: bigint, zeroForOne: boolean): bigint {
   return zeroForOne ? getAmount1Delta(next, current, liquidity, false) : getAmount0Delta(current, next, liquidity, false)
 }
 
-/** As far as an input takes it that does not pay for the whole stretch. */
+/** For an input that does not pay for the whole segment. */
 export function stepIn(current: bigint, liquidity: bigint, paidRaw: bigint, feePips: bigint, zeroForOne: boolean): SwapStep {
   const next = getNextSqrtPriceFromInput(current, liquidity, withoutFee(paidRaw, feePips), zeroForOne)
   return { sqrtRatioNextX96: next, paidRaw, outRaw: outBetween(current, next, liquidity, zeroForOne) }
 }
 
-/** As far as it must go for an output that is less than the whole stretch gives. */
+/** For an output that is less than the whole segment gives. */
 export function stepOut(current: bigint, liquidity: bigint, outRaw: bigint, feePips: bigint, zeroForOne: boolean): SwapStep {
   const next = getNextSqrtPriceFromOutput(current, liquidity, outRaw, zeroForOne)
   return { sqrtRatioNextX96: next, paidRaw: paidBetween(current, next, liquidity, feePips, zeroForOne), outRaw }
 }
 
-/** What is left of an input when the fee is taken, rounded down; of what was `paidBetween` two prices just what it is without. */
+/** An input less the fee, rounded down; for a result of `paidBetween`, exactly the input without the fee. */
 export function withoutFee(paidRaw: bigint, feePips: bigint): bigint {
   return (paidRaw * (wholeFeePips - feePips)) / wholeFeePips
 }
-
-// The mathematics of concentrated liquidity: pure, in bigint, equal to the contracts' libraries to the unit.

@@ -1,22 +1,31 @@
 import { AbiCoder, getCreate2Address, keccak256 } from 'ethers'
-import { readBy, type Passage, type Pool, type PoolProtocol, type PoolMemory, lender, trialAmount, type Loan } from '../index.ts'
-import { missingTicks, hasLiquidityNearby, lensProbe, readLens, type LensQuery, widerQuery, initialQuery } from './lens.ts'
+import { rememberByPair } from '../deployment.ts'
+import { lender, trialAmount } from '../fee-on-transfer.ts'
+import { readBy, type Loan, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import { hasLiquidityNearby, initialQuery, lensProbe, missingTicks, readLens, widerQuery, type LensQuery } from './lens.ts'
 import { applyLog, changeTopics, isSameState } from './logs.ts'
-import { firstWriteUnitsOf, gasUnitsOf, type V3PoolState, swap, availableOut, maxPriceX96, minPriceX96 } from './swap.ts'
+import { Q192 } from './math.ts'
+import { availableOut, firstWriteUnitsOf, gasUnitsOf, maxPriceX96, minPriceX96, swap, type V3PoolState } from './swap.ts'
 
-interface V3ProtocolOptions extends PoolOrigin {
+/** Where an exchange's pools come from, on one network. */
+export interface Deployment {
+  readonly factory: string
+  /** Deploys the pools: the factory itself where it is absent. */
+  readonly deployer?: string
+  /** keccak256 of the pool's creation code: with the deployer it gives every pool's address. */
+  readonly initCodeHash: string
+}
+
+interface V3ProtocolOptions extends Deployment {
   /** The label of this protocol version: "v3". */
   readonly version: string
-  /** The tiers that there are, in hundredths of a basis point. */
+  /** All fee tiers, in hundredths of a basis point. */
   readonly fees: readonly number[]
 }
 
-const oneX192 = 2n ** 192n
-
 /** Pools of concentrated liquidity, as Uniswap v3 and its forks have them. */
-export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): PoolProtocol<V3PoolState> {
-  const memory = v3PoolMemory(origin, fees)
-
+export function v3Protocol({ version, fees, ...deployment }: V3ProtocolOptions): PoolProtocol<V3PoolState> {
+  const memory = v3PoolMemory(deployment, fees)
   return {
     version,
     memory,
@@ -32,7 +41,7 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
     },
     spot({ tokens, state: { sqrtPriceX96 } }: Pool<V3PoolState>, { tokenIn }: Passage) {
       const priceX192 = sqrtPriceX96 * sqrtPriceX96
-      return tokenIn === tokens[0] ? { numerator: priceX192, denominator: oneX192 } : { numerator: oneX192, denominator: priceX192 }
+      return tokenIn === tokens[0] ? { numerator: priceX192, denominator: Q192 } : { numerator: Q192, denominator: priceX192 }
     },
     fee: ({ state }) => String(state.fee / 1_000_000),
     spotIsBest: true,
@@ -40,24 +49,33 @@ export function v3Protocol({ version, fees, ...origin }: V3ProtocolOptions): Poo
   }
 }
 
-/** Where a pool is, or would be, and how it is read first. */
-interface PoolLocation extends PoolAddress {
+/** The pool of two tokens and a fee, deployed or not. */
+interface PoolLocation {
+  readonly address: string
+  /** In the pool's order. */
+  readonly tokens: readonly [token0: string, token1: string]
+  /** How it is read first. */
   readonly query: LensQuery
 }
 
-/** Pools in memory: a swap's log says price, tick and liquidity; who puts liquidity in or takes it out moves ticks. */
-function v3PoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<V3PoolState, PoolLocation> {
-  const poolsBetween = poolFinder(origin, fees, (place) => ({ ...place, query: initialQuery(place.address) }))
+/** Pools in memory: the log of a swap says price, tick and liquidity; adding and removing liquidity moves ticks. */
+function v3PoolMemory(deployment: Deployment, fees: readonly number[]): PoolMemory<V3PoolState, PoolLocation> {
+  const poolsBetween = rememberByPair((tokens) =>
+    fees.map((fee): PoolLocation => {
+      const address = poolAddress(deployment, tokens, fee)
+      return { address, tokens, query: initialQuery(address) }
+    }),
+  )
   return {
     places: (pairs) => pairs.flatMap(([a, b]) => poolsBetween(a, b)),
-    read(places, missing) {
-      const looks = places.map(({ address, query }) => (missing.length > 0 && widerQuery(address, missing)) || query)
-      if (looks.length === 0) return { calls: [], pools: () => [] }
+    read(locations, missing) {
+      const queries = locations.map(({ address, query }) => (missing.length > 0 && widerQuery(address, missing)) || query)
+      if (queries.length === 0) return { calls: [], pools: () => [] }
       return {
-        calls: [lensProbe(looks)],
+        calls: [lensProbe(queries)],
         pools: ([result = { ok: false, data: '0x' }]) => {
-          const states = readLens(result, looks)
-          return places.map(({ address, tokens }, index) => {
+          const states = readLens(result, queries)
+          return locations.map(({ address, tokens }, index) => {
             const state = states[index]
             return state && hasLiquidityNearby(state) ? { address, tokens, state } : null
           })
@@ -67,75 +85,26 @@ function v3PoolMemory(origin: PoolOrigin, fees: readonly number[]): PoolMemory<V
     follow: changeTopics,
     poolsOf: ({ address }) => [address.toLowerCase()],
     apply(pool, log) {
-      // A new one, or one that was left by all: of its ticks nothing is known.
+      // A new pool, or one that everybody left: its ticks are unknown.
       if (pool === null) return 'reload'
       const state = applyLog(pool.state, log)
       if (state === pool.state || state === 'reload') return state === 'reload' ? state : pool
-      const holds = hasLiquidityNearby(state)
-      if (holds === undefined) return 'reload'
-      return holds ? { address: pool.address, tokens: pool.tokens, state } : null
+      const isUsable = hasLiquidityNearby(state)
+      if (isUsable === undefined) return 'reload'
+      return isUsable ? { address: pool.address, tokens: pool.tokens, state } : null
     },
     same: (inMemory, loaded) => isSameState(inMemory.state, loaded.state),
   }
 }
 
-// Callers may ask for any token there is, so what is remembered has a bound.
-const mostRemembered = 10_000
-
-/** The pool of two tokens and a fee: whether there is one or not. */
-interface PoolAddress {
-  readonly address: string
-  /** In the pools' order. */
-  readonly tokens: readonly [token0: string, token1: string]
-}
-
-/**
- * Where the pools of two tokens are, one for every fee. What `made` makes of each is remembered with it, for two hashes cost
- * more than the rest of reading a pool.
- */
-function poolFinder<T>(
-  origin: PoolOrigin,
-  fees: readonly number[],
-  made: (place: PoolAddress) => T,
-): (a: string, b: string) => readonly T[] {
-  const known = new Map<string, Map<string, readonly T[]>>()
-  let remembered = 0
-
-  return (a, b) => {
-    const found = known.get(a)?.get(b)
-    if (found) return found
-    const tokens = sortTokens(a, b)
-    const pools = fees.map((fee) => made({ address: poolAddress(origin, tokens, fee), tokens }))
-    if (remembered >= mostRemembered) {
-      known.clear()
-      remembered = 0
-    }
-    const beside = known.get(a) ?? new Map<string, readonly T[]>()
-    known.set(a, beside.set(b, pools))
-    remembered += 1
-    return pools
-  }
-}
-
-/** Who makes an exchange's pools, and of what, on one network. */
-export interface PoolOrigin {
-  readonly factory: string
-  /** Makes the pools: the factory itself where it is absent. */
-  readonly deployer?: string
-  /** keccak256 of a pool's creation code. */
-  readonly initCodeHash: string
-}
-
-/** The order in which pools keep two tokens. */
-export function sortTokens(a: string, b: string): readonly [token0: string, token1: string] {
-  return a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a]
-}
-
 const keyTypes = ['address', 'address', 'uint24']
 
-/** Where the pool of two tokens in their order and a fee is, whether there is one or not: PoolAddress of @uniswap/v3-periphery@1.4.4. */
+/**
+ * The address of the pool of two tokens and a fee, deployed or not: PoolAddress of @uniswap/v3-periphery@1.4.4.
+ * @param tokens in the pool's order
+ */
 export function poolAddress(
-  { factory, deployer = factory, initCodeHash }: PoolOrigin,
+  { factory, deployer = factory, initCodeHash }: Deployment,
   tokens: readonly [string, string],
   fee: number,
 ): string {
@@ -143,8 +112,8 @@ export function poolAddress(
   return getCreate2Address(deployer, keccak256(key), initCodeHash)
 }
 
-// UniswapV3Pool of @uniswap/v3-core@1.0.1: what comes out is sent before what goes in is asked for. Its flash would need
-// liquidity in range, which a pool can do without to be traded with.
+// UniswapV3Pool of @uniswap/v3-core@1.0.1: sends the output before it asks for the input. Its flash would need liquidity in range, which a
+// pool can do without and still be traded with.
 const borrow = lender({
   lends: 'swap(address recipient, bool zeroForOne, int256 amountSpecified, uint160 sqrtPriceLimitX96, bytes data)',
   recipient: 0,

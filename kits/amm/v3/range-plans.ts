@@ -1,19 +1,20 @@
 import { id } from 'ethers'
 import type {
+  Json,
   Need,
   Plan,
   RangeAmounts,
+  RangeFill,
   RangePool,
+  RangePosition,
   RangeTerms,
   TickRange,
-  RangePosition,
-  Json,
-  RangeFill,
 } from '../../../core/contracts/index.ts'
-import { nativeAddress } from '../../evm/index.ts'
+import * as json from '../../../core/json.ts'
+import { isSameAddress, nativeAddress, wordsIn } from '../../evm/encoding.ts'
 import type { Evm, EvmIntent, EvmLog, EvmReceipt } from '../../evm/types.ts'
-import { type RangeExchange, managerAbi } from './position-manager.ts'
-import { offerOf, minRemoved } from './range-amounts.ts'
+import { managerAbi, type RangeExchange } from './position-manager.ts'
+import { minRemoved, offerOf } from './range-amounts.ts'
 import { needsAgainstDoublePayment } from './router.ts'
 
 interface Addition {
@@ -23,20 +24,20 @@ interface Addition {
   readonly tokenId?: bigint
 }
 
-/** A new position, or more in one. The coin goes with the call, and what is not used of it comes back in the same one. */
+/** Opens a position, or adds to one. The coin goes with the call, and the same call gives back what is not used of it. */
 export function planAdd(
   { positionManager, listed }: RangeExchange,
   wrapped: string,
-  { pool, range, most, tokenId }: Addition,
+  { pool, range, most: max, tokenId }: Addition,
   { owner, slippage, deadline, native }: RangeTerms,
 ): Plan<Evm> {
-  const { desired, min: least } = offerOf(pool, range, most, slippage)
+  const { desired, min } = offerOf(pool, range, max, slippage)
   const { tickLower, tickUpper } = range
   const amounts = {
     amount0Desired: desired.amount0Raw,
     amount1Desired: desired.amount1Raw,
-    amount0Min: least.amount0Raw,
-    amount1Min: least.amount1Raw,
+    amount0Min: min.amount0Raw,
+    amount1Min: min.amount1Raw,
     deadline,
   }
   const { token0, token1, fee } = pool
@@ -58,20 +59,20 @@ export function planAdd(
           { is: 'allowance', ...each, spender: positionManager },
         ],
   )
-  const takenOnce = asCoin ? needsAgainstDoublePayment({ wrapped, tokens: [token0, token1], spender: positionManager, listed }) : []
+  const ofCoin = asCoin ? needsAgainstDoublePayment({ wrapped, tokens: [token0, token1], spender: positionManager, listed }) : []
   const memo = { positionManager, pool: pool.address, owner, tickLower, tickUpper }
   return {
     steps: [managerStep(positionManager, asCoin ? [call, managerAbi.encodeFunctionData('refundETH')] : [call], asCoin?.amountRaw)],
-    needs: [...needs, ...takenOnce],
+    needs: [...needs, ...ofCoin],
     deadline,
-    memo: memoOf(tokenId === undefined ? { is: 'mint', tokenId: null, ...memo } : { is: 'increase', tokenId: tokenId.toString(), ...memo }),
+    memo: tokenId === undefined ? { is: 'mint', tokenId: null, ...memo } : { is: 'increase', tokenId: tokenId.toString(), ...memo },
   }
 }
 
 /**
- * Takes liquidity out, if there is any to take, with all that is owed to the position, and burns it where it is empty then.
- * The least amounts and the deadline belong to the liquidity. Fees have no price that could move against their owner and
- * are worth no less later: collecting them alone does not expire, and the manager knows no deadline for it.
+ * Removes liquidity, if any is to be removed, with everything that is owed to the position, and burns a position that is then empty. The least
+ * amounts and the deadline belong to the liquidity. Collecting fees alone does not expire: no price could move against their owner, they are
+ * worth no less later, and the manager takes no deadline for it.
  */
 export function planRemove(
   { positionManager }: RangeExchange,
@@ -81,64 +82,77 @@ export function planRemove(
   { owner, slippage, deadline, native }: RangeTerms,
 ): Plan<Evm> {
   const { tokenId, tickLower, tickUpper, pool } = position
-  const takes = liquidity > 0n
-  const least = minRemoved(position, liquidity, slippage)
-  const decrease = { tokenId, liquidity, amount0Min: least.amount0Raw, amount1Min: least.amount1Raw, deadline }
+  const removes = liquidity > 0n
+  const min = minRemoved(position, liquidity, slippage)
+  const decrease = { tokenId, liquidity, amount0Min: min.amount0Raw, amount1Min: min.amount1Raw, deadline }
   const calls = [
-    ...payout(tokenId, { pool, least, owner, wrapped: native ? wrapped : undefined }),
+    ...payout(tokenId, pool, { min, owner, wrapped: native ? wrapped : undefined }),
     ...(burn && liquidity === position.liquidity ? [managerAbi.encodeFunctionData('burn', [tokenId])] : []),
   ] as const
   return {
-    steps: [managerStep(positionManager, takes ? [managerAbi.encodeFunctionData('decreaseLiquidity', [decrease]), ...calls] : calls)],
+    steps: [managerStep(positionManager, removes ? [managerAbi.encodeFunctionData('decreaseLiquidity', [decrease]), ...calls] : calls)],
     needs: [],
-    ...(takes ? { deadline } : {}),
-    memo: memoOf({
-      is: takes ? 'decrease' : 'collect',
+    ...(removes ? { deadline } : {}),
+    memo: {
+      is: removes ? 'decrease' : 'collect',
       tokenId: tokenId.toString(),
       positionManager,
       pool: pool.address,
       owner,
       tickLower,
       tickUpper,
-    }),
+    },
   }
 }
 
-interface Payout {
-  readonly pool: RangePosition['pool']
-  readonly least: RangeAmounts
+interface PayoutTerms {
+  readonly min: RangeAmounts
   readonly owner: string
   /** The token that is to be paid as the coin. */
   readonly wrapped: string | undefined
 }
 
-const toManager = '0x0000000000000000000000000000000000000000'
+/** Stands for the manager itself as a recipient. */
+const managerItself = '0x0000000000000000000000000000000000000000'
 
-/** To the owner; where the coin is among it, to the manager itself first, which unwraps it and passes the other token on. */
-function payout(tokenId: bigint, { pool, least, owner, wrapped }: Payout): readonly [string, ...string[]] {
-  const { token0, token1 } = pool
+/** Pays the owner. With the coin, the manager receives both tokens first, unwraps the one and passes the other on. */
+function payout(tokenId: bigint, { token0, token1 }: RangePool, { min, owner, wrapped }: PayoutTerms): readonly [string, ...string[]] {
   if (wrapped === undefined || (token0 !== wrapped && token1 !== wrapped)) return [collectCall(tokenId, owner)]
-  const coinFirst = token0 === wrapped
-  const [coinRaw, otherRaw] = coinFirst ? [least.amount0Raw, least.amount1Raw] : [least.amount1Raw, least.amount0Raw]
+  const isCoinFirst = token0 === wrapped
+  const [coinRaw, otherRaw] = isCoinFirst ? [min.amount0Raw, min.amount1Raw] : [min.amount1Raw, min.amount0Raw]
   return [
-    collectCall(tokenId, toManager),
+    collectCall(tokenId, managerItself),
     managerAbi.encodeFunctionData('unwrapWETH9', [coinRaw, owner]),
-    managerAbi.encodeFunctionData('sweepToken', [coinFirst ? token1 : token0, otherRaw, owner]),
+    managerAbi.encodeFunctionData('sweepToken', [isCoinFirst ? token1 : token0, otherRaw, owner]),
   ]
 }
 
-/** One transaction: the call itself, or several as one. */
+const maxUint128 = 2n ** 128n - 1n
+
+/** Collects everything that is owed to the position. */
+function collectCall(tokenId: bigint, recipient: string): string {
+  return managerAbi.encodeFunctionData('collect', [{ tokenId, recipient, amount0Max: maxUint128, amount1Max: maxUint128 }])
+}
+
+/** One transaction: the call itself, or several calls as one. */
 function managerStep(positionManager: string, calls: readonly [string, ...string[]], valueRaw = 0n): EvmIntent {
   const data = calls.length === 1 ? calls[0] : managerAbi.encodeFunctionData('multicall', [calls])
   return { to: positionManager, data, value: valueRaw.toString() }
 }
 
-const all = 2n ** 128n - 1n
-
-/** Everything that is owed to the position. */
-function collectCall(tokenId: bigint, recipient: string): string {
-  return managerAbi.encodeFunctionData('collect', [{ tokenId, recipient, amount0Max: all, amount1Max: all }])
+const memoFields = {
+  positionManager: json.string,
+  pool: json.string,
+  owner: json.string,
+  tickLower: json.number,
+  tickUpper: json.number,
 }
+/** What `rangeFill` needs to find in a receipt what was done to a position. A new position has no id yet. */
+const rangeMemo = json.union(
+  json.object({ is: json.literal('mint'), tokenId: json.nothing, ...memoFields }),
+  json.object({ is: json.literal('increase', 'decrease', 'collect'), tokenId: json.digits, ...memoFields }),
+)
+type RangeMemo = json.Infer<typeof rangeMemo>
 
 const increased = id('IncreaseLiquidity(uint256,uint128,uint256,uint256)')
 const decreased = id('DecreaseLiquidity(uint256,uint128,uint256,uint256)')
@@ -147,60 +161,59 @@ const collectedByManager = id('Collect(uint256,address,uint256,uint256)')
 const collectedFromPool = id('Collect(address,address,int24,int24,uint128,uint128)')
 
 /**
- * What was really done, from the receipt's logs. A token's own code may do the like in between, before ours is logged: hence
- * from the end. Undefined where the receipt shows no such thing.
+ * What was really done, from the receipt's logs. A token's own code may do the same in between, before ours is logged; hence from the last log
+ * backward. Undefined where the receipt shows no such thing.
  */
-export function rangeFill(receipt: EvmReceipt, json: Json): RangeFill | undefined {
-  const memo = parseMemo(json)
-  if (!memo || receipt.status !== 1) return undefined
-  return memo.tokenId === null || memo.is === 'increase'
-    ? filledByAdding(receipt.logs, memo)
-    : filledByTaking(receipt.logs, memo, BigInt(memo.tokenId))
+export function rangeFill({ status, logs }: EvmReceipt, memo: Json): RangeFill | undefined {
+  if (status !== 1 || !json.is(rangeMemo, memo)) return undefined
+  if (memo.is === 'mint') return filledByAdding(logs, memo, mintedId(logs, memo))
+  const tokenId = BigInt(memo.tokenId)
+  return memo.is === 'increase' ? filledByAdding(logs, memo, tokenId) : filledByRemoving(logs, memo, tokenId)
 }
 
-function filledByAdding(logs: readonly EvmLog[], memo: RangeMemo): RangeFill | undefined {
-  const tokenId = memo.tokenId === null ? mintedTo(logs, memo) : BigInt(memo.tokenId)
-  const log = logs.findLast((each) => isOf(each, memo.positionManager, increased, tokenId))
-  const [liquidity, amount0Raw, amount1Raw] = wordsOf(log)
+function filledByAdding(logs: readonly EvmLog[], { positionManager }: RangeMemo, tokenId: bigint | undefined): RangeFill | undefined {
+  const log = logs.findLast((each) => isOfPosition(each, positionManager, increased, tokenId))
+  const [liquidity, amount0Raw, amount1Raw] = wordsOfLog(log)
   if (tokenId === undefined || liquidity === undefined || amount0Raw === undefined || amount1Raw === undefined) return undefined
   return { tokenId, liquidity, amount0Raw, amount1Raw }
 }
 
-/** The manager gives a new position to its owner out of nothing. */
-function mintedTo(logs: readonly EvmLog[], { positionManager, owner }: RangeMemo): bigint | undefined {
+/** The manager mints a new position to its owner. */
+function mintedId(logs: readonly EvmLog[], { positionManager, owner }: RangeMemo): bigint | undefined {
   const log = logs.findLast(
     ({ address, topics: [topic, from, to] }) =>
-      topic === transferred && same(address, positionManager) && isWord(from, 0n) && isWord(to, BigInt(owner)),
+      topic === transferred && isSameAddress(address, positionManager) && isWord(from, 0n) && isWord(to, BigInt(owner)),
   )
   const tokenId = log?.topics[3]
   return tokenId === undefined ? undefined : BigInt(tokenId)
 }
 
 /**
- * The pool's own log says what it paid, principal and fees together. The manager's says what it asked for, which is a few
- * units more where the pool had rounded them off.
+ * The pool's own log says what it paid, principal and fees together. The manager's log says what it asked for, which is a few units more where
+ * the pool rounded them off.
  */
-function filledByTaking(logs: readonly EvmLog[], memo: RangeMemo, tokenId: bigint): RangeFill | undefined {
+function filledByRemoving(logs: readonly EvmLog[], memo: RangeMemo, tokenId: bigint): RangeFill | undefined {
   const { positionManager, pool, tickLower, tickUpper } = memo
-  const end = logs.findLastIndex((log) => isOf(log, positionManager, collectedByManager, tokenId))
+  const end = logs.findLastIndex((log) => isOfPosition(log, positionManager, collectedByManager, tokenId))
   const paid = logs
     .slice(0, Math.max(end, 0))
     .findLast(
       ({ address, topics: [topic, owner, lower, upper] }) =>
         topic === collectedFromPool &&
-        same(address, pool) &&
+        isSameAddress(address, pool) &&
         isWord(owner, BigInt(positionManager)) &&
         isWord(lower, BigInt(tickLower)) &&
         isWord(upper, BigInt(tickUpper)),
     )
-  const [, amount0Raw, amount1Raw] = wordsOf(paid)
-  const [liquidity] = memo.is === 'decrease' ? wordsOf(logs.findLast((log) => isOf(log, positionManager, decreased, tokenId))) : [0n]
+  const [, amount0Raw, amount1Raw] = wordsOfLog(paid)
+  const [liquidity] =
+    memo.is === 'decrease' ? wordsOfLog(logs.findLast((log) => isOfPosition(log, positionManager, decreased, tokenId))) : [0n]
   if (liquidity === undefined || amount0Raw === undefined || amount1Raw === undefined) return undefined
   return { tokenId, liquidity, amount0Raw, amount1Raw }
 }
 
-function isOf({ address, topics }: EvmLog, positionManager: string, topic: string, tokenId: bigint | undefined): boolean {
-  return topics[0] === topic && same(address, positionManager) && tokenId !== undefined && isWord(topics[1], tokenId)
+function isOfPosition({ address, topics }: EvmLog, positionManager: string, topic: string, tokenId: bigint | undefined): boolean {
+  return topics[0] === topic && isSameAddress(address, positionManager) && tokenId !== undefined && isWord(topics[1], tokenId)
 }
 
 const wordPattern = /^0x[0-9a-f]{64}$/i
@@ -210,42 +223,4 @@ function isWord(topic: string | undefined, value: bigint): boolean {
   return topic !== undefined && wordPattern.test(topic) && BigInt(topic) === BigInt.asUintN(256, value)
 }
 
-/** A log's data is words. */
-function wordsOf(log: EvmLog | undefined): readonly bigint[] {
-  return (log?.data.match(/[0-9a-f]{64}/gi) ?? []).map((digits) => BigInt(`0x${digits}`))
-}
-
-const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
-
-/** What `rangeFill` needs to find in a receipt what was done to a position. */
-interface RangeMemo {
-  readonly is: 'mint' | 'increase' | 'decrease' | 'collect'
-  readonly positionManager: string
-  readonly pool: string
-  readonly owner: string
-  readonly tickLower: number
-  readonly tickUpper: number
-  /** A decimal string; null for one that is to be made. */
-  readonly tokenId: string | null
-}
-
-function memoOf(memo: RangeMemo): Json {
-  return { ...memo }
-}
-
-const kinds = ['mint', 'increase', 'decrease', 'collect'] as const
-
-/** Undefined where it is no memo of a position. */
-function parseMemo(memo: Json): RangeMemo | undefined {
-  if (!isObject(memo)) return undefined
-  const { positionManager, pool, owner, tickLower, tickUpper, tokenId } = memo
-  const is = kinds.find((kind) => kind === memo['is'])
-  if (is === undefined || typeof positionManager !== 'string' || typeof pool !== 'string' || typeof owner !== 'string') return undefined
-  if (typeof tickLower !== 'number' || typeof tickUpper !== 'number') return undefined
-  if (is === 'mint' ? tokenId !== null : typeof tokenId !== 'string' || !/^\d+$/.test(tokenId)) return undefined
-  return { is, positionManager, pool, owner, tickLower, tickUpper, tokenId: typeof tokenId === 'string' ? tokenId : null }
-}
-
-function isObject(value: Json): value is { readonly [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+const wordsOfLog = (log: EvmLog | undefined): readonly bigint[] => (log ? wordsIn(log.data) : [])

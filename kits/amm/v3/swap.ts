@@ -1,88 +1,23 @@
-import { ticksPerWord } from './lens.ts'
 import {
-  stepIn,
-  stepOut,
-  wholeFeePips,
-  type SwapStep,
+  getAmount0Delta,
+  getAmount1Delta,
+  getSqrtRatioAtTick,
   maxSqrtRatioX96,
   maxTick,
   minSqrtRatioX96,
   minTick,
   outBetween,
   paidBetween,
-  getSqrtRatioAtTick,
-  getAmount0Delta,
-  getAmount1Delta,
+  Q192,
+  stepIn,
+  stepOut,
+  ticksPerWord,
+  wholeFeePips,
+  wordEdge,
+  type SwapStep,
 } from './math.ts'
 
-/** What a swap is to the pool. */
-export interface SwapResult {
-  /** The other side: what comes out, or what must go in. */
-  readonly amountRaw: bigint
-  readonly ticksCrossed: number
-  /** To the next tick or the end of a word of the bitmap, each. */
-  readonly steps: number
-}
-
-/** What is known of the pool ends before the swap does. */
-export interface IncompleteSwap {
-  /** No better than this, whatever lies there. */
-  readonly atBestRaw: bigint
-}
-
-/** Amounts are signed in the pools. */
-const mostAmountRaw = 2n ** 255n - 1n
-const oneX192 = 2n ** 192n
-
-/**
- * UniswapV3Pool.swap of @uniswap/v3-core@1.0.1, on what is known of the pool.
- * @param seen is told of each step that moves something, in order
- * @returns undefined where the pool cannot do it whole: QuoterV2 and routers refuse an output that is
- * short, and what they would not take of an input stays with the caller
- */
-export function swap(
-  state: V3PoolState,
-  zeroForOne: boolean,
-  exact: 'in' | 'out',
-  amountRaw: bigint,
-  seen?: (step: SwapStep) => void,
-): SwapResult | IncompleteSwap | undefined {
-  if (amountRaw <= 0n || amountRaw > mostAmountRaw) return undefined
-  const path = pathOf(state, zeroForOne)
-  const isIn = exact === 'in'
-  for (let index = 0; ; index += 1) {
-    const step = path.step(index)
-    if (step === undefined) return path.end === 'limit' ? undefined : beyond(path, exact, amountRaw)
-    const { segment: stretch, paidRaw, outRaw, ticksCrossed, steps, isUncertain: isUnsure } = step
-    // By all steps up to the end of this one: the next says so where there is one already.
-    const next = path.steps[index + 1]
-    const upToRaw = isIn ? (next?.paidRaw ?? paidRaw + stretch.paidRaw) : (next?.outRaw ?? outRaw + stretch.outRaw)
-    if (amountRaw < upToRaw) {
-      const { startX96, liquidity } = stretch
-      const last = isIn
-        ? stepIn(startX96, liquidity, amountRaw - paidRaw, path.feePips, zeroForOne)
-        : stepOut(startX96, liquidity, amountRaw - outRaw, path.feePips, zeroForOne)
-      seen?.(last)
-      return { amountRaw: isIn ? outRaw + last.outRaw : paidRaw + last.paidRaw, ticksCrossed, steps }
-    }
-    if (isUnsure) continue
-    seen?.({ sqrtRatioNextX96: stretch.endX96, paidRaw: stretch.paidRaw, outRaw: stretch.outRaw })
-    if (amountRaw === upToRaw) return { amountRaw: isIn ? outRaw + stretch.outRaw : paidRaw + stretch.paidRaw, ticksCrossed, steps }
-  }
-}
-
-/** What the rest would be at the price that is reached, which gets only worse: at most out, at least in. */
-function beyond({ priceX96, paidRaw, outRaw, zeroForOne, feePips }: SwapPath, exact: 'in' | 'out', amountRaw: bigint): IncompleteSwap {
-  const priceX192 = priceX96 * priceX96
-  const [outward, inward] = zeroForOne ? [priceX192, oneX192] : [oneX192, priceX192]
-  const atBestRaw =
-    exact === 'in'
-      ? outRaw + ((amountRaw - paidRaw) * (wholeFeePips - feePips) * outward) / (inward * wholeFeePips) + 1n
-      : paidRaw + ((amountRaw - outRaw) * wholeFeePips * inward) / (outward * (wholeFeePips - feePips))
-  return { atBestRaw }
-}
-
-/** A pool of concentrated liquidity with what is known of its ticks, at one block. */
+/** A pool of concentrated liquidity with its known ticks, at one block. */
 export interface V3PoolState {
   readonly sqrtPriceX96: bigint
   readonly tick: number
@@ -91,47 +26,28 @@ export interface V3PoolState {
   /** Hundredths of a basis point. */
   readonly fee: number
   readonly tickSpacing: number
-  /** Around the price when they were read; where it has gone since is another thing. */
+  /** The ticks around the price at which they were read; the price may have moved since. */
   readonly ticks: TickTable
 }
 
-/** Liquidity at initialised ticks, by their places in a table. */
-export interface TickLiquidity {
-  /** Of all positions that begin or end there: a tick is initialised as long as there is any. */
-  gross(index: number): bigint
-  /** What crossing it on the way up adds to the liquidity in range. */
-  net(index: number): bigint
-}
-
-/**
- * What swaps found on their ways through a pool, kept for those to come: the way from the price that they were asked at last, or memory
- * would be full of old ones, and the stretches between ticks. Of a pool's tables all have the same.
- */
-interface SwapCache {
-  downPath?: SwapPath
-  upPath?: SwapPath
-  downSegments?: PriceSegments
-  upSegments?: PriceSegments
-}
-
-/** All initialised ticks of a pool between two ticks, rising. A table is never changed, so that states share it as long as positions stay. */
+/** All initialised ticks of a pool between two ticks, rising. A table never changes, so states share it as long as positions stay. */
 export class TickTable {
-  /** Multiples of the tick spacing: of these two and of what lies beyond them nothing is known. */
+  /** Multiples of the tick spacing. Nothing is known of these two ticks and beyond. */
   readonly from: number
   readonly to: number
   readonly ticks: readonly number[]
   readonly liquidity: TickLiquidity
   readonly swapCache: SwapCache
 
-  constructor(from: number, to: number, ticks: readonly number[], liquidity: TickLiquidity, gone: SwapCache = {}) {
+  constructor(from: number, to: number, ticks: readonly number[], liquidity: TickLiquidity, swapCache: SwapCache = {}) {
     this.from = from
     this.to = to
     this.ticks = ticks
     this.liquidity = liquidity
-    this.swapCache = gone
+    this.swapCache = swapCache
   }
 
-  /** How many of them are not above a tick, which is the place of the first that is. */
+  /** How many of the ticks are not above this one, which is the index of the first that is. */
   countUpTo(tick: number): number {
     return countUpTo(this.ticks, tick)
   }
@@ -141,7 +57,7 @@ export class TickTable {
   }
 }
 
-/** Of rising numbers, how many are not above one. */
+/** How many of rising numbers are not above one. */
 export function countUpTo(ticks: readonly number[], tick: number): number {
   let [low, high] = [0, ticks.length]
   while (low < high) {
@@ -152,48 +68,143 @@ export function countUpTo(ticks: readonly number[], tick: number): number {
   return low
 }
 
-/** As far as routers let the price go: SwapRouter of @uniswap/v3-periphery@1.4.4, where the limit is 0. */
+/** Liquidity at initialised ticks, by their index in a table. */
+export interface TickLiquidity {
+  /** Of all positions that begin or end there: a tick is initialised as long as there is any. */
+  gross(index: number): bigint
+  /** What crossing the tick upward adds to the liquidity in range. */
+  net(index: number): bigint
+}
+
+/**
+ * What earlier swaps found, kept for later ones: one path in each direction, from the last price asked for (older paths would fill the
+ * memory), and the segments between ticks. All tables of one pool share it.
+ */
+interface SwapCache {
+  downPath?: SwapPath
+  upPath?: SwapPath
+  downSegments?: Map<number, PriceSegment>
+  upSegments?: Map<number, PriceSegment>
+}
+
+/** What a swap does in the pool. */
+export interface SwapResult {
+  /** The other side: the output, or the input. */
+  readonly amountRaw: bigint
+  readonly ticksCrossed: number
+  /** To the next tick or the end of a word of the bitmap, each. */
+  readonly steps: number
+}
+
+/** The known ticks end before the swap does. */
+export interface IncompleteSwap {
+  /** A bound: no better than this, whatever the unknown ticks hold. */
+  readonly atBestRaw: bigint
+}
+
+/** Pools take amounts as `int256`. */
+const maxAmountRaw = 2n ** 255n - 1n
+
+/**
+ * UniswapV3Pool.swap of @uniswap/v3-core@1.0.1, on the known ticks of the pool.
+ * @param onStep gets each step that moves something, in order
+ * @returns undefined where the pool cannot do all of it: QuoterV2 and routers refuse an output that is too small, and the rest of an input
+ * stays with the caller
+ */
+export function swap(
+  state: V3PoolState,
+  zeroForOne: boolean,
+  exact: 'in' | 'out',
+  amountRaw: bigint,
+  onStep?: (step: SwapStep) => void,
+): SwapResult | IncompleteSwap | undefined {
+  if (amountRaw <= 0n || amountRaw > maxAmountRaw) return undefined
+  const path = pathOf(state, zeroForOne)
+  const isIn = exact === 'in'
+  for (let index = 0; ; index += 1) {
+    const step = path.step(index)
+    if (step === undefined) return path.end === 'limit' ? undefined : boundBeyond(path, exact, amountRaw)
+    const { segment, paidRaw, outRaw, ticksCrossed, steps, isUncertain } = step
+    // The sum of all steps up to the end of this one. The next step has it, if it is there already.
+    const next = path.steps[index + 1]
+    const upToRaw = isIn ? (next?.paidRaw ?? paidRaw + segment.paidRaw) : (next?.outRaw ?? outRaw + segment.outRaw)
+    if (amountRaw < upToRaw) {
+      const { startX96, liquidity } = segment
+      const last = isIn
+        ? stepIn(startX96, liquidity, amountRaw - paidRaw, path.feePips, zeroForOne)
+        : stepOut(startX96, liquidity, amountRaw - outRaw, path.feePips, zeroForOne)
+      onStep?.(last)
+      return { amountRaw: isIn ? outRaw + last.outRaw : paidRaw + last.paidRaw, ticksCrossed, steps }
+    }
+    if (isUncertain) continue
+    onStep?.({ sqrtRatioNextX96: segment.endX96, paidRaw: segment.paidRaw, outRaw: segment.outRaw })
+    if (amountRaw === upToRaw) return { amountRaw: isIn ? outRaw + segment.outRaw : paidRaw + segment.paidRaw, ticksCrossed, steps }
+  }
+}
+
+/** The rest at the price that the path reaches, which only gets worse: at most this out, at least this in. */
+function boundBeyond({ priceX96, paidRaw, outRaw, zeroForOne, feePips }: SwapPath, exact: 'in' | 'out', amountRaw: bigint): IncompleteSwap {
+  const priceX192 = priceX96 * priceX96
+  const [outward, inward] = zeroForOne ? [priceX192, Q192] : [Q192, priceX192]
+  const atBestRaw =
+    exact === 'in'
+      ? outRaw + ((amountRaw - paidRaw) * (wholeFeePips - feePips) * outward) / (inward * wholeFeePips) + 1n
+      : paidRaw + ((amountRaw - outRaw) * wholeFeePips * inward) / (outward * (wholeFeePips - feePips))
+  return { atBestRaw }
+}
+
+/** The path of a state, the same for all its swaps until another state of the pool is asked for. */
+export function pathOf(state: V3PoolState, zeroForOne: boolean): SwapPath {
+  const { swapCache } = state.ticks
+  const known = zeroForOne ? swapCache.downPath : swapCache.upPath
+  if (known?.state === state) return known
+  const path = new SwapPath(state, zeroForOne)
+  if (zeroForOne) swapCache.downPath = path
+  else swapCache.upPath = path
+  return path
+}
+
+/** How far routers let the price go where the caller gives no limit: SwapRouter of @uniswap/v3-periphery@1.4.4. */
 export const minPriceX96 = minSqrtRatioX96 + 1n
 export const maxPriceX96 = maxSqrtRatioX96 - 1n
 
-/** From one price to the next that a swap has to stop at. */
+/** From one price to the next at which a swap has to stop. */
 interface PathStep {
   readonly segment: PriceSegment
-  /** By all steps before it. */
+  /** The sums of all steps before this one. */
   readonly paidRaw: bigint
   readonly outRaw: bigint
   readonly ticksCrossed: number
-  /** To the next tick or the end of a word of the bitmap, each; this one, too. */
+  /** To the next tick or the end of a word of the bitmap, each; with this one. */
   readonly steps: number
-  /** More ticks than are known may come before its end, but none before all that is known ends: good for what ends within. */
+  /** The known ticks end within this step. It is right for a swap that ends before they do. */
   readonly isUncertain: boolean
 }
 
 /**
- * What a swap meets in one direction: UniswapV3Pool.swap of @uniswap/v3-core@1.0.1 for an amount without end, on what is known of the pool.
- * It does not depend on the amount, so that it is gone once for all swaps by a state, as far as they come: then only the step within which
- * one ends is left to reckon.
+ * What a swap meets in one direction: UniswapV3Pool.swap of @uniswap/v3-core@1.0.1 for an amount without end, on the known ticks. It does not
+ * depend on the amount, so all swaps by one state share it: each extends it as far as it comes, and only computes the step in which it ends.
  */
 class SwapPath {
   readonly state: V3PoolState
   readonly zeroForOne: boolean
   readonly feePips: bigint
   readonly steps: PathStep[] = []
-  /** By the last step that was gone whole. */
+  /** The price and the sums at the end of the last step that was crossed. */
   priceX96: bigint
   paidRaw = 0n
   outRaw = 0n
-  /** Why there are no more steps: at the price's limit, or where what is known ends. */
+  /** Why there are no more steps: the limit of the price, or the end of the known ticks. */
   end: 'limit' | 'unknown' | undefined
   #tick: number
   #liquidity: bigint
-  /** The next initialised tick's place. */
-  #ahead: number
+  /** The index of the next initialised tick. */
+  #nextIndex: number
   #ticksCrossed = 0
   #count = 0
-  /** Where the last step ends. */
-  #aim: number | undefined
-  #isGone = true
+  /** The tick at which the last step ends. */
+  #target: number | undefined
+  #isLastCrossed = true
 
   constructor(state: V3PoolState, zeroForOne: boolean) {
     this.state = state
@@ -202,22 +213,22 @@ class SwapPath {
     this.priceX96 = state.sqrtPriceX96
     this.#tick = state.tick
     this.#liquidity = state.liquidity
-    this.#ahead = state.ticks.countUpTo(state.tick) - (zeroForOne ? 1 : 0)
+    this.#nextIndex = state.ticks.countUpTo(state.tick) - (zeroForOne ? 1 : 0)
   }
 
-  /** Undefined behind the last. */
+  /** Undefined after the last. */
   step(index: number): PathStep | undefined {
-    while (index >= this.steps.length && this.end === undefined) this.#goOn()
+    while (index >= this.steps.length && this.end === undefined) this.#extend()
     return this.steps[index]
   }
 
-  #goOn(): void {
+  #extend(): void {
     const { zeroForOne } = this
     const { tickSpacing, ticks: known } = this.state
-    const last = this.#isGone ? undefined : this.steps.at(-1)
-    // Whatever does not end within an unsure step goes on from its start, for all that is known.
+    const last = this.#isLastCrossed ? undefined : this.steps.at(-1)
+    // A swap that does not end within an uncertain step ends somewhere beyond the known ticks.
     if (last?.isUncertain) this.end = 'unknown'
-    else if (last) this.#goThrough(last)
+    else if (last) this.#cross(last)
     if (this.end !== undefined) return
 
     const limitX96 = zeroForOne ? minPriceX96 : maxPriceX96
@@ -226,85 +237,68 @@ class SwapPath {
     else if (tick < known.from || tick >= known.to) this.end = 'unknown'
     if (this.end !== undefined) return
 
-    // Where there is liquidity every word is a step of its own, with its own rounding.
-    const nearest = this.#initialised ?? (zeroForOne ? minTick : maxTick)
+    // With liquidity, every word of the bitmap is a step of its own with its own rounding.
+    const nearest = this.#nextTick ?? (zeroForOne ? minTick : maxTick)
     const edge = liquidity === 0n ? nearest : wordEdge(tick, tickSpacing, zeroForOne)
     const next = zeroForOne ? Math.max(edge, nearest, minTick) : Math.min(edge, nearest, maxTick)
-    const isUnsure = zeroForOne ? next < known.from : next > known.to
-    const aim = isUnsure ? (zeroForOne ? known.from : known.to) : next
-    const aimX96 = cachedSqrtRatioAtTick(aim)
-    const endX96 = (zeroForOne ? aimX96 < limitX96 : aimX96 > limitX96) ? limitX96 : aimX96
-    const start = this.#aim
-    this.#aim = aim
+    const isUncertain = zeroForOne ? next < known.from : next > known.to
+    const target = isUncertain ? (zeroForOne ? known.from : known.to) : next
+    const targetX96 = cachedSqrtRatioAtTick(target)
+    const endX96 = (zeroForOne ? targetX96 < limitX96 : targetX96 > limitX96) ? limitX96 : targetX96
+    const start = this.#target
+    this.#target = target
     if (liquidity === 0n) {
-      this.#count += 1 + Math.floor(Math.abs(tick - aim) / (tickSpacing * ticksPerWord))
+      this.#count += 1 + Math.floor(Math.abs(tick - target) / (tickSpacing * ticksPerWord))
       this.#arrive(endX96)
       return
     }
     this.#count += 1
-    const stretch = this.#stretch(start, endX96)
+    const segment = this.#segment(start, endX96)
     const { paidRaw, outRaw } = this
-    this.steps.push({ segment: stretch, paidRaw, outRaw, ticksCrossed: this.#ticksCrossed, steps: this.#count, isUncertain: isUnsure })
-    this.#isGone = false
+    this.steps.push({ segment, paidRaw, outRaw, ticksCrossed: this.#ticksCrossed, steps: this.#count, isUncertain })
+    this.#isLastCrossed = false
   }
 
-  #goThrough({ segment: stretch }: PathStep): void {
-    this.paidRaw += stretch.paidRaw
-    this.outRaw += stretch.outRaw
-    this.#arrive(stretch.endX96)
-    this.#isGone = true
+  #cross({ segment }: PathStep): void {
+    this.paidRaw += segment.paidRaw
+    this.outRaw += segment.outRaw
+    this.#arrive(segment.endX96)
+    this.#isLastCrossed = true
   }
 
   #arrive(priceX96: bigint): void {
     const { zeroForOne } = this
-    const aim = this.#aim ?? 0
+    const target = this.#target ?? 0
     this.priceX96 = priceX96
-    if (aim === this.#initialised) {
-      const net = this.state.ticks.liquidity.net(this.#ahead)
+    if (target === this.#nextTick) {
+      const net = this.state.ticks.liquidity.net(this.#nextIndex)
       this.#liquidity += zeroForOne ? -net : net
-      this.#ahead += zeroForOne ? -1 : 1
+      this.#nextIndex += zeroForOne ? -1 : 1
       this.#ticksCrossed += 1
     }
-    this.#tick = zeroForOne ? aim - 1 : aim
+    this.#tick = zeroForOne ? target - 1 : target
   }
 
-  get #initialised(): number | undefined {
-    return this.#ahead < 0 ? undefined : this.state.ticks.ticks[this.#ahead]
+  get #nextTick(): number | undefined {
+    return this.#nextIndex < 0 ? undefined : this.state.ticks.ticks[this.#nextIndex]
   }
 
-  /** From where the path has come to; one that was gone by another state is as good where nothing of it has changed. */
-  #stretch(start: number | undefined, endX96: bigint): PriceSegment {
+  /** Takes the segment of an earlier state where nothing of it has changed. The first begins at the price, not at a tick, and is not kept. */
+  #segment(start: number | undefined, endX96: bigint): PriceSegment {
     const { priceX96: startX96, feePips, zeroForOne } = this
     const liquidity = this.#liquidity
     if (start === undefined) return new PriceSegment(startX96, endX96, liquidity, feePips, zeroForOne)
-    const { swapCache: gone } = this.state.ticks
-    const known = (zeroForOne ? (gone.downSegments ??= new Map()) : (gone.upSegments ??= new Map())).get(start)
+    const { swapCache } = this.state.ticks
+    const segments = zeroForOne ? (swapCache.downSegments ??= new Map()) : (swapCache.upSegments ??= new Map())
+    const known = segments.get(start)
     if (known?.endX96 === endX96 && known.liquidity === liquidity) return known
-    const stretch = new PriceSegment(startX96, endX96, liquidity, feePips, zeroForOne)
-    ;(zeroForOne ? gone.downSegments : gone.upSegments)?.set(start, stretch)
-    return stretch
+    const segment = new PriceSegment(startX96, endX96, liquidity, feePips, zeroForOne)
+    segments.set(start, segment)
+    return segment
   }
 }
 
-/** The same for all swaps by a state, as long as it is the one that is asked. */
-export function pathOf(state: V3PoolState, zeroForOne: boolean): SwapPath {
-  const { swapCache: gone } = state.ticks
-  const known = zeroForOne ? gone.downPath : gone.upPath
-  if (known?.state === state) return known
-  const path = new SwapPath(state, zeroForOne)
-  if (zeroForOne) gone.downPath = path
-  else gone.upPath = path
-  return path
-}
-
-/** Where a word of the bitmap ends, which pools do not look beyond in one step: TickBitmap.nextInitializedTickWithinOneWord. */
-function wordEdge(tick: number, tickSpacing: number, zeroForOne: boolean): number {
-  const compressed = Math.floor(tick / tickSpacing) + (zeroForOne ? 0 : 1)
-  const first = compressed - (compressed & (ticksPerWord - 1))
-  return (zeroForOne ? first : first + ticksPerWord - 1) * tickSpacing
-}
-
-/** From one price to another with the same liquidity all the way. What goes in and comes out is reckoned when it is first asked for. */
+/** From one price to another with the same liquidity all the way. Input and output are computed when they are first asked for. */
 class PriceSegment {
   readonly startX96: bigint
   readonly endX96: bigint
@@ -327,72 +321,66 @@ class PriceSegment {
     return (this.#paidRaw ??= paidBetween(this.startX96, this.endX96, this.liquidity, this.#feePips, this.#zeroForOne))
   }
 
-  /** Of all of it; rounded down. */
+  /** For all of it; rounded down. */
   get outRaw(): bigint {
     return (this.#outRaw ??= outBetween(this.startX96, this.endX96, this.liquidity, this.#zeroForOne))
   }
 }
 
-/** Of one pool and direction, by the tick that they start at: a swap that has moved the price meets most of them again. */
-type PriceSegments = Map<number, PriceSegment>
-
-// Swaps come to the same ticks again and again, and a price takes as long as a step does.
+// Swaps meet the same ticks again and again, and a price takes as long as a step.
 const ratios = new Map<number, bigint>()
-const mostRatios = 20_000
+const maxRatios = 20_000
 
-/** The square root of the price at a tick, times 2^96. */
 function cachedSqrtRatioAtTick(tick: number): bigint {
   const known = ratios.get(tick)
   if (known !== undefined) return known
-  if (ratios.size >= mostRatios) ratios.clear()
+  if (ratios.size >= maxRatios) ratios.clear()
   const ratio = getSqrtRatioAtTick(tick)
   ratios.set(tick, ratio)
   return ratio
 }
 
-/**
- * What a pool has of what a swap takes out, from its price to another or to where what is known of its ticks ends: rounded
- * down.
- */
+/** The most that a swap can take out between the pool's price and a limit, as far as ticks are known; rounded down. */
 export function availableOut(
-  { sqrtPriceX96, tick, liquidity, ticks: known }: V3PoolState,
+  { sqrtPriceX96, tick, liquidity: liquidityInRange, ticks: known }: V3PoolState,
   zeroForOne: boolean,
   limitX96 = zeroForOne ? minPriceX96 : maxPriceX96,
 ): bigint {
   const [end, amountBetween, onward] = zeroForOne ? [known.from, getAmount1Delta, -1] : [known.to, getAmount0Delta, 1]
   if (tick < known.from || tick >= known.to) return 0n
   const isBeyond = (priceX96: bigint) => (zeroForOne ? priceX96 < limitX96 : priceX96 > limitX96)
-  let [fromX96, heldRaw] = [sqrtPriceX96, 0n]
+  let [fromX96, liquidity, availableRaw] = [sqrtPriceX96, liquidityInRange, 0n]
   for (let index = known.countUpTo(tick) - (zeroForOne ? 1 : 0); ; index += onward) {
     const initialised = index < 0 ? undefined : known.ticks[index]
     const tickX96 = cachedSqrtRatioAtTick(Math.min(Math.max(initialised ?? end, minTick), maxTick))
     const toX96 = isBeyond(tickX96) ? limitX96 : tickX96
-    heldRaw += amountBetween(fromX96, toX96, liquidity, false)
-    if (toX96 === limitX96 || initialised === undefined) return heldRaw
+    availableRaw += amountBetween(fromX96, toX96, liquidity, false)
+    if (toX96 === limitX96 || initialised === undefined) return availableRaw
     fromX96 = toX96
     const net = known.liquidity.net(index)
     liquidity += zeroForOne ? -net : net
   }
 }
 
-// Measured by swaps of Uniswap's own pools through SwapRouter02 on anvil, with plain tokens and ticks that were crossed
-// before: 103,000 in all within one step, 7,200 for a step more, 23,700 where that ends in crossing a tick. What a transaction and the router use besides is added once, by whoever adds up.
+// Measured by swaps of Uniswap's own pools through SwapRouter02 on anvil, with plain tokens and ticks that were crossed before: 103,000 in
+// all within one step, 7,200 for a step more, 23,700 where that crosses a tick. The base of a transaction and its router is added once, by
+// the caller.
 const hopUnits = 55_000
 const stepUnits = 7_000
 const tickUnits = 17_000
-
-// A tick that was never crossed has two empty slots to be written, 17,100 more each than where something is in them
-// (https://eips.ethereum.org/EIPS/eip-2929): 58,800 in all, measured. PancakeSwap's farms keep a third for each tick, behind a call of
-// their own (crossLmTick of IPancakeV3LmPool, @pancakeswap/v3-core@1.0.2).
-const firstCrossingUnits = 70_000
-
-/**
- * What a swap may use besides where it is the first to cross its ticks. One more than it counts: it crosses the one that it ends on to the
- * unit, too, and who comes first may bring the price nearer to the next.
- */
-export const firstWriteUnitsOf = ({ ticksCrossed }: SwapResult): bigint => BigInt(firstCrossingUnits * (ticksCrossed + 1))
 
 /** An estimate for choosing routes and showing costs; what is signed is simulated first. */
 export function gasUnitsOf({ ticksCrossed, steps }: SwapResult): bigint {
   return BigInt(hopUnits + stepUnits * (steps - 1) + tickUnits * ticksCrossed)
 }
+
+// A tick that was never crossed has two empty storage slots to write, 17,100 more each than slots with a value
+// (https://eips.ethereum.org/EIPS/eip-2929): 58,800 in all, measured. PancakeSwap's farms keep a third slot for each tick, behind a call of
+// their own (crossLmTick of IPancakeV3LmPool, @pancakeswap/v3-core@1.0.2).
+const firstCrossingUnits = 70_000
+
+/**
+ * What a swap may use in addition where it is the first to cross its ticks. Counts one tick more than the swap crosses: it also crosses a
+ * tick that it ends on exactly, and an earlier trade may move the price nearer to the next one.
+ */
+export const firstWriteUnitsOf = ({ ticksCrossed }: SwapResult): bigint => BigInt(firstCrossingUnits * (ticksCrossed + 1))

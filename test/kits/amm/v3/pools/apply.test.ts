@@ -131,7 +131,7 @@ describe('what a pool of concentrated liquidity logs', () => {
   })
 
   it('says of a swap that comes to the end of what is known what must be read, in the same words each time', () => {
-    const near = { pool: address, zeroForOne: true, reach: { words: 128, ticks: 64 } }
+    const near = { pool: address, zeroForOne: true, window: { words: 128, ticks: 64 } }
     expect(missingOf(aPool())).to.deep.equal(near)
     expect(isDeepStrictEqual(missingOf(aPool()), missingOf(aPool()))).to.equal(true)
     const gone = apply(aPool(), swapped(from - 1, 1000n))
