@@ -121,7 +121,7 @@ interface SignerParts {
 
 /** Asked for only when there is a real key, and before any plugin's code runs beside the prompt. */
 export async function askPassphrase({ data, wallet }: Settings): Promise<string | undefined> {
-  if (!keystoreHasKeys(data.dir)) return undefined
+  if (!wallet.keySources.includes('keystore') || !keystoreHasKeys(data.dir)) return undefined
   try {
     return await getPassphrase('Passphrase of the keystore: ', passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile }))
   } catch (error) {
@@ -139,10 +139,15 @@ export function openSigner(parts: SignerParts): Promise<Signer> {
   return opening
 }
 
-const open = ({ settings: { data, devnet }, log, passphrase }: SignerParts): Promise<Signer> =>
-  startSigner({ dataDir: data.dir, passphrase, devnet: devnet.enabled, policy: { networks: [], allowedSpenders: [] }, log }).catch(
-    refuseStart,
-  )
+const open = ({ settings: { data, devnet, wallet }, log, passphrase }: SignerParts): Promise<Signer> =>
+  startSigner({
+    dataDir: data.dir,
+    keySources: wallet.keySources,
+    passphrase,
+    devnet: devnet.enabled,
+    policy: { networks: [], allowedSpenders: [] },
+    log,
+  }).catch(refuseStart)
 
 function refuseStart(error: unknown): never {
   throw new StartError(error instanceof Error ? error.message : String(error))

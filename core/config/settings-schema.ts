@@ -47,6 +47,12 @@ export const serverSchema = closed({
       default: [],
       description: 'Addresses besides the connectors’ that may be approved without the permission admin',
     }),
+    keySources: Type.Array(Type.String({ minLength: 1 }), {
+      uniqueItems: true,
+      minItems: 1,
+      default: ['keystore'],
+      description: 'Where signatures come from: names of key sources',
+    }),
   }),
   devnet: closed({
     enabled: Type.Boolean({

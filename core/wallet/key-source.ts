@@ -1,48 +1,59 @@
-import { SigningKey } from 'ethers/crypto'
+// Where signatures come from. The keystore is one source. A KMS or a hardware signer is another: a file that implements `KeySource`,
+// its line in `keySources` of signer-process.ts, and its name in the setting `wallet.keySources`.
 import { HDNodeWallet } from 'ethers/wallet'
-import { devnetWalletCount, wellKnownMnemonic, wellKnownPath } from './keys.ts'
-import type { LockedWallet, UnlockedWallet } from './keystore.ts'
-import { signEvm } from './policy-evm.ts'
-import { Refusal, networkKey, type SignerRules } from './policy.ts'
-import type { SignRequest } from './signer-messages.ts'
+import { curves, devnetWalletCount, wellKnownMnemonic, wellKnownPath, type CurveName } from './keys.ts'
 
-export interface Keyring {
-  /** @returns the signature, in its curve's form. @throws Refusal */
-  sign(request: SignRequest, rules: SignerRules): Uint8Array
+/** A source of signatures. It is opened in the signer's process only. */
+export interface KeySource {
+  /** Opens every key of the source. A key that cannot be opened is among the `locked` ones and does not keep the others from signing. */
+  open(options: KeySourceOptions): Promise<OpenedKeys>
 }
 
-/** The unlocked keys, and the one way to use them. For the signer's process only. */
-export async function createKeyring(wallets: readonly UnlockedWallet[], locked: readonly LockedWallet[] = []): Promise<Keyring> {
-  const unlocked = new Map(wallets.map((wallet) => [walletKey(wallet), wallet]))
-  const problems = new Map(locked.map((wallet) => [walletKey(wallet), wallet.problem]))
-  // What reads these messages is large: only who has such a key waits for it.
-  const ed25519 = wallets.some(({ curve }) => curve === 'ed25519') ? await import('./policy-solana.ts') : undefined
-
-  return {
-    sign(request, rules) {
-      const wallet = unlocked.get(walletKey(request))
-      if (!wallet) throw missing(request, problems.get(walletKey(request)))
-      const network = rules.get(networkKey(request.chain, request.network))
-      if (!network) throw new Refusal(`nothing is signed for ${networkKey(request.chain, request.network)}: no plugin serves it`)
-      if (wallet.curve === 'secp256k1' && network.keys === 'secp256k1') return signEvm(wallet.key, request, network)
-      if (wallet.curve === 'ed25519' && network.keys === 'ed25519' && ed25519) return ed25519.signMessage(wallet, request, network)
-      throw new Refusal(`the key of ${wallet.address} is one of ${wallet.curve}, and ${network.name} takes keys of ${network.keys}`)
-    },
-  }
+export interface KeySourceOptions {
+  readonly dataDir: string
+  /** The passphrase of the keystore. It is absent where none is needed, and after the process that holds it was killed. */
+  readonly passphrase?: string | undefined
+  /** What stands after the colon in the setting: of `kms:eu-west-1` it is `eu-west-1`. */
+  readonly argument?: string | undefined
 }
 
-const walletKey = ({ chain, address }: { chain: string; address: string }): string => `${chain}/${address.toLowerCase()}`
-
-function missing({ chain, address }: SignRequest, problem: string | undefined): Refusal {
-  if (problem === undefined)
-    return new Refusal(`there is no key for ${address} on ${chain}; add it with "sluice wallet add" and restart the server`, 'LOAD_WALLET')
-  return new Refusal(`the key of ${address} is locked: ${problem}`, 'SERVICE_UNINITIALIZED')
+export interface OpenedKeys {
+  readonly wallets: readonly SigningWallet[]
+  readonly locked: readonly LockedWallet[]
 }
 
-/** The devnet's trading wallets: anvil's accounts 0, 1 and 2, in memory only. For the signer's process only. */
-export function devnetWallets(): UnlockedWallet[] {
-  return Array.from({ length: devnetWalletCount }, (_, index) => {
-    const { address, privateKey } = HDNodeWallet.fromPhrase(wellKnownMnemonic, '', wellKnownPath(index))
-    return { chain: 'ethereum', address, label: `devnet ${index}`, devnet: true, curve: 'secp256k1', key: new SigningKey(privateKey) }
-  })
+/** A wallet that can sign. Only its source knows where the key is: in this process, in a device or at a service. */
+export interface SigningWallet {
+  readonly chain: string
+  /** In its canonical spelling. */
+  readonly address: string
+  readonly curve: CurveName
+  readonly label?: string
+  readonly devnet?: true
+  /**
+   * Signs what the policy has allowed.
+   * @param payload with secp256k1 a digest of 32 bytes, with ed25519 the message
+   * @returns with secp256k1 65 bytes (r, s, the parity of y), with ed25519 64 bytes
+   */
+  sign(payload: Uint8Array): Uint8Array | Promise<Uint8Array>
+}
+
+/** A wallet whose key cannot be opened. */
+export interface LockedWallet {
+  readonly chain: string
+  readonly address: string
+  /** Names the key's file or place, and says what to do. */
+  readonly problem: string
+}
+
+/** The devnet's trading wallets: anvil's accounts 0, 1 and 2, in memory only. */
+export const devnetKeys: KeySource = {
+  async open() {
+    const wallets = Array.from({ length: devnetWalletCount }, (_, index): SigningWallet => {
+      const { address, privateKey } = HDNodeWallet.fromPhrase(wellKnownMnemonic, '', wellKnownPath(index))
+      const sign = curves.secp256k1.signerOf(privateKey)
+      return { chain: 'ethereum', address, curve: 'secp256k1', label: `devnet ${index}`, devnet: true, sign }
+    })
+    return { wallets, locked: [] }
+  },
 }

@@ -1,44 +1,49 @@
-import { type KeyObject, scrypt as nodeScrypt } from 'node:crypto'
+import { scrypt as nodeScrypt } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chmod, mkdir, open, rename, rm, rmdir, readFile } from 'node:fs/promises'
+import { chmod, mkdir, open, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { SigningKey, scrypt } from 'ethers/crypto'
-import { encryptKeystoreJson, decryptKeystoreJson } from 'ethers/wallet'
-import { walletAddress, type CurveName, curves, isCurve, ed25519Key } from './keys.ts'
+import { scrypt } from 'ethers/crypto'
+import { decryptKeystoreJson, encryptKeystoreJson } from 'ethers/wallet'
+import { isObject } from '../json.ts'
+import type { KeySource, LockedWallet, OpenedKeys, SigningWallet } from './key-source.ts'
+import { curves, isCurve, walletAddress, type CurveName } from './keys.ts'
+
+/** Encrypted key files as a source of signatures: `<dataDir>/keystore/<chain>/<address>.json`. */
+export const keystore: KeySource = { open: ({ dataDir, passphrase }) => unlockKeystore(dataDir, passphrase) }
 
 /** A wallet as its file shows it to anybody: no passphrase is needed for this. */
 interface KeystoreEntry {
   readonly chain: string
   /** In its canonical spelling. */
   readonly address: string
-  /** Of its key; absent where the file does not say. */
+  /** Absent where the file does not say. */
   readonly curve?: CurveName
   readonly label?: string
   readonly file: string
-  /** Why the file cannot be used, naming it and what to do. */
+  /** Why the file cannot be used. Names the file and says what to do. */
   readonly problem?: string
 }
 
 export const keystoreFolder = (dataDir: string): string => path.join(dataDir, 'keystore')
 
-/** `<dataDir>/keystore/<chain>/<address>.json`; the address in its canonical spelling */
+/** @param address in its canonical spelling */
 export function keyFile(dataDir: string, chain: string, address: string): string {
-  if (!/^[a-z0-9][a-z0-9-]*$/.test(chain)) throw new Error(`"${chain}" is no name of a chain: lower-case letters, digits and "-".`)
+  if (!/^[a-z0-9][a-z0-9-]*$/.test(chain)) throw new Error(`"${chain}" is not a valid chain name: use lower-case letters, digits and "-".`)
   return path.join(keystoreFolder(dataDir), chain, `${address}.json`)
 }
 
-/** Whether there is any real key, and so a passphrase is needed. Unreadable files count: they are somebody's keys. */
+/** Whether there is any key, and so a passphrase is needed. Unreadable files count, since they may hold somebody's keys. */
 export const keystoreHasKeys = (dataDir: string): boolean => keystoreFiles(dataDir).length > 0
 
 /** All wallets of the keystore, by chain and address. A file that cannot be used is in the list, with its `problem`. */
 export const listWallets = (dataDir: string): KeystoreEntry[] => keystoreFiles(dataDir).map(({ chain, file }) => readEntry(chain, file))
 
-/** The wallet with this address (one of hexadecimal digits in any letter case), on one chain or on all of them. */
+/** The wallets with this address, on one chain or on all of them. The letter case of a hexadecimal address does not matter. */
 export function findWallets(dataDir: string, address: string, chain?: string): KeystoreEntry[] {
-  const wanted = walletAddress(address) ?? address
-  return listWallets(dataDir).filter((entry) => entry.address === wanted && (chain === undefined || entry.chain === chain))
+  const canonical = walletAddress(address) ?? address
+  return listWallets(dataDir).filter((entry) => entry.address === canonical && (chain === undefined || entry.chain === chain))
 }
 
 function keystoreFiles(dataDir: string): { chain: string; file: string }[] {
@@ -61,21 +66,23 @@ function readEntry(chain: string, file: string): KeystoreEntry {
   if (address === undefined)
     return { chain, address: named, file, problem: `${file} is not named after an address; move it out of the keystore.` }
   try {
-    const { address: inside, ...header } = readKeyHeader(readFileSync(file, 'utf8'))
-    if (inside === undefined) throw new Error('it names no address')
+    const { address: addressInside, ...header } = readKeyHeader(readFileSync(file, 'utf8'))
+    if (addressInside === undefined) throw new Error('it names no address')
     const entry = { chain, address, file, ...header }
-    if (inside === address) return entry
+    if (addressInside === address) return entry
     return {
       ...entry,
-      problem: `${file} holds the key of ${inside}, not of the address in its name; rename it or restore it from a backup.`,
+      problem: `${file} holds the key of ${addressInside}, not of the address in its name; rename it or restore it from a backup.`,
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unreadable'
-    return { chain, address, file, problem: `${file} is not a usable key file (${reason}); restore it from a backup.` }
+    return { chain, address, file, problem: unusable(file, error) }
   }
 }
 
-/** What of a key file is in the clear. */
+const unusable = (file: string, error: unknown): string =>
+  `${file} is not a usable key file (${error instanceof Error ? error.message : 'unreadable'}); restore it from a backup.`
+
+/** The part of a key file that is in the clear. */
 interface KeyHeader {
   readonly curve: CurveName
   /** Canonical. Files of other programs may have none. */
@@ -84,21 +91,21 @@ interface KeyHeader {
 }
 
 /**
- * Reads the parts of an encrypted key file that need no passphrase. A file that does not say its curve is one of
- * secp256k1, as all were that other programs write.
- * @throws Error with half a sentence on what it is not
+ * Reads the parts of an encrypted key file that need no passphrase. A file that does not name its curve holds a key of secp256k1, as
+ * the files of all other programs do.
+ * @throws Error with half a sentence about what is wrong
  */
 function readKeyHeader(json: string): KeyHeader {
   const content = parseObject(json)
-  if (Number(content.version) !== 3) throw new Error('it is no version 3 keystore')
-  const ours = isRecord(content['x-sluice']) ? content['x-sluice'] : {}
+  if (Number(content.version) !== 3) throw new Error('it is not a version 3 keystore')
+  const ours = isObject(content['x-sluice']) ? content['x-sluice'] : {}
   const { curve = 'secp256k1', label } = ours
   if (!isCurve(curve)) throw new Error('its key is of a kind that this version does not know')
-  const address = addressOf(content.address, curve)
+  const address = readAddress(content.address, curve)
   return { curve, ...(address === undefined ? {} : { address }), ...(typeof label === 'string' ? { label } : {}) }
 }
 
-function addressOf(given: unknown, curve: CurveName): string | undefined {
+function readAddress(given: unknown, curve: CurveName): string | undefined {
   if (given === undefined || given === '') return undefined
   const address =
     typeof given === 'string' ? curves[curve].address(curve === 'secp256k1' ? given.replace(/^(0x)?/, '0x') : given) : undefined
@@ -113,18 +120,16 @@ function parseObject(json: string): Record<string, unknown> {
   } catch {
     throw new Error('it is not JSON') // the parser's own message quotes the file
   }
-  if (!isRecord(content)) throw new Error('it is not a JSON object')
+  if (!isObject(content)) throw new Error('it is not a JSON object')
   return content
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 interface NewKey {
   readonly dataDir: string
   readonly chain: string
-  /** secp256k1 unless said otherwise. */
+  /** secp256k1 where absent. */
   readonly curve?: CurveName
-  /** 0x and 64 hex digits: of ed25519, the seed. */
+  /** 0x and 64 hex digits; of ed25519 it is the seed. */
   readonly privateKey: string
   readonly passphrase: string
   readonly label?: string
@@ -140,38 +145,36 @@ interface NewKey {
 export async function saveKey({ dataDir, chain, curve = 'secp256k1', privateKey, passphrase, label, scryptN }: NewKey): Promise<string> {
   const address = curves[curve].addressOf(privateKey)
   const file = keyFile(dataDir, chain, address)
-  if (findWallets(dataDir, address, chain).length > 0) {
+  if (findWallets(dataDir, address, chain).length > 0)
     throw new Error(`The key of ${address} is already in the keystore (${file}); nothing was changed.`)
-  }
-  // An empty address stays empty in what ethers writes: it knows no other than its own.
+  // ethers writes only addresses of its own curve: an empty one stays empty.
   const account = { address: curve === 'secp256k1' ? address : '0x', privateKey }
   const encrypted = await encryptKeystoreJson(account, passphrase, scryptN === undefined ? {} : { scrypt: { N: scryptN } })
   await writePrivately(
     dataDir,
     file,
-    curve === 'secp256k1' ? withOurs(encrypted, { label }) : withOurs(encrypted, { curve, label }, address),
+    curve === 'secp256k1' ? withOwnField(encrypted, { label }) : withOwnField(encrypted, { curve, label }, address),
   )
   return address
 }
 
-/** Deletes a wallet's key for good. Its chain's folder goes too when it is empty. */
+/** Deletes a wallet's key for good. The folder of its chain goes too when it is empty. */
 export async function removeKey(file: string): Promise<void> {
   await rm(file)
-  // The system itself refuses while anything is in it: a key may be added at this very moment.
+  // The system refuses while anything is in the folder: another process may add a key at this moment.
   await rmdir(path.dirname(file)).catch(() => {})
 }
 
 /**
- * A field of our own beside the standard's: other programs pass over it, and label and key cannot part. In place of an address that
- * is not theirs they stop: none takes the key for one of the other curve.
+ * Adds a field of our own to the standard ones. Other programs ignore it, and label and key stay together. A program that finds an
+ * address in another form stops, so that none takes a key for one of the other curve.
  */
-function withOurs(encrypted: string, ours: { curve?: CurveName; label: string | undefined }, address?: string): string {
-  const content = parseObject(encrypted)
-  const isEmpty = Object.values(ours).every((value) => value === undefined)
-  return JSON.stringify({ ...content, ...(address !== undefined && { address }), ...(!isEmpty && { 'x-sluice': ours }) })
+function withOwnField(encrypted: string, own: { curve?: CurveName; label: string | undefined }, address?: string): string {
+  const isEmpty = Object.values(own).every((value) => value === undefined)
+  return JSON.stringify({ ...parseObject(encrypted), ...(address !== undefined && { address }), ...(!isEmpty && { 'x-sluice': own }) })
 }
 
-/** Whole or not at all, also when the power goes: a temporary file, flushed, renamed, and the folder flushed. */
+/** Writes a whole file or none, also when the power fails: a temporary file is flushed and renamed, then the folder is flushed. */
 async function writePrivately(dataDir: string, file: string, content: string): Promise<void> {
   const folder = path.dirname(file)
   await mkdir(folder, { recursive: true })
@@ -190,11 +193,7 @@ async function writePrivately(dataDir: string, file: string, content: string): P
     await rm(temporary, { force: true })
     throw error
   }
-  await flushFolder(folder)
-}
-
-async function flushFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return // has no such thing
+  if (process.platform === 'win32') return // folders cannot be flushed there
   const handle = await open(folder, 'r')
   try {
     await handle.sync()
@@ -203,7 +202,7 @@ async function flushFolder(folder: string): Promise<void> {
   }
 }
 
-/** A key file cannot be opened; the message names the file and holds no secret. */
+/** A key file cannot be opened. The message names the file and holds no secret. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError'
   readonly wrongPassphrase: boolean
@@ -214,10 +213,10 @@ export class KeyFileError extends Error {
   }
 }
 
-interface OpenedKey {
+interface DecryptedKey {
   readonly curve: CurveName
   readonly address: string
-  /** 0x and 64 hex digits: of ed25519, the seed. */
+  /** 0x and 64 hex digits; of ed25519 it is the seed. */
   readonly privateKey: string
 }
 
@@ -225,69 +224,39 @@ interface OpenedKey {
  * Opens an encrypted key file (version 3, scrypt or PBKDF2).
  * @throws KeyFileError
  */
-export async function decryptKey(json: string, passphrase: string, file: string): Promise<OpenedKey> {
-  const { curve, address: named } = headerOf(json, file)
+export async function decryptKey(json: string, passphrase: string, file: string): Promise<DecryptedKey> {
+  const otherKey = new KeyFileError(`${file} holds another key than that of its address; restore it from a backup.`)
+  let header: KeyHeader
   try {
-    const { privateKey } = await decryptKeystoreJson(curve === 'secp256k1' ? json : withoutAddress(json), passphrase)
+    header = readKeyHeader(json)
+  } catch (error) {
+    throw new KeyFileError(unusable(file, error))
+  }
+  const { curve } = header
+  // ethers takes every key for one of secp256k1, and would refuse an address of the other curve.
+  const readable = curve === 'secp256k1' ? json : JSON.stringify({ ...parseObject(json), address: '' })
+  try {
+    const { privateKey } = await decryptKeystoreJson(readable, passphrase)
     const address = curves[curve].addressOf(privateKey)
-    if (named !== undefined && named !== address) throw otherKey(file)
+    if (header.address !== undefined && header.address !== address) throw otherKey
     return { curve, address, privateKey }
   } catch (error) {
     if (error instanceof KeyFileError) throw error
-    // ethers names the argument that it refuses; its message may quote the file's content, so it is not passed on.
+    // ethers names the argument that it refuses. Its message may quote the file's content, so it is not passed on.
     const argument = typeof error === 'object' && error !== null && 'argument' in error ? error.argument : undefined
-    if (argument === 'password') {
+    if (argument === 'password')
       throw new KeyFileError(`The passphrase does not open ${file}. All keys of the keystore have one passphrase: give that one.`, true)
-    }
-    if (argument === 'address') throw otherKey(file)
+    if (argument === 'address') throw otherKey
     throw new KeyFileError(`${file} is not a usable key file; restore it from a backup.`)
   }
 }
 
-function headerOf(json: string, file: string): KeyHeader {
-  try {
-    return readKeyHeader(json)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unreadable'
-    throw new KeyFileError(`${file} is not a usable key file (${reason}); restore it from a backup.`)
-  }
-}
+// scrypt holds 128 MiB for each key while it runs.
+const concurrency = Math.min(4, availableParallelism())
 
-// ethers takes the key for one of secp256k1, and would hold the address of that one against it.
-const withoutAddress = (json: string): string => JSON.stringify({ ...parseObject(json), address: '' })
-
-const otherKey = (file: string): KeyFileError =>
-  new KeyFileError(`${file} holds another key than that of its address; restore it from a backup.`)
-
-export type UnlockedWallet = {
-  readonly chain: string
-  readonly address: string
-  readonly label?: string
-  readonly devnet?: true
-} & WalletKey
-
-type WalletKey = { readonly curve: 'secp256k1'; readonly key: SigningKey } | { readonly curve: 'ed25519'; readonly key: KeyObject }
-
-// scrypt holds 128 MiB per key while it runs.
-const atOnce = Math.min(4, availableParallelism())
-
-/** A wallet whose key file cannot be opened. */
-export interface LockedWallet {
-  readonly chain: string
-  readonly address: string
-  /** Names the file and says what to do. */
-  readonly problem: string
-}
-
-/**
- * Decrypts every key of the keystore, a few at a time. For the signer's process only.
- * @returns the wallets, and those whose file could not be opened
- */
-export async function unlockKeystore(
-  dataDir: string,
-  passphrase: string | undefined,
-): Promise<{ wallets: UnlockedWallet[]; locked: LockedWallet[] }> {
-  const wallets: UnlockedWallet[] = []
+/** Decrypts every key of the keystore, a few at a time. For the signer's process only. */
+export async function unlockKeystore(dataDir: string, passphrase: string | undefined): Promise<OpenedKeys> {
+  const wallets: SigningWallet[] = []
   const locked: LockedWallet[] = []
   const waiting = listWallets(dataDir)
   const work = async (): Promise<void> => {
@@ -300,36 +269,31 @@ export async function unlockKeystore(
       }
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  await Promise.all(Array.from({ length: concurrency }, work))
   return { wallets, locked }
 }
 
-async function unlock(entry: KeystoreEntry, passphrase: string | undefined): Promise<UnlockedWallet> {
-  const { chain, address, label, file, problem } = entry
+async function unlock({ chain, address, label, file, problem }: KeystoreEntry, passphrase: string | undefined): Promise<SigningWallet> {
   if (problem !== undefined) throw new KeyFileError(problem)
-  if (passphrase === undefined) {
+  if (passphrase === undefined)
     throw new KeyFileError(
       `${file} needs the keystore's passphrase and none was given: put it into a file and name that in SLUICE_WALLET_PASSPHRASE_FILE.`,
     )
-  }
-  const opened = await decryptKey(await readFile(file, 'utf8'), passphrase, file)
-  if (opened.address !== address) throw new KeyFileError(`${file} holds the key of ${opened.address}; restore it from a backup.`)
-  return { chain, address, ...(label === undefined ? {} : { label }), ...keyOf(opened) }
+  const key = await decryptKey(await readFile(file, 'utf8'), passphrase, file)
+  if (key.address !== address) throw new KeyFileError(`${file} holds the key of ${key.address}; restore it from a backup.`)
+  return { chain, address, curve: key.curve, ...(label === undefined ? {} : { label }), sign: curves[key.curve].signerOf(key.privateKey) }
 }
-
-const keyOf = ({ curve, privateKey }: OpenedKey): WalletKey =>
-  curve === 'ed25519' ? { curve, key: ed25519Key(privateKey) } : { curve, key: new SigningKey(privateKey) }
 
 const derive = promisify<Uint8Array, Uint8Array, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(nodeScrypt)
 
-/** Files of other programs use up to 256 MiB; a file that asks for more than this is broken or hostile. */
-const mostMemoryBytes = 1024 ** 3
+/** Files of other programs use up to 256 MiB. A file that asks for more than this is broken or hostile. */
+const maxScryptBytes = 1024 ** 3
 
-/** Lets ethers derive keys in OpenSSL's threads: several at once, and the event loop stays free. Call once per process. */
+/** Lets ethers derive keys in OpenSSL's threads: several at once, and the event loop stays free. Call it once in a process. */
 export function useNativeScrypt(): void {
   scrypt.register(async (passphrase, salt, N, r, p, lengthBytes) => {
     const memoryBytes = 128 * N * r + 128 * r * p
-    if (memoryBytes > mostMemoryBytes) throw new Error('its scrypt parameters ask for more than 1 GiB of memory')
+    if (memoryBytes > maxScryptBytes) throw new Error('its scrypt parameters ask for more than 1 GiB of memory')
     return derive(passphrase, salt, lengthBytes, { N, r, p, maxmem: memoryBytes + 1024 ** 2 })
   })
 }

@@ -1,5 +1,5 @@
 import { ZeroAddress } from 'ethers/constants'
-import { type SigningKey, keccak256 } from 'ethers/crypto'
+import { keccak256 } from 'ethers/crypto'
 import { TypedDataEncoder } from 'ethers/hash'
 import { Transaction } from 'ethers/transaction'
 import { getBytes, hexlify } from 'ethers/utils'
@@ -7,27 +7,18 @@ import { isWellKnown } from './keys.ts'
 import { Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
 import type { SignRequest, TypedData } from './signer-messages.ts'
 
-/** @returns r, s and the parity of y: 65 bytes. @throws Refusal */
-export function signEvm(key: SigningKey, request: SignRequest, rules: EvmRules): Uint8Array {
-  checkWallet(request, rules)
-  const { r, s, yParity } = key.sign(checkDraft(request, rules))
-  return Uint8Array.of(...getBytes(r), ...getBytes(s), yParity)
+/** Checks a request for a network of the EVM family. @returns the digest to sign, 32 bytes. @throws Refusal */
+export function checkEvmRequest({ draft, address, admin = false }: SignRequest, rules: EvmRules): Uint8Array {
+  if (!rules.local && isWellKnown(address))
+    throw new Refusal(
+      `everybody has the key of ${address} (it is a test account of anvil and hardhat), so it signs on a devnet only, not on ${rules.name}`,
+    )
+  if (draft.scheme === 'eip712') return getBytes(checkTypedData(draft.typedData, address, rules))
+  if (draft.scheme === 'secp256k1') return getBytes(checkTransaction({ bytes: draft.bytes, from: address, admin, rules }))
+  throw new Refusal(`${rules.name} expects an EVM transaction or EIP-712 data`)
 }
 
-function checkWallet({ address }: SignRequest, { local, name }: EvmRules): void {
-  if (local || !isWellKnown(address)) return
-  throw new Refusal(
-    `everybody has the key of ${address} (it is a test account of anvil and hardhat), so it signs on a devnet only, not on ${name}`,
-  )
-}
-
-function checkDraft({ draft, address, admin = false }: SignRequest, rules: EvmRules): string {
-  if (draft.scheme === 'eip712') return checkTypedData(draft.typedData, address, rules)
-  if (draft.scheme === 'secp256k1') return checkTransaction({ bytes: draft.bytes, from: address, admin, rules })
-  throw new Refusal(`${rules.name} has transactions of EVM chains, and what is to be signed is none`)
-}
-
-/** Legacy and EIP-1559. The others carry blobs or, worse, hand over the account itself (EIP-7702). */
+/** Legacy and EIP-1559. The other types carry blobs or, worse, hand over the account itself (EIP-7702). */
 const signedTypes: readonly (number | null)[] = [0, 2]
 
 interface TransactionRequest {
@@ -45,9 +36,8 @@ interface TransactionRequest {
 export function checkTransaction({ bytes, from, admin, rules }: TransactionRequest): string {
   const tx = decode(bytes)
   if (!signedTypes.includes(tx.type)) throw new Refusal(`transactions of type ${tx.type} are not signed, only legacy (0) and EIP-1559 (2)`)
-  if (tx.chainId !== rules.chainId) {
-    throw new Refusal(`the transaction is for chain id ${tx.chainId}, and ${rules.name} has ${rules.chainId}`)
-  }
+  if (tx.chainId !== rules.chainId)
+    throw new Refusal(`the transaction is for chain id ${tx.chainId}, and the chain id of ${rules.name} is ${rules.chainId}`)
   checkFees(tx, rules)
   checkCanonical(tx, bytes)
   checkTarget(tx, from.toLowerCase(), admin, rules)
@@ -65,7 +55,7 @@ function decode(bytes: Uint8Array): Transaction {
   return tx
 }
 
-/** One meaning per byte string: what is signed must be exactly what was looked at. */
+/** A second encoding of the same transaction is refused: the signer signs exactly the bytes that it has checked. */
 function checkCanonical(tx: Transaction, bytes: Uint8Array): void {
   let canonical: string
   try {
@@ -79,55 +69,53 @@ function checkCanonical(tx: Transaction, bytes: Uint8Array): void {
 function checkFees(tx: Transaction, { feeCapRaw, name }: EvmRules): void {
   const feeRaw = tx.type === 2 ? tx.maxFeePerGas : tx.gasPrice
   if (feeRaw === null) throw new Refusal('the transaction names no fee')
-  if (feeRaw > feeCapRaw) {
-    throw new Refusal(`the transaction may pay ${feeRaw} wei per gas, and the fee cap of ${name} is ${feeCapRaw} wei`)
-  }
-  if (tx.maxPriorityFeePerGas !== null && tx.maxPriorityFeePerGas > feeRaw) {
-    throw new Refusal(`the tip (${tx.maxPriorityFeePerGas} wei) is above the most it may pay (${feeRaw} wei)`)
-  }
+  if (feeRaw > feeCapRaw) throw new Refusal(`the transaction may pay ${feeRaw} wei per gas, and the fee cap of ${name} is ${feeCapRaw} wei`)
+  if (tx.maxPriorityFeePerGas !== null && tx.maxPriorityFeePerGas > feeRaw)
+    throw new Refusal(`the priority fee (${tx.maxPriorityFeePerGas} wei) is above the maximum fee (${feeRaw} wei)`)
 }
 
 function checkTarget({ to, value, data }: Transaction, from: string, admin: boolean, rules: EvmRules): void {
   if (to === null) throw new Refusal('creating a contract is never signed')
   const target = to.toLowerCase()
-  const declared = rules.contracts.has(target)
-  if (target === from && !declared) {
+  const isDeclared = rules.contracts.has(target)
+  if (target === from && !isDeclared) {
     if (value !== 0n || data !== '0x') throw new Refusal('a transfer to oneself (cancel) must have no value and no data')
     return
   }
   if (isDeclaredDeposit({ target, value, data }, rules)) return
   const rights = tokenRights.get(data.slice(0, 10))
-  if (rights) checkTokenRights(rights, { data, declared, admin, rules })
-  else if (!declared) throw new Refusal(`${to} is no contract that a connector declares on ${rules.name}`)
-  if (value !== 0n && !declared) throw new Refusal(`an allowance must have no value; this one sends ${value} wei to ${to}`)
+  if (rights) checkTokenRights(rights, { data, isDeclared, admin, rules })
+  else if (!isDeclared) throw new Refusal(`no connector declares the contract ${to} on ${rules.name}`)
+  if (value !== 0n && !isDeclared) throw new Refusal(`an allowance must have no value; this one sends ${value} wei to ${to}`)
 }
 
-function checkTokenRights(
-  { call, holderArgument }: { call: string; holderArgument: number },
-  { data, declared, admin, rules }: { data: string; declared: boolean; admin: boolean; rules: EvmRules },
-): void {
-  const isApprove = data.startsWith(approveSelector)
-  if (!declared && !isApprove) throw new Refusal(`${call} is not signed: only approve is, on tokens that no connector declares`)
-  if (isApprove && data.length !== 2 + 2 * (4 + 32 + 32)) throw new Refusal('the data of approve has the wrong length')
-  const holder = addressArgument(data, holderArgument)
-  if (holder === undefined) throw new Refusal(`${call} is malformed: argument ${holderArgument + 1} is no address`)
-  if (rules.spenders.has(holder) || (isApprove && admin)) return
-  const cure = isApprove
-    ? 'add it to wallet.allowedSpenders or use a certificate with the permission admin'
-    : 'it is not signed for anybody else'
-  throw new Refusal(`${call} goes to ${holder}, which is no registered connector's spender on ${rules.name}; ${cure}`)
+/** transfer(address,uint256) */
+const transferSelector = '0xa9059cbb'
+const approveSelector = '0x095ea7b3'
+/** Of a call with two arguments, in hexadecimal: 0x, the selector, two words. */
+const twoArgumentsLength = 2 + 2 * (4 + 32 + 32)
+
+/**
+ * Whether a call is a deposit to an exchange as a connector declares it: a transfer of that token to that address, and nothing else.
+ * Token and recipient are a pair: the token of one exchange may not go to the recipient of another.
+ * @param target in lower case, as `data`
+ */
+function isDeclaredDeposit({ target, value, data }: { target: string; value: bigint; data: string }, { deposits }: EvmRules): boolean {
+  if (value !== 0n || data.length !== twoArgumentsLength || !data.startsWith(transferSelector)) return false
+  const holder = addressArgument(data, 0)
+  return deposits.some(({ token, recipient }) => token === target && recipient === holder)
 }
 
 /**
- * Calls that hand tokens, or rights over them, to somebody: which argument says to whom.
- * They are checked on every target, a declared contract too: a connector may declare a token (to wrap it), and
+ * Calls that hand over tokens, or rights to tokens, and the argument that says to whom.
+ * They are checked on every target, on a declared contract too. A connector may declare a token (to wrap it), and
  * "the target is declared" must not become "the token may be sent anywhere".
  */
 export const tokenRights: ReadonlyMap<string, { readonly call: string; readonly holderArgument: number }> = new Map([
-  ['0x095ea7b3', { call: 'approve(address,uint256)', holderArgument: 0 }],
+  [approveSelector, { call: 'approve(address,uint256)', holderArgument: 0 }],
   ['0x39509351', { call: 'increaseAllowance(address,uint256)', holderArgument: 0 }],
   ['0xa22cb465', { call: 'setApprovalForAll(address,bool)', holderArgument: 0 }],
-  ['0xa9059cbb', { call: 'transfer(address,uint256)', holderArgument: 0 }],
+  [transferSelector, { call: 'transfer(address,uint256)', holderArgument: 0 }],
   ['0x23b872dd', { call: 'transferFrom(address,address,uint256)', holderArgument: 1 }],
   ['0x42842e0e', { call: 'safeTransferFrom(address,address,uint256)', holderArgument: 1 }],
   ['0xb88d4fde', { call: 'safeTransferFrom(address,address,uint256,bytes)', holderArgument: 1 }],
@@ -148,37 +136,33 @@ export const tokenRights: ReadonlyMap<string, { readonly call: string; readonly 
   ['0x87517c45', { call: 'approve(address,address,uint160,uint48)', holderArgument: 1 }],
 ])
 
-const approveSelector = '0x095ea7b3'
+function checkTokenRights(
+  { call, holderArgument }: { call: string; holderArgument: number },
+  { data, isDeclared, admin, rules }: { data: string; isDeclared: boolean; admin: boolean; rules: EvmRules },
+): void {
+  const isApprove = data.startsWith(approveSelector)
+  if (!isDeclared && !isApprove) throw new Refusal(`${call} is not signed: on tokens that no connector declares, only approve is`)
+  if (isApprove && data.length !== twoArgumentsLength) throw new Refusal('the data of approve has the wrong length')
+  const holder = addressArgument(data, holderArgument)
+  if (holder === undefined) throw new Refusal(`${call} is malformed: argument ${holderArgument + 1} is not an address`)
+  if (rules.spenders.has(holder) || (isApprove && admin)) return
+  const cure = isApprove
+    ? 'add it to wallet.allowedSpenders or use a certificate with the permission admin'
+    : 'it is not signed for anybody else'
+  throw new Refusal(`${call} goes to ${holder}, which is not a spender of a registered connector on ${rules.name}; ${cure}`)
+}
 
-/** The address in the n-th 32-byte argument of a call, lower-case; undefined where there is none (short data, dirty upper bytes). */
+/** The address in the n-th 32-byte argument of a call, lower-case. Undefined where the data is short or the upper bytes are not zero. */
 function addressArgument(data: string, index: number): string | undefined {
   const start = 10 + index * 64
   const word = data.slice(start, start + 64)
   return /^0{24}[0-9a-f]{40}$/.test(word) ? `0x${word.slice(24)}` : undefined
 }
 
-/** transfer(address,uint256) */
-const transferSelector = '0xa9059cbb'
-const dataLength = 2 + 2 * (4 + 32 + 32)
-
 /**
- * Whether a call is a deposit to an exchange as a connector declares it: a transfer of that very token to that very address, and nothing
- * besides. The pairs stay pairs: what one exchange takes is no other's.
- * @param target in lower case, as `data`
- */
-function isDeclaredDeposit(
-  { target, value, data }: { target: string; value: bigint; data: string },
-  { deposits }: Pick<EvmRules, 'deposits'>,
-): boolean {
-  if (value !== 0n || data.length !== dataLength || !data.startsWith(transferSelector)) return false
-  const holder = addressArgument(data, 0)
-  return deposits.some(({ token, recipient }) => token === target && recipient === holder)
-}
-
-/**
- * Decides whether typed data (EIP-712) may be signed: its domain and primary type must be declared by a connector
- * of that network, it must be for the chain id that goes with them and for no contract but declared ones, and where money goes it must go
- * to the signer's own address.
+ * Decides whether typed data (EIP-712) may be signed. A connector of that network must declare its domain and primary type. It must be
+ * for the chain id that goes with them, and for no contract but declared ones. Fields that say where money goes must hold the signer's
+ * own address.
  * @returns the digest to sign
  * @throws Refusal
  */
@@ -186,20 +170,24 @@ export function checkTypedData({ domain, types, primaryType, message }: TypedDat
   const kind = `${primaryType} of the domain "${domain.name ?? ''}"`
   if (grantsRights(primaryType)) throw new Refusal(`typed data ${kind} gives rights away by a signature alone, and is never signed`)
   const declared = rules.typedData.filter((each) => each.domain === domain.name && each.primaryType === primaryType)
-  if (declared.length === 0) throw new Refusal(`typed data ${kind} is of no kind that a connector declares on ${rules.name}`)
+  if (declared.length === 0) throw new Refusal(`no connector declares typed data ${kind} on ${rules.name}`)
   const { chainId } = domain
-  if (chainId === undefined) throw new Refusal(`typed data ${kind} names no chain id: it would be good on every chain`)
-  const forChain = declared.filter((each) => BigInt(chainId) === idFor(each, rules))
-  if (forChain.length === 0) throw new Refusal(`typed data ${kind} is for chain id ${chainId}, which is not that of ${rules.name}`)
+  if (chainId === undefined) throw new Refusal(`typed data ${kind} names no chain id: it would be valid on every chain`)
+  const ofChain = declared.filter((each) => BigInt(chainId) === requiredChainId(each, rules))
+  if (ofChain.length === 0) throw new Refusal(`typed data ${kind} is for chain id ${chainId}, which is not that of ${rules.name}`)
   checkContract(domain, kind, rules)
-  // What several connectors declare alike is bound by what any of them says of it.
-  for (const field of forChain.flatMap(({ own = [] }) => own)) checkOwn(message[field], field, kind, from)
+  // Where several connectors declare the same kind, the conditions of all of them hold.
+  for (const field of ofChain.flatMap(({ own = [] }) => own)) {
+    const value = message[field]
+    if (typeof value !== 'string' || value.toLowerCase() !== from.toLowerCase())
+      throw new Refusal(`${field} of typed data ${kind} is not the wallet's own address`)
+  }
   return digestOf({ domain, types, primaryType, message }, kind)
 }
 
-const idFor = ({ chainId }: TypedDataRules, rules: EvmRules): bigint => (chainId === undefined ? rules.chainId : BigInt(chainId))
+const requiredChainId = ({ chainId }: TypedDataRules, rules: EvmRules): bigint => (chainId === undefined ? rules.chainId : BigInt(chainId))
 
-/** Contracts that no connector declares are tokens, or worse; and those of another chain nobody knows. */
+/** A contract that no connector declares may be a token, or worse. Contracts of another chain are unknown. */
 function checkContract({ verifyingContract, chainId }: TypedData['domain'], kind: string, rules: EvmRules): void {
   if (verifyingContract === undefined || verifyingContract === ZeroAddress) return
   const isHere = chainId !== undefined && BigInt(chainId) === rules.chainId
@@ -207,13 +195,8 @@ function checkContract({ verifyingContract, chainId }: TypedData['domain'], kind
   throw new Refusal(`typed data ${kind} is for the contract ${verifyingContract}, which no connector declares on ${rules.name}`)
 }
 
-function checkOwn(value: unknown, field: string, kind: string, from: string): void {
-  if (typeof value === 'string' && value.toLowerCase() === from.toLowerCase()) return
-  throw new Refusal(`${field} of typed data ${kind} is not the wallet's own address`)
-}
-
 function digestOf({ domain, types, primaryType, message }: TypedData, kind: string): string {
-  // ethers derives the domain's type itself and takes it for a second primary type.
+  // ethers derives the domain's type itself and would take a given one for a second primary type.
   const { EIP712Domain: _, ...structs } = types
   let digest: string
   let encodedType: string
@@ -223,16 +206,16 @@ function digestOf({ domain, types, primaryType, message }: TypedData, kind: stri
   } catch {
     throw new Refusal(`typed data ${kind} does not match its own types`)
   }
-  // What is hashed is the root of the types, whatever the request calls it.
+  // The digest covers the root of the types, whatever the request names as its primary type.
   if (encodedType !== primaryType) throw new Refusal(`typed data says ${primaryType}, and its types make it ${encodedType}`)
   return digest
 }
 
 /**
- * Primary types by which a signature alone hands over tokens, rights over them, or whatever the wallet can do. A contract takes them only
- * under these very names, so that no other name stands for them.
+ * Primary types with which a signature alone hands over tokens, rights to them, or control of the wallet. A contract accepts them only
+ * under these names, so no other name can stand for them.
  */
-const names: readonly RegExp[] = [
+const rightsTypes: readonly RegExp[] = [
   // ERC-2612, DAI and ERC-4494 (Permit); Permit2 (PermitSingle, PermitBatch, PermitTransferFrom, PermitWitnessTransferFrom, …)
   /permit/i,
   // ERC-3009: TransferWithAuthorization, ReceiveWithAuthorization, CancelAuthorization
@@ -243,4 +226,4 @@ const names: readonly RegExp[] = [
   /^(Delegation|Delegate)$/i,
 ]
 
-const grantsRights = (primaryType: string): boolean => names.some((each) => each.test(primaryType))
+const grantsRights = (primaryType: string): boolean => rightsTypes.some((each) => each.test(primaryType))

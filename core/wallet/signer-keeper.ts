@@ -1,16 +1,18 @@
-// A process of its own between the server and the signer. It holds the passphrase, so that the server need not and a
-// signer that died can be started again, and passes every message on: the signer is who reads them. It never sees a key.
-import { exitWithParent, tellParent, supervise } from './supervisor.ts'
+// A process between the server and the signer. It holds the passphrase, so that the server does not have to, and starts the signer
+// again when it ends. It passes every other message on without reading it, and it never sees a key.
+import { exitWithParent, supervise, tellParent } from './supervisor.ts'
+
+const stopGraceMs = 2_000
 
 let open: object | undefined
 
 const signer = supervise({
   module: 'signer-process',
-  onMessage: (message) => {
+  onMessage(message) {
     if (message instanceof Object) tellParent(message)
   },
   onExit: (reason) => tellParent({ type: 'down', reason }),
-  onRestart: () => {
+  onRestart() {
     if (open) signer.send(open)
   },
 })
@@ -24,5 +26,5 @@ process.on('message', (message) => {
 })
 
 exitWithParent(() => {
-  void signer.stop(2_000).then(() => process.exit(0))
+  void signer.stop(stopGraceMs).then(() => process.exit(0))
 })

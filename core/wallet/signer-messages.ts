@@ -1,3 +1,4 @@
+// The messages between the server's process, the keeper and the signer's process. Each side checks what it receives.
 import { Type, type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { errorTable, type ErrorName } from '../errors.ts'
@@ -6,15 +7,16 @@ const id = Type.Integer()
 
 const open = Type.Object({
   type: Type.Literal('open'),
+  /** Each is a name, or a name, a colon and an argument. */
+  keySources: Type.Array(Type.String()),
   dataDir: Type.String(),
   passphrase: Type.Optional(Type.String()),
-  devnet: Type.Boolean(),
   policy: Type.Unknown(),
 })
 const policy = Type.Object({ type: Type.Literal('policy'), id, policy: Type.Unknown() })
 const sign = Type.Object({ type: Type.Literal('sign'), id, request: Type.Unknown() })
 
-/** What the server's process says to the signer's, through the keeper. `open` comes first and once. */
+/** Messages from the server to the signer, through the keeper. `open` comes first, and once. */
 const toSigner = Type.Union([open, policy, sign])
 export type ToSigner = Static<typeof toSigner>
 export type OpenMessage = Static<typeof open>
@@ -29,13 +31,13 @@ export type Wallet = Static<typeof wallet>
 
 const level = Type.Union([Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')])
 const errorName = Type.Refine(Type.Unsafe<ErrorName>({}), (value) => typeof value === 'string' && Object.hasOwn(errorTable, value))
-/** 65 bytes of secp256k1 (r, s, the parity of y), 64 of ed25519. */
+/** With secp256k1 65 bytes (r, s, the parity of y), with ed25519 64 bytes. */
 const signature = Type.Refine(
   Type.Unsafe<Uint8Array>({}),
   (value) => value instanceof Uint8Array && (value.length === 65 || value.length === 64),
 )
 
-/** What comes back. `down` is the keeper's: the signer ended and is being started again. */
+/** Messages to the server. The keeper sends `down`: the signer ended and is being started again. */
 const fromSigner = Type.Union([
   Type.Object({ type: Type.Literal('signed'), id, signature }),
   Type.Object({ type: Type.Literal('done'), id }),
@@ -88,15 +90,14 @@ const signRequest = Type.Object({
 export type TypedData = Static<typeof typedData>
 
 /**
- * What the signer is asked. `bytes` are those of an unsigned transaction (ethers' `unsignedSerialized`) or, with ed25519, of a
- * compiled message of Solana;
- * numbers in `typedData` are decimal strings where they do not fit a number.
+ * A request for one signature. With secp256k1 `bytes` are an unsigned transaction (ethers' `unsignedSerialized`), with ed25519 a
+ * compiled message of Solana. Integers in `typedData` that do not fit a number are decimal strings.
  */
 export type SignRequest = Static<typeof signRequest>
 
 export const isSignRequest = (value: unknown): value is SignRequest => Value.Check(signRequest, value)
 
-/** Typed data as it is drafted: JSON in UTF-8. Undefined where it is none. */
+/** Reads typed data from JSON in UTF-8, the form in which rails draft it. Undefined for anything else. */
 export function readTypedData(bytes: Uint8Array): TypedData | undefined {
   try {
     const read: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))

@@ -1,35 +1,76 @@
-// The signer's process: the only one that decrypts keys and holds them. It loads no plugin and talks to its parent only.
-import { devnetWallets, createKeyring, type Keyring } from './key-source.ts'
+// The signer's process: the only one that opens keys and signs. It loads no plugin and talks to its parent only.
+import { devnetKeys, type KeySource, type LockedWallet, type SigningWallet } from './key-source.ts'
+import { keystore, useNativeScrypt } from './keystore.ts'
+import { checkEvmRequest } from './policy-evm.ts'
+import { Refusal, networkKey, readPolicy, type SignerRules } from './policy.ts'
+import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
 import { exitWithParent, tellParent } from './supervisor.ts'
-import { Refusal, readPolicy, type SignerRules } from './policy.ts'
-import { useNativeScrypt, unlockKeystore, type UnlockedWallet } from './keystore.ts'
-import { readToSigner, type FromSigner, type OpenMessage, type ToSigner, isSignRequest } from './signer-messages.ts'
 
-let keyring: Keyring | undefined
+/** Every source of signatures, by its name in the setting `wallet.keySources`. */
+const keySources: Readonly<Record<string, KeySource>> = {
+  keystore,
+  devnet: devnetKeys,
+}
+
+interface OpenState {
+  readonly wallets: ReadonlyMap<string, SigningWallet>
+  readonly locked: ReadonlyMap<string, LockedWallet>
+  /** Present where there is a key of ed25519. */
+  readonly solana: typeof import('./policy-solana.ts') | undefined
+}
+
+let state: OpenState | undefined
 let rules: SignerRules = new Map()
+const signing = new Set<Promise<unknown>>()
 
 const tell = (message: FromSigner): void => tellParent(message)
 
-async function unlock({ dataDir, passphrase, devnet, policy }: OpenMessage): Promise<void> {
+async function open({ keySources: named, dataDir, passphrase, policy }: OpenMessage): Promise<void> {
   rules = readPolicy(policy)
-  const { wallets, locked } = await unlockKeystore(dataDir, passphrase)
-  const all = [...(devnet ? devnetWallets() : []), ...wallets]
-  keyring = await createKeyring(all, locked)
-  tell({ type: 'ready', processId: process.pid, wallets: all.map(withoutKey), problems: locked.map(({ problem }) => problem) })
+  const opened = await Promise.all(named.map((text) => openSource(text, { dataDir, passphrase })))
+  const wallets = opened.flatMap((source) => source.wallets)
+  const locked = opened.flatMap((source) => source.locked)
+  state = {
+    wallets: new Map(wallets.map((wallet) => [walletKey(wallet), wallet])),
+    locked: new Map(locked.map((wallet) => [walletKey(wallet), wallet])),
+    solana: wallets.some(({ curve }) => curve === 'ed25519') ? await import('./policy-solana.ts') : undefined,
+  }
+  tell({
+    type: 'ready',
+    processId: process.pid,
+    wallets: wallets.map(describeWallet),
+    problems: opened.flatMap((source) => source.problems),
+  })
 }
 
-const withoutKey = ({ chain, address, label, devnet }: UnlockedWallet) => ({
+async function openSource(text: string, options: { dataDir: string; passphrase: string | undefined }) {
+  const [name = '', ...rest] = text.split(':')
+  const source = Object.hasOwn(keySources, name) ? keySources[name] : undefined
+  if (!source) {
+    const problem = `wallet.keySources names "${name}", which is not a source of keys: use ${Object.keys(keySources).join(' or ')}.`
+    return { wallets: [], locked: [], problems: [problem] }
+  }
+  const { wallets, locked } = await source.open({ ...options, argument: rest.length === 0 ? undefined : rest.join(':') })
+  return { wallets, locked, problems: locked.map(({ problem }) => problem) }
+}
+
+/** What the server may know of a wallet: all but the key. */
+const describeWallet = ({ chain, address, label, devnet }: SigningWallet) => ({
   chain,
   address,
   ...(label === undefined ? {} : { label }),
   ...(devnet ? { devnet } : {}),
 })
 
-function sign(request: unknown): Uint8Array {
+const walletKey = ({ chain, address }: { chain: string; address: string }): string => `${chain}/${address.toLowerCase()}`
+
+/** @returns the signature, in the form of its curve. @throws Refusal */
+async function sign(request: unknown): Promise<Uint8Array> {
   if (!isSignRequest(request)) throw new Refusal('the request is malformed')
-  if (!keyring) throw new Refusal('the keystore is not open yet', 'SERVICE_UNINITIALIZED')
+  if (!state) throw new Refusal('the keys are not open yet', 'SERVICE_UNINITIALIZED')
   try {
-    return keyring.sign(request, rules)
+    const wallet = findWallet(request, state)
+    return await wallet.sign(checkRequest(request, wallet, state))
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { chain, network, address } = request
@@ -38,12 +79,38 @@ function sign(request: unknown): Uint8Array {
   }
 }
 
-function answer(message: ToSigner): void {
-  if (message.type === 'open') return void unlock(message)
+function findWallet(request: SignRequest, { wallets, locked }: OpenState): SigningWallet {
+  const { chain, address } = request
+  const wallet = wallets.get(walletKey(request))
+  if (wallet) return wallet
+  const problem = locked.get(walletKey(request))?.problem
+  if (problem !== undefined) throw new Refusal(`the key of ${address} is locked: ${problem}`, 'SERVICE_UNINITIALIZED')
+  throw new Refusal(`there is no key for ${address} on ${chain}; add it with "sluice wallet add" and restart the server`, 'LOAD_WALLET')
+}
+
+/** @returns what the policy allows to sign: a digest or a message */
+function checkRequest(request: SignRequest, { curve, address }: SigningWallet, { solana }: OpenState): Uint8Array {
+  const name = networkKey(request.chain, request.network)
+  const network = rules.get(name)
+  if (!network) throw new Refusal(`nothing is signed for ${name}: no plugin serves it`)
+  if (curve === 'secp256k1' && network.keys === 'secp256k1') return checkEvmRequest(request, network)
+  if (curve === 'ed25519' && network.keys === 'ed25519' && solana) return solana.checkSolanaRequest(request, address, network)
+  throw new Refusal(`the key of ${address} is one of ${curve}, and ${name} takes keys of ${network.keys}`)
+}
+
+async function answer(message: ToSigner): Promise<void> {
+  if (message.type === 'open') return open(message)
   const { id } = message
   try {
-    if (message.type === 'sign') return tell({ type: 'signed', id, signature: sign(message.request) })
+    if (message.type === 'sign') {
+      const signed = sign(message.request)
+      signing.add(signed)
+      const signature = await signed.finally(() => signing.delete(signed))
+      return tell({ type: 'signed', id, signature })
+    }
     rules = readPolicy(message.policy)
+    // A source that is slow may still be signing under the old policy.
+    await Promise.allSettled(signing)
     tell({ type: 'done', id })
   } catch (error) {
     if (error instanceof Refusal) tell({ type: 'failed', id, name: error.errorName, message: `The signer refused: ${error.message}.` })
@@ -51,7 +118,7 @@ function answer(message: ToSigner): void {
   }
 }
 
-// Messages of unexpected errors may quote what they were about; their names do not.
+// Messages of unexpected errors may quote a key or a request. The names of the errors do not.
 const describe = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
 
 process.on('uncaughtException', (error) => {
@@ -63,5 +130,5 @@ useNativeScrypt()
 exitWithParent(() => process.exit(0))
 process.on('message', (received) => {
   const message = readToSigner(received)
-  if (message) answer(message)
+  if (message) void answer(message)
 })

@@ -3,14 +3,14 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const firstBackoffMs = 100
-const longestBackoffMs = 10_000
-/** A process that ran this long was well: the next restart is quick again. */
-const wellAfterMs = 30_000
+const maxBackoffMs = 10_000
+/** The backoff starts anew after a process that ran this long. */
+const stableAfterMs = 30_000
 
 interface SupervisedProcess {
-  /** Messages to a process that is not there are dropped: `onDown` was or will be called. */
+  /** Drops the message while the process is down: `onExit` was or will be called. */
   send(message: object): void
-  /** Ends the process (it must end when its channel closes; after the grace it is killed) and waits for it. */
+  /** Closes the channel, at which the process must end, and waits for that. After the grace period it is killed. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -18,14 +18,13 @@ interface SuperviseOptions {
   /** A file of this folder, without its extension. */
   module: string
   onMessage(message: unknown): void
-  /** The process ended by itself; it will be started again. */
+  /** The process ended by itself. It will be started again. */
   onExit(reason: string): void
-  /** It was started again. */
   onRestart(): void
 }
 
 /** Forks a process and starts it again, with growing pauses, whenever it ends. */
-export function supervise({ module, onMessage, onExit: onDown, onRestart: onAgain }: SuperviseOptions): SupervisedProcess {
+export function supervise({ module, onMessage, onExit, onRestart }: SuperviseOptions): SupervisedProcess {
   let child: ChildProcess | undefined
   let stopping = false
   let ended = Promise.resolve()
@@ -43,21 +42,20 @@ export function supervise({ module, onMessage, onExit: onDown, onRestart: onAgai
         child = undefined
         resolve()
         if (stopping) return
-        if (performance.now() - startedAtMs > wellAfterMs) backoffMs = firstBackoffMs
-        restart = setTimeout(relaunch, backoffMs)
-        backoffMs = Math.min(backoffMs * 2, longestBackoffMs)
-        onDown(reason)
+        if (performance.now() - startedAtMs > stableAfterMs) backoffMs = firstBackoffMs
+        restart = setTimeout(() => {
+          launch()
+          onRestart()
+        }, backoffMs)
+        backoffMs = Math.min(backoffMs * 2, maxBackoffMs)
+        onExit(reason)
       }
       launched.once('exit', (code, signal) => end(signal ? `signal ${signal}` : `exit code ${code}`))
-      // Without a pid it never started and there will be no exit; other errors here are messages that were not delivered.
+      // Without a pid the process never started and emits no exit. Other errors here are messages that were not delivered.
       launched.on('error', (error) => {
         if (launched.pid === undefined) end(error.message)
       })
     })
-  }
-  const relaunch = (): void => {
-    launch()
-    onAgain()
   }
 
   launch()
@@ -77,35 +75,35 @@ export function supervise({ module, onMessage, onExit: onDown, onRestart: onAgai
   }
 }
 
-/** All that a child gets of the environment: no secret of the server's, no NODE_OPTIONS. The last is how coverage is measured. */
-const passedOn = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT', 'TZ', 'NODE_V8_COVERAGE']
+/** The variables that a child inherits: no secret of the server, no NODE_OPTIONS. The last one is for measuring coverage. */
+const inheritedVariables = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT', 'TZ', 'NODE_V8_COVERAGE']
 
-/** Forks a module of this folder as a process of its own, in the form that this one runs in: source (through tsx) or compiled. */
+/** Forks a module of this folder as a process, in the form that this one runs in: source (through tsx) or compiled. */
 export function forkModule(module: string): ChildProcess {
   const extension = path.extname(fileURLToPath(import.meta.url))
   const entry = fileURLToPath(new URL(`./${module}${extension}`, import.meta.url))
   return fork(entry, [], {
     execArgv: extension === '.ts' ? ['--import', import.meta.resolve('tsx/esm')] : [],
-    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.includes(name))),
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => inheritedVariables.includes(name))),
     serialization: 'advanced',
-    // A debugger or a heap dump that the server was started with must not reach the keys: flags are not inherited either.
+    // Node's flags are not inherited either: a debugger or heap dump of the server must not reach the keys.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
 }
 
 /**
- * How the processes beside the server behave: they end when the server does and on nothing else that is polite.
- * Ctrl-C and a service manager's SIGTERM go to the whole group; the server still needs its signer while it drains.
- * SIGUSR1 would open Node's debugger, through which any process of the same user could read the keys.
+ * Makes this process end when its parent does, and ignore signals. Ctrl-C and a service manager's SIGTERM go to the whole process
+ * group, but the server still needs its signer while it drains. SIGUSR1 would open Node's debugger, through which any process of the
+ * same user could read the keys.
  */
-export function exitWithParent(onServerGone: () => void): void {
+export function exitWithParent(onParentGone: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
-  process.on('disconnect', onServerGone)
-  // It may have ended while this process was still loading its modules: nobody heard that event.
-  if (!process.connected) onServerGone()
+  process.on('disconnect', onParentGone)
+  // The parent may have ended while this process was loading its modules. Then nobody heard the event.
+  if (!process.connected) onParentGone()
 }
 
-/** To the process that forked this one. When it is gone there is nobody to tell: `disconnect` follows. */
+/** Sends to the process that forked this one. Errors are ignored: when the parent is gone, `disconnect` follows. */
 export function tellParent(message: object): void {
   process.send?.(message, undefined, undefined, () => {})
 }

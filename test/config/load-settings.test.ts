@@ -28,7 +28,7 @@ describe('the settings', () => {
     expect(settings.ssl.certsDir).to.equal(path.join(home.folder, 'certs'))
     expect([settings.store, settings.wallet, settings.devnet, settings.log]).to.deep.equal([
       {},
-      { allowedSpenders: [] },
+      { allowedSpenders: [], keySources: ['keystore'] },
       { enabled: false, port: 8545 },
       { level: 'info' },
     ])
@@ -161,7 +161,7 @@ describe('the settings', () => {
     await rm(path.join(home.confDir, 'server.yml'))
     const file = await home.write('secret', 'hunter2\n')
     const settings = load({ SLUICE_WALLET_PASSPHRASE_FILE: 'secret' })
-    expect(settings.wallet).to.deep.equal({ allowedSpenders: [], passphraseFile: file })
+    expect(settings.wallet).to.deep.equal({ allowedSpenders: [], keySources: ['keystore'], passphraseFile: file })
     expect(JSON.stringify(settings)).not.to.contain('hunter2')
     expect(await described(() => load({ SLUICE_WALLET_PASSPHRASE_FILE: 'none' }))).to.contain('does not exist')
   })

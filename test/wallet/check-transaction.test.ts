@@ -45,7 +45,7 @@ const transferFrom = (owner: string, recipient: string): string => rights.encode
 
 const check = (bytes: Uint8Array, admin = false): string => checkTransaction({ bytes, from, admin, rules: localRules() })
 
-describe('what the signer signs of transactions', () => {
+describe('the policy for EVM transactions', () => {
   const signed: [string, TransactionLike<string>, boolean?][] = [
     ['a call of a declared contract, with value', {}],
     ['a legacy transaction', { type: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: feeCapRaw }],
@@ -56,7 +56,7 @@ describe('what the signer signs of transactions', () => {
     ['an empty transfer to oneself', { to: from, value: 0n, data: '0x' }],
     ['value to a declared contract without data', { to: wrapper, value: 5n, data: '0x' }],
     ['a deposit over a declared bridge', { to: dollar, value: 0n, data: transfer(bridge) }],
-    ['a deposit of a token that is declared besides', { to: wrapper, value: 0n, data: transfer(otherBridge) }],
+    ['a deposit of a token that is also declared', { to: wrapper, value: 0n, data: transfer(otherBridge) }],
   ]
   for (const [what, changes, admin] of signed) {
     it(`signs ${what}`, () => {
@@ -66,7 +66,7 @@ describe('what the signer signs of transactions', () => {
   }
 
   const refused: [string, TransactionLike<string>, RegExp, boolean?][] = [
-    ['another chain id', { chainId: 1 }, /for chain id 1, and ethereum\/local has 31337/],
+    ['another chain id', { chainId: 1 }, /for chain id 1, and the chain id of ethereum\/local is 31337/],
     [
       'a legacy transaction without a chain id',
       { type: 0, chainId: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 1n },
@@ -78,21 +78,21 @@ describe('what the signer signs of transactions', () => {
       { type: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: feeCapRaw + 1n },
       /fee cap/,
     ],
-    ['a stranger as target', { to: stranger }, /no contract that a connector declares/],
-    ['plain value to a stranger', { to: stranger, data: '0x', value: 1n }, /no contract that a connector declares/],
-    ['an admin calling a stranger', { to: stranger }, /no contract that a connector declares/, true],
+    ['a contract that no connector declares', { to: stranger }, /no connector declares the contract/],
+    ['value to an undeclared address', { to: stranger, data: '0x', value: 1n }, /no connector declares the contract/],
+    ['a call of an undeclared contract by an admin', { to: stranger }, /no connector declares the contract/, true],
     ['the creation of a contract', { to: null }, /creating a contract/],
     ['an access list transaction', { type: 1, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 1n }, /type 1/],
     ['an allowance for a stranger', { to: token, value: 0n, data: approve(stranger) }, /goes to 0x5555.*allowedSpenders/],
     ['an allowance for a stranger on a declared token', { to: wrapper, value: 0n, data: approve(stranger) }, /goes to 0x5555/],
     ['an allowance with value', { to: token, value: 1n, data: approve(router) }, /must have no value/],
     ['an allowance with value, by an admin', { to: token, value: 1n, data: approve(stranger) }, /must have no value/, true],
-    ['an allowance that is cut short', { to: token, value: 0n, data: approve(router).slice(0, -2) }, /wrong length/],
-    ['an allowance with more behind it', { to: token, value: 0n, data: `${approve(router)}00` }, /wrong length/],
+    ['an allowance with missing bytes', { to: token, value: 0n, data: approve(router).slice(0, -2) }, /wrong length/],
+    ['an allowance with additional bytes', { to: token, value: 0n, data: `${approve(router)}00` }, /wrong length/],
     [
-      'an allowance with dirt above the address',
+      'an allowance with non-zero bytes before the address',
       { to: token, value: 0n, data: approve(router).replace('0x095ea7b300', '0x095ea7b301') },
-      /no address/,
+      /not an address/,
     ],
     ['a transfer of a token', { to: token, value: 0n, data: rights.encodeFunctionData('transfer', [router, 1n]) }, /only approve is/],
     [
@@ -128,19 +128,19 @@ describe('what the signer signs of transactions', () => {
     ['a deposit of another token', { to: token, value: 0n, data: transfer(bridge) }, /only approve is/],
     ['a deposit of a declared token by the bridge of another', { to: wrapper, value: 0n, data: transfer(bridge) }, /goes to 0x8888/],
     ['a deposit with value', { to: dollar, value: 1n, data: transfer(bridge) }, /only approve is/],
-    ['a deposit that is cut short', { to: dollar, value: 0n, data: transfer(bridge).slice(0, -2) }, /only approve is/],
-    ['a deposit with more behind it', { to: dollar, value: 0n, data: `${transfer(bridge)}00` }, /only approve is/],
+    ['a deposit with missing bytes', { to: dollar, value: 0n, data: transfer(bridge).slice(0, -2) }, /only approve is/],
+    ['a deposit with additional bytes', { to: dollar, value: 0n, data: `${transfer(bridge)}00` }, /only approve is/],
     [
-      'a deposit with dirt above the address',
+      'a deposit with non-zero bytes before the address',
       { to: dollar, value: 0n, data: transfer(bridge).replace('0xa9059cbb00', '0xa9059cbb01') },
       /only approve is/,
     ],
     ['a deposit out of another wallet', { to: dollar, value: 0n, data: transferFrom(stranger, bridge) }, /only approve is/],
     ['a deposit by transferFrom', { to: dollar, value: 0n, data: transferFrom(from, bridge) }, /only approve is/],
     ['an allowance for a bridge', { to: dollar, value: 0n, data: approve(bridge) }, /goes to 0x8888/],
-    ['any other call of a token that is deposited', { to: dollar, value: 0n }, /no contract that a connector declares/],
+    ['any other call of a token that is deposited', { to: dollar, value: 0n }, /no connector declares the contract/],
     ['a call of the bridge itself', { to: bridge, value: 0n, data: transfer(bridge) }, /only approve is/],
-    ['value to the bridge', { to: bridge, value: 1n, data: '0x' }, /no contract that a connector declares/],
+    ['value to the bridge', { to: bridge, value: 1n, data: '0x' }, /no connector declares the contract/],
     ['value to oneself', { to: from, value: 1n, data: '0x' }, /to oneself/],
     ['data to oneself', { to: from, value: 0n, data: '0x12345678' }, /to oneself/],
   ]
@@ -178,23 +178,23 @@ describe('what the signer signs of transactions', () => {
     expect(() => check(bytesOf(tx))).to.throw(Refusal, /type 4/)
   })
 
-  it('refuses a tip above the fee', () => {
-    expect(() => check(rewritten((fields) => fields.with(2, '0xff').with(3, '0x05')))).to.throw(Refusal, /the tip \(255 wei\)/)
+  it('refuses a priority fee above the maximum fee', () => {
+    expect(() => check(rewritten((fields) => fields.with(2, '0xff').with(3, '0x05')))).to.throw(Refusal, /the priority fee \(255 wei\)/)
   })
 
-  it('refuses a transaction that is signed already', () => {
+  it('refuses a signed transaction', () => {
     const tx = transaction()
     tx.signature = Signature.from({ r: `0x${'11'.repeat(32)}`, s: `0x${'22'.repeat(32)}`, yParity: 0 })
     expect(() => check(Buffer.from(tx.serialized.slice(2), 'hex'))).to.throw(Refusal, /already has a signature/)
   })
 
-  it('refuses bytes that are no transaction', () => {
+  it('refuses bytes that are not a transaction', () => {
     expect(() => check(new Uint8Array())).to.throw(Refusal, /not a transaction/)
     expect(() => check(getBytes(AbiCoder.defaultAbiCoder().encode(['uint256'], [1])))).to.throw(Refusal, /not a transaction/)
     expect(() => check(getBytes(concat([bytesOf(transaction()), '0x00'])))).to.throw(Refusal, /not a transaction/)
   })
 
-  it('refuses a second way to write the same transaction', () => {
+  it('refuses a second encoding of the same transaction', () => {
     expect(() => check(rewritten((fields) => fields.with(1, '0x0001')))).to.throw(Refusal, /canonical/)
   })
 })

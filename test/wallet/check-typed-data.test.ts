@@ -20,7 +20,7 @@ const order: TypedData = {
 const wallet = '0xAbCdEf0000000000000000000000000000000001'
 const rulesFor = (changes: Partial<EvmRules> = {}): EvmRules => ({ ...localRules(), ...changes })
 
-describe('what the signer signs of typed data', () => {
+describe('the policy for typed data', () => {
   it('signs a kind that a connector declares, with or without the type of the domain', () => {
     const digest = TypedDataEncoder.hash(order.domain, order.types, order.message)
     expect(checkTypedData(order, wallet, rulesFor())).to.equal(digest)
@@ -36,11 +36,11 @@ describe('what the signer signs of typed data', () => {
 
   const permit = { Permit: [{ name: 'spender', type: 'address' }] }
   const refused: [string, Partial<TypedData>, RegExp][] = [
-    ['of another domain', { domain: { name: 'USD Coin' } }, /of no kind that a connector declares/],
-    ['without a domain name', { domain: {} }, /of no kind that a connector declares/],
+    ['of another domain', { domain: { name: 'USD Coin' } }, /no connector declares typed data/],
+    ['without a domain name', { domain: {} }, /no connector declares typed data/],
     ['of another type', { primaryType: 'Permit', types: permit }, /never signed/],
-    ['for no chain, and so for all', { domain: { name: 'Book', version: '1' } }, /names no chain id/],
-    ['for a contract that nobody declares', { domain: { ...order.domain, verifyingContract: token } }, /for the contract 0x3333/],
+    ['without a chain id', { domain: { name: 'Book', version: '1' } }, /names no chain id/],
+    ['for an undeclared contract', { domain: { ...order.domain, verifyingContract: token } }, /for the contract 0x3333/],
     ['for another chain', { domain: { ...order.domain, chainId: 1 } }, /for chain id 1/],
     [
       'that hides another type under the declared name',
@@ -55,12 +55,12 @@ describe('what the signer signs of typed data', () => {
     })
   }
 
-  it('signs for a contract that a connector declares, and where an exchange has none for the zero address', () => {
+  it('signs for a declared contract and for the zero address', () => {
     for (const verifyingContract of [router, `0x${'00'.repeat(20)}`])
       expect(checkTypedData({ ...order, domain: { ...order.domain, verifyingContract } }, wallet, rulesFor())).to.match(/^0x/)
   })
 
-  it('signs for no contract of another chain, though it has the address of a declared one', () => {
+  it('refuses a contract of another chain, even at the address of a declared one', () => {
     const rules = rulesFor({ typedData: [{ domain: 'Book', primaryType: 'Order', chainId: 1 }] })
     const domain = { ...order.domain, chainId: 1, verifyingContract: router }
     expect(() => checkTypedData({ ...order, domain }, wallet, rules)).to.throw(Refusal, /for the contract 0x1111/)

@@ -9,8 +9,8 @@ import { temporaryFolder } from './temporary-folder.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const program = `
-import { startSigner } from './core/wallet/signer/start-signer.js'
-import { saveKey } from './core/wallet/keystore/save-key.js'
+import { startSigner } from './core/wallet/signer.js'
+import { saveKey } from './core/wallet/keystore.js'
 import { examplePolicy, requestOf, transaction } from './test/wallet/example-policy.js'
 import { messageOf, seed, solanaPolicy, trade, wallet } from './test/wallet/ed25519/example-message.js'
 await saveKey({ dataDir: 'data', chain: 'solana', curve: 'ed25519', privateKey: seed, passphrase: 'correct horse', scryptN: 1024 })
@@ -25,7 +25,7 @@ await signer.stop()
 describe('the compiled signer', () => {
   const folder = temporaryFolder()
 
-  it('runs from the JavaScript beside it, without tsx', () => {
+  it('runs as JavaScript, without tsx', () => {
     const modules = path.join(root, 'node_modules')
     symlinkSync(modules, path.join(folder, 'node_modules'))
     writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')

@@ -75,7 +75,7 @@ describe("the server's process", () => {
     for (const processId of [server.pid ?? 0, ...children]) if (isAlive(processId)) process.kill(processId, 'SIGKILL')
   })
 
-  it('has neither key nor passphrase in its heap after signing, and none after the signer was started again', async () => {
+  it('has neither key nor passphrase in its heap, after signing and after a restart of the signer', async () => {
     const file = path.join(folder, 'heap.heapsnapshot')
     server.send(file)
     signerProcessId = await heard()
@@ -86,7 +86,7 @@ describe("the server's process", () => {
     expect(snapshot.includes(passphrase), 'passphrase').to.equal(false)
   })
 
-  it('has the key nowhere in its memory, and nor has the holder of the passphrase; the signer has', function () {
+  it('has no key in its memory, and neither has the keeper; only the signer has', function () {
     if (process.platform !== 'linux') this.skip()
     for (const digits of [keyDigits, seedDigits]) {
       const wanted = [Buffer.from(digits, 'hex'), Buffer.from(digits, 'latin1'), Buffer.from(digits, 'utf16le')]
@@ -96,7 +96,7 @@ describe("the server's process", () => {
     }
   })
 
-  it('shows neither in what it and its children were started with, and hands no secret of its environment on', function () {
+  it('shows no secret in command lines and environments of its children', function () {
     if (process.platform !== 'linux') this.skip()
     for (const processId of children) {
       const started = ['cmdline', 'environ'].map((each) => readFileSync(`/proc/${processId}/${each}`, 'latin1')).join()
@@ -104,7 +104,7 @@ describe("the server's process", () => {
     }
   })
 
-  it('opens no debugger into the signer for whoever sends SIGUSR1', async () => {
+  it('opens no debugger in the signer on SIGUSR1', async () => {
     for (const processId of children) process.kill(processId, 'SIGUSR1')
     // The control: the same signal does open one in a process that does not guard itself.
     process.kill(server.pid ?? 0, 'SIGUSR1')
@@ -112,7 +112,7 @@ describe("the server's process", () => {
     expect(said.match(/Debugger listening|Starting inspector/g)).to.have.length(1)
   })
 
-  it('takes the signer with it when it is killed', async () => {
+  it('ends the signer when it is killed', async () => {
     expect(children.map(isAlive)).to.deep.equal([true, true])
     process.kill(server.pid ?? 0, 'SIGKILL')
     await until(() => !children.some(isAlive))

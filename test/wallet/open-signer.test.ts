@@ -18,7 +18,7 @@ describe('opening the keystore beside the rest of the start', () => {
   })
   after(() => rmSync(home, { recursive: true, force: true }))
 
-  it('says at once which file should have the passphrase, from the folder above conf wherever the command was run', async () => {
+  it('reads the passphrase file relative to the folder above conf, and names it when it is missing', async () => {
     const settings = loadSettings({ confDir: conf, env: { SLUICE_WALLET_PASSPHRASE_FILE: 'passphrase' } })
     expect(await askPassphrase(settings)).to.equal('correct horse')
     rmSync(path.join(home, 'passphrase'))
@@ -27,7 +27,7 @@ describe('opening the keystore beside the rest of the start', () => {
     expect(String(error)).to.contain(path.join(home, 'passphrase'))
   })
 
-  it("fails for whoever awaits it later, and is nobody's unhandled rejection until then", async () => {
+  it('fails when it is awaited, without an unhandled rejection before', async () => {
     const settings = loadSettings({ confDir: conf, env: {} })
     const unhandled: unknown[] = []
     const note = (thrown: unknown) => unhandled.push(thrown)

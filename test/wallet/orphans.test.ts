@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { expect } from 'chai'
 import { forkModule } from '../../core/wallet/supervisor.ts'
 
-describe('a process beside the server', () => {
+describe('the keeper and the signer', () => {
   for (const module of ['signer-keeper', 'signer-process']) {
-    it(`ends when the server was gone before it had loaded: ${module}`, async () => {
+    it(`end when the server is gone before they have loaded: ${module}`, async () => {
       const child = forkModule(module)
       try {
         child.disconnect()

@@ -6,8 +6,8 @@ import { refusalOf, refusesStrangeKeys } from './strange-keys.ts'
 const key = '4bd6b45fdc4c8cbd7fd3e0318961b5d0470d6d4fb31bc1eb51aad054b7da2cb8'
 const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
 
-describe('a private key as people paste it', () => {
-  it('is taken with and without 0x, in any letter case, with white space around it', () => {
+describe('parsing a private key of an EVM chain', () => {
+  it('accepts a key with and without 0x, in any letter case, with white space around it', () => {
     for (const text of [key, `0x${key}`, `0X${key.toUpperCase()}`, `  ${key}\r\n`]) expect(parseSecp256k1Key(text)).to.equal(`0x${key}`)
   })
 
@@ -27,7 +27,7 @@ describe('a private key as people paste it', () => {
     ['more than the order of the curve', 'f'.repeat(64), /order of the curve/],
   ])
 
-  it('is refused when everybody has it', () => {
+  it('refuses the keys of well-known accounts', () => {
     for (const [index, address] of wellKnownAddresses.entries()) {
       const wallet = HDNodeWallet.fromPhrase(wellKnownMnemonic, '', wellKnownPath(index))
       expect(wallet.address).to.equal(address)

@@ -9,19 +9,19 @@ function terminal(typed: string): { input: PassThrough; output: PassThrough; sho
 }
 
 describe('a question at the terminal', () => {
-  it('gives the answer, which is seen', async () => {
+  it('returns the answer and shows it', async () => {
     const at = terminal('yes\r')
     expect(await ask('Sure? ', at)).to.equal('yes')
     expect(at.shown()).to.include('Sure? ').and.include('yes')
   })
 
-  it('gives a hidden answer, of which nothing is seen', async () => {
+  it('returns a hidden answer and does not show it', async () => {
     const at = terminal('hunter3\u007f2 é\r')
     expect(await askHidden('Passphrase: ', at)).to.equal('hunter2 é')
     expect(at.shown()).to.equal('Passphrase: \n')
   })
 
-  it('ends with Ctrl-C and Ctrl-D', async () => {
+  it('is cancelled by Ctrl-C and Ctrl-D', async () => {
     for (const typed of ['half\u0003', '\u0004']) {
       const error = await askHidden('Passphrase: ', terminal(typed)).catch((reason: unknown) => reason)
       expect(error).to.be.an('error').with.property('message', 'Cancelled; nothing was changed.')

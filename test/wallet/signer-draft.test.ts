@@ -9,13 +9,13 @@ const typedData = {
 }
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
-describe('what the signer is asked for', () => {
-  it('is the very typed data that a rail drafted, without the body that leaves', () => {
+describe('the draft that the signer gets', () => {
+  it('is the typed data that a rail drafted', () => {
     const draft = draftOf({ scheme: 'typed-data', bytes: bytesOf(typedData), body: { action: 'order' } })
     expect(draft).to.deep.equal({ scheme: 'eip712', typedData })
   })
 
-  it('is nothing where a plugin drafted no typed data', () => {
+  it('is refused where a plugin drafted malformed typed data', () => {
     const drafted = [{}, { ...typedData, domain: { ...typedData.domain, colour: 'red' } }, { ...typedData, types: 7 }]
     for (const bytes of [...drafted.map(bytesOf), Uint8Array.of(0xff), new TextEncoder().encode('{')])
       expect(() => draftOf({ scheme: 'typed-data', bytes }))

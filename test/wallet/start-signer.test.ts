@@ -20,7 +20,7 @@ const keep =
   (fields: object, message = ''): void => {
     logged.push(JSON.stringify({ level, message, ...fields }))
   }
-/** What is to happen at the next error: a signer is down for so short a time that a look now and then may miss it. */
+/** Runs at the next logged error: a signer is down for so short a time that polling may miss it. */
 let atError: (() => void) | undefined
 const log = {
   info: keep('info'),
@@ -91,7 +91,7 @@ describe('the signer', () => {
     expect(verifyTypedData(typedData.domain, typedData.types, typedData.message, hexlify(signature))).to.equal(real.address)
   })
 
-  it('signs a hundred at once, each its own', async () => {
+  it('signs a hundred transactions at once and answers each with its own signature', async () => {
     const all = Array.from({ length: 100 }, (_, nonce) => transaction({ nonce }))
     const signatures = await Promise.all(all.map((tx) => signer.sign(requestOf(devnet0, tx))))
     for (const [index, tx] of all.entries()) {
@@ -109,11 +109,11 @@ describe('the signer', () => {
   it('refuses with the reason, which it logs', async () => {
     const refused = await failure(signer.sign(requestOf(real.address, transaction({ to: stranger }))))
     expect(refused.name).to.equal('FORBIDDEN')
-    expect(refused.message).to.match(/The signer refused: .* no contract that a connector declares on ethereum\/local/)
-    expect(logged.at(-1)).to.match(/"warn".*refused to sign.*"network":"local".*no contract/)
+    expect(refused.message).to.match(/The signer refused: no connector declares the contract .* on ethereum\/local/)
+    expect(logged.at(-1)).to.match(/"warn".*refused to sign.*"network":"local".*no connector declares/)
   })
 
-  it('refuses wallets and networks that it does not know, and what is no request', async () => {
+  it('refuses unknown wallets, unknown networks and malformed requests', async () => {
     expect((await failure(signer.sign(requestOf(stranger, transaction())))).name).to.equal('LOAD_WALLET')
     expect((await failure(signer.sign(requestOf(real.address, transaction(), { chain: 'polygon' })))).name).to.equal('LOAD_WALLET')
     expect((await failure(signer.sign(requestOf(real.address, transaction(), { network: 'goerli' })))).message).to.match(
@@ -125,14 +125,14 @@ describe('the signer', () => {
     }
   })
 
-  it('does not sign what does not cross to its process', async () => {
+  it('rejects a request that cannot be sent to its process', async () => {
     // @ts-expect-error a function cannot be sent
     const refused = await signer.sign({ ...requestOf(real.address, transaction()), admin: () => true }).catch((error: unknown) => error)
     expect(refused).to.be.an('error')
     await signer.sign(requestOf(real.address, transaction()))
   })
 
-  it('follows a new policy at once, and keeps the old one when the new one is malformed', async () => {
+  it('applies a new policy at once, and keeps the old one when the new one is malformed', async () => {
     const tx = transaction({ to: stranger })
     const [local] = examplePolicy.networks
     if (!local) throw new Error('the example has no network')
@@ -147,7 +147,7 @@ describe('the signer', () => {
     expect((await failure(signer.sign(requestOf(real.address, tx)))).name).to.equal('FORBIDDEN')
   })
 
-  it('is started again when it is killed, with its keys and its newest policy; what was under way fails in a definite way', async () => {
+  it('restarts after a kill with its keys and its newest policy, and rejects the requests under way', async () => {
     const [local] = examplePolicy.networks
     if (!local) throw new Error('the example has no network')
     await signer.setPolicy({ ...examplePolicy, networks: [{ ...local, contracts: [stranger] }] })
@@ -168,7 +168,7 @@ describe('the signer', () => {
     await signer.setPolicy(examplePolicy)
   })
 
-  it('takes a policy while it is down', async () => {
+  it('accepts a policy while it is down', async () => {
     const heard = new Promise<{ wasReady: boolean; set: Promise<void> }>((done) => {
       atError = () => done({ wasReady: signer.isReady(), set: signer.setPolicy({ networks: [], allowedSpenders: [] }) })
     })
@@ -181,7 +181,7 @@ describe('the signer', () => {
     await signer.setPolicy(examplePolicy)
   })
 
-  it('is not disturbed by Ctrl-C, SIGTERM and SIGHUP, which its group gets', async () => {
+  it('ignores Ctrl-C, SIGTERM and SIGHUP', async () => {
     const processId = signer.processId() ?? 0
     for (const each of [processId, parentOf(processId)]) {
       for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(each, name)
@@ -191,7 +191,7 @@ describe('the signer', () => {
     expect(isAlive(parentOf(processId))).to.equal(true)
   })
 
-  it('keeps real keys locked, and says so, when the holder of the passphrase is killed', async () => {
+  it('keeps the keys of the keystore locked, and says so, after the keeper of the passphrase was killed', async () => {
     const own = await start()
     try {
       const before = own.processId() ?? 0
@@ -207,7 +207,7 @@ describe('the signer', () => {
     }
   })
 
-  it('leaves no process when it is stopped, and signs nothing any more', async () => {
+  it('leaves no process behind when it stops, and signs nothing afterwards', async () => {
     const own = await start()
     const processIds = [own.processId() ?? 0, parentOf(own.processId() ?? 0)]
     const underWay = failure(own.sign(requestOf(real.address, transaction())))
@@ -218,7 +218,7 @@ describe('the signer', () => {
     expect((await failure(own.sign(requestOf(real.address, transaction())))).name).to.equal('SERVICE_UNINITIALIZED')
   })
 
-  it('does not start with a wrong passphrase, without one, or with a damaged key, and names the file', async () => {
+  it('refuses to start with a wrong passphrase or without one, and names the file', async () => {
     const file = keyFile(dataDir, 'ethereum', real.address)
     const wrong = await failure(start({ passphrase: 'wrong horse' }))
     expect(wrong.message)
@@ -231,13 +231,27 @@ describe('the signer', () => {
       .and.match(/SLUICE_WALLET_PASSPHRASE_FILE/)
   })
 
+  it('refuses to start with an unknown key source, and names those that there are', async () => {
+    const { message } = await failure(start({ keySources: ['keystore', 'kms:eu-west-1'] }))
+    expect(message).to.match(/wallet\.keySources names "kms", which is not a source of keys: use keystore or devnet/)
+  })
+
+  it('opens only the key sources that it is told to', async () => {
+    const own = await start({ keySources: ['devnet'], passphrase: undefined, devnet: false })
+    try {
+      expect(own.wallets().map(({ address }) => address)).to.deep.equal(wellKnownAddresses.slice(0, 3))
+    } finally {
+      await own.stop()
+    }
+  })
+
   it('starts without a passphrase where there are no keys', async () => {
     const own = await start({ dataDir: path.join(dataDir, 'empty'), passphrase: undefined, devnet: false })
     expect(own.wallets()).to.deep.equal([])
     await own.stop()
   })
 
-  it('names every damaged file at start', async () => {
+  it('names a damaged file at start', async () => {
     const damagedDir = path.join(dataDir, 'damaged')
     await saveKey({ dataDir: damagedDir, chain: 'ethereum', privateKey: real.privateKey, passphrase, scryptN: 1024 })
     const file = keyFile(damagedDir, 'ethereum', real.address)

@@ -30,14 +30,14 @@ describe('sluice wallet', () => {
     expect(listWallets(dataDir()).map(({ address }) => address)).to.deep.equal([second.address])
   })
 
-  it('makes a new key, and opens nothing that others could read', () => {
+  it('makes a new key in a file that only its owner can read', () => {
     expect(sluice(['add', '--new']).out).to.match(/^Added 0x[0-9a-fA-F]{40} for ethereum/)
     const [file = ''] = listWallets(dataDir()).map((entry) => entry.file)
     expect(statSync(file).mode & 0o777).to.equal(0o600)
     expect(readdirSync(path.dirname(file))).to.have.length(1)
   })
 
-  it('refuses a key or seed phrase as an argument wherever it stands, says that it is burnt, and does not repeat it', () => {
+  it('refuses a key or seed phrase in any argument, says that it is compromised, and does not repeat it', () => {
     const key = newKey().privateKey
     const wrong = [
       ['add', key],
@@ -57,7 +57,7 @@ describe('sluice wallet', () => {
     expect(listWallets(dataDir())).to.deep.equal([])
   })
 
-  it('refuses a key that is there already, a well-known one, and one that is none, and changes nothing', () => {
+  it('refuses a known key, a well-known key and an invalid key, and changes nothing', () => {
     const wallet = newKey()
     const known = Wallet.fromPhrase(wellKnownMnemonic).privateKey
     sluice(['add', '--key-file', '-'], { input: wallet.privateKey })
@@ -73,7 +73,7 @@ describe('sluice wallet', () => {
     expect(listWallets(dataDir()).map(({ address }) => address)).to.deep.equal([wallet.address])
   })
 
-  it('holds all keys under one passphrase', () => {
+  it('keeps all keys under one passphrase', () => {
     expect(sluice(['add', '--new'], { passphraseFile: fileOf('short') }).err).to.match(/fewer than 8 characters/)
     sluice(['add', '--new'])
     const { status, err } = sluice(['add', '--new'], { passphraseFile: fileOf('another horse'), secrets: ['another horse'] })
@@ -96,7 +96,7 @@ describe('sluice wallet', () => {
     expect(opened.privateKey).to.equal(wallet.privateKey)
   })
 
-  it('says what to do when it cannot go on', () => {
+  it('says what to do when it fails', () => {
     const cases: [string[], RegExp, { passphraseFile?: string }?][] = [
       [['add'], /no terminal to ask for the key at.*--key-file/],
       [['add', '--new'], /no terminal to ask at.*SLUICE_WALLET_PASSPHRASE_FILE/, { passphraseFile: '' }],

@@ -143,11 +143,11 @@ describe('what the signer signs of messages', () => {
       /Token program are not signed/,
     ],
     [
-      'an approval by Token-2022',
+      'an approval of Token-2022',
       [altered(getApproveInstruction({ source: account, delegate: stranger, owner, amount: 1n }), { programAddress: token2022 })],
       /Token/,
     ],
-    ['a program that nobody declares', [{ programAddress: stranger }], /no program that a connector declares on solana\/mainnet/],
+    ['an undeclared program', [{ programAddress: stranger }], /no connector declares the program .* on solana\/mainnet/],
     [
       "a memo that names a stranger's account",
       [memo([{ address: stranger, role: AccountRole.READONLY }])],
@@ -168,9 +168,9 @@ describe('what the signer signs of messages', () => {
     ['two prices', [price(1n), price(1n)], /twice/],
     ['two limits', [limit(), limit()], /twice/],
     ['a larger heap', [budget(1, 0, 0, 1, 0)], /only the limit and the price/],
-    ['a price that is cut short', [budget(3, 1, 0, 0)], /malformed/],
-    ['a limit with more behind it', [budget(2, 1, 0, 0, 0, 0)], /malformed/],
-    ['nothing for the Compute Budget program', [budget()], /only the limit and the price/],
+    ['a price with missing bytes', [budget(3, 1, 0, 0)], /malformed/],
+    ['a limit with additional bytes', [budget(2, 1, 0, 0, 0, 0)], /malformed/],
+    ['a Compute Budget instruction without data', [budget()], /only the limit and the price/],
     ['a price with an account', [altered(price(1n), { accounts: [{ address: stranger, role: AccountRole.READONLY }] })], /takes none/],
   ]
   for (const [what, instructions, reason] of refused) {
@@ -193,7 +193,7 @@ describe('what the signer signs of messages', () => {
     expect(() => check(messageOf([transfer]), solanaRules([SYSTEM_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS]))).to.throw(Refusal, /System/)
   })
 
-  it('refuses what somebody else pays or must sign too', () => {
+  it('refuses a message that another account pays or must sign too', () => {
     expect(() => check(messageOf([trade], { feePayer: stranger }))).to.throw(Refusal, /paid by .*, not by the wallet/)
     const two = altered(trade, { accounts: [{ address: stranger, role: AccountRole.READONLY_SIGNER }] })
     expect(() => check(messageOf([two]))).to.throw(Refusal, /needs 2 signatures/)

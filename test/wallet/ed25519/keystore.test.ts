@@ -27,7 +27,7 @@ describe('the keystore, with a key of ed25519', () => {
   })
   const file = (address: string = wallet): string => keyFile(dataDir, 'solana', address)
 
-  it('shows its address, curve and label without the passphrase, and gives back the seed with it', async () => {
+  it('shows address, curve and label without the passphrase, and decrypts the seed with it', async () => {
     expect(listWallets(dataDir)).to.deep.equal([{ chain: 'solana', address: wallet, curve: 'ed25519', label: 'main', file: file() }])
     expect(await decryptKey(readFileSync(file(), 'utf8'), passphrase, file())).to.deep.equal({
       curve: 'ed25519',
@@ -44,7 +44,7 @@ describe('the keystore, with a key of ed25519', () => {
     expect(findWallets(dataDir, wallet.toLowerCase())).to.have.length(0)
   })
 
-  it('keeps every seed that is let in, those with zeros in front too', async () => {
+  it('keeps seeds with leading zeros', async () => {
     const small = `0x${'00'.repeat(31)}01`
     const address = await saveKey({ dataDir, chain: 'solana', curve: 'ed25519', privateKey: small, passphrase, scryptN: 1024 })
     expect(address).to.equal(curves.ed25519.addressOf(small))
@@ -54,16 +54,20 @@ describe('the keystore, with a key of ed25519', () => {
 
   const damages: [string, (good: string) => void, RegExp][] = [
     ['renamed', () => renameSync(file(), file(stranger)), /holds the key of .*, not of the address in its name/],
-    ['renamed to what is no address', () => renameSync(file(), file(wallet.replace('N', '0'))), /not named after an address/],
+    ['renamed to an invalid address', () => renameSync(file(), file(wallet.replace('N', '0'))), /not named after an address/],
     ['renamed, and changed to fit', (good) => swap(good.replaceAll(wallet, stranger)), /another key than that of its address/],
-    ['said to be of the other curve', (good) => writeFileSync(file(), good.replace('ed25519', 'secp256k1')), /its address is malformed/],
+    [
+      'marked as a key of the other curve',
+      (good) => writeFileSync(file(), good.replace('ed25519', 'secp256k1')),
+      /its address is malformed/,
+    ],
     [
       'said to be of a curve that nobody knows',
       (good) => writeFileSync(file(), good.replace('ed25519', 'p256')),
       /a kind that this version does not know/,
     ],
-    ['robbed of its curve', (good) => writeFileSync(file(), good.replace('"curve":"ed25519",', '')), /its address is malformed/],
-    ['robbed of its address', (good) => writeFileSync(file(), good.replace(`"address":"${wallet}"`, '"address":""')), /names no address/],
+    ['stripped of its curve', (good) => writeFileSync(file(), good.replace('"curve":"ed25519",', '')), /its address is malformed/],
+    ['stripped of its address', (good) => writeFileSync(file(), good.replace(`"address":"${wallet}"`, '"address":""')), /names no address/],
     [
       'changed in its cipher text',
       (good) => writeFileSync(file(), good.replace(/"ciphertext":"../, '"ciphertext":"00')),

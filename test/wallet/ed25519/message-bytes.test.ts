@@ -23,7 +23,7 @@ const rewritten = (change: (compiled: Compiled) => Partial<Compiled>): Uint8Arra
 }
 
 describe('the bytes of a message', () => {
-  it('are read as what they say', () => {
+  it('are decoded into signer, fee payer and instructions', () => {
     for (const bytes of [good, legacy]) {
       const { feePayer, signerCount, instructions } = decodeMessage(bytes)
       expect({ feePayer, signerCount }).to.deep.equal({ feePayer: wallet, signerCount: 1 })
@@ -57,32 +57,36 @@ describe('the bytes of a message', () => {
       /lookup table/,
     ],
     [
-      'an account that stands twice',
+      'a message that names an account twice',
       () => rewritten(({ staticAccounts }) => ({ staticAccounts: [...staticAccounts, wallet] })),
       /an account twice/,
     ],
     [
-      'an account that is not there',
+      'an instruction with an unknown account',
       () => rewritten(({ instructions }) => ({ instructions: instructions.map((each) => ({ ...each, accountIndices: [200] })) })),
       /does not have/,
     ],
     [
-      'a program that is not there',
+      'an instruction of an unknown program',
       () => rewritten(({ instructions }) => ({ instructions: instructions.map((each) => ({ ...each, programAddressIndex: 99 })) })),
       /does not have/,
     ],
-    ['no accounts at all', () => rewritten(() => ({ staticAccounts: [], instructions: [] })), /does not have/],
-    ['nobody who signs', () => rewritten(({ header }) => ({ header: { ...header, numSignerAccounts: 0 } })), /nobody who signs/],
-    ['more who sign than accounts', () => rewritten(({ header }) => ({ header: { ...header, numSignerAccounts: 200 } })), /signatures/],
+    ['a message without accounts', () => rewritten(() => ({ staticAccounts: [], instructions: [] })), /does not have/],
+    ['a message without signers', () => rewritten(({ header }) => ({ header: { ...header, numSignerAccounts: 0 } })), /no writable signer/],
     [
-      'a payer who cannot pay, since nothing of his may change',
+      'a message with more signers than accounts',
+      () => rewritten(({ header }) => ({ header: { ...header, numSignerAccounts: 200 } })),
+      /signatures/,
+    ],
+    [
+      'a message whose fee payer is read-only',
       () => rewritten(({ header }) => ({ header: { ...header, numReadonlySignerAccounts: 1 } })),
-      /nobody who signs and may be charged/,
+      /no writable signer/,
     ],
     [
       'the wallet as a program',
       () => rewritten(({ instructions }) => ({ instructions: instructions.map((each) => ({ ...each, programAddressIndex: 0 })) })),
-      /no program that a connector declares/,
+      /no connector declares the program/,
     ],
   ]
   for (const [what, bytes, reason] of refused) {
@@ -91,11 +95,11 @@ describe('the bytes of a message', () => {
     })
   }
 
-  it('that are signed differ by every byte: with another blockhash they are another message, of the same meaning', () => {
+  it('are signed with another blockhash too', () => {
     check(messageOf([trade], { hash: address('GThUX1Atko4tqhN2NaiTazWSeFWMuiUvfFnyJyUghFMJ') }))
   })
 
-  it('are signed or refused, whatever they are', () => {
+  it('are signed or refused, never an unexpected error', () => {
     const outcome = (bytes: Uint8Array): string => {
       try {
         check(bytes)

@@ -25,13 +25,13 @@ const seed = `0x${pair.subarray(0, 32).toString('hex')}`
 const exported = encodeBase58(pair)
 const list = JSON.stringify([...pair])
 
-describe('a private key of Solana as people paste it', () => {
-  it('is taken in base58, as wallets export it, and as the list of solana-keygen, with white space around it', () => {
+describe('parsing a private key of Solana', () => {
+  it('accepts base58, as wallets export it, and the list of solana-keygen, with white space around them', () => {
     for (const text of [exported, ` ${exported}\r\n`, list, `${list}\n`, JSON.stringify([...pair], undefined, 2)])
       expect(parseEd25519Key(text)).to.equal(seed)
   })
 
-  it("has the address that Solana's own library gives it", async () => {
+  it("derives the same address as Solana's own library", async () => {
     for (let count = 0; count < 20; count += 1) {
       const each = newPair()
       const { address } = await createKeyPairSignerFromBytes(each)
@@ -54,21 +54,21 @@ describe('a private key of Solana as people paste it', () => {
     ['mistyped into letters that base58 does not have', `${exported.slice(0, -1)}0`, /0, O, I, l/],
     ['one whose halves do not belong together', encodeBase58(otherHalf), /second half/],
     ['a list whose halves do not belong together', JSON.stringify([...otherHalf]), /second half/],
-    ['a list that is cut', list.slice(0, -5), /none that can be read/],
+    ['a list that is cut', list.slice(0, -5), /cannot be read/],
     ['a list of the seed alone', JSON.stringify([...pair.subarray(0, 32)]), /This list has 32/],
     ['a list of something else', JSON.stringify([...pair.subarray(1), 256]), /bytes/],
     ['a list of texts', JSON.stringify([...pair].map(String)), /bytes/],
     ['a seed phrase', wellKnownMnemonic, /seed phrase/],
     ['a keystore file', '{"version":3}', /--keystore-file/],
-    ['zeros', JSON.stringify([...new Uint8Array(64)]), /nothing but zeros/],
+    ['zeros', JSON.stringify([...new Uint8Array(64)]), /all zeros/],
     ['beyond what the format of the keystore holds', encodeBase58(pairOf('ff'.repeat(32))), /format of the keystore/],
   ])
 
-  it('is told from a key of an EVM chain by that one too', () => {
+  it('is recognized as a key of Solana by the parser for EVM chains', () => {
     for (const text of [exported, list]) expect(() => parseSecp256k1Key(text)).to.throw(/Solana.*--chain/)
   })
 
-  it('is known for a secret wherever it stands', () => {
+  it('is recognized as a secret anywhere in a text', () => {
     for (const text of [exported, list, `[${[...pair].join(', ')}`, seed, pair.toString('hex')]) {
       expect(looksLikeSecret(text), text.slice(0, 4)).to.equal(true)
       expect(containsKey(`error: unknown option '--key=${text}'`), text.slice(0, 4)).to.equal(true)
@@ -79,7 +79,7 @@ describe('a private key of Solana as people paste it', () => {
 })
 
 describe('base58', () => {
-  it('reads what it wrote, in one spelling and one length', () => {
+  it('decodes what it encoded, in one spelling and one length only', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
         const text = encodeBase58(bytes)

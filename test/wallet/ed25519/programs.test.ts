@@ -6,7 +6,7 @@ const factsOf = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../fixtures/published/${name}.json`, import.meta.url), 'utf8')).facts
 
 describe('the programs that the signer knows', () => {
-  it('are where their packages say that they are deployed', () => {
+  it('have the addresses that their packages give', () => {
     expect(factsOf('solana-memo')).to.deep.equal({ MEMO_PROGRAM_ADDRESS: memoProgram })
     expect(factsOf('solana-token-2022')).to.include({ TOKEN_2022_PROGRAM_ADDRESS: tokenPrograms[1] })
   })

@@ -69,7 +69,7 @@ describe('the signer, with keys of both curves', () => {
     expect(logged.join('\n')).not.to.include(seed.slice(2)).and.not.include(passphrase)
   })
 
-  it("makes signatures that Node and Solana's own library take for the wallet's", async () => {
+  it("makes signatures that Node and Solana's own library verify", async () => {
     for (const version of [0, 'legacy'] as const) {
       const bytes = messageOf([limit(), price(1n), trade], { version })
       const signature = await signer.sign(requestFor(bytes))
@@ -81,7 +81,7 @@ describe('the signer, with keys of both curves', () => {
     }
   })
 
-  it('signs what a node of Solana runs: a token account of its own', async () => {
+  it('signs the creation of a token account, and a node of Solana accepts it', async () => {
     const solana = await startSolana({ slotMs: 'by hand' })
     try {
       await solana.fund(wallet, 1_000_000_000n)
@@ -113,23 +113,23 @@ describe('the signer, with keys of both curves', () => {
   it('refuses with the reason, which it logs', async () => {
     const bytes = messageOf([{ programAddress: stranger }])
     expect(await failure(signer.sign(requestFor(bytes)))).to.match(
-      /^FORBIDDEN: The signer refused: .* no program that a connector declares on solana/,
+      /^FORBIDDEN: The signer refused: no connector declares the program .* on solana/,
     )
-    expect(logged.at(-1)).to.match(/refused to sign.*"network":"mainnet".*no program/)
+    expect(logged.at(-1)).to.match(/refused to sign.*"network":"mainnet".*no connector declares/)
     expect(await failure(signer.sign(requestFor(messageOf([trade]), { network: 'testnet' })))).to.match(/no plugin serves it/)
   })
 
-  it('signs what belongs to a curve with keys of that curve only', async () => {
+  it('signs a transaction only with a key of its curve', async () => {
     const evmDraft = { scheme: 'secp256k1' as const, bytes: bytesOf(transaction()) }
     const solanaDraft = { scheme: 'ed25519' as const, bytes: messageOf([trade]) }
     const typedData = { domain: { name: 'Book' }, types: {}, primaryType: 'Order', message: {} }
-    expect(await failure(signer.sign(requestFor(solanaDraft.bytes, { draft: evmDraft })))).to.match(
-      /messages of Solana, and what is to be signed is none/,
-    )
+    expect(await failure(signer.sign(requestFor(solanaDraft.bytes, { draft: evmDraft })))).to.match(/expects a message of Solana/)
     expect(await failure(signer.sign(requestFor(solanaDraft.bytes, { draft: { scheme: 'eip712', typedData } })))).to.match(
-      /messages of Solana/,
+      /expects a message of Solana/,
     )
-    expect(await failure(signer.sign(requestOf(evmAddress, transaction(), { draft: solanaDraft })))).to.match(/transactions of EVM chains/)
+    expect(await failure(signer.sign(requestOf(evmAddress, transaction(), { draft: solanaDraft })))).to.match(
+      /expects an EVM transaction or EIP-712 data/,
+    )
     expect(await failure(signer.sign(requestFor(solanaDraft.bytes, { address: evmMisplaced })))).to.match(
       /one of secp256k1, and solana\/mainnet takes keys of ed25519/,
     )
@@ -142,7 +142,7 @@ describe('the signer, with keys of both curves', () => {
     await signer.sign(requestOf(evmAddress, transaction()))
   })
 
-  it("does not take an address in other letters' case for the wallet's", async () => {
+  it('distinguishes addresses that differ in letter case only', async () => {
     const other = address(wallet.toLowerCase())
     const bytes = messageOf([{ ...trade, accounts: [] }], { feePayer: other })
     expect(await failure(signer.sign(requestFor(bytes, { address: other })))).to.match(/paid by .*, not by the wallet/)

@@ -27,7 +27,7 @@ describe('sluice wallet, on a chain whose keys are of ed25519', () => {
   const { fileOf, sluice, dataDir } = walletCommandInFolder()
   const add = (...args: string[]) => ['add', '--chain', 'solana', ...args]
 
-  it("adds the file of solana-keygen and a wallet's export, lists them beside others, and removes one", async () => {
+  it("adds a file of solana-keygen and a wallet's export, lists them, and removes one", async () => {
     const [first, second] = [await newPair(), await newPair()]
     const secrets = [...first.secrets, ...second.secrets]
     const bare = fileOf(`${first.list}\n`)
@@ -57,7 +57,7 @@ describe('sluice wallet, on a chain whose keys are of ed25519', () => {
       .and.not.include(second.address)
   })
 
-  it('makes a new key, in a file that no other program takes for one of its own', async () => {
+  it('makes a new key in a file that other programs refuse', async () => {
     expect(sluice(add('--new')).out).to.match(/^Added [1-9A-HJ-NP-Za-km-z]{32,44} for solana/)
     const [made] = listWallets(dataDir())
     if (!made) throw new Error('there is no wallet')
@@ -69,7 +69,7 @@ describe('sluice wallet, on a chain whose keys are of ed25519', () => {
     expect(opened).to.be.instanceOf(Error)
   })
 
-  it('imports a key file of another keystore, and none of the other curve', async () => {
+  it('imports a key file of another keystore, and refuses one of the other curve', async () => {
     const { address, exported, secrets } = await newPair()
     sluice(add('--key-file', '-', '--label', 'old'), { input: exported, secrets })
     const foreign = fileOf(readFileSync(keyFile(dataDir(), 'solana', address), 'utf8'))
@@ -81,7 +81,7 @@ describe('sluice wallet, on a chain whose keys are of ed25519', () => {
     expect(sluice(add('--keystore-file', fileOf('[1,2]'))).err).to.match(/solana-keygen.*--key-file/)
   })
 
-  it('refuses a key as an argument wherever it stands, says that it is burnt, and does not repeat it', async () => {
+  it('refuses a key in any argument, says that it is compromised, and does not repeat it', async () => {
     const { exported, list, secrets } = await newPair()
     const spaced = list.replaceAll(',', ', ').split(' ')
     for (const args of [
@@ -100,7 +100,7 @@ describe('sluice wallet, on a chain whose keys are of ed25519', () => {
     expect(listWallets(dataDir())).to.deep.equal([])
   })
 
-  it('says what it was given when that is no key', async () => {
+  it('says what an invalid key seems to be', async () => {
     const { address } = await newPair()
     for (const [input, reason] of [
       [address, /an address.*or half of a key/],
