@@ -14,7 +14,8 @@ refuseOldNode()
 if (existsSync(path.join(root, 'package-lock.json'))) installWhenStale()
 
 const [, , command = 'help', ...args] = process.argv
-if (command === 'test' && args.length === 0) process.exit(node('tools/test.mjs', []))
+if (command === 'test' && args.length === 0) process.exit(node('tools/test.mjs', ['quick']))
+else if (command === 'test:rest') process.exit(node('tools/test.mjs', ['rest']))
 else if (command === 'test') process.exit(node('node_modules/mocha/bin/mocha.js', testsIn(args)))
 else if (command === 'bench') process.exit(node('tools/bench/run.ts', args, ['--import', 'tsx']))
 else if (command === 'chaos') process.exit(node('tools/chaos/run.ts', args, ['--import', 'tsx']))

@@ -1,7 +1,10 @@
-// The whole suite: a mocha for each folder of tests, one more at once than there are cores, for servers and nodes wait more than they work; before
-// that, what puts the machine itself to the test, a mocha for each file and as many at once as there are cores.
-// What each says is printed when it is done, and at the end the sum with all that failed, as mocha itself says it.
-import { spawn } from 'node:child_process'
+// `npm test` and `npm run test:rest`: the two tiers of tests, by the names of their files.
+//
+//   *.test.ts        quick: needs no process of its own, and one real devnet and server (test/one-trade.test.ts). One mocha, files in parallel.
+//   *.rest.test.ts   everything else: a mocha for each folder, then what tries the machine itself (cluster, image, chaos), a mocha for each file.
+//
+// The output of each mocha is printed when it ends; at the end the sum of all, with every failure.
+import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
@@ -10,53 +13,54 @@ import { stripVTControlCharacters } from 'node:util'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const mocha = path.join(root, 'node_modules/mocha/bin/mocha.js')
+/** Tests, servers and nodes wait more than they work: more run at once than there are cores. */
 const cores = Math.min(3, availableParallelism())
-/** Rooms with floors of their own: each floor is a folder of tests. */
-const houses = ['kits', 'plugins']
-/** They put the machine itself to the test, and what they promise is in seconds: each file has a core for itself. The last wants them all. */
-const demanding = ['chaos', 'cluster']
-/** The longest come first, so that none is left over at the end. */
-const long = [
-  'http',
-  'contracts',
-  'docs',
-  'loader',
-  'start',
-  'transactions',
-  'plugins/solana',
-  'plugins/hyperliquid',
-  'build',
-  'wallet',
-  'kits/uniswap-v3',
-  'plugins/exchanges',
+
+/** These folders hold a folder of tests for each plugin, kit or tool. */
+const nested = ['test/kits', 'test/plugins', 'tools']
+/** What they test takes a whole machine, and has time limits: they come last. */
+const demanding = ['test/cluster', 'tools/chaos']
+/** The folders that take longest begin first, so that none is left over at the end. */
+const slowest = [
+  'test/http',
+  'test/contracts',
+  'test/docs',
+  'test/loader',
+  'test/start',
+  'test/transactions',
+  'test/plugins/solana',
+  'test/plugins/hyperliquid',
+  'test/build',
+  'test/wallet',
+  'test/kits/amm',
+  'test/plugins/exchanges',
 ]
 
-const foldersIn = (folder) =>
-  readdirSync(path.join(root, 'test', folder), { withFileTypes: true }).flatMap((each) =>
-    each.isDirectory() ? [path.posix.join(folder, each.name)] : [],
-  )
+const isRest = (file) => file.endsWith('.rest.test.ts')
 const testsIn = (folder) =>
-  readdirSync(path.join(root, 'test', folder), { recursive: true })
+  readdirSync(path.join(root, folder), { recursive: true })
     .filter((file) => file.endsWith('.test.ts'))
-    .map((file) => path.join('test', folder, file))
+    .map((file) => path.posix.join(folder, file))
     .toSorted()
+const foldersIn = (folder) =>
+  readdirSync(path.join(root, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => path.posix.join(folder, entry.name))
 
-/** What one mocha runs. */
-const folderOf = (name) => ({ name, files: testsIn(name) })
-const filesOf = (name) => testsIn(name).map((file) => ({ name: path.posix.join(name, path.basename(file)), files: [file] }))
-
-const folders = foldersIn('').flatMap((folder) => (houses.includes(folder) ? foldersIn(folder) : [folder]))
-const rank = (folder) => (long.includes(folder) ? long.indexOf(folder) : long.length)
-const others = folders
-  .filter((folder) => !demanding.includes(folder))
-  .toSorted((a, b) => rank(a) - rank(b))
-  .map(folderOf)
-  .filter(({ files }) => files.length > 0)
+/** The files of the tests that are not quick, by folder. */
+function restGroups() {
+  const folders = [...foldersIn('test'), 'tools'].flatMap((folder) => (nested.includes(folder) ? foldersIn(folder) : [folder]))
+  const rank = (folder) => (slowest.includes(folder) ? slowest.indexOf(folder) : slowest.length)
+  return folders
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map((name) => ({ name, files: testsIn(name).filter(isRest) }))
+    .filter(({ files }) => files.length > 0)
+}
 
 /** @returns all that mocha printed, its exit code, and how long it took */
-function run(files) {
+function run(files, flags = []) {
   const began = performance.now()
-  const child = spawn(process.execPath, [mocha, ...files], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [mocha, ...flags, ...files], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   const parts = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part))
   return new Promise((done) =>
@@ -69,39 +73,59 @@ function run(files) {
 const sum = { passing: 0, pending: 0, failing: 0 }
 const failures = []
 
-function note(name, { output, code, seconds }) {
+function report(name, { output, code, seconds }) {
   const text = stripVTControlCharacters(output)
   const count = (word) => Number([...text.matchAll(new RegExp(`^ +(\\d+) ${word}`, 'gm'))].at(-1)?.[1] ?? 0)
-  process.stdout.write(`\n=== test/${name} (${seconds} s)\n${output}`)
+  process.stdout.write(`\n=== ${name} (${seconds} s)\n${output}`)
   for (const word of Object.keys(sum)) sum[word] += count(word)
-  // Without its own count of them, so that the sum is the last that is said.
-  if (count('failing') > 0)
-    failures.push(
-      text
-        .slice(text.search(/^ +\d+ failing/m))
-        .replace(/^ +\d+ failing\s*/, '  ')
-        .trimEnd(),
-    )
-  else if (code !== 0 || count('passing') === 0) {
+  if (count('failing') > 0) {
+    // Without mocha's own count, so that the sum is the last number of the whole output.
+    const told = text.slice(text.search(/^ +\d+ failing/m)).replace(/^ +\d+ failing\s*/, '  ')
+    failures.push(told.trimEnd())
+  } else if (code !== 0 || count('passing') === 0) {
     sum.failing += 1
-    failures.push(`  test/${name} ended with ${code}:\n${text.trimEnd().split('\n').slice(-20).join('\n')}`)
+    failures.push(`  ${name} ended with ${code}:\n${text.trimEnd().split('\n').slice(-20).join('\n')}`)
   }
 }
 
-async function runAll(groups, lanes) {
+async function runAll(groups, atOnce) {
   const queue = [...groups]
   const work = async () => {
-    for (let group = queue.shift(); group !== undefined; group = queue.shift()) note(group.name, await run(group.files))
+    for (let group = queue.shift(); group !== undefined; group = queue.shift()) report(group.name, await run(group.files))
   }
-  await Promise.all(Array.from({ length: lanes }, work))
+  await Promise.all(Array.from({ length: atOnce }, work))
+}
+
+/** The image is built and run with tools of Debian's; elsewhere this says what is missing. */
+function runImage() {
+  const missing = ['buildah', 'mmdebstrap'].filter((program) => spawnSync('which', [program]).status !== 0)
+  if (process.getuid?.() !== 0 || (missing.length > 0 && !process.env.CI)) {
+    console.log('\n=== tools/image was left out: it needs root, and buildah and mmdebstrap of Debian. `npm run test:image` runs it alone.')
+    return
+  }
+  const done = spawnSync(process.execPath, ['--import', 'tsx', 'tools/image/test-image.mjs'], { cwd: root, encoding: 'utf8' })
+  const output = `${done.stdout}${done.stderr}`
+  process.stdout.write(`\n=== tools/image\n${output}`)
+  const count = (word) => Number(new RegExp(`(\\d+) ${word}`).exec(output)?.[1] ?? 0)
+  sum.passing += count('passed')
+  sum.failing += Math.max(count('failed'), done.status === 0 ? 0 : 1)
+  if (done.status !== 0) failures.push(`  tools/image ended with ${done.status}:\n${output.trimEnd().split('\n').slice(-20).join('\n')}`)
 }
 
 const startedAt = performance.now()
-for (const folder of demanding) await runAll(filesOf(folder), cores)
-await runAll(others, cores + 1)
+if (process.argv[2] === 'rest') {
+  const groups = restGroups()
+  await runAll(groups.filter(({ name }) => !demanding.includes(name)), cores + 1)
+  const alone = demanding.flatMap((folder) => testsIn(folder).filter(isRest))
+  runImage()
+  await runAll(alone.map((file) => ({ name: file, files: [file] })), cores)
+} else {
+  const files = [...testsIn('test'), ...testsIn('tools')].filter((file) => !isRest(file))
+  report('quick tests', await run(files, ['--parallel', '--jobs', String(cores + 1)]))
+}
 
-const minutes = Math.round((performance.now() - startedAt) / 60_000)
-console.log(`\n  ${sum.passing} passing (${minutes}m)`)
+const seconds = Math.round((performance.now() - startedAt) / 1000)
+console.log(`\n  ${sum.passing} passing (${Math.floor(seconds / 60)}m ${seconds % 60}s)`)
 if (sum.pending > 0) console.log(`  ${sum.pending} pending`)
 if (sum.failing > 0) console.log(`  ${sum.failing} failing\n\n${failures.join('\n\n')}`)
 process.exitCode = sum.failing > 0 ? 1 : 0
