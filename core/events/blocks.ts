@@ -1,61 +1,65 @@
-import { pause } from '../async.ts'
 import type { Logger } from 'pino'
-import type { Block } from '../api/index.ts'
-import type { EventUpdate } from './stream.ts'
-import type { Subscription } from './topic.ts'
+import type { Block } from '../api/events.ts'
+import { pause } from '../async.ts'
 import type { Head } from '../contracts/index.ts'
-import type { NetworkEntry } from '../handlers/registry.ts'
+import { findNetworks, type NetworkEntry, type Registry } from '../handlers/registry.ts'
+import type { EventUpdate, Subscription, Topic } from './topic.ts'
 
-const pauseAfterTroubleMs = 1_000
+/** The topic `blocks`: the newest block of each network that a request allows. */
+export const createBlockTopic = (feed: BlockFeed, registry: Registry): Topic => ({
+  find: async ({ chain, network }) => findNetworks(registry, { chain, network }).map((each) => (notify) => feed.follow(each, notify)),
+})
 
-interface Followed {
-  newest?: EventUpdate
-  readonly rings: Set<() => void>
-  readonly over: AbortController
+/** Follows the blocks of each network once, for all who want them. */
+export interface BlockFeed {
+  /** Calls back at every new block. There is no update before the first one. */
+  follow(network: NetworkEntry, notify: () => void): Subscription
 }
 
-export interface BlockTopic {
-  /** Rings at every new block of a network, until `end` is called. `newest`: undefined before the first. */
-  follow(network: NetworkEntry, ring: () => void): Subscription
+interface FollowedNetwork {
+  latest?: EventUpdate
+  readonly notifiers: Set<() => void>
+  readonly stopping: AbortController
 }
 
-/** Follows each network that somebody wants the blocks of once, for all of them. */
-export function createBlockTopic(log: Pick<Logger, 'warn'>): BlockTopic {
-  const networks = new Map<NetworkEntry, Followed>()
+const retryMs = 1_000
 
-  async function read({ chain, network, impl }: NetworkEntry, followed: Followed): Promise<void> {
-    const { signal } = followed.over
+export function createBlockFeed(log: Pick<Logger, 'warn'>): BlockFeed {
+  const networks = new Map<NetworkEntry, FollowedNetwork>()
+
+  async function read({ chain, network, impl }: NetworkEntry, followed: FollowedNetwork): Promise<void> {
+    const { signal } = followed.stopping
     while (!signal.aborted) {
       try {
         for await (const head of impl.heads(signal)) {
-          followed.newest = { event: 'blocks', json: JSON.stringify(showBlock(chain, network, head)) }
-          for (const ring of followed.rings) ring()
+          followed.latest = { event: 'blocks', json: JSON.stringify(showBlock(chain, network, head)) }
+          for (const notify of followed.notifiers) notify()
         }
       } catch (error) {
         const reason = error instanceof Error ? error.message : 'unknown'
-        if (!signal.aborted) log.warn({ chain, network, reason }, 'the blocks of a network could not be followed; it is tried again')
+        if (!signal.aborted) log.warn({ chain, network, reason }, 'following the blocks of a network failed; retrying')
       }
-      await pause(pauseAfterTroubleMs, signal)
+      await pause(retryMs, signal)
     }
   }
 
-  function start(network: NetworkEntry): Followed {
-    const followed = { rings: new Set<() => void>(), over: new AbortController() }
+  function start(network: NetworkEntry): FollowedNetwork {
+    const followed = { notifiers: new Set<() => void>(), stopping: new AbortController() }
     networks.set(network, followed)
     void read(network, followed)
     return followed
   }
 
   return {
-    follow(network, ring) {
+    follow(network, notify) {
       const followed = networks.get(network) ?? start(network)
-      followed.rings.add(ring)
+      followed.notifiers.add(notify)
       return {
-        latest: () => followed.newest,
+        latest: () => followed.latest,
         end() {
-          followed.rings.delete(ring)
-          if (followed.rings.size > 0) return
-          followed.over.abort()
+          followed.notifiers.delete(notify)
+          if (followed.notifiers.size > 0) return
+          followed.stopping.abort()
           if (networks.get(network) === followed) networks.delete(network)
         },
       }

@@ -1,24 +1,39 @@
 import type Koa from 'koa'
 import type { Logger } from 'pino'
-import { badFields, eventsEndpoint, SluiceError, type EventsRequest } from '../api/index.ts'
+import { eventsEndpoint, type EventsRequest, type EventTopic } from '../api/events.ts'
+import { SluiceError } from '../errors.ts'
 import { requirePermission, requireWallet, visibleWallets } from '../handlers/caller.ts'
 import type { Services } from '../handlers/context.ts'
-import { findNetworks } from '../handlers/registry.ts'
+import { fieldsReader } from '../handlers/read-fields.ts'
 import { showTransaction } from '../handlers/service.ts'
-import { createBookTopic, findBooks } from './order-books.ts'
-import { createTransactionChanges } from './transactions.ts'
-import { frame, parsePosition, type StreamPosition, eventStream, createStreams } from './stream.ts'
-import { createBlockTopic } from './blocks.ts'
-import { findPositions, createPositionTopic } from './positions.ts'
-import { findPrices, createPriceTopic } from './prices.ts'
-import { createLatestUpdates } from './topic.ts'
-import { type RequestState, readQuery, requestReader } from '../http/request.ts'
 import type { Metrics } from '../http/metrics.ts'
+import { readQuery, type RequestState } from '../http/request.ts'
+import { createBlockFeed, createBlockTopic } from './blocks.ts'
+import { createBookTopic } from './order-books.ts'
+import { createPositionTopic } from './positions.ts'
+import { createPriceTopic } from './prices.ts'
+import { createStreams, eventStream, frame, parsePosition } from './stream.ts'
+import { createLatestUpdates, type Topic } from './topic.ts'
+import { createTransactionChanges } from './transactions.ts'
+
+/** What follows each topic, for all streams together. */
+function createTopics({ services: { registry, books, quotes, settings }, log }: EventsParts): Record<LatestTopic, Topic> {
+  const blocks = createBlockFeed(log)
+  return {
+    blocks: createBlockTopic(blocks, registry),
+    orderBook: createBookTopic(registry, books),
+    price: createPriceTopic(registry, quotes),
+    positions: createPositionTopic({ registry, blocks, timeoutMs: settings.server.requestTimeoutSeconds * 1000, log }),
+  }
+}
+
+/** The topics that tell the latest. `transactions` is another one: it tells every change, from any position of the journal. */
+type LatestTopic = Exclude<EventTopic, 'transactions'>
 
 const headers = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store, no-transform',
-  // nginx would gather events before it passes them on.
+  // nginx would collect events before it passes them on.
   'X-Accel-Buffering': 'no',
   Connection: 'close',
 }
@@ -35,35 +50,21 @@ interface EventsParts {
   log: Logger
 }
 
-/** GET /events: one reader of the journal, one of each network's blocks, of each book, price and wallet's positions for all streams, however many there are. */
-export function createEvents({
-  services: { transactions, registry: directory, books, quotes, settings },
-  metrics: { eventStreams },
-  log,
-}: EventsParts): Events {
-  const read = requestReader(eventsEndpoint)
+/** Answers GET /events. */
+export function createEvents(parts: EventsParts): Events {
+  const {
+    services: { transactions, settings },
+    metrics: { eventStreams },
+    log,
+  } = parts
+  const read = fieldsReader(eventsEndpoint.request)
   const streams = createStreams(log)
-  const heads = createBlockTopic(log)
-  const bookNews = createBookTopic(books)
-  const priceNews = createPriceTopic(quotes)
-  const timeoutMs = settings.server.requestTimeoutSeconds * 1000
-  const positionNews = createPositionTopic({ heads, timeoutMs, log })
+  const latestTopics = createTopics(parts)
   const changes = createTransactionChanges(
     transactions.events,
     ({ id, entry }) => frame('transactions', String(id), showTransaction(entry, transactions.status)),
     log,
   )
-
-  /** @throws SluiceError INCOMPLETE_PARAMS where the journal never had an event of that id */
-  async function startOf(lastEventId: string | undefined): Promise<StreamPosition> {
-    if (lastEventId === undefined) return { change: changes.newest(), others: 0 }
-    const from = parsePosition(lastEventId)
-    // Another server may have written what the reader here will find a moment later.
-    const newest = from.change <= changes.newest() ? changes.newest() : await transactions.events.lastId()
-    if (from.change <= newest) return from
-    const problem = `${lastEventId} is of another journal: the newest event of this one is ${newest}. Leave it out, and read /transactions for what you missed`
-    throw badFields([{ field: 'lastEventId', problem }])
-  }
 
   return {
     end: () => streams.end(),
@@ -74,44 +75,41 @@ export function createEvents({
       }
       const { caller } = ctx.state
       requirePermission(caller, 'read')
-      const header = ctx.get('last-event-id')
+      const lastEventId = ctx.get('last-event-id')
       const fields = readQuery(ctx.querystring)
-      // A client that comes back by itself keeps the URL that it had at first: the header is newer.
-      const request: EventsRequest = read(header === '' ? fields : { ...fields, lastEventId: header }, 'query')
+      // A client that reconnects by itself sends its first URL again: the header is newer.
+      const request: EventsRequest = read(lastEventId === '' ? fields : { ...fields, lastEventId }, 'query')
       const { topics = ['transactions'], chain, network, address } = request
       if (address !== undefined) requireWallet(caller, address)
-      const networks = topics.includes('blocks') ? findNetworks(directory, { chain, network }) : []
 
       const stream = streams.open(caller)
       eventStreams.inc()
       stream.onEnd(() => eventStreams.dec())
       try {
-        const { bell, signal } = stream
-        stream.onEnd(await changes.follow(bell.notify))
-        const from = await startOf(request.lastEventId)
-        const addresses = address === undefined ? visibleWallets(caller) : new Set([address.toLowerCase()])
-        const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-        const named = topics.includes('orderBook') ? await findBooks(directory, request, { signal: within }) : []
-        const priced = topics.includes('price') ? await findPrices(directory, request, { signal: within }) : []
-        const held = topics.includes('positions') ? await findPositions(directory, request, { signal: within }) : []
-        const newest = createLatestUpdates(bell.notify)
-        stream.onEnd(newest.end)
-        for (const each of networks) newest.follow((ring) => heads.follow(each, ring))
-        for (const each of named) newest.follow((ring) => bookNews.follow(each, ring))
-        for (const each of priced) newest.follow((ring) => priceNews.follow(each, ring))
-        for (const each of held) newest.follow((ring) => positionNews.follow(each, ring))
+        const { notifier, signal } = stream
+        stream.onEnd(await changes.follow(notifier.notify))
+        const { change, others } = parsePosition(request.lastEventId ?? '')
+        const from = { change: await changes.startAfter(request.lastEventId === undefined ? undefined : change), others }
+        const at = { signal: AbortSignal.any([signal, AbortSignal.timeout(settings.server.requestTimeoutSeconds * 1000)]) }
+        const latest = createLatestUpdates(notifier.notify)
+        stream.onEnd(latest.end)
+        const found = []
+        for (const [name, topic] of Object.entries(latestTopics))
+          if (topics.some((each) => each === name)) found.push(...(await topic.find(request, at)))
+        for (const subscribe of found) latest.follow(subscribe)
 
         ctx.respond = false
         ctx.status = 200
         ctx.set(headers)
+        const addresses = address === undefined ? visibleWallets(caller) : new Set([address.toLowerCase()])
         const text = eventStream({
           from,
           about: { topics },
-          ...(topics.includes('transactions') && { changes: { source: changes, wanted: { chain, network, addresses } } }),
-          newest,
-          bell,
+          ...(topics.includes('transactions') && { transactions: { changes, filter: { chain, network, addresses } } }),
+          latest,
+          notifier,
           signal,
-          troubled: (error) => log.warn({ err: error }, 'a stream of events could not read the journal; it tries again'),
+          onError: (error) => log.warn({ err: error }, 'an event stream could not read the journal; retrying'),
         })
         stream.send(text, ctx.res)
       } catch (error) {

@@ -1,20 +1,72 @@
-import { badFields, SluiceError, type EventsRequest, type PriceNews } from '../api/index.ts'
+import type { EventsRequest, PriceNews } from '../api/events.ts'
 import type { At } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
+import { badFields, SluiceError } from '../errors.ts'
 import {
   ammOf,
-  toQuoteVenue,
   readSwapRequest,
   requireVersion,
-  type SwapRequest,
-  toQuoteChoice,
   swapPrice,
+  toQuoteChoice,
+  toQuoteVenue,
   toSwap,
+  type SwapRequest,
 } from '../handlers/amm/price.ts'
-import type { Registry, NetworkEntry } from '../handlers/registry.ts'
+import type { NetworkEntry, Registry } from '../handlers/registry.ts'
 import type { QuoteUpdate } from '../live-state/pair-quoter.ts'
 import type { Quotes, QuoteVenue } from '../live-state/quotes.ts'
-import { onEachNetwork, createSharedFeed, type SharedFeed } from './topic.ts'
+import { createSharedFeed, missingField, onEachNetwork, type Topic } from './topic.ts'
+
+/** A price that a request follows. */
+interface PriceRequest {
+  readonly venue: QuoteVenue
+  readonly swap: SwapRequest
+  readonly version: string | undefined
+  /** The price as the caller wrote it; events repeat it. */
+  readonly asked: string
+  /** What every event of this price says. */
+  readonly about: PriceInfo
+}
+
+type PriceInfo = Pick<PriceNews, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
+
+/** The topic `price`: the prices that a request names, on each network that it allows. */
+export function createPriceTopic(registry: Registry, quotes: Pick<Quotes, 'follow'>): Topic {
+  const feed = createSharedFeed<PriceRequest, QuoteUpdate>({
+    event: 'price',
+    keyOf: ({ venue: { chain, network, connector }, version = '', asked }) => JSON.stringify([chain, network, connector, version, asked]),
+    follow: ({ venue, swap, version }, changed) => quotes.follow(venue, toSwap(swap), toQuoteChoice(version), changed),
+    show: ({ about, swap }, update) => ({ ...about, ...showPrice(swap, update) }),
+  })
+  return {
+    find: async (request, at) => (await findPrices(registry, request, at)).map((each) => (notify) => feed.follow(each, notify)),
+  }
+}
+
+async function findPrices(registry: Registry, request: EventsRequest, at: At): Promise<readonly PriceRequest[]> {
+  const { connector, version } = request
+  if (connector === undefined) throw missingField('connector', 'the exchange of the prices of the topic price')
+  const questions = questionsOf(request)
+  const { name, trading_type } = registry.connector(connector)
+  if (!trading_type.includes('AMM'))
+    throw new SluiceError('UNSUPPORTED', `The connector ${name} has no trading type AMM; GET /plugins shows what it has.`)
+  return onEachNetwork(registry, name, request, async (network, venueEntry) => {
+    requireVersion(version, ammOf(venueEntry), name)
+    const venue = toQuoteVenue(network, venueEntry)
+    if (!venue)
+      throw new SluiceError(
+        'UNSUPPORTED',
+        `Prices of ${name} on ${network.chain}/${network.network} cannot be followed; ask GET /amm/price once a block.`,
+      )
+    return Promise.all(
+      questions.map(async (question) => {
+        const { asked } = question
+        const swap = await readSwap(question, network, at)
+        return { venue, swap, version, asked, about: infoOf(venue, swap, version, asked) }
+      }),
+    )
+  })
+}
 
 interface Question {
   asked: string
@@ -22,53 +74,30 @@ interface Question {
   quote: string
   side: SwapRequest['side']
   amount: string
-  /** Whether it is an entry of the list. */
+  /** Whether it is an entry of the list `price`. */
   listed: boolean
 }
 
-/** The prices that a request names, on all networks that it does not rule out. @throws SluiceError as `/amm/price` does */
-export async function findPrices(directory: Registry, request: EventsRequest, at: At): Promise<readonly PriceRequest[]> {
-  const { connector, version } = request
-  const problem = 'is missing: it says whose prices the topic price is to tell of'
-  if (connector === undefined) throw badFields([{ field: 'connector', problem }])
-  const questions = questionsOf(request)
-  const { name, trading_type } = directory.connector(connector)
-  if (!trading_type.includes('AMM'))
-    throw new SluiceError('UNSUPPORTED', `The connector ${name} has no trading type AMM; GET /plugins shows what it has.`)
-  return onEachNetwork(directory, name, request, async (network, site) => {
-    requireVersion(version, ammOf(site), name)
-    const venue = toQuoteVenue(network, site)
-    if (!venue)
-      throw new SluiceError(
-        'UNSUPPORTED',
-        `What ${name} gives on ${network.chain}/${network.network} cannot be followed, only asked for: ask GET /amm/price, once a block.`,
-      )
-    const orders = await Promise.all(questions.map((each) => orderOf(each, network, at)))
-    return orders.map((order, index) => ({ venue, order, version, asked: questions[index]?.asked ?? '' }))
-  })
-}
-
-/** One by its fields, and any number by the list. */
+/** One price by its four fields, and any number by the list `price`. */
 function questionsOf({ base, quote, amount, side, price = [] }: EventsRequest): readonly Question[] {
   const fields = { base, quote, side, amount }
   const listed = [...new Set(price)].map(readQuestion)
   if (base !== undefined && quote !== undefined && side !== undefined && amount !== undefined)
     return [{ asked: [base, quote, side, amount].join(':'), base, quote, side, amount, listed: false }, ...listed]
   const missing = Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [field] : []))
-  const [first, ...others] = missing.map((field) => ({ field, problem: 'is missing: a price is one of base, quote, side and amount' }))
+  const [first, ...others] = missing.map((field) => ({ field, problem: 'is missing: a price has base, quote, side and amount' }))
   if (first && missing.length < Object.keys(fields).length) throw badFields([first, ...others])
   if (listed.length > 0) return listed
-  const problem = 'is missing: it says which prices the topic price is to tell of, such as WETH:USDC:SELL:1.5'
-  throw badFields([{ field: 'price', problem }])
+  throw missingField('price', 'the prices of the topic price, such as WETH:USDC:SELL:1.5')
 }
 
+/** The request's schema has checked the pattern. */
 function readQuestion(asked: string): Question {
-  // The schema has its pattern.
   const [base = '', quote = '', side = '', amount = ''] = asked.split(':')
   return { asked, base, quote, side: side.toUpperCase() === 'BUY' ? 'BUY' : 'SELL', amount, listed: true }
 }
 
-async function orderOf(question: Question, network: NetworkEntry, at: At): Promise<SwapRequest> {
+async function readSwap(question: Question, network: NetworkEntry, at: At): Promise<SwapRequest> {
   try {
     return await readSwapRequest(question, network, at)
   } catch (error) {
@@ -77,60 +106,33 @@ async function orderOf(question: Question, network: NetworkEntry, at: At): Promi
   }
 }
 
-/** A price that somebody wants to hear of. */
-interface PriceRequest {
-  readonly venue: QuoteVenue
-  readonly order: SwapRequest
-  readonly version: string | undefined
-  /** As it was asked for, by which it is told. */
-  readonly asked: string
-}
+const infoOf = (
+  { chain, network, connector }: QuoteVenue,
+  { base, quote, side, amountRaw }: SwapRequest,
+  version: string | undefined,
+  asked: string,
+): PriceInfo => ({
+  asked,
+  chain,
+  network,
+  connector,
+  ...(version !== undefined && { version }),
+  base: base.address,
+  quote: quote.address,
+  side,
+  amount: fromRaw(amountRaw, base.decimals),
+})
 
-/** What each event of it says. */
-type About = Pick<PriceNews, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
-
-export function createPriceTopic(quotes: Pick<Quotes, 'follow'>): SharedFeed<PriceRequest> {
-  const abouts = new WeakMap<PriceRequest, About>()
-
-  function aboutOf(named: PriceRequest): About {
-    const known = abouts.get(named) ?? about(named)
-    abouts.set(named, known)
-    return known
-  }
-
-  return createSharedFeed<PriceRequest, QuoteUpdate>({
-    event: 'price',
-    keyOf: ({ venue: { chain, network, connector }, version = '', asked }) => JSON.stringify([chain, network, connector, version, asked]),
-    follow: ({ venue, order, version }, changed) => quotes.follow(venue, toSwap(order), toQuoteChoice(version), changed),
-    show: (named, news) => ({ ...aboutOf(named), ...show(named, news) }),
-  })
-}
-
-function about({ venue: { chain, network, connector }, order, version, asked }: PriceRequest): About {
-  const { base, quote, side, amountRaw } = order
-  return {
-    asked,
-    chain,
-    network,
-    connector,
-    ...(version !== undefined && { version }),
-    base: base.address,
-    quote: quote.address,
-    side,
-    amount: fromRaw(amountRaw, base.decimals),
-  }
-}
-
-function show({ order }: PriceRequest, news: QuoteUpdate): Omit<PriceNews, keyof About> {
-  if (news === undefined) return { stale: true, timestamp: Date.now() }
-  if (news instanceof SluiceError) {
-    const { code: errorCode, name, message } = news
+function showPrice(swap: SwapRequest, update: QuoteUpdate): Omit<PriceNews, keyof PriceInfo> {
+  if (update === undefined) return { stale: true, timestamp: Date.now() }
+  if (update instanceof SluiceError) {
+    const { code: errorCode, name, message } = update
     return { error: { errorCode, name, message }, timestamp: Date.now() }
   }
-  const { amountRaw, route, head } = news
+  const { amountRaw, route, head } = update
   return {
-    price: swapPrice(order, amountRaw),
-    expectedAmount: fromRaw(amountRaw, order.quote.decimals),
+    price: swapPrice(swap, amountRaw),
+    expectedAmount: fromRaw(amountRaw, swap.quote.decimals),
     route: [...route],
     blockNumber: Number(head.number),
     timestamp: head.timestamp * 1000,

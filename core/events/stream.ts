@@ -2,69 +2,155 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
-import { SluiceError } from '../api/index.ts'
-import { type Notifier, createNotifier } from '../async.ts'
+import { createNotifier, type Notifier } from '../async.ts'
+import { SluiceError } from '../errors.ts'
 import type { Caller } from '../handlers/caller.ts'
-import type { LatestUpdates } from './topic.ts'
+import type { EventUpdate, LatestUpdates } from './topic.ts'
 import type { TransactionChanges, TransactionFilter } from './transactions.ts'
 
-interface StreamParts {
-  from: StreamPosition
-  /** Told first. */
-  about: object
-  /** Absent where transactions are not followed. */
-  changes?: { source: Pick<TransactionChanges, 'take'>; wanted: TransactionFilter }
-  /** Of each that is followed, a network's blocks, a book, a price, a wallet's positions. */
-  newest: Pick<LatestUpdates, 'take'>
-  /** Rung when there may be something new. */
-  bell: Notifier
-  /** Aborted when the stream is to end. */
-  signal: AbortSignal
-  /** Told why the journal could not be read; it is tried again. */
-  troubled(error: unknown): void
+/** Open streams of the whole server, and of one certificate. */
+const maxStreams = 512
+const maxStreamsOfOne = 64
+/** A client that takes nothing for so long is cut off. It gets the rest when it reconnects. */
+const stallMs = 60_000
+/** How long a stream may take to end by itself when the server stops. */
+const endMs = 500
+
+/** One of the open streams. */
+interface Stream {
+  /** Notified when there may be something to send. */
+  readonly notifier: Notifier
+  /** Aborted when the stream has to end. */
+  readonly signal: AbortSignal
+  /** Called once, after the end of the stream. */
+  onEnd(listener: () => void): void
+  /** Sends the text as fast as the client takes it, and then ends. */
+  send(text: AsyncIterable<string>, response: ServerResponse): void
+  /** Ends without sending anything. */
+  close(): void
 }
 
-/** Proxies cut what is silent for a minute. */
+export interface Streams {
+  /** @throws SluiceError OVERLOADED if there is no room */
+  open(caller: Caller): Stream
+  /** Ends all streams and opens no more. */
+  end(): void
+}
+
+export function createStreams(log: Pick<Logger, 'warn'>): Streams {
+  const open = new Map<Stream, { fingerprint: string; end(): void }>()
+  let isEnded = false
+
+  function requireRoom({ fingerprint, commonName }: Caller): void {
+    const retry = { retryAfterSeconds: 5 }
+    const ofOne = [...open.values()].filter((each) => each.fingerprint === fingerprint).length
+    if (isEnded) throw new SluiceError('OVERLOADED', 'The server is stopping and opens no streams: try again when it is back.', retry)
+    if (open.size >= maxStreams)
+      throw new SluiceError('OVERLOADED', `The server has ${maxStreams} event streams open, the maximum. Try again later.`, retry)
+    if (ofOne >= maxStreamsOfOne)
+      throw new SluiceError('OVERLOADED', `"${commonName}" has ${maxStreamsOfOne} event streams open, the maximum. Close one.`, retry)
+  }
+
+  return {
+    open(caller) {
+      requireRoom(caller)
+      const notifier = createNotifier()
+      const ending = new AbortController()
+      const endListeners: (() => void)[] = []
+      let response: ServerResponse | undefined
+
+      const stream: Stream = {
+        notifier,
+        signal: ending.signal,
+        onEnd: (listener) => void endListeners.push(listener),
+        send(text, to) {
+          response = to
+          to.socket?.setTimeout(stallMs)
+          to.once('close', end)
+          pipeline(Readable.from(text, { highWaterMark: 1 }), to)
+            .catch((error: unknown) => {
+              // A client that disconnects is the usual end of a stream.
+              if (!to.destroyed) log.warn({ err: error }, 'event stream ended with an error')
+            })
+            .finally(stream.close)
+        },
+        close() {
+          open.delete(stream)
+          for (const listener of endListeners.splice(0)) listener()
+        },
+      }
+      function end() {
+        ending.abort()
+        notifier.notify()
+        // A client that takes nothing must not delay the server's stop.
+        setTimeout(() => response?.destroy(), endMs).unref()
+      }
+      open.set(stream, { fingerprint: caller.fingerprint, end })
+      return stream
+    },
+    end() {
+      isEnded = true
+      for (const { end } of open.values()) end()
+    },
+  }
+}
+
+interface EventStreamOptions {
+  from: StreamPosition
+  /** Data of the first event, `ready`. */
+  about: object
+  /** Absent if the stream does not follow transactions. */
+  transactions?: { changes: Pick<TransactionChanges, 'take'>; filter: TransactionFilter }
+  /** The updates of all other topics. */
+  latest: Pick<LatestUpdates, 'take'>
+  notifier: Notifier
+  signal: AbortSignal
+  /** Called when the journal cannot be read; it is tried again. */
+  onError(error: unknown): void
+}
+
+/** Proxies close connections that are silent for a minute. */
 const heartbeatMs = 15_000
-const pauseAfterTroubleMs = 1_000
-/** Characters that are given on at once: a reader that stands still makes nothing pile up beyond some of them. */
+const retryMs = 1_000
+/** Characters passed on at once. A reader that stands still makes no more than a few of these pile up. */
 const chunkLength = 32 * 1024
 
 /**
- * The text of one stream, made as fast as its reader takes it: whatever a slow one has not taken is still in the journal, or,
- * where only the newest counts, no news any more.
+ * The text of one stream, produced as fast as its reader takes it. What a slow reader has not taken is still in the journal, or, of topics
+ * that tell the latest, is no longer the latest.
  */
-export async function* eventStream({ from, about, changes, newest, bell, signal, troubled }: StreamParts): AsyncGenerator<string> {
+export async function* eventStream(options: EventStreamOptions): AsyncGenerator<string> {
+  const { from, about, transactions, latest, notifier, signal, onError } = options
   let position = from
-  yield ready(formatPosition(position), about)
+  yield `retry: ${reconnectMs}\n${frame('ready', formatPosition(position), about)}`
 
-  function* framesOf({ take }: Pick<LatestUpdates, 'take'>): Generator<string> {
-    for (const news of take()) {
+  function* latestFrames(): Generator<string> {
+    for (const update of latest.take()) {
       position = { ...position, others: position.others + 1 }
-      yield updateFrame(news, formatPosition(position))
+      yield updateFrame(update, formatPosition(position))
     }
   }
 
   while (!signal.aborted) {
     let failed = false
-    const taken = await changes?.source.take(position.change, changes.wanted).catch((error: unknown) => {
+    const page = await transactions?.changes.take(position.change, transactions.filter).catch((error: unknown) => {
       failed = true
-      troubled(error)
+      onError(error)
       return undefined
     })
-    const fresh = taken?.changes ?? []
-    for (const text of chunked(fresh.map((change) => change.frame))) yield text
-    if (taken && taken.upTo > position.change) position = { change: taken.upTo, others: 0 }
+    const changes = page?.changes ?? []
+    for (const text of chunked(changes.map((change) => change.frame))) yield text
+    if (page && page.upTo > position.change) position = { change: page.upTo, others: 0 }
 
-    let isNews = false
-    for (const text of chunked(framesOf(newest))) {
+    let hasUpdates = false
+    for (const text of chunked(latestFrames())) {
       yield text
-      isNews = true
+      hasUpdates = true
     }
-    if (fresh.length > 0 || isNews) continue
+    if (changes.length > 0 || hasUpdates) continue
 
-    const rung = await bell.wait(failed ? pauseAfterTroubleMs : heartbeatMs)
-    if (!rung && !signal.aborted) yield heartbeat
+    const isNotified = await notifier.wait(failed ? retryMs : heartbeatMs)
+    if (!isNotified && !signal.aborted) yield heartbeat
   }
 }
 
@@ -79,105 +165,16 @@ function* chunked(frames: Iterable<string>): Generator<string> {
   if (text !== '') yield text
 }
 
-/** So many streams at once in the whole server, and of one certificate. */
-const mostStreams = 512
-const mostOfOne = 64
-/** A client that takes nothing for so long is cut off; it finds the rest when it comes back. */
-const stallMs = 60_000
-/** What a stream may still need to end by itself when the server stops. */
-const endMs = 500
-
-/** A place among the open streams. */
-interface Stream {
-  readonly bell: Notifier
-  /** Aborted when the stream is to end. */
-  readonly signal: AbortSignal
-  /** Called once, when the stream has ended. */
-  onEnd(done: () => void): void
-  /** Sends the text as fast as the client takes it, and ends with it. */
-  send(text: AsyncIterable<string>, response: ServerResponse): void
-  /** Nothing will be sent after all. */
-  close(): void
-}
-
-interface Streams {
-  /** @throws SluiceError OVERLOADED where there is no room */
-  open(caller: Caller): Stream
-  /** Ends all of them and opens no more. */
-  end(): void
-}
-
-export function createStreams(log: Pick<Logger, 'warn'>): Streams {
-  const open = new Map<Stream, { fingerprint: string; end(): void }>()
-  let ended = false
-
-  function requireRoom({ fingerprint, commonName }: Caller): void {
-    const retry = { retryAfterSeconds: 5 }
-    const ofOne = [...open.values()].filter((each) => each.fingerprint === fingerprint).length
-    if (ended) throw new SluiceError('OVERLOADED', 'The server is stopping and opens no streams: try again when it is back.', retry)
-    if (open.size >= mostStreams)
-      throw new SluiceError('OVERLOADED', `The server has ${mostStreams} event streams open, which is the most: try again later.`, retry)
-    if (ofOne >= mostOfOne)
-      throw new SluiceError('OVERLOADED', `"${commonName}" has ${mostOfOne} event streams open, which is the most: close one.`, retry)
-  }
-
-  return {
-    open(caller) {
-      requireRoom(caller)
-      const bell = createNotifier()
-      const over = new AbortController()
-      const endings: (() => void)[] = []
-      let sending: ServerResponse | undefined
-
-      const stream: Stream = {
-        bell,
-        signal: over.signal,
-        onEnd: (done) => void endings.push(done),
-        send(text, response) {
-          sending = response
-          response.socket?.setTimeout(stallMs)
-          response.once('close', end)
-          pipeline(Readable.from(text, { highWaterMark: 1 }), response)
-            .catch((error: unknown) => {
-              // That a client goes away is how streams end.
-              if (!response.destroyed) log.warn({ err: error }, 'a stream of events ended with an error')
-            })
-            .finally(stream.close)
-        },
-        close() {
-          open.delete(stream)
-          for (const done of endings.splice(0)) done()
-        },
-      }
-      function end() {
-        over.abort()
-        bell.notify()
-        // One whose client takes nothing would hold the server up.
-        setTimeout(() => sending?.destroy(), endMs).unref()
-      }
-      open.set(stream, { fingerprint: caller.fingerprint, end })
-      return stream
-    },
-    end() {
-      ended = true
-      for (const { end } of open.values()) end()
-    },
-  }
-}
-
 /**
- * Where a stream stands: the newest change of a transaction that was told or passed over, and how many others were told since: of what only
- * the newest counts. Changes are numbered alike by every server of a cluster, and for good.
+ * Where a stream is: the newest change of a transaction that was sent or left out, and how many other events were sent since. Changes have
+ * the same number on every server of a cluster, for good.
  */
 export interface StreamPosition {
   change: number
   others: number
 }
 
-/** After how long a client that was cut off comes back. */
-const retryMs = 1_000
-
-/** An id of an event, `123` or `123-4`: the schema of the request has its pattern. */
+/** Reads the id of an event, `123` or `123-4`. The request's schema has checked the pattern. */
 export function parsePosition(id: string): StreamPosition {
   const [change = '0', others = '0'] = id.split('-')
   return { change: Number(change), others: Number(others) }
@@ -185,19 +182,13 @@ export function parsePosition(id: string): StreamPosition {
 
 const formatPosition = ({ change, others }: StreamPosition): string => (others === 0 ? String(change) : `${change}-${others}`)
 
-/** Of what only the newest counts: written once for all streams. Another object is other news. */
-export interface EventUpdate {
-  readonly event: string
-  readonly json: string
-}
+/** When a client that was cut off reconnects. */
+const reconnectMs = 1_000
+
+/** An event in the format of server-sent events. JSON has no line breaks, so the data is one line. */
+export const frame = (event: string, id: string, data: object): string => updateFrame({ event, json: JSON.stringify(data) }, id)
 
 const updateFrame = ({ event, json }: EventUpdate, id: string): string => `event: ${event}\nid: ${id}\ndata: ${json}\n\n`
 
-/** One event as it goes over the wire. JSON has no line breaks of its own, so the data is one line. */
-export const frame = (event: string, id: string, data: object): string => updateFrame({ event, json: JSON.stringify(data) }, id)
-
-/** The first of a stream: who was told nothing yet can come back to where it was, too. */
-const ready = (id: string, about: object): string => `retry: ${retryMs}\n${frame('ready', id, about)}`
-
-/** Shows proxies and clients that the connection lives. */
+/** A comment: it shows proxies and clients that the connection lives. */
 const heartbeat = ': \n\n'

@@ -1,151 +1,164 @@
-import { SluiceError, type EventsRequest } from '../api/index.ts'
-import { type Registry, type NetworkEntry, type VenueEntry, findNetworks } from '../handlers/registry.ts'
-import type { EventUpdate } from './stream.ts'
+import type { EventsRequest } from '../api/events.ts'
+import type { At } from '../contracts/index.ts'
+import { badFields, SluiceError } from '../errors.ts'
+import { findNetworks, type NetworkEntry, type Registry, type VenueEntry } from '../handlers/registry.ts'
 
-/** What a stream has of something that it tells only the newest of. */
+/** A topic of /events that tells the latest of each thing: who was away misses nothing that still counts. */
+export interface Topic {
+  /** What the request follows, each to be subscribed to. @throws SluiceError as the endpoints about the same things do */
+  find(request: EventsRequest, at: At): Promise<readonly Subscribe[]>
+}
+
+/** Calls back whenever the subscription has a new update, until its end. */
+export type Subscribe = (notify: () => void) => Subscription
+
 export interface Subscription {
-  /** Undefined while nothing can be said. */
+  /** Undefined if nothing is known yet. */
   latest(): EventUpdate | undefined
   end(): void
 }
 
+/** An event with its data as JSON, written once for all streams. Each update is another object. */
+export interface EventUpdate {
+  readonly event: string
+  readonly json: string
+}
+
 interface SharedFeedOptions<T, S> {
   event: string
-  /** What is followed as one. */
-  keyOf(each: T): string
+  /** Requests with the same key share one source. */
+  keyOf(item: T): string
   /**
-   * Calls back with the state after every change, until the function given is called. `renewed`: with one that is no news to who was told,
-   * and better for who comes from now on.
+   * Calls `changed` with every new state, until the returned function is called. `renewed` takes a state that is no change to those who know
+   * the last one, but is more recent for those who come later.
    */
-  follow(each: T, changed: (state: S) => void, renewed: (state: S) => void): () => void
-  show(each: T, state: S): object
+  follow(item: T, changed: (state: S) => void, renewed: (state: S) => void): () => void
+  show(item: T, state: S): object
 }
 
+/** Follows each thing once for all streams, and writes its updates once. */
 export interface SharedFeed<T> {
-  /** Rings at every change. */
-  follow(each: T, ring: () => void): Subscription
+  follow(item: T, notify: () => void): Subscription
 }
 
-interface Followed<S> {
-  heard: { readonly state: S } | undefined
-  /** Undefined until it is asked for after a change: what nobody takes is not written. */
-  news: EventUpdate | undefined
-  readonly rings: Set<() => void>
+interface SharedSource<S> {
+  state: { readonly value: S } | undefined
+  /** Written when the first stream takes it after a change. */
+  update: EventUpdate | undefined
+  readonly notifiers: Set<() => void>
   readonly end: () => void
 }
 
-/** Follows each thing that somebody wants to hear of once, and writes it once, for all of them. */
 export function createSharedFeed<T, S>({ event, keyOf, follow, show }: SharedFeedOptions<T, S>): SharedFeed<T> {
-  const all = new Map<string, Followed<S>>()
+  const sources = new Map<string, SharedSource<S>>()
 
-  function start(key: string, one: T): Followed<S> {
+  function start(key: string, item: T): SharedSource<S> {
     let end = () => {}
-    const followed: Followed<S> = { heard: undefined, news: undefined, rings: new Set(), end: () => end() }
-    const hear = (state: S) => {
-      followed.heard = { state }
-      followed.news = undefined
+    const source: SharedSource<S> = { state: undefined, update: undefined, notifiers: new Set(), end: () => end() }
+    const set = (value: S) => {
+      source.state = { value }
+      source.update = undefined
     }
-    const tell = (state: S) => {
-      hear(state)
-      for (const ring of followed.rings) ring()
+    const setAndNotify = (value: S) => {
+      set(value)
+      for (const notify of source.notifiers) notify()
     }
-    end = follow(one, tell, hear)
-    all.set(key, followed)
-    return followed
+    end = follow(item, setAndNotify, set)
+    sources.set(key, source)
+    return source
   }
 
   return {
-    follow(one, ring) {
-      const key = keyOf(one)
-      const followed = all.get(key) ?? start(key, one)
-      // One bell may ring for several.
-      const mine = () => ring()
-      followed.rings.add(mine)
+    follow(item, notify) {
+      const key = keyOf(item)
+      const source = sources.get(key) ?? start(key, item)
+      // The same function may be passed for several things.
+      const own = () => notify()
+      source.notifiers.add(own)
       return {
         latest() {
-          if (followed.heard) followed.news ??= { event, json: JSON.stringify(show(one, followed.heard.state)) }
-          return followed.news
+          if (source.state) source.update ??= { event, json: JSON.stringify(show(item, source.state.value)) }
+          return source.update
         },
         end() {
-          followed.rings.delete(mine)
-          if (followed.rings.size > 0 || all.get(key) !== followed) return
-          all.delete(key)
-          followed.end()
+          source.notifiers.delete(own)
+          if (source.notifiers.size > 0 || sources.get(key) !== source) return
+          sources.delete(key)
+          source.end()
         },
       }
     },
   }
 }
 
-/** All that one stream tells only the newest of: of thousands it looks only at those that rang. */
+/** All subscriptions of one stream. Of thousands it looks only at those that notified it. */
 export interface LatestUpdates {
-  follow(begin: (ring: () => void) => Subscription): void
-  /** What is news to the stream, each as it is when its turn comes. */
+  follow(subscribe: Subscribe): void
+  /** The updates that the stream has not taken yet, each as it is when its turn comes. */
   take(): Generator<EventUpdate>
   end(): void
 }
 
-interface Each {
-  newest: Subscription['latest']
-  told?: EventUpdate
-}
-
-export function createLatestUpdates(ring: () => void): LatestUpdates {
-  const rung = new Set<Each>()
-  const ends: (() => void)[] = []
+export function createLatestUpdates(notify: () => void): LatestUpdates {
+  const changed = new Set<{ subscription?: Subscription; taken?: EventUpdate }>()
+  const subscriptions: Subscription[] = []
   return {
-    follow(begin) {
-      const each: Each = { newest: () => undefined }
-      const { latest: newest, end } = begin(() => {
-        rung.add(each)
-        ring()
+    follow(subscribe) {
+      const entry: { subscription?: Subscription } = {}
+      entry.subscription = subscribe(() => {
+        changed.add(entry)
+        notify()
       })
-      each.newest = newest
-      rung.add(each)
-      ends.push(end)
+      changed.add(entry)
+      subscriptions.push(entry.subscription)
     },
     *take() {
-      const now = [...rung]
-      rung.clear()
-      for (const each of now) {
-        const news = each.newest()
-        if (!news || news === each.told) continue
-        each.told = news
-        yield news
+      const entries = [...changed]
+      changed.clear()
+      for (const entry of entries) {
+        const update = entry.subscription?.latest()
+        if (!update || update === entry.taken) continue
+        entry.taken = update
+        yield update
       }
     },
     end() {
-      for (const end of ends.splice(0)) end()
+      for (const { end } of subscriptions.splice(0)) end()
     },
   }
 }
 
-type Names = Pick<EventsRequest, 'chain' | 'network'>
-
-/** What a connector has of what is asked for, on all networks that the request does not rule out. @throws SluiceError where it is on none */
+/**
+ * Finds something on each network that the connector serves and the request allows. A network that has no such thing or no nodes is left out.
+ * @throws SluiceError if no network has it
+ */
 export async function onEachNetwork<T>(
-  directory: Registry,
+  registry: Registry,
   connector: string,
-  names: Names,
+  { chain, network }: Pick<EventsRequest, 'chain' | 'network'>,
   find: (network: NetworkEntry, venue: VenueEntry) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
-  const found = await Promise.allSettled(
-    networksOf(directory, connector, names).map(async ({ chain, network }) => {
-      await directory.wake(chain, network, connector)
-      return find(directory.network(chain, network), directory.venue(connector, chain, network))
+  const networks = findNetworks(registry, { chain, network }).filter((each) =>
+    registry.venuesOn(each.chain, each.network).some((venue) => venue.connector === connector),
+  )
+  if (networks.length === 0) {
+    const asked = [chain, network].filter((each) => each !== undefined).join('/')
+    throw new SluiceError(
+      'UNKNOWN_CHAIN_ERROR',
+      `The connector ${connector} does not serve ${asked}; GET /connectors lists what it serves.`,
+    )
+  }
+  const results = await Promise.allSettled(
+    networks.map(async (each) => {
+      await registry.wake(each.chain, each.network, connector)
+      return find(registry.network(each.chain, each.network), registry.venue(connector, each.chain, each.network))
     }),
   )
-  const there = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
-  // That one network has no such thing, or has no nodes, is no reason to say nothing of another.
-  if (there.length > 0) return there
-  const failures: unknown[] = found.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
+  const found = results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+  if (found.length > 0) return found
+  const failures: unknown[] = results.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
   throw failures.find((error) => error instanceof SluiceError && error.http < 500) ?? failures[0]
 }
 
-function networksOf(directory: Registry, connector: string, { chain, network }: Names): readonly NetworkEntry[] {
-  const networks = findNetworks(directory, { ...(chain !== undefined && { chain }), ...(network !== undefined && { network }) })
-  const serving = networks.filter((each) => directory.venuesOn(each.chain, each.network).some((venue) => venue.connector === connector))
-  if (serving.length > 0) return serving
-  const asked = [chain, network].filter((each) => each !== undefined).join('/')
-  throw new SluiceError('UNKNOWN_CHAIN_ERROR', `The connector ${connector} does not serve ${asked}; GET /connectors lists what it serves.`)
-}
+/** @param names what the field names, to complete the sentence */
+export const missingField = (field: string, names: string) => badFields([{ field, problem: `is missing: it names ${names}` }])

@@ -1,10 +1,11 @@
-import { setImmediate as soon } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { createNotifier, pause } from '../async.ts'
+import { badFields } from '../errors.ts'
 import type { JournalEvent } from '../transactions/journal/journal.ts'
 import type { TransactionEvents } from '../transactions/transactions.ts'
-import { createNotifier, pause } from '../async.ts'
 
-/** Which changes a stream is for. */
+/** The changes that a stream is for. */
 export interface TransactionFilter {
   chain?: string
   network?: string
@@ -12,7 +13,7 @@ export interface TransactionFilter {
   addresses?: ReadonlySet<string>
 }
 
-/** A change, with its event as it goes over the wire. */
+/** A change of a transaction, with its event as it is sent. */
 interface TransactionChange {
   id: number
   chain: string
@@ -21,29 +22,30 @@ interface TransactionChange {
   frame: string
 }
 
-/** What came after a position, oldest first, and how far that goes: nothing wanted was left out up to there. */
+/** Changes after a position, oldest first. No change that passes the filter is missing up to `upTo`. */
 interface ChangePage {
   changes: readonly TransactionChange[]
   upTo: number
 }
 
+/** The topic `transactions`: every change of a transaction, once and in order, from any position of the journal. */
 export interface TransactionChanges {
-  /** The newest change that was read, for who follows. */
-  newest(): number
-  /** Rings at every change from now on, until what it gives is called. */
-  follow(ring: () => void): Promise<() => void>
-  take(after: number, wanted: TransactionFilter): Promise<ChangePage>
+  /** Calls back at every change until the returned function is called. */
+  follow(notify: () => void): Promise<() => void>
+  /** The position after an event, or at the end without an id. For followers only. @throws SluiceError INCOMPLETE_PARAMS for an id that this journal never had */
+  startAfter(id: number | undefined): Promise<number>
+  take(after: number, filter: TransactionFilter): Promise<ChangePage>
 }
 
-/** What other servers write is found by looking. */
-const lookMs = 1_000
-/** So long after a write of ours more of them are waited for, to read them together. */
+/** The changes of other servers are found by polling. */
+const pollMs = 1_000
+/** After a change of ours more of them are waited for, so that they are read together. */
 const gatherMs = 5
 const pageSize = 200
-/** How many changes are kept for the streams that are up to date; a stream that is further behind reads the journal itself. */
-const mostKept = 1_000
+/** Changes kept for streams that are up to date. A stream further behind reads the journal itself. */
+const maxKept = 1_000
 
-/** Follows the journal with one reader for all streams. */
+/** Reads the journal once for all streams. */
 export function createTransactionChanges(
   events: TransactionEvents,
   frameOf: (event: JournalEvent) => string,
@@ -52,8 +54,8 @@ export function createTransactionChanges(
   const followers = new Set<() => void>()
   const written = createNotifier()
   let reading: Promise<void> | undefined
-  let turn: Promise<unknown> = Promise.resolve()
-  /** All that are after `floor`, up to `tail`. */
+  let queue: Promise<unknown> = Promise.resolve()
+  /** All changes after `floor`, up to `tail`. */
   let kept: TransactionChange[] = []
   let floor = 0
   let tail = 0
@@ -70,78 +72,85 @@ export function createTransactionChanges(
   }
 
   async function read(): Promise<void> {
-    const unhear = events.onWrite(() => written.notify())
-    let failing = false
+    const unsubscribe = events.onWrite(() => written.notify())
+    let isFailing = false
     while (followers.size > 0) {
-      let more = false
+      let hasMore = false
       try {
-        more = await readPage()
-        failing = false
+        hasMore = await readPage()
+        isFailing = false
       } catch (error) {
         const reason = error instanceof Error ? error.message : 'unknown'
-        if (!failing) log.warn({ reason }, 'the journal could not be read for those who follow events; it is tried again')
-        failing = true
+        if (!isFailing) log.warn({ reason }, 'reading the journal for event streams failed; retrying')
+        isFailing = true
       }
-      if (!more && (await written.wait(lookMs))) await pause(gatherMs)
+      if (!hasMore && (await written.wait(pollMs))) await pause(gatherMs)
     }
-    unhear()
+    unsubscribe()
     reading = undefined
     kept = []
   }
 
-  /** Whether there is more at once. */
+  /** Whether the journal has more at once. */
   async function readPage(): Promise<boolean> {
     const page = await events.after(tail, { limit: pageSize })
     const last = page.at(-1)
     if (!last) return false
     kept.push(...page.map(changeOf))
     tail = last.id
-    for (const { id } of kept.splice(0, kept.length - mostKept)) floor = id
-    for (const ring of followers) ring()
-    // Rows that cannot be read are left out of a page.
+    for (const { id } of kept.splice(0, kept.length - maxKept)) floor = id
+    for (const notify of followers) notify()
+    // A full page may be shorter than its limit: rows that cannot be read are left out.
     return page.length > pageSize / 2
   }
 
-  /** One after the other, and everything else in between: many who come back from afar hold up nobody. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = turn.then(() => soon()).then(work)
-    turn = done.catch(() => {})
+  /** One after the other with a turn of the event loop between: many streams that return from afar must not block the server. */
+  function enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const done = queue.then(() => nextTurn()).then(work)
+    queue = done.catch(() => {})
     return done
   }
 
   return {
-    newest: () => tail,
-    async follow(ring) {
-      followers.add(ring)
+    async follow(notify) {
+      followers.add(notify)
       try {
         await (reading ??= start())
       } catch (error) {
         reading = undefined
-        followers.delete(ring)
+        followers.delete(notify)
         throw error
       }
       return () => {
-        followers.delete(ring)
+        followers.delete(notify)
         if (followers.size === 0) written.notify()
       }
     },
-    async take(after, wanted) {
+    async startAfter(id) {
+      if (id === undefined) return tail
+      // Another server may have written an event that this reader has not seen yet.
+      const newest = id <= tail ? tail : await events.lastId()
+      if (id <= newest) return id
+      const problem = `${id} is of another journal: the newest event of this one is ${newest}. Leave it out, and read /transactions for what you missed`
+      throw badFields([{ field: 'lastEventId', problem }])
+    },
+    async take(after, filter) {
       if (after >= floor) {
         const changes: TransactionChange[] = []
         for (let i = kept.length - 1; i >= 0; i--) {
           const change = kept[i]
           if (!change || change.id <= after) break
-          if (isWanted(change, wanted)) changes.push(change)
+          if (passes(change, filter)) changes.push(change)
         }
         return { changes: changes.toReversed(), upTo: Math.max(after, tail) }
       }
-      // What this reader has seen, the journal has too: where it has nothing more that is wanted, nothing is left out up to there.
+      // The journal has all changes up to `tail`: if it returns no more that pass, none is missing up to there.
       const seen = tail
-      const page = await inTurn(() => events.after(after, { ...wanted, limit: pageSize }))
+      const page = await enqueue(() => events.after(after, { ...filter, limit: pageSize }))
       return { changes: page.map(changeOf), upTo: page.at(-1)?.id ?? Math.max(after, seen) }
     },
   }
 }
 
-const isWanted = ({ chain, network, address }: TransactionChange, wanted: TransactionFilter): boolean =>
-  (wanted.chain ?? chain) === chain && (wanted.network ?? network) === network && (wanted.addresses?.has(address.toLowerCase()) ?? true)
+const passes = ({ chain, network, address }: TransactionChange, filter: TransactionFilter): boolean =>
+  (filter.chain ?? chain) === chain && (filter.network ?? network) === network && (filter.addresses?.has(address.toLowerCase()) ?? true)

@@ -83,23 +83,23 @@ describe('those who follow the journal', () => {
       const ids: number[] = []
       const isOver = () => (ids.at(-1) ?? -1) >= (end() ?? Infinity)
       while (!isOver()) {
-        const bell = createNotifier()
+        const notifier = createNotifier()
         const over = new AbortController()
-        const leave = await changes.follow(bell.notify)
+        const leave = await changes.follow(notifier.notify)
         const wake = setInterval(() => {
           if (isOver()) over.abort()
-          bell.notify()
+          notifier.notify()
         }, 20)
         const most = 1 + Math.floor(Math.random() * 40)
         let told = 0
         const stream = eventStream({
           from: { change: ids.at(-1) ?? from, others: 0 },
           about: {},
-          changes: { source: changes, wanted },
-          newest: createLatestUpdates(bell.notify),
-          bell,
+          transactions: { changes, filter: wanted },
+          latest: createLatestUpdates(notifier.notify),
+          notifier,
           signal: over.signal,
-          troubled: (error) => {
+          onError: (error) => {
             throw error
           },
         })
@@ -174,13 +174,13 @@ describe('those who follow the journal', () => {
     const server = createServer((_request, response) => {
       responses.push(response)
       const stream = streams.open(caller)
-      const { bell, signal } = stream
-      void changes.follow(bell.notify).then((leave) => {
+      const { notifier, signal } = stream
+      void changes.follow(notifier.notify).then((leave) => {
         stream.onEnd(leave)
         const from = { change: 0, others: 0 }
-        const source = { source: changes, wanted: {} }
+        const transactions = { changes, filter: {} }
         stream.send(
-          eventStream({ from, about: {}, changes: source, newest: createLatestUpdates(bell.notify), bell, signal, troubled: () => {} }),
+          eventStream({ from, about: {}, transactions, latest: createLatestUpdates(notifier.notify), notifier, signal, onError: () => {} }),
           response,
         )
       })
