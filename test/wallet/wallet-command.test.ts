@@ -98,7 +98,7 @@ describe('sluice wallet', () => {
 
   it('says what to do when it fails', () => {
     const cases: [string[], RegExp, { passphraseFile?: string }?][] = [
-      [['add'], /no terminal to ask for the key at.*--key-file/],
+      [['add'], /no terminal to ask for the key\..*--key-file/],
       [['add', '--new'], /no terminal to ask at.*SLUICE_WALLET_PASSPHRASE_FILE/, { passphraseFile: '' }],
       [['add', '--new'], /names \/no\/such, which cannot be read/, { passphraseFile: '/no/such' }],
       [['add', '--new'], /which is empty/, { passphraseFile: fileOf('\n') }],
