@@ -2,12 +2,10 @@ import { existsSync, constants } from 'node:fs'
 import { access, mkdir, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import { Kysely, PostgresDialect, sql } from 'kysely'
-import pino from 'pino'
 import { SluiceError } from './api/index.ts'
 import { type Settings, devnetNetwork } from './config/settings.ts'
 import { tradingWallets } from './devnet/anvil.ts'
-import { createMetrics } from './http/metrics.ts'
-import { pluginOptions, pluginWarnings, loadPlugins, type LoadResult } from './loader/load.ts'
+import { pluginWarnings, tryPlugins, type LoadResult } from './loader/load.ts'
 import type { LoadedChain } from './loader/loaded-plugin.ts'
 import { embeddedConnection } from './store/embedded/connection.ts'
 import { embeddedFaults } from './store/embedded/faults.ts'
@@ -22,12 +20,7 @@ import { keystoreHasKeys, listWallets } from './wallet/keystore.ts'
 
 /** Looks at everything that a start needs, and starts nothing. */
 export async function examine(settings: Settings): Promise<readonly Finding[]> {
-  const silent = pino({ level: 'silent' })
-  // Where the devnet will be: its network is examined as if it were up.
-  const rpcUrl = `http://127.0.0.1:${settings.devnet.port}`
-  const plugins = await loadPlugins(
-    pluginOptions({ settings, log: silent, metrics: createMetrics(), devnet: settings.devnet.enabled ? { rpcUrl } : undefined }),
-  )
+  const plugins = await tryPlugins(settings)
   const { loaded, refused } = plugins
   const chains = loaded.filter((plugin) => plugin.kind === 'chain')
   const settingsOf = (chain: string, network: string) => chains.find(({ name }) => name === chain)?.configuration.networks[network]

@@ -16,6 +16,7 @@ export function pluginCommand(settingsOf: () => Settings): Command {
     .description('show every plugin that is found, and why one is refused; exits with 1 when any is')
     .action(async () => {
       const settings = settingsOf()
+      const { tryPlugins } = await import('../loader/load.ts')
       const result = await tryPlugins(settings)
       console.log(pluginTable(result, settings.plugins.disabled))
       // What a plugin has set going while it was created must not hold the command up.
@@ -67,6 +68,7 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
 
 /** Loads it beside Sluice's own plugins, on trial first; says why where it is refused. */
 async function kindOf(folder: string, settings: Settings): Promise<'chain' | 'connector' | undefined> {
+  const { tryPlugins } = await import('../loader/load.ts')
   const { loaded, refused } = await tryPlugins(settings, [path.join(root, 'plugins'), folder])
   const refusal = refused.find((each) => each.folder === folder)
   if (refusal) console.error(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
@@ -81,18 +83,4 @@ async function runMocha(environment: Record<string, string>): Promise<number> {
     env: { ...process.env, ...environment },
   })
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
-}
-
-/** What a start with these settings would load and refuse; nothing is started. */
-async function tryPlugins(settings: Settings, folders = settings.plugins.folders): Promise<LoadResult> {
-  // Only here: `--help` must not wait for them.
-  const [{ default: pino }, { pluginOptions }, { createMetrics }, { loadPlugins }] = await Promise.all([
-    import('pino'),
-    import('../loader/load.ts'),
-    import('../http/metrics.ts'),
-    import('../loader/load.ts'),
-  ])
-  // Where the devnet will be: its network is there as if it were up.
-  const devnet = settings.devnet.enabled ? { rpcUrl: `http://127.0.0.1:${settings.devnet.port}` } : undefined
-  return loadPlugins({ ...pluginOptions({ settings, log: pino({ level: 'silent' }), metrics: createMetrics(), devnet }), folders })
 }

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { Command } from 'commander'
+import { StartError } from '../config/problems.ts'
 import { loadSettings, type Settings, type Flags } from '../config/settings.ts'
 import type { Finding } from '../doctor.ts'
 import { version } from '../loader/code-layout.ts'
@@ -126,7 +127,6 @@ function devnetCommand(settingsOf: (flags?: Flags) => Settings): Command {
     .action(async ({ port }: { port?: string }) => {
       const settings = settingsOf(port === undefined ? {} : { 'devnet.port': port })
       const { bringUpDevnet } = await import('../devnet/start-devnet.ts')
-      const { DevnetError } = await import('../devnet/anvil.ts')
       try {
         const devnet = await bringUpDevnet(settings, (line) => console.log(line))
         console.log(`The devnet (chain id ${devnet.chainId}) answers at ${devnet.rpcUrl}; Ctrl-C ends it.`)
@@ -139,7 +139,7 @@ function devnetCommand(settingsOf: (flags?: Flags) => Settings): Command {
         console.log(outcome)
         process.exit(outcome === 'Stopped.' ? 0 : 1)
       } catch (error) {
-        if (!(error instanceof DevnetError)) throw error
+        if (!(error instanceof StartError)) throw error
         console.error(error.message)
         process.exit(1)
       }

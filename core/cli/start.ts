@@ -4,7 +4,6 @@ import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { ConfigError, StartError } from '../config/problems.ts'
 import type { Flags, Settings } from '../config/settings.ts'
-import { DevnetError } from '../devnet/anvil.ts'
 import { networkStatuses } from '../handlers/network.ts'
 import type { Kernel } from '../kernel.ts'
 
@@ -56,8 +55,7 @@ async function start(settings: Settings): Promise<void> {
     console.log('Stopped.')
     process.exit(0)
   } catch (error) {
-    if (error instanceof ConfigError || error instanceof StartError || error instanceof DevnetError)
-      console.error(`\nSluice did not start. ${error.message}`)
+    if (error instanceof ConfigError || error instanceof StartError) console.error(`\nSluice did not start. ${error.message}`)
     else console.error(error)
     process.exit(1)
   }

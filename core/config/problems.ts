@@ -38,7 +38,7 @@ export function describeProblem({ file, line, path, problem, cure }: ConfigProbl
 
 /** Why the server cannot start, for the operator: what is wrong and what to do. */
 export class StartError extends Error {
-  override readonly name = 'StartError'
+  override readonly name: string = 'StartError'
 }
 
 /**

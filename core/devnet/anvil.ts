@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { StartError } from '../config/problems.ts'
 
 export const host = '127.0.0.1'
 export const chainId = 31337
@@ -85,8 +86,8 @@ async function listeningPort(child: WatchedProcess, wanted: number): Promise<num
 }
 
 /** Something that keeps the devnet from starting. `message` is for the operator and says what to do. */
-export class DevnetError extends Error {
-  override readonly name = 'DevnetError'
+export class DevnetError extends StartError {
+  override readonly name: string = 'DevnetError'
 }
 
 /** The first three accounts of anvil's well-known mnemonic: the wallets that trade on the devnet. */

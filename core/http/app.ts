@@ -27,9 +27,7 @@ export interface App {
 }
 
 /** The way of a request: who it is, how many there are, what it says, the verb, the answer. */
-export function createApp(cradle: AppParts): App {
-  // The container looks a part up whenever it is asked for it: once is enough.
-  const parts = { ...cradle }
+export function createApp(parts: AppParts): App {
   const { settings, log } = parts
   const app = new Koa<RequestState>()
   const events = createEvents(parts)

@@ -10,13 +10,16 @@ const inSource = import.meta.url.endsWith('.ts')
 const extension = inSource ? '.ts' : '.js'
 /** The folder that contains core/. */
 const codeRoot = new URL('../../', import.meta.url)
+const packageJson = readPackageJson()
+/** Sluice's own version. */
+export const { version } = packageJson
 
-/** The URL of a module of this folder, for what is started by its address: hooks and threads. */
+/** The URL of a module of this folder: hooks and threads are started by URL. */
 function moduleHere(name: string): URL {
   return new URL(`./${name}${extension}`, import.meta.url)
 }
 
-/** What to start a thread with. From sources, it has to learn TypeScript first: tsx does not register itself in threads. */
+/** What to start a thread with. From sources the thread registers tsx first, because tsx does not register itself in threads. */
 export function threadHere(name: string): URL {
   const module = moduleHere(name)
   if (!inSource) return module
@@ -24,25 +27,29 @@ export function threadHere(name: string): URL {
   return new URL(`data:text/javascript,${encodeURIComponent(code)}`)
 }
 
-/** `sluice/plugin` and the others of the package's `exports` → the running core's files, so that one core exists. */
+/** `sluice/plugin` and the other `exports` of the package → the running core's files, so that one core exists. */
 function entryPoints(): Record<string, string> {
-  const { name, targets } = readExports()
   return Object.fromEntries(
-    targets.map(([subpath, target]) => [`${name}${subpath.slice(1)}`, new URL(target.replace(/\.(ts|js)$/, extension), codeRoot).href]),
+    Object.entries(packageJson.exports).flatMap(([subpath, target]) => {
+      const file = isRecord(target) ? target.default : target
+      if (typeof file !== 'string' || !/\.(ts|js)$/.test(file)) return []
+      return [[`${packageJson.name}${subpath.slice(1)}`, new URL(file.replace(/\.(ts|js)$/, extension), codeRoot).href]]
+    }),
   )
 }
 
+interface PackageJson {
+  readonly name: string
+  readonly version: string
+  readonly exports: Readonly<Record<string, unknown>>
+}
+
 /** A compiled tree lies beside its package.json or one folder below it. */
-function readExports(): { name: string; targets: [string, string][] } {
+function readPackageJson(): PackageJson {
   for (const candidate of [new URL('package.json', codeRoot), new URL('../package.json', codeRoot)]) {
     if (!existsSync(candidate)) continue
-    const manifest: unknown = JSON.parse(readFileSync(candidate, 'utf8'))
-    if (!isRecord(manifest) || typeof manifest.name !== 'string' || !isRecord(manifest.exports)) continue
-    const targets = Object.entries(manifest.exports).flatMap(([subpath, target]): [string, string][] => {
-      const file = isRecord(target) ? target.default : target
-      return typeof file === 'string' && /\.(ts|js)$/.test(file) ? [[subpath, file]] : []
-    })
-    return { name: manifest.name, targets }
+    const { name, version, exports }: Partial<Record<string, unknown>> = JSON.parse(readFileSync(candidate, 'utf8'))
+    if (typeof name === 'string' && typeof version === 'string' && isRecord(exports)) return { name, version, exports }
   }
   throw new Error(`No package.json with "exports" beside ${codeRoot.href}: the installation is incomplete, install it again.`)
 }
@@ -54,27 +61,24 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 let port: MessagePort | undefined
 let queue: Promise<void> = Promise.resolve()
 
-/** Tells this thread's module hook of plugins; registers it the first time. Hooks are not inherited by threads: each has its own. */
-export function updateHook(news: HookUpdate): Promise<void> {
-  queue = queue.then(() => tell(news))
+/** Tells this thread's module hook of plugins, and registers the hook the first time. Threads do not inherit hooks: each has its own. */
+export function updateHook(update: HookUpdate): Promise<void> {
+  queue = queue.then(() => send(update))
   return queue
 }
 
-async function tell(news: HookUpdate): Promise<void> {
-  port ??= start()
+async function send(update: HookUpdate): Promise<void> {
+  port ??= startHook()
   port.ref()
-  const taken = once(port, 'message')
-  port.postMessage(news)
-  await taken
+  const applied = once(port, 'message')
+  port.postMessage(update)
+  await applied
   port.unref()
 }
 
-function start(): MessagePort {
+function startHook(): MessagePort {
   const { port1, port2 } = new MessageChannel()
   const data: HookData = { entryPoints: entryPoints(), port: port2 }
   register(moduleHere('hook'), { data, transferList: [port2] })
   return port1
 }
-
-/** Sluice's own version, from its package.json: in a checkout and in a compiled tree it lies above this folder. */
-export const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version

@@ -7,12 +7,11 @@ import type { LoadHook, ResolveFnOutput, ResolveHook } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { MessagePort } from 'node:worker_threads'
-import type { CompiledFiles } from './compile.ts'
 
 export interface HookData {
   /** Public entry point → URL in the running core. */
   entryPoints: Record<string, string>
-  /** Where HookNews come; each is answered when it is taken. */
+  /** Where updates come in; each is acknowledged once it is applied. */
   port: MessagePort
 }
 
@@ -23,7 +22,11 @@ export interface HookUpdate {
   compiled: CompiledFiles
 }
 
-const core = new URL('../', import.meta.url).href
+/** URL of a plugin's TypeScript file → its JavaScript, or why it does not compile. */
+export type CompiledFiles = Readonly<Record<string, { readonly code: string } | { readonly error: string }>>
+
+/** What plugins reach through the entry points only. */
+const privateFolders = ['core/', 'kits/', 'testkit/'].map((folder) => new URL(`../../${folder}`, import.meta.url).href)
 let entryPoints: Readonly<Record<string, string>> = {}
 let packageName = ''
 const folders = new Set<string>()
@@ -32,10 +35,10 @@ const compiled = new Map<string, CompiledFiles[string]>()
 export function initialize(data: HookData): void {
   entryPoints = data.entryPoints
   packageName = Object.keys(entryPoints)[0]?.split('/')[0] ?? ''
-  data.port.on('message', (news: HookUpdate) => {
-    for (const folder of news.folders) folders.add(folder)
-    for (const [url, file] of Object.entries(news.compiled)) compiled.set(url, file)
-    data.port.postMessage('taken')
+  data.port.on('message', (update: HookUpdate) => {
+    for (const folder of update.folders) folders.add(folder)
+    for (const [url, file] of Object.entries(update.compiled)) compiled.set(url, file)
+    data.port.postMessage('applied')
   })
   data.port.unref()
 }
@@ -43,41 +46,41 @@ export function initialize(data: HookData): void {
 export const resolve: ResolveHook = async (specifier, context, next) => {
   if (Object.hasOwn(entryPoints, specifier)) return { url: entryPoints[specifier] ?? '', format: 'module', shortCircuit: true }
   const folder = context.parentURL === undefined ? undefined : pluginFolder(context.parentURL)
-  if (folder === undefined) return isPluginFile(specifier) ? own(specifier) : next(specifier, context)
+  if (folder === undefined) return isPluginFile(specifier) ? asModule(specifier) : next(specifier, context)
   if (specifier === packageName || specifier.startsWith(`${packageName}/`)) {
-    throw new Error(`'${specifier}' is none of the public entry points: ${Object.keys(entryPoints).join(', ')}`)
+    throw new Error(`'${specifier}' is not one of the public entry points: ${Object.keys(entryPoints).join(', ')}`)
   }
   if (!/^(\.{0,2}\/|file:)/.test(specifier)) return next(specifier, context)
-  const asked = new URL(specifier, context.parentURL)
-  const url = existing(asked)
-  if (url === undefined)
-    throw new Error(
-      `'${specifier}' is not there, and ${path.relative(fileURLToPath(folder), fileURLToPath(context.parentURL ?? folder))} imports it (with its extension, as ES modules do)`,
-    )
+  const requested = new URL(specifier, context.parentURL)
+  const url = existingFile(requested)
+  if (url === undefined) {
+    const importer = path.relative(fileURLToPath(folder), fileURLToPath(context.parentURL ?? folder))
+    throw new Error(`'${specifier}' does not exist, and ${importer} imports it (ES modules name files with their extension)`)
+  }
   const target = pluginFolder(url.href)
-  const leads = target === undefined ? asked.href.startsWith(folder) && !url.href.startsWith(folder) : target !== folder
-  if (leads || url.href.startsWith(core)) {
+  const leavesFolder = target === undefined ? requested.href.startsWith(folder) && !url.href.startsWith(folder) : target !== folder
+  if (leavesFolder || (target === undefined && privateFolders.some((each) => url.href.startsWith(each)))) {
     throw new Error(
       `'${specifier}' leads out of the plugin's folder to ${url.href}: a plugin imports its own files, its packages and ${Object.keys(entryPoints).join(', ')}`,
     )
   }
-  return isPluginFile(url.href) ? own(url.href) : next(url.href, context)
+  return isPluginFile(url.href) ? asModule(url.href) : next(url.href, context)
 }
 
 export const load: LoadHook = async (url, context, next) => {
   if (!isPluginFile(url)) return next(url, context)
   if (/\.m?js$/.test(url)) return { format: 'module', source: await readFile(fileURLToPath(url), 'utf8'), shortCircuit: true }
   const file = compiled.get(url)
-  if (file === undefined) throw new Error(`${fileURLToPath(url)} was not there when the plugins were looked for`)
+  if (file === undefined) throw new Error(`${fileURLToPath(url)} did not exist when the plugins were compiled`)
   if ('error' in file) throw new SyntaxError(file.error)
   return { format: 'module', source: file.code, shortCircuit: true }
 }
 
-function own(url: string): ResolveFnOutput {
+function asModule(url: string): ResolveFnOutput {
   return { url, format: 'module', shortCircuit: true }
 }
 
-/** A file of a plugin itself that holds code; not of the packages that it brings. */
+/** A source file of a plugin; not of the packages that it brings. */
 function isPluginFile(url: string): boolean {
   return /\.m?[jt]s$/.test(url) && pluginFolder(url) !== undefined
 }
@@ -89,8 +92,8 @@ function pluginFolder(url: string): string | undefined {
   return undefined
 }
 
-/** TypeScript's habit of importing `./x.js` where the file is `./x.ts`; links are followed, as Node does. */
-function existing(url: URL): URL | undefined {
+/** The real file, as Node follows links. TypeScript imports `./x.js` where the file is `./x.ts`. */
+function existingFile(url: URL): URL | undefined {
   const asTypeScript = new URL(url.href.replace(/js$/, 'ts'))
   const found = [url, asTypeScript].find((candidate) => existsSync(candidate))
   return found && pathToFileURL(realpathSync(fileURLToPath(found)))

@@ -1,17 +1,15 @@
 import path from 'node:path'
-import type { Logger } from 'pino'
 import { loadPluginConfig, type TokenListSource } from '../config/plugin-config.ts'
 import { ConfigError, nearest } from '../config/problems.ts'
-import { type Settings, devnetNetwork, pluginFileWarnings } from '../config/settings.ts'
+import { devnetNetwork, pluginFileWarnings, type Settings } from '../config/settings.ts'
 import { loadTokens } from '../config/token-list.ts'
-import type { Devnet } from '../devnet/start-devnet.ts'
-import type { Metrics } from '../http/metrics.ts'
+import type { Log } from '../contracts/index.ts'
 import { makeCandidate, type Candidate, type PluginOutline } from './candidate.ts'
 import { registerHook } from './compile.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
-import { chainVenues, loadChain, connectorVenues, loadConnector, trialVenues } from './load-venues.ts'
+import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues } from './load-venues.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
-import { PluginFault, faultOf, type Refusal } from './refusal.ts'
+import { faultOf, PluginFault, type Refusal } from './refusal.ts'
 import { startTrials } from './trials.ts'
 
 export interface LoadResult {
@@ -22,63 +20,63 @@ export interface LoadResult {
 }
 
 /**
- * Finds, tries, checks and creates the plugins of these folders. A plugin that fails is refused, with the step, the
- * reason and a cure; it never makes this function throw. Nothing of it is started: see startVenue.
+ * Finds, tries, checks and creates the plugins of these folders, and starts none of them (`startVenues` does). A plugin that fails is
+ * refused with the step, the reason and a cure; it never makes this function throw.
  */
 export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
-  const findings = findPlugins(options.folders, options.disabled ?? [])
-  const refused: Refusal[] = [...findings.refused]
+  const { found, refused: notFound } = findPlugins(options.folders, options.disabled ?? [])
+  const refused: Refusal[] = [...notFound]
   /** By folder. */
-  const known = new Map<string, PluginOutline>(findings.found.map(({ folder }) => [folder, {}]))
+  const outlines = new Map<string, PluginOutline>(found.map(({ folder }) => [folder, {}]))
+  const outlineOf = ({ folder }: FoundPlugin) => outlines.get(folder) ?? {}
   const trials = startTrials(options.deadlineMs)
 
-  /** The outcome of a step for those that pass it, in their order; the others are refused. */
-  async function passing<T>(found: FoundPlugin, step: () => Promise<T>): Promise<T[]> {
-    try {
-      return [await step()]
-    } catch (thrown) {
-      refused.push(refusalOf(found, known.get(found.folder) ?? {}, thrown))
-      return []
-    }
-  }
-
-  try {
-    await registerHook(findings.found.map(({ folder }) => folder))
-    const described = (
-      await Promise.all(
-        findings.found.map((found) => passing(found, () => makeCandidate(found, known.get(found.folder) ?? {}, trials, options))),
-      )
-    ).flat()
-    const candidates = (
-      await Promise.all(described.map((candidate) => passing(candidate.found, async () => withoutRival(candidate, described))))
-    ).flat()
-    candidates.sort((a, b) => (a.found.name < b.found.name ? -1 : 1))
-
-    const triedChains = await Promise.all(
-      candidates.filter(isChain).map((candidate) =>
-        passing(candidate.found, async () => {
-          await trials.create(candidate.found, chainVenues(candidate).venues)
-          return candidate
-        }),
+  /** Does a step for each plugin: the results in their order, without the plugins that the step refuses. */
+  async function forEach<P, T>(plugins: readonly P[], foundOf: (plugin: P) => FoundPlugin, step: (plugin: P) => Promise<T>): Promise<T[]> {
+    const results = await Promise.all(
+      plugins.map((plugin) =>
+        step(plugin).then(
+          (result) => [result],
+          (thrown: unknown) => {
+            refused.push(refusalOf(foundOf(plugin), outlineOf(foundOf(plugin)), thrown))
+            return []
+          },
+        ),
       ),
     )
-    const chains: LoadedChain[] = []
-    for (const candidate of triedChains.flat()) chains.push(...(await passing(candidate.found, () => loadChain(candidate, options))))
+    return results.flat()
+  }
+  const ofCandidate = ({ found: plugin }: Candidate) => plugin
 
-    const triedConnectors = await Promise.all(
-      candidates
-        .filter((candidate) => !isChain(candidate))
-        .map((candidate) =>
-          passing(candidate.found, async () => {
-            const venues = connectorVenues(candidate, chains)
-            await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
-            return { candidate, venues }
-          }),
-        ),
+  try {
+    await registerHook(found.map(({ folder }) => folder))
+    const described = await forEach(
+      found,
+      (plugin) => plugin,
+      (plugin) => makeCandidate(plugin, outlineOf(plugin), trials, options),
+    )
+    const candidates = await forEach(described, ofCandidate, async (candidate) => withoutRival(candidate, described))
+    candidates.sort((a, b) => (a.found.name < b.found.name ? -1 : 1))
+
+    const triedChains = await forEach(candidates.filter(isChain), ofCandidate, async (candidate) => {
+      await trials.create(candidate.found, chainVenues(candidate).venues)
+      return candidate
+    })
+    const chains: LoadedChain[] = []
+    for (const candidate of triedChains) chains.push(...(await forEach([candidate], ofCandidate, () => loadChain(candidate, options))))
+
+    const triedConnectors = await forEach(
+      candidates.filter((candidate) => !isChain(candidate)),
+      ofCandidate,
+      async (candidate) => {
+        const venues = connectorVenues(candidate, chains)
+        await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
+        return { candidate, venues }
+      },
     )
     const connectors: LoadedConnector[] = []
-    for (const { candidate, venues } of triedConnectors.flat())
-      connectors.push(...(await passing(candidate.found, () => loadConnector(candidate, venues, options))))
+    for (const { candidate, venues } of triedConnectors)
+      connectors.push(...(await forEach([candidate], ofCandidate, () => loadConnector(candidate, venues, options))))
 
     return { loaded: [...chains, ...connectors], refused: refused.toSorted((a, b) => (a.name + a.folder < b.name + b.folder ? -1 : 1)) }
   } finally {
@@ -90,7 +88,7 @@ function isChain({ description }: Candidate): boolean {
   return description.kind === 'chain'
 }
 
-/** Of two chains of one name, the one whose folder has that name. @throws PluginFault */
+/** Where two chains have one name, only the one whose folder has that name is loaded. @throws PluginFault */
 function withoutRival(candidate: Candidate, all: readonly Candidate[]): Candidate {
   const { name, folder } = candidate.found
   const rival = all.find((each) => each !== candidate && isChain(each) && isChain(candidate) && each.found.name === name)
@@ -116,15 +114,21 @@ function refusalOf({ name, folder }: FoundPlugin, { kind, manifest }: PluginOutl
   }
 }
 
-export interface PluginSources {
-  settings: Settings
-  log: Logger
-  metrics: Metrics
-  devnet: Pick<Devnet, 'rpcUrl'> | undefined
+/** The server's log, as far as the loader needs it. */
+interface ParentLog extends Log {
+  child(fields: { plugin: string }): Log
 }
 
-/** What the loader asks the settings: configurations, token lists, logs and meters. */
-export function pluginOptions({ settings, log, metrics, devnet }: PluginSources): LoadOptions {
+interface PluginOptions {
+  settings: Settings
+  log: ParentLog
+  /** Absent where no devnet runs: then the devnet's network is left out. */
+  devnetUrl: string | undefined
+  meterOf?: LoadOptions['meterOf']
+}
+
+/** What the settings say of plugins: their folders, configurations, token lists and logs. */
+export function pluginOptions({ settings, log, devnetUrl, meterOf }: PluginOptions): LoadOptions {
   const { plugins, limits, confDir, home, data } = settings
   return {
     folders: plugins.folders,
@@ -132,40 +136,52 @@ export function pluginOptions({ settings, log, metrics, devnet }: PluginSources)
     deadlineMs: limits.pluginLoadSeconds * 1000,
     log,
     logOf: (plugin) => log.child({ plugin }),
-    meterOf: (chain, network) => ({ rpc: (method, outcome) => metrics.rpcCalls.inc({ chain, network, method, outcome }) }),
+    ...(meterOf && { meterOf }),
     configOf({ kind, name, folder, schema, networks }) {
       const configuration = loadPluginConfig({ kind, name, confDir, pluginFolder: folder, schema, ...(networks && { networks }) })
       if (kind !== 'chain' || name !== devnetNetwork.chain) return configuration
-      return { ...configuration, config: withDevnet(configuration.config, devnet), shown: withDevnet(configuration.shown, devnet) }
+      return { ...configuration, config: withDevnet(configuration.config, devnetUrl), shown: withDevnet(configuration.shown, devnetUrl) }
     },
     async tokensOf({ chain, network, folder, implementation: { chainId }, settings: own }) {
       const tokensWith = (tokenLists: readonly TokenListSource[]) =>
         loadTokens({ pluginFolder: folder, confDir, chain, network, chainId, home, tokenLists, dataDir: data.dir })
       const tokenLists = own?.tokenLists ?? []
       return tokensWith(tokenLists).catch((error: unknown) => {
-        // A host that is away is no mistake of the operator's: the network works with the lists that are here.
+        // An unreachable host is not a mistake of the operator: the network works with the lists that are here.
         if (!(error instanceof ConfigError) || !error.problems.every(({ temporary }) => temporary)) throw error
-        log.warn({ chain, network, reason: error.message }, 'token lists from elsewhere are left out until the next start')
+        log.warn({ chain, network, reason: error.message }, 'remote token lists not fetched, left out until the next start')
         return tokensWith(tokenLists.filter((each) => typeof each === 'string'))
       })
     },
   }
 }
 
-/** The devnet's network is there when the devnet is, at the devnet's address. */
-function withDevnet<C extends Record<string, unknown>>(config: C, devnet: PluginSources['devnet']): C {
-  const { [devnetNetwork.network]: local, ...others } = config
-  if (!devnet || typeof local !== 'object' || local === null) return others as C
-  return { ...config, [devnetNetwork.network]: { ...local, rpcUrls: [devnet.rpcUrl] } }
+const silent: ParentLog = { info: () => {}, warn: () => {}, child: () => silent }
+
+/** What a start with these settings would load and refuse. The devnet's network is there as if the devnet were up. */
+export function tryPlugins(settings: Settings, folders: readonly string[] = settings.plugins.folders): Promise<LoadResult> {
+  const { enabled, port } = settings.devnet
+  const devnetUrl = enabled ? `http://127.0.0.1:${port}` : undefined
+  return loadPlugins({ ...pluginOptions({ settings, log: silent, devnetUrl }), folders })
 }
 
-/** What the settings say of plugins that are not there: probably misspelt names. */
+/** Puts the devnet's network at the devnet's address, or takes it out where no devnet runs. */
+function withDevnet<C extends Record<string, unknown>>(config: C, devnetUrl: string | undefined): C {
+  const { [devnetNetwork.network]: local, ...others } = config
+  if (devnetUrl === undefined || typeof local !== 'object' || local === null) return others as C
+  return { ...config, [devnetNetwork.network]: { ...local, rpcUrls: [devnetUrl] } }
+}
+
+/** Warnings for settings of plugins that do not exist: the names are probably misspelt. */
 export function pluginWarnings({ confDir, plugins }: Settings, { loaded, refused }: LoadResult): string[] {
   const ofKind = (kind: 'chain' | 'connector') => loaded.filter((plugin) => plugin.kind === kind).map(({ name }) => name)
-  // A refused plugin's kind may be unknown, and a disabled one is not looked into. Their files wait for them.
-  const waiting = [...refused.map(({ name }) => name), ...plugins.disabled]
+  // The kind of a refused plugin may be unknown, and a disabled one is not read: files for either kind may be theirs.
+  const ofEitherKind = [...refused.map(({ name }) => name), ...plugins.disabled]
   return [
-    ...pluginFileWarnings(confDir, { chains: [...ofKind('chain'), ...waiting], connectors: [...ofKind('connector'), ...waiting] }),
+    ...pluginFileWarnings(confDir, {
+      chains: [...ofKind('chain'), ...ofEitherKind],
+      connectors: [...ofKind('connector'), ...ofEitherKind],
+    }),
     ...disabledWarnings(plugins),
   ]
 }
@@ -178,19 +194,6 @@ function disabledWarnings({ folders, disabled }: Settings['plugins']): string[] 
     .filter((name) => !names.includes(name))
     .map((name) => {
       const near = nearest(name, names)
-      return `plugins.disabled names "${name}", and there is no such plugin.${near === undefined ? '' : ` Did you mean ${near}?`}`
+      return `plugins.disabled names "${name}", but there is no such plugin.${near === undefined ? '' : ` Did you mean ${near}?`}`
     })
 }
-
-export { watchBackgroundFailures } from './uncaught.ts'
-export { callPlugin, callPluginSync } from './boundary.ts'
-export type { Callee } from './boundary.ts'
-export { findPlugins } from './find.ts'
-export type { LoadedChain, LoadedConnector, LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
-export type { LoadOptions } from './loaded-plugin.ts'
-export type { Refusal } from './refusal.ts'
-export { registerHook } from './compile.ts'
-export { startVenue } from './start-venue.ts'
-export type { RunningVenue } from './start-venue.ts'
-export { startWatchdog } from './watchdog.ts'
-export { blockProcessExit as withholdExit } from './uncaught.ts'

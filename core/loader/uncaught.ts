@@ -1,40 +1,35 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Logger } from 'pino'
-import type { Metrics } from '../http/metrics.ts'
-import type { LoadedPlugin } from './loaded-plugin.ts'
 
-interface BackgroundFailure {
-  /** Undefined where nothing says whose it is. */
-  readonly plugin: string | undefined
-  readonly what: 'rejection' | 'exception'
-  readonly thrown: unknown
-}
-
-interface BackgroundOptions {
+interface UncaughtOptions {
   /** Asked each time: plugins are loaded after this is set up. */
   plugins(): readonly PluginFolder[]
-  /** Logs and counts what was survived. */
-  survived(failure: BackgroundFailure): void
-  /** The server's own defect: logs it and ends the process. */
-  fatal(thrown: unknown): void
+  log: { error(fields: object, message: string): void; fatal(fields: object, message: string): void }
+  /** Counts a fault of a plugin: `unknown` where nothing says whose fault it is. */
+  onPluginFault(plugin: string): void
 }
 
-/** Outgoing connections: what the owner of a socket without an 'error' listener is killed by. */
+/** System calls of outgoing connections: the errors that end a process where a socket has no 'error' listener. */
 const connectionCalls = new Set(['connect', 'read', 'write', 'getaddrinfo', 'shutdown'])
 
 /**
- * Takes what nobody catches. A rejection is never fatal. An exception is survived when a plugin is to blame: its
- * folder is in the stack; or what was thrown is no Error, which this server never throws; or it is the error of a
- * connection with none of the server's frames, which has one listener too few. Any other is fatal.
- * @returns a function that takes the listeners away again
+ * Handles rejections and exceptions that nobody catches. A rejection never ends the process. An exception does not end it where a plugin is
+ * to blame: the plugin's folder is in the stack; or the thrown value is not an Error, which this server never throws; or it is the error of
+ * a connection without one of the server's frames, so that a listener is missing. Any other exception is a defect of the server: it is
+ * logged, and the process ends for its supervisor to start it again.
+ * @returns a function that removes the handlers
  */
-export function watchBackgroundFailures(options: BackgroundOptions): () => void {
-  const onRejection = (thrown: unknown) => options.survived({ plugin: blamed(thrown, options.plugins()), what: 'rejection', thrown })
+export function handleUncaught({ plugins, log, onPluginFault }: UncaughtOptions): () => void {
+  const onRejection = (thrown: unknown) => survive(blamedPlugin(thrown, plugins()), 'rejection', thrown)
   const onException = (thrown: unknown) => {
-    const plugin = blamed(thrown, options.plugins())
-    if (plugin !== undefined || isForeign(thrown)) options.survived({ plugin, what: 'exception', thrown })
-    else options.fatal(thrown)
+    const plugin = blamedPlugin(thrown, plugins())
+    if (plugin !== undefined || isForeign(thrown)) return survive(plugin, 'exception', thrown)
+    log.fatal({ err: thrown }, 'uncaught exception of the server, the process ends')
+    process.exit(1)
+  }
+  function survive(plugin = 'unknown', what: 'rejection' | 'exception', thrown: unknown): void {
+    onPluginFault(plugin)
+    log.error({ plugin, err: thrown }, `unhandled ${what} in the background`)
   }
   process.on('unhandledRejection', onRejection)
   process.on('uncaughtException', onException)
@@ -44,7 +39,7 @@ export function watchBackgroundFailures(options: BackgroundOptions): () => void 
   }
 }
 
-function blamed(thrown: unknown, plugins: readonly PluginFolder[]): string | undefined {
+function blamedPlugin(thrown: unknown, plugins: readonly PluginFolder[]): string | undefined {
   return thrown instanceof Error && typeof thrown.stack === 'string' ? pluginOfStack(thrown.stack, plugins) : undefined
 }
 
@@ -55,35 +50,9 @@ function isForeign(thrown: unknown): boolean {
 }
 
 /**
- * What nobody catches: a plugin's is logged, counted and survived; one of our own is logged and ends the process.
- * Plugins end no process.
- */
-export function backgroundFailures(
-  { log, metrics }: { log: Logger; metrics: Metrics },
-  plugins: () => readonly LoadedPlugin[],
-): () => void {
-  const allowExit = blockProcessExit(plugins)
-  const stopWatching = watchBackgroundFailures({
-    plugins,
-    survived({ plugin = 'unknown', what, thrown }) {
-      metrics.pluginFaults.inc({ plugin })
-      log.error({ plugin, err: thrown }, `nobody handled this ${what} in the background`)
-    },
-    fatal(thrown) {
-      log.fatal({ err: thrown }, 'a defect of the server; it ends so that it is started again')
-      process.exit(1)
-    },
-  })
-  return () => {
-    stopWatching()
-    allowExit()
-  }
-}
-
-/**
- * Makes `process.exit` throw where a plugin or one of its packages calls it: it would take every other plugin's requests
- * and the server with it, and with 0 no supervisor would start it again.
- * @returns a function that gives the old one back
+ * Makes `process.exit` throw where a plugin or one of its packages calls it: it would end the requests of all other plugins, and after an
+ * exit with 0 no supervisor would start the server again.
+ * @returns a function that restores `process.exit`
  */
 export function blockProcessExit(plugins: () => readonly PluginFolder[]): () => void {
   const { exit } = process
@@ -102,7 +71,7 @@ export interface PluginFolder {
   readonly folder: string
 }
 
-/** The plugin in whose folder a stack (or a script's URL) lies, its own packages included. */
+/** The plugin whose folder appears in a stack or in a script's URL; its own packages count as the plugin. */
 export function pluginOfStack(stack: string, plugins: readonly PluginFolder[]): string | undefined {
   return plugins.find(({ folder }) => stack.includes(folderUrl(folder)) || stack.includes(folder + path.sep))?.name
 }

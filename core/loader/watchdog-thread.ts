@@ -1,17 +1,10 @@
-// Watches the main thread from beside it. See watchdog.ts.
+// Watches the main thread from a thread of its own. See watchdog.ts.
 import { writeSync } from 'node:fs'
 import inspector from 'node:inspector'
 import { hostname } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { pluginOfStack, type PluginFolder } from './uncaught.ts'
-
-export interface WatchdogData {
-  /** Heartbeats of the main thread; whether a debugger is attached. */
-  shared: Int32Array
-  beatMs: number
-  beatsPerStall: number
-  stallSeconds: number
-}
+import type { WatchdogData } from './watchdog.ts'
 
 interface Frame {
   functionName: string
@@ -19,7 +12,7 @@ interface Frame {
   line: number
 }
 
-/** How long finding out what was running may take. */
+/** How long it may take to find the function that is running. */
 const inquiryMs = 2_000
 
 const { shared, beatMs, beatsPerStall, stallSeconds }: WatchdogData = workerData
@@ -28,7 +21,7 @@ parentPort?.on('message', (more: readonly PluginFolder[]) => {
   plugins = more
 })
 
-// Missed beats are counted, not seconds: a machine that slept stopped this thread as well.
+// Counts missed beats rather than seconds: when the machine sleeps, this thread stops as well.
 let last = -1
 let missed = 0
 const watch = setInterval(() => {
@@ -38,11 +31,11 @@ const watch = setInterval(() => {
   last = now
   if (missed < beatsPerStall) return
   clearInterval(watch)
-  inquire()
+  findRunningFunction()
 }, beatMs)
 
-/** Pauses the main thread by the debugger's protocol and looks where it stands. It stays paused: the process ends. */
-function inquire(): void {
+/** Pauses the main thread by the debugger's protocol and reads its call frames. The thread stays paused: the process ends. */
+function findRunningFunction(): void {
   const scripts = new Map<string, string>()
   setTimeout(() => end([]), inquiryMs)
   try {
@@ -69,17 +62,17 @@ function end(frames: readonly Frame[]): void {
   const guilty = frames.find(({ url }) => pluginOfStack(url, plugins) !== undefined)
   const top = guilty ?? frames.find(({ url }) => url.startsWith('file:')) ?? frames[0]
   const plugin = guilty && pluginOfStack(guilty.url, plugins)
-  const where = top && `${top.functionName || 'a function without a name'} (${top.url}:${top.line})`
+  const where = top && `${top.functionName || 'an anonymous function'} (${top.url}:${top.line})`
   const who = plugin === undefined ? 'no plugin was running' : `the plugin '${plugin}' was running`
-  const msg = `The event loop has stood still for ${stallSeconds} s: ${who}${where === undefined ? '' : `, in ${where}`}. The process ends here, for its supervisor to start it again.`
-  // Synchronous, and past the logger: the main thread writes nothing any more.
+  const msg = `event loop blocked for ${stallSeconds} s: ${who}${where === undefined ? '' : `, in ${where}`}. The process ends; its supervisor starts it again.`
+  // Synchronous and without the logger, whose thread is paused.
   try {
     writeSync(
       2,
       `${JSON.stringify({ level: 60, time: Date.now(), pid: process.pid, hostname: hostname(), plugin, function: where, msg })}\n`,
     )
   } finally {
-    // Also when nobody reads the log any more and the pipe is full.
+    // Also where nobody reads the log and the pipe is full.
     process.kill(process.pid, 'SIGKILL')
   }
 }

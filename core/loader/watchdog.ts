@@ -2,10 +2,17 @@ import inspector from 'node:inspector'
 import { Worker } from 'node:worker_threads'
 import { threadHere } from './code-layout.ts'
 import type { PluginFolder } from './uncaught.ts'
-import type { WatchdogData } from './watchdog-thread.ts'
+
+export interface WatchdogData {
+  /** Heartbeats of the main thread, then whether a debugger is attached. */
+  shared: Int32Array
+  beatMs: number
+  beatsPerStall: number
+  stallSeconds: number
+}
 
 interface Watchdog {
-  /** The plugins that may be found to be at fault. */
+  /** Tells the watchdog which plugins may be at fault. */
   watch(plugins: readonly PluginFolder[]): void
   stop(): Promise<void>
 }
@@ -13,9 +20,9 @@ interface Watchdog {
 const beatsPerStall = 20
 
 /**
- * A thread that ends the process when the event loop has stood still for that long, for the supervisor to start it
- * again: nothing else helps against a plugin's endless loop. It writes one line of log first, with the plugin and the
- * function that were running. A debugger that is attached switches it off.
+ * Starts a thread that ends the process when the event loop has been blocked for `stallSeconds`, for the supervisor to start it again:
+ * nothing else helps against an endless loop in a plugin. The thread logs one line first, with the plugin and the function that were
+ * running. An attached debugger switches the watchdog off.
  */
 export function startWatchdog({ stallSeconds }: { stallSeconds: number }): Watchdog {
   const beatMs = Math.max(20, (stallSeconds * 1000) / beatsPerStall)

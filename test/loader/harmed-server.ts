@@ -4,17 +4,21 @@ import { setTimeout } from 'node:timers/promises'
 import { callPlugin } from '../../core/loader/boundary.ts'
 import { loadPlugins } from '../../core/loader/load.ts'
 import { startWatchdog } from '../../core/loader/watchdog.ts'
-import { watchBackgroundFailures, blockProcessExit } from '../../core/loader/uncaught.ts'
+import { blockProcessExit, handleUncaught } from '../../core/loader/uncaught.ts'
 import { fixtures, goodPlugins, keptLog, load } from './fixtures.ts'
 
 const [harm = '', stallSeconds] = process.argv.slice(2)
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
 let plugins: Awaited<ReturnType<typeof loadPlugins>>['loaded'] = []
-watchBackgroundFailures({
+handleUncaught({
   plugins: () => plugins,
-  survived: ({ plugin, what }) => say({ survived: what, plugin }),
-  fatal: () => process.exit(1),
+  onPluginFault: () => {},
+  log: {
+    error: (fields, message) =>
+      say({ survived: message.split(' ')[1], ...('plugin' in fields && fields.plugin !== 'unknown' && { plugin: fields.plugin }) }),
+    fatal: () => {},
+  },
 })
 blockProcessExit(() => plugins)
 plugins = (await load([path.join(goodPlugins, 'fixture-chain'), path.join(fixtures, 'harmful')])).loaded

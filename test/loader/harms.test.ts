@@ -77,7 +77,7 @@ describe('a plugin that does harm at run time', () => {
       .that.matches(/^spin \(file:.*harmful-verbs\/index\.ts:\d+\)$/)
     expect(line)
       .to.have.property('msg')
-      .that.matches(/stood still for 1 s: the plugin 'harmful-verbs' was running/)
+      .that.matches(/event loop blocked for 1 s: the plugin 'harmful-verbs' was running/)
   })
 
   it('leaves the watchdog quiet as long as the event loop turns', async () => {

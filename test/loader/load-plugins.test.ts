@@ -153,7 +153,7 @@ describe('loading plugins', function () {
 
     const { refused } = await load([folder])
 
-    expect(refused[0]?.reason).to.match(/late\/part\.ts was not there when the plugins were looked for/)
+    expect(refused[0]?.reason).to.match(/late\/part\.ts did not exist when the plugins were compiled/)
   })
 
   it('lets disabled plugins alone', async () => {

@@ -10,9 +10,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Loads the good plugins, one broken one and, last, one that has to be ended; then says what came of it. */
 const program = `
-import { loadPluginConfig } from './core/config/index.js'
+import { loadPluginConfig } from './core/config/plugin-config.js'
 import { SluiceError } from './core/contracts/index.js'
-import { loadPlugins, startWatchdog } from './core/loader/index.js'
+import { loadPlugins } from './core/loader/load.js'
+import { startWatchdog } from './core/loader/watchdog.js'
 const log = { info() {}, warn() {} }
 const { loaded, refused } = await loadPlugins({
   folders: ${JSON.stringify([goodPlugins, path.join(brokenPlugins, 'throws-in-create'), path.join(fixtures, 'harmful')])},
@@ -44,13 +45,15 @@ describe('plugins and core', function () {
     symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
     copyFileSync(path.join(root, 'package.json'), path.join(folder, 'package.json'))
     mkdirSync(path.join(folder, 'conf'))
-    const files = ['index', 'hook', 'trial-thread', 'watchdog-thread'].map((name) => path.join(root, 'core/loader', `${name}.ts`))
+    const files = ['load', 'watchdog', 'hook', 'trial-thread', 'watchdog-thread'].map((name) =>
+      path.join(root, 'core/loader', `${name}.ts`),
+    )
     writeFileSync(
       path.join(folder, 'tsconfig.json'),
       JSON.stringify({
         extends: path.join(root, 'tsconfig.json'),
         compilerOptions: { rootDir: root, outDir: folder, sourceMap: false, noCheck: true },
-        files: [...files, path.join(root, 'core/config/settings.ts')],
+        files: [...files, path.join(root, 'core/config/plugin-config.ts')],
         include: [],
       }),
     )

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { pluginOptions, loadPlugins } from '../../../core/loader/load.ts'
 import { loadSettings } from '../../../core/config/settings.ts'
-import { createMetrics } from '../../../core/http/metrics.ts'
 import { createLog } from '../../../core/log.ts'
 import { serve } from '../child.ts'
 import { makeHome } from '../home.ts'
@@ -32,7 +31,7 @@ async function load(copies: number): Promise<{ ms: number; plugins: number }> {
         'data.dir': path.join(folder, 'data'),
       },
     })
-    const options = pluginOptions({ settings, log: createLog({ settings }), metrics: createMetrics(), devnet: undefined })
+    const options = pluginOptions({ settings, log: createLog({ settings }), devnetUrl: undefined })
     const startedAt = performance.now()
     const { loaded, refused } = await loadPlugins(options)
     const ms = performance.now() - startedAt
