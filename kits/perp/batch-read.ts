@@ -3,7 +3,7 @@ import { revertReason } from '../evm/node-errors.ts'
 import type { Call, CallResult, EvmReader, Probe } from '../evm/types.ts'
 import { curieAbi, meaningOf } from './abi.ts'
 
-/** Calls, and what is made of their results: parts of one batch. */
+/** A part of a batch: calls, and how their results are decoded. */
 export interface BatchRead<T> {
   readonly calls: readonly (Call | Probe)[]
   answer(results: readonly CallResult[]): T
@@ -11,7 +11,7 @@ export interface BatchRead<T> {
 
 type AnswerOf<A> = A extends BatchRead<infer T> ? T : never
 
-/** Several as one, answered by the same names. */
+/** Combines several reads by name. */
 export function combine<P extends Readonly<Record<string, BatchRead<unknown>>>>(parts: P): BatchRead<{ [K in keyof P]: AnswerOf<P[K]> }> {
   const entries = Object.entries(parts)
   return {
@@ -26,7 +26,7 @@ export function combine<P extends Readonly<Record<string, BatchRead<unknown>>>>(
   }
 }
 
-/** Any number of one kind, answered in order. */
+/** Combines a list of reads of one kind. */
 export function combineAll<T>(parts: readonly BatchRead<T>[]): BatchRead<readonly T[]> {
   return {
     calls: parts.flatMap(({ calls }) => calls),
@@ -42,7 +42,7 @@ export const mapRead = <T, U>({ calls, answer }: BatchRead<T>, make: (answer: T)
   answer: (results) => make(answer(results)),
 })
 
-/** Looked at only by who calls it: what may be refused need not be wanted. */
+/** Decoded only when it is called, since a result that is not needed may be a revert. */
 export const deferred = <T>({ calls, answer }: BatchRead<T>): BatchRead<() => T> => ({ calls, answer: (results) => () => answer(results) })
 
 export async function runRead<T>(reader: EvmReader, { calls, answer }: BatchRead<T>, at: At): Promise<{ head: Head; answer: T }> {
@@ -50,7 +50,7 @@ export async function runRead<T>(reader: EvmReader, { calls, answer }: BatchRead
   return { head, answer: answer(results) }
 }
 
-// What a contract says to a view of the exchange.
+// Reads of one view function of the exchange's contracts.
 
 export const readNumber = (to: string, method: string, ...args: readonly unknown[]) =>
   view(to, method, args, ([value]) => BigInt(String(value)))
@@ -61,7 +61,7 @@ export const readTexts = (to: string, method: string, ...args: readonly unknown[
 export const readNumbers = (to: string, method: string, ...args: readonly unknown[]) =>
   view(to, method, args, (values) => values.map((value) => BigInt(String(value))))
 
-/** What may fail is undefined then. */
+/** Undefined where a call reverts. */
 export const orUndefined = <T>({ calls, answer }: BatchRead<T>): BatchRead<T | undefined> => ({
   calls,
   answer: (results) => (results.every(({ ok }) => ok) ? answer(results) : undefined),
@@ -88,8 +88,8 @@ function decoded(method: string, data: string): readonly unknown[] | undefined {
   }
 }
 
-/** The exchange can say too little of itself: a price without history, or a contract that is none of its own. */
+/** A view reverts, for example without price history, or is not there, where the contract is another one. */
 function unanswered(to: string, method: string, result: CallResult | undefined): SluiceError {
-  const reason = result && !result.ok && result.data !== '0x' ? revertReason(result.data) : `${to} answers no ${method}`
-  return new SluiceError('PRICE_FAILED', `The exchange does not say its figures now: ${meaningOf(reason)}.`, { details: { reason } })
+  const reason = result && !result.ok && result.data !== '0x' ? revertReason(result.data) : `${to} does not answer ${method}`
+  return new SluiceError('PRICE_FAILED', `The exchange does not return its figures now: ${meaningOf(reason)}.`, { details: { reason } })
 }

@@ -3,7 +3,7 @@ import { type At, type Head, type PerpMarketName, type Token, SluiceError, type 
 import type { EvmReader, Evm } from '../evm/types.ts'
 import { readFlag, runRead, readNumber, deferred, combine, type BatchRead, readText, combineAll, orUndefined } from './batch-read.ts'
 
-/** Its contracts on one network, as they name each other. */
+/** Addresses of the exchange's contracts on one network. */
 export interface Contracts {
   readonly house: string
   readonly vault: string
@@ -12,16 +12,16 @@ export interface Contracts {
   readonly config: string
   readonly registry: string
   readonly quoteToken: string
-  /** The zero address where accounts take the settlement token only. */
+  /** The zero address where the settlement token is the only collateral. */
   readonly collateralManager: string
 }
 
 export interface CurieMarket extends PerpMarketName {
-  /** Of its base token and the quote token. */
+  /** The Uniswap v3 pool of its base token and the quote token. */
   readonly pool: string
 }
 
-/** What holds for all markets at one block. Ratios in millionths (ClearingHouseConfig). */
+/** The parameters of all markets at one block. Ratios in millionths (ClearingHouseConfig). */
 export interface Terms {
   readonly imRatio: bigint
   readonly mmRatio: bigint
@@ -30,18 +30,19 @@ export interface Terms {
   readonly paused: boolean
 }
 
-/** Perpetual Protocol v2 on one network, as it was found at the start. */
+/** Perpetual Protocol v2 on one network, as it was found at start. */
 export interface Curie {
   readonly reader: EvmReader
   readonly contracts: Contracts
   readonly markets: readonly CurieMarket[]
   readonly settlement: Token
-  /** As they were last seen: calls take some of them as arguments. */
+  /** The parameters when they were last read. Some calls need them as arguments. */
   terms: Terms
 }
 
+/** Ratios of the contracts are in millionths. */
 export const wholeRatio = 1_000_000n
-/** Sizes, quote amounts and prices of its contracts. */
+/** Decimals of sizes, quote amounts and prices. */
 export const curieDecimals = 18
 export const wad = 10n ** BigInt(curieDecimals)
 
@@ -54,7 +55,7 @@ const readTerms = ({ config, house }: Pick<Contracts, 'config' | 'house'>): Batc
     paused: readFlag(house, 'paused'),
   })
 
-/** One batch; again only where the exchange's terms are others than those that it was made with. */
+/** One batch. It is repeated only where the parameters differ from those that its calls were made with. */
 export async function readWithTerms<T>(
   curie: Curie,
   make: (terms: Terms) => BatchRead<T>,
@@ -63,19 +64,19 @@ export async function readWithTerms<T>(
   for (;;) {
     const { terms } = curie
     const { head, answer } = await runRead(curie.reader, combine({ terms: readTerms(curie.contracts), rest: deferred(make(terms)) }), at)
-    if (same(answer.terms, terms)) return { head, answer: answer.rest(), terms }
+    if (isSame(answer.terms, terms)) return { head, answer: answer.rest(), terms }
     curie.terms = answer.terms
   }
 }
 
-const same = (a: Terms, b: Terms) =>
+const isSame = (a: Terms, b: Terms) =>
   a.imRatio === b.imRatio &&
   a.mmRatio === b.mmRatio &&
   a.twapSeconds === b.twapSeconds &&
   a.maxFundingRate === b.maxFundingRate &&
   a.paused === b.paused
 
-/** What the configuration and the plugin say of the exchange on this network. Throws where they lack it, with what to do. */
+/** Addresses from the configuration and base tokens from the plugin. @throws where they lack the network */
 export function deploymentOf({ chain, network, contracts }: Venue<Evm>, { markets }: PerpOptions) {
   const here = markets[`${chain}/${network}`]
   if (!here)
@@ -89,8 +90,8 @@ export function deploymentOf({ chain, network, contracts }: Venue<Evm>, { market
 }
 
 /**
- * Asks the exchange for its other contracts and its markets, and checks that they are of one exchange.
- * @throws SluiceError SERVICE_UNINITIALIZED where they are not
+ * Reads the addresses of the other contracts and the markets, and checks that all belong to one exchange.
+ * @throws SluiceError SERVICE_UNINITIALIZED where they do not
  */
 export async function findCurie(
   { reader, tokens }: Venue<Evm>,
@@ -112,18 +113,10 @@ export async function findCurie(
     at,
   )
   const { exchange, balances, config, quoteToken, settlement, collateralManager } = found
-  if (
-    !exchange ||
-    !balances ||
-    !config ||
-    !quoteToken ||
-    !settlement ||
-    !collateralManager ||
-    found.vault !== vault ||
-    found.house !== house
-  )
-    throw notHere(
-      `routerAddress ${house} is no ClearingHouse of the Vault ${vault}`,
+  const isOne = found.vault === vault && found.house === house
+  if (!exchange || !balances || !config || !quoteToken || !settlement || !collateralManager || !isOne)
+    throw notAsConfigured(
+      `routerAddress ${house} is not the ClearingHouse of the Vault ${vault}`,
       "Correct them in the connector's configuration of this network.",
     )
   const { answer: parts } = await runRead(
@@ -153,7 +146,8 @@ export async function findCurie(
   const quote = withoutV(named.quote)
   const markets = named.bases.map(({ symbol, listed, pool }, index) => {
     const id = bases[index] ?? ''
-    if (!symbol || !listed || !pool) throw notHere(`${id} is no base token of a market of this exchange`, "Correct the plugin's markets.")
+    if (!symbol || !listed || !pool)
+      throw notAsConfigured(`${id} is not the base token of a market of this exchange`, "Correct the plugin's markets.")
     return { id, base: withoutV(symbol), quote, baseDecimals: curieDecimals, quoteDecimals: curieDecimals, pool }
   })
   const known = tokens.find(({ address }) => address === settlement)
@@ -161,17 +155,17 @@ export async function findCurie(
   return { reader, contracts, markets, settlement: token, terms: parts.terms }
 }
 
-/** Its tokens are virtual, and called vETH and vUSD. */
+/** Symbols of the exchange's virtual tokens begin with a v: vETH, vUSD. */
 const withoutV = (symbol: string) => symbol.replace(/^v/, '')
 
-const notHere = (what: string, cure: string) =>
+const notAsConfigured = (what: string, cure: string) =>
   new SluiceError('SERVICE_UNINITIALIZED', `Perpetual Protocol v2 is not as configured on this network: ${what}. ${cure}`)
 
 /** In what one exchange of this kind differs from another. */
 export interface PerpOptions {
   /**
-   * The base tokens of its markets, by `<chain>/<network>`: its contracts list none, and know of each whether it is theirs. Those that
-   * are paused or closed belong here, too, as long as somebody has a position in them.
+   * The base tokens of its markets by `<chain>/<network>`. The contracts have no list of markets, but say of each token whether it is one of
+   * theirs. Paused and closed markets belong here, too, as long as somebody has a position in them.
    */
   readonly markets: Readonly<Record<string, readonly string[]>>
 }

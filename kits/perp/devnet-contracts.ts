@@ -13,15 +13,15 @@ import {
 import type { Artifact, DevnetSite, DevnetTokens } from '../../core/contracts/devnet.ts'
 import { getSqrtRatioAtTick } from '../amm/v3/math.ts'
 
-// Round numbers, so that addresses stay where they are however many transactions there are in between.
+// Round nonces, so that addresses do not depend on the number of transactions in between.
 const quoteFrom = 10
 const exchangeFrom = 1000
 const marketsFrom = 2000
 const perMarket = 100
-/** Where the bases' search begins, in a market's hundred: what its price comes from lies before. */
+/** Where the search for a base's nonce begins, after the contracts of the market's price. */
 const baseFrom = 10
 
-// In the order in which they are deployed.
+// In the order of deployment.
 const exchangeContracts = [
   'UniswapV3Factory',
   'ClearingHouseConfig',
@@ -39,8 +39,8 @@ export type ExchangeContract = (typeof exchangeContracts)[number]
 export type DevnetAddresses = ReturnType<typeof perpDevnetContracts>
 
 /**
- * Where the contracts of the exchange lie on the devnet. The exchange takes only bases whose addresses sort below the quote's
- * (MarketRegistry.addPool), so each of these lies at the first nonce that makes it so.
+ * The addresses of the exchange's contracts on the devnet. The exchange accepts only bases whose addresses sort below the quote's
+ * (MarketRegistry.addPool), so each base has the first nonce that gives it such an address.
  */
 export function perpDevnetContracts(deployer: string) {
   const at = (nonce: number) => getCreateAddress({ from: deployer, nonce })
@@ -57,14 +57,14 @@ export function perpDevnetContracts(deployer: string) {
     market(index: number) {
       const from = marketsFrom + index * perMarket
       const base = first(from + baseFrom, (address) => address < quote.address.toLowerCase())
-      // In the order in which they are deployed: what answers a price, what keeps its past, what is asked for it.
-      const placed = (nonce: number) => ({ nonce, address: at(nonce) })
-      return { aggregator: placed(from), dispatcher: placed(from + 2), base }
+      // In the order of deployment. The nonce between them is the price feed's.
+      const contract = (nonce: number) => ({ nonce, address: at(nonce) })
+      return { aggregator: contract(from), dispatcher: contract(from + 2), base }
     },
   }
 }
 
-/** Deploys the exchange's contracts, none of them initialised yet. */
+/** Deploys the exchange's contracts without initializing them. */
 export async function deployExchange(site: DevnetSite): Promise<Readonly<Record<ExchangeContract, BaseContract>>> {
   await nextNonce(site, exchangeFrom)
   const deployed: [string, BaseContract][] = []
@@ -74,7 +74,7 @@ export async function deployExchange(site: DevnetSite): Promise<Readonly<Record<
   return named as Record<ExchangeContract, BaseContract>
 }
 
-/** The next transaction has this nonce. */
+/** Sets the nonce of the next transaction. */
 async function nextNonce({ provider, signer }: DevnetSite, nonce: number): Promise<void> {
   await provider.send('anvil_setNonce', [signer.address, toQuantity(nonce)])
 }
@@ -86,8 +86,8 @@ export function artifactOf(site: DevnetSite, name: string): Promise<Artifact> {
 
 type Site = DevnetSite & { tokens: DevnetTokens }
 
-// Shorter than the 30 and 15 minutes that it begins with (ClearingHouseConfig.initialize): who tries it out should see marks move,
-// and its pools' oracles hold no more observations than that.
+// Shorter than the defaults of 30 and 15 minutes (ClearingHouseConfig.initialize), so that mark prices visibly move, and since the pools'
+// oracles do not store more observations.
 const markTwapSeconds = 60
 export const premiumSeconds = 30
 const fundingTwapSeconds = 60
@@ -99,7 +99,7 @@ export async function deployQuote(site: DevnetSite, { quote: { nonce } }: Devnet
   return quote
 }
 
-/** Tells the contracts of each other, in the order in which they ask for it. */
+/** Initializes the contracts with each other's addresses, in the order that they require. */
 export async function wire(site: Site, contracts: Readonly<Record<ExchangeContract, BaseContract>>, quote: BaseContract): Promise<void> {
   const at = (name: ExchangeContract) => contracts[name].getAddress()
   const send = (name: ExchangeContract, method: string, ...args: unknown[]) => site.send(contracts[name], method, ...args)
@@ -135,7 +135,7 @@ export async function wire(site: Site, contracts: Readonly<Record<ExchangeContra
   await site.send(quote, 'addWhitelist', house)
 }
 
-/** Takes wrapped ether as collateral beside the dollars, at nine tenths of its price. */
+/** Accepts wrapped ether as collateral at nine tenths of its price. */
 export async function takeEther(
   site: Site,
   { Vault, CollateralManager, ClearingHouseConfig }: Readonly<Record<ExchangeContract, BaseContract>>,
@@ -144,7 +144,7 @@ export async function takeEther(
   const { WETH, USDC } = site.tokens
   const dollar = 10n ** BigInt(USDC.decimals)
   const [config, vault] = [await ClearingHouseConfig.getAddress(), await Vault.getAddress()]
-  // Tokens in an account; ratios of debt, liquidation, margin and fee; the most debt; what is too little to leave a part of it.
+  // Maximum number of tokens; ratios of debt, liquidation, margin and fee; maximum debt; value below which a liquidation takes all.
   const terms = [5, 750_000, 500_000, 5_000, 30_000, 10_000n * dollar, 500n * dollar]
   await site.send(CollateralManager, 'initialize', config, vault, ...terms)
   await site.send(Vault, 'setCollateralManager', await CollateralManager.getAddress())
@@ -156,39 +156,39 @@ export async function takeEther(
 export interface DevnetMarket {
   /** ETH */
   readonly base: string
-  /** Dollars for one. */
+  /** In dollars. */
   readonly price: number
-  /** Ticks by which the price may move within fifteen seconds: Exchange.setMaxTickCrossedWithinBlock. */
+  /** By how many ticks the price may move within fifteen seconds: Exchange.setMaxTickCrossedWithinBlock. */
   readonly maxTickCrossed: number
-  /** Base and its worth in quote, each, that the maker puts in between half and twice the price. */
+  /** The amount of base, and of quote of the same value, that the maker provides between half and twice the price. */
   readonly depth: number
 }
 
-interface Adding {
-  readonly placed: DevnetAddresses
+interface NewMarket {
+  readonly addresses: DevnetAddresses
   readonly contracts: Readonly<Record<ExchangeContract, BaseContract>>
   readonly quote: BaseContract
   readonly index: number
   readonly market: DevnetMarket
 }
 
-/** As of the exchange's own pools: hundredths of a basis point. What traders pay is the exchange's ratio. */
+/** The fee of the exchange's own pools, in hundredths of a basis point. Traders pay the exchange's ratio instead. */
 export const poolFee = 10_000
 const feeRatio = 1_000
 const insuranceFundFeeRatio = 100_000
-/** Of the price's source, as Chainlink's in dollars. */
+/** Decimals of the price source, as in Chainlink's dollar feeds. */
 export const priceDecimals = 8
 const sourceTimeoutSeconds = 3_600
 const observations = 120
 
 export const tickOf = (price: number) => Math.round(Math.log(price) / Math.log(1.0001))
 
-/** A base token with its price, its pool, and a past: as if it had been there for a day. Returns where its price is read. */
+/** Adds a base token with its price feed, its pool and a history of one day. Returns the address of the price feed. */
 export async function addMarket(
   site: DevnetSite & { tokens: DevnetTokens },
-  { placed, contracts, quote, index, market }: Adding,
+  { addresses, contracts, quote, index, market }: NewMarket,
 ): Promise<string> {
-  const { aggregator, base } = placed.market(index)
+  const { aggregator, base } = addresses.market(index)
   const dayAgo = ((await site.provider.getBlock('latest'))?.timestamp ?? 0) - 86_400
   const deploy = async (name: string, ...args: unknown[]) => site.deploy(await artifactOf(site, name), ...args)
 
@@ -203,8 +203,8 @@ export async function addMarket(
 
   const house = await contracts.ClearingHouse.getAddress()
   const factory = contracts.UniswapV3Factory
-  await site.send(factory, 'createPool', base.address, placed.quote.address, poolFee)
-  const pool = String(await factory.getFunction('getPool').staticCall(base.address, placed.quote.address, poolFee))
+  await site.send(factory, 'createPool', base.address, addresses.quote.address, poolFee)
+  const pool = String(await factory.getFunction('getPool').staticCall(base.address, addresses.quote.address, poolFee))
   const poolContract = new Contract(pool, ['function initialize(uint160)', 'function increaseObservationCardinalityNext(uint16)'])
   await site.send(poolContract, 'initialize', getSqrtRatioAtTick(tickOf(market.price)))
   await beginAt(site, pool, dayAgo)
@@ -222,15 +222,15 @@ export async function addMarket(
 }
 
 /**
- * A pool's oracle begins with its pool, and the exchange cannot do with less of it than its intervals: nothing was traded before
- * the first observation, so it holds as well for an earlier time. `observations[0]` is storage slot 8 of UniswapV3Pool
- * (@uniswap/v3-core@1.0.1): initialized (1 byte), two accumulators that are 0 yet, blockTimestamp (4 bytes).
+ * Dates the pool's first observation back: a pool's oracle begins with the pool, but the exchange needs a history as long as its intervals.
+ * Nothing was traded before, so that the observation is also right for the earlier time. `observations[0]` is storage slot 8 of UniswapV3Pool
+ * (@uniswap/v3-core@1.0.1): initialized (1 byte), two accumulators that are still 0, blockTimestamp (4 bytes).
  */
 async function beginAt({ provider }: DevnetSite, pool: string, seconds: number): Promise<void> {
   await provider.send('anvil_setStorageAt', [pool, toBeHex(8, 32), zeroPadValue(toBeHex((1n << 248n) | BigInt(seconds)), 32)])
 }
 
-/** Slot of `_firstTradedTimestampMap` in Exchange (@perp/curie-contract@2.8.4, ExchangeStorageV1): before, intervals are shorter. */
+/** Slot of `_firstTradedTimestampMap` in Exchange (@perp/curie-contract@2.8.4, ExchangeStorageV1). Intervals do not reach back further. */
 const firstTradedSlot = 209
 
 async function tradedSince({ provider }: DevnetSite, exchange: string, base: string, seconds: number): Promise<void> {

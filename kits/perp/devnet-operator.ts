@@ -9,10 +9,10 @@ import {
   premiumSeconds,
 } from './devnet-contracts.ts'
 
-/** Who deployed the exchange owns it. */
+/** The exchange's owner, who is its deployer, and the exchange's own figures. */
 export async function createPerpOperator(site: DevnetSite, markets: readonly DevnetMarket[]): Promise<PerpOperator> {
-  const placed = perpDevnetContracts(site.signer.address)
-  const contract = async (name: ExchangeContract) => at(site, name, placed.exchange(name))
+  const addresses = perpDevnetContracts(site.signer.address)
+  const contract = async (name: ExchangeContract) => at(site, name, addresses.exchange(name))
   const [house, vault, balances, exchange, config] = await Promise.all([
     contract('ClearingHouse'),
     contract('Vault'),
@@ -24,13 +24,13 @@ export async function createPerpOperator(site: DevnetSite, markets: readonly Dev
     const index = markets.findIndex(({ base }) => ticker === `${base}USD`)
     const market = markets[index]
     if (!market) throw new Error(`There is no market ${ticker} on the devnet.`)
-    return { ...market, ...placed.market(index) }
+    return { ...market, ...addresses.market(index) }
   }
 
   return {
     async views(owner, ticker, blockTag) {
       const token = await at(site, 'BaseToken', find(ticker).base.address)
-      // What anvil is asked while it mines a block, it may answer by two blocks at once.
+      // While anvil mines a block it may answer one part of the calls at the block before.
       for (;;) {
         const head: unknown = await site.provider.send('eth_blockNumber', [])
         const views = await viewsAt({ house, vault, balances, exchange, config, token }, owner, blockTag)
@@ -40,12 +40,12 @@ export async function createPerpOperator(site: DevnetSite, markets: readonly Dev
     async moveIndex(ticker, price) {
       const { aggregator, dispatcher } = find(ticker)
       await site.send(await at(site, 'TestAggregator', aggregator.address), 'set', parseUnits(price, priceDecimals))
-      // As the exchange's keepers do: means over time are wrong as long as nobody has told of a change (CumulativeTwap._calculateTwap).
+      // The exchange's keepers do the same: means over time are wrong until the change is dispatched (CumulativeTwap._calculateTwap).
       await site.send(await at(site, 'PriceFeedDispatcher', dispatcher.address), 'dispatchPrice', premiumSeconds)
     },
     async setStatus(ticker, status) {
       const { base, maxTickCrossed } = find(ticker)
-      // A base token that was paused is never opened again; where no tick may be crossed nothing is traded either.
+      // A paused base token cannot be opened again. Without a tick to cross the exchange trades nothing either.
       await site.send(exchange, 'setMaxTickCrossedWithinBlock', base.address, status === 'paused' ? 0 : maxTickCrossed)
       if (status !== 'closed') return
       const token = await at(site, 'BaseToken', base.address)
@@ -69,79 +69,74 @@ interface Contracts {
   readonly token: BaseContract
 }
 
-/** What the exchange's own view functions say: nothing of this goes through the kit that is held against it. */
+/** The exchange's own view functions. The kit has no part in it, since it is tested against these figures. */
 async function viewsAt(
   { house, vault, balances, exchange, config, token }: Contracts,
   owner: string,
   blockTag: number,
 ): Promise<PerpViews> {
-  const ask = (contract: BaseContract, method: string, ...args: unknown[]): Promise<unknown> =>
+  const call = (contract: BaseContract, method: string, ...args: unknown[]): Promise<unknown> =>
     contract.getFunction(method).staticCall(...args, { blockTag })
-  const number = async (contract: BaseContract, method: string, ...args: unknown[]) => BigInt(String(await ask(contract, method, ...args)))
+  const number = async (contract: BaseContract, method: string, ...args: unknown[]) => BigInt(String(await call(contract, method, ...args)))
   const base = await token.getAddress()
   const [decimals, imRatio] = [await number(vault, 'decimals'), await number(config, 'getImRatio')]
   const size = await number(balances, 'getTotalPositionSize', owner, base)
   const openNotional = await number(balances, 'getTotalOpenNotional', owner, base)
   const value = await number(balances, 'getTotalPositionValue', owner, base)
-  const [realized = 0n] = numbers(await ask(balances, 'getPnlAndPendingFee', owner))
+  const [realized = 0n] = numbers(await call(balances, 'getPnlAndPendingFee', owner))
   const inSettlement = (raw: bigint) => raw * 10n ** (18n - decimals)
   const other = (await number(vault, 'getAccountValue', owner)) - (await number(vault, 'getSettlementTokenValue', owner))
-  const shown = (raw: bigint) => formatUnits(raw, 18)
+  const text = (raw: bigint) => formatUnits(raw, 18)
   return {
-    size: shown(size),
-    openNotional: shown(openNotional),
-    unrealizedProfit: shown(value + openNotional),
-    pendingFunding: shown(-(await number(exchange, 'getPendingFundingPayment', owner, base))),
-    accountValue: shown(await number(house, 'getAccountValue', owner)),
-    freeCollateral: shown(inSettlement(await number(vault, 'getFreeCollateralByRatio', owner, imRatio))),
-    collateral: shown(inSettlement((await number(vault, 'getBalance', owner)) + other) + realized),
-    initialMargin: shown(((await number(balances, 'getTotalDebtValue', owner)) * imRatio) / 1_000_000n),
-    maintenanceMargin: shown(await number(balances, 'getMarginRequirementForLiquidation', owner)),
-    notional: shown(await number(balances, 'getTotalAbsPositionValue', owner)),
-    markPrice: shown(await number(balances, 'getMarkPrice', base)),
-    indexPrice: shown(await number(token, 'getIndexPrice', 0)),
+    size: text(size),
+    openNotional: text(openNotional),
+    unrealizedProfit: text(value + openNotional),
+    pendingFunding: text(-(await number(exchange, 'getPendingFundingPayment', owner, base))),
+    accountValue: text(await number(house, 'getAccountValue', owner)),
+    freeCollateral: text(inSettlement(await number(vault, 'getFreeCollateralByRatio', owner, imRatio))),
+    collateral: text(inSettlement((await number(vault, 'getBalance', owner)) + other) + realized),
+    initialMargin: text(((await number(balances, 'getTotalDebtValue', owner)) * imRatio) / 1_000_000n),
+    maintenanceMargin: text(await number(balances, 'getMarginRequirementForLiquidation', owner)),
+    notional: text(await number(balances, 'getTotalAbsPositionValue', owner)),
+    markPrice: text(await number(balances, 'getMarkPrice', base)),
+    indexPrice: text(await number(token, 'getIndexPrice', 0)),
   }
 }
 
 const numbers = (values: unknown): bigint[] => (Array.isArray(values) ? values.map((value) => BigInt(String(value))) : [])
 
-interface ContractsOfLiquidate {
-  readonly house: BaseContract
-  readonly vault: BaseContract
-  readonly balances: BaseContract
-}
+type LiquidationContracts = Pick<Contracts, 'house' | 'vault' | 'balances'>
 
 const settlementUnit = 10n ** 12n
 
 /**
- * Has the exchange's owner liquidate all of a position. No trade moves a price at once as far as most accounts could bear, so it is the
- * account's collateral that is put away for as long as it takes: down to three hundredths of what its positions are worth, of which
- * half as much again would be needed not to be liquidated, and less is needed to pay the penalty (ClearingHouseConfig.initialize,
- * AccountBalance.getLiquidatablePositionSize).
+ * Has the exchange's owner liquidate a whole position. No single trade can move the price far enough for most accounts. So the account's
+ * collateral is reduced while it lasts, down to three percent of its positions' value: half as much again would be needed against liquidation,
+ * and less covers the penalty (ClearingHouseConfig.initialize, AccountBalance.getLiquidatablePositionSize).
  */
-async function liquidateNow(site: DevnetSite, { house, vault, balances }: ContractsOfLiquidate, owner: string, baseToken: string) {
+async function liquidateNow(site: DevnetSite, { house, vault, balances }: LiquidationContracts, owner: string, baseToken: string) {
   const number = async (contract: BaseContract, method: string, ...args: unknown[]) =>
     BigInt(String(await contract.getFunction(method).staticCall(...args)))
   const settlement = String(await vault.getFunction('getSettlementToken').staticCall())
   const [address, slot] = [await vault.getAddress(), collateralSlot(owner, settlement)]
-  const put = (raw: bigint) => site.provider.send('anvil_setStorageAt', [address, slot, toBeHex(BigInt.asUintN(256, raw), 32)])
+  const setBalance = (raw: bigint) => site.provider.send('anvil_setStorageAt', [address, slot, toBeHex(BigInt.asUintN(256, raw), 32)])
 
   const value = await number(house, 'getAccountValue', owner)
   const notional = await number(balances, 'getTotalAbsPositionValue', owner)
-  const awayRaw = (value - (notional * 3n) / 100n) / settlementUnit
-  await put((await number(vault, 'getBalance', owner)) - awayRaw)
+  const removedRaw = (value - (notional * 3n) / 100n) / settlementUnit
+  await setBalance((await number(vault, 'getBalance', owner)) - removedRaw)
   try {
     const receipt = await site.send(house, 'liquidate(address,address)', owner, baseToken)
     return receipt.hash
   } finally {
-    await put((await number(vault, 'getBalance', owner)) + awayRaw)
+    await setBalance((await number(vault, 'getBalance', owner)) + removedRaw)
   }
 }
 
 /** Slot of `_balance[trader][token]` in Vault (@perp/curie-contract@2.8.4, VaultStorageV1). */
 const balancesSlot = 311
 
-/** Where Vault keeps what a trader has of a token. */
+/** The storage slot of a trader's balance of a token in Vault. */
 export function collateralSlot(trader: string, token: string): string {
   const encode = (types: readonly string[], values: readonly unknown[]) => keccak256(AbiCoder.defaultAbiCoder().encode(types, values))
   return encode(['address', 'bytes32'], [token, encode(['address', 'uint256'], [trader, balancesSlot])])

@@ -23,34 +23,34 @@ export interface PerpDevnetOptions {
   readonly markets: readonly DevnetMarket[]
 }
 
-/** Puts Perpetual Protocol v2 on the devnet, with its accounts in USDC, and somebody who makes its markets. */
+/** Deploys Perpetual Protocol v2 on the devnet, settled in USDC, with a market maker. */
 export function perpDevnet({ name, markets }: PerpDevnetOptions): DevnetPlugin {
   return {
     name,
     async deploy(site) {
-      const placed = perpDevnetContracts(site.signer.address)
-      const quote = await deployQuote(site, placed)
+      const addresses = perpDevnetContracts(site.signer.address)
+      const quote = await deployQuote(site, addresses)
       const contracts = await deployExchange(site)
       await wire(site, contracts, quote)
       for (const [index, market] of markets.entries()) {
-        const priceFeed = await addMarket(site, { placed, contracts, quote, index, market })
+        const priceFeed = await addMarket(site, { addresses, contracts, quote, index, market })
         if (market.base === 'ETH') await takeEther(site, contracts, priceFeed)
       }
-      await provideLiquidity(site, contracts, placed, markets)
+      await provideLiquidity(site, contracts, addresses, markets)
     },
     perpOperator: (site) => createPerpOperator(site, markets),
   }
 }
 
-// UniswapV3Factory of @uniswap/v3-core@1.0.1, by the fee.
+// By fee: UniswapV3Factory of @uniswap/v3-core@1.0.1.
 const tickSpacings = { 10_000: 200 } as const
 const dollars = '100000000'
 
-/** Whoever deployed it makes its markets, with collateral for all that traders may want. */
+/** The deployer makes the markets, with enough collateral for whatever traders want. */
 async function provideLiquidity(
   site: DevnetSite & { tokens: DevnetTokens },
   { ClearingHouse, Vault }: Readonly<Record<ExchangeContract, BaseContract>>,
-  placed: DevnetAddresses,
+  addresses: DevnetAddresses,
   markets: readonly DevnetMarket[],
 ): Promise<void> {
   const { USDC } = site.tokens
@@ -62,7 +62,7 @@ async function provideLiquidity(
   for (const [index, { price, depth }] of markets.entries()) {
     const bound = (times: number) => Math.round(tickOf(price * times) / spacing) * spacing
     await site.send(ClearingHouse, 'addLiquidity', {
-      baseToken: placed.market(index).base.address,
+      baseToken: addresses.market(index).base.address,
       base: parseUnits(String(depth), 18),
       quote: parseUnits(String(depth * price), 18),
       lowerTick: bound(1 / 2),

@@ -3,28 +3,28 @@ import { readNumber, combineAll, mapRead, combine, type BatchRead } from './batc
 import { wad, wholeRatio, type Curie, type CurieMarket, type Terms } from './curie.ts'
 import { type AccountState, valueOf, type PositionState } from './state.ts'
 
-/** What an account owes in its markets, as AccountBalance.getTotalDebtValue counts it; below 0 is owed. */
+/** An account's debts in its markets, as in AccountBalance.getTotalDebtValue. Below 0 where something is owed. */
 interface Debts {
   readonly baseRaw: bigint
-  /** In the order's market, and in all of them. */
+  /** Of the order's market, and of all markets. */
   readonly quoteRaw: bigint
   readonly allQuoteRaw: bigint
 }
 
 export function readDebts({ contracts: { balances }, markets }: Curie, { id }: CurieMarket, owner: string): BatchRead<Debts> {
-  const asked = combine({
+  const reads = combine({
     base: readNumber(balances, 'getBase', owner, id),
     quotes: combineAll(markets.map((market) => readNumber(balances, 'getQuote', owner, market.id))),
   })
   const at = markets.findIndex((market) => market.id === id)
-  return mapRead(asked, ({ base, quotes }) => ({
+  return mapRead(reads, ({ base, quotes }) => ({
     baseRaw: base,
     quoteRaw: quotes[at] ?? 0n,
     allQuoteRaw: quotes.reduce((a, b) => a + b, 0n),
   }))
 }
 
-/** Of base; of quote with the fee. Signed as the position's. */
+/** A change of a position's base and quote, the fee included, with the position's signs. */
 interface PositionChange {
   readonly baseRaw: bigint
   readonly quoteRaw: bigint
@@ -41,8 +41,8 @@ interface Before {
 }
 
 /**
- * What the exchange would miss of free collateral after a change of a position, as it reckons then: ClearingHouse._openPosition and
- * Vault._getFreeCollateralByRatio of @perp/curie-contract@2.8.4. 0 where it misses none. Exact for who lends the pools no liquidity.
+ * The free collateral that would be missing after a change of a position; 0 where none is: ClearingHouse._openPosition and
+ * Vault._getFreeCollateralByRatio of @perp/curie-contract@2.8.4. Exact for accounts that provide no liquidity.
  */
 export function missingCollateral({ account, position, debts, markRaw }: Before, change: PositionChange, terms: Terms): bigint {
   const { size, openNotional } = position
@@ -58,12 +58,12 @@ export function missingCollateral({ account, position, debts, markRaw }: Before,
     owed(debts.allQuoteRaw + change.quoteRaw - realized) +
     valueOf(owed(debts.baseRaw + change.baseRaw), markRaw)
   const ratio = reduces && !isTurned(size, sizeAfter) ? terms.mmRatio : terms.imRatio
-  const worth = unrealized < 0n ? collateral + unrealized : collateral
-  const free = worth - (debt * ratio) / wholeRatio
+  const value = unrealized < 0n ? collateral + unrealized : collateral
+  const free = value - (debt * ratio) / wholeRatio
   return free < 0n ? -free : 0n
 }
 
-/** AccountBalance: less than that is no size, and with as little notional no position (_DUST, _deregisterBaseToken). */
+/** A size below this counts as none, and with as little open notional the account leaves the market: AccountBalance._DUST, _deregisterBaseToken. */
 const dustRaw = 10n
 const isDust = (raw: bigint) => -dustRaw < raw && raw < dustRaw
 

@@ -7,16 +7,18 @@ import { quoteClose, typicalGasUnits, quoteOrder } from './quote.ts'
 import { planClose, planMove, planOpen } from './plan.ts'
 import { readPerpFill } from './fill.ts'
 
-/** Perpetual Protocol v2 on one network. `spender`: what takes collateral from wallets. */
+/** Perpetual Protocol v2 on one network. `spender` is the contract that takes collateral from wallets. */
 export type Perp = PerpAMM<Evm> & Required<Pick<Life, 'start'>> & { readonly spender: string }
 
-/** Throws where the plugin or its configuration lacks the network. */
+/** @throws where the plugin or its configuration lacks the network */
 export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
-  const place = deploymentOf(venue, options)
+  const deployment = deploymentOf(venue, options)
   let found: Curie | undefined
   const curie = (): Curie => {
     if (found) return found
-    throw new SluiceError('SERVICE_UNINITIALIZED', 'The exchange is still being found; try again shortly.', { retryAfterSeconds: 2 })
+    throw new SluiceError('SERVICE_UNINITIALIZED', 'The connector is still reading the addresses of the exchange. Try again shortly.', {
+      retryAfterSeconds: 2,
+    })
   }
   const marketOf = ({ id }: PerpMarketName): CurieMarket => {
     const market = curie().markets.find((each) => each.id === id)
@@ -25,10 +27,10 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
   }
 
   return {
-    spender: place.vault,
+    spender: deployment.vault,
     typicalGasUnits,
     async start(signal) {
-      found = await findCurie(venue, place, { signal })
+      found = await findCurie(venue, deployment, { signal })
     },
     async listed() {
       const { markets, settlement } = curie()
@@ -46,13 +48,13 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
         curie(),
         (terms) =>
           combine({
-            now: readMarket(contracts, terms, market),
+            state: readMarket(contracts, terms, market),
             account: readAccount(contracts, terms, settlement, owner),
             position: readPosition(contracts, market, owner),
           }),
         at,
       )
-      return { head, position: toPosition(answer.position, answer.now), account: answer.account.account }
+      return { head, position: toPosition(answer.position, answer.state), account: answer.account.account }
     },
     async account(owner, at) {
       const { contracts, settlement } = curie()
@@ -65,16 +67,12 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
         curie(),
         (terms) =>
           combine({
-            in: readTexts(contracts.balances, 'getBaseTokens', owner),
+            bases: readTexts(contracts.balances, 'getBaseTokens', owner),
             markets: combineAll(markets.map((market) => deferred(readFunding(contracts, terms, market, owner)))),
           }),
         at,
       )
-      const funding = answer.in.flatMap((base) => {
-        const index = markets.findIndex(({ id }) => id === base)
-        const late = answer.markets[index]
-        return late ? [late()] : []
-      })
+      const funding = answer.bases.flatMap((base) => answer.markets[markets.findIndex(({ id }) => id === base)]?.() ?? [])
       return { head, funding }
     },
     quote: (order, owner, at) => quoteOrder(curie(), marketOf(order.market), order, owner, at),

@@ -7,10 +7,10 @@ import { curieAbi } from './abi.ts'
 import { wholeRatio, type Contracts } from './curie.ts'
 import { writeMemo } from './fill.ts'
 
-/** `sqrtPriceAfterX96`: of the pool, where its swap would end; without one where nothing is traded. */
+/** `sqrtPriceAfterX96` is the pool's price at the end of the swap, absent where nothing is swapped. */
 export type CurieClosing = PerpClosing & { readonly sqrtPriceAfterX96?: bigint }
 
-/** All of it, or what the exchange lets go at once. Where the market was closed for good, its settlement, whose price is fixed. */
+/** Closes the position, or the part that the exchange closes at once. In a market that was closed for good it settles at the fixed price. */
 export function planClose(
   { house }: Contracts,
   { order, market, position, quoteRaw, sqrtPriceAfterX96 = 0n }: CurieClosing,
@@ -37,22 +37,22 @@ export const closeCall = (params: {
 }): string => curieAbi.encodeFunctionData('closePosition', [{ ...params, referralCode: ZeroHash }])
 
 /**
- * How far the pool's price may go. The exchange closes what there is by then, which may be more or less than was quoted (another order of
- * the wallet's, a liquidation), and compares all of that with the one bound, which would then allow another price. So the pool's price
- * stops where it would stop at the bound, and a tick later: a price that rounding ends the swap at would leave a unit of the position.
+ * The limit of the pool's price. The exchange closes what the position is by then, which may differ from the quote (after another order or a
+ * liquidation), and compares all of it with the one bound, so that the bound would allow another price. So the pool's price is limited to where
+ * it would be at the bound, plus one tick: a swap that ended by rounding would leave a unit of the position.
  */
 function priceLimit(side: PerpOrder['side'], sqrtPriceAfterX96: bigint, quoteRaw: bigint, boundRaw: bigint): bigint {
-  // The root of bound / quote lies between their harmonic mean by the quote and their mean by it: the looser each time.
+  // The root of bound / quote lies between their harmonic mean and their arithmetic mean, each divided by quote. Each side takes the looser one.
   if (side === 'SHORT') return (sqrtPriceAfterX96 * 2n * boundRaw * 20_000n) / ((quoteRaw + boundRaw) * 20_001n)
   const limit = (sqrtPriceAfterX96 * (quoteRaw + boundRaw) * 20_001n) / (2n * quoteRaw * 20_000n)
   return limit < maxPriceX96 ? limit : maxPriceX96
 }
 
 /**
- * The bound that the exchange wants is that of the whole position. Of a part it takes the same part of the bound, in millionths that
- * are rounded down (Exchange.swap, `closedRatio`), rounded down again (ClearingHouse.closePosition, `mulRatio`). Where it is the least
- * to get, rounded up here, that is the bound of the part, to the unit. Where it is the most to pay, it is the bound's price for whatever
- * part goes in the end, and so stricter for the one that is expected: more would let a larger part cost more than that price.
+ * The exchange takes the bound of the whole position. Of a part it computes the part of the bound by a ratio in millionths that it rounds down
+ * (Exchange.swap, `closedRatio`; ClearingHouse.closePosition, `mulRatio`). For a minimum to receive, rounding up here gives the bound of the
+ * part to the unit. For a maximum to pay, the bound is scaled exactly. It is stricter for the expected part, since a looser one would let a
+ * larger part cost more than the bound's price.
  */
 export function boundOfWhole(side: PerpOrder['side'], boundRaw: bigint, partRaw: bigint, wholeRaw: bigint): bigint {
   const ratio = (partRaw * wholeRatio) / wholeRaw
@@ -60,10 +60,10 @@ export function boundOfWhole(side: PerpOrder['side'], boundRaw: bigint, partRaw:
   return atLeastOne(ratio === 0n ? divRoundingUp(boundRaw * wholeRaw, partRaw) : divRoundingUp(boundRaw * wholeRatio, ratio))
 }
 
-/** 0 would be no bound. */
+/** The exchange takes 0 for no bound. */
 const atLeastOne = (boundRaw: bigint) => (boundRaw > 0n ? boundRaw : 1n)
 
-/** Exactly the order's size of base, for no more or no less than the bound: 0 would be no bound. */
+/** Trades exactly the order's size of base within the bound. */
 export function planOpen({ house }: Contracts, { order: { market, side, sizeRaw } }: PerpQuote, terms: PerpTerms): Plan<Evm> {
   const isShort = side === 'SHORT'
   const params = {
@@ -71,7 +71,7 @@ export function planOpen({ house }: Contracts, { order: { market, side, sizeRaw 
     isBaseToQuote: isShort,
     isExactInput: isShort,
     amount: sizeRaw,
-    oppositeAmountBound: terms.boundRaw > 0n ? terms.boundRaw : 1n,
+    oppositeAmountBound: atLeastOne(terms.boundRaw),
     deadline: terms.deadline,
     sqrtPriceLimitX96: 0n,
     referralCode: ZeroHash,
@@ -84,7 +84,7 @@ export function planOpen({ house }: Contracts, { order: { market, side, sizeRaw 
   }
 }
 
-/** Into the wallet's own account, or out of it to the wallet: Vault knows nobody else here. */
+/** Deposits to or withdraws from the wallet's own account. */
 export function planMove({ vault }: Contracts, { address }: Token, amountRaw: bigint, how: 'deposit' | 'withdraw'): Plan<Evm> {
   const step = { to: vault, data: curieAbi.encodeFunctionData(how, [address, amountRaw]), value: '0' }
   if (how === 'withdraw') return { steps: [step], needs: [], memo: null }

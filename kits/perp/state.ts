@@ -19,17 +19,17 @@ import { wad, wholeRatio, type Contracts, type CurieMarket, type Terms, curieDec
 interface MarketState {
   readonly market: PerpMarket
   readonly prices: PerpPrices
-  /** What positions are valued at, with 18 decimals. */
+  /** The price that positions are valued at, with 18 decimals. */
   readonly markRaw: bigint
 }
 
 /**
- * A market and its prices. Positions are valued at the mark price where it is open, at the index price at which it was paused, or
- * the one at which it was closed: AccountBalance._getReferencePrice.
+ * A market and its prices. Positions are valued at the mark price of an open market, the index price at which a market was paused, or the price
+ * at which it was closed: AccountBalance._getReferencePrice.
  */
 export function readMarket({ balances, exchange }: Contracts, terms: Terms, market: CurieMarket): BatchRead<MarketState> {
   const { id, base, quote, baseDecimals, quoteDecimals } = market
-  const asked = combine({
+  const reads = combine({
     isPaused: readFlag(id, 'isPaused'),
     isClosed: readFlag(id, 'isClosed'),
     maxTickCrossed: readNumber(exchange, 'getMaxTickCrossedWithinBlock', id),
@@ -39,11 +39,11 @@ export function readMarket({ balances, exchange }: Contracts, terms: Terms, mark
     index: readNumber(id, 'getIndexPrice', 0),
     indexTwap: readNumber(id, 'getIndexPrice', terms.twapSeconds),
   })
-  return mapRead(asked, ({ isPaused, isClosed, maxTickCrossed, mark, pausedIndex, closedAt, index, indexTwap }) => {
+  return mapRead(reads, ({ isPaused, isClosed, maxTickCrossed, mark, pausedIndex, closedAt, index, indexTwap }) => {
     const markRaw = isClosed ? (closedAt ?? 0n) : isPaused ? pausedIndex : mark()
-    // Where no tick may be crossed the exchange trades nothing: EX_MIP.
+    // The exchange refuses all trades where no tick may be crossed: EX_MIP.
     const status = isClosed ? 'closed' : isPaused || terms.paused || maxTickCrossed === 0n ? 'paused' : 'open'
-    const shown: PerpMarket = {
+    const state: PerpMarket = {
       id,
       base,
       quote,
@@ -53,7 +53,7 @@ export function readMarket({ balances, exchange }: Contracts, terms: Terms, mark
       maxLeverage: { numerator: wholeRatio, denominator: terms.imRatio },
       maintenanceRatio: { numerator: terms.mmRatio, denominator: wholeRatio },
     }
-    return { market: shown, markRaw, prices: { mark: priceOf(markRaw), index: priceOf(index), indexTwap: priceOf(indexTwap) } }
+    return { market: state, markRaw, prices: { mark: priceOf(markRaw), index: priceOf(index), indexTwap: priceOf(indexTwap) } }
   })
 }
 
@@ -62,11 +62,11 @@ const priceOf = (raw: bigint): Ratio => ({ numerator: raw, denominator: wad })
 export interface PositionState {
   readonly size: bigint
   readonly openNotional: bigint
-  /** Above 0 where the wallet owes it. */
+  /** Pending funding. Above 0 where the wallet owes it. */
   readonly funding: bigint
 }
 
-/** What a wallet took in a market: what it lends to the pool as liquidity is none of its positions, and no close closes it. */
+/** A wallet's position as taker. Liquidity that it provides to the pool is not part of its position, and a close does not close it. */
 export const readPosition = ({ balances, exchange }: Contracts, { id }: CurieMarket, owner: string): BatchRead<PositionState> =>
   combine({
     size: readNumber(balances, 'getTakerPositionSize', owner, id),
@@ -83,26 +83,26 @@ export const toPosition = ({ size, openNotional, funding }: PositionState, { mar
   mark: prices.mark,
 })
 
-/** AccountBalance._getPositionValue: towards zero. */
+/** Rounded towards zero: AccountBalance._getPositionValue. */
 export const valueOf = (sizeRaw: bigint, markRaw: bigint): bigint => (sizeRaw * markRaw) / wad
 
-/** An account, and what its contracts reckon it from. All with 18 decimals. */
+/** An account, and the figures that its margin is computed from. All with 18 decimals. */
 export interface AccountState {
   readonly account: PerpAccount
-  /** What is free of collateral and what an account is worth, before they are cut to the settlement token's decimals. */
+  /** Collateral with fees and funding, before rounding to the settlement token's decimals. */
   readonly collateralRaw: bigint
   readonly unrealizedRaw: bigint
   readonly debtRaw: bigint
 }
 
-/** As Vault and AccountBalance of @perp/curie-contract@2.8.4 give it. */
+/** By the formulas of Vault and AccountBalance of @perp/curie-contract@2.8.4. */
 export function readAccount(
   { vault, balances, exchange }: Contracts,
   terms: Terms,
   { decimals }: Token,
   owner: string,
 ): BatchRead<AccountState> {
-  const asked = combine({
+  const reads = combine({
     value: readNumber(vault, 'getAccountValue', owner),
     settlementValue: readNumber(vault, 'getSettlementTokenValue', owner),
     free: readNumber(vault, 'getFreeCollateralByRatio', owner, terms.imRatio),
@@ -114,9 +114,9 @@ export function readAccount(
     notional: readNumber(balances, 'getTotalAbsPositionValue', owner),
   })
   const scale = 10n ** BigInt(curieDecimals - decimals)
-  return mapRead(asked, ({ value, settlementValue, free, balance, pnl, funding, debt, maintenance, notional }) => {
+  return mapRead(reads, ({ value, settlementValue, free, balance, pnl, funding, debt, maintenance, notional }) => {
     const [realizedRaw = 0n, unrealizedRaw = 0n, pendingFeeRaw = 0n] = pnl
-    // What the other tokens are worth is not said by itself.
+    // No view returns the value of the other collateral tokens by itself.
     const otherTokensRaw = (value - settlementValue) * scale
     const heldRaw = balance * scale + realizedRaw + otherTokensRaw
     return {
@@ -137,22 +137,22 @@ export function readAccount(
   })
 }
 
-/** Funding.sol: what a premium costs is per day, and flows with every second. */
+/** The funding rate is a premium per day, which accrues every second: Funding.sol. */
 const daySeconds = 86_400
 const q96 = 2n ** 96n
 
-/** What a market's longs pay its shorts, and what that makes of a wallet's position. */
+/** The funding rate of a market, and what is pending for a wallet's position. */
 export function readFunding(contracts: Contracts, terms: Terms, market: CurieMarket, owner: string): BatchRead<PerpFunding> {
   const { id } = market
-  const asked = combine({
-    now: readMarket(contracts, terms, market),
+  const reads = combine({
+    state: readMarket(contracts, terms, market),
     sqrtTwapX96: readNumber(contracts.exchange, 'getSqrtMarketTwapX96', id, terms.twapSeconds),
     indexTwap: readNumber(id, 'getIndexPrice', terms.twapSeconds),
     pending: readNumber(contracts.exchange, 'getPendingFundingPayment', owner, id),
   })
-  return mapRead(asked, ({ now: { market: named, prices }, sqrtTwapX96, indexTwap, pending }) => ({
+  return mapRead(reads, ({ state: { market: named, prices }, sqrtTwapX96, indexTwap, pending }) => ({
     market: named,
-    // It stops with the market.
+    // Funding stops with the market.
     rate: named.status === 'open' ? fundingRate(sqrtTwapX96, indexTwap, terms.maxFundingRate) : { numerator: 0n, denominator: 1n },
     periodSeconds: daySeconds,
     index: prices.index,
@@ -161,43 +161,43 @@ export function readFunding(contracts: Contracts, terms: Terms, market: CurieMar
   }))
 }
 
-/** Exchange._getDeltaTwapX96: by how much the market's mean is above the index price's, within bounds, by the index price's. */
+/** The difference of the market's mean price to the index price's, limited, as a fraction of the index price: Exchange._getDeltaTwapX96. */
 export function fundingRate(sqrtMarketTwapX96: bigint, indexTwapRaw: bigint, maxFundingRate: bigint): Ratio {
   const marketX96 = (sqrtMarketTwapX96 * sqrtMarketTwapX96) / q96
   const indexX96 = (indexTwapRaw * q96) / wad
-  const mostX96 = (indexX96 * maxFundingRate) / wholeRatio
+  const maxX96 = (indexX96 * maxFundingRate) / wholeRatio
   const deltaX96 = marketX96 - indexX96
-  const bounded = deltaX96 > mostX96 ? mostX96 : deltaX96 < -mostX96 ? -mostX96 : deltaX96
-  return { numerator: bounded, denominator: indexX96 }
+  const limited = deltaX96 > maxX96 ? maxX96 : deltaX96 < -maxX96 ? -maxX96 : deltaX96
+  return { numerator: limited, denominator: indexX96 }
 }
 
-/** What a wallet has of a token in the exchange: accounts are kept in the settlement token, and others may stand behind them. */
+/** What a wallet has deposited of a token. Accounts are settled in one token; others may be collateral beside it. */
 export async function collateralOf({ reader, contracts, settlement }: Curie, owner: string, token: Token, at: At): Promise<PerpCollateral> {
   const { vault, collateralManager } = contracts
   const isSettlement = token.address === settlement.address
-  if (!isSettlement && (token.native || collateralManager === ZeroAddress)) throw notTaken(token, settlement)
+  if (!isSettlement && (token.native || collateralManager === ZeroAddress)) throw notAccepted(token, settlement)
   const { head, answer } = await runRead(
     reader,
     combine({
       deposited: readNumber(vault, 'getBalanceByToken', owner, token.address),
       free: deferred(readNumber(vault, 'getFreeCollateralByToken', owner, token.address)),
-      ...(!isSettlement && { isTaken: readFlag(collateralManager, 'isCollateral', token.address) }),
+      ...(!isSettlement && { isAccepted: readFlag(collateralManager, 'isCollateral', token.address) }),
     }),
     at,
   )
-  const { deposited, free, isTaken } = answer
-  if (isTaken === false) throw notTaken(token, settlement)
-  // Of the settlement token a loss may have left less than nothing.
+  const { deposited, free, isAccepted } = answer
+  if (isAccepted === false) throw notAccepted(token, settlement)
+  // The balance of the settlement token can be below 0 after a loss.
   return { head, token, depositedRaw: deposited > 0n ? deposited : 0n, withdrawableRaw: free() }
 }
 
-const notTaken = ({ symbol, native }: Token, settlement: Token) =>
+const notAccepted = ({ symbol, native }: Token, settlement: Token) =>
   new SluiceError(
     'TOKEN_NOT_SUPPORTED',
-    `The exchange does not take ${symbol} as collateral${native ? ': wrap it first, where it takes the wrapped token' : ''}. It keeps its accounts in ${settlement.symbol}.`,
+    `The exchange does not accept ${symbol} as collateral${native ? ': wrap it first, if it accepts the wrapped token' : ''}. Its settlement token is ${settlement.symbol}.`,
   )
 
-/** What liquidators took of a wallet's position, as the exchange logged it. */
+/** The liquidations of a wallet's position, from the exchange's events. */
 export async function liquidationsOf(
   { reader, contracts: { house } }: Curie,
   { id }: CurieMarket,

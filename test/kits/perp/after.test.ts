@@ -6,7 +6,7 @@ import { createPerpFixture, type PerpFixture } from './fixture.ts'
 
 const ether = 10n ** 18n
 
-describe('the position that an order would leave, by the kit', () => {
+describe('the expected position after an order', () => {
   let fixture: PerpFixture
   let trader: Wallet
   before(async () => {
@@ -25,7 +25,7 @@ describe('the position that an order would leave, by the kit', () => {
     return { after: quote.after, is: { sizeRaw: position.sizeRaw, openNotionalRaw: position.openNotionalRaw } }
   }
 
-  it('is the one that there is then, to the unit, opened, added to, reduced and turned at random', async () => {
+  it('equals the position on chain to the unit, for random trades that open, increase, reduce and turn it', async () => {
     const sizes = fc.bigInt(-4n * ether, 4n * ether).filter((raw) => raw !== 0n)
     for (const sizeRaw of fc.sample(sizes, { numRuns: 15, seed: 3 })) {
       const { after, is } = await orderOf(sizeRaw)
@@ -33,7 +33,7 @@ describe('the position that an order would leave, by the kit', () => {
     }
   })
 
-  it('is none where all of it goes, and none where less is left than the exchange counts', async () => {
+  it('is empty after a full close, and where less is left than the exchange counts', async () => {
     const base = 'BTC'
     await orderOf(ether / 3n, { base })
     expect((await orderOf(-ether / 3n, { base })).after).to.deep.equal({ sizeRaw: 0n, openNotionalRaw: 0n })

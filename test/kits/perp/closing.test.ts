@@ -9,7 +9,7 @@ import { refusalOf } from './refusal-of.ts'
 
 const ether = 10n ** 18n
 
-describe('a close, by the kit', () => {
+describe('a planned close', () => {
   let fixture: PerpFixture
   before(async () => {
     fixture = await createPerpFixture()
@@ -25,7 +25,7 @@ describe('a close, by the kit', () => {
   }
 
   for (const side of ['LONG', 'SHORT'] as const) {
-    it(`of a ${side} is filled as it was promised, to the unit, and leaves nothing`, async () => {
+    it(`of a ${side} is filled as quoted, to the unit, and leaves nothing`, async () => {
       const market = fixture.named('ETH')
       const trader = await opened(side, 7n * ether)
       const before = (await fixture.exchange.account(trader.address, at())).account
@@ -40,13 +40,13 @@ describe('a close, by the kit', () => {
       const { account } = await fixture.exchange.account(trader.address, at())
       expect(await fixture.exchange.closing(trader.address, market, at())).to.equal(undefined)
       expect(account.notionalRaw).to.equal(0n)
-      // What was realized is what the collateral grew by; funding of these seconds is the rest.
+      // The collateral grew by the realized profit. The rest is funding of these seconds.
       const funding = account.collateralRaw - before.collateralRaw - (fill?.realizedProfitRaw ?? 0n)
       expect(Math.abs(Number(funding))).to.be.below(1e18)
     })
   }
 
-  it('goes as far as the exchange lets the price move at once, and says how far that is', async () => {
+  it('goes as far as the exchange lets the price move at once, and says how much of the position that is', async () => {
     const market = fixture.named('BTC')
     const config = await fixture.contract('Exchange')
     const limit = async (ticks: number) => (await config.getFunction('setMaxTickCrossedWithinBlock').send(market.id, ticks)).wait()
@@ -55,17 +55,17 @@ describe('a close, by the kit', () => {
       await limit(30)
       fixture.counted.rpc = 0
       const asked = await fixture.exchange.closing(trader.address, market, at())
-      // The exchange was asked for what no view says.
+      // The exchange simulated the close, since no view returns it.
       expect(fixture.counted.rpc).to.equal(2)
       expect(Number(asked?.order.sizeRaw)).to.be.below(2e18).and.above(1e17)
-      // Its part of the bound is rounded down by the exchange, in millionths.
+      // The exchange rounds down its part of the bound, in millionths.
       const { closing, fill, receipt } = await fixture.close(trader, market, { slackMillionths: 20n })
       expect(receipt.status).to.equal(1)
       const { order, quoteRaw } = closing
       expect(fill).to.deep.include({ sizeRaw: order.sizeRaw, closedRatio: { numerator: order.sizeRaw, denominator: 2n * ether } })
       expect(fill?.quoteRaw).to.equal(quoteRaw)
       expect(Number(fill?.feeRaw)).to.be.closeTo(Number(closing.feeRaw), 100)
-      // In the same moment no more of it goes.
+      // No more can be closed in the same moment.
       expect(await rejection(fixture.exchange.closing(trader.address, market, at()))).to.deep.include({
         name: 'TRADE_FAILED',
         details: { reason: 'SPL' },
@@ -77,25 +77,25 @@ describe('a close, by the kit', () => {
     }
   })
 
-  /** What the exchange makes of the bound, whatever part it closes. */
+  /** How the exchange applies the bound to the part that it closes. */
   const taken = (boundRaw: bigint, partRaw: bigint, wholeRaw: bigint) => (boundRaw * ((partRaw * 1_000_000n) / wholeRaw)) / 1_000_000n
   const bounds = fc.bigInt(10n ** 12n, 10n ** 30n)
   const wholes = fc.bigInt(10n ** 6n, 10n ** 24n)
   const millionths = fc.bigInt(0n, 1_000_000n)
 
-  it("has a least to get that is the part's, to the unit, once the exchange has taken the part of it", () => {
+  it("has a minimum to receive that equals the part's bound, to the unit, after the exchange has scaled it", () => {
     fc.assert(
       fc.property(bounds, wholes, millionths, (boundRaw, wholeRaw, ratio) => {
         const partRaw = (wholeRaw * ratio) / 1_000_000n || 1n
         const bound = boundOfWhole('SHORT', boundRaw, partRaw, wholeRaw)
         if ((partRaw * 1_000_000n) / wholeRaw > 0n) expect(taken(bound, partRaw, wholeRaw)).to.equal(boundRaw)
-        // All of it never goes for a lower price.
+        // The whole position is never closed at a lower price.
         expect(taken(bound, wholeRaw, wholeRaw) * partRaw >= boundRaw * wholeRaw).to.equal(true)
       }),
     )
   })
 
-  it('has a most to pay that no part is dearer than, whichever goes in the end', () => {
+  it('has a maximum to pay that no part exceeds the price of, whichever part is closed', () => {
     fc.assert(
       fc.property(bounds, wholes, millionths, millionths, (boundRaw, wholeRaw, planned, closed) => {
         const [partRaw, closedRaw] = [planned, closed].map((ratio) => (wholeRaw * ratio) / 1_000_000n || 1n) as [bigint, bigint]
@@ -105,7 +105,7 @@ describe('a close, by the kit', () => {
     )
   })
 
-  it('is refused on chain when it is a unit worse than its bound', async () => {
+  it('reverts on chain one unit past its bound', async () => {
     const market = fixture.named('ETH')
     const trader = await opened('LONG', ether)
     const closing = await fixture.exchange.closing(trader.address, market, at())
@@ -115,7 +115,7 @@ describe('a close, by the kit', () => {
     expect(await refusalOf(fixture.provider.call({ from: trader.address, ...steps[0] }))).to.equal('CH_TLRS')
   })
 
-  it('is asked for again where the position grew while the exchange was asked how much of it goes', async () => {
+  it('is quoted again if the position grew while the close was simulated', async () => {
     const market = fixture.named('BTC')
     const trader = await opened('LONG', 2n * ether, 'BTC')
     const config = await fixture.contract('Exchange')
@@ -136,11 +136,11 @@ describe('a close, by the kit', () => {
     await fixture.wait(20)
   })
 
-  it('has the price of its bound even where the position is another one by then', async () => {
+  it("keeps the bound's price even if the position has changed", async () => {
     const market = fixture.named('ETH')
     const other = await fixture.newTrader(10n ** 13n)
     for (const [side, changed, away] of [
-      // Half of it is gone, or four times as much was added, as the price went away.
+      // Half of it was closed, or four times as much added, while the price moved away.
       ['SHORT', 'LONG', 'LONG'],
       ['LONG', 'LONG', 'SHORT'],
     ] as const) {
@@ -160,7 +160,7 @@ describe('a close, by the kit', () => {
     }
   })
 
-  it('of a market that is paused is shown, and of one that is closed pays out at its price', async () => {
+  it('of a paused market is quoted, and of a closed one is settled at its fixed price', async () => {
     const market = fixture.named('ETH')
     const [long, short] = [await opened('LONG', 3n * ether), await opened('SHORT', 2n * ether)]
     const token = await fixture.contractAt('BaseToken', market.id)

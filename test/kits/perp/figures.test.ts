@@ -7,7 +7,7 @@ import { createPerpFixture, type PerpFixture } from './fixture.ts'
 
 const ether = 10n ** 18n
 
-describe('what a wallet has in the exchange, by the kit', () => {
+describe("a wallet's figures", () => {
   let fixture: PerpFixture
   let trader: Wallet
   before(async () => {
@@ -39,7 +39,7 @@ describe('what a wallet has in the exchange, by the kit', () => {
   })
   const prices = { ETH: 3000n, BTC: 60_000n }
 
-  it('is what the views of the exchange say, to the unit, in both markets, whatever was traded and however time and index went', async () => {
+  it('equal the views of the exchange to the unit, in both markets, after random trades and changes of time and index', async () => {
     const step10 = fc.sample(step, { numRuns: 12, seed: 20 })
     for (const { base, side, dollars, seconds, index } of step10) {
       const price = prices[base === 'ETH' ? 'ETH' : 'BTC']
@@ -51,7 +51,7 @@ describe('what a wallet has in the exchange, by the kit', () => {
         const { head, position, account } = await fixture.exchange.position(trader.address, fixture.named(each), at())
         const { indexPrice: _, ...views } = await fixture.operator.views(trader.address, `${each}USD`, Number(head.number))
         expect(shown(position, account)).to.deep.equal(views)
-        // Of a block of its own: the mark price is a mean, and may be another one by then.
+        // Read at its own block: the mark price is a mean over time.
         const alone = await fixture.exchange.account(trader.address, at())
         const { notional } = await fixture.operator.views(trader.address, `${each}USD`, Number(alone.head.number))
         expect(inSettlement(alone.account.notionalRaw)).to.equal(notional)
@@ -59,7 +59,7 @@ describe('what a wallet has in the exchange, by the kit', () => {
     }
   })
 
-  it('has the prices of its markets, at one block', async () => {
+  it('include the prices of its markets, at one block', async () => {
     await fixture.operator.moveIndex('ETHUSD', '3010')
     const { head, prices } = await fixture.exchange.prices(fixture.named('ETH'), at())
     const views = await fixture.operator.views(trader.address, 'ETHUSD', Number(head.number))
@@ -70,7 +70,7 @@ describe('what a wallet has in the exchange, by the kit', () => {
     expect(prices.index).to.deep.equal({ numerator: 3010n * ether, denominator: ether })
   })
 
-  it('counts other collateral beside the dollars, and lets out what is free of either', async () => {
+  it('count other collateral beside the dollars, and what can be withdrawn of each', async () => {
     const two = 2n * ether
     await fixture.provider.send('anvil_setBalance', [trader.address, '0x3635c9adc5dea00000'])
     const weth = { to: tokens.WETH.address, value: two.toString(), data: '0xd0e30db0' }
@@ -88,12 +88,12 @@ describe('what a wallet has in the exchange, by the kit', () => {
     expect(held).to.deep.include({ depositedRaw: two, withdrawableRaw: two })
     const dollars = await fixture.exchange.collateral(trader.address, tokens.USDC, at())
     const [out] = fixture.exchange.move(tokens.USDC, dollars.withdrawableRaw, 'withdraw', trader.address).steps
-    // At that very block: funding goes on by the second.
+    // At exactly that block, since funding accrues every second.
     const asked = { from: trader.address, to: out.to, data: out.data, blockTag: Number(dollars.head.number) }
     expect(await fixture.provider.call(asked)).to.equal('0x')
   })
 
-  it('is read in one round trip, each time', async () => {
+  it('are read in one round trip each', async () => {
     const market = fixture.named('ETH')
     for (const read of [
       () => fixture.exchange.position(trader.address, market, at()),
@@ -112,7 +112,7 @@ describe('what a wallet has in the exchange, by the kit', () => {
     expect(fixture.counted.rpc).to.equal(0)
   })
 
-  it('is read by the terms that hold now, though others held at the start', async () => {
+  it('are computed with the current parameters, although they have changed since the start', async () => {
     const config = await fixture.contract('ClearingHouseConfig')
     await fixture.operator.moveIndex('BTCUSD', '60500')
     await fixture.wait(300)
@@ -126,7 +126,7 @@ describe('what a wallet has in the exchange, by the kit', () => {
     await (await config.getFunction('setTwapInterval').send(60)).wait()
   })
 
-  it('is nothing where the exchange does not take the token', async () => {
+  it('are refused for a token that is no collateral', async () => {
     for (const token of [tokens.DAI, fixture.chain.nativeCurrency])
       await fixture.exchange.collateral(trader.address, token, at()).then(
         () => expect.fail(`${token.symbol} was taken`),

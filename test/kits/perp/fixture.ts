@@ -17,7 +17,7 @@ const collateralRaw = 100_000_000_000n
 
 export type PerpFixture = Awaited<ReturnType<typeof createPerpFixture>>
 
-/** The exchange on a devnet of its own, the kit over it, and traders with collateral. */
+/** The exchange on a devnet of its own, the kit for it, and traders with collateral. */
 export async function createPerpFixture() {
   const fixture = await openTradingFloor(files)
   const { provider } = fixture
@@ -26,7 +26,7 @@ export async function createPerpFixture() {
     new Contract(address, (await readArtifact(name, artifacts)).abi, deployer('perp', provider))
   const contract = (name: ExchangeContract) => contractAt(name, placed.exchange(name))
   const venue = fixture.venue({ routerAddress: placed.exchange('ClearingHouse'), vaultAddress: placed.exchange('Vault') })
-  /** One before whose plain calls something else happens. */
+  /** An instance that does something before each of its plain calls. */
   const exchangeWith = async ({ beforeCall }: { beforeCall(): Promise<void> }) => {
     const { reader } = venue
     const call: typeof reader.call = async (request, at) => {
@@ -52,7 +52,7 @@ export async function createPerpFixture() {
     return fixture.mined(hash)
   }
 
-  /** A wallet of its own with collateral in the exchange. */
+  /** A new wallet with collateral in the exchange. */
   const newTrader = async (depositRaw = collateralRaw): Promise<Wallet> => {
     const trader = new Wallet(Wallet.createRandom().privateKey, provider)
     await provider.send('anvil_setBalance', [trader.address, '0x56bc75e2d63100000'])
@@ -69,7 +69,7 @@ export async function createPerpFixture() {
   }
 
   const deadline = async () => ((await provider.getBlock('latest'))?.timestamp ?? 0) + 600
-  /** Opens at whatever price it is quoted, to the unit. */
+  /** Opens a position at its quote, to the unit. */
   const open = async (trader: Wallet, order: PerpOrder) => {
     const quote = await exchange.quote(order, trader.address, at())
     const plan = exchange.open(quote, { owner: trader.address, boundRaw: quote.quoteRaw, deadline: await deadline() })
@@ -90,7 +90,7 @@ export async function createPerpFixture() {
     await provider.send('anvil_setStorageAt', [placed.exchange('Vault'), slot, toBeHex(raw, 32)])
     await provider.send('evm_mine', [])
   }
-  /** The chain's clock goes ahead, and stays so. */
+  /** Advances the chain's clock for good. */
   const wait = async (seconds: number) => {
     await provider.send('evm_increaseTime', [seconds])
     await provider.send('evm_mine', [])

@@ -8,7 +8,7 @@ import { createPerpFixture, type PerpFixture } from './fixture.ts'
 const ether = 10n ** 18n
 const day = 86_400n
 
-describe('funding, by the kit', () => {
+describe('funding', () => {
   let fixture: PerpFixture
   let long: Wallet
   let short: Wallet
@@ -33,9 +33,9 @@ describe('funding, by the kit', () => {
     ['2900', 'longs pay'],
     ['3100', 'shorts pay'],
   ] as const) {
-    it(`accrues as its rate says while the index price is ${index}: ${who}`, async () => {
+    it(`accrues at its rate while the index price is ${index}: ${who}`, async () => {
       await fixture.operator.moveIndex('ETHUSD', index)
-      // Nothing of the time before is in the mean any more.
+      // The mean does not contain older prices any more.
       await fixture.wait(200)
       const before = { long: await of(long), short: await of(short) }
       await fixture.wait(3600)
@@ -46,7 +46,7 @@ describe('funding, by the kit', () => {
         ['long', 5n * ether],
         ['short', -2n * ether],
       ] as const) {
-        // Of each by its own blocks: the next one may come between two readings.
+        // Each at its own block, since the next block may come between two reads.
         const seconds = BigInt(after[side].head.timestamp - before[side].head.timestamp)
         const paid = before[side].pendingRaw - after[side].pendingRaw
         const indexRaw = BigInt(index) * ether
@@ -57,13 +57,13 @@ describe('funding, by the kit', () => {
     })
   }
 
-  it('is taken with the next trade, and is in the collateral then', async () => {
+  it('is settled with the next trade, and is part of the collateral then', async () => {
     const { pendingRaw, rate, index, head } = await of(long)
     const before = (await fixture.exchange.account(long.address, at())).account
     const { fill, receipt } = await fixture.open(long, { market: fixture.named('ETH'), side: 'LONG', sizeRaw: ether / 100n })
     expect(fill?.realizedProfitRaw).to.equal(0n)
     const { account } = await fixture.exchange.account(long.address, at())
-    // It goes on by the second: before the trade by all of these, and what there is now came since.
+    // It accrues every second: what was pending before the trade was settled, the rest accrued since.
     const flows = (sizeRaw: bigint, seconds: number) =>
       -Number((sizeRaw * index.numerator * rate.numerator * BigInt(seconds)) / (index.denominator * rate.denominator * day))
     const tradedAt = (await fixture.provider.getBlock(receipt.blockNumber))?.timestamp ?? expect.fail('It is in no block.')
@@ -86,7 +86,7 @@ describe('funding, by the kit', () => {
     expect(after.market.status).to.equal('paused')
   })
 
-  it('has a rate within the most that the exchange takes, whatever the prices are', () => {
+  it("has a rate within the exchange's limit for all prices", () => {
     fc.assert(
       fc.property(fc.bigInt(2n ** 60n, 2n ** 120n), fc.bigInt(1n, 10n ** 30n), fc.bigInt(0n, 1_000_000n), (sqrtX96, index, most) => {
         const indexX96 = (index * 2n ** 96n) / ether

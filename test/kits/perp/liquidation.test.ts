@@ -8,20 +8,20 @@ import { createPerpFixture, type PerpFixture } from './fixture.ts'
 
 const ether = 10n ** 18n
 
-describe('a liquidation, by the kit', () => {
+describe('a liquidation', () => {
   let fixture: PerpFixture
   before(async () => {
     fixture = await createPerpFixture()
   })
   after(() => fixture.end())
 
-  it('comes when the account is worth less than its maintenance margin, and is told of as what it is', async () => {
+  it("happens when the account's value is below its maintenance margin, and is returned as one", async () => {
     const market = fixture.named('ETH')
     const trader = await fixture.newTrader(1_000_000_000n)
     const { receipt } = await fixture.open(trader, { market, side: 'LONG', sizeRaw: (32n * ether) / 10n })
     expect(await fixture.exchange.liquidations(trader.address, market, receipt.blockNumber, at())).to.deep.equal([])
 
-    // Others sell, and the world outside says the same.
+    // Others sell, and the index price falls, too.
     const seller = await fixture.newTrader(10n ** 14n)
     const house = await fixture.contract('ClearingHouse')
     const liquidate = () => house.getFunction('liquidate(address,address)').send(trader.address, market.id, { gasLimit: 3_000_000n })
@@ -52,7 +52,7 @@ describe('a liquidation, by the kit', () => {
       const all = await logsByParts(0, 10_000)
       expect(all).to.have.lengthOf.above(5)
       expect(await logsByParts(0, Math.ceil(newest / 8))).to.deep.equal(all)
-      // The newest ten parts, and what came since.
+      // The newest ten parts, and what accrued since.
       expect((await logsByParts(0, 1)).every(({ blockNumber }) => blockNumber > newest - 10)).to.equal(true)
       return
     }

@@ -3,7 +3,7 @@ import type { PerpFixture } from './fixture.ts'
 
 const tickOf = (price: number) => Math.round(Math.log(price) / Math.log(1.0001) / 200) * 200
 
-/** More liquidity of whoever deployed the exchange, between two prices. */
+/** Adds liquidity of the exchange's deployer between two prices. */
 export async function addRange(
   fixture: PerpFixture,
   base: string,

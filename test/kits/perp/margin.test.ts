@@ -6,7 +6,7 @@ import { refusalOf } from './refusal-of.ts'
 
 const ether = 10n ** 18n
 
-describe('what the exchange wants to be free after an order, by the kit', () => {
+describe('the free collateral that an order needs', () => {
   let fixture: PerpFixture
   before(async () => {
     fixture = await createPerpFixture()
@@ -23,7 +23,7 @@ describe('what the exchange wants to be free after an order, by the kit', () => 
     return { missingRaw: quote.missingRaw ?? 0n, answer }
   }
 
-  /** The largest size that is taken, by halving, with both asked each time. */
+  /** The largest size that is accepted, by bisection, asking both the kit and the exchange. */
   const limit = async (trader: Wallet, side: 'LONG' | 'SHORT', most: bigint, { base = 'ETH', unit = 1n } = {}) => {
     let [taken, refused] = [0n, most]
     while (refused - taken > unit) {
@@ -36,12 +36,12 @@ describe('what the exchange wants to be free after an order, by the kit', () => 
     return taken
   }
 
-  it('is what it refuses for, to the last unit of size, on either side', async () => {
+  it('is what the exchange requires, to the last unit of size, on either side', async () => {
     const trader = await fixture.newTrader(1_000_000_000n)
     for (const side of ['LONG', 'SHORT'] as const) expect(Number(await limit(trader, side, 10n * ether))).to.be.above(3e18)
   })
 
-  it('is so with positions in both markets, added to, turned over and hedged', async () => {
+  it('is what it requires with positions in both markets that are increased, turned and hedged', async () => {
     const trader = await fixture.newTrader(3_000_000_000n)
     await fixture.open(trader, { market: fixture.named('ETH'), side: 'LONG', sizeRaw: 4n * ether })
     await fixture.open(trader, { market: fixture.named('BTC'), side: 'SHORT', sizeRaw: ether / 10n })
@@ -51,11 +51,11 @@ describe('what the exchange wants to be free after an order, by the kit', () => 
     expect(Number(await limit(trader, 'LONG', ether, { unit, base: 'BTC' }))).to.be.above(1e17)
   })
 
-  it('is less where a position is only reduced, and still refused where too little is left for that', async () => {
+  it('is less for an order that only reduces a position, which is still refused where too little is left', async () => {
     const trader = await fixture.newTrader(1_000_000_000n)
     const market = fixture.named('ETH')
     await fixture.open(trader, { market, side: 'LONG', sizeRaw: 3n * ether })
-    // Where only the maintenance margin is looked at, that is enough to reduce it.
+    // Enough to reduce the position, which needs the maintenance margin only.
     await fixture.setCollateral(trader.address, 500_000_000n)
     expect(await tries(trader, 'LONG', ether / 1000n)).to.deep.include({ answer: 'CH_NEFCI' })
     expect(await tries(trader, 'SHORT', ether)).to.deep.equal({ missingRaw: 0n, answer: 'it was not refused' })

@@ -13,7 +13,7 @@ import { rejection } from '../amm/v2/rejection.ts'
 const ether = 10n ** 18n
 const side = fc.constantFrom('LONG' as const, 'SHORT' as const)
 
-describe('what an order would do, by the kit', () => {
+describe('the quote of an order', () => {
   let fixture: PerpFixture
   let trader: Wallet
   before(async () => {
@@ -34,7 +34,7 @@ describe('what an order would do, by the kit', () => {
   })
   after(() => fixture.end())
 
-  /** What the exchange itself answers to the order, from a trader who has the collateral. */
+  /** The exchange's own answer to the order, from a trader with collateral. */
   const exchanges = async ({ market, side, sizeRaw }: PerpOrder, blockTag: bigint) => {
     const house = (await fixture.contract('ClearingHouse')).connect(trader)
     const isShort = side === 'SHORT'
@@ -44,7 +44,7 @@ describe('what an order would do, by the kit', () => {
   }
 
   for (const base of ['ETH', 'BTC']) {
-    it(`is what the exchange answers, to the unit, for any size of ${base} that it takes, and with its refusal for any other`, async () => {
+    it(`equals the exchange's answer to the unit for every size of ${base} that it accepts, and its refusal for every other`, async () => {
       const market = fixture.named(base)
       const most = base === 'ETH' ? 400n * ether : 20n * ether
       let taken = 0
@@ -67,7 +67,7 @@ describe('what an order would do, by the kit', () => {
     })
   }
 
-  it("is what the exchange's Quoter says, but for the fee's rounding, which it does once instead of with each step", async () => {
+  it("equals the exchange's Quoter, except for the fee, which the Quoter rounds once instead of in each step", async () => {
     const { abi, bytecode } = JSON.parse(readFileSync(new URL('../../fixtures/perp/Quoter.json', import.meta.url), 'utf8'))
     const contract = await new ContractFactory(abi, bytecode, trader).deploy(fixture.placed.exchange('MarketRegistry'))
     const quoter = (await contract.waitForDeployment()).getFunction('swap')
@@ -87,7 +87,7 @@ describe('what an order would do, by the kit', () => {
       }
   })
 
-  it('is what is filled, fee and all, with the bound at the quote itself', async () => {
+  it('equals the fill, fee included, with the bound at the quote itself', async () => {
     const market = fixture.named('ETH')
     for (const [side, sizeRaw] of [
       ['LONG', 25n * ether],
@@ -99,7 +99,7 @@ describe('what an order would do, by the kit', () => {
     }
   })
 
-  it('has the fee that the exchange gives a trader at a discount, and the whole one for any other', async () => {
+  it("has a trader's discounted fee, and the full fee for every other trader", async () => {
     const registry = await fixture.contract('MarketRegistry')
     await (await registry.getFunction('setFeeManager').send(deployerAddress('perp'), true)).wait()
     await (await registry.getFunction('setFeeDiscountRatio').send(trader.address, 500_000)).wait()
@@ -111,7 +111,7 @@ describe('what an order would do, by the kit', () => {
     await (await registry.getFunction('setFeeDiscountRatio').send(trader.address, 0)).wait()
   })
 
-  it('is refused on chain when it is a unit worse than the bound', async () => {
+  it('reverts on chain one unit past the bound', async () => {
     const market: PerpMarketName = fixture.named('ETH')
     for (const [side, unit, code] of [
       ['LONG', -1n, 'CH_TMRL'],
@@ -124,7 +124,7 @@ describe('what an order would do, by the kit', () => {
     }
   })
 
-  it('costs one round trip, with a wallet and without', async () => {
+  it('costs one round trip, with and without a wallet', async () => {
     const order = { market: fixture.named('BTC'), side: 'LONG', sizeRaw: ether / 100n } as const
     for (const owner of [undefined, trader.address]) {
       fixture.counted.rpc = 0

@@ -1,6 +1,6 @@
 import { isError } from 'ethers'
 
-/** The code by which the exchange refuses a call. */
+/** The code with which the exchange refuses a call. */
 export async function refusalOf(call: Promise<unknown>): Promise<string> {
   const outcome = await call.then(
     () => 'it was not refused',

@@ -17,9 +17,9 @@ describe('the refusals of the exchange', () => {
   })
   after(() => fixture.end())
 
-  it('are codes that its contracts hold, each with what it means and what to do', () => {
+  it('are codes in the bytecode of its contracts, each with its meaning and what to do', () => {
     const codes = folders.flatMap((folder) => readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'))).join('')
-    // UniswapV3Pool comes within the factory's code. Solidity shifts a short text to its place, so that its last bits may be left out.
+    // UniswapV3Pool is part of the factory's code. Solidity shifts short strings into place, so that their last bits may be left out.
     const isThere = (code: string) => {
       let bits = BigInt(`0x${Buffer.from(code).toString('hex')}`)
       if (codes.includes(bits.toString(16))) return true
@@ -39,7 +39,7 @@ describe('the refusals of the exchange', () => {
     return { name: error.name, details: error.details, says: error.message }
   }
 
-  it('are told of an order before it is signed: too large for the pool, for the moment, too far from the index price', async () => {
+  it('are returned before signing: too large for the pool, for the moment, or too far from the index price', async () => {
     const market = fixture.named('BTC')
     const reason = async (order: PerpOrder) => {
       const { name, details, says } = await quoted(order)
@@ -56,7 +56,7 @@ describe('the refusals of the exchange', () => {
     await fixture.operator.moveIndex('BTCUSD', '60000')
   })
 
-  it('are those of the transaction itself, too: deadline, collateral, market, withdrawal', async () => {
+  it('are returned for the transaction itself, too: deadline, collateral, market, withdrawal', async () => {
     const market = fixture.named('ETH')
     const [trader, poor] = [await fixture.newTrader(), await fixture.newTrader(0n)]
     const quote = await fixture.exchange.quote({ market, side: 'LONG', sizeRaw: ether }, trader.address, at())
@@ -77,7 +77,7 @@ describe('the refusals of the exchange', () => {
     expect(await call(fixture.exchange.open(quote, terms))).to.equal('CH_MNO')
   })
 
-  it('of the whole exchange make every market a paused one', async () => {
+  it('make every market a paused one while the whole exchange is paused', async () => {
     const house = await fixture.contract('ClearingHouse')
     await (await house.getFunction('pause').send()).wait()
     expect((await fixture.exchange.prices(fixture.named('BTC'), at())).market.status).to.equal('paused')

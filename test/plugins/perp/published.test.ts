@@ -10,22 +10,22 @@ const published = new URL('../../fixtures/published/perp-curie-deployments.json'
 const { chainId, clearingHouse, vault, bases, signatures } = JSON.parse(readFileSync(published, 'utf8')).facts
 const defaults = new URL('../../../plugins/perp/defaults.yml', import.meta.url)
 const { contractAddresses } = parse(readFileSync(defaults, 'utf8'))
-/** Of tokens, and what newer deployments have. */
+/** Events of tokens, and functions of newer deployments. */
 const notPublished = ['symbol()', 'decimals()', 'getMarketInfoByTrader(address,address)']
 
-describe('what is published about Perpetual Protocol', () => {
-  it('is what is configured and listed for Optimism', () => {
+describe('the published facts about Perpetual Protocol', () => {
+  it('agree with the configuration and the markets for Optimism', () => {
     expect(chainId).to.equal(10)
     expect(contractAddresses.mainnet).to.deep.equal({ routerAddress: clearingHouse, vaultAddress: vault })
     expect([...(markets['optimism/mainnet'] ?? [])]).to.have.members(Object.values(bases))
   })
 
-  it('has all that is asked of its contracts there', () => {
+  it('include all functions that the kit calls', () => {
     const asked = curieAbi.fragments.map((each) => each.format()).filter((each) => !notPublished.includes(each))
     expect(asked.filter((each) => !signatures.includes(each))).to.deep.equal([])
   })
 
-  it('is deployed on the devnet where it is looked for', () => {
+  it('agree with the addresses on the devnet', () => {
     const placed = perpDevnetContracts(deployerAddress('perp'))
     const local = { routerAddress: placed.exchange('ClearingHouse'), vaultAddress: placed.exchange('Vault') }
     expect(contractAddresses.local).to.deep.equal(local)

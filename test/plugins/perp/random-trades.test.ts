@@ -21,14 +21,14 @@ const step = fc.record({
   base: fc.constantFrom(...bases),
   side: fc.constantFrom('LONG' as const, 'SHORT' as const),
   dollars: fc.integer({ min: 1, max: 40_000 }),
-  /** Sizes have all of their digits. */
+  /** Sizes with all decimals. */
   digits: fc.bigInt(1n, 10n ** 15n),
   index: fc.integer({ min: 970, max: 1030 }),
   seconds: fc.nat(4000),
 })
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
-describe('whatever is done to perpetual accounts through the server', function () {
+describe('random trades in perpetual accounts through the server', function () {
   this.timeout(120_000)
   let server: TestServer
   let provider: JsonRpcProvider
@@ -56,7 +56,7 @@ describe('whatever is done to perpetual accounts through the server', function (
     expect(status, `${verb} ${JSON.stringify(fields)}: ${text}`).to.equal(200)
     return body
   }
-  /** Undefined where it was refused, which is only for what the account has not got. */
+  /** Undefined where it was refused, which happens only for what the account does not have. */
   const act = async (verb: string, fields: object) => {
     const { status, body, text } = await ask(verb, fields)
     if (status !== 200) return void expect(['INSUFFICIENT_MARGIN', 'UNKNOWN_POSITION'], text).to.include(body.name)
@@ -71,7 +71,7 @@ describe('whatever is done to perpetual accounts through the server', function (
   const signed = ({ positionAmt, positionSide }: { positionAmt: string; positionSide: string }) =>
     positionSide === 'SHORT' ? `-${positionAmt}` : positionAmt
 
-  /** Where it is a change of a position, what is asked for. */
+  /** The requested change, if it is one of a position. */
   async function orderOf({ what, address, base, side, dollars, digits }: Step) {
     const market = { base, quote: 'USD' }
     const fields = { address, ...market, leverage: '10', margin: ((dollars / 10) * 1.1 + 0.01).toFixed(2) }
@@ -87,7 +87,7 @@ describe('whatever is done to perpetual accounts through the server', function (
     const { what, address, base, dollars, index, seconds } = each
     if (what === 'index') return operator.moveIndex(`${base}USD`, String((prices[base] * index) / 1000))
     if (what === 'time') return pass(seconds)
-    // A price may move so far in fifteen seconds and no further.
+    // The price can only move so far in fifteen seconds.
     await pass(20)
     if (what === 'deposit' || what === 'withdraw')
       return void (await act(what, { address, token: 'USDC', amount: (dollars / 20).toFixed(2) }))
@@ -119,7 +119,7 @@ describe('whatever is done to perpetual accounts through the server', function (
       expectSame(margin[key], views[key], key)
   }
 
-  it('is filled as promised, leaves the position that was expected, and is shown as the exchange sees it, to the unit', async () => {
+  it("are filled as quoted, leave the expected position, and agree with the exchange's own figures to the unit", async () => {
     for (const each of fc.sample(step, { numRuns: 16, seed: 2 })) {
       await take(each)
       await holds(each.address)

@@ -22,7 +22,7 @@ describe('Perpetual Protocol v2 through the server', () => {
     return { answer: body, poll: (await mined(server.client, body.txHash)).body }
   }
 
-  it('takes a position from collateral to its close, and shows each step', async () => {
+  it('opens and closes a position from deposit to withdrawal, and shows each step', async () => {
     expect((await ask('pairs')).body.pairs).to.deep.equal(['ETHUSD', 'BTCUSD'])
     const approval = await server.client.post('/evm/approve', { ...chain, address, spender: 'perp', token: 'USDC' })
     await mined(server.client, approval.body.txHash)
@@ -39,13 +39,13 @@ describe('Perpetual Protocol v2 through the server', () => {
     const closed = await act('close', { ...ETH, address })
     expect(closed.poll.fill).to.include({ price: closed.answer.price, closedRatio: '1', size: '2.000000000000000000' })
     const { balance } = (await ask('balance', { address })).body
-    // Funding, which is no part of the profit, was a millionth for each second between.
+    // Funding is not part of the profit. It was a millionth for each second in between.
     expect(Number(balance)).to.be.closeTo(10_000 + Number(closed.poll.fill.realizedProfit), 0.0005)
     expect((await ask('close', { ...ETH, address })).body).to.include({ name: 'UNKNOWN_POSITION' })
   })
 
-  it('refuses before it is signed what the exchange would refuse for its margin, fee and price counted', async () => {
-    // All of the free collateral, at the most leverage, without a place for the fee.
+  it('refuses before signing what the exchange would refuse for lack of margin, fee and price included', async () => {
+    // All free collateral at the highest leverage leaves nothing for the fee.
     const { margin } = (await ask('margin', { wallet_address: address })).body
     const free = Math.floor(Number(margin.freeCollateral))
     const { price } = (await ask('price', { ...ETH, amount: '1', side: 'LONG' })).body
@@ -56,8 +56,8 @@ describe('Perpetual Protocol v2 through the server', () => {
     expect(Number(body.details.needed)).to.be.above(Number(body.details.free))
   })
 
-  it('says what a refusal of its contracts means', async () => {
-    // Nothing was approved by this wallet: its allowance is the first that is missing.
+  it('explains an error code of the contracts', async () => {
+    // This wallet has approved nothing: its allowance is the first thing that is missing.
     const unapproved = await ask('deposit', { address: poor, token: 'USDC', amount: '1' })
     expect(unapproved.body).to.include({ name: 'INSUFFICIENT_ALLOWANCE' })
     const deep = await ask('price', { base: 'BTC', quote: 'USD', amount: '30', side: 'SHORT' })
