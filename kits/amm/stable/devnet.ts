@@ -1,3 +1,4 @@
+// "sluice/stable/devnet". Loaded on the devnet only.
 import { Contract, MaxUint256, getCreateAddress, parseUnits } from 'ethers'
 import type { DevnetPlugin, DevnetSite, DevnetTokenSymbol, Quoter, QuoterHop, QuoterSite } from '../../../core/contracts/devnet.ts'
 import { routerAbi, routerDeployment } from './router.ts'
@@ -6,9 +7,9 @@ export { routerDeployment }
 
 interface StableDevnetOptions {
   readonly name: string
-  /** Whole tokens of DAI, USDC, USDT, and of a token that there is only here, in place of sUSD. */
+  /** Whole tokens of DAI, USDC, USDT, and of a token that exists only here, in place of sUSD. */
   readonly amounts: readonly [dai: string, usdc: string, usdt: string, other: string]
-  /** The amplification, as the contract takes it. */
+  /** In the contract's own unit. */
   readonly amplification: bigint
   /** In 10^-10. */
   readonly fee: bigint
@@ -34,7 +35,7 @@ export function stableDevnet({ name, amounts, amplification, fee }: StableDevnet
         parseUnits(amounts[3], 18),
       ]
       for (const [at, symbol] of coins.entries()) {
-        // Twice: some stays with the signer, whose swaps tell what a swap would give.
+        // Twice: half stays with the signer, whose simulated swaps are the quoter.
         await site.tokens[symbol].mint(site.signer.address, 2n * (rawAmounts[at] ?? 0n))
         await approve(site, site.tokens[symbol].address, await pool.getAddress())
         await approve(site, site.tokens[symbol].address, routerDeployment.address)
@@ -48,14 +49,14 @@ export function stableDevnet({ name, amounts, amplification, fee }: StableDevnet
   }
 }
 
-/** Where the pool and its fourth coin lie, by the order of transactions above. */
+/** The addresses of the pool and its fourth coin, by the order of transactions above. */
 export function stableDevnetAddresses(deployer: string): { pool: string; other: string } {
   return { other: getCreateAddress({ from: deployer, nonce: 1 }), pool: getCreateAddress({ from: deployer, nonce: 2 }) }
 }
 
 /**
- * Swaps that are not carried out, of the signer's: of what `exchange` gives, `get_dy` may promise a unit more, and nothing tells
- * what must go in. That is looked for by what comes out.
+ * Simulates swaps of the signer's. `get_dy` is no oracle: it may promise one unit more than `exchange` gives, and nothing tells the input for an
+ * exact output, which is searched by the output.
  */
 function swapQuoter({ provider, deployer }: QuoterSite): Quoter {
   const { pool, other } = stableDevnetAddresses(deployer)
@@ -87,7 +88,6 @@ function swapQuoter({ provider, deployer }: QuoterSite): Quoter {
 }
 
 async function approve(site: DevnetSite, token: string, spender: string): Promise<void> {
-  // Without a return value in the ABI, since some tokens have none.
-  const contract = new Contract(token, ['function approve(address spender, uint256 value)'])
-  await site.send(contract, 'approve', spender, MaxUint256)
+  // The ABI has no return value, because some tokens return none.
+  await site.send(new Contract(token, ['function approve(address spender, uint256 value)']), 'approve', spender, MaxUint256)
 }

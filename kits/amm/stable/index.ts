@@ -1,4 +1,54 @@
 // "sluice/stable": exchanges of pools of coins that are meant to be worth the same.
-export type { Coin, StablePool, StableSwapOptions } from './pools.ts'
-export { stableEvents } from './exchange.ts'
-export { stableSwap } from './exchange.ts'
+import { getAddress } from 'ethers'
+import type { Venue } from '../../../core/contracts/index.ts'
+import type { Evm } from '../../evm/types.ts'
+import { configuredAddress, deploymentOn, isLeftOut, routerAddressKey } from '../deployment.ts'
+import type { PoolExchange } from '../protocol.ts'
+import { poolKinds, stableProtocol, type Coin, type StablePool } from './pools.ts'
+import { stableRouter } from './router.ts'
+
+export type { Coin, StablePool }
+
+/** How one exchange of such pools differs from another. */
+export interface StableSwapOptions {
+  /** The label of this protocol version in the configuration, where the exchange has several. */
+  readonly version?: string
+  /** By `<chain>/<network>`. */
+  readonly pools: Readonly<Record<string, readonly StablePool[]>>
+}
+
+/**
+ * Pools of the StableSwap invariant, as Curve has them, behind our own router: their contracts take neither a deadline nor an exact output.
+ * Empty where the configuration lists versions without this one.
+ * @throws Error where the plugin or its configuration lacks the network
+ */
+export function stableSwap(venue: Venue<Evm>, { version, pools }: StableSwapOptions): PoolExchange {
+  if (isLeftOut(venue, version)) return { protocols: [], routers: [] }
+  const onNetwork = deploymentOn(venue, pools, 'pools').map(checkedPool)
+  const router = configuredAddress(venue, routerAddressKey(version))
+  const label = version ?? 'stable'
+  return { protocols: [stableProtocol(label, onNetwork)], routers: [stableRouter(label, router, onNetwork)] }
+}
+
+/** With addresses in their canonical spelling, by which tokens are told apart. No contract computes with more than 18 decimals. */
+function checkedPool({ address, kind, coins }: StablePool): StablePool {
+  const wrongCoin = coins.find(({ decimals }) => !Number.isInteger(decimals) || decimals < 0 || decimals > 18)
+  const problem = wrongCoin
+    ? `the coin ${wrongCoin.address} has ${wrongCoin.decimals} decimals`
+    : coins.length < 2
+      ? 'it has fewer than two coins'
+      : Object.hasOwn(poolKinds, kind)
+        ? undefined
+        : `its kind is ${kind}`
+  if (problem !== undefined) throw new Error(`The pool ${address} is not supported: ${problem}. Correct the plugin's pools.`)
+  return { address: getAddress(address), kind, coins: coins.map((coin) => ({ ...coin, address: getAddress(coin.address) })) }
+}
+
+/**
+ * The events of the contracts: StableSwapSUSD.vy and its successors in https://github.com/curvefi/curve-contract, contracts/pools, and
+ * contracts/StableRouter.sol.
+ */
+export const stableEvents = [
+  'event TokenExchange(address indexed buyer, int128 sold_id, uint256 tokens_sold, int128 bought_id, uint256 tokens_bought)',
+  'event Swapped(address indexed sender, address indexed recipient, address tokenIn, address tokenOut, uint256 amountIn, uint256 amountOut)',
+] as const

@@ -1,22 +1,25 @@
+// The arithmetic of StableSwap pools: pure, in bigint, equal to the contracts of https://github.com/curvefi/curve-contract, contracts/pools, to
+// the unit.
+
 /** Rates and fees are fractions of these: `PRECISION` and `FEE_DENOMINATOR` of curve-contract. */
 export const precision = 10n ** 18n
 export const feeDenominator = 10n ** 10n
 
-/** What a pool says of itself. */
+/** What a pool's views return. */
 export interface StablePoolParameters {
   /** In the coins' smallest units. */
   readonly balances: readonly bigint[]
   readonly ramp: Ramp
-  /** Of what comes out, in parts of `feeDenominator`. */
+  /** Of the output, in parts of `feeDenominator`. */
   readonly fee: bigint
-  /** Of the fee, in the same parts: what leaves the pool with it. */
+  /** The part of the fee that leaves the pool, in the same parts. */
   readonly adminFee: bigint
-  /** What brings each coin's balance to 18 decimals, times `precision`. */
+  /** By which each coin's balance gets 18 decimals, times `precision`. */
   readonly rates: readonly bigint[]
   readonly rounding: Rounding
 }
 
-/** With what follows from it, for a time. */
+/** With the values that follow from the parameters at one time. */
 export interface StablePoolState extends StablePoolParameters {
   /** Balances in 18 decimals. */
   readonly xp: readonly bigint[]
@@ -26,11 +29,11 @@ export interface StablePoolState extends StablePoolParameters {
 }
 
 /**
- * As soon as the amplification has come to rest, and by the time of a block until then; undefined where the pool is empty or can do
- * nothing.
+ * The state of a pool; undefined where it is empty or cannot swap.
+ * @param timestamp of a block, while the amplification moves
  */
-export function stablePoolState(terms: StablePoolParameters, timestamp?: number): StablePoolState | undefined {
-  const { balances, ramp, fee, adminFee, rates, rounding } = terms
+export function stablePoolState(parameters: StablePoolParameters, timestamp?: number): StablePoolState | undefined {
+  const { balances, ramp, fee, adminFee, rates, rounding } = parameters
   const amplification = timestamp === undefined ? ramp.future : amplificationAt(ramp, timestamp)
   const xp = toXp(balances, rates)
   if (amplification <= 0n || xp.some((x) => x <= 0n)) return undefined
@@ -43,8 +46,8 @@ const toXp = (balances: readonly bigint[], rates: readonly bigint[]): readonly b
   balances.map((balance, index) => (balance * (rates[index] ?? 0n)) / precision)
 
 /**
- * What `exchange` gives: the fee is kept before the amount is brought to the coin's decimals. The oldest pools' `get_dy`
- * does it the other way round and may promise a unit more. 0n where the pool would refuse so little, undefined where so much.
+ * The output of `exchange`, rounded down. The fee is taken before the amount gets the coin's decimals; the oldest pools' `get_dy` does it the
+ * other way round and may promise one unit more. 0n where the input is too small for the pool, undefined where it is too large.
  */
 export function amountOut(state: StablePoolState, from: number, to: number, amountInRaw: bigint): bigint | undefined {
   const gross = grossOut(state, from, to, amountInRaw)
@@ -52,39 +55,38 @@ export function amountOut(state: StablePoolState, from: number, to: number, amou
   return gross <= 0n ? 0n : ((gross - (gross * state.fee) / feeDenominator) * precision) / (state.rates[to] ?? 1n)
 }
 
-/** What comes out before the fee, in 18 decimals; 0n or less where the pool would refuse so little. */
+/** The output before the fee, in 18 decimals; 0n or less where the input is too small for the pool. */
 function grossOut({ xp, rates, rounding, ann, d }: StablePoolState, from: number, to: number, amountInRaw: bigint): bigint | undefined {
   const [xIn = 0n, xOut = 0n, rateIn = 0n] = [xp[from], xp[to], rates[from]]
-  if (amountInRaw * rateIn >= 2n ** 256n) return undefined
+  if (amountInRaw * rateIn >= overflow) return undefined
   const y = getY(xp, { index: from, x: xIn + (amountInRaw * rateIn) / precision }, to, { ann, d, rounding })
   return y === undefined ? undefined : xOut - y - rounding.outputMargin
 }
 
 /**
- * The least that gives that much or more. The contracts cannot be asked for it: it is estimated by their invariant the other
- * way round, and found about there by what they give. Undefined where nothing gives so much.
+ * The least input that gives at least this output. The contracts have no view for it: the invariant solved for the input gives an estimate, and
+ * a search near the estimate finds the input. Undefined where no input gives so much.
  */
 export function amountIn(state: StablePoolState, from: number, to: number, amountOutRaw: bigint): bigint | undefined {
-  const near = estimate(state, from, to, amountOutRaw)
-  if (near === undefined) return undefined
+  const estimateRaw = estimateIn(state, from, to, amountOutRaw)
+  if (estimateRaw === undefined) return undefined
   const gives = (amountInRaw: bigint) => (amountOut(state, from, to, amountInRaw) ?? -1n) >= amountOutRaw
-  // Not enough, and enough: as near to the estimate as they are found with steps that double.
-  let [below, enough] = [near, near]
+  // An input that is not enough and one that is, found from the estimate with steps that double.
+  let [below, enough] = [estimateRaw, estimateRaw]
   let step = 1n
-  if (gives(near)) {
+  if (gives(estimateRaw)) {
     do {
       enough = below
       below = below > step ? below - step : 0n
       step *= 2n
     } while (below > 0n && gives(below))
   } else {
-    const first = amountOut(state, from, to, near)
-    if (first === undefined) return undefined
+    if (amountOut(state, from, to, estimateRaw) === undefined) return undefined
     do {
       below = enough
       enough += step
       step *= 2n
-      // More in is refused where the numbers become too large, and gives nothing more.
+      // The numbers are too large for the contract, so no larger input gives more.
       if (amountOut(state, from, to, enough) === undefined) return undefined
     } while (!gives(enough))
   }
@@ -96,7 +98,7 @@ export function amountIn(state: StablePoolState, from: number, to: number, amoun
   return enough
 }
 
-function estimate(state: StablePoolState, from: number, to: number, amountOutRaw: bigint): bigint | undefined {
+function estimateIn(state: StablePoolState, from: number, to: number, amountOutRaw: bigint): bigint | undefined {
   const { xp, rates, rounding, fee } = state
   const [xIn = 0n, xOut = 0n, rateIn = 1n, rateOut = 0n] = [xp[from], xp[to], rates[from], rates[to]]
   const net = (amountOutRaw * rateOut) / precision
@@ -117,11 +119,9 @@ export function spotPrice({ xp, rates, ann, d, rounding }: StablePoolState, from
   return { numerator: slope(xIn) * xOut * rateIn, denominator: slope(xOut) * xIn * rateOut }
 }
 
-// Of the pools' balances, to the unit: `exchange`, `add_liquidity` and `remove_liquidity_imbalance` of curve-contract, contracts/pools.
-
 /**
- * What a pool has after a swap; undefined where its contract would have given another amount: then something became of it that is not
- * known here, such as a donation of the admin's, which nothing logs, or a token that takes a fee on transfer.
+ * A pool's balances after a logged swap: `exchange`. Undefined where its contract would have given another amount: then the pool changed in a way
+ * that is unknown here, such as a donation of the admin's fees, which nothing logs, or a token that takes a fee on transfer.
  */
 export function balancesAfterSwap(
   state: StablePoolState,
@@ -134,15 +134,15 @@ export function balancesAfterSwap(
   const feeOut = (gross * fee) / feeDenominator
   const adminOut = (feeOut * adminFee) / feeDenominator
   if (((gross - feeOut) * precision) / rateOut !== boughtRaw) return undefined
-  const keptRaw = rounding.keepsWhole
+  const balanceOutRaw = rounding.roundsRemainder
     ? ((xOut - gross + feeOut - adminOut) * precision) / rateOut
     : heldOut - boughtRaw - (adminOut * precision) / rateOut
-  return balances.map((balance, index) => (index === from ? balance + soldRaw : index === to ? keptRaw : balance))
+  return balances.map((balance, index) => (index === from ? balance + soldRaw : index === to ? balanceOutRaw : balance))
 }
 
 /**
- * What a pool has after some of each coin was put in, or taken out (below zero), for which the logged fees are due; undefined where the
- * logged invariant, of before the fees, is another.
+ * A pool's balances after a logged `add_liquidity` or `remove_liquidity_imbalance`; `deltas` are below 0 for removed coins. Undefined where the
+ * logged invariant, which is from before the fees, is another.
  */
 export function balancesAfterLiquidityChange(
   { balances, rates, ann, rounding, adminFee }: StablePoolState,
@@ -154,63 +154,60 @@ export function balancesAfterLiquidityChange(
   return before.map((balance, index) => balance - ((fees[index] ?? 0n) * adminFee) / feeDenominator)
 }
 
-/** In what pools of the same invariant differ to the unit, from one version of their contract to the next. */
+/** How versions of the contract with the same invariant differ to the unit. */
 export interface Rounding {
-  /** By how much the amplification is scaled up. */
+  /** The factor that scales the amplification. */
   readonly aPrecision: bigint
-  /** What is added to divisors, so that a pool without one of its coins can be reckoned with: 1n in the oldest. */
+  /** Added to divisors, so that a pool without one of its coins does not divide by 0: 1n in the oldest. */
   readonly divisorGuard: bigint
-  /** What is taken off the amount out before the fee: 1n in all but the oldest. */
+  /** Taken off the output before the fee: 1n in all but the oldest. */
   readonly outputMargin: bigint
-  /** Whether a search that does not end is refused, or its last value taken. */
+  /** Whether the contract reverts where Newton's method does not converge, or takes the last value. */
   readonly mustConverge: boolean
-  /** Of a swap, whether what stays of the coin is brought to its decimals as a whole, or what goes out and the admin's share of the fee. */
-  readonly keepsWhole: boolean
+  /** In a swap, whether the remaining balance gets the coin's decimals as a whole, or the output and the admin's fee separately. */
+  readonly roundsRemainder: boolean
 }
 
-/** The contracts' loops end there. */
-const mostRounds = 255
+/** The rounds of the contracts' loops. */
+const maxRounds = 255
 
-const limit = 2n ** 256n
+/** The contracts revert where a number reaches this. */
+const overflow = 2n ** 256n
 
 /**
- * What the balances were worth if they were all alike, by Newton's method with the contracts' own rounding: `get_D` of
- * curve-contract, contracts/pools. Undefined where the contract reverts: an overflow, or no result.
- * @param xp balances in 18 decimals, none of them zero
+ * The invariant D, the sum of the balances if they were all equal, by Newton's method with the contracts' own rounding: `get_D`. Undefined where
+ * the contract reverts: an overflow, or no convergence.
+ * @param xp balances in 18 decimals, none of them 0
  * @param ann amplification times the number of coins, scaled by `aPrecision`
  */
-export function getD(
-  xp: readonly bigint[],
-  ann: bigint,
-  { aPrecision, divisorGuard: guard, mustConverge: mustSettle }: Rounding,
-): bigint | undefined {
+export function getD(xp: readonly bigint[], ann: bigint, { aPrecision, divisorGuard, mustConverge }: Rounding): bigint | undefined {
   const n = BigInt(xp.length)
   const sum = xp.reduce((a, b) => a + b, 0n)
   let d = sum
-  for (let round = 0; round < mostRounds; round += 1) {
+  for (let round = 0; round < maxRounds; round += 1) {
     let product = d
     for (const x of xp) {
-      if (product * d >= limit) return undefined
-      product = (product * d) / (x * n + guard)
+      if (product * d >= overflow) return undefined
+      product = (product * d) / (x * n + divisorGuard)
     }
-    const raised = ((ann * sum) / aPrecision + product * n) * d
-    if (raised >= limit) return undefined
+    const numerator = ((ann * sum) / aPrecision + product * n) * d
+    if (numerator >= overflow) return undefined
     const before = d
-    d = raised / (((ann - aPrecision) * d) / aPrecision + (n + 1n) * product)
-    if (near(d, before)) return d
+    d = numerator / (((ann - aPrecision) * d) / aPrecision + (n + 1n) * product)
+    if (isClose(d, before)) return d
   }
-  return mustSettle ? undefined : d
+  return mustConverge ? undefined : d
 }
 
 /**
- * What of one coin must lie beside that much of another, the rest being as they are: `get_y`. Undefined where the
- * contract reverts.
+ * The balance of one coin that keeps the invariant when another coin's balance changes: `get_y`. Undefined where the contract reverts.
+ * @param wanted the index of the first coin
  */
 export function getY(
   xp: readonly bigint[],
   given: { readonly index: number; readonly x: bigint },
   wanted: number,
-  { ann, d, rounding: { aPrecision, mustConverge: mustSettle } }: { readonly ann: bigint; readonly d: bigint; readonly rounding: Rounding },
+  { ann, d, rounding: { aPrecision, mustConverge } }: { readonly ann: bigint; readonly d: bigint; readonly rounding: Rounding },
 ): bigint | undefined {
   const n = BigInt(xp.length)
   let c = d
@@ -219,29 +216,29 @@ export function getY(
     if (index === wanted) continue
     const x = index === given.index ? given.x : held
     sum += x
-    if (x <= 0n || c * d >= limit) return undefined
+    if (x <= 0n || c * d >= overflow) return undefined
     c = (c * d) / (x * n)
   }
-  if (sum >= limit || c * d * aPrecision >= limit) return undefined
+  if (sum >= overflow || c * d * aPrecision >= overflow) return undefined
   c = (c * d * aPrecision) / (ann * n)
   const b = sum + (d * aPrecision) / ann
   let y = d
-  for (let round = 0; round < mostRounds; round += 1) {
+  for (let round = 0; round < maxRounds; round += 1) {
     const squared = y * y + c
     const divisor = 2n * y + b
-    if (squared >= limit || divisor >= limit || divisor <= d) return undefined
+    if (squared >= overflow || divisor >= overflow || divisor <= d) return undefined
     const before = y
     y = squared / (divisor - d)
-    if (near(y, before)) return y
+    if (isClose(y, before)) return y
   }
-  return mustSettle ? undefined : y
+  return mustConverge ? undefined : y
 }
 
-const near = (a: bigint, b: bigint) => (a > b ? a - b : b - a) <= 1n
+const isClose = (a: bigint, b: bigint) => (a > b ? a - b : b - a) <= 1n
 
 /**
- * How a pool's amplification goes from one value to another: `initial_A`, `future_A` and their times, in seconds since the Unix epoch.
- * Where it does not move, both are the same and so are the times.
+ * How a pool's amplification moves from one value to another: `initial_A`, `future_A` and their times, in seconds since the Unix epoch. Both
+ * values and both times are equal where it does not move.
  */
 export interface Ramp {
   readonly initial: bigint
@@ -250,7 +247,7 @@ export interface Ramp {
   readonly futureTime: bigint
 }
 
-/** `_A` of curve-contract, contracts/pools: what it is in a block of that time. */
+/** The amplification in a block of this time: `_A`. */
 export function amplificationAt({ initial, future, initialTime, futureTime }: Ramp, timestamp: number): bigint {
   const now = BigInt(timestamp)
   if (now >= futureTime) return future

@@ -1,3 +1,4 @@
+// "sluice/weighted/devnet". Loaded on the devnet only.
 import {
   parseEther,
   parseUnits,
@@ -18,12 +19,13 @@ import type {
   Quoter,
   QuoterHop,
 } from '../../../core/contracts/devnet.ts'
+import { tokensAlong } from '../swap-plan.ts'
 
 interface WeightedPoolFilling {
   readonly kind: WeightedPoolKind
   /** Of the input: "0.003". */
   readonly swapFee: string
-  /** `['WETH', '0.8', '1000']`: weight, and what lies in it in human units. */
+  /** `['WETH', '0.8', '1000']`: weight, and balance in human units. */
   readonly tokens: readonly (readonly [symbol: DevnetTokenSymbol, weight: string, amount: string])[]
 }
 
@@ -37,18 +39,18 @@ export function weightedDevnet({ name, pools }: WeightedDevnetOptions): DevnetPl
   return {
     name,
     async deploy(site) {
-      const place = await deployVault(site, site.tokens.WETH.address)
-      // All of them first, so that their addresses do not follow from what is in them.
+      const deployment = await deployVault(site, site.tokens.WETH.address)
+      // All pools first, so that their addresses do not depend on what they hold.
       const deployed = []
       for (const { kind, swapFee, tokens } of pools) {
         const contents = contentsOf(site.tokens, tokens)
         const terms = { name: contents.map(({ label }) => label).join(' '), tokens: contents.map(({ token }) => token.address) }
         const weights = contents.map(({ weight }) => weight)
-        deployed.push({ contents, pool: await newPool(place, { kind, ...terms, weights, swapFee: parseEther(swapFee) }) })
+        deployed.push({ contents, pool: await newPool(deployment, { kind, ...terms, weights, swapFee: parseEther(swapFee) }) })
       }
-      for (const { contents, pool } of deployed) await fillPool(place, pool, contents)
+      for (const { contents, pool } of deployed) await fillPool(deployment, pool, contents)
     },
-    quoter: ({ provider, deployer }) => quoterOf(provider, vaultOf(deployer)),
+    quoter: ({ provider, deployer }) => quoterOf(provider, getCreateAddress({ from: deployer, nonce: vaultNonce })),
   }
 }
 
@@ -68,28 +70,26 @@ interface VaultDeployment {
   readonly feeProvider: string
 }
 
-// The order of the second transaction of `deployVault` below.
+// The Vault is deployed by the second transaction of `deployVault`.
 const vaultNonce = 1
-const vaultOf = (deployer: string) => getCreateAddress({ from: deployer, nonce: vaultNonce })
 
-// The longest that they take: TemporarilyPausable of npm @balancer-labs/v2-solidity-utils 4.0.0.
+// The longest that the contracts allow: TemporarilyPausable of npm @balancer-labs/v2-solidity-utils 4.0.0.
 export const pauseSeconds = { window: 90 * 86_400, buffer: 30 * 86_400 }
-// The most of yields and of assets under management that the protocol may keep, half of each. Of swaps it keeps nothing.
-const mostProtocolFees = [10n ** 18n / 2n, 10n ** 18n / 2n] as const
+// The most that the protocol may keep of yields and of assets under management: half of each. It keeps nothing of swaps.
+const maxProtocolFees = [10n ** 18n / 2n, 10n ** 18n / 2n] as const
 
-/** What a pool's contracts need. Comes before all else that the signer does. */
+/** What a pool's contracts need. Comes before every other transaction of the signer. */
 export async function deployVault(site: DevnetSite, weth: string): Promise<VaultDeployment> {
-  const artifact = (contract: string) => site.artifact(contract, new URL('./devnet.ts', import.meta.url).href)
+  const artifact = (contract: string) => site.artifact(contract, import.meta.url)
   const authorizer = await site.deploy(await artifact('Authorizer'), site.signer.address)
   const { window, buffer } = pauseSeconds
   const vault = await site.deploy(await artifact('Vault'), await authorizer.getAddress(), weth, window, buffer)
-  const feeProvider = await site.deploy(await artifact('ProtocolFeePercentagesProvider'), await vault.getAddress(), ...mostProtocolFees)
+  const feeProvider = await site.deploy(await artifact('ProtocolFeePercentagesProvider'), await vault.getAddress(), ...maxProtocolFees)
   return { site, vault, feeProvider: await feeProvider.getAddress() }
 }
 
 /**
- * The contract of a pool: that of the first deployment, the one of the same time for two tokens with an oracle, and that of
- * the third deployment.
+ * The contract of a pool: of the first deployment, of the same time for two tokens with an oracle, and of the third deployment.
  */
 export type WeightedPoolKind = 'WeightedPool' | 'WeightedPool2Tokens' | 'WeightedPoolV3'
 
@@ -98,12 +98,13 @@ interface PoolTerms {
   readonly name: string
   /** Addresses, in rising order. */
   readonly tokens: readonly string[]
-  /** With 18 decimals, together 1. */
+  /** With 18 decimals; their sum is 1. */
   readonly weights: readonly bigint[]
   /** Of the input, with 18 decimals. */
   readonly swapFee: bigint
 }
 
+/** Deploys a pool without balances. */
 export async function newPool({ site, vault, feeProvider }: VaultDeployment, terms: PoolTerms): Promise<BaseContract> {
   const { kind, name, tokens, weights, swapFee } = terms
   const [vaultAddress, owner] = [await vault.getAddress(), site.signer.address]
@@ -114,7 +115,7 @@ export async function newPool({ site, vault, feeProvider }: VaultDeployment, ter
     WeightedPool2Tokens: [[vaultAddress, name, name, ...tokens, ...weights, swapFee, window, buffer, true, owner]],
     WeightedPoolV3: [[name, name, tokens, weights, none, none, swapFee], vaultAddress, feeProvider, window, buffer, owner, ''],
   }
-  return site.deploy(await site.artifact(kind, new URL('./devnet.ts', import.meta.url).href), ...constructorArguments[kind])
+  return site.deploy(await site.artifact(kind, import.meta.url), ...constructorArguments[kind])
 }
 
 interface Content {
@@ -124,16 +125,16 @@ interface Content {
 
 // JoinKind.INIT of WeightedPoolUserDataHelpers, npm @balancer-labs/v2-pool-weighted 2.0.1.
 const init = 0
-// Without a return value of approve, since some tokens have none.
+// `approve` has no return value in this ABI, because some tokens return none.
 const tokenAbi = ['function approve(address spender, uint256 value)', 'function allowance(address, address) view returns (uint256)']
 
-/** @param contents in the order of the pool's tokens */
+/** Puts the first liquidity in. @param contents in the order of the pool's tokens */
 export async function fillPool({ site, vault }: VaultDeployment, pool: BaseContract, contents: readonly Content[]): Promise<void> {
   const [vaultAddress, owner] = [await vault.getAddress(), site.signer.address]
   for (const { token, amountRaw } of contents) {
     await token.mint(owner, amountRaw)
     const contract = new Contract(token.address, tokenAbi, site.signer)
-    // Some refuse to change an allowance that is there.
+    // Some tokens refuse to change an allowance that is not 0.
     if ((await contract.getFunction('allowance')(owner, vaultAddress)) === 0n)
       await site.send(contract, 'approve', vaultAddress, MaxUint256)
   }
@@ -154,15 +155,15 @@ const vaultAbi = [
 const poolAbi = ['function getPoolId() view returns (bytes32)']
 const funds = [ZeroAddress, false, ZeroAddress, false]
 
-/** What the Vault itself says of a batch of swaps: it carries them out and takes them back. */
+/** Asks the Vault itself about a batch of swaps: it carries them out and reverts. */
 function quoterOf(provider: Provider, vault: string): Quoter {
   const contract = new Contract(vault, vaultAbi, provider)
   const deltas = async (kind: 0 | 1, route: readonly QuoterHop[], amountRaw: bigint, blockTag: number): Promise<readonly bigint[]> => {
     const ids = await Promise.all(route.map(({ pool }) => new Contract(pool, poolAbi, provider).getFunction('getPoolId')()))
     const given = kind === 0 ? 0 : route.length - 1
     const swaps = ids.map((id, index) => [id, index, index + 1, index === given ? amountRaw : 0n, '0x'])
-    const assets = [...route.slice(0, 1).map(({ tokenIn }) => tokenIn), ...route.map(({ tokenOut }) => tokenOut)]
-    return contract.getFunction('queryBatchSwap').staticCall(kind, kind === 0 ? swaps : swaps.toReversed(), assets, funds, { blockTag })
+    const inSwapOrder = kind === 0 ? swaps : swaps.toReversed()
+    return contract.getFunction('queryBatchSwap').staticCall(kind, inSwapOrder, tokensAlong(route), funds, { blockTag })
   }
   return {
     exactIn: async (route, amountInRaw, block) => -((await deltas(0, route, amountInRaw, block)).at(-1) ?? 0n),
