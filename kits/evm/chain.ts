@@ -1,14 +1,5 @@
-import {
-  SluiceError,
-  type At,
-  type Chain,
-  type ChainVenue,
-  type GasTerms,
-  type Head,
-  type Token,
-  defineChain,
-  type ChainPlugin,
-} from '../../core/contracts/index.ts'
+import { defineChain, SluiceError } from '../../core/contracts/index.ts'
+import type { At, Chain, ChainPlugin, ChainVenue, GasTerms, Head, Token } from '../../core/contracts/index.ts'
 import { withSignal } from '../nodes/dialect.ts'
 import { createHeadFeed } from '../nodes/head-feed.ts'
 import { ask } from '../nodes/rpc.ts'
@@ -18,15 +9,8 @@ import { canonicalAddress, isTransactionHash, nativeAddress } from './encoding.t
 import { createFeeOracle } from './fee-oracle.ts'
 import { defaultFeePolicy, min, type FeePolicy } from './fees.ts'
 import { limitFromGasUsed } from './gas-limit.ts'
-import {
-  defaultBumpAfterSeconds,
-  defaultFeeCapGwei,
-  gweiRaw,
-  type EvmChainConfig,
-  type EvmNetwork,
-  evmChainSchema,
-  multicall3,
-} from './network.ts'
+import { defaultBumpAfterSeconds, defaultFeeCapGwei, evmChainSchema, gweiRaw, multicall3 } from './network.ts'
+import type { EvmChainConfig, EvmNetwork } from './network.ts'
 import { createRollupFees } from './op-stack.ts'
 import { evmRail } from './rail.ts'
 import { createReader } from './reader.ts'
@@ -35,22 +19,22 @@ import { evmRpc } from './rpc.ts'
 import { createApprovals, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
 import { type Evm, evm } from './types.ts'
 
-/** One network of an EVM chain, from what is true of it and what the operator set. Connects on first use. */
+/** One network of an EVM chain, from its definition and the operator's settings. It connects on first use. */
 export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmChainConfig>, definition: EvmNetwork): Chain<Evm> {
   const { chainId, multicall, blockSeconds, wrapped, coinIsToken = false } = definition
   const name = `${chain}/${network}`
   const confirmations = config.confirmations ?? definition.confirmations
-  const { legacyFees: legacy = false, mostGas, rollup } = definition
+  const { legacyFees: legacy = false, mostGas: maxGas, rollup } = definition
   const feeCapRaw = gweiRaw(config.feeCap ?? definition.feeCapGwei ?? defaultFeeCapGwei)
-  const { tipPercentile, minTip, ...wished } = config.feePolicy ?? {}
-  const theirMinTipRaw = gweiRaw(definition.minTipGwei ?? 0)
-  const minTipRaw = minTip === undefined ? theirMinTipRaw : gweiRaw(minTip)
+  const { tipPercentile, minTip, ...settings } = config.feePolicy ?? {}
+  const networkMinTipRaw = gweiRaw(definition.minTipGwei ?? 0)
+  const minTipRaw = minTip === undefined ? networkMinTipRaw : gweiRaw(minTip)
   const feePolicy: FeePolicy = {
-    baseFeeMultiplier: wished.baseFeeMultiplier ?? defaultFeePolicy.baseFeeMultiplier,
+    baseFeeMultiplier: settings.baseFeeMultiplier ?? defaultFeePolicy.baseFeeMultiplier,
     minTipRaw,
-    networkMinTipRaw: min(minTipRaw, theirMinTipRaw),
+    networkMinTipRaw: min(minTipRaw, networkMinTipRaw),
     legacy,
-    bumpPercent: wished.bumpPercent ?? defaultFeePolicy.bumpPercent,
+    bumpPercent: settings.bumpPercent ?? defaultFeePolicy.bumpPercent,
     minBumpPercent: definition.leastBumpPercent ?? defaultFeePolicy.minBumpPercent,
   }
   const nativeCurrency: Token = { symbol: definition.nativeCurrency, address: nativeAddress, decimals: 18, native: true }
@@ -70,7 +54,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     return readToken(address, results[0] ?? noResult, results[1] ?? noResult)
   }
 
-  /** Of a quote's own reading; only where nothing was read for it is it asked for, and the last one serves for the time of a block. */
+  /** By the quote's own reading. A quote from memory read nothing: then the last known fee serves for the time of a block, after which it is read. */
   function rollupFeeRaw(gasLimit: bigint, head: Head | undefined, at: At): bigint | Promise<bigint> {
     if (!rollupFees) return 0n
     const known = rollupFees.costRaw(gasLimit, head ? Number.POSITIVE_INFINITY : blockMs)
@@ -80,8 +64,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
 
   function gasTerms(units: bigint, head: Head | undefined, at: At): GasTerms | Promise<GasTerms> {
     const gasPriceRaw = fees.priceRaw(head)
-    const wanted = limitFromGasUsed(units)
-    const gasLimit = mostGas === undefined ? wanted : min(wanted, mostGas)
+    const limit = limitFromGasUsed(units)
+    const gasLimit = maxGas === undefined ? limit : min(limit, maxGas)
     const costRaw = gasLimit * gasPriceRaw
     const rollupRaw = rollupFeeRaw(gasLimit, head, at)
     if (!(rollupRaw instanceof Promise)) return { gasLimit, gasPriceRaw, gasCostRaw: costRaw + rollupRaw }
@@ -97,7 +81,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     confirmations,
     feeCapRaw,
     policy: feePolicy,
-    maxGas: mostGas,
+    maxGas,
     rollup,
     gasPaysLayer1: definition.gasPaysLayer1,
     gasLimitIsPaid: definition.gasLimitIsPaid,
@@ -116,7 +100,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     local: definition.local ?? false,
     feeCapRaw,
     confirmations,
-    bumpAfterSeconds: wished.bumpAfterSeconds ?? defaultBumpAfterSeconds(blockSeconds),
+    bumpAfterSeconds: settings.bumpAfterSeconds ?? defaultBumpAfterSeconds(blockSeconds),
     rpcUrl: () => rpc.url(),
     nodes: () => rpc.nodes(),
     address: canonicalAddress,
@@ -134,24 +118,24 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
       await withSignal(fees.refresh(), signal)
       const code = await ask(rpc, 'eth_getCode', [multicall, 'latest'], { signal })
       if (code === '0x')
-        throw new SluiceError('NETWORK', `${name} has no Multicall3 at ${multicall}, which Sluice reads by: check rpcUrls.`)
+        throw new SluiceError('NETWORK', `${name} has no Multicall3 at ${multicall}, which Sluice needs for reading: check rpcUrls.`)
     },
     stop: () => rpc.stop(),
   }
 }
 
-/** One network as a chain plugin writes it down: its tokens are symbols of the plugin's `tokens.json`. */
+/** One network in the table of a chain plugin. Its tokens are symbols of the plugin's `tokens.json`. */
 export interface EvmNetworkTable extends Omit<EvmNetwork, 'wrapped' | 'intermediates' | 'multicall'> {
-  /** The token that wraps the native coin, or with `coinIsToken` is it, then those that routes usually pass through. */
+  /** First the token that wraps the native coin (with `coinIsToken`: that is the native coin), then those that routes usually pass through. */
   readonly tokens: readonly [string, ...string[]]
-  /** Where Multicall3 lies elsewhere than usual. */
+  /** The address of Multicall3, if it is not the usual one. */
   readonly multicall?: string
 }
 
 export interface EvmChainTables {
-  /** The chain's, and its folder's. */
+  /** Of the chain and of its folder. */
   readonly name: string
-  /** The version of the plugin interface that it is written for. */
+  /** The version of the plugin interface that the plugin is written for. */
   readonly apiVersion: string
   readonly version?: string
   readonly networks: Readonly<Record<string, EvmNetworkTable>>
@@ -166,7 +150,7 @@ interface ListedToken {
   readonly decimals: number
 }
 
-/** A whole chain plugin: what is true of its networks, and a list of tokens. Throws where the two do not fit. */
+/** A whole chain plugin, from a table of networks and a list of tokens. @throws Error if a network names a token that is not in the list */
 export function evmChainPlugin({ name, apiVersion, version, networks, list }: EvmChainTables): ChainPlugin<Evm, EvmChainConfig> {
   const tables = new Map(Object.entries(networks).map(([network, table]) => [network, definitionOf(table, list.tokens)]))
   return defineChain({
@@ -188,10 +172,10 @@ export function evmChainPlugin({ name, apiVersion, version, networks, list }: Ev
 }
 
 function definitionOf({ tokens, ...table }: EvmNetworkTable, list: readonly ListedToken[]): EvmNetwork {
-  const [wrapped, ...others] = tokens
-  const coin = tokenNamed(list, table.chainId, wrapped)
-  const intermediates = [coin, ...others.map((symbol) => tokenNamed(list, table.chainId, symbol))]
-  return { multicall: multicall3, ...table, wrapped: coin, intermediates }
+  const [first, ...others] = tokens
+  const wrapped = tokenNamed(list, table.chainId, first)
+  const intermediates = [wrapped, ...others.map((symbol) => tokenNamed(list, table.chainId, symbol))]
+  return { multicall: multicall3, ...table, wrapped, intermediates }
 }
 
 function tokenNamed(list: readonly ListedToken[], chainId: number, symbol: string): Token {

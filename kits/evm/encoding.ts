@@ -1,17 +1,17 @@
-// What logs and answers are made of, read without an interface: a decoder makes objects of each, of which blocks have thousands.
+// Addresses, JSON-RPC quantities and ABI words, read and written by hand: a decoder makes objects of each log, and blocks have thousands.
 import { getAddress } from 'ethers'
 
 const prefix = '0x'.length
-const digits = 64
+export const wordDigits = 64
 const addressDigits = 40
 const bytesPerWord = 32n
 
-/** How many whole words there are. */
-export const wordCount = (data: string): number => Math.floor((data.length - prefix) / digits)
+/** The number of whole words. */
+export const wordCount = (data: string): number => Math.floor((data.length - prefix) / wordDigits)
 
-/** The n-th of 32 bytes, unsigned. @throws SyntaxError where there is none */
+/** The n-th word, unsigned. @throws SyntaxError if there are fewer words */
 export const wordAt = (data: string, index: number): bigint =>
-  BigInt(`0x${data.slice(prefix + index * digits, prefix + (index + 1) * digits)}`)
+  BigInt(`0x${data.slice(prefix + index * wordDigits, prefix + (index + 1) * wordDigits)}`)
 
 /** All whole words, unsigned. */
 export const wordsIn = (data: string): readonly bigint[] => Array.from({ length: wordCount(data) }, (_, index) => wordAt(data, index))
@@ -19,11 +19,11 @@ export const wordsIn = (data: string): readonly bigint[] => Array.from({ length:
 /** A word as `int256`. */
 export const toInt256 = (word: bigint): bigint => BigInt.asIntN(256, word)
 
-/** The list whose place is said by the n-th word. @throws where it is not all there */
+/** The list whose offset is the n-th word. @throws RangeError if the list is cut off */
 export function listAt(data: string, index: number): readonly bigint[] {
   const first = Number(wordAt(data, index) / bytesPerWord)
   const length = Number(wordAt(data, first))
-  if (first + 1 + length > wordCount(data)) throw new RangeError(`There is no list of ${length} in ${data.length} digits.`)
+  if (first + 1 + length > wordCount(data)) throw new RangeError(`A list of ${length} words does not fit into ${data.length} digits.`)
   return Array.from({ length }, (_, at) => wordAt(data, first + 1 + at))
 }
 
@@ -40,12 +40,28 @@ export const isAddressTopic = (topic: string | undefined, address: string): bool
 /** Whether both spell the same address. */
 export const isSameAddress = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
-/** JSON-RPC's hexadecimal number, or undefined where the value is none. */
+/** A number as a word, without `0x`. */
+export function word(value: number | bigint): string {
+  return value.toString(16).padStart(wordDigits, '0')
+}
+
+/** An address as a word, without `0x`. */
+export function addressWord(address: string): string {
+  return address.slice(2).toLowerCase().padStart(wordDigits, '0')
+}
+
+/** Bytes with their length, filled up to whole words, without `0x`. */
+export function packBytes(data: string): string {
+  const digits = data.slice(2)
+  return word(digits.length / 2) + digits.padEnd(Math.ceil(digits.length / wordDigits) * wordDigits, '0')
+}
+
+/** A hexadecimal number of JSON-RPC. Undefined if the value is not one. */
 export function quantityOf(value: unknown): bigint | undefined {
   return isQuantity(value) ? BigInt(value) : undefined
 }
 
-/** The same as a number: of a block, or of a log in it. */
+/** The same as a `number`, for blocks and indexes. */
 export function numberOf(value: unknown): number | undefined {
   return isQuantity(value) ? Number(value) : undefined
 }
@@ -57,7 +73,7 @@ export function isBytes(value: unknown): value is string {
   return typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value)
 }
 
-/** The checksummed spelling (EIP-55); undefined where the text is no address or its checksum is wrong. */
+/** The spelling with checksum (EIP-55). Undefined if the text is not an address or its checksum is wrong. */
 export function canonicalAddress(text: string): string | undefined {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined
   try {
@@ -71,5 +87,5 @@ export function isTransactionHash(text: string): boolean {
   return /^0x[0-9a-fA-F]{64}$/.test(text)
 }
 
-/** What stands for the native coin in answers. */
+/** The zero address stands for the native coin in plans and answers. */
 export const nativeAddress = '0x0000000000000000000000000000000000000000'

@@ -5,44 +5,42 @@ import { readBlock, type Block } from './rpc.ts'
 import { quantityOf } from './encoding.ts'
 import { max } from './fees.ts'
 
-/** How many blocks' base fees are remembered. */
-const remembered = 64
-/** The tip that half of the transactions of a block paid less than, where the node suggests none. */
+/** For how many blocks base fees are kept. */
+const maxBaseFees = 64
+/** Where the node suggests no tip: the one that half of a block's transactions paid less than. */
 const defaultPercentile = 50
 const historyBlocks = '0x5'
 const blockCall = { method: 'eth_getBlockByNumber', params: ['latest', false] }
-/** Followed heads refresh it sooner; this is for quotes while nobody follows. */
-const staleTips = 3
+/** A tip is stale after so many times `tipMs`. Followed heads refresh it sooner; this is for quotes while nobody follows. */
+const staleFactor = 3
 
 export interface FeeOracle {
-  /** Takes note of a block that was read for another reason. */
-  observe(block: Block): void
-  /** Wei per gas, of a block that was seen or of the one after it. */
+  /** Wei per gas, of a block that was read or of the one after it. */
   baseFeeRaw(number: bigint): bigint | undefined
   /**
-   * The tip of a transaction, wei per gas: the one that is known; where that is old, what a node has just suggested
-   * (`tipMethod`), or what recent blocks were paid where that is the policy or nodes suggest nothing.
+   * The tip of a transaction, wei per gas: the known one; if it is stale, what a node has just suggested (`tipMethod`), or what recent
+   * blocks were paid if that is the policy or nodes suggest nothing.
    */
   tipFor(suggested: bigint | undefined, at: At): Promise<bigint | undefined>
   /** The tip as far as it is known, wei per gas. */
   tipRaw(): bigint | undefined
-  /** Base fee plus tip at a block, wei per gas, from what is known; the newest known base fee where the block's is not. */
+  /** Base fee plus tip at a block, wei per gas, without asking anybody. The newest known base fee stands in if the block's is not known. */
   priceRaw(head: Head | undefined): bigint
-  /** Makes sure that there is a tip: asks and waits where there was never one, refreshes an old one in the background. Undefined where nothing is waited for. */
+  /** Waits for a tip if there was never one, and refreshes a stale one in the background. Undefined if there is nothing to wait for. */
   warm(at: At): Promise<unknown> | undefined
-  /** Asks for the latest block, and for the tip where that is old, in one round trip; callers share it. */
+  /** Reads the latest block, and the tip if it is old, in one round trip that all callers share. */
   refresh(): Promise<Block>
 }
 
 interface FeeOracleOptions {
   rpc: Rpc
-  /** Take the tip from what was paid, at this percentile, rather than from the node's suggestion. */
+  /** Takes the tip from what was paid, at this percentile, rather than from the node's suggestion. */
   tipPercentile?: number | undefined
-  /** The tip where the node suggests less. */
+  /** The tip if the node suggests less. */
   minTipRaw: bigint
   /** There is no base fee: the tip is the whole price. */
   legacy?: boolean | undefined
-  /** A tip older than that is asked for again with the next block. */
+  /** An older tip is read again with the next block. */
   tipMs: number
   log: Log
 }
@@ -53,36 +51,36 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
   let tipRaw: bigint | undefined
   let tipAt = 0
   let refreshing: Promise<Block> | undefined
-  // Not every node knows eth_maxPriorityFeePerGas; which ones is learnt once.
+  // Not every node knows eth_maxPriorityFeePerGas. This is found out once.
   let byHistory = tipPercentile !== undefined
 
-  function seen(block: Block): void {
+  function remember(block: Block): void {
     latest = block
     if (block.baseFeeRaw !== undefined) baseFees.set(block.number, block.baseFeeRaw)
-    for (const number of baseFees.keys()) if (baseFees.size > remembered) baseFees.delete(number)
+    for (const number of baseFees.keys()) if (baseFees.size > maxBaseFees) baseFees.delete(number)
   }
 
   function baseFeeRaw(number: bigint): bigint | undefined {
-    return baseFees.get(number) ?? (latest !== undefined && number === latest.number + 1n ? mostOfNext(latest) : undefined)
+    return baseFees.get(number) ?? (latest !== undefined && number === latest.number + 1n ? maxNextBaseFee(latest) : undefined)
   }
 
-  async function ask(): Promise<Block> {
-    // Shared by its callers, so bounded by the node's own timeout and not by one caller's signal.
+  async function read(): Promise<Block> {
+    // Callers share this, so the node's own timeout bounds it and not one caller's signal.
     const at = { signal: new AbortController().signal }
-    const wantTip = tipRaw === undefined || performance.now() - tipAt >= tipMs
-    const [block, tip] = await rpc.batch([blockCall, ...(wantTip ? [tipCall()] : [])], at)
+    const readsTip = tipRaw === undefined || performance.now() - tipAt >= tipMs
+    const [block, tip] = await rpc.batch([blockCall, ...(readsTip ? [tipCall()] : [])], at)
     const head = readBlock(rpc, resultOf(rpc, blockCall.method, block))
-    seen(head)
-    if (!wantTip) return head
-    const read = byHistory ? medianReward(tip?.result) : quantityOf(tip?.result)
-    if (read !== undefined) {
-      tipRaw = read > minTipRaw ? read : minTipRaw
+    remember(head)
+    if (!readsTip) return head
+    const readRaw = byHistory ? medianReward(tip?.result) : quantityOf(tip?.result)
+    if (readRaw !== undefined) {
+      tipRaw = max(readRaw, minTipRaw)
       tipAt = performance.now()
       return head
     }
     if (byHistory) throw invalidAnswer(rpc, `gives no tip by ${tipMethod(legacy)} or eth_feeHistory`)
     byHistory = true
-    return ask()
+    return read()
   }
 
   const tipCall = () =>
@@ -91,14 +89,13 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
       : { method: tipMethod(legacy), params: [] }
 
   const refresh = (): Promise<Block> =>
-    (refreshing ??= ask().finally(() => {
+    (refreshing ??= read().finally(() => {
       refreshing = undefined
     }))
 
-  const isStale = () => performance.now() - tipAt > tipMs * staleTips
+  const isStale = () => performance.now() - tipAt > tipMs * staleFactor
 
   return {
-    observe: seen,
     async tipFor(suggested, at) {
       if (tipRaw !== undefined && !isStale()) return tipRaw
       if (suggested !== undefined && !byHistory) return suggested
@@ -108,15 +105,13 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
     baseFeeRaw,
     tipRaw: () => tipRaw,
     priceRaw(head) {
-      const base = legacy ? 0n : (head?.baseFeeRaw ?? (head && baseFeeRaw(head.number)) ?? (latest && mostOfNext(latest)) ?? 0n)
+      const base = legacy ? 0n : (head?.baseFeeRaw ?? (head && baseFeeRaw(head.number)) ?? (latest && maxNextBaseFee(latest)) ?? 0n)
       return base + (tipRaw ?? 0n)
     },
     warm(at) {
       if (tipRaw === undefined) return withSignal(refresh(), at.signal)
       if (isStale()) {
-        refresh().catch((error: unknown) =>
-          log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'fees could not be refreshed'),
-        )
+        refresh().catch((error: unknown) => log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'fees not refreshed'))
       }
       return undefined
     },
@@ -125,17 +120,17 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
 }
 
 /**
- * That a base fee falls is not believed beforehand: where blocks have room for far more than what it is steered to (2^50 gas on Arbitrum),
- * Ethereum's rule would always take an eighth off.
+ * The base fee of the next block, but never less than this one's. On Arbitrum blocks have room for 2^50 gas, far more than the target, and
+ * Ethereum's rule would always predict an eighth less.
  */
-function mostOfNext({ baseFeeRaw, nextBaseFeeRaw }: Block): bigint | undefined {
+function maxNextBaseFee({ baseFeeRaw, nextBaseFeeRaw }: Block): bigint | undefined {
   return baseFeeRaw === undefined || nextBaseFeeRaw === undefined ? undefined : max(baseFeeRaw, nextBaseFeeRaw)
 }
 
-/** What suggests the tip; without a base fee that is the whole price. */
+/** The method by which a node suggests the tip. Without a base fee the tip is the whole price. */
 export const tipMethod = (legacy: boolean) => (legacy ? 'eth_gasPrice' : 'eth_maxPriorityFeePerGas')
 
-/** The middle of the blocks' rewards at the asked percentile. */
+/** The median of the blocks' rewards at the requested percentile. */
 function medianReward(history: unknown): bigint | undefined {
   const reward = isObject(history) ? history['reward'] : undefined
   if (!Array.isArray(reward)) return undefined

@@ -4,31 +4,31 @@ import { isBytes } from './encoding.ts'
 import { chargeRaw, maxChargeRaw, type Charge } from './op-stack.ts'
 import type { EvmIntent } from './types.ts'
 
-/** What a transaction may burn: wei as decimal strings, for the journal. */
+/** The fees of a transaction: wei as decimal strings, for the journal. */
 export type EvmFees = {
   readonly gasLimit: string
   readonly maxFeePerGas: string
   readonly maxPriorityFeePerGas: string
-  /** A transaction of type 0: both fees are its one gas price. */
+  /** A transaction of type 0: both fees are its gas price. */
   readonly legacy?: true
-  /** The most that a rollup charges on top of gas. */
+  /** The maximum that a rollup charges on top of gas. */
   readonly rollupFee?: string
 }
 
 export interface FeePolicy {
-  /** maxFeePerGas = this × base fee + tip. Two outlasts six full blocks in a row (each raises the base fee by at most 1/8, EIP-1559). */
+  /** maxFeePerGas = this × base fee + tip. Twice the base fee lasts for six full blocks in a row (each raises it by at most 1/8, EIP-1559). */
   baseFeeMultiplier: number
-  /** The tip where the node suggests none or less, wei per gas. */
+  /** The tip if the node suggests none or less, wei per gas. */
   minTipRaw: bigint
-  /** What nodes or validators refuse less than, wei per gas. */
+  /** Nodes or validators refuse a lower tip, wei per gas. */
   networkMinTipRaw: bigint
   /** Blocks have no base fee: the tip is the whole price, and transactions are of type 0. */
   legacy: boolean
-  /** By how many percent both fees of a stuck transaction are raised, at least. */
+  /** By how many percent, at least, both fees of a stuck transaction are raised. */
   bumpPercent: number
   /**
-   * By how many percent the network's nodes want both fees of a replacement raised (geth `core/txpool/legacypool`: PriceBump
-   * 10; erigon, nethermind, besu and anvil have the same).
+   * By how many percent both fees of a replacement must be raised for nodes to take it (geth `core/txpool/legacypool`: PriceBump 10; the
+   * same in erigon, nethermind, besu and anvil).
    */
   minBumpPercent: number
 }
@@ -44,7 +44,7 @@ export const defaultFeePolicy: FeePolicy = {
 
 export interface FeeConditions {
   baseFeeRaw: bigint
-  /** What the node suggests; undefined where it cannot say. */
+  /** What the node suggests. Undefined if it does not know. */
   tipRaw: bigint | undefined
   policy: FeePolicy
   feeCapRaw: bigint
@@ -54,11 +54,11 @@ export interface FeeConditions {
 export interface FeePerGas {
   maxFeeRaw: bigint
   tipRaw: bigint
-  /** Base fee plus what the tip really is under maxFee. */
+  /** Base fee plus the tip, as far as maxFee leaves room for it. */
   gasPriceRaw: bigint
 }
 
-/** Refuses what no network state makes right; asks nobody. Many clients send wei where gwei is meant. */
+/** Refuses fees that are wrong in any state of the network, without asking it. Many clients send wei instead of gwei. */
 export function checkFeeOverrides({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGasRaw: tip }: FeeWish, feeCapRaw: bigint): void {
   const above = (raw: bigint) =>
     `is ${gwei(raw)} gwei per gas, above the network's feeCap of ${gwei(feeCapRaw)} gwei; the unit is gwei, not wei`
@@ -72,50 +72,54 @@ export function checkFeeOverrides({ maxFeePerGasRaw: maxFee, maxPriorityFeePerGa
 }
 
 /**
- * Fees of a transaction at a base fee: as wished, by the policy where nothing is. Policy fees are cut to the cap, and are
- * at least what replaces `over`. Wishes are expected to have passed `checkWish`.
+ * Fees of a transaction at a base fee: the caller's, and by the policy what the caller left out. Policy fees are cut to the cap, and are at
+ * least what nodes take as a replacement of `over`. The overrides must have passed `checkFeeOverrides`.
+ * @throws SluiceError TRANSACTION_GAS_PRICE_TOO_LOW
  */
 export function computeFeePerGas(
-  wish: FeeWish,
+  overrides: FeeWish,
   over: EvmFees | undefined,
   { baseFeeRaw, tipRaw, policy, feeCapRaw }: FeeConditions,
 ): FeePerGas {
-  const { maxFeePerGasRaw: maxWish, maxPriorityFeePerGasRaw: tipWish } = policy.legacy ? asOnePrice(wish) : wish
-  if (maxWish !== undefined && maxWish < baseFeeRaw) {
+  const { maxFeePerGasRaw: givenMaxRaw, maxPriorityFeePerGasRaw: givenTipRaw } = policy.legacy ? asGasPrice(overrides) : overrides
+  if (givenMaxRaw !== undefined && givenMaxRaw < baseFeeRaw) {
     throw new SluiceError(
       'TRANSACTION_GAS_PRICE_TOO_LOW',
-      `maxFeePerGas is ${gwei(maxWish)} gwei and the network's base fee is ${gwei(baseFeeRaw)} gwei now: offer more, or leave the fees to the server.`,
+      `maxFeePerGas is ${gwei(givenMaxRaw)} gwei and the network's base fee is ${gwei(baseFeeRaw)} gwei now: offer more, or leave the fees to the server.`,
     )
   }
-  if (maxWish === undefined && baseFeeRaw > feeCapRaw) {
+  if (givenMaxRaw === undefined && baseFeeRaw > feeCapRaw) {
     throw new SluiceError(
       'TRANSACTION_GAS_PRICE_TOO_LOW',
       `The network's base fee is ${gwei(baseFeeRaw)} gwei now, above the feeCap of ${gwei(feeCapRaw)} gwei in its settings: wait, or raise feeCap.`,
     )
   }
-  const least = over && minReplacement(over, policy.minBumpPercent)
-  const suggested = max(tipRaw ?? 0n, policy.minTipRaw, least?.tipRaw ?? 0n)
-  const tip = tipWish ?? min(suggested, maxWish ?? feeCapRaw)
+  const replacement = over && minReplacement(over, policy.minBumpPercent)
+  const suggested = max(tipRaw ?? 0n, policy.minTipRaw, replacement?.tipRaw ?? 0n)
+  const tip = givenTipRaw ?? min(suggested, givenMaxRaw ?? feeCapRaw)
   if (tip < policy.networkMinTipRaw) {
-    const isWished = maxWish !== undefined || tipWish !== undefined
-    const cure = isWished ? 'offer more, or leave the fees to the server' : `raise feeCap in its settings, which is ${gwei(feeCapRaw)} gwei`
+    const isGiven = givenMaxRaw !== undefined || givenTipRaw !== undefined
+    const cure = isGiven ? 'offer more, or leave the fees to the server' : `raise feeCap in its settings, which is ${gwei(feeCapRaw)} gwei`
     throw new SluiceError(
       'TRANSACTION_GAS_PRICE_TOO_LOW',
       `The tip would be ${gwei(tip)} gwei per gas and the network takes none below ${gwei(policy.networkMinTipRaw)} gwei: ${cure}.`,
     )
   }
-  const byPolicy = max((baseFeeRaw * BigInt(Math.round(policy.baseFeeMultiplier * 1000))) / 1000n + tip, least?.maxFeeRaw ?? 0n)
-  const maxFeeRaw = maxWish ?? min(byPolicy, feeCapRaw)
+  const byPolicy = max(policyMaxFee(baseFeeRaw, tip, policy), replacement?.maxFeeRaw ?? 0n)
+  const maxFeeRaw = givenMaxRaw ?? min(byPolicy, feeCapRaw)
   return { maxFeeRaw, tipRaw: tip, gasPriceRaw: baseFeeRaw + min(tip, maxFeeRaw - baseFeeRaw) }
 }
 
-/** A transaction of type 0 pays what is the most of one of type 2. */
-function asOnePrice({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeWish): FeeWish {
+const policyMaxFee = (baseFeeRaw: bigint, tipRaw: bigint, { baseFeeMultiplier }: FeePolicy) =>
+  (baseFeeRaw * BigInt(Math.round(baseFeeMultiplier * 1000))) / 1000n + tipRaw
+
+/** A transaction of type 0 has one price, which corresponds to the maxFee of type 2. */
+function asGasPrice({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeWish): FeeWish {
   const priceRaw = maxFeePerGasRaw ?? maxPriorityFeePerGasRaw
   return priceRaw === undefined ? {} : { maxFeePerGasRaw: priceRaw, maxPriorityFeePerGasRaw: priceRaw }
 }
 
-/** Fees of a replacement: raised by at least so much, and never by nothing: 0 is replaced by 1. Rounded up. */
+/** The lowest fees that nodes take as a replacement, rounded up. A fee of 0 becomes 1. */
 export function minReplacement(
   { maxFeePerGas, maxPriorityFeePerGas }: EvmFees,
   percent = defaultFeePolicy.minBumpPercent,
@@ -129,8 +133,8 @@ function raised(feeRaw: bigint, percent: number): bigint {
 }
 
 export function outbids(fees: EvmFees, over: EvmFees, percent = defaultFeePolicy.minBumpPercent): boolean {
-  const least = minReplacement(over, percent)
-  return BigInt(fees.maxFeePerGas) >= least.maxFeeRaw && BigInt(fees.maxPriorityFeePerGas) >= least.tipRaw
+  const { maxFeeRaw, tipRaw } = minReplacement(over, percent)
+  return BigInt(fees.maxFeePerGas) >= maxFeeRaw && BigInt(fees.maxPriorityFeePerGas) >= tipRaw
 }
 
 export function describeMinReplacement(over: EvmFees, percent = defaultFeePolicy.minBumpPercent): string {
@@ -138,7 +142,7 @@ export function describeMinReplacement(over: EvmFees, percent = defaultFeePolicy
   return `maxFeePerGas ${gwei(maxFeeRaw)} and maxPriorityFeePerGas ${gwei(tipRaw)} (gwei)`
 }
 
-/** Fees for the journal and terms for the answer, of so much gas at that price and what a rollup charges on top. */
+/** Fees for the journal and terms for the answer: for an amount of gas at a price, and what a rollup charges on top. */
 export function feesOf(
   gasLimit: bigint,
   { maxFeeRaw, tipRaw, gasPriceRaw }: FeePerGas,
@@ -157,7 +161,7 @@ export function feesOf(
   }
 }
 
-/** The most wei that a transaction can take: its value, all of its gas, and what a rollup charges on top. */
+/** The maximum that a transaction can cost, in wei: its value, all of its gas, and what a rollup charges on top. */
 export function costOf({ value }: EvmIntent, { gasLimit, maxFeePerGas, rollupFee = '0' }: EvmFees): bigint {
   return BigInt(value) + BigInt(gasLimit) * BigInt(maxFeePerGas) + BigInt(rollupFee)
 }
@@ -176,47 +180,45 @@ export function min(a: bigint, b: bigint): bigint {
 
 /** Yellow paper, G_transaction. */
 const transactionGas = 21_000n
-/** https://eips.ethereum.org/EIPS/eip-2028. Where EIP-7623 holds, calldata costs more still. */
+/** https://eips.ethereum.org/EIPS/eip-2028. Calldata costs even more under EIP-7623. */
 const zeroByteGas = 4n
 const byteGas = 16n
-/** What a router takes to find its function, look at the clock and revert: rounded down. */
+/** What a router uses to find its function, compare the deadline and revert; rounded down. */
 const lateCallGas = 300n
 
 /**
- * The price of another attempt in place of `over`: both fees raised by the policy's percentage, and at least what the policy
- * pays now. Cut to the cap; undefined where that leaves less than nodes take as a replacement.
+ * The price of an attempt that replaces `over`: both fees are raised by the policy's percentage, and are at least what the policy pays now.
+ * They are cut to the cap. Undefined if nodes would not take what is left as a replacement.
  */
 export function bumpedFeePerGas(over: EvmFees, { baseFeeRaw, tipRaw, policy, feeCapRaw }: FeeConditions): FeePerGas | undefined {
-  const least = minReplacement(over, policy.minBumpPercent)
-  if (least.maxFeeRaw > feeCapRaw) return undefined
-  const wanted = minReplacement(over, Math.max(policy.bumpPercent, policy.minBumpPercent))
-  const tip = max(wanted.tipRaw, tipRaw ?? 0n, policy.minTipRaw)
-  const byPolicy = (baseFeeRaw * BigInt(Math.round(policy.baseFeeMultiplier * 1000))) / 1000n + tip
-  const maxFeeRaw = min(max(wanted.maxFeeRaw, byPolicy), feeCapRaw)
+  if (minReplacement(over, policy.minBumpPercent).maxFeeRaw > feeCapRaw) return undefined
+  const bumped = minReplacement(over, Math.max(policy.bumpPercent, policy.minBumpPercent))
+  const tip = max(bumped.tipRaw, tipRaw ?? 0n, policy.minTipRaw)
+  const maxFeeRaw = min(max(bumped.maxFeeRaw, policyMaxFee(baseFeeRaw, tip, policy)), feeCapRaw)
   return priceAt(baseFeeRaw, maxFeeRaw, min(tip, maxFeeRaw))
 }
 
-export function bumpFees(over: EvmFees, prices: FeeConditions): EvmFees | undefined {
-  const price = bumpedFeePerGas(over, prices)
+export function bumpFees(over: EvmFees, conditions: FeeConditions): EvmFees | undefined {
+  const price = bumpedFeePerGas(over, conditions)
   return price && { ...over, maxFeePerGas: String(price.maxFeeRaw), maxPriorityFeePerGas: String(price.tipRaw) }
 }
 
-/** Fees of another attempt as a caller wishes them. @throws the caller's error where they cannot be */
-export function overrideFees(over: EvmFees, wish: FeeWish, prices: FeeConditions): EvmFees {
-  checkFeeOverrides(wish, prices.feeCapRaw)
-  const { maxFeeRaw, tipRaw } = computeFeePerGas(wish, over, prices)
+/** Fees of an attempt that replaces `over`, with the caller's overrides. @throws SluiceError if these are not possible */
+export function overrideFees(over: EvmFees, overrides: FeeWish, conditions: FeeConditions): EvmFees {
+  checkFeeOverrides(overrides, conditions.feeCapRaw)
+  const { maxFeeRaw, tipRaw } = computeFeePerGas(overrides, over, conditions)
   return { ...over, maxFeePerGas: String(maxFeeRaw), maxPriorityFeePerGas: String(tipRaw) }
 }
 
-/** What reverts for being late burns at least, against a transfer of nothing at the price that replaces it. */
-export function cancelIsCheaper({ data }: EvmIntent, fees: EvmFees, prices: FeeConditions): boolean {
-  const cancel = bumpedFeePerGas(fees, prices)
+/** Compares an empty transfer at the price of a replacement with the least that a call costs which reverts because it is late. */
+export function cancelIsCheaper({ data }: EvmIntent, fees: EvmFees, conditions: FeeConditions): boolean {
+  const cancel = bumpedFeePerGas(fees, conditions)
   if (!cancel) return false
-  const late = priceAt(prices.baseFeeRaw, BigInt(fees.maxFeePerGas), BigInt(fees.maxPriorityFeePerGas))
+  const late = priceAt(conditions.baseFeeRaw, BigInt(fees.maxFeePerGas), BigInt(fees.maxPriorityFeePerGas))
   return transactionGas * cancel.gasPriceRaw < (transactionGas + calldataGas(data) + lateCallGas) * late.gasPriceRaw
 }
 
-/** One that pays less than the base fee waits until that has come down to what it pays. */
+/** A transaction that pays less than the base fee waits until the base fee has fallen to what it pays. */
 function priceAt(baseFeeRaw: bigint, maxFeeRaw: bigint, tipRaw: bigint): FeePerGas {
   return { maxFeeRaw, tipRaw, gasPriceRaw: min(maxFeeRaw, baseFeeRaw + tipRaw) }
 }

@@ -1,8 +1,8 @@
 import artifact from './artifacts/Batch.json' with { type: 'json' }
-import { nativeAddress } from './encoding.ts'
+import { addressWord, nativeAddress, packBytes, word, wordDigits } from './encoding.ts'
 import type { Call, CallResult, Probe } from './types.ts'
 
-// Multicall3, https://github.com/mds1/multicall3. Packed by hand: this is on the way of every quote.
+// Multicall3, https://github.com/mds1/multicall3. Packed by hand, because every quote that is read from the network needs it.
 const aggregate3 = '0x82ad56cb'
 
 /** Selectors of Multicall3's own views. */
@@ -17,20 +17,11 @@ export function ethBalanceCall(multicall: string, owner: string): Call {
   return { to: multicall, data: `0x4d2301cc${addressWord(owner)}` }
 }
 
-const wordDigits = 64
-const one = word(1)
+const mayFail = word(1)
 
-export function word(value: number | bigint): string {
-  return value.toString(16).padStart(wordDigits, '0')
-}
-
-export function addressWord(address: string): string {
-  return address.slice(2).toLowerCase().padStart(wordDigits, '0')
-}
-
-/** Calldata of `aggregate3((address target, bool allowFailure, bytes callData)[])`; every call may fail by itself. */
+/** Calldata of `aggregate3((address target, bool allowFailure, bytes callData)[])`. Each call may fail alone. */
 export function packAggregate3(calls: readonly Call[]): string {
-  return `${aggregate3}${word(32)}${packList(calls.map(({ to, data }) => packItem(to, one, data)))}`
+  return `${aggregate3}${word(32)}${packList(calls.map(({ to, data }) => packItem(to, mayFail, data)))}`
 }
 
 /** A tuple of an address, a word and bytes. */
@@ -38,13 +29,7 @@ function packItem(to: string, middle: string, data: string): string {
   return `${addressWord(to)}${middle}${word(96)}${packBytes(data)}`
 }
 
-/** Bytes with their length, filled up to whole words. */
-export function packBytes(data: string): string {
-  const digits = data.slice(2)
-  return word(digits.length / 2) + digits.padEnd(Math.ceil(digits.length / wordDigits) * wordDigits, '0')
-}
-
-/** A list of what differs in length: how many, where each begins, then each. */
+/** A list of entries of different lengths: their number, the offset of each, then the entries. */
 function packList(entries: readonly string[]): string {
   let offset = entries.length * 32
   let offsets = ''
@@ -55,10 +40,10 @@ function packList(entries: readonly string[]): string {
   return `${word(entries.length)}${offsets}${entries.join('')}`
 }
 
-/** Reads `(bool success, bytes returnData)[]`; undefined where the bytes are not that, with as many entries as expected. */
+/** Reads `(bool success, bytes returnData)[]`. Undefined if the bytes are not that, or have another number of entries than expected. */
 export function unpackAggregate3(bytes: string, expected: number): readonly CallResult[] | undefined {
   const end = (bytes.length - 2) / 2
-  /** A number at a byte offset; NaN outside of the bytes or beyond what an offset can be. */
+  /** The number at a byte offset. NaN outside of the bytes, or for what cannot be an offset. */
   const at = (offset: number): number =>
     offset + 32 <= end ? Number(`0x${bytes.slice(2 + offset * 2, 2 + offset * 2 + wordDigits)}`) : Number.NaN
   const list = at(0)
@@ -76,19 +61,19 @@ export function unpackAggregate3(bytes: string, expected: number): readonly Call
   return results
 }
 
-/** https://eips.ethereum.org/EIPS/eip-3860: more is refused in a call too (geth `core/state_transition.go`). */
+/** https://eips.ethereum.org/EIPS/eip-3860. Calls are limited to the same (geth `core/state_transition.go`). */
 export const maxCreationBytes = 49_152
 
-/** `code` of what is no probe (contracts/Batch.sol). */
+/** In place of the number of a probe's code: a plain call (contracts/Batch.sol). */
 const plainCall = word(0)
-/** Where it begins, in a list. */
+/** The offset of an entry in a list. */
 const offsetBytes = 32
 
 type Item = Call | Probe
 
 export const isProbe = (item: Item): item is Probe => 'code' in item
 
-/** Creation code that performs calls as Multicall3 does and runs probes among them; answers as `aggregate3` does. */
+/** Creation code that makes calls as Multicall3 does and runs probes among them. It answers as `aggregate3` does. */
 export function packBatch(items: readonly Item[]): string {
   const codes = [...new Set(items.flatMap((item) => (isProbe(item) ? item.code : [])))]
   const packedCodes = packList(codes.map(packBytes))
@@ -96,7 +81,7 @@ export function packBatch(items: readonly Item[]): string {
   return `${artifact.bytecode}${word(64)}${word(64 + packedCodes.length / 2)}${packedCodes}${packedItems}`
 }
 
-/** Cuts a list, in its order, into parts that each fit into one piece of creation code together with `everywhere`. */
+/** Cuts a list, in its order, into parts that each fit into one piece of creation code together with `everywhere`. @throws Error if an item alone does not fit */
 export function batchParts(items: readonly Item[], everywhere: readonly Call[]): readonly (readonly Item[])[] {
   const parts: Item[][] = []
   let codes = new Set<string>()
@@ -112,7 +97,7 @@ export function batchParts(items: readonly Item[], everywhere: readonly Call[]):
       roomBytes = maxCreationBytes - bytesOf(packBatch(everywhere).slice(2))
     }
     roomBytes -= needsBytes(item)
-    if (roomBytes < 0) throw new Error(`A call or probe of ${needsBytes(item)} bytes is more than creation code may hold.`)
+    if (roomBytes < 0) throw new Error(`A call or probe of ${needsBytes(item)} bytes does not fit into creation code.`)
     parts.at(-1)?.push(item)
     if (isProbe(item)) codes.add(item.code)
   }

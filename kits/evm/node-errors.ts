@@ -4,7 +4,7 @@ import { quoteNode, invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { isBytes } from './encoding.ts'
 import type { CallResult } from './types.ts'
 
-/** What a node's error to a transaction or its simulation means. */
+/** What the error of a node means, for a transaction or its simulation. */
 export type ErrorMeaning =
   | 'known'
   | 'nonce-too-low'
@@ -17,10 +17,10 @@ export type ErrorMeaning =
   | 'invalid'
   | 'reverted'
 
-/** geth and those that follow it: a revert in `eth_call` and `eth_estimateGas` (`internal/ethapi/errors.go`). */
+/** A revert in `eth_call` and `eth_estimateGas`: geth (`internal/ethapi/errors.go`) and nodes that follow it. */
 const revertCode = 3
 
-/** Codes that mean one thing wherever they are said: those of `eth_simulateV1` (geth `internal/ethapi/errors.go`, ethereum/execution-apis). */
+/** Codes that mean the same for every method: those of `eth_simulateV1` (geth `internal/ethapi/errors.go`, ethereum/execution-apis). */
 const codes: ReadonlyMap<number, ErrorMeaning> = new Map<number, ErrorMeaning>([
   [-38010, 'nonce-too-low'],
   [-38011, 'nonce-too-high'],
@@ -28,20 +28,20 @@ const codes: ReadonlyMap<number, ErrorMeaning> = new Map<number, ErrorMeaning>([
   [-38014, 'insufficient-funds'],
 ])
 
-interface Wording {
-  /** Searched in the message in lower case; the first row that fits counts. */
+interface ErrorPattern {
+  /** Tested on the message in lower case. The first pattern that fits counts. */
   says: RegExp
   means: ErrorMeaning
-  /** Project and file that it stands in. "chainlink" are the messages that its tests collected from networks (`evm/client/errors_test.go`). */
+  /** The project and its file. "chainlink" are messages that its tests collected from networks (`evm/client/errors_test.go`). */
   from: string
 }
 
 /**
- * JSON-RPC has no codes for these: nearly all nodes say -32000, and besu's own (-32001 to -32009) mean other things
- * elsewhere. So the words of each, judged after the codes.
+ * JSON-RPC has no codes for these: nearly all nodes give -32000, and besu's own codes (-32001 to -32009) mean other things for other nodes.
+ * So the messages of each client are listed. They count only if the code is not known.
  */
-export const errorPatterns: readonly Wording[] = [
-  // First, for a contract may give any words as its reason.
+export const errorPatterns: readonly ErrorPattern[] = [
+  // First, because a contract may give any text as its reason.
   {
     says: /execution reverted/,
     means: 'reverted',
@@ -54,7 +54,7 @@ export const errorPatterns: readonly Wording[] = [
     means: 'known',
     from: 'geth core/txpool/errors.go; erigon txpoolcfg.go; nethermind TxPoolErrorMessages.cs; reth RpcPoolError',
   },
-  // Not "unknown transaction type", which anvil says.
+  // Not anvil's "unknown transaction type".
   {
     says: /\bknown transaction\b/,
     means: 'known',
@@ -68,7 +68,7 @@ export const errorPatterns: readonly Wording[] = [
   },
   { says: /\bexisting txn with same hash\b/, means: 'known', from: 'erigon txpoolcfg.go DuplicateHash' },
 
-  // Of another account, whose authorization it carries.
+  // The nonce of another account, whose authorization the transaction carries.
   { says: /\bauthority nonce too low\b/, means: 'invalid', from: 'geth core/txpool/errors.go ErrAuthorityNonceTooLow' },
   {
     says: /\bnonce too low\b/,
@@ -223,20 +223,20 @@ interface NodeError {
   data?: unknown
 }
 
-function byWords(message: string): ErrorMeaning | undefined {
-  const said = message.toLowerCase()
-  return errorPatterns.find(({ says }) => says.test(said))?.means
+function byMessage(message: string): ErrorMeaning | undefined {
+  const lower = message.toLowerCase()
+  return errorPatterns.find(({ says }) => says.test(lower))?.means
 }
 
-/** Of an error to a call or a simulation. Undefined where neither code nor words are known. */
+/** Of an error to a call or a simulation. Undefined if neither the code nor the message is known. */
 export function errorMeaning({ code, message, data }: NodeError): ErrorMeaning | undefined {
   if (code === revertCode || (typeof data === 'string' && /^0x[0-9a-f]+$/i.test(data))) return 'reverted'
-  return codes.get(code) ?? byWords(message)
+  return codes.get(code) ?? byMessage(message)
 }
 
-/** Of an error to signed bytes, for which the code of a revert says nothing: zkSync gives it to transactions that it has. */
+/** Of an error to signed bytes. The code of a revert says nothing here: zkSync gives it for transactions that it has. */
 export function sendErrorMeaning({ code, message }: NodeError): ErrorMeaning | undefined {
-  return codes.get(code) ?? byWords(message)
+  return codes.get(code) ?? byMessage(message)
 }
 
 /** Selectors of Solidity's two built-in errors: `Error(string)` and `Panic(uint256)`. */
@@ -256,7 +256,7 @@ const panics: ReadonlyMap<bigint, string> = new Map([
   [0x51n, 'a call of an uninitialized function'],
 ])
 
-/** What a revert's data says, for people. */
+/** The reason in a revert's data, as text. */
 export function revertReason(data: unknown): string {
   if (typeof data !== 'string' || data === '0x') return 'reverted without a reason'
   const selector = data.slice(0, 10).toLowerCase()
@@ -268,17 +268,17 @@ export function revertReason(data: unknown): string {
       return `panic 0x${code.toString(16).padStart(2, '0')}: ${panics.get(code) ?? 'of an unknown kind'}`
     }
   } catch {
-    // A contract may revert with bytes of its own that begin like one of these.
+    // A contract may revert with other bytes that begin like one of these.
   }
   return `custom error ${selector}`
 }
 
-/** JSON-RPC error codes that say "the call itself failed": geth's with revert data, geth's without any, Nethermind's. */
+/** JSON-RPC error codes that mean that the call itself failed: geth's with revert data, geth's without, Nethermind's. */
 const executionCodes: ReadonlySet<number> = new Set([3, -32000, -32015])
 
-/** What a reverted call gave back, `0x` where it gave nothing; undefined where the error is of another kind. */
+/** The data of a reverted call, `0x` if there is none. Undefined if the error is not a revert. */
 export function revertData({ code, data }: { code: number; data?: unknown }): string | undefined {
-  // Some nodes wrap it once more: { data: '0x…' }.
+  // Some nodes wrap it in an object: { data: '0x…' }.
   const inner = isObject(data) ? data['data'] : data
   // Nethermind writes "Reverted 0x…".
   const bytes = typeof inner === 'string' ? inner.replace(/^Reverted /, '') : inner
@@ -286,7 +286,7 @@ export function revertData({ code, data }: { code: number; data?: unknown }): st
   return executionCodes.has(code) ? '0x' : undefined
 }
 
-/** What one `eth_call` of a batch gave: a revert is a result too. */
+/** The result of one `eth_call` of a batch. A revert is a result, too. @throws SluiceError NETWORK for any other error */
 export function callResultOf(rpc: Rpc, answer: RpcAnswer | undefined): CallResult {
   if (isBytes(answer?.result)) return { ok: true, data: answer.result }
   const reverted = answer?.error && revertData(answer.error)

@@ -1,21 +1,20 @@
-import { toQuantity } from 'ethers'
-import { toQuantity as toQuantityInLogs } from 'ethers/utils'
+import { toQuantity } from 'ethers/utils'
 import { SluiceError, type At, type Head, type Token } from '../../core/contracts/index.ts'
 import type { Rpc, RpcAnswer } from '../nodes/dialect.ts'
 import { ask, invalidAnswer, resultOf } from '../nodes/rpc.ts'
-import { isBytes, quantityOf, numberOf } from './encoding.ts'
+import { isBytes, quantityOf } from './encoding.ts'
 import type { FeeOracle } from './fee-oracle.ts'
 import { batchParts, isProbe, packBatch, multicallViews, packAggregate3, unpackAggregate3 } from './multicall.ts'
 import type { EvmNetwork } from './network.ts'
 import { callResultOf, revertData } from './node-errors.ts'
 import type { RollupFees } from './op-stack.ts'
-import { isLog } from './receipts.ts'
+import { parseLog } from './receipts.ts'
 import type { Call, CallResult, EvmReader, Probe, FoundLog, LogFilter } from './types.ts'
 
-/** The second is of one block already, where the node has that. */
-const mostTries = 3
+/** The second try is at one block, if the node has it. */
+const maxTries = 3
 
-/** A tag, a number, or by its hash: https://eips.ethereum.org/EIPS/eip-1898 */
+/** A tag, a number, or a hash: https://eips.ethereum.org/EIPS/eip-1898 */
 type BlockParameter = string | { readonly blockHash: string }
 
 const blockOf = ({ hash, number }: Head): BlockParameter => (hash === undefined ? toQuantity(number) : { blockHash: hash })
@@ -28,7 +27,7 @@ interface Reading {
 interface ReaderOptions {
   rpc: Rpc
   fees: FeeOracle
-  /** Where the network is a rollup that charges more than gas. */
+  /** For a rollup that charges more than gas. */
   rollup?: RollupFees | undefined
   definition: EvmNetwork
   nativeCurrency: Token
@@ -42,7 +41,7 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
   const blockCalls: readonly Call[] = [
     definition.blockNumberCall ?? view(multicallViews.getBlockNumber),
     view(multicallViews.getCurrentBlockTimestamp),
-    // Where no block has a base fee the opcode may not be there either, and one that is not burns the gas of all.
+    // Where blocks have no base fee, the opcode may not exist, and an invalid opcode uses up the gas of all calls.
     ...(definition.legacyFees ? [] : [view(multicallViews.getBasefee)]),
   ]
   const headCalls = [...blockCalls, ...(rollup?.calls ?? [])]
@@ -51,7 +50,7 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
     const { head, results } = await readAt(after ? blockOf(after) : 'latest', calls, at)
     if (!after) return { head, results }
     if (head.number !== after.number || head.timestamp !== after.timestamp)
-      throw invalidAnswer(rpc, 'answered of another block than the one that it was asked about')
+      throw invalidAnswer(rpc, 'answered for another block than the one that it was asked for')
     return { head: after, results }
   }
 
@@ -60,15 +59,18 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
     if (plain.length < calls.length) return readParts(batchParts(calls, headCalls), block, at)
     const bytes = await ask(rpc, 'eth_call', [{ to: multicall, data: packAggregate3([...headCalls, ...plain]) }, block], at)
     if (bytes === '0x')
-      throw new SluiceError('NETWORK', `${network} has no Multicall3 at ${multicall}, which Sluice reads by: check rpcUrls.`)
+      throw new SluiceError('NETWORK', `${network} has no Multicall3 at ${multicall}, which Sluice needs for reading: check rpcUrls.`)
     return readingOf(bytes, plain.length)
   }
 
-  /** What is too long for one piece of creation code goes as several in one HTTP request: again at the oldest block that they saw, where they saw several. */
+  /**
+   * Calls that do not fit into one piece of creation code go as several, in one HTTP request. If these saw different blocks, they are sent
+   * again for the oldest of them.
+   */
   async function readParts(parts: readonly (readonly (Call | Probe)[])[], first: BlockParameter, at: At): Promise<Reading> {
     const datas = parts.map((part) => packBatch([...headCalls, ...part]))
     let block = first
-    for (let tries = 0; tries < mostTries; tries += 1) {
+    for (let tries = 0; tries < maxTries; tries += 1) {
       const answers = await rpc.batch(
         datas.map((data) => ({ method: 'eth_call', params: [{ data }, block] })),
         at,
@@ -80,10 +82,10 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
         return { head: oldest, results: readings.flatMap(({ results }) => results) }
       block = toQuantity(oldest.number)
     }
-    throw invalidAnswer(rpc, 'answered the parts of one question from several blocks')
+    throw invalidAnswer(rpc, 'answered the parts of one request for different blocks')
   }
 
-  /** What creation code returned, or reverted with where that is more than a contract's code may be. */
+  /** What creation code returned. If that is longer than a contract's code may be, the code reverts with it. */
   function returned(answer: RpcAnswer | undefined): unknown {
     const reverted = answer?.error && revertData(answer.error)
     return reverted === undefined || reverted === '0x' ? resultOf(rpc, 'eth_call', answer) : reverted
@@ -95,13 +97,13 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
     if (!results || number === undefined || timestamp === undefined)
       throw invalidAnswer(rpc, 'answered a call to Multicall3 with something else than its result')
     if (rollup?.observe(results.slice(blockCalls.length, headCalls.length)) === false)
-      throw invalidAnswer(rpc, 'has no GasPriceOracle, by which the fees of a rollup are told')
+      throw invalidAnswer(rpc, 'has no GasPriceOracle, which tells the fees of a rollup')
     return { head: headOf(number, Number(timestamp), baseFee), results: results.slice(headCalls.length) }
   }
 
-  /** In a call without a gas price geth sets BASEFEE to 0 (`core/vm/evm.go`, NoBaseFee): then it is the block's own, where that is known. */
-  function headOf(number: bigint, timestamp: number, called: bigint | undefined): Head {
-    const baseFeeRaw = called || fees.baseFeeRaw(number)
+  /** In a call without a gas price geth sets BASEFEE to 0 (`core/vm/evm.go`, NoBaseFee). Then the block's own base fee counts, if it is known. */
+  function headOf(number: bigint, timestamp: number, opcodeRaw: bigint | undefined): Head {
+    const baseFeeRaw = opcodeRaw || fees.baseFeeRaw(number)
     return baseFeeRaw === undefined ? { number, timestamp } : { number, timestamp, baseFeeRaw }
   }
 
@@ -122,21 +124,21 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
   }
 }
 
-const mostCalls = 10
-/** What public nodes look through in one call, where they have a limit at all. */
-const blocksPerCall = 10_000
+const maxCalls = 10
+/** The limit of public nodes for one call, if they have any. */
+const defaultBlocksPerCall = 10_000
 
-/** The newest 100,000 blocks since the one asked for, in one batch: who wants what is older asks somebody who keeps an index. */
+/** Reads logs in one batch, from a block on, but from the newest 100,000 blocks only: older logs need an indexer. */
 export async function findLogs(
   rpc: Rpc,
   { address, topics, fromBlock }: LogFilter,
   newest: bigint,
   at: At,
-  mostBlocks = blocksPerCall,
+  blocksPerCall = defaultBlocksPerCall,
 ): Promise<readonly FoundLog[]> {
-  const first = Math.max(fromBlock, 0, Number(newest) - mostBlocks * mostCalls + 1)
+  const first = Math.max(fromBlock, 0, Number(newest) - blocksPerCall * maxCalls + 1)
   const starts: number[] = []
-  for (let start = first; start <= Number(newest); start += mostBlocks) starts.push(start)
+  for (let start = first; start <= Number(newest); start += blocksPerCall) starts.push(start)
   if (starts.length === 0) return []
   const answers = await rpc.batch(
     starts.map((start, index) => ({
@@ -145,9 +147,9 @@ export async function findLogs(
         {
           address,
           topics,
-          fromBlock: toQuantityInLogs(start),
-          // What came meanwhile counts, too.
-          toBlock: index === starts.length - 1 ? 'latest' : toQuantityInLogs(start + mostBlocks - 1),
+          fromBlock: toQuantity(start),
+          // Includes blocks that came meanwhile.
+          toBlock: index === starts.length - 1 ? 'latest' : toQuantity(start + blocksPerCall - 1),
         },
       ],
     })),
@@ -161,13 +163,4 @@ export async function findLogs(
       return log
     })
   })
-}
-
-/** Undefined where it is none. */
-export function parseLog(raw: unknown): FoundLog | undefined {
-  if (!isLog(raw)) return undefined
-  const { address, topics, data, transactionHash } = raw
-  const blockNumber = numberOf(raw['blockNumber'])
-  if (blockNumber === undefined || typeof transactionHash !== 'string') return undefined
-  return { address, topics, data, transactionHash, blockNumber }
 }

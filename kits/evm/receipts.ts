@@ -4,9 +4,9 @@ import { isObject, type Rpc } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
 import { readBlock } from './rpc.ts'
-import type { EvmLog, EvmReceipt, Evm } from './types.ts'
+import type { EvmLog, EvmReceipt, Evm, FoundLog } from './types.ts'
 
-/** Reads what `eth_getTransactionReceipt` gave; undefined where that is no receipt. */
+/** Reads the result of `eth_getTransactionReceipt`. Undefined if it is not a receipt. */
 export function readReceipt(raw: unknown): EvmReceipt | undefined {
   if (!isObject(raw)) return undefined
   const { transactionHash, blockHash, from, to } = raw
@@ -17,7 +17,7 @@ export function readReceipt(raw: unknown): EvmReceipt | undefined {
   if (typeof transactionHash !== 'string' || typeof blockHash !== 'string' || typeof from !== 'string') return undefined
   return {
     ...jsonFieldsOfNode(raw),
-    // Before Byzantium (2017) receipts had no status.
+    // Receipts before Byzantium (2017) have no status.
     status: quantityOf(raw['status']) === 0n ? 0 : 1,
     transactionHash,
     blockNumber,
@@ -30,7 +30,7 @@ export function readReceipt(raw: unknown): EvmReceipt | undefined {
   }
 }
 
-/** Undefined where it is no log. */
+/** A log of a receipt. Undefined if it is not a log. */
 function readLog(raw: unknown): EvmLog | undefined {
   if (!isLog(raw)) return undefined
   const { address, topics, data } = raw
@@ -38,14 +38,23 @@ function readLog(raw: unknown): EvmLog | undefined {
   return { address, topics, data, ...(logIndex !== undefined && { logIndex }) }
 }
 
-export const isLog = (raw: unknown): raw is EvmLog & Record<string, unknown> =>
+/** A log of `eth_getLogs`. Undefined if it is not a log. */
+export function parseLog(raw: unknown): FoundLog | undefined {
+  if (!isLog(raw)) return undefined
+  const { address, topics, data, transactionHash } = raw
+  const blockNumber = numberOf(raw['blockNumber'])
+  if (blockNumber === undefined || typeof transactionHash !== 'string') return undefined
+  return { address, topics, data, transactionHash, blockNumber }
+}
+
+const isLog = (raw: unknown): raw is EvmLog & Record<string, unknown> =>
   isObject(raw) &&
   typeof raw['address'] === 'string' &&
   isBytes(raw['data']) &&
   Array.isArray(raw['topics']) &&
   raw['topics'].every(isBytes)
 
-/** A transaction with its receipt, and whether a pending one pays the next block's base fee: one round trip. */
+/** A transaction with its receipt, in one round trip. For a pending one, whether it pays the next block's base fee. */
 export async function findTransaction(rpc: Rpc, hash: string, at: At): Promise<Transaction<Evm> | undefined> {
   const calls = [
     { method: 'eth_getTransactionByHash', params: [hash] },
@@ -57,14 +66,14 @@ export async function findTransaction(rpc: Rpc, hash: string, at: At): Promise<T
   if (!isObject(tx) && !isObject(rawReceipt)) return undefined
   const receipt = isObject(rawReceipt) ? readReceipt(rawReceipt) : null
   if (receipt === undefined) throw invalidAnswer(rpc, 'answered with something that is no receipt')
-  const shown = jsonOfNode(tx)
-  if (receipt) return { tx: shown, receipt, blockNumber: receipt.blockNumber }
+  const json = jsonOfNode(tx)
+  if (receipt) return { tx: json, receipt, blockNumber: receipt.blockNumber }
   const { nextBaseFeeRaw = 0n } = readBlock(rpc, block)
-  const offered = isObject(tx) ? (quantityOf(tx['maxFeePerGas']) ?? quantityOf(tx['gasPrice'])) : undefined
-  return { tx: shown, receipt: null, pays: (offered ?? 0n) >= nextBaseFeeRaw }
+  const offeredRaw = isObject(tx) ? (quantityOf(tx['maxFeePerGas']) ?? quantityOf(tx['gasPrice'])) : undefined
+  return { tx: json, receipt: null, pays: (offeredRaw ?? 0n) >= nextBaseFeeRaw }
 }
 
-/** What tokens and wrapped coins emit: EIP-20, EIP-721 (indexes one more), WETH9. */
+/** Events of tokens and wrapped coins: EIP-20, EIP-721 (which indexes one more argument), WETH9. */
 const commonEvents = [
   'event Transfer(address indexed from, address indexed to, uint256 value)',
   'event Approval(address indexed owner, address indexed spender, uint256 value)',
@@ -74,25 +83,25 @@ const commonEvents = [
   'event Withdrawal(address indexed src, uint256 wad)',
 ]
 
-interface Known {
+interface EventCodec {
   codec: Interface
   fragment: EventFragment
 }
-/** Signature → fragment. Connectors' lists are constants, so it stays small. */
-const known = new Map<string, Known>()
+/** By signature. The lists of connectors are constants, so this stays small. */
+const eventCodecs = new Map<string, EventCodec>()
 
 /**
- * The receipt with each log that one of the events explains getting `name` and `events: [{ name, value }]`; integers are decimal
- * strings. The first event whose topics fit wins, the exchange's own before the common ones.
+ * The receipt, with `name` and `events: [{ name, value }]` added to each log of a known event. Integers are decimal strings. The first event
+ * whose topics fit counts; the exchange's own come before the common ones.
  * @param events signatures: "event Sync(uint112 reserve0, uint112 reserve1)"
  */
 export function decodeLogs(receipt: EvmReceipt, events: readonly string[]): Json {
-  const all = [...events, ...commonEvents].map(knownEvent)
-  return { ...receipt, logs: receipt.logs.map((log) => explain(log, all)) }
+  const codecs = [...events, ...commonEvents].map(eventCodec)
+  return { ...receipt, logs: receipt.logs.map((log) => decodeLog(log, codecs)) }
 }
 
-function explain(log: EvmLog, all: readonly Known[]): Json {
-  for (const { codec, fragment } of all) {
+function decodeLog(log: EvmLog, codecs: readonly EventCodec[]): Json {
+  for (const { codec, fragment } of codecs) {
     const indexed = fragment.inputs.filter((input) => input.indexed).length
     if (log.topics[0] !== fragment.topicHash || log.topics.length !== indexed + 1) continue
     try {
@@ -103,36 +112,36 @@ function explain(log: EvmLog, all: readonly Known[]): Json {
         events: fragment.inputs.map((input, index) => ({ name: input.name, value: jsonOf(values[index]) })),
       }
     } catch {
-      // Another contract's event of that name, or a lie: it stays as it is.
+      // Another contract's event of that name, or invalid data: the log stays as it is.
     }
   }
   return log
 }
 
-function knownEvent(signature: string): Known {
-  const found = known.get(signature)
+function eventCodec(signature: string): EventCodec {
+  const found = eventCodecs.get(signature)
   if (found) return found
   const codec = new Interface([signature])
   const [fragment] = codec.fragments.filter((one) => one.type === 'event')
   const event = fragment && codec.getEvent(fragment.format())
   if (!event)
     throw new Error(
-      `"${signature}" is no event signature: write it like "event Transfer(address indexed from, address indexed to, uint256 value)".`,
+      `"${signature}" is not an event signature: write it like "event Transfer(address indexed from, address indexed to, uint256 value)".`,
     )
-  known.set(signature, { codec, fragment: event })
+  eventCodecs.set(signature, { codec, fragment: event })
   return { codec, fragment: event }
 }
 
 function jsonOf(value: unknown): Json {
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Result) return value.toArray().map(jsonOf)
-  // An indexed string or array is there as its hash only.
+  // The log has only the hash of an indexed string or array.
   if (typeof value === 'object' && value !== null && 'hash' in value) return jsonOf(value.hash)
   return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? value : null
 }
 
-/** Fields that fit a number. */
-const small: ReadonlySet<string> = new Set([
+/** Fields that fit into a number. */
+const numberFields: ReadonlySet<string> = new Set([
   'blockNumber',
   'transactionIndex',
   'logIndex',
@@ -147,8 +156,8 @@ const small: ReadonlySet<string> = new Set([
   'l1BlobBaseFeeScalar',
   'operatorFeeScalar',
 ])
-/** Fields that may not: decimal strings. Those of rollups' receipts included. */
-const big: ReadonlySet<string> = new Set([
+/** Fields that may not fit, shown as decimal strings. They include those of rollups' receipts. */
+const bigintFields: ReadonlySet<string> = new Set([
   'value',
   'gas',
   'gasPrice',
@@ -167,10 +176,10 @@ const big: ReadonlySet<string> = new Set([
   'l1BlobBaseFee',
   'operatorFeeConstant',
 ])
-/** Half a kilobyte that only helps those who search blocks. */
-const dropped: ReadonlySet<string> = new Set(['logsBloom'])
+/** Half a kilobyte that helps only in a search through blocks. */
+const omittedFields: ReadonlySet<string> = new Set(['logsBloom'])
 
-/** A transaction, receipt or log as a node gave it, with its quantities as people and JSON read them. */
+/** A transaction, receipt or log of a node, with its quantities as numbers or decimal strings. */
 export function jsonOfNode(value: unknown): Json {
   if (Array.isArray(value)) return value.map(jsonOfNode)
   if (isObject(value)) return jsonFieldsOfNode(value)
@@ -178,12 +187,12 @@ export function jsonOfNode(value: unknown): Json {
 }
 
 function jsonFieldsOfNode(value: Record<string, unknown>): Record<string, Json> {
-  const fields = Object.entries(value).filter(([key]) => !dropped.has(key))
+  const fields = Object.entries(value).filter(([key]) => !omittedFields.has(key))
   return Object.fromEntries(fields.map(([key, field]) => [key, fieldOfNode(key, field)]))
 }
 
 function fieldOfNode(key: string, value: unknown): Json {
-  const quantity = small.has(key) || big.has(key) ? quantityOf(value) : undefined
+  const quantity = numberFields.has(key) || bigintFields.has(key) ? quantityOf(value) : undefined
   if (quantity === undefined) return jsonOfNode(value)
-  return small.has(key) && quantity <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(quantity) : quantity.toString()
+  return numberFields.has(key) && quantity <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(quantity) : quantity.toString()
 }

@@ -8,9 +8,9 @@ export function evmRpc({ chainId, ...options }: Omit<RpcOptions, 'dialect'> & { 
   return createRpc({ ...options, dialect: evmDialect(chainId) })
 }
 
-const block = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })
+const blockCall = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })
 
-/** How nodes of EVM chains are spoken to. */
+/** How to speak to nodes of an EVM chain. */
 function evmDialect(chainId: number): Dialect {
   return {
     identity: {
@@ -22,16 +22,16 @@ function evmDialect(chainId: number): Dialect {
           : { is: Number.isNaN(theirs) ? 'garbage' : 'other', what: `serves chain id ${theirs}, not ${chainId}` }
       },
     },
-    headCall: block('latest'),
+    headCall: blockCall('latest'),
     headIn: headInAnswers,
-    fork: { call: (number) => block(`0x${number.toString(16)}`), read: (result) => blockOf(result)?.hash },
+    fork: { call: (number) => blockCall(`0x${number.toString(16)}`), read: (result) => blockOf(result)?.hash },
     sendCall: (raw) => ({ method: 'eth_sendRawTransaction', params: [raw] }),
     isPlausible,
     refusal,
   }
 }
 
-/** The chain's head where the answers tell it by the way: what is asked for another reason says how far a node is. */
+/** The node's head, if the answers include it: calls that were made for another reason may tell how far the node is. */
 function headInAnswers(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): ReportedHead | undefined {
   const index = calls.findIndex(({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === 'latest')
   return index < 0 ? undefined : blockOf(answers[index]?.result)
@@ -46,13 +46,13 @@ function blockOf(result: unknown): (ReportedHead & { hash: string }) | undefined
     : { number: Number(number), hash: result['hash'], timestamp: Number(timestamp) }
 }
 
-type Form = (result: unknown, params: readonly unknown[]) => boolean
+type IsPlausible = (result: unknown, params: readonly unknown[]) => boolean
 
 const isQuantity = (result: unknown) => quantityOf(result) !== undefined
 const isObjectOrNull = (result: unknown) => result === null || isObject(result)
 
-/** The form that the result of a method has from any working node. Methods that are not here are left to those who ask. */
-const forms: ReadonlyMap<string, Form> = new Map<string, Form>([
+/** What a result must look like. The callers of other methods check results themselves. */
+const plausibleResults: ReadonlyMap<string, IsPlausible> = new Map<string, IsPlausible>([
   // A node without a latest block has no chain.
   ['eth_getBlockByNumber', (result, [tag]) => blockOf(result) !== undefined || (result === null && tag !== 'latest')],
   ['eth_blockNumber', isQuantity],
@@ -66,29 +66,29 @@ const forms: ReadonlyMap<string, Form> = new Map<string, Form>([
   ['eth_getTransactionByHash', isObjectOrNull],
 ])
 
-/** Whether a node may have meant this result; one that did not is broken, and another is asked in its place. */
+/** Whether a working node can give this result. Otherwise another node is asked. */
 function isPlausible({ method, params }: RpcCall, result: unknown): boolean {
-  return forms.get(method)?.(result, params) ?? true
+  return plausibleResults.get(method)?.(result, params) ?? true
 }
 
 /**
- * Codes that mean "too many requests": HTTP's own number, EIP-1474's "limit exceeded", and those of Optimism's
+ * Codes that mean "too many requests": HTTP's 429, EIP-1474's "limit exceeded", and those of Optimism's
  * proxyd (`proxyd/backend.go`: over capacity, over rate limit, sender over rate limit), which fronts many public nodes.
  */
 const limitExceeded = -32005
 const rateLimitCodes: ReadonlySet<number> = new Set([429, limitExceeded, -32012, -32016, -32017])
 /**
- * Methods for which "limit exceeded" is about the call: Infura and others say it for logs that are too many, besu for a transaction
- * with more gas than a block has (`RpcErrorType.EXCEEDS_BLOCK_GAS_LIMIT`).
+ * Methods for which "limit exceeded" is about the call itself: Infura and others say it for too many logs, besu for a transaction with
+ * more gas than a block has (`RpcErrorType.EXCEEDS_BLOCK_GAS_LIMIT`).
  */
-const ownLimits: ReadonlySet<string> = new Set(['eth_getLogs', 'eth_sendRawTransaction'])
+const methodsWithLimits: ReadonlySet<string> = new Set(['eth_getLogs', 'eth_sendRawTransaction'])
 /** proxyd: "no backend is currently healthy to serve traffic". */
 const unhealthyCodes: ReadonlySet<number> = new Set([-32011])
 
-/** What an error's code says of the node itself. */
+/** What an error code says about the node. Undefined if it is about the call. */
 function refusal(code: number, method: string | undefined): NodeFailure | undefined {
   if (unhealthyCodes.has(code)) return new NodeFailure('unreachable', `has no healthy backend (code ${code})`)
-  if (rateLimitCodes.has(code) && !(code === limitExceeded && method !== undefined && ownLimits.has(method)))
+  if (rateLimitCodes.has(code) && !(code === limitExceeded && method !== undefined && methodsWithLimits.has(method)))
     return new NodeFailure('rate-limited', `is over its limit (code ${code})`)
   return undefined
 }
@@ -96,11 +96,11 @@ function refusal(code: number, method: string | undefined): NodeFailure | undefi
 /** A block's head, and the base fee that the block after it will have. */
 export interface Block extends Head {
   hash: string
-  /** Absent where the chain has no base fee. */
+  /** Absent if the chain has no base fee. */
   nextBaseFeeRaw?: bigint
 }
 
-/** Reads what `eth_getBlockByNumber` gave. */
+/** Reads the result of `eth_getBlockByNumber`. @throws SluiceError NETWORK if it is not a block */
 export function readBlock(rpc: Rpc, raw: unknown): Block {
   const block = isObject(raw) ? raw : {}
   const number = quantityOf(block['number'])

@@ -1,12 +1,12 @@
 import { MaxUint256, AbiCoder } from 'ethers'
 import { badFields, SluiceError, type At, type EvmVerbs, type Plan, type Token } from '../../core/contracts/index.ts'
 import type { Rpc } from '../nodes/dialect.ts'
-import { quantityOf } from './encoding.ts'
-import { addressWord, word, ethBalanceCall } from './multicall.ts'
+import { addressWord, quantityOf, word } from './encoding.ts'
+import { ethBalanceCall } from './multicall.ts'
 import { callResultOf } from './node-errors.ts'
 import type { Call, CallResult, Evm, EvmIntent, EvmReader } from './types.ts'
 
-/** The verbs that only EVM chains have. */
+/** Allowances, approvals and transfers, which only EVM chains have. */
 export function createApprovals(rpc: Rpc, reader: EvmReader): EvmVerbs<Evm> {
   async function allowances(
     owner: string,
@@ -15,21 +15,21 @@ export function createApprovals(rpc: Rpc, reader: EvmReader): EvmVerbs<Evm> {
     at: At,
   ): Promise<readonly (readonly bigint[])[]> {
     if (spenders.length * tokens.length === 0) return spenders.map(() => [])
-    // The native coin needs no allowance: whoever is called is paid by the call.
-    const asked = tokens.filter((token) => !token.native)
-    const calls = spenders.flatMap((spender) => asked.map((token) => allowanceCall(token.address, owner, spender)))
+    // The native coin needs no allowance: a call pays with its value.
+    const erc20 = tokens.filter((token) => !token.native)
+    const calls = spenders.flatMap((spender) => erc20.map((token) => allowanceCall(token.address, owner, spender)))
     const results = calls.length === 0 ? [] : (await reader.read(calls, at)).results
     return spenders.map((_, row) =>
       tokens.map((token) => {
         if (token.native) return maxAmountRaw
-        return uintOf(results[row * asked.length + asked.indexOf(token)] ?? noResult) ?? notAToken(token)
+        return uintOf(results[row * erc20.length + erc20.indexOf(token)] ?? noResult) ?? notAToken(token)
       }),
     )
   }
 
   /**
-   * Some tokens (USDT) refuse to change an allowance that is not 0. No list knows them all: the change is tried by a call
-   * from the owner, and where it fails with an allowance standing, 0 goes first.
+   * Some tokens (USDT) refuse to change an allowance that is not 0. There is no list of them all, so the change is tried by a call from the
+   * owner. If it fails while there is an allowance, 0 is approved first.
    */
   async function approve(
     owner: string,
@@ -39,15 +39,15 @@ export function createApprovals(rpc: Rpc, reader: EvmReader): EvmVerbs<Evm> {
     at: At,
   ): Promise<{ plan: Plan<Evm>; amountRaw: bigint }> {
     if (token.native) throw badFields([{ field: 'token', problem: `${token.symbol} is the native coin, which needs no allowance` }])
-    const wanted = amountRaw ?? maxAmountRaw
-    const change = approveCall(token.address, spender, wanted)
+    const newRaw = amountRaw ?? maxAmountRaw
+    const change = approveCall(token.address, spender, newRaw)
     const [current, tried] = await tryCalls([allowanceCall(token.address, owner, spender), { ...change, from: owner }], at)
     const currentRaw = uintOf(current) ?? notAToken(token)
-    const last = intentOf(change)
-    const memo = { kind: 'approve', token: token.address, spender, amountRaw: wanted.toString() }
-    const plan = (steps: Plan<Evm>['steps']) => ({ plan: { steps, needs: [], memo }, amountRaw: wanted })
-    if (approves(tried)) return plan([last])
-    if (currentRaw > 0n && wanted > 0n) return plan([intentOf(approveCall(token.address, spender, 0n)), last])
+    const approval = intentOf(change)
+    const memo = { kind: 'approve', token: token.address, spender, amountRaw: newRaw.toString() }
+    const plan = (steps: Plan<Evm>['steps']) => ({ plan: { steps, needs: [], memo }, amountRaw: newRaw })
+    if (approves(tried)) return plan([approval])
+    if (currentRaw > 0n && newRaw > 0n) return plan([intentOf(approveCall(token.address, spender, 0n)), approval])
     throw new SluiceError('TRADE_FAILED', `${token.symbol} refuses this approval: check the token, the spender and the amount.`, {
       details: { reason: tried.data },
     })
@@ -70,7 +70,7 @@ export function createApprovals(rpc: Rpc, reader: EvmReader): EvmVerbs<Evm> {
   return { allowances, approve, transfer }
 }
 
-/** Tokens older than the standard's last wording return nothing; some return false in place of reverting. */
+/** Tokens older than the final text of the standard return nothing. Some return false instead of reverting. */
 function approves({ ok, data }: CallResult): boolean {
   return ok && (data === '0x' || BigInt(data) !== 0n)
 }
@@ -101,7 +101,7 @@ function transferCall(token: string, recipient: string, amountRaw: bigint): Call
 export const symbolCall = (token: string): Call => ({ to: token, data: '0x95d89b41' })
 export const decimalsCall = (token: string): Call => ({ to: token, data: '0x313ce567' })
 
-/** The number that a view gave; undefined where the contract has no such view, or there is no contract. */
+/** The number that a view returned. Undefined if there is no contract, or if it has no such view. */
 export function uintOf({ ok, data }: CallResult): bigint | undefined {
   return ok && data.length >= 66 ? quantityOf(data.slice(0, 66)) : undefined
 }
@@ -122,7 +122,7 @@ export async function readBalances(
 
 export const noResult = { ok: false, data: '0x' } as const
 
-/** A balance of 0 in its place would be a lie. */
+/** A contract that is not a token has no balance, not a balance of 0. */
 function notAToken({ symbol, address }: Token): never {
   throw new SluiceError('TOKEN_NOT_SUPPORTED', `${symbol} at ${address} does not answer as a token on this network: check its address.`)
 }
@@ -131,14 +131,14 @@ function notAToken({ symbol, address }: Token): never {
 const maxDecimals = 77
 const maxSymbolLength = 32
 
-/** A token from what its `symbol()` and `decimals()` gave; undefined where it has no decimals. */
+/** A token from the results of its `symbol()` and `decimals()`. Undefined if it has no decimals. */
 export function readToken(address: string, symbol: CallResult, decimals: CallResult): Token | undefined {
-  const places = uintOf(decimals)
-  if (places === undefined || places > BigInt(maxDecimals)) return undefined
-  return { symbol: readSymbol(symbol) || address, address, decimals: Number(places) }
+  const count = uintOf(decimals)
+  if (count === undefined || count > BigInt(maxDecimals)) return undefined
+  return { symbol: readSymbol(symbol) || address, address, decimals: Number(count) }
 }
 
-/** Text of whoever deployed the token: nothing invisible, nothing that breaks a line or turns the writing direction. */
+/** The symbol is text of whoever deployed the token: invisible characters, line breaks and changes of writing direction are removed. */
 export function readSymbol({ ok, data }: CallResult): string {
   if (!ok) return ''
   const text = data.length === 66 ? textOfBytes32(data) : textOfString(data)

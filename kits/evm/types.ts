@@ -1,8 +1,8 @@
 import type { At, Family, Head, Token } from '../../core/contracts/index.ts'
 
 /**
- * A call to be made: before fees and nonce. `value` in wei, a decimal string, and so is `spareGas`: what it may use beyond its estimate,
- * where others who come first have it do something else than it would do now.
+ * A call to be made, before fees and nonce. `value` is wei as a decimal string. `spareGas`, a decimal string, too, is gas that it may use
+ * beyond its estimate, if transactions before it change what it does.
  */
 export type EvmIntent = {
   readonly to: string
@@ -12,21 +12,21 @@ export type EvmIntent = {
   readonly alike?: GasProfile
 }
 
-/** By what the gas of a call is known once others like it were simulated. */
+/** How to tell a call's gas from simulations of others like it. */
 export type GasProfile = {
-  /** What such calls have in common: they use as much gas, but for `units`. */
+  /** Calls of the same kind use the same gas, except for `units`. */
   readonly kind: string
-  /** What this one uses by its quote. */
+  /** The gas of this one by its quote. */
   readonly units: string
-  /** What it uses besides where nobody has written what it writes before. */
+  /** Gas besides if it is the first to write some storage. */
   readonly firstWriteUnits?: string
-  /** Each pool and token on its way: one that was not on any before is simulated. */
+  /** Each pool and token of its route. A call with a new one is simulated. */
   readonly through: readonly string[]
 }
 
 export type EvmLog = { readonly address: string; readonly topics: readonly string[]; readonly data: string }
 
-/** A receipt as the node gave it, with quantities as numbers or decimal strings. */
+/** A receipt of a node, with quantities as numbers or decimal strings. */
 export type EvmReceipt = {
   readonly status: 0 | 1
   readonly transactionHash: string
@@ -49,22 +49,22 @@ export interface Call {
 }
 
 /**
- * Creation code that runs without being deployed, among the calls of one batch. What it reverts with is its result, the reasons of
- * what it calls included: it is `ok: false` only where it reverts with nothing or not at all.
+ * Creation code that runs among the calls of one batch without being deployed. The data that it reverts with is its result, even if that is
+ * the reason of a call that it made. It is `ok: false` only if it reverts without data or does not revert.
  */
 export interface Probe {
   code: string
-  /** Its constructor's arguments, put behind the code: probes of one code share it, for a batch has room for 48 kB. */
+  /** Its constructor's arguments, which go behind the code. Probes with the same code share it, because a batch has room for 48 kB. */
   args?: string
 }
 
 export interface CallResult {
   ok: boolean
-  /** What was returned, or the revert's data. */
+  /** The returned data, or the revert's data. */
   data: string
 }
 
-/** `topics` in order; one that may be anything is null, or left out at the end; of a list it may be any. */
+/** `topics` are in order. Null stands for any topic, which may be left out at the end. A list stands for any of its topics. */
 export interface LogFilter {
   address: string
   topics: readonly (string | readonly string[] | null)[]
@@ -73,7 +73,7 @@ export interface LogFilter {
 
 export type FoundLog = EvmLog & { readonly transactionHash: string; readonly blockNumber: number }
 
-/** What connectors read an EVM network by. */
+/** How connectors read an EVM network. */
 export interface EvmReader {
   readonly chainId: number
   readonly nativeCurrency: Token
@@ -82,14 +82,14 @@ export interface EvmReader {
   /** Tokens that routes usually pass through on this network. */
   readonly intermediates: readonly Token[]
   /**
-   * All calls at one block, in one round trip (Multicall3; where there are probes among them, creation code that does the same).
-   * Only where those are more than creation code may hold, and a block comes in between, is it two. With `after`, at that very block.
+   * Makes all calls at one block, in one round trip: by Multicall3, or by creation code that does the same if there are probes among them.
+   * It takes two round trips only if the calls do not fit into creation code and a block comes in between. With `after`, at that block.
    */
   read(calls: readonly (Call | Probe)[], at: At, after?: Head): Promise<{ head: Head; results: readonly CallResult[] }>
-  /** A plain `eth_call` at the latest block; without `to`, the data runs as creation code. A revert comes back as `ok: false`. */
+  /** A plain `eth_call` at the latest block. Without `to`, the data runs as creation code. A revert gives `ok: false`. */
   call(call: { to?: string; from?: string; data: string }, at: At): Promise<CallResult>
-  /** What a contract logged from a block on, oldest first, as far as the newest 100,000 blocks. */
+  /** The logs of a contract from a block on, oldest first, but of the newest 100,000 blocks only. */
   logs(filter: LogFilter, at: At): Promise<readonly FoundLog[]>
-  /** Base fee plus tip at a block, wei per gas, from what is already known. */
+  /** Base fee plus tip at a block, wei per gas, without asking the network. */
   gasPriceRaw(head: Head): bigint
 }

@@ -2,29 +2,28 @@ import { id } from 'ethers/hash'
 import type { Followed, Head, KnownOf } from '../../core/contracts/index.ts'
 import type { Rpc, RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer } from '../nodes/rpc.ts'
-import { nativeAddress, quantityOf, addressInTopic, wordAt, wordCount } from './encoding.ts'
-import { addressWord, word } from './multicall.ts'
+import { addressInTopic, addressWord, nativeAddress, quantityOf, word, wordAt, wordCount } from './encoding.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { Evm, FoundLog, EvmReader } from './types.ts'
 
-/** What a wallet has of the native coin, and how many transactions it has made, as a block had it that was read for it. */
+/** A wallet's native coin and nonce counts, as read at a block. */
 export interface Account {
   /** Of the block. */
   readonly number: bigint
   readonly nativeRaw: bigint
   readonly latest: number
-  /** With what waited to be mined at that moment. */
+  /** With the transactions that were in the mempool at that moment. */
   readonly pending: number
 }
 
 export const isAccount = (state: unknown): state is Account => typeof state === 'object' && state !== null && 'nativeRaw' in state
 
 /** Calls for one wallet. */
-const callsEach = 3
-/** Stands where logs have the hash of an event: none is called so. */
-const newsTopic = 'account'
+const callsPerWallet = 3
+/** In place of the hash of an event: no event has it. */
+const accountTopic = 'account'
 
-/** By the hash of the block, so that no other can answer: https://eips.ethereum.org/EIPS/eip-1898 */
+/** Reads by the hash of the block, so that no other block can answer: https://eips.ethereum.org/EIPS/eip-1898 */
 export function accountCalls(wallets: readonly string[], { hash }: Head) {
   const block = { blockHash: hash }
   return wallets.flatMap((wallet) => [
@@ -34,38 +33,38 @@ export function accountCalls(wallets: readonly string[], { hash }: Head) {
   ])
 }
 
-/** What was read of each wallet; undefined of one that the node could not tell. */
+/** Each wallet as it was read. Undefined for one that the node did not tell. */
 export function accountsOf(wallets: readonly string[], answers: readonly RpcAnswer[], { number }: Head): readonly (Account | undefined)[] {
   return wallets.map((_, index) => {
-    const said = answers.slice(index * callsEach, (index + 1) * callsEach).map((answer) => quantityOf(answer.result))
-    const [latest, pending, nativeRaw] = said
+    const ofWallet = answers.slice(index * callsPerWallet, (index + 1) * callsPerWallet)
+    const [latest, pending, nativeRaw] = ofWallet.map((answer) => quantityOf(answer.result))
     if (latest === undefined || pending === undefined || nativeRaw === undefined) return undefined
     return { number, nativeRaw, latest: Number(latest), pending: Number(pending) }
   })
 }
 
-/** What was read of a wallet beside a block's logs, told as if the block had logged it: of the zero address, which logs nothing. */
+/** An account that was read with a block's logs, as if the block had logged it. The emitter is the zero address, which logs nothing. */
 export function accountChange(wallet: string, { number, nativeRaw, latest, pending }: Account): FoundLog {
   return {
     address: nativeAddress,
-    topics: [newsTopic, `0x${addressWord(wallet)}`],
+    topics: [accountTopic, `0x${addressWord(wallet)}`],
     data: `0x${word(nativeRaw)}${word(latest)}${word(pending)}`,
     transactionHash: '0x',
     blockNumber: Number(number),
   }
 }
 
-/** The wallets themselves, by their addresses in lower case. */
+/** How accounts are followed, by their addresses in lower case. */
 export function followedAccounts(rpc: Rpc): Followed<Evm, Account> {
   return {
     follow: [],
     followOf: (wallet) => [walletFollow(wallet)],
     emitters: () => [],
-    keysOf: ({ topics }) => (topics[0] === newsTopic ? [addressInTopic(topics[1])] : []),
+    keysOf: ({ topics }) => (topics[0] === accountTopic ? [addressInTopic(topics[1])] : []),
     async load(wallets, after, at) {
       const answers = await rpc.batch(accountCalls(wallets, after), at)
       const read = accountsOf(wallets, answers, after).map((account, index) => {
-        if (!account) throw invalidAnswer(rpc, 'did not say what a wallet has and has made at a block')
+        if (!account) throw invalidAnswer(rpc, 'did not tell balance and nonce counts of a wallet at a block')
         return [wallets[index] ?? '', account] as const
       })
       return { head: after, states: new Map(read) }
@@ -76,7 +75,7 @@ export function followedAccounts(rpc: Rpc): Followed<Evm, Account> {
       latest: Number(wordAt(data, 1)),
       pending: Number(wordAt(data, 2)),
     }),
-    // What waits differs from moment to moment.
+    // The mempool differs from moment to moment.
     same: (known, loaded) => known.number < loaded.number || (known.nativeRaw === loaded.nativeRaw && known.latest === loaded.latest),
   }
 }
@@ -84,16 +83,16 @@ export function followedAccounts(rpc: Rpc): Followed<Evm, Account> {
 /** First topics: https://eips.ethereum.org/EIPS/eip-20 */
 const transferTopic = id('Transfer(address,address,uint256)')
 const approvalTopic = id('Approval(address,address,uint256)')
-/** A coin's wrapper tells so, and by no transfer, that it made tokens or took them back: WETH9. */
+/** A coin's wrapper logs these, and no transfer, when it mints or burns tokens: WETH9. */
 const depositTopic = id('Deposit(address,uint256)')
 const withdrawalTopic = id('Withdrawal(address,uint256)')
 
 const walletPrefix = 'wallet:'
 
-/** What is asked of every block for a wallet's sake: its count of transactions, its coins, and what is logged of its tokens. */
+/** Asks every block for a wallet's nonce counts, its coins, and the logs of its tokens. */
 const walletFollow = (owner: string): string => `${walletPrefix}${owner.toLowerCase()}`
 
-/** What is asked of a block: the first topics of logs, and wallets in lower case. */
+/** What to ask of a block: the first topics of logs, and wallets in lower case. */
 export function parseInterest(follow: readonly string[]): { readonly topics: readonly string[]; readonly wallets: readonly string[] } {
   const isWallet = (each: string) => each.startsWith(walletPrefix)
   return {
@@ -102,7 +101,7 @@ export function parseInterest(follow: readonly string[]): { readonly topics: rea
   }
 }
 
-/** What finds all logs that are asked for: of tokens only those that name one of the wallets, for there are thousands in a block. */
+/** Filters that find all these logs. A block has thousands of token logs, so they find only those that name one of the wallets. */
 export function logFilters(topics: readonly string[], wallets: readonly string[]): readonly object[] {
   const owners = wallets.map((wallet) => `0x${addressWord(wallet)}`)
   return [
@@ -116,9 +115,9 @@ export function logFilters(topics: readonly string[], wallets: readonly string[]
   ].map((filter) => ({ topics: filter }))
 }
 
-/** What a wallet has of a token, and what others may take of it: by what was logged since it was read, never more than that. */
+/** A wallet's balance and allowances of a token, by what was logged since they were read. They are never more than on the chain. */
 export interface Holding {
-  /** In lower case, as all addresses here. */
+  /** In lower case, like all addresses here. */
   readonly owner: string
   readonly token: string
   readonly balanceRaw: bigint
@@ -132,7 +131,7 @@ interface Holdings {
   /** By owner and token. `about` and `more` are spenders. */
   readonly followed: Followed<Evm, Holding>
   keyOf(owner: string, token: string): string
-  /** Whether wallets were found to have less of a token than it logged: its logs are not to be relied on. */
+  /** Whether some wallet turned out to have less of the token than its logs say. */
   hasUnreliableLogs(token: string): boolean
 }
 
@@ -145,7 +144,7 @@ function partsOf(key: string): { owner: string; token: string } {
 
 export function createHoldings(reader: Pick<EvmReader, 'read' | 'wrapped'>): Holdings {
   const wrapped = reader.wrapped.address.toLowerCase()
-  const untold = new Set<string>()
+  const unreliable = new Set<string>()
 
   const followed: Followed<Evm, Holding> = {
     follow: [],
@@ -157,16 +156,16 @@ export function createHoldings(reader: Pick<EvmReader, 'read' | 'wrapped'>): Hol
       return isOwners ? [keyOf(addressInTopic(one), address)] : []
     },
     async load(keys, after, at, known) {
-      const wanted = keys.map((key) => ({ key, ...partsOf(key), spenders: spendersIn(known?.get(key)) }))
-      const calls = wanted.flatMap(({ owner, token, spenders }) => [
+      const parts = keys.map((key) => ({ key, ...partsOf(key), spenders: spendersIn(known?.get(key)) }))
+      const calls = parts.flatMap(({ owner, token, spenders }) => [
         balanceOfCall(token, owner),
         ...spenders.map((spender) => allowanceCall(token, owner, spender)),
       ])
       const { head, results } = await reader.read(calls, at, after)
-      // What has no balances holds none.
+      // A contract without balances holds none.
       const amounts = results.map((result) => uintOf(result) ?? 0n).values()
       const next = () => amounts.next().value ?? 0n
-      const states = wanted.map(({ key, owner, token, spenders }): [string, Holding] => {
+      const states = parts.map(({ key, owner, token, spenders }): [string, Holding] => {
         const balanceRaw = next()
         return [key, { owner, token, balanceRaw, allowances: new Map(spenders.map((spender) => [spender, next()])) }]
       })
@@ -177,23 +176,23 @@ export function createHoldings(reader: Pick<EvmReader, 'read' | 'wrapped'>): Hol
       const isCovered = (spender: string, raw: bigint) => raw <= (loaded.allowances.get(spender) ?? raw)
       return known.balanceRaw <= loaded.balanceRaw && [...known.allowances].every(([spender, raw]) => isCovered(spender, raw))
     },
-    foundWrong: ({ token }) => void untold.add(token),
+    foundWrong: ({ token }) => void unreliable.add(token),
   }
-  return { followed, keyOf, hasUnreliableLogs: (token) => untold.has(token.toLowerCase()) }
+  return { followed, keyOf, hasUnreliableLogs: (token) => unreliable.has(token.toLowerCase()) }
 }
 
 function spendersIn(known: KnownOf | undefined): readonly string[] {
-  const said = known ? [known.about, ...known.more] : []
-  return [...new Set(said.flatMap((each) => (typeof each === 'string' ? [each.toLowerCase()] : [])))]
+  const all = known ? [known.about, ...known.more] : []
+  return [...new Set(all.flatMap((each) => (typeof each === 'string' ? [each.toLowerCase()] : [])))]
 }
 
-/** Tokens take nothing off such an allowance, or too little to be noticed. */
-const boundlessRaw = 2n ** 255n
+/** Tokens do not reduce such an allowance, or not noticeably. */
+const unlimitedRaw = 2n ** 255n
 
 /**
- * What a wallet has after a log of its token. Few tokens log what a spender took off its allowance, so that all that leaves the wallet counts
- * against every one: what is left is never more than the chain has.
- * @param wrapped the coin's wrapper, in lower case: of another contract nobody knows whether what it calls a deposit is its own token
+ * A holding after a log of its token. Few tokens log how much of an allowance a spender used, so everything that leaves the wallet reduces
+ * every allowance: what is left is never more than on the chain.
+ * @param wrapped the coin's wrapper, in lower case. A deposit that another contract logs need not be of its own token
  */
 function applyTokenLog(holding: Holding, { address, topics, data }: FoundLog, wrapped: string): Holding | 'reload' {
   const [event, one, other] = topics
@@ -203,8 +202,8 @@ function applyTokenLog(holding: Holding, { address, topics, data }: FoundLog, wr
   if (event === transferTopic) {
     const isIn = addressInTopic(other) === owner
     if (addressInTopic(one) !== owner) return isIn ? { ...holding, balanceRaw: balanceRaw + amountRaw } : holding
-    const left = mapped(allowances, (raw) => (raw >= boundlessRaw ? raw : less(raw, amountRaw)))
-    return { ...holding, balanceRaw: isIn ? balanceRaw : less(balanceRaw, amountRaw), allowances: left }
+    const left = [...allowances].map(([spender, raw]) => [spender, raw >= unlimitedRaw ? raw : less(raw, amountRaw)] as const)
+    return { ...holding, balanceRaw: isIn ? balanceRaw : less(balanceRaw, amountRaw), allowances: new Map(left) }
   }
   if (event === approvalTopic) {
     const spender = addressInTopic(other)
@@ -216,6 +215,3 @@ function applyTokenLog(holding: Holding, { address, topics, data }: FoundLog, wr
 }
 
 const less = (raw: bigint, amountRaw: bigint) => (raw > amountRaw ? raw - amountRaw : 0n)
-
-const mapped = (amounts: ReadonlyMap<string, bigint>, change: (raw: bigint) => bigint): ReadonlyMap<string, bigint> =>
-  new Map([...amounts].map(([name, raw]) => [name, change(raw)]))

@@ -108,7 +108,7 @@ describe('a batch with probes', () => {
     const roomBytes = maxCreationBytes - sizeOf([identity('0x')])
     const fullest = identity(filled(roomBytes - (roomBytes % 32), '11'))
     expect(batchParts([fullest], head)).to.have.length(1)
-    expect(() => batchParts([identity(`${fullest.data}11`)], head)).to.throw('more than creation code may hold')
+    expect(() => batchParts([identity(`${fullest.data}11`)], head)).to.throw('does not fit into creation code')
     expect(
       batchParts(
         Array.from({ length: 100 }, () => ({ code, args: '0x11' })),

@@ -2,7 +2,7 @@
 import { Interface } from 'ethers'
 import type { Head } from '../../../core/contracts/index.ts'
 import type { FoundLog } from '../../../kits/evm/index.ts'
-import { parseLog as foundLog } from '../../../kits/evm/reader.ts'
+import { parseLog } from '../../../kits/evm/receipts.ts'
 import { followedPools, type CachedPool } from '../../../kits/amm/followed-pricing.ts'
 import type { PoolProtocol } from '../../../kits/amm/index.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
@@ -90,7 +90,7 @@ const rawLogs = (kind: Kind, turn: number) =>
 /** As the kit reads them. */
 function logsIn(answer: string): readonly FoundLog[] {
   const raw = JSON.parse(answer) as unknown[]
-  return raw.flatMap((each) => foundLog(each) ?? [])
+  return raw.flatMap((each) => parseLog(each) ?? [])
 }
 
 export type BlockLogsProcess = typeof handlers
