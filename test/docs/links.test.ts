@@ -7,8 +7,8 @@ import { readPage, root } from './page.ts'
 describe('the links between pages', () => {
   it('lead to files and headings that are there', async () => {
     const pages = [
-      'README.md',
-      ...(await readdir(path.join(root, 'docs'))).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
+      ...(await readdir(root)).filter((name) => name.endsWith('.md')),
+      ...(await readdir(path.join(root, 'docs'), { recursive: true })).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
     ]
     const broken: string[] = []
     for (const page of pages) {

@@ -3,18 +3,20 @@ import { readFile, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import type { TestServer } from '../../testkit/index.ts'
 import { printed, unlike } from './like.ts'
+import { withSupported } from '../../tools/supported.ts'
 import { packageJson } from './package-json.ts'
 import { fencesOf, readPage, root, type Fence } from './page.ts'
 import { readyServer } from './ready-server.ts'
 import { run } from './run.ts'
 
-describe('the README', () => {
+describe('the README and the first steps', () => {
   let server: TestServer
   let home: string
   let fences: readonly Fence[]
 
   before(async () => {
-    fences = fencesOf(await readPage('README.md'))
+    const pages = await Promise.all(['README.md', 'docs/first-steps.md', 'docs/going-to-mainnet.md'].map(readPage))
+    fences = pages.flatMap(fencesOf)
     server = await readyServer()
     home = server.settings.home
     // What a checkout has besides what the test's home has.
@@ -53,11 +55,20 @@ describe('the README', () => {
     })
   }
 
-  it('names the two commands that package.json has', async () => {
+  it('names two commands, which package.json has', async () => {
     const { scripts } = await packageJson()
-    const commands = fences.filter(({ text }) => text.startsWith('npm ')).map(({ text }) => text.trim().split(' ')[1] ?? '')
+    const commands = fencesOf(await readPage('README.md')).filter(({ text }) => text.startsWith('npm ')).map(({ text }) => text.trim().split(' ')[1] ?? '')
     expect(commands).to.deep.equal(['start', 'test'])
     expect(scripts).to.include.keys(commands)
+  })
+
+  it('lists the exchanges and chains that the plugins declare, as npm run supported writes them', async () => {
+    const page = await readPage('README.md')
+    expect(page).to.equal(await withSupported(page))
+  })
+
+  it('has fewer than 9,000 bytes', async () => {
+    expect(Buffer.byteLength(await readPage('README.md'))).to.be.below(9_000)
   })
 
   it('has beside it docs/errors.md, which shows an error as it is', async () => {

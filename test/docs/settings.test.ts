@@ -13,7 +13,7 @@ const plugins = [ethereum, quickswap, uniswap]
 const env = { INFURA_KEY: 'key' }
 
 for (const [page, shown] of [
-  ['README.md', ['chains/ethereum.yml', 'clients.yml']],
+  ['docs/going-to-mainnet.md', ['chains/ethereum.yml', 'clients.yml']],
   ['docs/configuration.md', ['clients.yml', 'chains/ethereum.yml', 'connectors/quickswap.yml', 'connectors/uniswap.yml']],
 ] as const) {
   describe(`the settings that ${page} shows`, () => {
