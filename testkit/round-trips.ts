@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { isObject } from '../core/json.ts'
 
 /** One HTTP request to a node. */
 export interface RoundTrip {
@@ -48,5 +49,5 @@ export function roundTripsTo(rpcUrl: string) {
 
 function methodsOf(body: string): string[] {
   const parsed: unknown = JSON.parse(body)
-  return [parsed].flat().map((call) => (typeof call === 'object' && call !== null && 'method' in call ? String(call.method) : 'unknown'))
+  return [parsed].flat().map((call) => (isObject(call) && 'method' in call ? String(call.method) : 'unknown'))
 }

@@ -3,8 +3,9 @@ import type { Static, TSchema } from 'typebox'
 import { maskedCopy } from './mask.ts'
 import { schemaProblems, type ConfigProblem } from './problems.ts'
 import type { Override } from './settings.ts'
-import { type Environment, substitute, type TreeProblem, isSection, setAt, type Section, getAt, ancestors, mergeOver } from './tree.ts'
+import { type Environment, substitute, type TreeProblem, setAt, type Section, getAt, ancestors, mergeOver } from './tree.ts'
 import { locate, type YamlFile } from './yaml.ts'
+import { isObject } from '../json.ts'
 
 interface CheckResult<T> {
   value: T
@@ -37,7 +38,7 @@ export function checkTree<T>(
   // What is overridden is not looked at: its variables need not be set.
   for (const { pointer } of overrides) setAt(own, pointer, undefined)
   const { value, shown, troubles } = substitute(own, env)
-  if (!isSection(value)) return { troubles }
+  if (!isObject(value)) return { troubles }
   for (const { pointer, value: over, secret } of overrides) {
     setAt(value, pointer, over)
     if (secret) shown.set(pointer, '***')

@@ -1,5 +1,6 @@
 import { shownHost } from '../contracts/index.ts'
-import { isSection, mapTexts, setAt, type Section } from './tree.ts'
+import { mapTexts, setAt, type Section } from './tree.ts'
+import { isObject } from '../json.ts'
 
 /** Keys whose text is a secret, whatever it looks like. */
 const secretName =
@@ -38,7 +39,7 @@ export function maskUrls(text: string): string {
  */
 export function maskedCopy(tree: Section, instead: ReadonlyMap<string, string>): Section {
   const copy = mapTexts(tree, (text, pointer) => (secretName.test(pointer) ? '***' : maskUrls(text)))
-  if (!isSection(copy)) return {}
+  if (!isObject(copy)) return {}
   for (const [pointer, text] of instead) setAt(copy, pointer, maskUrls(text))
   return copy
 }

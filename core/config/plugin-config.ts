@@ -5,8 +5,9 @@ import { Type, type Static } from 'typebox'
 import { checkTree, type Check, compile } from './check.ts'
 import { maskedCopy } from './mask.ts'
 import { ConfigError, type ConfigProblem, suggestion } from './problems.ts'
-import { type Environment, type TreeProblem, mergeOver, type Section, pointerOf, isSection } from './tree.ts'
+import { type Environment, type TreeProblem, mergeOver, type Section, pointerOf } from './tree.ts'
 import { locate, readYaml } from './yaml.ts'
+import { isObject } from '../json.ts'
 
 export interface PluginConfigSources {
   kind: 'chain' | 'connector'
@@ -86,7 +87,7 @@ function chainConfig(tree: Section, { validate, env, networks, home }: ChainChec
   for (const network of networks ?? Object.keys(tree)) {
     const at = pointerOf([network])
     const entry = Object.hasOwn(tree, network) ? tree[network] : {}
-    if (!isSection(entry)) {
+    if (!isObject(entry)) {
       troubles.push({
         pointer: at,
         problem: 'is of the wrong type',
@@ -183,7 +184,7 @@ function compilePluginSchema(schema: unknown, plugin: string): ValidateFunction<
         cure: 'This is a defect of the plugin: tell its author, or disable it in plugins.disabled.',
       },
     ])
-  if (!isSection(schema)) throw refuse('is not a JSON Schema object')
+  if (!isObject(schema)) throw refuse('is not a JSON Schema object')
   // Such a schema would validate by a promise.
   if (schema['$async'] === true) throw refuse('is an asynchronous schema')
   const text = JSON.stringify(schema)

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { distance } from 'fastest-levenshtein'
-import { pointerOf, type TreeProblem, isSection } from './tree.ts'
+import { pointerOf, type TreeProblem } from './tree.ts'
+import { isObject } from '../json.ts'
 
 /** One thing that is wrong in the configuration, and what to do about it. Never holds a value: it could be a secret. */
 export interface ConfigProblem {
@@ -73,12 +74,12 @@ function isBranchOf(error: ErrorObject, choice: ErrorObject): boolean {
 function trouble({ keyword, instancePath, params, parentSchema, data, message }: ErrorObject, alsoKnown: readonly string[]): TreeProblem {
   const name = (key: string) => String(Object.hasOwn(params, key) ? params[key] : '')
   const schema: unknown = parentSchema
-  const properties = isSection(schema) && isSection(schema['properties']) ? schema['properties'] : {}
+  const properties = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {}
   switch (keyword) {
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const key = name(keyword === 'additionalProperties' ? 'additionalProperty' : 'unevaluatedProperty')
-      const patterns = isSection(schema) && isSection(schema['patternProperties']) ? Object.keys(schema['patternProperties']) : []
+      const patterns = isObject(schema) && isObject(schema['patternProperties']) ? Object.keys(schema['patternProperties']) : []
       const known = [...Object.keys(properties), ...alsoKnown]
       const cure = known.length === 0 && patterns.length > 0 ? `Use a key that matches ${patterns.join(' or ')}.` : suggestion(key, known)
       return { pointer: instancePath + pointerOf([key]), problem: 'is not a known key', cure }
@@ -91,7 +92,7 @@ function trouble({ keyword, instancePath, params, parentSchema, data, message }:
       return {
         pointer: instancePath + pointerOf([name('propertyName')]),
         problem: 'is not a key that can stand here',
-        cure: `Use ${isSection(schema) ? expected(schema['propertyNames']) : 'another key'}.`,
+        cure: `Use ${isObject(schema) ? expected(schema['propertyNames']) : 'another key'}.`,
       }
     case 'uniqueItems':
       return { pointer: instancePath, problem: 'lists the same entry twice', cure: 'Keep one of them.' }
@@ -135,7 +136,7 @@ function isChoice({ keyword }: ErrorObject): boolean {
 
 /** Says in words what a JSON Schema asks for: "a whole number from 1 to 65535 (TCP port), for example 15888". */
 export function expected(schema: unknown): string {
-  if (!isSection(schema)) return 'a value'
+  if (!isObject(schema)) return 'a value'
   const description = typeof schema['description'] === 'string' ? ` (${schema['description'].replace(/\.$/, '')})` : ''
   const value = schema['default']
   const example = ['string', 'number', 'boolean'].includes(typeof value) ? `, for example ${String(value)}` : ''

@@ -1,7 +1,8 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { type ConfigProblem, expected } from './problems.ts'
-import { isSection, type Section, variable, type Environment } from './tree.ts'
+import { type Section, variable, type Environment } from './tree.ts'
 import { locate, type YamlFile } from './yaml.ts'
+import { isObject } from '../json.ts'
 
 const closed = <P extends Record<string, TSchema>>(properties: P) => Type.Object(properties, { additionalProperties: false })
 const seconds = (value: number, description: string) => Type.Number({ exclusiveMinimum: 0, maximum: 3600, default: value, description })
@@ -128,8 +129,8 @@ function settingsFile(file: SettingsFile['file'], schema: unknown, prefix: strin
 }
 
 function propertiesOf(schema: unknown): [string, Section][] {
-  const properties = isSection(schema) && isSection(schema['properties']) ? schema['properties'] : {}
-  return Object.entries(properties).flatMap(([key, value]) => (isSection(value) ? [[key, value]] : []))
+  const properties = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {}
+  return Object.entries(properties).flatMap(([key, value]) => (isObject(value) ? [[key, value]] : []))
 }
 
 function keysOf(schema: unknown, pointer: string, prefix: string): SettingKey[] {
@@ -159,7 +160,7 @@ const cure = `Write it into a file that only the user of Sluice can read, and na
 /** Reports a passphrase in a place where it must not stand, and takes it out of what was read. */
 export function refusePassphrase(yaml: YamlFile | undefined, env: Environment, problems: ConfigProblem[]): void {
   const wallet = yaml?.value['wallet']
-  if (yaml && isSection(wallet) && wallet['passphrase'] !== undefined) {
+  if (yaml && isObject(wallet) && wallet['passphrase'] !== undefined) {
     const pointer = '/wallet/passphrase'
     problems.push({ ...locate(pointer, [yaml], yaml.file), problem: 'may not stand in a file of settings', cure })
     delete wallet['passphrase']

@@ -1,10 +1,8 @@
+import { isObject } from '../json.ts'
+
 /** A mapping of a configuration file. */
 export interface Section {
   [key: string]: unknown
-}
-
-export function isSection(value: unknown): value is Section {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What a layer says goes over what is below: mappings are merged, all else (lists too) is replaced; null says nothing. */
@@ -13,7 +11,7 @@ export function mergeOver(below: Section, over: Section): Section {
   for (const [key, value] of Object.entries(over)) {
     if (value === null || value === undefined) continue
     const beneath = Object.hasOwn(merged, key) ? merged[key] : undefined
-    merged[key] = isSection(value) ? mergeOver(isSection(beneath) ? beneath : {}, value) : structuredClone(value)
+    merged[key] = isObject(value) ? mergeOver(isObject(beneath) ? beneath : {}, value) : structuredClone(value)
   }
   return merged
 }
@@ -22,7 +20,7 @@ export function getAt(tree: unknown, pointer: string): unknown {
   let at = tree
   for (const segment of segmentsOf(pointer)) {
     if (Array.isArray(at)) at = at[Number(segment)]
-    else if (isSection(at) && Object.hasOwn(at, segment)) at = at[segment]
+    else if (isObject(at) && Object.hasOwn(at, segment)) at = at[segment]
     else return undefined
   }
   return at
@@ -35,14 +33,14 @@ export function setAt(tree: Section, pointer: string, value: unknown): void {
   const parent = getAt(tree, pointerOf(segments))
   if (last === undefined) return
   if (Array.isArray(parent)) parent[Number(last)] = value
-  else if (isSection(parent)) parent[last] = value
+  else if (isObject(parent)) parent[last] = value
 }
 
 /** A copy in which each text was replaced by what `change` makes of it. */
 export function mapTexts(value: unknown, change: (text: string, pointer: string) => string, pointer = ''): unknown {
   if (typeof value === 'string') return change(value, pointer)
   if (Array.isArray(value)) return value.map((item, index) => mapTexts(item, change, pointer + pointerOf([index])))
-  if (!isSection(value)) return value
+  if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapTexts(item, change, pointer + pointerOf([key]))]))
 }
 

@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { LineCounter, parseDocument, isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
 import type { ConfigProblem } from './problems.ts'
-import { dottedPath, isSection, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
+import { dottedPath, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
+import { isObject } from '../json.ts'
 
 /** A configuration file that was read: its mapping, and where in the file each key stands. */
 export interface YamlFile {
@@ -55,7 +56,7 @@ export function readYaml(path: string, file: string, problems: ConfigProblem[]):
   for (const { pointer, line, problem, cure } of traps) report(problem, cure, pointer, line)
   if (traps.length > 0) return undefined
   if (value === null) return { file, value: {}, lines }
-  if (isSection(value)) return { file, value, lines }
+  if (isObject(value)) return { file, value, lines }
   report('is not a mapping', 'Write `key: value` lines at the top level.', '', 1)
   return undefined
 }

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { StartError } from '../config/problems.ts'
+import { isObject } from '../json.ts'
 
 export const host = '127.0.0.1'
 export const chainId = 31337
@@ -128,8 +129,7 @@ function missing(what: string, cause?: unknown): DevnetError {
 }
 
 function versionOf(manifest: unknown): string {
-  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest && typeof manifest.version === 'string')
-    return manifest.version
+  if (isObject(manifest) && 'version' in manifest && typeof manifest.version === 'string') return manifest.version
   throw new Error('The package of anvil has no version.')
 }
 
@@ -145,7 +145,7 @@ export function rpcTo(url: string, timeoutMs = 10_000): Rpc {
       signal: AbortSignal.timeout(timeoutMs),
     })
     const answer: unknown = await response.json()
-    if (typeof answer === 'object' && answer !== null && 'result' in answer) return answer.result
+    if (isObject(answer) && 'result' in answer) return answer.result
     throw new Error(`${method}: ${JSON.stringify(answer).slice(0, 500)}`)
   }
 }

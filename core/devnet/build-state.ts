@@ -28,6 +28,7 @@ import type {
   Artifact,
 } from '../contracts/devnet.ts'
 import { DevnetError, chainId, startAnvil, tradingWallets } from './anvil.ts'
+import { isObject } from '../json.ts'
 
 const pluginTimeoutMs = 60_000
 
@@ -197,12 +198,12 @@ function deployerKey(pluginName: string): string {
 /** Imports a plugin's `devnet.ts` and checks its default export. */
 export async function loadDevnetPlugin(file: string): Promise<DevnetPlugin> {
   const module: unknown = await import(pathToFileURL(file).href)
-  if (typeof module === 'object' && module !== null && 'default' in module && isDevnetPlugin(module.default)) return module.default
+  if (isObject(module) && 'default' in module && isDevnetPlugin(module.default)) return module.default
   throw new Error('its default export must be defineDevnet({ name, deploy })')
 }
 
 function isDevnetPlugin(value: unknown): value is DevnetPlugin {
-  if (typeof value !== 'object' || value === null) return false
+  if (!isObject(value)) return false
   if (!('name' in value) || typeof value.name !== 'string' || value.name === '') return false
   const methods = [
     'tokens' in value ? value.tokens : undefined,
@@ -226,7 +227,7 @@ export async function readArtifact(name: string, moduleUrl: string): Promise<Art
 }
 
 function isArtifact(value: unknown): value is Artifact {
-  if (typeof value !== 'object' || value === null) return false
+  if (!isObject(value)) return false
   return (
     'contractName' in value &&
     typeof value.contractName === 'string' &&

@@ -1,5 +1,6 @@
 import { SluiceError } from '../api/index.ts'
 import type { VenueEntry, NetworkEntry } from './registry.ts'
+import { isObject } from '../json.ts'
 
 /** Work of a connector's: where the exchange would refuse it by a code, the error says what that means. */
 export async function explainRefusal<T>(work: Promise<T>, { impl }: Pick<VenueEntry, 'impl'>): Promise<T> {
@@ -18,7 +19,7 @@ export function refusalMeaning(code: string, { impl: { refusals = {} } }: Pick<V
 function explained(error: unknown, venue: Pick<VenueEntry, 'impl'>): unknown {
   if (!(error instanceof SluiceError) || error.name !== 'TRADE_FAILED') return error
   const { details } = error
-  const reason = typeof details === 'object' && details !== null && 'reason' in details ? details.reason : undefined
+  const reason = isObject(details) && 'reason' in details ? details.reason : undefined
   const meaning = typeof reason === 'string' ? refusalMeaning(reason, venue) : undefined
   if (meaning === undefined) return error
   const message = `The transaction would fail, so it was not signed: ${meaning} (${String(reason)}).`
@@ -40,7 +41,7 @@ export async function nameListedTokens<T>(work: Promise<T>, { tokens }: Pick<Net
 function named(error: unknown, listed: NetworkEntry['tokens']['listed']): unknown {
   if (!(error instanceof SluiceError) || error.name !== 'INSUFFICIENT_BALANCE') return error
   const { name, message, details } = error
-  if (typeof details !== 'object' || details === null || !('token' in details)) return error
+  if (!isObject(details) || !('token' in details)) return error
   const found = listed.find(({ address }) => address === details.token)
   if (!found) return error
   return new SluiceError(name, message.replaceAll(found.address, found.symbol), {

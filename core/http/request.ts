@@ -5,6 +5,7 @@ import bodyParser from 'koa-bodyparser'
 import { interfaceVersion, SluiceError, badFields, type Endpoint } from '../api/index.ts'
 import type { Caller } from '../handlers/caller.ts'
 import { fieldsReader, type FieldsReader } from '../handlers/read-fields.ts'
+import { isObject } from '../json.ts'
 
 /** What the pipeline knows of a request and its answer. */
 export interface RequestState {
@@ -68,8 +69,7 @@ function refuseOtherTypes(ctx: Koa.Context): void {
 
 function refuseOtherJson({ request }: Koa.Context): void {
   const body: unknown = request.body
-  if (body !== undefined && (typeof body !== 'object' || body === null || Array.isArray(body)))
-    throw new SluiceError('INCOMPLETE_PARAMS', noJson)
+  if (body !== undefined && !isObject(body)) throw new SluiceError('INCOMPLETE_PARAMS', noJson)
   if (typeof request.rawBody === 'string') refuseInexactNumbers(request.rawBody)
 }
 

@@ -10,6 +10,7 @@ import { readIdempotencyKey, type Idempotency, type Answer } from '../transactio
 import type { KeyClaim } from '../transactions/journal/journal.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import { responseHeaders, type RequestState, cachedQueryReader, requestReader } from './request.ts'
+import { isObject } from '../json.ts'
 
 export interface RouteParts {
   services: Services
@@ -137,11 +138,11 @@ const nothing: Record<string, unknown> = Object.freeze({})
 
 const bodyOf = (ctx: Koa.Context): Record<string, unknown> => {
   const body: unknown = ctx.request.body
-  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : nothing
+  return isObject(body) ? body : nothing
 }
 
 const hasEnvelope = ({ response }: Endpoint) =>
-  'properties' in response && typeof response.properties === 'object' && response.properties !== null && 'latency' in response.properties
+  'properties' in response && isObject(response.properties) && 'latency' in response.properties
 
 /** To the microsecond: more digits are the clock's noise. */
 const secondsSince = (startedAtMs: number) => Math.round((performance.now() - startedAtMs) * 1000) / 1e6

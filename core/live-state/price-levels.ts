@@ -1,5 +1,6 @@
 import type { BookSide, Level } from '../contracts/index.ts'
 import { canonicalDecimal, compareCanonical } from '../decimal.ts'
+import { isObject } from '../json.ts'
 
 /** One side of a book, sorted best first. */
 export interface PriceLevels {
@@ -87,7 +88,7 @@ function readLevels(levels: readonly Level[], direction: number): { sorted: Leve
 }
 
 const isLevel = (level: unknown): level is { price: unknown; quantity: unknown } =>
-  typeof level === 'object' && level !== null && 'price' in level && 'quantity' in level
+  isObject(level) && 'price' in level && 'quantity' in level
 
 /** Why the two sides are no book; undefined if they are. */
 export const crossedBy = (buys: PriceLevels, sells: PriceLevels): string | undefined =>

@@ -1,3 +1,5 @@
+import { isObject } from '../json.ts'
+
 /** Throws where what a verb gave is not what the contract says. `args` is what it was called with. */
 export type Check = (answer: unknown, args: readonly unknown[]) => void
 
@@ -5,8 +7,6 @@ export function object(what: string, value: unknown): Readonly<Record<string, un
   if (isObject(value)) return value
   throw new Error(`${what} is no object`)
 }
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
 export const isAmount = (value: unknown): value is bigint => typeof value === 'bigint' && value >= 0n
 

@@ -9,6 +9,7 @@ import { deepFreeze, importPlugin, type Description } from './instantiate.ts'
 import type { LoadOptions } from './loaded-plugin.ts'
 import { PluginFault } from './refusal.ts'
 import type { Trials } from './trials.ts'
+import { isObject } from '../json.ts'
 
 /** A plugin whose manifest and configuration are good, and whose code has not entered the server yet. */
 export interface Candidate {
@@ -136,7 +137,7 @@ const isNamesakeChain = (kind: 'chain' | 'connector', name: string, folder: stri
 
 /** First of all: what a later version may have more would only confuse the other checks. */
 function checkApiVersion(manifest: unknown): void {
-  const theirs = typeof manifest === 'object' && manifest !== null && 'apiVersion' in manifest ? manifest.apiVersion : undefined
+  const theirs = isObject(manifest) && 'apiVersion' in manifest ? manifest.apiVersion : undefined
   const [major, minor] =
     /^(\d{1,6})\.(\d{1,6})$/
       .exec(typeof theirs === 'string' ? theirs : '')

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { register } from 'node:module'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { HookData, HookUpdate } from './hook.ts'
+import { isObject } from '../json.ts'
 
 /** Whether the core runs from TypeScript sources or compiled. */
 const inSource = import.meta.url.endsWith('.ts')
@@ -31,7 +32,7 @@ export function threadHere(name: string): URL {
 function entryPoints(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(packageJson.exports).flatMap(([subpath, target]) => {
-      const file = isRecord(target) ? target.default : target
+      const file = isObject(target) ? target.default : target
       if (typeof file !== 'string' || !/\.(ts|js)$/.test(file)) return []
       return [[`${packageJson.name}${subpath.slice(1)}`, new URL(file.replace(/\.(ts|js)$/, extension), codeRoot).href]]
     }),
@@ -49,13 +50,9 @@ function readPackageJson(): PackageJson {
   for (const candidate of [new URL('package.json', codeRoot), new URL('../package.json', codeRoot)]) {
     if (!existsSync(candidate)) continue
     const { name, version, exports }: Partial<Record<string, unknown>> = JSON.parse(readFileSync(candidate, 'utf8'))
-    if (typeof name === 'string' && typeof version === 'string' && isRecord(exports)) return { name, version, exports }
+    if (typeof name === 'string' && typeof version === 'string' && isObject(exports)) return { name, version, exports }
   }
   throw new Error(`No package.json with "exports" beside ${codeRoot.href}: the installation is incomplete, install it again.`)
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 let port: MessagePort | undefined

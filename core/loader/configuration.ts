@@ -3,6 +3,7 @@ import { ConfigError } from '../config/problems.ts'
 import { type Manifest, type Bridge, type ConnectorConfig, bridgesSchema } from '../contracts/index.ts'
 import type { LoadedChain } from './loaded-plugin.ts'
 import { PluginFault, faultOf } from './refusal.ts'
+import { isObject } from '../json.ts'
 
 interface NetworkName {
   readonly chain: string
@@ -49,7 +50,7 @@ export function checkNetworkKeys(name: string, config: unknown, manifest: Manife
   const known = manifest.available_networks.flatMap(({ chain, networks }) =>
     networks.flatMap((network) => [network, longKey(chain, network)]),
   )
-  const bridges = isRecord(config) && isRecord(config.bridges) ? Object.keys(config.bridges) : []
+  const bridges = isObject(config) && isObject(config.bridges) ? Object.keys(config.bridges) : []
   for (const [of, keys] of Object.entries({ contractAddresses: contractAddresses(config).keys(), bridges })) {
     const unknown = [...keys].filter((key) => !known.includes(key))
     if (unknown.length > 0) {
@@ -63,7 +64,7 @@ export function checkNetworkKeys(name: string, config: unknown, manifest: Manife
 }
 
 function contractAddresses(config: unknown): ReadonlyMap<string, Addresses> {
-  if (!isRecord(config) || !isRecord(config.contractAddresses)) return new Map()
+  if (!isObject(config) || !isObject(config.contractAddresses)) return new Map()
   return new Map(
     Object.entries(config.contractAddresses).map(([network, entry]): [string, Addresses] => {
       if (isAddresses(entry)) return [network, entry]
@@ -81,11 +82,7 @@ function longKey(chain: string, network: string): string {
 }
 
 function isAddresses(entry: unknown): entry is Addresses {
-  return isRecord(entry) && Object.values(entry).every((address) => typeof address === 'string')
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject(entry) && Object.values(entry).every((address) => typeof address === 'string')
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   type Plugin,
 } from '../contracts/index.ts'
 import { PluginFault, faultOf } from './refusal.ts'
+import { isObject } from '../json.ts'
 
 /** `create` of a chain on one network, and a check of what it gave. Runs alike on trial and for good. Throws PluginFault. */
 export function instantiateChain(plugin: ChainPlugin, venue: ChainVenue<unknown>): Chain {
@@ -44,7 +45,7 @@ export function instantiateConnector(
   const connector = created<Partial<Connector>>(() => plugin.create(frozen(venue)), venue)
   for (const type of tradingTypes) {
     const implementation: unknown = connector[type]
-    if (typeof implementation !== 'object' || implementation === null) throw missing(`trading type ${type} is declared and not implemented`)
+    if (!isObject(implementation)) throw missing(`trading type ${type} is declared and not implemented`)
     requireVerbs(implementation, type, tradingVerbs[type])
     if (type.endsWith('CLOB')) requireBooks(Reflect.get(implementation, 'books'), type)
   }
@@ -53,7 +54,7 @@ export function instantiateConnector(
 
 /** That the exchange tells of itself, or that are followed on its chain. */
 function requireBooks(books: unknown, type: string): void {
-  if (typeof books !== 'object' || books === null) throw missing(`${type} has no books`)
+  if (!isObject(books)) throw missing(`${type} has no books`)
   if ('watch' in books) return requireVerbs(books, `books of ${type}`, ['watch', 'snapshot'])
   requireVerbs(books, `books of ${type}`, ['keysOf', 'load', 'apply', 'keyOfMarket', 'show'])
   if (!Array.isArray(Reflect.get(books, 'follow'))) throw missing(`books of ${type} has no list called follow`)
@@ -66,7 +67,7 @@ function created<T>(create: () => T, { chain, network }: { chain: string; networ
   } catch (thrown) {
     throw faultOf(thrown, 'create', `Correct what create() does for ${chain} ${network}, or its configuration.`)
   }
-  if (typeof implementation !== 'object' || implementation === null) throw missing('create() returned no object')
+  if (!isObject(implementation)) throw missing('create() returned no object')
   if ('then' in implementation)
     throw new PluginFault('create', 'create() returned a promise', 'Wire in create() without awaiting, and do what needs I/O in start().')
   for (const life of ['start', 'stop']) {
@@ -111,7 +112,7 @@ export async function importPlugin(entry: string): Promise<ImportedPlugin> {
   let exported: unknown
   try {
     const module: unknown = await import(pathToFileURL(entry).href)
-    exported = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined
+    exported = isObject(module) && 'default' in module ? module.default : undefined
   } catch (thrown) {
     const isMissing = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND'
     throw faultOf(
@@ -171,10 +172,6 @@ function isPlugin(value: unknown): value is Plugin {
     'name' in value.family &&
     typeof value.family.name === 'string'
   )
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
 
 /** Freezes plain data to its leaves. */

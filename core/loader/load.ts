@@ -11,6 +11,7 @@ import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues } f
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
 import { startTrials } from './trials.ts'
+import { isObject } from '../json.ts'
 
 export interface LoadResult {
   /** Chains first, then connectors; by name. */
@@ -168,7 +169,7 @@ export function tryPlugins(settings: Settings, folders: readonly string[] = sett
 /** Puts the devnet's network at the devnet's address, or takes it out where no devnet runs. */
 function withDevnet<C extends Record<string, unknown>>(config: C, devnetUrl: string | undefined): C {
   const { [devnetNetwork.network]: local, ...others } = config
-  if (devnetUrl === undefined || typeof local !== 'object' || local === null) return others as C
+  if (devnetUrl === undefined || !isObject(local)) return others as C
   return { ...config, [devnetNetwork.network]: { ...local, rpcUrls: [devnetUrl] } }
 }
 

@@ -1,5 +1,6 @@
 import { orderStates, orderTypes, timesInForce } from '../contracts/index.ts'
-import { checkPlan, object, invalid, isObject, type Check } from './amm-answers.ts'
+import { checkPlan, object, invalid, type Check } from './amm-answers.ts'
+import { isObject } from '../json.ts'
 
 /** Digits with at most one point: what stands in exponents, or is no number, would be shown and reckoned with as it is. */
 const decimal = /^\d{1,100}(\.\d{1,100})?$/

@@ -243,7 +243,7 @@ export async function decryptKey(json: string, passphrase: string, file: string)
   } catch (error) {
     if (error instanceof KeyFileError) throw error
     // ethers names the argument that it refuses. Its message may quote the file's content, so it is not passed on.
-    const argument = typeof error === 'object' && error !== null && 'argument' in error ? error.argument : undefined
+    const argument = isObject(error) && 'argument' in error ? error.argument : undefined
     if (argument === 'password')
       throw new KeyFileError(`The passphrase does not open ${file}. All keys of the keystore have one passphrase: give that one.`, true)
     if (argument === 'address') throw otherKey

@@ -6,6 +6,7 @@ import { poolToken, priceSwap } from './price.ts'
 import { poolAsOf, type Pool, type PoolProtocol, type Place, type PoolMemory } from './protocol.ts'
 import { type QuoterOptions, routePairs, requireDifferentTokens } from './quoter.ts'
 import { getOrCreate, poolGraphOf, type PoolEdge, type PoolGraph, type RouteOptions, routeOptionsOf } from './routing/graph.ts'
+import { isObject } from '../../core/json.ts'
 
 /** The graph that was made of some states, and when it holds. */
 interface CachedGraph {
@@ -95,10 +96,9 @@ export interface CachedPool {
   readonly pool: Pool | null
 }
 
-const isCachedPool = (state: unknown): state is CachedPool =>
-  typeof state === 'object' && state !== null && 'protocol' in state && 'pool' in state
+const isCachedPool = (state: unknown): state is CachedPool => isObject(state) && 'protocol' in state && 'pool' in state
 
-const isPlace = (about: unknown): about is Place => typeof about === 'object' && about !== null && 'address' in about
+const isPlace = (about: unknown): about is Place => isObject(about) && 'address' in about
 
 const poolKey = ({ address }: Place): string => address.toLowerCase()
 

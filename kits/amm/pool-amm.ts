@@ -5,6 +5,7 @@ import { followedPricing } from './followed-pricing.ts'
 import type { PoolExchange, Router } from './protocol.ts'
 import { quoter, routerChecks } from './quoter.ts'
 import { partsOf } from './swap-plan.ts'
+import { isObject } from '../../core/json.ts'
 
 /**
  * The trading type AMM of an exchange made of pools, of one kind or of several. `spenders` are its routers, by name.
@@ -68,9 +69,9 @@ export function poolAMM(
 
 /** The labels under `versions` of a connector's configuration. Undefined if there are none. */
 export function listedVersions(config: unknown): readonly string[] | undefined {
-  if (typeof config !== 'object' || config === null || !('versions' in config)) return undefined
+  if (!isObject(config) || !('versions' in config)) return undefined
   const { versions } = config
-  return typeof versions === 'object' && versions !== null ? Object.keys(versions) : undefined
+  return isObject(versions) ? Object.keys(versions) : undefined
 }
 
 /** The networks of a table of deployments, as a manifest names them. The keys of the table are `<chain>/<network>`. */

@@ -1,12 +1,13 @@
 import { toQuantity } from 'ethers/utils'
 import { SluiceError, type At, type Chain, type Head, type HeadChanges, type Interest } from '../../core/contracts/index.ts'
-import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
+import { type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { numberOf, quantityOf } from './encoding.ts'
 import type { Evm, FoundLog } from './types.ts'
 import { accountCalls, accountChange, accountsOf, parseInterest, logFilters } from './wallets.ts'
 import { readBlock } from './rpc.ts'
 import { parseLog } from './receipts.ts'
+import { isObject } from '../../core/json.ts'
 
 /** For how long contracts are named, after nodes refused a filter without addresses. Other nodes may answer then. */
 const namedMs = 60_000

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../core/contracts/index.ts'
 import type { At, Checked, FeeWish, Need, Token, Head, Recall } from '../../core/contracts/index.ts'
-import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
+import { type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
 import { fundsInPendingTransactions, insufficientGasFunds, insufficientBalance, shortage } from '../nodes/rails.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { isBytes, nativeAddress, quantityOf } from './encoding.ts'
@@ -14,6 +14,7 @@ import { chargeCalls, chargesOf } from './op-stack.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { EvmIntent, Call, CallResult, EvmReader } from './types.ts'
 import { followedAccounts, isAccount, createHoldings, isHolding } from './wallets.ts'
+import { isObject } from '../../core/json.ts'
 
 /** What the rail of one network goes by. */
 export interface EvmRailOptions {

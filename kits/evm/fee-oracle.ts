@@ -1,9 +1,10 @@
 import type { At, Head, Log } from '../../core/contracts/index.ts'
-import { isObject, withSignal, type Rpc } from '../nodes/dialect.ts'
+import { withSignal, type Rpc } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { readBlock, type Block } from './rpc.ts'
 import { quantityOf } from './encoding.ts'
 import { max } from './fees.ts'
+import { isObject } from '../../core/json.ts'
 
 /** For how many blocks base fees are kept. */
 const maxBaseFees = 64

@@ -1,11 +1,12 @@
 import { toBeHex } from 'ethers/utils'
 import { SluiceError, type Json } from '../../core/contracts/index.ts'
-import { isObject, type RpcAnswer } from '../nodes/dialect.ts'
+import { type RpcAnswer } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/rpc.ts'
 import { quantityOf } from './encoding.ts'
 import { min } from './fees.ts'
 import { revertReason, errorMeaning, revertData } from './node-errors.ts'
 import type { EvmIntent, GasProfile } from './types.ts'
+import { isObject } from '../../core/json.ts'
 
 /** A plain transfer to an account without code costs exactly this (yellow paper, G_transaction): no margin is needed. */
 const transferGas = 21_000n

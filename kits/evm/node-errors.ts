@@ -1,8 +1,9 @@
 import { AbiCoder } from 'ethers/abi'
-import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
+import { type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
 import { quoteNode, invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { isBytes } from './encoding.ts'
 import type { CallResult } from './types.ts'
+import { isObject } from '../../core/json.ts'
 
 /** What the error of a node means, for a transaction or its simulation. */
 export type ErrorMeaning =

@@ -1,8 +1,9 @@
 import { verifyAuthorization } from 'ethers/hash'
 import { toQuantity } from 'ethers/utils'
 import type { Standing, At } from '../../core/contracts/index.ts'
-import { isObject, type Rpc } from '../nodes/dialect.ts'
+import { type Rpc } from '../nodes/dialect.ts'
 import { quantityOf } from './encoding.ts'
+import { isObject } from '../../core/json.ts'
 
 /** An account's next nonce: by its transactions in blocks, and with those in the mempool. */
 type Counts = { readonly latest: number; readonly pending: number }

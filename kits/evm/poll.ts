@@ -1,6 +1,6 @@
 import { toQuantity } from 'ethers/utils'
 import { SluiceError, type At, type Head, type Look, type Sighting, type OpenAttempt } from '../../core/contracts/index.ts'
-import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
+import { type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
 import { createBoundedCache } from '../nodes/rails.ts'
 import { resultOf } from '../nodes/rpc.ts'
 import { quantityOf, isBytes } from './encoding.ts'
@@ -9,6 +9,7 @@ import { revertData, revertReason, errorMeaning } from './node-errors.ts'
 import { type NonceCounts, findNonceUser, type NonceUser } from './nonces.ts'
 import { readReceipt } from './receipts.ts'
 import { readBlock, type Block } from './rpc.ts'
+import { isObject } from '../../core/json.ts'
 
 type Attempt = Omit<OpenAttempt<string, number, EvmFees>, 'step'>
 

@@ -1,10 +1,11 @@
 import { Interface, Result, type EventFragment } from 'ethers'
 import type { At, Transaction, Json } from '../../core/contracts/index.ts'
-import { isObject, type Rpc } from '../nodes/dialect.ts'
+import { type Rpc } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
 import { readBlock } from './rpc.ts'
 import type { EvmLog, EvmReceipt, Evm, FoundLog } from './types.ts'
+import { isObject } from '../../core/json.ts'
 
 /** Reads the result of `eth_getTransactionReceipt`. Undefined if it is not a receipt. */
 export function readReceipt(raw: unknown): EvmReceipt | undefined {
@@ -136,7 +137,7 @@ function jsonOf(value: unknown): Json {
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Result) return value.toArray().map(jsonOf)
   // The log has only the hash of an indexed string or array.
-  if (typeof value === 'object' && value !== null && 'hash' in value) return jsonOf(value.hash)
+  if (isObject(value) && 'hash' in value) return jsonOf(value.hash)
   return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? value : null
 }
 

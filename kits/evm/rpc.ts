@@ -1,7 +1,8 @@
 import type { Head } from '../../core/contracts/index.ts'
-import { type Rpc, type Dialect, isObject, type RpcAnswer, type RpcCall, type ReportedHead, NodeFailure } from '../nodes/dialect.ts'
+import { type Rpc, type Dialect, type RpcAnswer, type RpcCall, type ReportedHead, NodeFailure } from '../nodes/dialect.ts'
 import { createRpc, type RpcOptions, invalidAnswer } from '../nodes/rpc.ts'
 import { quantityOf, isBytes } from './encoding.ts'
+import { isObject } from '../../core/json.ts'
 
 /** The nodes of one EVM network. */
 export function evmRpc({ chainId, ...options }: Omit<RpcOptions, 'dialect'> & { chainId: number }): Rpc {

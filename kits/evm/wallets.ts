@@ -5,6 +5,7 @@ import { invalidAnswer } from '../nodes/rpc.ts'
 import { addressInTopic, addressWord, nativeAddress, quantityOf, word, wordAt, wordCount } from './encoding.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { Evm, FoundLog, EvmReader } from './types.ts'
+import { isObject } from '../../core/json.ts'
 
 /** A wallet's native coin and nonce counts, as read at a block. */
 export interface Account {
@@ -16,7 +17,7 @@ export interface Account {
   readonly pending: number
 }
 
-export const isAccount = (state: unknown): state is Account => typeof state === 'object' && state !== null && 'nativeRaw' in state
+export const isAccount = (state: unknown): state is Account => isObject(state) && 'nativeRaw' in state
 
 /** Calls for one wallet. */
 const callsPerWallet = 3
@@ -125,7 +126,7 @@ export interface Holding {
   readonly allowances: ReadonlyMap<string, bigint>
 }
 
-export const isHolding = (state: unknown): state is Holding => typeof state === 'object' && state !== null && 'allowances' in state
+export const isHolding = (state: unknown): state is Holding => isObject(state) && 'allowances' in state
 
 interface Holdings {
   /** By owner and token. `about` and `more` are spenders. */

@@ -137,10 +137,6 @@ export function noNodeLeft(network: string, failures: readonly NodeFailure[], re
       })
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Waits for shared work only as long as this caller wants to; the work itself goes on. */
 export function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {

@@ -1,5 +1,6 @@
 import { Pool } from 'undici'
-import { NodeFailure, onAbort, type Dialect, isObject, type RpcAnswer } from './dialect.ts'
+import { NodeFailure, onAbort, type Dialect, type RpcAnswer } from './dialect.ts'
+import { isObject } from '../../core/json.ts'
 
 /** Enough for the logs of a busy block range; a node that sends more is cut off. */
 const maxResponseBytes = 32 * 1024 * 1024

@@ -244,7 +244,6 @@ export function quoteNode(message: string): string {
 // JSON-RPC over several nodes, for the kits of chain families.
 export type { Dialect, ReportedHead as SeenHead } from './dialect.ts'
 export { createHeadFeed } from './head-feed.ts'
-export { isObject } from './dialect.ts'
 export { NodeFailure } from './dialect.ts'
 export { RpcError } from './dialect.ts'
 export { defaultPollingSeconds, defaultRequestTimeoutSeconds, nodeSettings, refuseBadUrls } from './settings.ts'

@@ -2,6 +2,7 @@ import type { LogDescription } from 'ethers'
 import type { ActionOutcome, Json, OrderState } from '../../core/contracts/index.ts'
 import { oasisAbi, isSameAddress } from './contract.ts'
 import { bookPriceOf, formatRaw } from '../../core/decimal.ts'
+import { isObject } from '../../core/json.ts'
 
 /** The outcome of an order or a cancel, from the market's events in its transaction. @throws where memo or receipt are not of an order */
 export function outcome(receipt: Json, memoJson: Json): readonly ActionOutcome[] {
@@ -90,9 +91,6 @@ function readMemo(memo: Json): CreateMemo | CancelMemo | undefined {
   const amounts = { amountRaw: BigInt(amountRaw), quoteRaw: BigInt(quoteRaw) }
   return { market, owner, side, atOnce, base, quote, decimals, baseDecimals, ...amounts }
 }
-
-const isObject = (value: Json): value is { readonly [key: string]: Json } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 type ParsedLog = Pick<LogDescription, 'name' | 'args'>
 

@@ -2,6 +2,7 @@ import { getAddress } from 'ethers'
 import type { Json, PerpFill, Ratio, PerpMarketName } from '../../core/contracts/index.ts'
 import type { EvmLog, EvmReceipt } from '../evm/types.ts'
 import { curieAbi } from './abi.ts'
+import { isObject } from '../../core/json.ts'
 
 const size = (raw: bigint) => (raw < 0n ? -raw : raw)
 /** The precision of openNotional, since the exchange rounds its ratio of 18 decimals. */
@@ -87,10 +88,9 @@ export const writeMemo = ({ house, trader, market: { id, base, quote, baseDecima
 
 /** Undefined for other memos: a deposit has no fill. */
 function readMemo(memo: Json): PerpMemo | undefined {
-  if (typeof memo !== 'object' || memo === null || !('house' in memo)) return undefined
+  if (!isObject(memo) || !('house' in memo)) return undefined
   const { house, trader, market, closing } = memo
-  if (typeof house !== 'string' || typeof trader !== 'string' || typeof market !== 'object' || market === null || !('id' in market))
-    return undefined
+  if (typeof house !== 'string' || typeof trader !== 'string' || !isObject(market) || !('id' in market)) return undefined
   const { id, base, quote, baseDecimals, quoteDecimals } = market
   if (typeof id !== 'string' || typeof base !== 'string' || typeof quote !== 'string') return undefined
   if (typeof baseDecimals !== 'number' || typeof quoteDecimals !== 'number') return undefined

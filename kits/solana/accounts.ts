@@ -1,8 +1,9 @@
 import type { Token, At, Head } from '../../core/contracts/index.ts'
-import { isObject, type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, ask } from '../nodes/rpc.ts'
 import { contextSlotOf, integerOf, valueOf, confirmed } from './rpc.ts'
 import type { SolanaAccount, SolanaReader } from './types.ts'
+import { isObject } from '../../core/json.ts'
 
 /** https://solana.com/docs/rpc/http/getmultipleaccounts: "up to a maximum of 100". */
 const mostPerCall = 100

@@ -1,5 +1,5 @@
 import { SluiceError, type At, type Sighting, type Json, type OpenAttempt } from '../../core/contracts/index.ts'
-import { type Ask, type RpcAnswer, type RpcCall, isObject } from '../nodes/dialect.ts'
+import { type Ask, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { accountsCalls, readAccount } from './accounts.ts'
 import type { SolanaFees } from './fees.ts'
 import { finalDepth } from './network.ts'
@@ -7,6 +7,7 @@ import type { SolanaRailOptions } from './rail.ts'
 import { finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts'
 import { isDurableNonce, nonceIn, readFinal, type BlockhashSequence, type SolanaSequence, blockhashBlocks } from './sequence.ts'
 import { readSignatureStatus, type SignatureStatus } from './transactions.ts'
+import { isObject } from '../../core/json.ts'
 
 /**
  * What one node says of an attempt that seems to be over.

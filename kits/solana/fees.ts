@@ -1,9 +1,9 @@
 import { badFields, type FeeWish, type GasTerms } from '../../core/contracts/index.ts'
 import { MAX_COMPUTE_UNIT_LIMIT } from '@solana-program/compute-budget'
 import type { SolanaFeePolicy } from './network.ts'
-import { isObject } from '../nodes/dialect.ts'
 import { integerOf } from './rpc.ts'
 import type { SolanaIntent } from './types.ts'
+import { isObject } from '../../core/json.ts'
 
 /** What a transaction asks for: compute units, and micro-lamports for each, a decimal string. */
 export type SolanaFees = { readonly computeUnits: number; readonly price: string }

@@ -17,13 +17,14 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit'
 import { type Prepared, type Sealed, type Signable, SluiceError, type Json, type At, type Reception } from '../../core/contracts/index.ts'
-import { isObject, type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, quoteNode, sendToAll } from '../nodes/rpc.ts'
 import { budgetOf, type ComputeBudget, type SolanaFees } from './fees.ts'
 import { confirmed, jsonOfNode, numberOf, valueOf } from './rpc.ts'
 import { isDurableNonce, type SolanaSequence } from './sequence.ts'
 import { isUnfunded, failureReason } from './transactions.ts'
 import { toKit, type SolanaIntent, nativeAddress } from './types.ts'
+import { isObject } from '../../core/json.ts'
 
 const signatureLength = 64
 

@@ -1,7 +1,8 @@
 import type { Json } from '../../core/contracts/index.ts'
-import { NodeFailure, isObject, type Dialect, type ReportedHead, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { NodeFailure, type Dialect, type ReportedHead, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { slotSeconds } from './network.ts'
 import { canonicalAddress, isTransactionSignature } from './types.ts'
+import { isObject } from '../../core/json.ts'
 
 /** Codes of a node that cannot serve for now: https://solana.com/docs/rpc, agave `rpc-client-api/src/custom_error.rs`. */
 const unhealthy = -32005

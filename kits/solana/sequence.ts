@@ -1,10 +1,11 @@
 import { NonceState, SYSTEM_PROGRAM_ADDRESS, getNonceDecoder, getNonceSize } from '@solana-program/system'
 import { badFields, SluiceError, type Standing, type At } from '../../core/contracts/index.ts'
-import { isObject, type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts, tryDecode } from './accounts.ts'
 import { confirmed, finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts'
 import type { SolanaAccount } from './types.ts'
+import { isObject } from '../../core/json.ts'
 
 /** For one transaction, until a height is passed. */
 export type BlockhashSequence = {

@@ -9,11 +9,12 @@ import {
 } from '@solana-program/token'
 import { getBase58Encoder } from '@solana/kit'
 import type { At, Transaction, Json } from '../../core/contracts/index.ts'
-import { isObject, type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
+import { type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, quoteNode } from '../nodes/rpc.ts'
 import { noHistory, unknownVersion, valueOf, integerOf, jsonOfNode, numberOf } from './rpc.ts'
 import { token2022Program, tokenProgram } from './tokens.ts'
 import type { Solana, SolanaReceipt } from './types.ts'
+import { isObject } from '../../core/json.ts'
 
 /** A transaction with its receipt; one that is in a block that few voted for yet is pending: one round trip. */
 export async function findTransaction(rpc: Rpc, signature: string, at: At): Promise<Transaction<Solana> | undefined> {

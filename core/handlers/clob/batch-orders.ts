@@ -35,6 +35,7 @@ import {
   type ActionResult,
 } from './submit-actions.ts'
 import { walletOrders, readName, unknownOrder, type FoundOrder } from './wallet-orders.ts'
+import { isObject } from '../../json.ts'
 
 /** Many orders at once, each with what it came to: what is wrong with one keeps no other from going. */
 export const clobBatchOrders: BookHandlerFor<'BatchOrders'> = (type) => async (request, context) => {
@@ -129,7 +130,7 @@ async function readCreates(
 
 /** @throws SluiceError INCOMPLETE_PARAMS where an entry is no object */
 function asFields(written: unknown, field: 'create' | 'cancel'): Readonly<Record<string, unknown>> {
-  if (typeof written === 'object' && written !== null && !Array.isArray(written)) return Object.fromEntries(Object.entries(written))
+  if (isObject(written)) return written
   throw badFields([{ field, problem: 'this entry of it is no JSON object' }])
 }
 
