@@ -29,7 +29,7 @@ describe('an exchange on Solana, by the cards of every AMM', () => {
   after(() => site?.stop())
 
   ammCards(bench, (title, run) => {
-    // The program knows no deadline: what is too late on Solana is in amm-trade.test.ts.
+    // The program knows no deadline: what is too late on Solana is in amm-trade.rest.test.ts.
     if (!title.startsWith('AMM-08')) it(title, run)
   })
 })
