@@ -150,7 +150,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       settings,
       books: liveState.books,
       quotes: liveState.quotes,
-      recalls: liveState.walletChecks,
+      walletChecks: liveState.walletChecks,
       following: liveState.following,
       transactions,
       wallets: { all: signer.wallets },

@@ -190,6 +190,12 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best && best.edits <= Math.max(name.length > 3 ? 2 : 1, Math.floor(name.length / 3)) ? best.candidate : undefined
 }
 
+/** ' (did you mean "x"?)' for a message about an unknown name; empty if no known name is near. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const candidate = nearest(name, known)
+  return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`
+}
+
 /** "Did you mean …?" where there is a near name, else the list of what is known. */
 export function suggestion(name: string, known: readonly string[]): string {
   if (known.length === 0) return 'Remove it: nothing can be set here.'

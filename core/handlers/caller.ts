@@ -1,6 +1,7 @@
-import { SluiceError, type Permission } from '../api/index.ts'
+import type { Permission } from '../api/index.ts'
+import { SluiceError } from '../errors.ts'
 
-/** Who calls: a client certificate and what `conf/clients.yml` says of it. */
+/** Who sends a request: a client certificate and its entry in `conf/clients.yml`. */
 export interface Caller {
   commonName: string
   /** SHA-256 of the certificate. */
@@ -8,7 +9,7 @@ export interface Caller {
   permissions: ReadonlySet<Permission>
   /** Addresses in lower case. */
   wallets: 'all' | ReadonlySet<string>
-  /** Requests a second; absent: no limit of its own. */
+  /** Requests per second; absent: no limit of its own. */
   requestsPerSecond?: number
 }
 
@@ -16,9 +17,10 @@ export const hasPermission = (caller: Caller, permission: Permission) => caller.
 
 export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets === 'all' || wallets.has(address.toLowerCase())
 
-/** Wallets, in lower case, that lists for the caller are narrowed to; undefined: all. */
+/** The wallets, in lower case, that a list for the caller is limited to; undefined: all. */
 export const visibleWallets = ({ wallets }: Caller): ReadonlySet<string> | undefined => (wallets === 'all' ? undefined : wallets)
 
+/** @throws SluiceError FORBIDDEN */
 export function requirePermission(caller: Caller, permission: Permission): void {
   if (hasPermission(caller, permission)) return
   throw new SluiceError(
@@ -27,6 +29,7 @@ export function requirePermission(caller: Caller, permission: Permission): void 
   )
 }
 
+/** @throws SluiceError FORBIDDEN */
 export function requireWallet(caller: Caller, address: string): void {
   if (mayUseWallet(caller, address)) return
   throw new SluiceError(

@@ -8,10 +8,29 @@ import type { WalletChecks } from '../live-state/wallets.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { Caller } from './caller.ts'
-import type { Registry, NetworkEntry, VenueEntry } from './registry.ts'
+import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
 import type { Wallets } from './wallets.ts'
 
-/** What verbs work with, besides their request. */
+/** The function behind an endpoint. The envelope of the response is added around it. */
+export type Handler<N extends EndpointName> = (
+  request: RequestOf<EndpointNamed<N>>,
+  context: RequestContext & TargetContext<EndpointNamed<N>['on']>,
+) => AnswerOf<EndpointNamed<N>> | Promise<AnswerOf<EndpointNamed<N>>>
+
+export type Handlers = { readonly [N in EndpointName]: Handler<N> }
+
+/** One request while it is handled. */
+export interface RequestContext {
+  services: Services
+  caller: Caller
+  requestId: string
+  /** Aborted at the request's deadline. The clock starts when the signal is first read: a response from memory needs none. */
+  signal: AbortSignal
+  /** The request has an Idempotency-Key. */
+  keyed?: IdempotencyContext
+}
+
+/** The parts of the server that handlers use. */
 export interface Services {
   registry: Registry
   transactions: Transactions
@@ -19,46 +38,38 @@ export interface Services {
   settings: Settings
   books: Books
   quotes: Quotes
-  recalls: WalletChecks
+  walletChecks: WalletChecks
   following: Pick<Following, 'expectBlock'>
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string }[]>
 }
 
-/** One request under way. */
-export interface RequestContext {
-  caller: Caller
-  requestId: string
-  /** Its clock starts with the first who asks for it: what is answered at once needs none. */
-  signal: AbortSignal
-  keyed?: IdempotencyContext
-}
-
-/** What the server has looked up for the request, by the endpoint's `on`. */
+/** The network and connector that the request names, by the endpoint's `on`. */
 export type TargetContext<T extends Target> = T extends 'connector'
   ? { network: NetworkEntry; venue: VenueEntry }
   : T extends 'chain'
     ? { network: NetworkEntry }
     : object
 
-/** One function per endpoint. The envelope is added around it. */
-export type Handler<N extends EndpointName> = (
-  request: RequestOf<EndpointNamed<N>>,
-  context: RequestContext & { services: Services } & TargetContext<EndpointNamed<N>['on']>,
-) => AnswerOf<EndpointNamed<N>> | Promise<AnswerOf<EndpointNamed<N>>>
+export type NetworkContext = RequestContext & TargetContext<'chain'>
+export type ConnectorContext = RequestContext & TargetContext<'connector'>
 
-export type Handlers = { readonly [N in EndpointName]: Handler<N> }
-
-/**
- * What follows from a value: at once where it is there, else when it comes. A price from memory waits for nothing, not even for a turn of the
- * event loop, and so costs no promise and no timer.
- */
+/** Applies a function to a value or to what a promise resolves to. A price from memory so costs no promise and no turn of the event loop. */
 export const after = <T, R>(value: T | Promise<T>, make: (value: T) => R | Promise<R>): R | Promise<R> =>
   value instanceof Promise ? value.then(make) : make(value)
 
-/** The signal of a call, which nobody has asked for yet, for those who may never need it. */
-export const lazySignal = (call: Pick<RequestContext, 'signal'>): At => ({
+/** Passes the signal on without reading it, so that the deadline's clock starts only if somebody waits. */
+export const lazySignal = (context: Pick<RequestContext, 'signal'>): At => ({
   get signal() {
-    return call.signal
+    return context.signal
   },
 })
+
+/** Reads something by a connector that the response can do without. A connector that fails here has logged its defect. */
+export function orUndefined<T>(read: () => T | undefined): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}

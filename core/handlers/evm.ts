@@ -1,12 +1,13 @@
-import { badFields, SluiceError } from '../api/index.ts'
-import type { Plan, Token, EvmVerbs } from '../contracts/index.ts'
+import { didYouMean } from '../config/problems.ts'
+import type { EvmVerbs, Plan, Token } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
+import { badFields, SluiceError } from '../errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
 import { hasPermission, type Caller } from './caller.ts'
 import type { Handler } from './context.ts'
-import type { Registry, NetworkEntry } from './registry.ts'
-import { readRaw, answerKey, didYouMean } from './tokens.ts'
-import { readFees, readAddress, requireKey, readWallet } from './wallets.ts'
+import type { NetworkEntry, Registry } from './registry.ts'
+import { readRaw, responseKey } from './tokens.ts'
+import { readAddress, readFees, readWallet, requireKey } from './wallets.ts'
 
 export const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const { network, services, caller, signal } = context
@@ -16,11 +17,11 @@ export const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   requireKey(services.wallets, network, address)
   const spenders = await readSpenders(request.spender, network, services.registry)
   const admin = requireMayApprove(caller, spenders, services.settings.wallet.allowedSpenders)
-  const wish = readFees(request, network)
+  const feeOverrides = readFees(request, network)
   const token = await network.tokens.resolve(request.token, 'token', at)
   const amountRaw = readAllowance(request.amount, token)
 
-  // One submission for all spenders: their nonces are claimed together, so that it is all of them or none.
+  // One submission for all spenders, so that their nonces are claimed together: either all are approved or none.
   const approvals = await Promise.all(spenders.addresses.map((spender) => evm.approve(address, token, spender, amountRaw, at)))
   const spenderOfStep = approvals.flatMap(({ plan }, i) => plan.steps.map(() => spenders.addresses[i] ?? ''))
   const plan: Plan = {
@@ -28,8 +29,8 @@ export const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
     needs: approvals.flatMap((each) => each.plan.needs),
     memo: null,
   }
-  const answer = ({ transactions: made, nonce, txHash }: SubmitResult) => {
-    const transactions = made.map((each, i) => ({ spender: spenderOfStep[i] ?? '', ...each }))
+  const answer = ({ transactions: sent, nonce, txHash }: SubmitResult) => {
+    const transactions = sent.map((each, i) => ({ spender: spenderOfStep[i] ?? '', ...each }))
     return {
       spender: spenderOfStep.at(-1) ?? '',
       tokenAddress: token.address,
@@ -39,7 +40,7 @@ export const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       ...(transactions.length > 1 && { transactions }),
     }
   }
-  const sent = await services.transactions.submit(
+  const submitted = await services.transactions.submit(
     {
       ...context,
       address,
@@ -47,61 +48,61 @@ export const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       scope: { contracts: [token.address], valueRaw: 0n },
       kind: 'approve',
       nonce: request.nonce,
-      feeOverrides: wish,
+      feeOverrides,
       admin,
       about: null,
       answer,
     },
     signal,
   )
-  return answer(sent)
+  return answer(submitted)
 }
 
-/** Whether the approval needs the caller's admin permission to be signed. */
+/** Whether the caller's admin permission is needed to sign the approval. @throws SluiceError FORBIDDEN if it is needed and missing */
 function requireMayApprove(caller: Caller, { addresses, registered }: Spenders, allowed: readonly string[]): boolean {
   if (registered || addresses.every((each) => allowed.some((one) => one.toLowerCase() === each.toLowerCase()))) return false
   if (hasPermission(caller, 'admin')) return true
   throw new SluiceError(
     'FORBIDDEN',
-    `${addresses.join(', ')} belongs to no registered connector: approving it needs the permission admin or a place in wallet.allowedSpenders (conf/server.yml).`,
+    `${addresses.join(', ')} belongs to no registered connector: to approve it, a caller needs the permission admin, or an operator lists it in wallet.allowedSpenders (conf/server.yml).`,
   )
 }
 
-/** Smallest units; undefined for the largest amount, 0 revokes. */
+/** In smallest units; undefined for the largest amount; 0 revokes. */
 function readAllowance(text: string | undefined, token: Token): bigint | undefined {
   if (token.native) throw badFields([{ field: 'token', problem: `${token.symbol} is the native coin: it needs no allowance` }])
   return text === undefined ? undefined : readRaw(text, token, 'amount')
 }
 
-export const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, services: { registry: directory }, signal }) => {
+export const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, services: { registry }, signal }) => {
   const at = { signal }
   const evm = evmOf(network)
   const owner = readAddress(network, request.address)
-  const { addresses } = await readSpenders(request.spender, network, directory)
+  const { addresses } = await readSpenders(request.spender, network, registry)
   const tokens = await network.tokens.resolveAll(request.tokenSymbols, 'tokenSymbols', at)
   const raws = await evm.allowances(owner, addresses, tokens, at)
 
   const show = (of: (tokenIndex: number) => bigint) =>
-    Object.fromEntries(tokens.map((token, i) => [answerKey(request.tokenSymbols[i], token), fromRaw(of(i), token.decimals)]))
-  const least = show((i) => raws.map((row) => row[i] ?? 0n).reduce((a, b) => (a < b ? a : b)))
+    Object.fromEntries(tokens.map((token, i) => [responseKey(request.tokenSymbols[i], token), fromRaw(of(i), token.decimals)]))
+  const lowest = show((i) => raws.map((row) => row[i] ?? 0n).reduce((a, b) => (a < b ? a : b)))
   const each = Object.fromEntries(addresses.map((address, row) => [address, show((i) => raws[row]?.[i] ?? 0n)]))
-  return { spender: addresses[0] ?? '', approvals: least, ...(addresses.length > 1 && { spenders: each }) }
+  return { spender: addresses[0] ?? '', approvals: lowest, ...(addresses.length > 1 && { spenders: each }) }
 }
 
 interface Spenders {
   addresses: readonly string[]
-  /** Named by a registered connector, so that everybody may approve it. */
+  /** A connector declares it, so everybody may approve it. */
   registered: boolean
 }
 
-/** What `spender` stands for: a connector's name (all of its spenders), `name/version`, or an address. */
-async function readSpenders(text: string, { impl, chain, network }: NetworkEntry, directory: Registry): Promise<Spenders> {
+/** Reads `spender`: a connector's name (all of its spenders), `name/version`, or an address. @throws SluiceError INCOMPLETE_PARAMS */
+async function readSpenders(text: string, { impl, chain, network }: NetworkEntry, registry: Registry): Promise<Spenders> {
   const [name = '', ...rest] = text.split('/')
   const version = rest.length === 0 ? undefined : rest.join('/')
-  if (directory.hasConnector(name)) {
-    // For the request itself only the network was woken.
-    await directory.wake(chain, network, name)
-    const spenders = directory.venue(name, chain, network).impl.spenders ?? {}
+  if (registry.hasConnector(name)) {
+    // Only the network was started for the request.
+    await registry.wake(chain, network, name)
+    const spenders = registry.venue(name, chain, network).impl.spenders ?? {}
     const addresses = version === undefined ? Object.values(spenders) : Object.hasOwn(spenders, version) ? [spenders[version] ?? ''] : []
     if (addresses.length > 0) return { addresses: [...new Set(addresses)], registered: true }
     const known =
@@ -112,10 +113,10 @@ async function readSpenders(text: string, { impl, chain, network }: NetworkEntry
   }
   const address = impl.address(text)
   if (address !== undefined) {
-    const own = directory.venuesOn(chain, network).flatMap((venue) => Object.values(venue.impl.spenders ?? {}))
+    const own = registry.venuesOn(chain, network).flatMap((venue) => Object.values(venue.impl.spenders ?? {}))
     return { addresses: [address], registered: own.includes(address) }
   }
-  const connectors = directory.connectors.map((each) => each.name)
+  const connectors = registry.connectors.map((each) => each.name)
   throw badFields([
     { field: 'spender', problem: `"${text}" is neither a registered connector${didYouMean(name, connectors)} nor an address` },
   ])
@@ -124,7 +125,7 @@ async function readSpenders(text: string, { impl, chain, network }: NetworkEntry
 /** @throws SluiceError UNSUPPORTED on a chain of another family */
 export function evmOf({ impl, chain }: NetworkEntry): EvmVerbs {
   if (impl.evm) return impl.evm
-  throw new SluiceError('UNSUPPORTED', `${chain} is no EVM chain: it has no allowances and no nonces of that kind.`)
+  throw new SluiceError('UNSUPPORTED', `${chain} is not an EVM chain: it has no allowances and no account nonces.`)
 }
 
 export const evmNonce: Handler<'EVMNonce'> = async (request, context) => {
@@ -135,19 +136,18 @@ export const evmNonce: Handler<'EVMNonce'> = async (request, context) => {
   return { nonce: await services.transactions.nextNonce({ network, address }, signal) }
 }
 
-/** What is done to a wallet's pending transaction: that on `nonce`, or the lowest. */
-const onPending =
-  (what: 'cancel' | 'speedUp'): Handler<'EVMCancel'> & Handler<'EVMSpeedUp'> =>
+/** Replaces a wallet's pending transaction: the one with `nonce`, or the one with the lowest. */
+const replacePending =
+  (how: 'cancel' | 'speedUp'): Handler<'EVMCancel'> & Handler<'EVMSpeedUp'> =>
   async (request, context) => {
     const { network, services, signal } = context
     evmOf(network)
-    const origin = { ...context, ...readWallet(request, context) }
-    const { txHash, nonce } = await services.transactions[what](origin, signal)
+    const { txHash, nonce } = await services.transactions[how]({ ...context, ...readWallet(request, context) }, signal)
     return { txHash, nonce }
   }
 
-/** Has a pending transaction do nothing. */
-export const evmCancel = onPending('cancel')
+/** Replaces a pending transaction with one that does nothing. */
+export const evmCancel = replacePending('cancel')
 
 /** Raises the fees of a pending transaction. */
-export const evmSpeedUp = onPending('speedUp')
+export const evmSpeedUp = replacePending('speedUp')

@@ -22,14 +22,37 @@ import { clobCancelOrder, clobPlaceOrder } from './clob/orders.ts'
 import type { Handlers } from './context.ts'
 import { evmAllowances, evmApprove, evmCancel, evmNonce, evmSpeedUp } from './evm.ts'
 import { networkBalances, networkChainConfig, networkStatus, networkTokens } from './network.ts'
-import { perpBalance, perpFunding, perpMargin, perpMove as moveInIndex, perpPosition } from './perp/account.ts'
-import { perpEstimateGas as estimateGasInIndex, perpMarketPrices, perpMarketStatus, perpPairs } from './perp/markets.ts'
-import { perpPrice, perpClose, perpOpen } from './perp/trade.ts'
+import { perpBalance, perpFunding, perpMargin, perpMove, perpPosition } from './perp/account.ts'
+import { perpEstimateGas, perpMarketPrices, perpMarketStatus, perpPairs } from './perp/markets.ts'
+import { perpClose, perpOpen, perpPrice } from './perp/trade.ts'
 import { networkPoll } from './poll.ts'
 import { connectorConfig, serviceHandlers } from './service.ts'
 
-/** What every kind of order book answers. */
-const ofEvery = (type: BookSet) => ({
+type Prefixed<Prefix extends string, V> = { [K in keyof V & string as `${Prefix}${K}`]: V[K] }
+
+/** Handlers under the names of their endpoints. */
+const withPrefix = <const Prefix extends string, V extends object>(prefix: Prefix, handlersOf: V) =>
+  Object.fromEntries(Object.entries(handlersOf).map(([name, handler]) => [`${prefix}${name}`, handler])) as Prefixed<Prefix, V>
+
+/** The endpoints of perpetual AMMs, which have two prefixes. */
+const perpAMM = {
+  Price: perpPrice,
+  Position: perpPosition,
+  Margin: perpMargin,
+  Funding: perpFunding,
+  Open: perpOpen,
+  Close: perpClose,
+  MarketPrices: perpMarketPrices,
+  MarketStatus: perpMarketStatus,
+  Pairs: perpPairs,
+  Balance: perpBalance,
+  EstimateGas: perpEstimateGas,
+  Deposit: perpMove('deposit'),
+  Withdraw: perpMove('withdraw'),
+}
+
+/** The endpoints that every kind of order book has. */
+const clob = (type: BookSet) => ({
   Markets: clobMarkets(type),
   Ticker: clobTicker(type),
   OrderBook: clobOrderBook(type),
@@ -44,15 +67,15 @@ const ofEvery = (type: BookSet) => ({
   EstimateGas: clobEstimateGas(type),
 })
 
-const marginOfHandlers = {
-  ...ofEvery('MARGIN_CLOB'),
+const clobMargin = {
+  ...clob('MARGIN_CLOB'),
   Account: clobMarginAccount,
   Borrow: clobMove('MARGIN_CLOB', 'borrow'),
   Repay: clobMove('MARGIN_CLOB', 'repay'),
 }
 
-const perp = {
-  ...ofEvery('PERP_CLOB'),
+const clobPerp = {
+  ...clob('PERP_CLOB'),
   Positions: clobPositions,
   Account: clobPerpAccount,
   Leverage: clobLeverage,
@@ -61,57 +84,19 @@ const perp = {
   LastTradePrice: clobLastTradePrice,
 }
 
-type Named<Prefix extends string, V> = { [K in keyof V & string as `${Prefix}${K}`]: V[K] }
-
-/** Under the names of their endpoints. */
-const named = <const Prefix extends string, V extends object>(prefix: Prefix, verbs: V) =>
-  Object.fromEntries(Object.entries(verbs).map(([name, verb]) => [`${prefix}${name}`, verb])) as Named<Prefix, V>
-
-const clobHandlers: Pick<Handlers, Extract<EndpointName, `CLOB${string}`>> = {
-  ...named('CLOB', ofEvery('CLOB')),
-  ...named('CLOBMargin', marginOfHandlers),
-  ...named('CLOBPerp', perp),
+type ClobHandlers = Pick<Handlers, Extract<EndpointName, `CLOB${string}`>>
+const clobHandlers: ClobHandlers = {
+  ...withPrefix('CLOB', clob('CLOB')),
+  ...withPrefix('CLOBMargin', clobMargin),
+  ...withPrefix('CLOBPerp', clobPerp),
 }
 
-type PerpVerbs = Pick<Handlers, Extract<keyof Handlers, `Perp${string}`>>
-
-const [depositOfIndex, withdraw] = [moveInIndex('deposit'), moveInIndex('withdraw')]
-
-/** Both prefixes answer every verb. */
-const perpHandlers: PerpVerbs = {
-  PerpAMMPrice: perpPrice,
-  PerpPrice: perpPrice,
-  PerpAMMPosition: perpPosition,
-  PerpPosition: perpPosition,
-  PerpAMMMargin: perpMargin,
-  PerpMargin: perpMargin,
-  PerpAMMFunding: perpFunding,
-  PerpFunding: perpFunding,
-  PerpAMMOpen: perpOpen,
-  PerpOpen: perpOpen,
-  PerpAMMClose: perpClose,
-  PerpClose: perpClose,
-  PerpAMMMarketPrices: perpMarketPrices,
-  PerpMarketPrices: perpMarketPrices,
-  PerpAMMMarketStatus: perpMarketStatus,
-  PerpMarketStatus: perpMarketStatus,
-  PerpAMMPairs: perpPairs,
-  PerpPairs: perpPairs,
-  PerpAMMBalance: perpBalance,
-  PerpBalance: perpBalance,
-  PerpAMMEstimateGas: estimateGasInIndex,
-  PerpEstimateGas: estimateGasInIndex,
-  PerpAMMDeposit: depositOfIndex,
-  PerpDeposit: depositOfIndex,
-  PerpAMMWithdraw: withdraw,
-  PerpWithdraw: withdraw,
-}
-
-/** The function behind each endpoint. One that is missing does not compile. */
+/** The handler of each endpoint. A missing one does not compile. */
 export const handlers: Handlers = {
   ...serviceHandlers,
-  ...perpHandlers,
   ...clobHandlers,
+  ...withPrefix('PerpAMM', perpAMM),
+  ...withPrefix('Perp', perpAMM),
   NetworkStatus: networkStatus,
   NetworkChainConfig: networkChainConfig,
   NetworkTokens: networkTokens,

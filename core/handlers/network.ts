@@ -1,22 +1,24 @@
+import type { NetworkStatusResponse } from '../api/index.ts'
 import { withTimeout } from '../async.ts'
-import { type NetworkStatusResponse, SluiceError } from '../api/index.ts'
+import { didYouMean } from '../config/problems.ts'
 import { fromRaw } from '../decimal.ts'
+import { SluiceError } from '../errors.ts'
 import type { Handler } from './context.ts'
-import { type NetworkEntry, findNetworks } from './registry.ts'
-import { didYouMean, answerKey } from './tokens.ts'
+import { findNetworks, type NetworkEntry } from './registry.ts'
+import { responseKey } from './tokens.ts'
 import { readAddress } from './wallets.ts'
 
 /**
- * Each network has this long to answer; one that is down holds up nobody. Its nodes go on for as long as they have by themselves: what is
- * wrong with them is known by then, and is logged once.
+ * The time that each network has to answer, so that one that is down does not delay the others. Its nodes go on until their own timeouts, so that
+ * what is wrong with them is logged once.
  */
 const deadlineMs = 3_000
 const noAnswer = `No answer within ${deadlineMs / 1000} s.`
 
-export const networkStatus: Handler<'NetworkStatus'> = async ({ chain, network }, { services: { registry: directory }, signal }) => {
-  return networkStatuses(findNetworks(directory, { chain, network }), signal)
-}
+export const networkStatus: Handler<'NetworkStatus'> = async ({ chain, network }, { services: { registry }, signal }) =>
+  networkStatuses(findNetworks(registry, { chain, network }), signal)
 
+/** Also for the summary of `sluice start`. */
 export const networkStatuses = (networks: readonly NetworkEntry[], signal: AbortSignal): Promise<NetworkStatusResponse> =>
   Promise.all(networks.map((each) => statusOf(each, signal)))
 
@@ -33,22 +35,17 @@ async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSig
   }
 }
 
-export const networkChainConfig: Handler<'NetworkChainConfig'> = async ({ chain }, { services: { registry: directory } }) => {
-  const chains = directory.plugins.filter(({ kind, state }) => kind === 'chain' && state === 'loaded')
+export const networkChainConfig: Handler<'NetworkChainConfig'> = async ({ chain }, { services: { registry } }) => {
+  const chains = registry.plugins.filter(({ kind, state }) => kind === 'chain' && state === 'loaded')
   const plugin = chains.find(({ name }) => name === chain)
   if (plugin) return { ...plugin.maskedConfig }
-  throw new SluiceError(
-    'UNKNOWN_CHAIN_ERROR',
-    `There is no chain "${chain}"${didYouMean(
-      chain,
-      chains.map(({ name }) => name),
-    )}.`,
-  )
+  const names = chains.map(({ name }) => name)
+  throw new SluiceError('UNKNOWN_CHAIN_ERROR', `There is no chain "${chain}"${didYouMean(chain, names)}.`)
 }
 
 export const networkTokens: Handler<'NetworkTokens'> = async ({ tokenSymbols }, { network: { chain, network, tokens }, signal }) => {
-  const wanted = tokenSymbols === undefined ? tokens.listed : await tokens.resolveAll(tokenSymbols, 'tokenSymbols', { signal })
-  return wanted.map(({ symbol, address, decimals }) => ({ chain, network, symbol, address, decimals }))
+  const found = tokenSymbols === undefined ? tokens.listed : await tokens.resolveAll(tokenSymbols, 'tokenSymbols', { signal })
+  return found.map(({ symbol, address, decimals }) => ({ chain, network, symbol, address, decimals }))
 }
 
 export const networkBalances: Handler<'NetworkBalances'> = async ({ address, tokenSymbols }, { network, signal }) => {
@@ -57,6 +54,6 @@ export const networkBalances: Handler<'NetworkBalances'> = async ({ address, tok
   const tokens = await network.tokens.resolveAll(tokenSymbols, 'tokenSymbols', at)
   const raws = await network.impl.balances(owner, tokens, at)
   return {
-    balances: Object.fromEntries(tokens.map((token, i) => [answerKey(tokenSymbols[i], token), fromRaw(raws[i] ?? 0n, token.decimals)])),
+    balances: Object.fromEntries(tokens.map((token, i) => [responseKey(tokenSymbols[i], token), fromRaw(raws[i] ?? 0n, token.decimals)])),
   }
 }

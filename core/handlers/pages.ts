@@ -1,25 +1,27 @@
-import { badFields } from '../api/index.ts'
 import type { Settings } from '../config/settings.ts'
+import { badFields } from '../errors.ts'
 
-const usualLimit = 100
+const defaultLimit = 100
 
-/** How many a page may have. @throws SluiceError INCOMPLETE_PARAMS */
+/** The size of a page. @throws SluiceError INCOMPLETE_PARAMS above `limits.pageSize` */
 export function readLimit(limit: number | undefined, { limits: { pageSize } }: Pick<Settings, 'limits'>): number {
-  if (limit === undefined) return Math.min(usualLimit, pageSize)
+  if (limit === undefined) return Math.min(defaultLimit, pageSize)
   if (limit > pageSize) throw badFields([{ field: 'limit', problem: `is above this server's limits.pageSize of ${pageSize}` }])
   return limit
 }
 
-export const badCursor = () => badFields([{ field: 'cursor', problem: 'is no nextCursor of an earlier answer' }])
+export const badCursor = () => badFields([{ field: 'cursor', problem: 'is not the nextCursor of an earlier response' }])
 
-/** A page of what comes newest first, and is told from before a time on: several may be of one millisecond. */
+/** A page of a list that is sorted newest first, continued by time: several items may have the same millisecond. */
 interface TimedPage {
   limit: number
+  /** Exclusive, in milliseconds. */
   before?: number
-  /** So many of the first ones were on the page before. */
+  /** Items before that time that the previous page had already. */
   skip: number
 }
 
+/** The cursor is "<time>-<items of that time that were shown>". @throws SluiceError INCOMPLETE_PARAMS */
 export function readTimedPage(request: { limit?: number; cursor?: string }, settings: Pick<Settings, 'limits'>): TimedPage {
   const limit = readLimit(request.limit, settings)
   if (request.cursor === undefined) return { limit, skip: 0 }
@@ -28,21 +30,21 @@ export function readTimedPage(request: { limit?: number; cursor?: string }, sett
   return { limit, before: Number(time) + 1, skip: Number(skip) }
 }
 
-/** One more than is shown tells whether there are more. */
-export const askedOf = ({ limit, skip }: TimedPage) => limit + skip + 1
+/** How many items to query for a page: one more than it shows tells whether there is a next page. */
+export const queryLimit = ({ limit, skip }: TimedPage) => limit + skip + 1
 
 /**
- * What is on a page, and where the next begins.
- * @param found newest first: as many as `askedOf` says, where there are so many
+ * Cuts a page out of what was queried for it.
+ * @param found newest first, `queryLimit` items if there are so many
  */
 export function cutTimedPage<T extends { readonly timestamp: number }>(
   found: readonly T[],
   page: TimedPage,
 ): { shown: readonly T[]; nextCursor?: string } {
-  const until = found.slice(0, page.skip + page.limit)
-  const shown = until.slice(page.skip)
+  const upToEnd = found.slice(0, page.skip + page.limit)
+  const shown = upToEnd.slice(page.skip)
   const last = shown.at(-1)
-  if (!last || found.length < askedOf(page)) return { shown }
-  const ofThatTime = until.filter(({ timestamp }) => timestamp === last.timestamp).length
-  return { shown, nextCursor: `${last.timestamp}-${ofThatTime}` }
+  if (!last || found.length < queryLimit(page)) return { shown }
+  const ofLastTime = upToEnd.filter(({ timestamp }) => timestamp === last.timestamp).length
+  return { shown, nextCursor: `${last.timestamp}-${ofLastTime}` }
 }

@@ -1,20 +1,21 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
-import { badFields, type FieldProblem } from '../api/index.ts'
-import { nearest } from '../config/problems.ts'
+import { didYouMean } from '../config/problems.ts'
+import { badFields, type FieldProblem } from '../errors.ts'
 
 type Fields = Record<string, unknown>
+
 interface FieldSchema {
   type?: string
   enum?: readonly unknown[]
   expects?: string
   acceptsNumber?: true
   minimum?: number
-  /** Of a list: each entry is judged by itself, by who reads it, so that one that is wrong spoils no other. */
+  /** Of a list: the handler validates each entry by itself, so that a wrong one does not fail the others. */
   apart?: true
 }
 
-const mostProblems = 20
+const maxProblems = 20
 
 const ajv = new Ajv({ strict: true, allErrors: true, ownProperties: true })
 ajv.addKeyword({ keyword: 'expects', schemaType: 'string' })
@@ -24,9 +25,8 @@ ajv.addKeyword({ keyword: 'apart', schemaType: 'boolean' })
 export type FieldsReader<T> = (fields: Readonly<Record<string, unknown>>, from: 'query' | 'body') => T
 
 /**
- * What turns the fields of a query or body into what a schema says. Compiled when it is first used: all endpoints'
- * together took a fifth of a start.
- * @throws SluiceError INCOMPLETE_PARAMS with every problem
+ * Makes a function that converts the fields of a query or body to the types of a schema and validates them. It throws INCOMPLETE_PARAMS with all
+ * problems. The schema is compiled at its first use: to compile all of them took a fifth of a start.
  */
 export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<T>> {
   const schemas = schema.properties as unknown as Record<string, FieldSchema>
@@ -57,7 +57,7 @@ function withoutEntries<T extends TObject>(schema: T): T {
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
-/** `a[]` is another way to write the list `a`; written in both ways, it is one list. */
+/** `a[]` is another spelling of the list `a`; values under both names are one list. */
 function joinLists(fields: Fields, schemas: Record<string, FieldSchema>): Fields {
   if (!Object.keys(fields).some(isListName)) return fields
   const joined: Fields = {}
@@ -71,7 +71,7 @@ function joinLists(fields: Fields, schemas: Record<string, FieldSchema>): Fields
 
 const isListName = (name: string) => name.endsWith('[]')
 
-/** An own property even when it is called `__proto__`. */
+/** Sets an own property, even if its name is `__proto__`. */
 function define(target: Fields, name: string, value: unknown): void {
   if (name === '__proto__') Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
   else target[name] = value
@@ -89,7 +89,7 @@ function fieldReader({ enum: known, acceptsNumber, type }: FieldSchema): (value:
   }
 }
 
-/** A JSON number as a decimal string where a double holds it exactly as written; else as it is, to be refused. */
+/** A JSON number as a decimal string if a double holds it exactly as written, else unchanged, to be refused. */
 function exactDecimal(value: number): unknown {
   const text = String(value)
   const digits = text.replace(/e.*$/, '').replace(/[-.]/g, '').replace(/^0+/, '')
@@ -119,8 +119,8 @@ function problemsOf(
 ): [FieldProblem, ...FieldProblem[]] {
   const problems = new Map<string, string>()
   for (const error of errors) {
-    // A body may have thousands of unknown fields: to look for a name near each would hold up everybody.
-    if (problems.size >= mostProblems) break
+    // A body may have thousands of unknown fields: to search a similar name for each would delay all requests.
+    if (problems.size >= maxProblems) break
     const [field, problem] = problemOf(error, schemas, names)
     if (!problems.has(field)) problems.set(field, problem)
   }
@@ -139,8 +139,7 @@ function problemOf(
   }
   if (keyword === 'additionalProperties') {
     const unknown = String(params.additionalProperty).slice(0, 64)
-    const candidate = nearest(unknown, names)
-    return [unknown, `is not a field of this request${candidate === undefined ? '' : ` (did you mean "${candidate}"?)`}`]
+    return [unknown, `is not a field of this request${didYouMean(unknown, names)}`]
   }
   const field = instancePath.split('/')[1] ?? ''
   const schema = Object.hasOwn(schemas, field) ? schemas[field] : undefined

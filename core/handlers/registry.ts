@@ -1,37 +1,34 @@
 import { withTimeout } from '../async.ts'
-import { SluiceError } from '../api/index.ts'
+import { didYouMean } from '../config/problems.ts'
 import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Quote } from '../contracts/index.ts'
+import { SluiceError } from '../errors.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
-import { didYouMean, type TokenBook } from './tokens.ts'
+import type { TokenBook } from './tokens.ts'
 
-/** What is not there by then is still starting. */
-const firstStartMs = 3_000
-
-/** One network of a chain, as it runs. */
+/** A network of a chain that this server serves. */
 export interface NetworkEntry {
   chain: string
   network: string
   impl: Chain
   tokens: TokenBook
   required: boolean
-  /** Undefined when ready; else why not. Starts nothing. */
+  /** Undefined if ready, else the reason. Starts nothing. */
   notReady(): string | undefined
-  /** Settles when what starts on demand has tried to; never rejects. */
+  /** Starts a network that starts on demand. Settles after the attempt; never rejects. */
   wake(): Promise<void>
 }
 
-/** A connector on one network, as it runs. */
+/** A connector on one network. */
 export interface VenueEntry {
   connector: string
   impl: Partial<Connector>
   config: ConnectorConfig
-  /** The exchange's own rail, where it takes signed actions by itself: what plans that are `via` the venue go by. */
+  /** The exchange's own rail, if it takes signed actions itself: it carries out plans that are `via` the venue. */
   actions?: TransactionTarget
-  /** What its plans may call on this network. */
+  /** The addresses that its plans may call on this network. */
   contracts: readonly string[]
-  /** What deposits come by from other chains, by chain. */
+  /** Bridges for deposits from other chains, by chain. */
   bridges: Readonly<Record<string, Bridge>>
-  /** Of the moment. */
   recentQuotes: RecentQuotes
   notReady(): string | undefined
   wake(): Promise<void>
@@ -44,32 +41,31 @@ export interface PluginEntry {
   trading_type: readonly string[]
   available_networks: readonly NetworkNames[]
   state: 'loaded' | 'refused'
-  /** Its networks that are not ready yet. */
+  /** Its networks that are not ready yet, as `chain/network`. */
   starting?(): string[]
-  /** Where it was found. */
   folder: string
   reason?: string
   /** The effective configuration with secrets masked. */
   maskedConfig?: Readonly<Record<string, unknown>>
-  /** Networks that its manifest names and that it does not serve here. */
+  /** Networks of its manifest that it does not serve here. */
   unserved?: readonly { chain: string; network: string; reason: string; cure: string }[]
 }
 
+/** The plugins that are loaded and the networks and connectors that run. */
 export interface Registry {
   readonly plugins: readonly PluginEntry[]
   readonly networks: readonly NetworkEntry[]
   /**
-   * Waits a moment for a network, and a connector on it, that start when they are first asked for; undefined where both are there. Unknown
-   * names are passed over.
+   * Starts a network, and a connector on it, if they start on demand, and waits for up to three seconds. Undefined if both are ready. Ignores
+   * unknown names.
    */
   wake(chain: string, network: string, connector?: string): Promise<void> | undefined
   /** @throws SluiceError UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
   network(chain: string, network: string): NetworkEntry
   /** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
   venue(connector: string, chain: string, network: string): VenueEntry
-  /** The venues of a network, by connector name. */
   venuesOn(chain: string, network: string): readonly VenueEntry[]
-  /** The loaded ones. */
+  /** Those that are loaded. */
   readonly connectors: readonly PluginEntry[]
   /** @throws SluiceError UNKNOWN_CONNECTOR */
   connector(name: string): PluginEntry
@@ -82,7 +78,8 @@ export function createRegistry(
   venues: readonly (VenueEntry & { chain: string; network: string })[],
 ): Registry {
   const networkAt = table(networks)
-  const venueAt = new Map(connectorsOf(venues).map((name) => [name, table(venues.filter(({ connector }) => connector === name))]))
+  const venueNames = new Set(venues.map(({ connector }) => connector))
+  const venueAt = new Map([...venueNames].map((name) => [name, table(venues.filter(({ connector }) => connector === name))]))
   const chains = [...new Set(networks.map(({ chain }) => chain))]
   const connectors = plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded')
   const connectorNames = connectors.map(({ name }) => name)
@@ -90,8 +87,8 @@ export function createRegistry(
   const findNetwork = (chain: string, network: string): NetworkEntry => {
     const entry = networkAt(chain, network)
     if (entry) return entry
-    if (!chains.includes(chain)) throw unknown('chain', chain, chains)
-    throw unknown(
+    if (!chains.includes(chain)) throw unknownError('chain', chain, chains)
+    throw unknownError(
       `network of ${chain}`,
       network,
       networks.filter((each) => each.chain === chain).map((each) => each.network),
@@ -115,14 +112,14 @@ export function createRegistry(
     hasConnector: (name) => connectorNames.includes(name),
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
     wake(chain, network, connector) {
-      const asked = [networkAt(chain, network), connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)]
-      const asleep = asked.flatMap((entry) => (entry && entry.notReady() !== undefined ? [entry] : []))
-      return asleep.length === 0 ? undefined : woken(asleep)
+      const named = [networkAt(chain, network), connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)]
+      const notReady = named.flatMap((entry) => (entry && entry.notReady() !== undefined ? [entry] : []))
+      return notReady.length === 0 ? undefined : wakeAll(notReady)
     },
-    network: (chain, network) => ready(findNetwork(chain, network), () => `The network ${chain}/${network}`),
+    network: (chain, network) => requireReady(findNetwork(chain, network), () => `The network ${chain}/${network}`),
     venue(connector, chain, network) {
       const entry = venueAt.get(connector)?.(chain, network)
-      if (entry) return ready(entry, () => `The connector ${connector} on ${chain}/${network}`)
+      if (entry) return requireReady(entry, () => `The connector ${connector} on ${chain}/${network}`)
       findConnector(connector)
       findNetwork(chain, network)
       throw new SluiceError(
@@ -133,9 +130,7 @@ export function createRegistry(
   }
 }
 
-const connectorsOf = (venues: readonly VenueEntry[]) => [...new Set(venues.map(({ connector }) => connector))]
-
-/** By chain and network. Each request looks several up: no text is put together for that. */
+/** A lookup by chain and network that builds no text: every request looks up several. */
 function table<T extends { chain: string; network: string }>(entries: readonly T[]) {
   const byChain = new Map<string, Map<string, T>>()
   for (const entry of entries) {
@@ -145,63 +140,34 @@ function table<T extends { chain: string; network: string }>(entries: readonly T
   return (chain: string, network: string): T | undefined => byChain.get(chain)?.get(network)
 }
 
-async function woken(asleep: readonly Pick<NetworkEntry, 'wake'>[]): Promise<void> {
-  await withTimeout(Promise.all(asleep.map((entry) => entry.wake())), firstStartMs, () => {})
+/** A network or connector that needs longer for its first start is reported as still starting. */
+const firstStartMs = 3_000
+
+async function wakeAll(entries: readonly Pick<NetworkEntry, 'wake'>[]): Promise<void> {
+  await withTimeout(Promise.all(entries.map((entry) => entry.wake())), firstStartMs, () => {})
 }
 
-const unknown = (what: string, name: string, known: readonly string[]) =>
+const unknownError = (what: string, name: string, known: readonly string[]) =>
   new SluiceError(
     'UNKNOWN_CHAIN_ERROR',
     `There is no ${what} called "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}.`,
   )
 
-function ready<T extends { notReady(): string | undefined }>(entry: T, what: () => string): T {
+function requireReady<T extends { notReady(): string | undefined }>(entry: T, what: () => string): T {
   const reason = entry.notReady()
   if (reason === undefined) return entry
-  throw new SluiceError('SERVICE_UNINITIALIZED', `${what()} is still starting; try again shortly. It says: ${reason}`, {
+  throw new SluiceError('SERVICE_UNINITIALIZED', `${what()} is still starting; try again shortly. The reason is: ${reason}`, {
     retryAfterSeconds: 2,
   })
 }
 
-const keptMs = 10_000
-const mostKept = 1_000
-
-/** The last quote for each question that was asked of an exchange a moment ago: a bot asks for the price, and then it trades. */
-interface RecentQuotes {
-  put(question: string, quote: Quote): void
-  /** Never to be traded on as it is: prices move. */
-  get(question: string): Quote | undefined
-  /** How many the exchange has given since the start: from memory, and those that the chain was asked for. */
-  readonly counts: { memory: number; rpc: number }
-}
-
-export function createRecentQuotes(nowMs: () => number = () => performance.now()): RecentQuotes {
-  const kept = new Map<string, { quote: Quote; at: number }>()
-  return {
-    counts: { memory: 0, rpc: 0 },
-    put(question, quote) {
-      // Put again, it is the youngest: the oldest is always the first.
-      kept.delete(question)
-      kept.set(question, { quote, at: nowMs() })
-      const [oldest] = kept.keys()
-      if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
-    },
-    get(question) {
-      const found = kept.get(question)
-      return found && nowMs() - found.at < keptMs ? found.quote : undefined
-    },
-  }
-}
-
-interface Names {
-  chain?: string
-  network?: string
-}
-
-/** The networks of a chain, those of a name, or all of them. @throws SluiceError UNKNOWN_CHAIN_ERROR for a name that none has */
-export function findNetworks({ networks }: Pick<Registry, 'networks'>, { chain, network }: Names): readonly NetworkEntry[] {
-  const wanted = networks.filter((each) => (chain ?? each.chain) === each.chain && (network ?? each.network) === each.network)
-  if (wanted.length > 0 || (chain === undefined && network === undefined)) return wanted
+/** The networks of a chain, or with a name, or all. @throws SluiceError UNKNOWN_CHAIN_ERROR if there is none */
+export function findNetworks(
+  { networks }: Pick<Registry, 'networks'>,
+  { chain, network }: { chain?: string; network?: string },
+): readonly NetworkEntry[] {
+  const found = networks.filter((each) => (chain ?? each.chain) === each.chain && (network ?? each.network) === each.network)
+  if (found.length > 0 || (chain === undefined && network === undefined)) return found
   const names = networks.map((each) =>
     chain === undefined ? each.network : network === undefined ? each.chain : `${each.chain}/${each.network}`,
   )
@@ -210,4 +176,34 @@ export function findNetworks({ networks }: Pick<Registry, 'networks'>, { chain, 
     'UNKNOWN_CHAIN_ERROR',
     `There is no network "${name}"${didYouMean(name, names)}; known: ${[...new Set(names)].join(', ')}.`,
   )
+}
+
+/** The last quote of each swap that was quoted a moment ago: a bot asks for the price, and then it trades. */
+interface RecentQuotes {
+  put(key: string, quote: Quote): void
+  /** Never to be traded on unchecked: prices move. */
+  get(key: string): Quote | undefined
+  /** Quotes since the start, by source: from memory, and asked of the chain. */
+  readonly counts: { memory: number; rpc: number }
+}
+
+const quoteTtlMs = 10_000
+const maxRecentQuotes = 1_000
+
+export function createRecentQuotes(nowMs: () => number = () => performance.now()): RecentQuotes {
+  const quotes = new Map<string, { quote: Quote; at: number }>()
+  return {
+    counts: { memory: 0, rpc: 0 },
+    put(key, quote) {
+      // Deleted first, so that it becomes the youngest: a map iterates oldest first.
+      quotes.delete(key)
+      quotes.set(key, { quote, at: nowMs() })
+      const [oldest] = quotes.keys()
+      if (quotes.size > maxRecentQuotes && oldest !== undefined) quotes.delete(oldest)
+    },
+    get(key) {
+      const entry = quotes.get(key)
+      return entry && nowMs() - entry.at < quoteTtlMs ? entry.quote : undefined
+    },
+  }
 }

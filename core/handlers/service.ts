@@ -1,21 +1,17 @@
-import { badFields, type JournaledTransaction } from '../api/index.ts'
+import type { JournaledTransaction } from '../api/index.ts'
 import { txHashOf, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
-import { visibleWallets, mayUseWallet } from './caller.ts'
+import { mayUseWallet, visibleWallets } from './caller.ts'
 import type { Handler, Handlers } from './context.ts'
+import { badCursor, readLimit } from './pages.ts'
 
-/** What an entry's key looks like: a cursor is one. */
+/** The key of a journal entry, which is what a cursor is. */
 const cursorPattern = /^[0-9a-z]+(-[0-9a-z]+)+$/
 
-const usualLimit = 100
-
-/** From the journal alone: it answers also for networks that are down, or whose plugin is gone. */
+/** Reads the journal only, so it works also for networks that are down and for plugins that are gone. */
 const transactions: Handler<'Transactions'> = async (request, { services, caller }) => {
-  const { pageSize } = services.settings.limits
-  const { cursor, limit = Math.min(usualLimit, pageSize) } = request
-  if (cursor !== undefined && !cursorPattern.test(cursor))
-    throw badFields([{ field: 'cursor', problem: 'is no nextCursor of an earlier answer' }])
-  if (limit > pageSize) throw badFields([{ field: 'limit', problem: `is above this server's limits.pageSize of ${pageSize}` }])
+  if (request.cursor !== undefined && !cursorPattern.test(request.cursor)) throw badCursor()
+  const limit = readLimit(request.limit, services.settings)
   const addresses = visibleWallets(caller)
   const { entries, nextCursor } = await services.transactions.list({ ...request, limit, ...(addresses && { addresses }) })
   return {
@@ -24,7 +20,7 @@ const transactions: Handler<'Transactions'> = async (request, { services, caller
   }
 }
 
-/** A transaction as the journal has it, in a caller's terms. */
+/** A journaled transaction as callers see it. */
 export function showTransaction(entry: Entry, status: Transactions['status']): JournaledTransaction {
   const { chain, network, address, kind, connector, nonce, state, landed, replacedBy, reason, attempts, requestId } = entry
   const { signer, idempotencyKey, createdAt, updatedAt, deadline } = entry
@@ -51,23 +47,23 @@ export function showTransaction(entry: Entry, status: Transactions['status']): J
   }
 }
 
-export const connectorConfig: Handler<'ConnectorConfig'> = async ({ connector }, { services: { registry: directory } }) => {
-  const { name, trading_type, available_networks, maskedConfig: shownConfig } = directory.connector(connector)
-  return { ...shownConfig, name, trading_type, available_networks }
+export const connectorConfig: Handler<'ConnectorConfig'> = async ({ connector }, { services: { registry } }) => {
+  const { name, trading_type, available_networks, maskedConfig } = registry.connector(connector)
+  return { ...maskedConfig, name, trading_type, available_networks }
 }
 
 const status: Handler<'Status'> = async () => ({ status: 'ok' })
 
-const connectors: Handler<'Connectors'> = async (_request, { services }) =>
+const connectors: Handler<'Connectors'> = async (_request, { services: { registry } }) =>
   Object.fromEntries(
-    services.registry.connectors.map(({ name, available_networks }) => [
+    registry.connectors.map(({ name, available_networks }) => [
       name,
       available_networks.map(({ chain, networks }) => ({ chain, networks: [...networks] })),
     ]),
   )
 
-const plugins: Handler<'Plugins'> = async (_request, { services: { registry: directory } }) =>
-  directory.plugins.map(({ name, kind, version, trading_type, available_networks, state, reason, starting }) => ({
+const plugins: Handler<'Plugins'> = async (_request, { services: { registry } }) =>
+  registry.plugins.map(({ name, kind, version, trading_type, available_networks, state, reason, starting }) => ({
     name,
     kind,
     version,
@@ -85,7 +81,7 @@ const healthReady: Handler<'HealthReady'> = async (_request, { services }) => {
   return failing.length === 0 ? { status: 'ok' } : { status: 'failing', failing }
 }
 
-/** The addresses that the caller may use: those of its certificate that the server has keys of. */
+/** The addresses that the caller may use and that the server has keys of. */
 const wallet: Handler<'Wallet'> = async (_request, { services, caller }) =>
   services.wallets
     .all()

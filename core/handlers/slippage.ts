@@ -1,32 +1,20 @@
-import { badFields, SluiceError } from '../api/index.ts'
+// The terms that a trade is bounded by: slippage, limit price, deadline.
 import type { ConnectorConfig, Head } from '../contracts/index.ts'
 import { divideRaw } from '../decimal.ts'
+import { badFields, SluiceError } from '../errors.ts'
 
 export interface Slippage {
   numerator: bigint
   denominator: bigint
 }
 
+/** "1/100" is 1 %. */
 export function readSlippage(text: string): Slippage {
   const [numerator = '0', denominator = '1'] = text.split('/')
   return { numerator: BigInt(numerator), denominator: BigInt(denominator) }
 }
 
-const looser = (a: Slippage, b: Slippage) => a.numerator * b.denominator > b.numerator * a.denominator
-
-/** Pools that are passed, by the version that each is of. */
-type Passed = readonly { readonly version: string }[]
-
-/** The strictest slippage and the shortest ttl among the versions that a route takes. */
-export function tradeRules(config: ConnectorConfig, route: Passed): TradeRules {
-  const versions = [...new Set(route.map(({ version }) => version))]
-  const known = remembered.get(config) ?? new Map<string, TradeRules>()
-  remembered.set(config, known)
-  const name = versions.join()
-  const rules = known.get(name) ?? rulesOf(config, versions)
-  known.set(name, rules)
-  return rules
-}
+const isLooser = (a: Slippage, b: Slippage) => a.numerator * b.denominator > b.numerator * a.denominator
 
 interface TradeRules {
   slippage: Slippage
@@ -34,14 +22,28 @@ interface TradeRules {
   ttlSeconds: number
 }
 
-/** A connector's settings stay the same as long as the server runs. */
-const remembered = new WeakMap<ConnectorConfig, Map<string, TradeRules>>()
+/** The pools of a route, by the version of each. */
+type Route = readonly { readonly version: string }[]
 
-function rulesOf(config: ConnectorConfig, versions: readonly string[]): TradeRules {
-  // A connector may not say which way it goes.
+/** A connector's configuration does not change while the server runs. */
+const rulesCache = new WeakMap<ConnectorConfig, Map<string, TradeRules>>()
+
+/** The strictest slippage and the shortest ttl of the versions on a route. */
+export function tradeRules(config: ConnectorConfig, route: Route): TradeRules {
+  const versions = [...new Set(route.map(({ version }) => version))]
+  const cache = rulesCache.get(config) ?? new Map<string, TradeRules>()
+  rulesCache.set(config, cache)
+  const key = versions.join()
+  const rules = cache.get(key) ?? computeRules(config, versions)
+  cache.set(key, rules)
+  return rules
+}
+
+function computeRules(config: ConnectorConfig, versions: readonly string[]): TradeRules {
+  // A connector may not name its route.
   const rules = versions.length === 0 ? [config] : versions.map((version) => config.versions?.[version] ?? config)
   const strictest = rules.reduce(
-    (best, each) => (looser(readSlippage(best.allowedSlippage), readSlippage(each.allowedSlippage)) ? each : best),
+    (best, each) => (isLooser(readSlippage(best.allowedSlippage), readSlippage(each.allowedSlippage)) ? each : best),
     rules[0] ?? config,
   )
   return {
@@ -51,50 +53,54 @@ function rulesOf(config: ConnectorConfig, versions: readonly string[]): TradeRul
   }
 }
 
-/** The slippage that holds: the configured one, or the request's where it is tighter. */
-export function effectiveSlippage(config: ConnectorConfig, route: Passed, wanted: string | undefined): Slippage {
+/** The configured slippage, or the request's if that is tighter. @throws SluiceError INCOMPLETE_PARAMS if the request's is looser */
+export function effectiveSlippage(config: ConnectorConfig, route: Route, requested: string | undefined): Slippage {
   const { slippage, slippageText } = tradeRules(config, route)
-  if (wanted === undefined) return slippage
-  const asked = readSlippage(wanted)
-  if (looser(asked, slippage)) throw badFields([{ field: 'allowedSlippage', problem: `may only tighten the configured ${slippageText}` }])
-  return asked
+  if (requested === undefined) return slippage
+  const own = readSlippage(requested)
+  if (isLooser(own, slippage)) throw badFields([{ field: 'allowedSlippage', problem: `may only tighten the configured ${slippageText}` }])
+  return own
 }
 
-/** What was quoted for an exact amount: what comes out for it (exact in), or what must go in (exact out). */
-interface Quoted {
+/** The quoted other side of an exact amount: the output for an exact input, the input for an exact output. */
+interface QuotedAmount {
   readonly swap: { readonly exact: 'in' | 'out' }
   readonly amountRaw: bigint
 }
 
-/** The quoted other side moved by the slippage against the caller, rounded so as never to allow more. */
-export function slippageBound({ swap, amountRaw }: Quoted, { numerator, denominator }: Slippage): bigint {
+/** The quoted amount moved by the slippage against the caller. Rounded so that it never allows more than the slippage. */
+export function slippageBound({ swap, amountRaw }: QuotedAmount, { numerator, denominator }: Slippage): bigint {
   if (swap.exact === 'out') return divideRaw(amountRaw * (denominator + numerator), denominator, 'down')
-  const least = denominator > numerator ? divideRaw(amountRaw * (denominator - numerator), denominator, 'up') : 0n
-  return least > 0n ? least : 1n
+  const minRaw = denominator > numerator ? divideRaw(amountRaw * (denominator - numerator), denominator, 'up') : 0n
+  return minRaw > 0n ? minRaw : 1n
 }
 
-/** The tighter of both bounds. @param price of the quote, for the message @throws SluiceError when the quote is already past the limit */
-export function tighterBound({ swap, amountRaw }: Quoted, slippage: bigint, limit: bigint | undefined, price: string): bigint {
-  if (limit === undefined) return slippage
+/**
+ * The tighter of the slippage's bound and the caller's limit.
+ * @param price of the quote, for the message
+ * @throws SluiceError SWAP_PRICE_EXCEEDS_LIMIT_PRICE or SWAP_PRICE_LOWER_THAN_LIMIT_PRICE if the quote is past the limit already
+ */
+export function tighterBound({ swap, amountRaw }: QuotedAmount, slippageRaw: bigint, limitRaw: bigint | undefined, price: string): bigint {
+  if (limitRaw === undefined) return slippageRaw
   if (swap.exact === 'out') {
-    if (amountRaw > limit)
+    if (amountRaw > limitRaw)
       throw new SluiceError(
         'SWAP_PRICE_EXCEEDS_LIMIT_PRICE',
         `The price is ${price} now, above limitPrice: nothing was sent. Raise limitPrice or wait.`,
       )
-    return slippage < limit ? slippage : limit
+    return slippageRaw < limitRaw ? slippageRaw : limitRaw
   }
-  if (amountRaw < limit)
+  if (amountRaw < limitRaw)
     throw new SluiceError(
       'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE',
       `The price is ${price} now, below limitPrice: nothing was sent. Lower limitPrice or wait.`,
     )
-  return slippage > limit ? slippage : limit
+  return slippageRaw > limitRaw ? slippageRaw : limitRaw
 }
 
 /**
- * Until when the chain takes a trade, in seconds since the Unix epoch: the latest block's time plus the ttl.
- * @throws SluiceError NETWORK where that is past already: a node so far behind would only have gas spent on a revert
+ * The deadline of a trade on chain, in seconds since the Unix epoch: the latest block's time plus the ttl.
+ * @throws SluiceError NETWORK if it has passed: the node is so far behind that the trade would only pay gas for a revert
  */
 export function deadlineAfter(head: Head, ttlSeconds: number, nowSeconds = Date.now() / 1000): number {
   const deadline = head.timestamp + ttlSeconds
@@ -102,9 +108,7 @@ export function deadlineAfter(head: Head, ttlSeconds: number, nowSeconds = Date.
   const age = Math.round(nowSeconds - head.timestamp)
   throw new SluiceError(
     'NETWORK',
-    `The node's latest block is ${age} s old, more than the trade's ttl of ${ttlSeconds} s: it is behind. Nothing was sent; try again, or check rpcUrls.`,
-    {
-      retryAfterSeconds: 5,
-    },
+    `The node is behind: its latest block is ${age} s old, more than the trade's ttl of ${ttlSeconds} s. Nothing was sent; try again, or check rpcUrls.`,
+    { retryAfterSeconds: 5 },
   )
 }

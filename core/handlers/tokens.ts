@@ -1,42 +1,43 @@
-import { badFields, SluiceError } from '../api/index.ts'
-import { nearest } from '../config/problems.ts'
+import { didYouMean } from '../config/problems.ts'
 import type { At, Chain, Token } from '../contracts/index.ts'
 import { maxRaw, toRaw } from '../decimal.ts'
+import { badFields, SluiceError } from '../errors.ts'
 
-const mostUnlisted = 10_000
-
-/** A network's tokens: by symbol, by address, and those that only the chain knows. */
+/** A network's tokens: the listed ones by symbol and address, and those that only the chain knows by address. */
 export interface TokenBook {
   /** The native coin first, then the list. */
   readonly listed: readonly Token[]
   /**
-   * The token that a caller means by a symbol (case-insensitive when unambiguous) or an address; at once where it is known.
+   * The token for a symbol (case-insensitive if unambiguous) or an address; without a promise if it is known.
    * @param field the request's field, for the error
-   * @throws SluiceError TOKEN_NOT_SUPPORTED, or INCOMPLETE_PARAMS when several listed tokens share the symbol
+   * @throws SluiceError TOKEN_NOT_SUPPORTED, or INCOMPLETE_PARAMS if several listed tokens have the symbol
    */
   resolve(name: string, field: string, at: At): Token | Promise<Token>
-  /** The same for a list, as far as its first mistake. */
+  /** `resolve` for a list. Fails at the first unknown name. */
   resolveAll(names: readonly string[], field: string, at: At): Promise<readonly Token[]>
 }
 
+/** Unlisted tokens that are cached. */
+const maxUnlisted = 10_000
+
 export function createTokenBook(chain: Chain, list: readonly Token[], where: string): TokenBook {
-  // Where the coin is a token itself, the list has it too.
+  // Where the native coin is a token itself, the list has it too.
   const listed = [chain.nativeCurrency, ...list.filter(({ address }) => address !== chain.nativeCurrency.address)]
   const bySymbol = groupBy(listed, ({ symbol }) => symbol)
-  const byFolded = groupBy(listed, ({ symbol }) => symbol.toLowerCase())
+  const byFoldedSymbol = groupBy(listed, ({ symbol }) => symbol.toLowerCase())
   const byAddress = new Map(listed.map((token) => [token.address, token]))
   const symbols = [...bySymbol.keys()]
 
-  async function fromChain(address: string, at: At): Promise<Token> {
-    const found = await chain.token(address, at)
-    if (!found) throw new SluiceError('TOKEN_NOT_SUPPORTED', `There is no token at ${address} on ${where}.`)
-    if (byAddress.size < mostUnlisted) byAddress.set(address, found)
-    return found
+  async function fetchToken(address: string, at: At): Promise<Token> {
+    const token = await chain.token(address, at)
+    if (!token) throw new SluiceError('TOKEN_NOT_SUPPORTED', `There is no token at ${address} on ${where}.`)
+    if (byAddress.size < maxUnlisted) byAddress.set(address, token)
+    return token
   }
 
-  /** The listed token, or the address of one that only the chain may know. */
+  /** The known token, or the address of one to ask the chain for. */
   function find(name: string, field: string): Token | string {
-    const candidates = bySymbol.get(name) ?? byFolded.get(name.toLowerCase())
+    const candidates = bySymbol.get(name) ?? byFoldedSymbol.get(name.toLowerCase())
     if (candidates?.[0] && candidates.length === 1) return candidates[0]
     if (candidates) {
       const addresses = candidates.map(({ symbol, address }) => `${symbol} ${address}`)
@@ -44,17 +45,17 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
         { field, problem: `"${name}" is the symbol of several tokens on ${where}; give the address: ${addresses.join(' or ')}` },
       ])
     }
-    const spelled = byAddress.get(name)
-    if (spelled) return spelled
+    const known = byAddress.get(name)
+    if (known) return known
     const address = chain.address(name)
     if (address !== undefined) return byAddress.get(address) ?? address
-    // Where another case is another spelling of an address, the chain has its own for it; elsewhere it is another address.
-    const inLowerCase = name.toLowerCase()
-    const spelt = chain.address(inLowerCase)
-    if (spelt !== undefined && spelt !== inLowerCase) {
+    // On chains with a checksum in the letters' case, the lower-case spelling is the same address; on others it is another one.
+    const lowerCase = name.toLowerCase()
+    const checksummed = chain.address(lowerCase)
+    if (checksummed !== undefined && checksummed !== lowerCase) {
       throw new SluiceError(
         'TOKEN_NOT_SUPPORTED',
-        `${field}: "${name}" is no address on ${where}: its checksum, in the letters' case, is wrong. Copy it anew, or write it in lower case.`,
+        `${field}: the checksum of "${name}", in the case of its letters, is wrong on ${where}. Copy the address again, or write it in lower case.`,
       )
     }
     throw new SluiceError(
@@ -63,19 +64,19 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     )
   }
 
-  const known = (found: Token | string, at: At) => (typeof found === 'string' ? fromChain(found, at) : found)
+  const load = (found: Token | string, at: At) => (typeof found === 'string' ? fetchToken(found, at) : found)
 
   return {
     listed,
-    resolve: (name, field, at) => known(find(name, field), at),
+    resolve: (name, field, at) => load(find(name, field), at),
     async resolveAll(names, field, at) {
       const found = names.map((name) => find(name, field))
-      return Promise.all(found.map(async (each) => known(each, at)))
+      return Promise.all(found.map(async (each) => load(each, at)))
     },
   }
 }
 
-/** Smallest units of an amount in a request. @throws SluiceError INCOMPLETE_PARAMS where the token cannot have that much, or that exactly */
+/** An amount of a request in smallest units. @throws SluiceError INCOMPLETE_PARAMS if it has too many decimals or is too large */
 export function readRaw(text: string, token: Token, field: string): bigint {
   const raw = toRaw(text, token.decimals)
   if (raw === undefined) throw badFields([{ field, problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
@@ -83,29 +84,19 @@ export function readRaw(text: string, token: Token, field: string): bigint {
   return raw
 }
 
-/** The same of an amount that has to be more than 0. */
+/** `readRaw` for an amount that must be more than 0. */
 export function readPositiveRaw(text: string, token: Token, field: string): bigint {
   const raw = readRaw(text, token, field)
   if (raw === 0n) throw badFields([{ field, problem: 'must be more than 0' }])
   return raw
 }
 
-/** What a token answers under in a map: the listed spelling of a symbol; one that was asked for by address, that address. */
-export const answerKey = (asked: string | undefined, { symbol }: Token): string =>
-  asked === undefined || asked.toLowerCase() === symbol.toLowerCase() ? symbol : asked
+/** A token's key in a map of a response: the listed spelling of a symbol, or the address if the request gave the address. */
+export const responseKey = (requested: string | undefined, { symbol }: Token): string =>
+  requested === undefined || requested.toLowerCase() === symbol.toLowerCase() ? symbol : requested
 
 function groupBy(tokens: readonly Token[], keyOf: (token: Token) => string): Map<string, Token[]> {
   const groups = new Map<string, Token[]>()
-  for (const token of tokens) {
-    const group = groups.get(keyOf(token))
-    if (group) group.push(token)
-    else groups.set(keyOf(token), [token])
-  }
+  for (const token of tokens) groups.set(keyOf(token), [...(groups.get(keyOf(token)) ?? []), token])
   return groups
-}
-
-/** ' (did you mean "x"?)', or nothing. */
-export function didYouMean(name: string, known: readonly string[]): string {
-  const candidate = nearest(name, known)
-  return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`
 }

@@ -1,8 +1,12 @@
-import { badFields, SluiceError } from '../api/index.ts'
 import type { FeeWish, GasTerms } from '../contracts/index.ts'
-import { fromRaw, toRaw } from '../decimal.ts'
-import type { Services } from './context.ts'
+import { formatRaw, fromRaw, toRaw } from '../decimal.ts'
+import { badFields, SluiceError } from '../errors.ts'
 import type { NetworkEntry } from './registry.ts'
+
+/** The wallets that the server holds keys of. */
+export interface Wallets {
+  all(): readonly WalletEntry[]
+}
 
 interface WalletEntry {
   chain: string
@@ -12,9 +16,31 @@ interface WalletEntry {
   devnet?: true
 }
 
-/** The wallets that the server holds keys of. */
-export interface Wallets {
-  all(): readonly WalletEntry[]
+interface FeeFields {
+  maxFeePerGas?: string
+  maxPriorityFeePerGas?: string
+}
+
+interface WalletFields extends FeeFields {
+  address: string
+  nonce?: number
+}
+
+/** The wallet that signs for a request, with the fees and nonce that the caller sets. */
+export interface SigningWallet {
+  address: string
+  feeOverrides: FeeWish
+  nonce: number | undefined
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS, or LOAD_WALLET if the server cannot sign for the address */
+export function readWallet(
+  request: WalletFields,
+  { network, services }: { network: NetworkEntry; services: { wallets: Wallets } },
+): SigningWallet {
+  const address = readAddress(network, request.address)
+  requireKey(services.wallets, network, address)
+  return { address, feeOverrides: readFees(request, network), nonce: request.nonce }
 }
 
 /** The address in its canonical spelling. @throws SluiceError INCOMPLETE_PARAMS */
@@ -22,13 +48,13 @@ export function readAddress({ impl, chain }: NetworkEntry, text: string, field =
   const address = impl.address(text)
   if (address !== undefined) return address
   throw badFields([
-    { field, problem: `"${text}" is no address of ${chain}: give the whole of it, each letter in its own case (mixed case is a checksum)` },
+    { field, problem: `"${text}" is not an address of ${chain}: give it in full, each letter in its own case (mixed case is a checksum)` },
   ])
 }
 
 /** @throws SluiceError LOAD_WALLET unless the server can sign for the address on that network */
 export function requireKey(wallets: Wallets, { chain, network, impl }: NetworkEntry, address: string): void {
-  // Letters that differ in case only are a matter of spelling where the chain says so.
+  // Addresses that differ in case only are equal where the chain has one spelling for both.
   const isSame = (other: string) => other.toLowerCase() === address.toLowerCase() && impl.address(other) === impl.address(address)
   const wallet = wallets.all().find((each) => each.chain === chain && isSame(each.address))
   if (!wallet)
@@ -40,28 +66,9 @@ export function requireKey(wallets: Wallets, { chain, network, impl }: NetworkEn
     throw new SluiceError('LOAD_WALLET', `${address} is a devnet wallet with a well-known key: it is refused on ${chain}/${network}.`)
 }
 
-interface WalletFields {
-  address: string
-  nonce?: number
-  maxFeePerGas?: string
-  maxPriorityFeePerGas?: string
-}
-
-/** Who acts, and what the wallet offers for gas. @throws SluiceError where the server cannot sign for it */
-export function readWallet(request: WalletFields, { network, services }: { network: NetworkEntry; services: Services }) {
-  const address = readAddress(network, request.address)
-  requireKey(services.wallets, network, address)
-  return { address, feeOverrides: readFees(request, network), nonce: request.nonce }
-}
-
 const gweiDecimals = 9
 
-interface FeeFields {
-  maxFeePerGas?: string
-  maxPriorityFeePerGas?: string
-}
-
-/** The fees that a request asks for, checked against the network's cap. */
+/** The fees that a request sets, in wei. @throws SluiceError INCOMPLETE_PARAMS, also above the network's fee cap */
 export function readFees(fields: FeeFields, { impl, chain }: NetworkEntry): FeeWish {
   const read = (field: keyof FeeFields): bigint | undefined => {
     const text = fields[field]
@@ -70,9 +77,8 @@ export function readFees(fields: FeeFields, { impl, chain }: NetworkEntry): FeeW
     const raw = toRaw(text, gweiDecimals)
     if (raw === undefined) throw badFields([{ field, problem: `${text} gwei has more than ${gweiDecimals} decimals` }])
     if (raw > impl.feeCapRaw) {
-      throw badFields([
-        { field, problem: `${text} gwei is above the network's feeCap of ${shortGwei(impl.feeCapRaw)} gwei; the unit is gwei, not wei` },
-      ])
+      const cap = formatRaw(impl.feeCapRaw, gweiDecimals)
+      throw badFields([{ field, problem: `${text} gwei is above the network's feeCap of ${cap} gwei; the unit is gwei, not wei` }])
     }
     return raw
   }
@@ -84,9 +90,7 @@ export function readFees(fields: FeeFields, { impl, chain }: NetworkEntry): FeeW
   return { maxFeePerGasRaw, maxPriorityFeePerGasRaw }
 }
 
-const shortGwei = (raw: bigint) => fromRaw(raw, gweiDecimals).replace(/\.?0+$/, '')
-
-/** The gas fields of an answer. One gwei is 10^-9 of the coin, however many decimals that has. */
+/** The gas fields of a response. One gwei is 10^-9 of the native coin, whatever its decimals are. */
 export function showGas({ gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRaw }: GasTerms, { impl }: NetworkEntry) {
   const { symbol, decimals } = impl.nativeCurrency
   return {

@@ -11,7 +11,7 @@ describe('accounts for tokens', () => {
     const asked = { chain: 'ethereum', network: 'local', address: traders, tokenSymbol: 'USDC' }
     const answer = await server.client.post('/altchain/create-token', asked)
     expect(outcome(answer)).to.equal('501 UNSUPPORTED')
-    expect(answer.body.message).to.contain('needs no accounts for tokens')
+    expect(answer.body.message).to.contain('needs no token accounts')
   })
 
   it('are made for nobody whose certificate may not trade, or not with the wallet', async () => {

@@ -1,113 +1,174 @@
-import { badFields, type AMMLiquidityAddRequest, type FieldProblem, SluiceError, type AMMLiquidityRemoveRequest } from '../../api/index.ts'
+import type { AMMLiquidityAddRequest, AMMLiquidityRemoveRequest } from '../../api/index.ts'
 import type {
-  At,
-  Head,
-  RangePool,
-  TickRange,
   AMMRange,
+  At,
   Deposit,
-  RangeAmounts,
-  RangePrice,
-  RangePosition,
-  Plan,
+  Head,
   Json,
+  Plan,
+  RangeAmounts,
   RangeFill,
+  RangePool,
+  RangePosition,
+  RangePrice,
+  RangeTerms,
+  TickRange,
 } from '../../contracts/index.ts'
-import { fromRaw, toFraction } from '../../decimal.ts'
-import type { SubmitResult } from '../../transactions/submit-request.ts'
-import type { Handler, RequestContext, TargetContext, Services } from '../context.ts'
-import type { NetworkEntry, VenueEntry } from '../registry.ts'
-import { effectiveSlippage, tradeRules, deadlineAfter } from '../slippage.ts'
+import { fromRaw, toFraction, type Fraction } from '../../decimal.ts'
+import { badFields, SluiceError, type FieldProblem } from '../../errors.ts'
+import type { ConnectorContext, Handler } from '../context.ts'
+import type { VenueEntry } from '../registry.ts'
+import { deadlineAfter, effectiveSlippage, tradeRules } from '../slippage.ts'
+import { submitAndShow } from '../submit.ts'
 import { readRaw } from '../tokens.ts'
-import { readWallet, showGas } from '../wallets.ts'
+import { readWallet, type SigningWallet } from '../wallets.ts'
 import {
   findPoolToAddTo,
-  readFee,
+  isBelow,
   orderIn,
+  rangeOf,
+  readFee,
   readPair,
   reorder,
+  showBounds,
+  toPoolPrice,
   type OrderedPair,
   type Pair,
-  showBounds,
-  rangeOf,
-  isBelow,
-  toPoolPrice,
 } from './range-pools.ts'
 import { findOwnPosition, orderOf } from './range-positions.ts'
 
 export const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => {
   const { network, venue, signal } = context
-  const at = { signal }
   const range = rangeOf(venue)
   const wallet = readWallet(request, context)
-  const { address } = wallet
-  const pair = await readPair(request, network, at)
+  const pair = await readPair(request, network, { signal })
   const [token0, token1] = pair
-  const most = readMaxAmounts(request, pair)
+  const offered = readOffered(request, pair)
   const bounds = readBounds(request)
 
-  const place = await placeOf({ ...request, address }, pair, bounds, venue, network, at)
-  const { head, pool, ticks, order, tokenId } = place
-  const deposit = depositIn(pool, ticks, most, order, range)
-  const slippage = effectiveSlippage(venue.config, [pool], request.allowedSlippage)
-  const deadline = deadlineAfter(head, tradeRules(venue.config, [pool]).ttlSeconds)
+  const { head, pool, ticks, ordered, tokenId } = await findTarget({ ...request, address: wallet.address }, pair, bounds, context)
+  const deposit = depositIn(pool, ticks, offered, ordered, range)
   const native = token0.native === true || token1.native === true
-  const plan = range.add({ pool, range: ticks, most: reorder(order, most), tokenId }, { owner: address, slippage, deadline, native })
-  const valueRaw = token0.native ? most.amount0Raw : token1.native ? most.amount1Raw : 0n
+  const terms = termsOf({ head, pool, native, allowedSlippage: request.allowedSlippage }, wallet, venue)
+  const plan = range.add({ pool, range: ticks, most: reorder(ordered, offered), tokenId }, terms)
+  const valueRaw = token0.native ? offered.amount0Raw : token1.native ? offered.amount1Raw : 0n
 
-  const expected = reorder(order, deposit)
+  const expected = reorder(ordered, deposit)
   const shown = {
     token0: token0.address,
     token1: token1.address,
     fee: pool.fee,
     pool: pool.address,
-    ...showBounds(ticks, order),
+    ...showBounds(ticks, ordered),
     amount0: fromRaw(expected.amount0Raw, token0.decimals),
     amount1: fromRaw(expected.amount1Raw, token1.decimals),
     liquidity: deposit.liquidity.toString(),
     ...(tokenId !== undefined && { tokenId: tokenId.toString() }),
-    deadline,
+    deadline: terms.deadline,
   }
-  return submitLiquidityChange({ plan, order, shown, valueRaw }, wallet, context)
+  return submitChange({ plan, ordered, shown, valueRaw }, wallet, context)
 }
 
-interface Place {
+export const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, context) => {
+  const { network, venue, signal } = context
+  const at = { signal }
+  const range = rangeOf(venue)
+  const wallet = readWallet(request, context)
+  const percent = readPercent(request)
+
+  const { head, position } = await findOwnPosition({ ...request, address: wallet.address }, venue, network, at)
+  const { burn = false, native = false, allowedSlippage } = request
+  if (!burn) requireNotEmpty(position)
+  const liquidity = shareOf(position, percent)
+  const terms = termsOf({ head, pool: position.pool, native, allowedSlippage }, wallet, venue)
+  const plan = range.remove(position, { liquidity, burn }, terms)
+
+  const ordered = await orderOf(position, network, at)
+  const shown = { tokenId: position.tokenId.toString(), liquidity: liquidity.toString(), deadline: terms.deadline }
+  return submitChange({ plan, ordered, shown, valueRaw: 0n }, wallet, context)
+}
+
+export const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (request, context) => {
+  const { network, venue, signal } = context
+  const at = { signal }
+  const range = rangeOf(venue)
+  const wallet = readWallet(request, context)
+
+  const { head, position } = await findOwnPosition({ ...request, address: wallet.address }, venue, network, at)
+  requireNotEmpty(position)
+  const { pool, unclaimed, tokenId } = position
+  const plan = range.collect(position, termsOf({ head, pool, native: request.native ?? false }, wallet, venue))
+
+  const ordered = await orderOf(position, network, at)
+  const [token0, token1] = ordered.pair
+  const shown = {
+    tokenId: tokenId.toString(),
+    unclaimedToken0: fromRaw(unclaimed.amount0Raw, token0.decimals),
+    unclaimedToken1: fromRaw(unclaimed.amount1Raw, token1.decimals),
+  }
+  return submitChange({ plan, ordered, shown, valueRaw: 0n }, wallet, context)
+}
+
+function termsOf(
+  { head, pool, native, allowedSlippage }: { head: Head; pool: RangePool; native: boolean; allowedSlippage?: string },
+  { address }: SigningWallet,
+  { config }: VenueEntry,
+): RangeTerms {
+  const slippage = effectiveSlippage(config, [pool], allowedSlippage)
+  return { owner: address, slippage, deadline: deadlineAfter(head, tradeRules(config, [pool]).ttlSeconds), native }
+}
+
+interface Change<S> {
+  plan: Plan
+  ordered: OrderedPair
+  shown: S
+  /** Of the native coin, at most. */
+  valueRaw: bigint
+}
+
+const submitChange = <S extends object>({ plan, ordered, shown, valueRaw }: Change<S>, wallet: SigningWallet, context: ConnectorContext) =>
+  submitAndShow(
+    { plan, scope: { contracts: context.venue.contracts, valueRaw }, kind: 'liquidity', about: aboutLiquidity(ordered) },
+    shown,
+    wallet,
+    context,
+  )
+
+/** Where liquidity is added: a range of a pool, or an existing position. */
+interface AddTarget {
   head: Head
   pool: RangePool
   ticks: TickRange
-  order: OrderedPair
+  ordered: OrderedPair
+  /** Of the existing position. */
   tokenId: bigint | undefined
 }
 
-type Where = Pick<AMMLiquidityAddRequest, 'fee' | 'tokenId' | 'address'>
-
-/** Where the liquidity goes: a range of a pool, or a position that is there already. */
-async function placeOf(
-  { fee, tokenId, address }: Where,
+async function findTarget(
+  { fee, tokenId, address }: Pick<AMMLiquidityAddRequest, 'fee' | 'tokenId' | 'address'>,
   pair: Pair,
   bounds: Bounds | undefined,
-  venue: VenueEntry,
-  network: NetworkEntry,
-  at: At,
-): Promise<Place> {
+  { venue, network, signal }: ConnectorContext,
+): Promise<AddTarget> {
+  const at = { signal }
   const range = rangeOf(venue)
   if (tokenId === undefined) {
     if (!bounds) {
-      const problem = 'is required: a decimal string such as "1.5" (only with tokenId may both bounds be left out)'
+      const problem = 'is required: a decimal string such as "1.5" (both bounds may be left out only with tokenId)'
       throw badFields([
         { field: 'lowerPrice', problem },
         { field: 'upperPrice', problem },
       ])
     }
     const { head, pool } = await findPoolToAddTo(pair, fee, venue, at)
-    const order = orderIn(pool, pair)
-    return { head, pool, order, ticks: rangeIn(pool, bounds, order, range), tokenId: undefined }
+    const ordered = orderIn(pool, pair)
+    return { head, pool, ordered, ticks: rangeIn(pool, bounds, ordered, range), tokenId: undefined }
   }
 
   const { head, position } = await findOwnPosition({ tokenId, address }, venue, network, at)
   const { pool } = position
   if (!(await isPoolOf(pool, pair, venue, at))) {
-    const problem = `the position ${position.tokenId} is of the tokens ${pool.token0} and ${pool.token1}: give those`
+    const problem = `the position ${position.tokenId} has the tokens ${pool.token0} and ${pool.token1}: give those`
     throw badFields([
       { field: 'token0', problem },
       { field: 'token1', problem },
@@ -115,12 +176,12 @@ async function placeOf(
   }
   if ((readFee(fee, range.feeTiers, venue.connector) ?? pool.fee) !== pool.fee)
     throw badFields([{ field: 'fee', problem: `is ${pool.fee} for the position ${position.tokenId}: leave it out` }])
-  const order = orderIn(pool, pair)
-  if (bounds) requireSameRange(rangeIn(pool, bounds, order, range), position, order)
-  return { head, pool, order, ticks: position, tokenId: position.tokenId }
+  const ordered = orderIn(pool, pair)
+  if (bounds) requireSameRange(rangeIn(pool, bounds, ordered, range), position, ordered)
+  return { head, pool, ordered, ticks: position, tokenId: position.tokenId }
 }
 
-/** Whether a pool is of these tokens. Which token stands for the native coin in it, its exchange says. */
+/** Whether a pool has these tokens. The exchange knows which token stands for the native coin. */
 async function isPoolOf(pool: RangePool, pair: Pair, venue: VenueEntry, at: At): Promise<boolean> {
   const own = [pool.token0, pool.token1]
   if (!pair.some(({ native }) => native)) return pair.every(({ address }) => own.includes(address))
@@ -129,11 +190,11 @@ async function isPoolOf(pool: RangePool, pair: Pair, venue: VenueEntry, at: At):
   return pools.some(({ address }) => address === pool.address)
 }
 
-/** The most of each token, in the caller's order. */
-function readMaxAmounts(request: { amount0: string; amount1: string }, [token0, token1]: Pair): RangeAmounts {
-  const most = { amount0Raw: readRaw(request.amount0, token0, 'amount0'), amount1Raw: readRaw(request.amount1, token1, 'amount1') }
-  if (most.amount0Raw > 0n || most.amount1Raw > 0n) return most
-  const problem = 'one of both amounts must be more than 0'
+/** The largest amounts to add, in the caller's order. @throws SluiceError INCOMPLETE_PARAMS */
+function readOffered(request: { amount0: string; amount1: string }, [token0, token1]: Pair): RangeAmounts {
+  const offered = { amount0Raw: readRaw(request.amount0, token0, 'amount0'), amount1Raw: readRaw(request.amount1, token1, 'amount1') }
+  if (offered.amount0Raw > 0n || offered.amount1Raw > 0n) return offered
+  const problem = 'must be more than 0, or the other amount must be'
   throw badFields([
     { field: 'amount0', problem },
     { field: 'amount1', problem },
@@ -141,35 +202,34 @@ function readMaxAmounts(request: { amount0: string; amount1: string }, [token0, 
 }
 
 /**
- * What is added of at most these amounts, in the pool's order.
- * @param most in the caller's order
- * @throws SluiceError INCOMPLETE_PARAMS where the range takes what is not offered, or next to nothing is
+ * The deposit of at most the offered amounts, in the pool's order.
+ * @param offered in the caller's order
+ * @throws SluiceError INCOMPLETE_PARAMS if the range needs a token that is not offered, or the amounts are too small for any liquidity
  */
-function depositIn(pool: RangePool, ticks: TickRange, most: RangeAmounts, order: OrderedPair, range: AMMRange): Deposit {
-  // As LiquidityAmounts.getLiquidityForAmounts of @uniswap/v3-periphery has it: on a bound, one token only.
-  const taken = [isBelow(pool.price, ticks.upperPrice), isBelow(ticks.lowerPrice, pool.price)]
-  if (order.reversed) taken.reverse()
-  const offered = [most.amount0Raw, most.amount1Raw]
-  const lacking = [0, 1].filter((side) => taken[side] && offered[side] === 0n)
-  for (const side of lacking) {
-    const where = taken[1 - side]
-      ? 'the current price is inside of the range, which takes both tokens'
-      : `the current price is outside of the range, which takes ${order.pair[side]?.symbol} only`
-    throw badFields([{ field: `amount${side}`, problem: `must be more than 0: ${where}` }])
+function depositIn(pool: RangePool, ticks: TickRange, offered: RangeAmounts, ordered: OrderedPair, range: AMMRange): Deposit {
+  // As LiquidityAmounts.getLiquidityForAmounts of @uniswap/v3-periphery: on a bound, only one token is needed.
+  const isNeeded = [isBelow(pool.price, ticks.upperPrice), isBelow(ticks.lowerPrice, pool.price)]
+  if (ordered.reversed) isNeeded.reverse()
+  const amounts = [offered.amount0Raw, offered.amount1Raw]
+  for (const side of [0, 1]) {
+    if (!isNeeded[side] || amounts[side] !== 0n) continue
+    const why = isNeeded[1 - side]
+      ? 'the current price is inside the range, which needs both tokens'
+      : `the current price is outside the range, which needs ${ordered.pair[side]?.symbol} only`
+    throw badFields([{ field: `amount${side}`, problem: `must be more than 0: ${why}` }])
   }
-  const deposit = range.deposit(pool, ticks, reorder(order, most))
+  const deposit = range.deposit(pool, ticks, reorder(ordered, offered))
   if (deposit.liquidity > 0n) return deposit
-  const problem = 'is too little for any liquidity in this range'
-  throw badFields([{ field: `amount${taken[0] ? 0 : 1}`, problem }])
+  throw badFields([{ field: `amount${isNeeded[0] ? 0 : 1}`, problem: 'is too small for any liquidity in this range' }])
 }
 
-/** As in a request: prices of the caller's order. */
+/** The prices of a request, in the caller's order. */
 interface Bounds {
   lowerPrice: string
   upperPrice: string
 }
 
-/** Bounds that make a range whatever the pool is. @throws SluiceError INCOMPLETE_PARAMS */
+/** Bounds that are valid for any pool. @throws SluiceError INCOMPLETE_PARAMS */
 export function readBounds({ lowerPrice, upperPrice }: Partial<Bounds>): Bounds | undefined {
   if (lowerPrice === undefined && upperPrice === undefined) return undefined
   if (lowerPrice === undefined) throw badFields([{ field: 'lowerPrice', problem: 'is required with upperPrice' }])
@@ -180,18 +240,18 @@ export function readBounds({ lowerPrice, upperPrice }: Partial<Bounds>): Bounds 
   if (lower.numerator === 0n) throw badFields([zero])
   if (isBelow(lower, upper)) return { lowerPrice, upperPrice }
   const problem = isBelow(upper, lower)
-    ? 'is above upperPrice: swap the two. Prices are token1 per token0 as you ordered them; with the tokens swapped they are inverted'
+    ? 'is above upperPrice: swap the two. Prices are token1 per token0 in your order of the tokens; in the other order they are inverted'
     : 'is the same as upperPrice: a range needs two bounds'
   throw badFields([{ field: 'lowerPrice', problem }])
 }
 
-/** The narrowest range that the pool can have around these bounds. @throws SluiceError INCOMPLETE_PARAMS where it has none */
-function rangeIn(pool: RangePool, { lowerPrice, upperPrice }: Bounds, order: OrderedPair, range: AMMRange): TickRange {
-  const [lower, upper] = [toPoolPrice(lowerPrice, order), toPoolPrice(upperPrice, order)]
-  const found = order.reversed ? range.rangeAround(pool, upper, lower) : range.rangeAround(pool, lower, upper)
+/** The narrowest range of the pool around the bounds. @throws SluiceError INCOMPLETE_PARAMS if there is none */
+function rangeIn(pool: RangePool, { lowerPrice, upperPrice }: Bounds, ordered: OrderedPair, range: AMMRange): TickRange {
+  const [lower, upper] = [toPoolPrice(lowerPrice, ordered), toPoolPrice(upperPrice, ordered)]
+  const found = ordered.reversed ? range.rangeAround(pool, upper, lower) : range.rangeAround(pool, lower, upper)
   if (found) return found
+  const problem = "is beyond the pool's range of prices: move it towards the current price"
   const beyond = [...(isBeyond(lower, pool, range) ? ['lowerPrice'] : []), ...(isBeyond(upper, pool, range) ? ['upperPrice'] : [])]
-  const problem = 'is beyond the prices that the pool can have: move it towards the current price'
   const [first = 'lowerPrice', ...rest] = beyond
   throw badFields([{ field: first, problem }, ...rest.map((field) => ({ field, problem }))])
 }
@@ -202,55 +262,28 @@ function isBeyond(price: RangePrice, pool: RangePool, range: AMMRange): boolean 
   return isBelow(lower, upper) && range.rangeAround(pool, lower, upper) === undefined
 }
 
-/** Bounds that were given for a position that is there already must be its own. */
-function requireSameRange(given: TickRange, own: TickRange, order: OrderedPair): void {
+/** @throws SluiceError INCOMPLETE_PARAMS if the bounds given for an existing position are not its own */
+function requireSameRange(given: TickRange, own: TickRange, ordered: OrderedPair): void {
   if (given.tickLower === own.tickLower && given.tickUpper === own.tickUpper) return
-  const { lowerPrice, upperPrice } = showBounds(own, order)
-  throw badFields([
-    {
-      field: 'lowerPrice',
-      problem: `the position's range is ${lowerPrice} to ${upperPrice}: leave both bounds out, or make a new position`,
-    },
-  ])
+  const { lowerPrice, upperPrice } = showBounds(own, ordered)
+  const problem = `the position's range is ${lowerPrice} to ${upperPrice}: leave both bounds out, or create a new position`
+  throw badFields([{ field: 'lowerPrice', problem }])
 }
 
-export const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, context) => {
-  const { network, venue, signal } = context
-  const at = { signal }
-  const range = rangeOf(venue)
-  const wallet = readWallet(request, context)
-  const { address } = wallet
-  const percent = readPercent(request)
-
-  const { head, position } = await findOwnPosition({ ...request, address }, venue, network, at)
-  const { pool, tokenId } = position
-  const { burn = false, native = false } = request
-  if (!burn) requireNotEmpty(position)
-  const liquidity = shareOf(position, percent)
-  const slippage = effectiveSlippage(venue.config, [pool], request.allowedSlippage)
-  const deadline = deadlineAfter(head, tradeRules(venue.config, [pool]).ttlSeconds)
-  const plan = range.remove(position, { liquidity, burn }, { owner: address, slippage, deadline, native })
-
-  const order = await orderOf(position, network, at)
-  const shown = { tokenId: tokenId.toString(), liquidity: liquidity.toString(), deadline }
-  return submitLiquidityChange({ plan, order, shown, valueRaw: 0n }, wallet, context)
-}
-
-type Percent = ReturnType<typeof toFraction>
-
-function readPercent({ decreasePercent = '100', burn }: AMMLiquidityRemoveRequest): Percent {
+/** @throws SluiceError INCOMPLETE_PARAMS unless it is more than 0 and at most 100, and 100 with `burn` */
+function readPercent({ decreasePercent = '100', burn }: AMMLiquidityRemoveRequest): Fraction {
   const percent = toFraction(decreasePercent)
   const { numerator, denominator } = percent
   if (numerator === 0n)
-    throw badFields([{ field: 'decreasePercent', problem: 'must be more than 0; for the fees alone there is /amm/liquidity/collect_fees' }])
-  if (numerator > 100n * denominator) throw badFields([{ field: 'decreasePercent', problem: 'must be at most 100: all of it' }])
+    throw badFields([{ field: 'decreasePercent', problem: 'must be more than 0; /amm/liquidity/collect_fees collects the fees alone' }])
+  if (numerator > 100n * denominator) throw badFields([{ field: 'decreasePercent', problem: 'must be at most 100' }])
   if (burn && numerator < 100n * denominator)
-    throw badFields([{ field: 'burn', problem: 'only an emptied position can be burnt: leave decreasePercent out, or burn' }])
+    throw badFields([{ field: 'burn', problem: 'only an empty position can be burnt: leave out decreasePercent, or burn' }])
   return percent
 }
 
-/** Of its liquidity, rounded down. */
-function shareOf({ liquidity, tokenId }: RangePosition, { numerator, denominator }: Percent): bigint {
+/** That share of a position's liquidity, rounded down. */
+function shareOf({ liquidity, tokenId }: RangePosition, { numerator, denominator }: Fraction): bigint {
   const share = (liquidity * numerator) / (denominator * 100n)
   if (share > 0n || numerator === 100n * denominator) return share
   if (liquidity === 0n)
@@ -260,58 +293,17 @@ function shareOf({ liquidity, tokenId }: RangePosition, { numerator, denominator
   throw badFields([{ field: 'decreasePercent', problem: `is less than one unit of the position's liquidity of ${liquidity}` }])
 }
 
-export const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (request, context) => {
-  const { network, venue, signal } = context
-  const at = { signal }
-  const range = rangeOf(venue)
-  const wallet = readWallet(request, context)
-  const { address } = wallet
-
-  const { head, position } = await findOwnPosition({ ...request, address }, venue, network, at)
-  requireNotEmpty(position)
-  const { pool, unclaimed, tokenId } = position
-  const { native = false } = request
-  const slippage = effectiveSlippage(venue.config, [pool], undefined)
-  const deadline = deadlineAfter(head, tradeRules(venue.config, [pool]).ttlSeconds)
-  const plan = range.collect(position, { owner: address, slippage, deadline, native })
-
-  const order = await orderOf(position, network, at)
-  const [token0, token1] = order.pair
-  const shown = {
-    tokenId: tokenId.toString(),
-    unclaimedToken0: fromRaw(unclaimed.amount0Raw, token0.decimals),
-    unclaimedToken1: fromRaw(unclaimed.amount1Raw, token1.decimals),
-  }
-  return submitLiquidityChange({ plan, order, shown, valueRaw: 0n }, wallet, context)
-}
-
-/** An empty position earns nothing either: whatever is asked of it would only burn gas. */
+/** An empty position earns no fees either, so a change would only burn gas. @throws SluiceError TRADE_FAILED */
 function requireNotEmpty({ tokenId, liquidity, unclaimed }: RangePosition): void {
   if (liquidity > 0n || unclaimed.amount0Raw > 0n || unclaimed.amount1Raw > 0n) return
   throw new SluiceError(
     'TRADE_FAILED',
-    `The position ${tokenId} holds nothing: no liquidity and no fees. /amm/liquidity/remove with burn: true removes the position itself.`,
+    `The position ${tokenId} holds no liquidity and no fees. /amm/liquidity/remove with burn: true removes the position itself.`,
     { details: { reason: 'the position is empty' } },
   )
 }
 
-type Context = RequestContext & { services: Services } & TargetContext<'connector'>
-
-/** Has a plan carried out, and answers with what is shown of it. */
-async function submitLiquidityChange<S extends object>(
-  change: { plan: Plan; order: OrderedPair; shown: S; valueRaw: bigint },
-  wallet: ReturnType<typeof readWallet>,
-  context: Context,
-) {
-  const { plan, order, shown, valueRaw } = change
-  const { network, venue, services, signal } = context
-  const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
-  const scope = { contracts: venue.contracts, valueRaw }
-  const about = aboutLiquidity(order)
-  return answer(await services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'liquidity', about, answer }, signal))
-}
-
-/** What the journal keeps of a change of liquidity, so that its fill can be shown in the order of tokens that the caller knows. */
+/** What the journal keeps of a change, in `about`, to show its fill in the caller's order of the tokens. */
 interface AboutLiquidity {
   reversed: boolean
   decimals: readonly [number, number]
@@ -322,7 +314,7 @@ const aboutLiquidity = ({ pair: [token0, token1], reversed }: OrderedPair): Json
   decimals: [token0.decimals, token1.decimals],
 })
 
-/** @param about what `aboutLiquidity` made: the journal is this server's own, and its `kind` says what is in it */
+/** @param about from `aboutLiquidity`: this server wrote the journal, and the entry's `kind` tells which `about` it has */
 export function showLiquidityFill(fill: RangeFill, about: Json) {
   const { reversed, decimals } = about as unknown as AboutLiquidity
   const { amount0Raw, amount1Raw } = reorder({ reversed }, fill)

@@ -1,129 +1,10 @@
-import { badFields, SluiceError, type AMMLiquidityPriceRequest } from '../../api/index.ts'
-import type { AMMRange, At, Head, RangePool, RangeAmounts, Token, RangePrice } from '../../contracts/index.ts'
-import { toFraction, formatRatio, type Rounding } from '../../decimal.ts'
+import type { AMMLiquidityPriceRequest } from '../../api/index.ts'
+import type { AMMRange, At, Head, RangeAmounts, RangePool, RangePrice, Token } from '../../contracts/index.ts'
+import { formatRatio, toFraction, type Rounding } from '../../decimal.ts'
+import { badFields, SluiceError } from '../../errors.ts'
 import type { Handler } from '../context.ts'
-import type { VenueEntry, NetworkEntry } from '../registry.ts'
+import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
-
-type Tiers = AMMRange['feeTiers']
-
-/** The pool of two tokens that a caller means: that of the fee tier, else the deepest. */
-async function findPool(pair: Pair, feeText: string | undefined, venue: VenueEntry, at: At): Promise<{ head: Head; pool: RangePool }> {
-  const range = rangeOf(venue)
-  const fee = readFee(feeText, range.feeTiers, venue.connector)
-  const { head, pools } = await range.rangePools(pair, { ...(fee !== undefined && { fee }) }, at)
-  const [pool] = pools
-  if (pool) return { head, pool }
-
-  const tokens = pair.map(({ symbol }) => symbol).join(' and ')
-  const others = fee === undefined ? [] : (await range.rangePools(pair, {}, at)).pools
-  if (fee !== undefined && !isTier(fee, range.feeTiers)) throw noTier(String(fee), range.feeTiers, venue.connector)
-  if (others.length === 0) throw new SluiceError('PAIR_NOT_FOUND', `${venue.connector} has no pool of ${tokens} with a price.`)
-  const fees = others.map((each) => showTier(each.fee, range.feeTiers))
-  throw new SluiceError(
-    'PAIR_NOT_FOUND',
-    `${venue.connector} has no pool of ${tokens} in the fee tier ${showTier(fee ?? 0, range.feeTiers)}; there is one in ${fees.join(', ')}.`,
-    { details: { fees: others.map((each) => each.fee) } },
-  )
-}
-
-/** Hundredths of a basis point. A number may be a tier that the exchange was given later: whether it is one, its pools tell. */
-export function readFee(text: string | undefined, tiers: Tiers, connector: string): number | undefined {
-  if (text === undefined) return undefined
-  if (/^\d+$/.test(text)) return Number(text)
-  const name = text.toUpperCase()
-  const fee = Object.hasOwn(tiers, name) ? tiers[name] : undefined
-  if (fee === undefined) throw noTier(text, tiers, connector)
-  return fee
-}
-
-/** An exchange that has no names for its tiers has any. */
-const isTier = (fee: number, tiers: Tiers) => Object.keys(tiers).length === 0 || Object.values(tiers).includes(fee)
-
-/** To add to. The price of an empty pool is whatever somebody set: to take one is for the caller to say. @throws SluiceError INCOMPLETE_PARAMS */
-export async function findPoolToAddTo(
-  pair: Pair,
-  feeText: string | undefined,
-  venue: VenueEntry,
-  at: At,
-): Promise<{ head: Head; pool: RangePool }> {
-  const found = await findPool(pair, feeText, venue, at)
-  if (feeText !== undefined || found.pool.liquidity > 0n) return found
-  const tier = showTier(found.pool.fee, rangeOf(venue).feeTiers)
-  const problem = `is required here: no pool of the two has liquidity at its price, which is whatever somebody set. Look at it by /amm/liquidity/price, then name the tier, such as ${tier}`
-  throw badFields([{ field: 'fee', problem }])
-}
-
-function noTier(text: string, tiers: Tiers, connector: string): SluiceError {
-  const known = Object.values(tiers).map((fee) => showTier(fee, tiers))
-  const choice = known.length === 0 ? 'give a number of hundredths of a basis point' : `it has ${known.join(', ')}`
-  return badFields([{ field: 'fee', problem: `"${text}" is no fee tier of ${connector}: ${choice}` }])
-}
-
-/** "3000 (MEDIUM)". */
-function showTier(fee: number, tiers: Tiers): string {
-  const name = Object.keys(tiers).find((each) => tiers[each] === fee)
-  return name === undefined ? String(fee) : `${fee} (${name})`
-}
-
-export function rangeOf({ impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): AMMRange {
-  if (impl.AMM_RANGE) return impl.AMM_RANGE
-  throw new SluiceError(
-    'UNSUPPORTED',
-    `The connector ${connector} has no trading type AMM_RANGE (concentrated liquidity); GET /plugins shows what it has.`,
-  )
-}
-
-/** Two tokens as the caller ordered them. */
-export type Pair = readonly [Token, Token]
-
-/** Two tokens as the caller ordered them, and whether a pool has them the other way round. */
-export interface OrderedPair {
-  pair: Pair
-  reversed: boolean
-}
-
-export async function readPair(request: { token0: string; token1: string }, { tokens }: NetworkEntry, at: At): Promise<Pair> {
-  const pair = await Promise.all([tokens.resolve(request.token0, 'token0', at), tokens.resolve(request.token1, 'token1', at)])
-  if (pair[0].address === pair[1].address) throw badFields([{ field: 'token1', problem: 'is the same token as token0' }])
-  return pair
-}
-
-/** Of a pool of these two. Where one is the native coin, the pool has its wrapped form: the other one tells. */
-export const orderIn = ({ token0, token1 }: RangePool, pair: Pair): OrderedPair => ({
-  pair,
-  reversed: pair[0].native ? pair[1].address === token0 : pair[1].native ? pair[0].address === token1 : pair[0].address !== token0,
-})
-
-/** Between the caller's order and the pool's: the same either way. */
-export const reorder = ({ reversed }: Pick<OrderedPair, 'reversed'>, { amount0Raw, amount1Raw }: RangeAmounts): RangeAmounts =>
-  reversed ? { amount0Raw: amount1Raw, amount1Raw: amount0Raw } : { amount0Raw, amount1Raw }
-
-const inverse = ({ numerator, denominator }: RangePrice): RangePrice => ({ numerator: denominator, denominator: numerator })
-
-/** Token1 per token0 as the caller ordered them, in human units → the pool's own price. @param text more than 0 */
-export function toPoolPrice(text: string, { pair: [token0, token1], reversed }: OrderedPair): RangePrice {
-  const { numerator, denominator } = toFraction(text)
-  const price = { numerator: numerator * 10n ** BigInt(token1.decimals), denominator: denominator * 10n ** BigInt(token0.decimals) }
-  return reversed ? inverse(price) : price
-}
-
-/** A pool's own price → token1 per token0 as the caller ordered them, in human units. */
-export function showPrice(price: RangePrice, { pair: [token0, token1], reversed }: OrderedPair, rounding: Rounding): string {
-  const { numerator, denominator } = reversed ? inverse(price) : price
-  return formatRatio(numerator * 10n ** BigInt(token0.decimals), denominator * 10n ** BigInt(token1.decimals), rounding)
-}
-
-/**
- * Bounds as the caller ordered the tokens. Rounded inward: they lie within the range then, so that the same bounds, sent
- * again and snapped outward, give the same range.
- */
-export function showBounds(range: { lowerPrice: RangePrice; upperPrice: RangePrice }, order: OrderedPair) {
-  const [lower, upper] = order.reversed ? [range.upperPrice, range.lowerPrice] : [range.lowerPrice, range.upperPrice]
-  return { lowerPrice: showPrice(lower, order, 'up'), upperPrice: showPrice(upper, order, 'down') }
-}
-
-export const isBelow = (one: RangePrice, other: RangePrice) => one.numerator * other.denominator < other.numerator * one.denominator
 
 export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, { network, venue, services, signal }) => {
   const at = { signal }
@@ -132,8 +13,8 @@ export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, {
   const series = readSeries(request, services.settings.limits.pageSize)
   const pair = await readPair(request, network, at)
   const { head, pool } = await findPool(pair, request.fee, venue, at)
-  const order = orderIn(pool, pair)
-  const price = showPrice(pool.price, order, 'down')
+  const ordered = orderIn(pool, pair)
+  const price = showPrice(pool.price, ordered, 'down')
 
   const history = series && (await range.history(pool, series.secondsAgo, at))
   if (history?.is === 'beyond') {
@@ -150,7 +31,7 @@ export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, {
     fee: pool.fee,
     ...(series && { period: series.period, interval: series.interval }),
     price,
-    prices: history?.prices.map((each) => showPrice(each, order, 'down')) ?? [],
+    prices: history?.prices.map((each) => showPrice(each, ordered, 'down')) ?? [],
     pool: pool.address,
     tick: pool.tick,
     sqrtPriceX96: pool.sqrtPriceX96.toString(),
@@ -159,17 +40,146 @@ export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, {
   }
 }
 
-/** The ends of the spans, oldest first. */
-function readSeries({ period, interval }: AMMLiquidityPriceRequest, most: number) {
+/** The ends of the intervals of a period, oldest first. @throws SluiceError INCOMPLETE_PARAMS */
+function readSeries({ period, interval }: AMMLiquidityPriceRequest, maxPrices: number) {
   if (period === undefined && interval === undefined) return undefined
   if (period === undefined) throw badFields([{ field: 'period', problem: 'is required with interval' }])
   if (interval === undefined) throw badFields([{ field: 'interval', problem: 'is required with period' }])
   const count = Math.floor(period / interval)
   if (count === 0) throw badFields([{ field: 'interval', problem: 'is longer than the period' }])
-  if (count > most) {
+  if (count > maxPrices) {
+    const minInterval = Math.ceil(period / maxPrices)
     throw badFields([
-      { field: 'interval', problem: `makes ${count} prices of the period: ${most} at most, so ${Math.ceil(period / most)} s or more` },
+      { field: 'interval', problem: `makes ${count} prices of the period, and the limit is ${maxPrices}: give ${minInterval} s or more` },
     ])
   }
   return { period, interval, secondsAgo: Array.from({ length: count + 1 }, (_, i) => (count - i) * interval) }
 }
+
+/** @throws SluiceError UNSUPPORTED */
+export function rangeOf({ impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): AMMRange {
+  if (impl.AMM_RANGE) return impl.AMM_RANGE
+  throw new SluiceError(
+    'UNSUPPORTED',
+    `The connector ${connector} has no trading type AMM_RANGE (concentrated liquidity); GET /plugins shows what it has.`,
+  )
+}
+
+interface PoolAtBlock {
+  head: Head
+  pool: RangePool
+}
+
+/** The pool of a pair: of the fee tier if one is given, else the deepest. @throws SluiceError PAIR_NOT_FOUND, INCOMPLETE_PARAMS */
+async function findPool(pair: Pair, feeText: string | undefined, venue: VenueEntry, at: At): Promise<PoolAtBlock> {
+  const range = rangeOf(venue)
+  const fee = readFee(feeText, range.feeTiers, venue.connector)
+  const { head, pools } = await range.rangePools(pair, { ...(fee !== undefined && { fee }) }, at)
+  const [pool] = pools
+  if (pool) return { head, pool }
+
+  const tokens = pair.map(({ symbol }) => symbol).join(' and ')
+  const others = fee === undefined ? [] : (await range.rangePools(pair, {}, at)).pools
+  if (fee !== undefined && !isTier(fee, range.feeTiers)) throw unknownTier(String(fee), range.feeTiers, venue.connector)
+  if (others.length === 0) throw new SluiceError('PAIR_NOT_FOUND', `${venue.connector} has no pool of ${tokens} with a price.`)
+  const fees = others.map((each) => showTier(each.fee, range.feeTiers))
+  throw new SluiceError(
+    'PAIR_NOT_FOUND',
+    `${venue.connector} has no pool of ${tokens} in the fee tier ${showTier(fee ?? 0, range.feeTiers)}; there is one in ${fees.join(', ')}.`,
+    { details: { fees: others.map((each) => each.fee) } },
+  )
+}
+
+/**
+ * The pool to add liquidity to. The price of an empty pool is whatever somebody set it to, so the caller has to choose such a pool by its tier.
+ * @throws SluiceError PAIR_NOT_FOUND, INCOMPLETE_PARAMS
+ */
+export async function findPoolToAddTo(pair: Pair, feeText: string | undefined, venue: VenueEntry, at: At): Promise<PoolAtBlock> {
+  const found = await findPool(pair, feeText, venue, at)
+  if (feeText !== undefined || found.pool.liquidity > 0n) return found
+  const tier = showTier(found.pool.fee, rangeOf(venue).feeTiers)
+  const problem = `is required here: no pool of this pair has liquidity at its price, so the price is whatever somebody set. Check it with /amm/liquidity/price, then name the tier, such as ${tier}`
+  throw badFields([{ field: 'fee', problem }])
+}
+
+type Tiers = AMMRange['feeTiers']
+
+/** In hundredths of a basis point. Any number passes: the exchange may have added tiers, so its pools decide. @throws SluiceError INCOMPLETE_PARAMS */
+export function readFee(text: string | undefined, tiers: Tiers, connector: string): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d+$/.test(text)) return Number(text)
+  const name = text.toUpperCase()
+  const fee = Object.hasOwn(tiers, name) ? tiers[name] : undefined
+  if (fee === undefined) throw unknownTier(text, tiers, connector)
+  return fee
+}
+
+/** An exchange without names for its tiers has any tier. */
+const isTier = (fee: number, tiers: Tiers) => Object.keys(tiers).length === 0 || Object.values(tiers).includes(fee)
+
+function unknownTier(text: string, tiers: Tiers, connector: string): SluiceError {
+  const known = Object.values(tiers).map((fee) => showTier(fee, tiers))
+  const choice = known.length === 0 ? 'give a number of hundredths of a basis point' : `it has ${known.join(', ')}`
+  return badFields([{ field: 'fee', problem: `"${text}" is not a fee tier of ${connector}: ${choice}` }])
+}
+
+/** "3000 (MEDIUM)". */
+function showTier(fee: number, tiers: Tiers): string {
+  const name = Object.keys(tiers).find((each) => tiers[each] === fee)
+  return name === undefined ? String(fee) : `${fee} (${name})`
+}
+
+/** Two tokens in the caller's order. */
+export type Pair = readonly [Token, Token]
+
+/** A caller's pair in a pool, which may have the tokens in the other order. */
+export interface OrderedPair {
+  pair: Pair
+  reversed: boolean
+}
+
+/** @throws SluiceError TOKEN_NOT_SUPPORTED, INCOMPLETE_PARAMS */
+export async function readPair(request: { token0: string; token1: string }, network: NetworkEntry, at: At): Promise<Pair> {
+  const pair = await resolvePair(request, network, at)
+  if (pair[0].address === pair[1].address) throw badFields([{ field: 'token1', problem: 'is the same token as token0' }])
+  return pair
+}
+
+export const resolvePair = (names: { token0: string; token1: string }, { tokens }: NetworkEntry, at: At): Promise<Pair> =>
+  Promise.all([tokens.resolve(names.token0, 'token0', at), tokens.resolve(names.token1, 'token1', at)])
+
+/** If one token is the native coin, the pool has its wrapped form: the other token tells the order. */
+export const orderIn = ({ token0, token1 }: RangePool, pair: Pair): OrderedPair => ({
+  pair,
+  reversed: pair[0].native ? pair[1].address === token0 : pair[1].native ? pair[0].address === token1 : pair[0].address !== token0,
+})
+
+/** Converts amounts between the caller's order and the pool's, in either direction. */
+export const reorder = ({ reversed }: Pick<OrderedPair, 'reversed'>, { amount0Raw, amount1Raw }: RangeAmounts): RangeAmounts =>
+  reversed ? { amount0Raw: amount1Raw, amount1Raw: amount0Raw } : { amount0Raw, amount1Raw }
+
+const inverse = ({ numerator, denominator }: RangePrice): RangePrice => ({ numerator: denominator, denominator: numerator })
+
+/** Token1 per token0 in the caller's order and human units → the pool's price. @param text more than 0 */
+export function toPoolPrice(text: string, { pair: [token0, token1], reversed }: OrderedPair): RangePrice {
+  const { numerator, denominator } = toFraction(text)
+  const price = { numerator: numerator * 10n ** BigInt(token1.decimals), denominator: denominator * 10n ** BigInt(token0.decimals) }
+  return reversed ? inverse(price) : price
+}
+
+/** A pool's price → token1 per token0 in the caller's order and human units. */
+export function showPrice(price: RangePrice, { pair: [token0, token1], reversed }: OrderedPair, rounding: Rounding): string {
+  const { numerator, denominator } = reversed ? inverse(price) : price
+  return formatRatio(numerator * 10n ** BigInt(token0.decimals), denominator * 10n ** BigInt(token1.decimals), rounding)
+}
+
+/**
+ * The bounds of a range in the caller's order. Rounded inward, so that the same bounds, sent again and snapped outward to ticks, give the same
+ * range.
+ */
+export function showBounds(range: { lowerPrice: RangePrice; upperPrice: RangePrice }, ordered: OrderedPair) {
+  const [lower, upper] = ordered.reversed ? [range.upperPrice, range.lowerPrice] : [range.lowerPrice, range.upperPrice]
+  return { lowerPrice: showPrice(lower, ordered, 'up'), upperPrice: showPrice(upper, ordered, 'down') }
+}
+
+export const isBelow = (one: RangePrice, other: RangePrice) => one.numerator * other.denominator < other.numerator * one.denominator

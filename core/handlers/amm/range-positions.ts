@@ -1,16 +1,24 @@
-import { SluiceError } from '../../api/index.ts'
-import type { At, RangePosition, Token, Head } from '../../contracts/index.ts'
+import type { At, Head, RangePosition, Token } from '../../contracts/index.ts'
 import { fromRaw } from '../../decimal.ts'
+import { SluiceError } from '../../errors.ts'
 import { requireWallet } from '../caller.ts'
-import type { TargetContext, Handler } from '../context.ts'
+import type { Handler, TargetContext } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
-import { rangeOf, type OrderedPair, showBounds, showPrice } from './range-pools.ts'
+import { rangeOf, resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
+
+/** Only callers that may use the owner's wallet see a position. */
+export const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async ({ tokenId }, { network, venue, caller, signal }) => {
+  const at = { signal }
+  const { head, position } = await findPosition(tokenId, venue, at)
+  requireWallet(caller, position.owner)
+  return { ...showPosition(position, await orderOf(position, network, at)), blockNumber: Number(head.number) }
+}
 
 export const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (request, { network, venue, signal }) =>
   rangePositions(readAddress(network, request.address), { network, venue }, { signal })
 
-/** Anybody may send a wallet a position of tokens that tell nothing of themselves: that hides none of the others. */
+/** Anybody can send a wallet a position of tokens without symbol and decimals: it is listed as `unshown`, and the others are shown. */
 export async function rangePositions(owner: string, { network, venue }: TargetContext<'connector'>, at: At) {
   const { head, positions } = await rangeOf(venue).positions(owner, at)
   const tokens = await tokensOf(positions, network, at)
@@ -25,7 +33,7 @@ export async function rangePositions(owner: string, { network, venue }: TargetCo
   return { positions: shown, ...(unshown.length > 0 && { unshown }), blockNumber: Number(head.number) }
 }
 
-/** Each asked for once, without those that are unknown. */
+/** The tokens of positions by address, without the unknown ones. Each is asked for once. */
 async function tokensOf(positions: readonly RangePosition[], network: NetworkEntry, at: At): Promise<ReadonlyMap<string, Token>> {
   const addresses = new Set(positions.flatMap(({ pool }) => [pool.token0, pool.token1]))
   const found = await Promise.all(
@@ -41,35 +49,27 @@ async function tokensOf(positions: readonly RangePosition[], network: NetworkEnt
   return new Map(found.flat())
 }
 
-/** A position is its owner's: who may not use that wallet does not see it. */
-export const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async ({ tokenId }, { network, venue, caller, signal }) => {
-  const at = { signal }
-  const { head, position } = await findPosition(tokenId, venue, at)
-  requireWallet(caller, position.owner)
-  return { ...showPosition(position, await orderOf(position, network, at)), blockNumber: Number(head.number) }
-}
-
 interface PositionAtBlock {
   head: Head
   position: RangePosition
 }
 
 /** Ids are words of 256 bits. */
-const idsEnd = 2n ** 256n
+const endOfIds = 2n ** 256n
 
 /** @throws SluiceError UNKNOWN_POSITION */
 async function findPosition(idText: string, venue: VenueEntry, at: At): Promise<PositionAtBlock> {
   const range = rangeOf(venue)
   const tokenId = BigInt(idText)
-  const found = tokenId < idsEnd ? await range.position(tokenId, at) : undefined
+  const found = tokenId < endOfIds ? await range.position(tokenId, at) : undefined
   if (found) return found
   throw new SluiceError(
     'UNKNOWN_POSITION',
-    `There is no position ${tokenId} on ${venue.connector}, or none any more (burnt); GET /amm/liquidity/positions lists a wallet's.`,
+    `There is no position ${tokenId} on ${venue.connector}, or it was burnt; GET /amm/liquidity/positions lists a wallet's.`,
   )
 }
 
-/** One that the wallet may do something with. @throws SluiceError UNKNOWN_POSITION */
+/** A position that the wallet owns. @throws SluiceError UNKNOWN_POSITION */
 export async function findOwnPosition(
   { tokenId, address }: { tokenId: string; address: string },
   venue: VenueEntry,
@@ -86,28 +86,28 @@ export async function findOwnPosition(
   )
 }
 
-/** A position's tokens in its pool's order, which is how it is shown. */
-export async function orderOf({ pool }: RangePosition, { tokens }: NetworkEntry, at: At): Promise<OrderedPair> {
-  const pair = await Promise.all([tokens.resolve(pool.token0, 'token0', at), tokens.resolve(pool.token1, 'token1', at)])
-  return { pair, reversed: false }
-}
+/** A position is shown in its pool's order. */
+export const orderOf = async ({ pool }: RangePosition, network: NetworkEntry, at: At): Promise<OrderedPair> => ({
+  pair: await resolvePair(pool, network, at),
+  reversed: false,
+})
 
-function showPosition(position: RangePosition, order: OrderedPair) {
+function showPosition(position: RangePosition, ordered: OrderedPair) {
   const { pool, amounts, unclaimed } = position
-  const [token0, token1] = order.pair
+  const [token0, token1] = ordered.pair
   return {
     tokenId: position.tokenId.toString(),
     token0: token0.address,
     token1: token1.address,
     fee: pool.fee,
-    ...showBounds(position, order),
+    ...showBounds(position, ordered),
     amount0: fromRaw(amounts.amount0Raw, token0.decimals),
     amount1: fromRaw(amounts.amount1Raw, token1.decimals),
     unclaimedToken0: fromRaw(unclaimed.amount0Raw, token0.decimals),
     unclaimedToken1: fromRaw(unclaimed.amount1Raw, token1.decimals),
     liquidity: position.liquidity.toString(),
     inRange: position.inRange,
-    poolPrice: showPrice(pool.price, order, 'down'),
+    poolPrice: showPrice(pool.price, ordered, 'down'),
     pool: pool.address,
     owner: position.owner,
   }

@@ -1,112 +1,102 @@
-import { SluiceError } from '../../api/index.ts'
-import type { Quote, Json } from '../../contracts/index.ts'
-import { valueAt } from '../../decimal.ts'
+import type { Fill, Json, Quote } from '../../contracts/index.ts'
+import { fromRaw, priceOf, valueAt } from '../../decimal.ts'
+import { SluiceError } from '../../errors.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { Handler } from '../context.ts'
-import { explainRefusal, nameListedTokens } from '../explain-errors.ts'
-import { effectiveSlippage, slippageBound, tighterBound, tradeRules, deadlineAfter } from '../slippage.ts'
-import { readFees, showGas, readAddress, requireKey } from '../wallets.ts'
+import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../slippage.ts'
+import { submit } from '../submit.ts'
+import { readWallet, showGas } from '../wallets.ts'
 import {
   ammOf,
   quoteFromChain,
-  isSameQuote,
-  recentQuote,
-  swapPrice,
   quoteSwap,
   readSwapRequest,
+  recentQuote,
   showSwap,
+  swapPrice,
   toSwap,
-  type SwapRequest,
   type SourcedQuote,
+  type SwapRequest,
 } from './price.ts'
 
 export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
   const { network, venue, services, signal } = context
   const at = { signal }
-  const address = readAddress(network, request.address)
-  requireKey(services.wallets, network, address)
-  const wish = readFees(request, network)
-  const order = await readSwapRequest(request, network, at)
+  const wallet = readWallet(request, context)
+  const swapRequest = await readSwapRequest(request, network, at)
 
-  /** @param meanwhile what is asked while the plan is checked, and must hold before anything is signed */
-  async function tradeOn({ quote, source }: SourcedQuote, meanwhile?: () => Promise<void>) {
-    const slippage = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
-    const boundRaw = tighterBound(quote, slippage, limitOf(order, request.limitPrice), swapPrice(order, quote.amountRaw))
+  /** @param precondition is checked beside the plan, and must hold before anything is signed */
+  async function tradeOn({ quote, source }: SourcedQuote, precondition?: () => Promise<void>) {
+    const slippageRaw = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
+    const limitRaw = limitOf(swapRequest, request.limitPrice)
+    const boundRaw = tighterBound(quote, slippageRaw, limitRaw, swapPrice(swapRequest, quote.amountRaw))
     const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds)
-    const plan = ammOf(venue).swap(quote, { recipient: address, boundRaw, deadline })
-    const scope = { contracts: venue.contracts, valueRaw: mostValueRaw(order, boundRaw) }
-    // Before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was made.
+    const plan = ammOf(venue).swap(quote, { recipient: wallet.address, boundRaw, deadline })
+    // Computed before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was sent.
     const shown = {
-      ...showSwap(order, quote),
-      limitPrice: swapPrice(order, boundRaw),
-      // What the exchange knows no deadline for has none on chain.
+      ...showSwap(swapRequest, quote),
+      limitPrice: swapPrice(swapRequest, boundRaw),
+      // Absent if the exchange's contracts take no deadline.
       ...(plan.deadline !== undefined && { deadline: plan.deadline }),
     }
     const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
-
-    const { nonce } = request
     // By the same blocks as the quote.
-    const recall = () => services.recalls.checkFromCache({ ...network, chainImpl: network.impl }, plan, address, wish)
-    const submitted = services.transactions.submit(
-      {
-        ...context,
-        address,
-        plan,
-        scope,
-        kind: 'trade',
-        nonce,
-        feeOverrides: wish,
-        about: aboutTrade(order),
-        answer,
-        precondition: meanwhile,
-        ...(source === 'memory' && { checkFromCache: recall }),
-      },
-      signal,
-    )
-    return answer(await explainRefusal(nameListedTokens(submitted, network), venue))
+    const checkFromCache = () =>
+      services.walletChecks.checkFromCache({ ...network, chainImpl: network.impl }, plan, wallet.address, wallet.feeOverrides)
+    const submission = {
+      ...context,
+      ...wallet,
+      plan,
+      scope: { contracts: venue.contracts, valueRaw: maxValueRaw(swapRequest, boundRaw) },
+      kind: 'trade' as const,
+      about: aboutTrade(swapRequest),
+      answer,
+      precondition,
+      ...(source === 'memory' && { checkFromCache }),
+    }
+    return answer(await submit(submission, context))
   }
 
-  const last = recentQuote(order, request.version, venue)
-  if (last && leavesTime(last, tradeRules(venue.config, last.route).ttlSeconds)) return tradeOnLast(last)
-  const quoted = await quoteSwap(order, request.version, context, at)
+  const last = recentQuote(swapRequest, venue)
+  if (last && isYoung(last, tradeRules(venue.config, last.route).ttlSeconds)) return tradeOnLast(last)
+  const quoted = await quoteSwap(swapRequest, context, at)
   try {
     return await tradeOn(quoted)
   } catch (error) {
-    // A block may have come that is not in memory yet.
+    // There may be a new block that is not in memory yet.
     if (quoted.source === 'rpc' || !isRefused(error)) throw error
-    return tradeOn(await quoteFromChain(order, request.version, venue, at))
+    return tradeOn(await quoteFromChain(swapRequest, venue, at))
   }
 
-  /** One round trip less where the price has not moved since the caller asked for it: the plan is checked while that is being asked. */
+  /** Saves a round trip if the price has not moved since the caller asked for it: the plan is checked while the price is asked for again. */
   async function tradeOnLast(last: Quote) {
-    const asked = quoteFromChain(order, request.version, venue, at)
-    const moved = asked.then(({ quote: fresh }) => !isSameQuote(last, fresh))
+    const fresh = quoteFromChain(swapRequest, venue, at)
+    const hasMoved = fresh.then(({ quote }) => !isSameQuote(last, quote))
     try {
-      return await tradeOn({ quote: last, source: 'rpc' }, () => refuseWhen(moved))
+      return await tradeOn({ quote: last, source: 'rpc' }, async () => {
+        if (await hasMoved) throw new Error('The price has moved: the plan must not be signed.')
+      })
     } catch (error) {
-      // Where it has not moved, an exchange may refuse the old plan all the same: the chain's clock has leapt past its deadline.
-      if ((await moved) || isRefused(error)) return tradeOn(await asked)
+      // Even if the price is the same, an exchange may refuse the old plan: the chain's clock may have passed its deadline.
+      if ((await hasMoved) || isRefused(error)) return tradeOn(await fresh)
       throw error
     }
   }
 }
 
-/** A trade's time is counted from its quote's block: an older one takes of it what nobody misses, or is not used. */
-function leavesTime({ head }: Quote, ttlSeconds: number): boolean {
-  return (Date.now() / 1000 - head.timestamp) * 10 <= ttlSeconds
-}
+/** The deadline counts from the quote's block: a quote is used if its age takes at most a tenth of the ttl. */
+const isYoung = ({ head }: Quote, ttlSeconds: number): boolean => (Date.now() / 1000 - head.timestamp) * 10 <= ttlSeconds
+
+/** Whether two quotes, perhaps of different blocks, have the same amount and route. */
+const isSameQuote = (one: Quote, other: Quote) =>
+  one.amountRaw === other.amountRaw && one.spender === other.spender && JSON.stringify(one.route) === JSON.stringify(other.route)
 
 /** By the check, before anything was signed. */
 const isRefused = (error: unknown) => error instanceof SluiceError && error.name === 'TRADE_FAILED'
 
-/** Whoever made the plan knows what to do then. */
-async function refuseWhen(moved: Promise<boolean>): Promise<void> {
-  if (await moved) throw new Error('The price has moved: the plan is not to be signed.')
-}
-
-/** The most of the native coin that the order lets the exchange have. */
-function mostValueRaw(order: SwapRequest, boundRaw: bigint): bigint {
-  const { tokenIn, exact, amountRaw } = toSwap(order)
+/** The largest amount of the native coin that the swap may take. */
+function maxValueRaw(swapRequest: SwapRequest, boundRaw: bigint): bigint {
+  const { tokenIn, exact, amountRaw } = toSwap(swapRequest)
   if (!tokenIn.native) return 0n
   return exact === 'in' ? amountRaw : boundRaw
 }
@@ -117,7 +107,7 @@ function limitOf({ base, quote, side, amountRaw }: SwapRequest, limitPrice: stri
   return valueAt(limitPrice, { raw: amountRaw, decimals: base.decimals }, quote.decimals, side === 'BUY' ? 'down' : 'up')
 }
 
-/** What the journal keeps of a trade, so that its fill can be shown in the caller's terms. */
+/** What the journal keeps of a trade, in `about`, to show its fill in the caller's terms. */
 interface AboutTrade {
   side: 'BUY' | 'SELL'
   base: { symbol: string; decimals: number }
@@ -130,5 +120,14 @@ const aboutTrade = ({ side, base, quote }: SwapRequest): Json => ({
   quote: { symbol: quote.symbol, decimals: quote.decimals },
 })
 
-/** Reads it back: the journal is this server's own, and its `kind` says what is in it. */
-export const readAboutTrade = (about: Json): AboutTrade => about as unknown as AboutTrade
+/** @param about from `aboutTrade`: this server wrote the journal, and the entry's `kind` tells which `about` it has */
+export function showTradeFill(fill: Fill, about: Json) {
+  const { side, base, quote } = about as unknown as AboutTrade
+  const [tokenIn, tokenOut] = side === 'BUY' ? [quote, base] : [base, quote]
+  const [quoteRaw, baseRaw] = side === 'BUY' ? [fill.amountInRaw, fill.amountOutRaw] : [fill.amountOutRaw, fill.amountInRaw]
+  return {
+    amountIn: fromRaw(fill.amountInRaw, tokenIn.decimals),
+    amountOut: fromRaw(fill.amountOutRaw, tokenOut.decimals),
+    price: priceOf({ raw: quoteRaw, decimals: quote.decimals }, { raw: baseRaw, decimals: base.decimals }, side === 'BUY' ? 'up' : 'down'),
+  }
+}

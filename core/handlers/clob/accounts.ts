@@ -1,17 +1,17 @@
 import type { MarginToken, PerpBookPosition } from '../../contracts/index.ts'
 import { normalize, toCommonScale } from '../../decimal.ts'
 import type { Handler } from '../context.ts'
-import { askedOf, cutTimedPage, readTimedPage } from '../pages.ts'
+import { cutTimedPage, queryLimit, readTimedPage } from '../pages.ts'
 import { showLeverage, showMarginRatio } from '../perp/figures.ts'
 import { tickerOf } from '../perp/markets.ts'
 import { readAddress } from '../wallets.ts'
-import { bookOf, type BookHandlerFor, type BookHandler, marketsOf, marketName } from './markets.ts'
+import { bookOf, marketName, marketsOf, type BookHandler, type BookHandlerFor } from './markets.ts'
 
 export const clobBalances: BookHandlerFor<'Balances'> =
   (type) =>
   async (request, { network, venue, signal }) => {
-    const held = await bookOf(type, venue).balances(readAddress(network, request.address), { signal })
-    const shown = held.map(({ symbol, total, available, locked }) => {
+    const balances = await bookOf(type, venue).balances(readAddress(network, request.address), { signal })
+    const shown = balances.map(({ symbol, total, available, locked }) => {
       return [symbol, { total: normalize(total), available: normalize(available), locked: normalize(locked) }] as const
     })
     return { balances: Object.fromEntries(shown) }
@@ -60,11 +60,11 @@ export const clobPositions: BookHandler<'Positions'> = async (request, { network
   const perp = bookOf('PERP_CLOB', venue)
   const owner = readAddress(network, request.address)
   const only = request.market === undefined ? undefined : (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
-  const held = await perp.positions(owner, at)
-  return { positions: held.filter(({ market }) => only === undefined || market.id === only.id).map(showPosition) }
+  const all = await perp.positions(owner, at)
+  return { positions: all.filter(({ market }) => only === undefined || market.id === only.id).map(showBookPosition) }
 }
 
-export const showPosition = ({ market, side, marginMode, liquidationPrice = '0', ...position }: PerpBookPosition) => ({
+export const showBookPosition = ({ market, side, marginMode, liquidationPrice = '0', ...position }: PerpBookPosition) => ({
   market: marketName(market),
   tickerSymbol: tickerOf(market),
   positionAmt: normalize(position.amount),
@@ -83,7 +83,7 @@ export const clobFundingPayments: BookHandler<'FundingPayments'> = async (reques
   const page = readTimedPage(request, services.settings)
   const owner = readAddress(network, request.address)
   const market = request.market === undefined ? undefined : (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
-  const query = { market, limit: askedOf(page), before: page.before }
+  const query = { market, limit: queryLimit(page), before: page.before }
   const { shown, nextCursor } = cutTimedPage(await bookOf('PERP_CLOB', venue).fundingPayments(owner, query, at), page)
   const payments = shown.map(({ market: of, amount, rate, timestamp }) => {
     return { market: marketName(of), amount: normalize(amount), rate: normalize(rate), timestamp }

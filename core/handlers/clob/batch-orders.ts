@@ -1,92 +1,75 @@
-import {
-  badFields,
-  SluiceError,
-  type ErrorName,
-  CLOBBatchOrdersRequest,
-  CLOBMarginBatchOrdersRequest,
-  CLOBPerpBatchOrdersRequest,
-  type BookSet,
-} from '../../api/index.ts'
+import { CLOBBatchOrdersRequest, CLOBMarginBatchOrdersRequest, CLOBPerpBatchOrdersRequest, type BookSet } from '../../api/index.ts'
 import type { BookAction, BookOrder, OrderName } from '../../contracts/index.ts'
+import { badFields, SluiceError, type ErrorName } from '../../errors.ts'
+import { isObject } from '../../json.ts'
+import type { ConnectorContext } from '../context.ts'
 import { fieldsReader } from '../read-fields.ts'
-import { readWallet } from '../wallets.ts'
-import { type BookHandlerFor, marketsOf, type Markets, marketName } from './markets.ts'
-import { hasEnded } from './order-state.ts'
-import {
-  defaultClientOrderId,
-  findRepeatedOrder,
-  isPending,
-  nameOnExchange,
-  notYetCancellable,
-  refusalOf,
-  showEnded,
-  cancelPlacement,
-} from './orders.ts'
+import { readWallet, type SigningWallet } from '../wallets.ts'
+import { marketName, marketsOf, type BookHandlerFor, type Markets } from './markets.ts'
+import { hasEnded, showForeign } from './order-state.ts'
+import { cancelPlacement, defaultClientOrderId, findRepeatedOrder, isPending, notYetCancellable, refusalOf, showEnded } from './orders.ts'
 import { readOrder } from './read-order.ts'
 import {
-  submitActions,
-  type ActionResults,
+  requireSubmitted,
   showCancel,
   showPlaced,
-  type ConnectorContext,
-  type SigningWallet,
-  requireSubmitted,
-  type SubmittedAction,
+  submitActions,
   type ActionResult,
+  type ActionResults,
+  type SubmittedAction,
 } from './submit-actions.ts'
-import { walletOrders, readName, unknownOrder, type FoundOrder } from './wallet-orders.ts'
-import { isObject } from '../../json.ts'
+import { pickName, readName, unknownOrder, walletOrders, type FoundOrder } from './wallet-orders.ts'
 
-/** Many orders at once, each with what it came to: what is wrong with one keeps no other from going. */
+/** Places and cancels many orders. Each entry has its own result: an error in one does not stop the others. */
 export const clobBatchOrders: BookHandlerFor<'BatchOrders'> = (type) => async (request, context) => {
   const { create = [], cancel = [] } = request
-  if (create.length + cancel.length === 0)
-    throw badFields([{ field: 'create', problem: 'is empty, and so is cancel: there is nothing to do' }])
+  if (create.length + cancel.length === 0) throw badFields([{ field: 'create', problem: 'is empty, and so is cancel' }])
   const wallet = readWallet(request, context)
   const markets = await marketsOf(type, context.venue, { signal: context.signal })
   const cancels = await readCancels(type, cancel, markets, wallet, context)
   const creates = await readCreates(type, create, markets, wallet, context)
 
-  // Cancels have the first numbers, as they come first.
-  const numberOf = (place: number) => cancels.length + place
+  // Keys of actions: cancels first, as they are submitted first.
+  const createKey = (index: number) => cancels.length + index
   const actions = new Map<number, BookAction>()
-  for (const [place, each] of cancels.entries()) if ('action' in each) actions.set(place, each.action)
-  for (const [place, each] of creates.entries()) if ('action' in each) actions.set(numberOf(place), each.action)
+  for (const [index, each] of cancels.entries()) if ('action' in each) actions.set(index, each.action)
+  for (const [index, each] of creates.entries()) if ('action' in each) actions.set(createKey(index), each.action)
 
   const refused = new Map<number, RefusedCancel>()
   const answer = (results: ActionResults) => ({
-    created: creates.map((each, place) =>
-      showEntry(each, results.get(numberOf(place)), { clientOrderId: each.clientOrderId }, ({ order }, done) => showPlaced(order, done)),
+    created: creates.map((each, index) =>
+      showEntry(each, results.get(createKey(index)), { clientOrderId: each.clientOrderId }, ({ order }, action) =>
+        showPlaced(order, action),
+      ),
     ),
     cancelled: cancels.map(
-      (each, place) => refused.get(place) ?? showEntry(each, results.get(place), each.name, ({ order }, done) => showCancel(order, done)),
+      (each, index) =>
+        refused.get(index) ?? showEntry(each, results.get(index), each.name, ({ order }, action) => showCancel(order, action)),
     ),
   })
-  // Before the answer is journaled, and again for what was refused with the last submission.
-  const askAfterRefusals = async (results: ActionResults) => {
-    const news = new Map([...results].filter(([place]) => !refused.has(place)))
-    for (const [place, told] of await explainRefusedCancels(type, cancels, news, wallet, context)) refused.set(place, told)
+  // Before the response is journaled, and again for what the last submission refused.
+  const explainNewRefusals = async (results: ActionResults) => {
+    const unexplained = new Map([...results].filter(([key]) => !refused.has(key)))
+    for (const [key, shown] of await explainRefusedCancels(type, cancels, unexplained, wallet, context)) refused.set(key, shown)
   }
-  const results = await submitActions(type, actions, wallet, context, answer, askAfterRefusals)
+  const results = await submitActions(type, actions, wallet, context, answer, explainNewRefusals)
   requireAny([...creates, ...cancels], results)
-  await askAfterRefusals(results)
+  await explainNewRefusals(results)
   return answer(results)
 }
 
-const passing: readonly ErrorName[] = ['TIMEOUT', 'NETWORK', 'RATE_LIMIT', 'SERVICE_UNINITIALIZED', 'OVERLOADED']
+/** TIMEOUT comes first: after it, something may have come of its entry all the same. */
+const temporaryErrors: readonly ErrorName[] = ['TIMEOUT', 'NETWORK', 'RATE_LIMIT', 'SERVICE_UNINITIALIZED', 'OVERLOADED']
 
-/**
- * Where nothing came of any entry, for a reason that passes, that is the request's error: it may be repeated with the same key. TIMEOUT before
- * all others, since after that one something may have come of its entry all the same.
- */
+/** @throws SluiceError if every entry failed and one of the errors is temporary: the request may then be repeated with the same key */
 function requireAny(entries: readonly object[], results: ActionResults): void {
   const failures = [...results.values()].flatMap((each) => (each instanceof SluiceError ? [each] : []))
   if (failures.length < results.size || entries.some((each) => 'answer' in each)) return
-  const passes = passing.flatMap((each) => failures.find(({ name }) => name === each) ?? [])[0]
-  if (passes) throw passes
+  const temporary = temporaryErrors.flatMap((each) => failures.find(({ name }) => name === each) ?? [])[0]
+  if (temporary) throw temporary
 }
 
-const readers = {
+const readCreate = {
   CLOB: fieldsReader(CLOBBatchOrdersRequest.properties.create.items),
   MARGIN_CLOB: fieldsReader(CLOBMarginBatchOrdersRequest.properties.create.items),
   PERP_CLOB: fieldsReader(CLOBPerpBatchOrdersRequest.properties.create.items),
@@ -95,7 +78,7 @@ const readers = {
 type Placed = NonNullable<Awaited<ReturnType<typeof findRepeatedOrder>>>
 type CreateEntry = BatchEntry<BookAction & { do: 'create' }, Placed> & { clientOrderId?: string }
 
-/** @param create as the caller wrote them: each is judged by itself */
+/** @param create the raw entries: each is validated by itself */
 async function readCreates(
   type: BookSet,
   create: readonly unknown[],
@@ -103,54 +86,53 @@ async function readCreates(
   wallet: SigningWallet,
   context: ConnectorContext,
 ): Promise<readonly CreateEntry[]> {
-  const at = { signal: context.signal }
   const orders = walletOrders(type, wallet.address, context)
   const firstWith = new Map<string, number>()
 
-  async function readOne(written: unknown, place: number): Promise<CreateEntry> {
-    const fields = readers[type](asFields(written, 'create'), 'body')
-    const clientOrderId = fields.clientOrderId ?? defaultClientOrderId(context, place)
+  async function readOne(raw: unknown, index: number): Promise<CreateEntry> {
+    const fields = readCreate[type](requireObject(raw, 'create'), 'body')
+    const clientOrderId = fields.clientOrderId ?? defaultClientOrderId(context, index)
     const first = firstWith.get(clientOrderId)
     if (first !== undefined) return { error: usedTwice(first), clientOrderId }
-    firstWith.set(clientOrderId, place)
-    const read = await catchError(async () => {
+    firstWith.set(clientOrderId, index)
+    const entry = await catchError(async () => {
       const market = markets.find(fields.market)
-      const before = await findRepeatedOrder(type, wallet.address, clientOrderId, context)
-      if (before) return { answer: before }
-      if (fields.clientOrderId !== undefined && (await orders.isTaken(clientOrderId))) throw taken(clientOrderId)
-      return { action: { do: 'create', market, order: await readOrder(type, { ...fields, clientOrderId }, market, context, at) } as const }
+      const repeated = await findRepeatedOrder(type, wallet.address, clientOrderId, context)
+      if (repeated) return { answer: repeated }
+      if (fields.clientOrderId !== undefined && (await orders.isTaken(clientOrderId))) throw usedBefore(clientOrderId)
+      return { action: { do: 'create', market, order: await readOrder(type, { ...fields, clientOrderId }, market, context) } as const }
     })
-    return { ...read, clientOrderId }
+    return { ...entry, clientOrderId }
   }
 
-  const read: CreateEntry[] = []
-  for (const [place, each] of create.entries()) read.push(await catchError(() => readOne(each, place)))
-  return read
+  const entries: CreateEntry[] = []
+  for (const [index, each] of create.entries()) entries.push(await catchError(() => readOne(each, index)))
+  return entries
 }
 
-/** @throws SluiceError INCOMPLETE_PARAMS where an entry is no object */
-function asFields(written: unknown, field: 'create' | 'cancel'): Readonly<Record<string, unknown>> {
-  if (isObject(written)) return written
-  throw badFields([{ field, problem: 'this entry of it is no JSON object' }])
+/** @throws SluiceError INCOMPLETE_PARAMS */
+function requireObject(raw: unknown, field: 'create' | 'cancel'): Readonly<Record<string, unknown>> {
+  if (isObject(raw)) return raw
+  throw badFields([{ field, problem: 'has an entry that is not a JSON object' }])
 }
 
 const usedTwice = (first: number) =>
-  badFields([{ field: 'clientOrderId', problem: `is that of create[${first}] too: one of them is enough` }])
+  badFields([{ field: 'clientOrderId', problem: `is the same as that of create[${first}]: one of them is enough` }])
 
-/** A plan of many orders is refused as a whole where an id was used: known before, it is told of its order alone. */
-const taken = (clientOrderId: string) =>
+/** A plan of many orders is refused as a whole if an id was used before. This check refuses that order alone. */
+const usedBefore = (clientOrderId: string) =>
   new SluiceError(
     'IDEMPOTENCY_CONFLICT',
-    `The clientOrderId ${clientOrderId} was used before by this wallet there: nothing was sent. GET the orders with it to see what became of that one.`,
+    `This wallet has used the clientOrderId ${clientOrderId} on this exchange before: nothing was sent. GET the orders with that id to see its order.`,
     { details: { clientOrderId } },
   )
 
-const read = fieldsReader(CLOBBatchOrdersRequest.properties.cancel.items)
+const readCancel = fieldsReader(CLOBBatchOrdersRequest.properties.cancel.items)
 
-type Stopped = ReturnType<typeof showEnded> | NonNullable<Awaited<ReturnType<typeof cancelPlacement>>>
-type CancelEntry = BatchEntry<BookAction & { do: 'cancel' }, Stopped> & { name: OrderName; journaled?: FoundOrder['journaled'] }
+type Cancelled = ReturnType<typeof showEnded> | NonNullable<Awaited<ReturnType<typeof cancelPlacement>>>
+type CancelEntry = BatchEntry<BookAction & { do: 'cancel' }, Cancelled> & { name: OrderName; journaled?: FoundOrder['journaled'] }
 
-/** @param cancel as the caller wrote them: each is judged by itself, by what the journal knows of it */
+/** Decides by the journal. @param cancel the raw entries: each is validated by itself */
 async function readCancels(
   type: BookSet,
   cancel: readonly unknown[],
@@ -160,8 +142,8 @@ async function readCancels(
 ): Promise<readonly CancelEntry[]> {
   const orders = walletOrders(type, wallet.address, context)
 
-  async function readOne(written: unknown): Promise<CancelEntry> {
-    const fields = read(asFields(written, 'cancel'), 'body')
+  async function readOne(raw: unknown): Promise<CancelEntry> {
+    const fields = readCancel(requireObject(raw, 'cancel'), 'body')
     const name = readName(fields)
     const market = markets.find(fields.market)
     const [journaled] = await orders.journaled({ ...name, market: marketName(market), limit: 1 })
@@ -169,11 +151,11 @@ async function readCancels(
     const found = { journaled, shown: await orders.show(journaled, undefined, false) }
     if (hasEnded(found.shown.state)) return { name, answer: showEnded(found) }
     if (isPending(found)) {
-      const stopped = await cancelPlacement(found, wallet, context)
-      if (!stopped) throw notYetCancellable()
-      return { name, answer: stopped }
+      const cancelled = await cancelPlacement(found, wallet, context)
+      if (!cancelled) throw notYetCancellable()
+      return { name, answer: cancelled }
     }
-    return { name, journaled, action: { do: 'cancel', market, order: { ...name, ...nameOnExchange(found) } } }
+    return { name, journaled, action: { do: 'cancel', market, order: { ...name, ...pickName(found.shown) } } }
   }
 
   const entries: CancelEntry[] = []
@@ -185,8 +167,8 @@ async function readCancels(
 type RefusedCancel = ReturnType<typeof showEnded> | (OrderName & { error: ReturnType<typeof showError> })
 
 /**
- * What the exchange did not cancel, by the place of its entry: it may have been filled in between, or never have been there. Where it cannot
- * be asked, what it said against the cancel is all that is told, and no state of the order: the rest of the batch was sent.
+ * What became of orders whose cancel the exchange refused, by the entry's index: they may have been filled meanwhile, or never have existed. If the
+ * exchange cannot be asked, the response has the refusal without a state of the order, because the rest of the batch was sent.
  */
 async function explainRefusedCancels(
   type: BookSet,
@@ -195,57 +177,55 @@ async function explainRefusedCancels(
   wallet: SigningWallet,
   context: ConnectorContext,
 ): Promise<ReadonlyMap<number, RefusedCancel>> {
-  const refused = cancels.flatMap((entry, place) => {
-    const refusal = 'action' in entry ? refusalOf(results.get(place)) : undefined
-    return 'action' in entry && refusal ? [{ entry, action: entry.action, place, refusal }] : []
+  const refused = cancels.flatMap((entry, index) => {
+    const refusal = 'action' in entry ? refusalOf(results.get(index)) : undefined
+    return 'action' in entry && refusal ? [{ entry, action: entry.action, index, refusal }] : []
   })
-  const told = new Map<number, RefusedCancel>()
-  if (refused.length === 0) return told
+  const explained = new Map<number, RefusedCancel>()
+  if (refused.length === 0) return explained
   const orders = walletOrders(type, wallet.address, context)
-  // Also where the connector fails by a defect: that something was sent is worth more than what the order ended as.
+  // Also after a defect of the connector: that something was sent matters more than the order's end state.
   const found = await orders
     .onExchange({ names: refused.map(({ action }) => action.order) }, { signal: context.signal })
     .catch((error: unknown) => ({ error }))
-  for (const { entry, action, place, refusal } of refused) {
+  for (const { entry, action, index, refusal } of refused) {
     const { name, journaled } = entry
     if ('error' in found) {
-      told.set(place, { ...name, error: showError(refusal) })
+      explained.set(index, { ...name, error: showError(refusal) })
       continue
     }
-    const exchange = found.find((each) => isOf(each, action))
-    const shown = journaled ? await orders.show(journaled, exchange, false) : exchange && orders.showForeign(exchange, false)
-    if (shown && hasEnded(shown.state)) told.set(place, showEnded({ shown }))
-    else told.set(place, { ...name, error: showError(shown ? refusal : unknownOrder(type, name, wallet.address)) })
+    const exchange = found.find((each) => isNamedBy(each, action))
+    const shown = journaled ? await orders.show(journaled, exchange, false) : exchange && showForeign(exchange, false)
+    if (shown && hasEnded(shown.state)) explained.set(index, showEnded({ shown }))
+    else explained.set(index, { ...name, error: showError(shown ? refusal : unknownOrder(type, name, wallet.address)) })
   }
-  return told
+  return explained
 }
 
-const isOf = (order: BookOrder, { market, order: { orderId, clientOrderId } }: BookAction & { do: 'cancel' }) =>
+const isNamedBy = (order: BookOrder, { market, order: { orderId, clientOrderId } }: BookAction & { do: 'cancel' }) =>
   order.market.id === market.id && (orderId === undefined ? order.clientOrderId === clientOrderId : order.orderId === orderId)
 
-/** An entry of a batch: what is to be done for it, what it came to already, or why it comes to nothing. */
+/** An entry of a batch: an action to submit, a response that is known already, or an error. */
 type BatchEntry<A extends BookAction, Shown extends object> = { action: A } | { answer: Shown } | { error: SluiceError }
 
 function showError({ code, name, message, http, details }: SluiceError) {
   return { errorCode: code, name, message, httpErrorCode: http, ...(details !== undefined && { details }) }
 }
 
-/** @param name what the entry is known by, where it came to nothing */
-function showEntry<A extends BookAction, Shown extends object, Name extends object, Told extends object>(
+/** @param name identifies the entry beside an error */
+function showEntry<A extends BookAction, Shown extends object, Name extends object, Result extends object>(
   entry: BatchEntry<A, Shown>,
   result: ActionResult | undefined,
   name: Name,
-  show: (action: A, done: SubmittedAction) => Told,
-): Shown | Told | (Name & { error: ReturnType<typeof showError> }) {
+  show: (action: A, submitted: SubmittedAction) => Result,
+): Shown | Result | (Name & { error: ReturnType<typeof showError> }) {
   if ('answer' in entry) return entry.answer
-  const error = 'error' in entry ? entry.error : result instanceof SluiceError ? result : undefined
-  if (error) return { ...name, error: showError(error) }
-  // Before the last of a batch is signed all others have come to something, and so has that one by then.
-  if ('error' in entry) throw entry.error
-  return show(entry.action, requireSubmitted(result))
+  if ('error' in entry) return { ...name, error: showError(entry.error) }
+  // The last submission is made when all other results are known.
+  return result instanceof SluiceError ? { ...name, error: showError(result) } : show(entry.action, requireSubmitted(result))
 }
 
-/** What belongs to a request belongs to no entry: a defect, or a store that is away, is not told of each. */
+/** Returns the error of an entry. A defect, or an unavailable store, fails the whole request. */
 async function catchError<T>(read: () => Promise<T>): Promise<T | { error: SluiceError }> {
   try {
     return await read()

@@ -1,22 +1,23 @@
-import { SluiceError, type BookSet, type CLOBWithdrawRequest, badFields } from '../../api/index.ts'
-import type { Bridge, BridgePlan, Plan, Token, At, BookPlan, MarginMove, Json } from '../../contracts/index.ts'
+import type { BookSet, CLOBWithdrawRequest } from '../../api/index.ts'
+import type { At, BookPlan, Bridge, BridgePlan, Json, MarginMove, Plan, Token } from '../../contracts/index.ts'
 import { fromRaw, normalize } from '../../decimal.ts'
+import { badFields, SluiceError } from '../../errors.ts'
 import type { Scope, SubmitResult } from '../../transactions/submit-request.ts'
+import type { ConnectorContext } from '../context.ts'
 import { evmOf } from '../evm.ts'
-import { explainRefusal, nameListedTokens } from '../explain-errors.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
+import { submit } from '../submit.ts'
 import { readPositiveRaw } from '../tokens.ts'
-import { readWallet } from '../wallets.ts'
-import { bookOf, type BookHandler, marketsOf, marketName } from './markets.ts'
-import { aboutLeverage } from './read-order.ts'
-import type { ConnectorContext, SigningWallet } from './submit-actions.ts'
+import { readWallet, type SigningWallet } from '../wallets.ts'
+import { bookOf, marketName, marketsOf, type BookHandler } from './markets.ts'
+import { leverageProblems } from './read-order.ts'
 
-/** A token into the exchange: from the chain that the request names, else by the exchange's own way. */
+/** Deposits a token into the exchange: from the chain that the request names, else the exchange's own way. */
 export const clobDeposit =
   (type: BookSet): BookHandler<'Deposit'> =>
   (request, context) => {
-    const { fromChain, ...moved } = request
-    return fromChain === undefined ? clobMove(type, 'deposit')(moved, context) : depositFrom(type, fromChain, moved, context)
+    const { fromChain, ...deposit } = request
+    return fromChain === undefined ? clobMove(type, 'deposit')(deposit, context) : depositFrom(type, fromChain, deposit, context)
   }
 
 async function depositFrom(type: BookSet, fromChain: string, request: CLOBWithdrawRequest, context: ConnectorContext) {
@@ -24,9 +25,9 @@ async function depositFrom(type: BookSet, fromChain: string, request: CLOBWithdr
   const at = { signal }
   const book = bookOf(type, venue)
   if (!book.depositFrom)
-    throw new SluiceError('UNSUPPORTED', `${venue.connector} takes no deposits from a chain of one's choice: leave fromChain out.`)
+    throw new SluiceError('UNSUPPORTED', `${venue.connector} takes no deposits from a chosen chain: leave fromChain out.`)
   const { network, bridge } = await sourceOf(fromChain, context)
-  // Key, nonce and fees are those of the chain that it is sent on.
+  // Key, nonce and fees are for the chain that the deposit is sent on.
   const wallet = readWallet(request, { network, services })
   const token = await network.tokens.resolve(request.token, 'token', at)
   if (bridge) requireBridged(token, bridge, network)
@@ -37,17 +38,17 @@ async function depositFrom(type: BookSet, fromChain: string, request: CLOBWithdr
   const shown = { token: token.address, amount, fromChain, fromNetwork: network.network }
   const contracts = bridge ? [token.address] : venue.contracts
   const scope = { contracts, valueRaw: token.native ? amountRaw : 0n }
-  return submitFunds(carriedOut(plan, { token, amountRaw, bridge, network }), { about, shown, scope }, wallet, { ...context, network })
+  return submitFunds(resolveBridge(plan, { token, amountRaw, bridge, network }), { about, shown, scope }, wallet, { ...context, network })
 }
 
 interface Source {
   network: NetworkEntry
-  /** Absent where it is the exchange's own chain. */
+  /** Absent for the exchange's own chain. */
   bridge?: Bridge
 }
 
 /** @throws SluiceError UNSUPPORTED, SERVICE_UNINITIALIZED */
-async function sourceOf(fromChain: string, { network, venue, services: { registry: directory } }: ConnectorContext): Promise<Source> {
+async function sourceOf(fromChain: string, { network, venue, services: { registry } }: ConnectorContext): Promise<Source> {
   if (fromChain === network.chain) return { network }
   const bridge = Object.hasOwn(venue.bridges, fromChain) ? venue.bridges[fromChain] : undefined
   if (!bridge) {
@@ -57,36 +58,35 @@ async function sourceOf(fromChain: string, { network, venue, services: { registr
       `${venue.connector} takes no deposits from "${fromChain}" on ${network.network}; it takes them from: ${known}.`,
     )
   }
-  const { networks } = directory
-  if (!networks.some((each) => each.chain === fromChain && each.network === bridge.network))
+  if (!registry.networks.some((each) => each.chain === fromChain && each.network === bridge.network))
     throw new SluiceError(
       'UNSUPPORTED',
       `Deposits to ${venue.connector} from ${fromChain} are sent on ${fromChain}/${bridge.network}, which this server does not serve: it needs the chain plugin ${fromChain} with that network (GET /plugins).`,
     )
-  await directory.wake(fromChain, bridge.network)
-  return { network: directory.network(fromChain, bridge.network), bridge }
+  await registry.wake(fromChain, bridge.network)
+  return { network: registry.network(fromChain, bridge.network), bridge }
 }
 
-/** Whatever else is sent to the bridge may be lost. */
+/** Any other token that is sent to the bridge may be lost. @throws SluiceError TOKEN_NOT_SUPPORTED */
 function requireBridged(token: Token, bridge: Bridge, { chain, network }: NetworkEntry): void {
   if (!token.native && token.address === bridge.token) return
   throw new SluiceError(
     'TOKEN_NOT_SUPPORTED',
-    `From ${chain}/${network} deposits are of the token ${bridge.token} only, and not of ${token.symbol} (${token.address}).`,
+    `Deposits from ${chain}/${network} take the token ${bridge.token} only, not ${token.symbol} (${token.address}).`,
   )
 }
 
-/** The connector says whether there is a way; what is sent over a bridge is for the server to say, by the settings. */
-function carriedOut(plan: Plan | BridgePlan, { token, amountRaw, bridge, network }: Source & { token: Token; amountRaw: bigint }): Plan {
+/** The connector decides that a bridge is used; the transfer to it is the server's, by its settings. @throws SluiceError UNKNOWN_ERROR */
+function resolveBridge(plan: Plan | BridgePlan, { token, amountRaw, bridge, network }: Source & { token: Token; amountRaw: bigint }): Plan {
   if (!('via' in plan) && !bridge) return plan
   if ('via' in plan && bridge) return evmOf(network).transfer(token, bridge.recipient, amountRaw)
   throw new SluiceError(
     'UNKNOWN_ERROR',
-    'The connector would deposit by another chain than was asked for: nothing was signed. This is a defect of the plugin.',
+    'The connector would deposit from another chain than the request names: nothing was signed. This is a defect of the plugin.',
   )
 }
 
-/** A token into the exchange, out of it to the same wallet, or lent by it and paid back. */
+/** Deposits a token, withdraws it to the same wallet, borrows it or repays it. */
 export const clobMove =
   (type: BookSet, how: MarginMove): BookHandler<'Withdraw'> =>
   async (request, context) => {
@@ -106,17 +106,17 @@ export const clobMove =
 
 type Planner = (token: Token, amountRaw: bigint, owner: string, at: At) => Promise<BookPlan>
 
-/** @throws SluiceError UNSUPPORTED where the exchange holds no funds */
+/** @throws SluiceError UNSUPPORTED if the exchange holds no funds */
 function plannerOf(type: BookSet, how: MarginMove, venue: VenueEntry): Planner {
   if (type === 'MARGIN_CLOB') {
     const book = bookOf(type, venue)
     return (token, amountRaw, owner, at) => book.move(token, amountRaw, how, owner, at)
   }
   const book = bookOf(type, venue)
-  const { move: carry } = book
-  if (carry && (how === 'deposit' || how === 'withdraw'))
-    return (token, amountRaw, owner, at) => carry.call(book, token, amountRaw, how, owner, at)
-  throw new SluiceError('UNSUPPORTED', `${venue.connector} holds no funds but what its orders have locked: there is nothing to ${how}.`)
+  const { move } = book
+  if (move && (how === 'deposit' || how === 'withdraw'))
+    return (token, amountRaw, owner, at) => move.call(book, token, amountRaw, how, owner, at)
+  throw new SluiceError('UNSUPPORTED', `${venue.connector} holds no funds except those locked by orders: there is nothing to ${how}.`)
 }
 
 export const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
@@ -125,35 +125,33 @@ export const clobLeverage: BookHandler<'Leverage'> = async (request, context) =>
   const perp = bookOf('PERP_CLOB', venue)
   const wallet = readWallet(request, context)
   const market = (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
-  if (market.maxLeverage === undefined) throw new SluiceError('UNSUPPORTED', `${marketName(market)} has no leverage to be set.`)
-  const [problem] = aboutLeverage(request, market)
+  if (market.maxLeverage === undefined) throw new SluiceError('UNSUPPORTED', `${marketName(market)} has no leverage setting.`)
+  const [problem] = leverageProblems(request, market)
   if (problem) throw badFields([problem])
-  const asked = normalize(request.leverage)
-  const plan = await perp.leverage(market, asked, request.marginMode, wallet.address, at)
-  const shown = { market: marketName(market), leverage: asked }
+  const leverage = normalize(request.leverage)
+  const plan = await perp.leverage(market, leverage, request.marginMode, wallet.address, at)
+  const shown = { market: marketName(market), leverage }
   const scope = { contracts: venue.contracts, valueRaw: 0n }
   return submitFunds(plan, { about: { type: 'PERP_CLOB', how: 'leverage', ...shown }, shown, scope }, wallet, context)
 }
 
-/** What the request is about, as the journal keeps it. */
+/** What the journal keeps of the request, in `about`. */
 type Funds = { readonly type: BookSet; readonly how: string } & { readonly [field: string]: Json }
 
-/** Has what moves funds, or changes how they are held, carried out: on the context's network, or by the exchange's own rail. */
+/** Submits a plan that moves funds or sets leverage: on the context's network, or on the exchange's own rail. */
 async function submitFunds<S extends object>(
   plan: BookPlan,
   { about, shown, scope }: { about: Funds; shown: S; scope: Scope },
   wallet: SigningWallet,
   context: ConnectorContext,
 ) {
-  const { network, venue, services, signal } = context
-  const onChain = !('via' in plan)
+  const isOnChain = !('via' in plan)
   const answer = ({ txHash, nonce, landed }: SubmitResult) => ({
     id: txHash,
     state: landed === undefined ? ('PENDING' as const) : landed.ok ? ('DONE' as const) : ('REJECTED' as const),
     ...(landed?.reason !== undefined && { reason: landed.reason }),
     ...shown,
-    ...(onChain && { txHash, nonce }),
+    ...(isOnChain && { txHash, nonce }),
   })
-  const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'funds', about, answer }, signal)
-  return answer(await explainRefusal(nameListedTokens(submitted, network), venue))
+  return answer(await submit({ ...context, ...wallet, plan, scope, kind: 'funds', about, answer }, context))
 }

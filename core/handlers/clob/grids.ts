@@ -1,30 +1,30 @@
 import type { PriceGrid } from '../../contracts/index.ts'
 import {
-  parseDecimal,
+  formatDecimal,
   formatRatio,
-  type DecimalParts,
-  type Rounding,
-  toFraction,
+  isLess,
+  isMultiple,
+  isZero,
   magnitude,
   normalize,
-  formatDecimal,
+  parseDecimal,
   roundToMultiple,
+  toFraction,
+  type DecimalParts,
   type Fraction,
-  isLess,
-  isZero,
-  isMultiple,
+  type Rounding,
 } from '../../decimal.ts'
 
-/** Between neighbours on the grid around a price above 0; undefined where every price is on it. */
+/** The distance between prices of the grid around a price above 0; undefined if the grid has every price. */
 function stepAt(price: Fraction, grid: PriceGrid): DecimalParts | undefined {
   if (grid === 'any') return undefined
   if ('step' in grid) return parseDecimal(grid.step)
-  // A whole number is always a price, however many figures it has.
+  // An integer is always on the grid, whatever its number of figures.
   const decimals = Math.max(0, Math.min(grid.maxDecimals, grid.significantFigures - 1 - magnitude(price)))
   return { digits: 1n, scale: decimals }
 }
 
-/** A price above 0 on the grid; "0" where it is below the smallest and rounded down. */
+/** A price above 0 rounded to the grid; "0" if it is below the smallest price and rounded down. */
 export function roundPrice(price: Fraction, grid: PriceGrid, rounding: Rounding): string {
   const step = stepAt(price, grid)
   return step
@@ -38,14 +38,14 @@ export function isOnGrid(price: string, grid: PriceGrid): boolean {
   return !step || isMultiple(exact, step)
 }
 
-/** The next ones below and above that are on the grid: one where the price lies below the smallest. */
+/** The grid's prices next below and above; only one if the price is below the smallest. */
 export function nearestPrices(price: string, grid: PriceGrid): readonly string[] {
   if (grid === 'any') return [normalize(price)]
   const exact = toFraction(price)
   return [roundPrice(exact, grid, 'down'), roundPrice(exact, grid, 'up')].filter((each) => each !== '0')
 }
 
-/** As people read it. */
+/** For error messages. */
 export function describeGrid(grid: PriceGrid): string {
   if (grid === 'any') return 'any price'
   if ('step' in grid) return `multiples of the tickSize ${grid.step}`
@@ -59,17 +59,17 @@ interface Lots {
 
 export const isInLots = (amount: string, lotSize: string): boolean => isMultiple(toFraction(amount), parseDecimal(lotSize))
 
-/** The smallest amount that a market takes. */
+/** The smallest amount of an order. */
 export function minAmount({ lotSize, minOrderSize = '0' }: Lots): string {
   return isZero(minOrderSize) ? normalize(lotSize) : toLots(minOrderSize, lotSize, 'up')
 }
 
-/** The next ones that the market takes, not above and not below. */
+/** The amounts next below and above that the market takes. */
 export function nearestAmounts(amount: string, lots: Lots): readonly string[] {
-  const least = minAmount(lots)
+  const min = minAmount(lots)
   const around = [toLots(amount, lots.lotSize, 'down'), toLots(amount, lots.lotSize, 'up')]
-  return [...new Set(around.map((each) => (isLess(each, least) ? least : each)))]
+  return [...new Set(around.map((each) => (isLess(each, min) ? min : each)))]
 }
 
-const toLots = (amount: string, lotSize: string, rounding: 'up' | 'down') =>
+const toLots = (amount: string, lotSize: string, rounding: Rounding) =>
   formatDecimal(roundToMultiple(toFraction(amount), parseDecimal(lotSize), rounding))

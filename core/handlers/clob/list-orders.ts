@@ -1,19 +1,26 @@
-import type { BookSet } from '../../api/index.ts'
 import type { At, BookMarket, BookOrder } from '../../contracts/index.ts'
 import { normalize } from '../../decimal.ts'
 import type { JournaledOrder } from '../../transactions/book-orders.ts'
 import { canonicalHash, isFinal } from '../../transactions/entry.ts'
-import { readLimit, badCursor } from '../pages.ts'
+import { badCursor, readLimit } from '../pages.ts'
 import { readAddress } from '../wallets.ts'
-import { bookOf, type BookHandlerFor, marketsOf, marketName } from './markets.ts'
-import { type ShownOrder, readAboutOrder } from './order-state.ts'
-import type { ConnectorContext } from './submit-actions.ts'
-import { findOrder, unknownOrder, walletOrders, type WalletOrders, openJournaledOrders } from './wallet-orders.ts'
+import { bookOf, marketName, marketsOf, type BookHandlerFor } from './markets.ts'
+import { readAboutOrder, showForeign, type ShownOrder } from './order-state.ts'
+import {
+  findOrder,
+  idsOf,
+  mayBeOnExchange,
+  openJournaledOrders,
+  pickName,
+  unknownOrder,
+  walletOrders,
+  type WalletOrders,
+} from './wallet-orders.ts'
 
-/** So many more than a page are looked at for those of one state: whoever wants more of them comes again. */
-const lookedAtPerPage = 10
+/** Pages of orders that are searched for one page with a given state. If there are more, the page ends early and has a cursor. */
+const pagesPerSearch = 10
 
-/** A wallet's orders: what this server placed, and what the exchange knows besides. */
+/** A wallet's orders: those that this server placed, and the others that the exchange knows. */
 export const clobListOrders: BookHandlerFor<'Orders'> = (type) => async (request, context) => {
   const { network, venue, services, signal } = context
   const at = { signal }
@@ -22,41 +29,56 @@ export const clobListOrders: BookHandlerFor<'Orders'> = (type) => async (request
   const limit = readLimit(request.limit, services.settings)
   const since = readOrdersCursor(request.cursor)
   const market = request.market === undefined ? undefined : (await marketsOf(type, venue, at)).find(request.market)
-  const isWanted = ({ state }: ShownOrder) => request.state === undefined || state === request.state
-  if (request.orderId !== undefined || request.clientOrderId !== undefined)
-    return { orders: (await one(type, owner, request, market, context)).filter(isWanted) }
+  const hasState = ({ state }: ShownOrder) => request.state === undefined || state === request.state
+  const wallet = walletOrders(type, owner, context)
+  if (request.orderId !== undefined || request.clientOrderId !== undefined) {
+    const found = await findOrder(wallet, pickName(request), market, at)
+    if (!found) throw unknownOrder(type, request, owner)
+    return { orders: [found.shown].filter(hasState) }
+  }
 
-  const merged = await mergeOrders(walletOrders(type, owner, context), market, since, limit, at)
+  const merged = await mergeOrders(wallet, market, since, limit, at)
   const orders: ShownOrder[] = []
-  for (let seen = 0; seen < limit * lookedAtPerPage && orders.length < limit; seen++) {
+  for (let searched = 0; searched < limit * pagesPerSearch && orders.length < limit; searched++) {
     const next = await merged.next()
     if (!next) return { orders }
-    if (isWanted(next)) orders.push(next)
+    if (hasState(next)) orders.push(next)
   }
   return { orders, ...((await merged.hasMore()) && { nextCursor: writeOrdersCursor(merged.position()) }) }
 }
 
-async function one(
-  type: BookSet,
-  owner: string,
-  { orderId, clientOrderId }: { orderId?: string; clientOrderId?: string },
-  market: Parameters<typeof findOrder>[2],
-  context: ConnectorContext,
-): Promise<readonly ShownOrder[]> {
-  const name = { ...(orderId !== undefined && { orderId }), ...(clientOrderId !== undefined && { clientOrderId }) }
-  const found = await findOrder(walletOrders(type, owner, context), name, market, { signal: context.signal })
-  if (!found) throw unknownOrder(type, name, owner)
-  return [found.shown]
+/** How far a list of orders was shown: the journal's up to a key, the exchange's up to a time, which several orders may have. */
+interface OrdersPosition {
+  journalKey?: string
+  createdAt?: number
+  /** Orders of that time that were shown. */
+  shownCount: number
 }
 
-/** Orders one by one, newest first: each once, where both the journal and the exchange have it. */
+const cursorPattern = /^(\d{1,15})?-(\d{1,6})-([0-9a-z-]{0,128})$/
+
+/** @throws SluiceError INCOMPLETE_PARAMS */
+function readOrdersCursor(cursor: string | undefined): OrdersPosition {
+  if (cursor === undefined) return { shownCount: 0 }
+  const [, createdAt, shownCount, journalKey] = cursorPattern.exec(cursor) ?? []
+  if (shownCount === undefined) throw badCursor()
+  return {
+    shownCount: Number(shownCount),
+    ...(createdAt !== undefined && { createdAt: Number(createdAt) }),
+    ...(journalKey !== undefined && journalKey !== '' && { journalKey }),
+  }
+}
+
+const writeOrdersCursor = ({ journalKey = '', createdAt, shownCount }: OrdersPosition): string =>
+  `${createdAt ?? ''}-${shownCount}-${journalKey}`
+
+/** The orders of the journal and the exchange, newest first, one at a time. An order that both have comes once. */
 interface MergedOrders {
   next(): Promise<ShownOrder | undefined>
   hasMore(): Promise<boolean>
   position(): OrdersPosition
 }
 
-/** @param since how far they were told before */
 export async function mergeOrders(
   orders: WalletOrders,
   market: BookMarket | undefined,
@@ -65,12 +87,12 @@ export async function mergeOrders(
   at: At,
 ): Promise<MergedOrders> {
   const ofMarket = market && { market: marketName(market) }
-  const [exchange, cancels] = await Promise.all([exchangeOrders(orders, market, at), orders.cancelling()])
-  const { openJournaled: unnoted } = exchange
-  const ours = new Set(unnoted.flatMap((each) => exchange.of(each)?.orderId ?? orders.nameOf(each).orderId ?? []))
+  const [exchange, isCancelling] = await Promise.all([queryExchange(orders, market, at), orders.cancelling()])
+  const { openJournaled } = exchange
+  const ownIds = new Set(openJournaled.flatMap((each) => exchange.find(each)?.orderId ?? orders.nameOf(each).orderId ?? []))
   const foreign = exchange.listed.filter(({ createdAt }) => createdAt <= (since.createdAt ?? Infinity))
-  let { journalKey, createdAt, shownCount: told } = since
-  let toSkip = told
+  let { journalKey, createdAt, shownCount } = since
+  let toSkip = shownCount
   let page: JournaledOrder[] = []
   let isJournalRead = false
 
@@ -84,21 +106,21 @@ export async function mergeOrders(
 
   async function firstForeign(): Promise<BookOrder | undefined> {
     for (let first = foreign[0]; first; first = foreign[0]) {
-      const isTold = toSkip > 0 && first.createdAt === since.createdAt
-      if (!(await isOurs(first)) && !isTold) return first
-      if (isTold && !ours.has(first.orderId)) toSkip--
+      const wasShown = toSkip > 0 && first.createdAt === since.createdAt
+      if (!(await isOwn(first)) && !wasShown) return first
+      if (wasShown && !ownIds.has(first.orderId)) toSkip--
       foreign.shift()
     }
     return undefined
   }
 
-  /** What the journal has is told at its place there. */
-  async function isOurs(order: BookOrder): Promise<boolean> {
+  /** An order that the journal has comes at its place in the journal. */
+  async function isOwn(order: BookOrder): Promise<boolean> {
     const { orderId } = order
-    if (ours.has(orderId)) return true
-    const noted = (await orders.journaled({ orderId, limit: 1 })).length > 0
-    if (noted || (await orders.madeHere(order)) || mayBeOurs(order, unnoted)) ours.add(orderId)
-    return ours.has(orderId)
+    if (ownIds.has(orderId)) return true
+    const isReported = (await orders.journaled({ orderId, limit: 1 })).length > 0
+    if (isReported || (await orders.isPlacedHere(order)) || mayBeOwn(order, openJournaled)) ownIds.add(orderId)
+    return ownIds.has(orderId)
   }
 
   return {
@@ -107,115 +129,84 @@ export async function mergeOrders(
       if (own && own.entry.createdAt >= (other?.createdAt ?? -Infinity)) {
         page.shift()
         journalKey = own.key
-        const found = exchange.of(own)
-        return orders.show(own, found, cancels({ ...orders.nameOf(own), ...(found && { orderId: found.orderId }) }))
+        const found = exchange.find(own)
+        return orders.show(own, found, isCancelling({ ...orders.nameOf(own), ...(found && { orderId: found.orderId }) }))
       }
       if (!other) return undefined
       foreign.shift()
-      told = other.createdAt === createdAt ? told + 1 : 1
+      shownCount = other.createdAt === createdAt ? shownCount + 1 : 1
       createdAt = other.createdAt
-      return orders.showForeign(other, cancels(other))
+      return showForeign(other, isCancelling(other))
     },
     hasMore: async () => ((await firstJournaled()) ?? (await firstForeign())) !== undefined,
-    position: () => ({ shownCount: told, ...(createdAt !== undefined && { createdAt }), ...(journalKey !== undefined && { journalKey }) }),
+    position: () => ({ shownCount, ...(createdAt !== undefined && { createdAt }), ...(journalKey !== undefined && { journalKey }) }),
   }
 }
 
-/** The exchange is asked by name for no more than so many that it does not list: they are noted then, and others come the next time. */
-const mostNamed = 100
-/** So far may the clock of an exchange be behind ours. */
-const clocksMs = 10_000
+/** Unlisted orders that the exchange is asked for by name in one request. The journal stores their reports, so the next request asks for others. */
+const maxNames = 100
 
-/** What an exchange says of a wallet's orders, beside what the journal does not know to have ended. */
+/** A wallet's orders on an exchange, and those that the journal does not know to have ended. */
 interface ExchangeOrders {
   /** Newest first. */
   readonly listed: readonly BookOrder[]
   readonly openJournaled: readonly JournaledOrder[]
-  of(order: JournaledOrder): BookOrder | undefined
+  find(order: JournaledOrder): BookOrder | undefined
 }
 
-/** All that an exchange lists, and what it says by name of those that it does not list. */
-async function exchangeOrders(orders: WalletOrders, market: BookMarket | undefined, at: At): Promise<ExchangeOrders> {
-  const where = market && { market }
-  // The journal is read after the exchange: what is there is in the journal before.
-  const listed = await orders.onExchange({ ...where }, at)
-  const unnoted = await openJournaledOrders(orders, market, (found) => {
-    const ours = new Set(found.flatMap((each) => keysOf(orders.nameOf(each))))
-    return listed.every((each) => keysOf(each).some((key) => ours.has(key)))
+/** All orders that an exchange lists, and by name those of the journal that it does not list. */
+async function queryExchange(orders: WalletOrders, market: BookMarket | undefined, at: At): Promise<ExchangeOrders> {
+  const ofMarket = market && { market }
+  // The exchange is read before the journal: an order that the exchange has is in the journal by then.
+  const listed = await orders.onExchange({ ...ofMarket }, at)
+  const openJournaled = await openJournaledOrders(orders, market, (found) => {
+    const own = new Set(found.flatMap((each) => idsOf(orders.nameOf(each))))
+    return listed.every((each) => keysOf(each).some((key) => own.has(key)))
   })
-  const ofEntry = new Map<string, number>()
-  for (const { entry } of unnoted) ofEntry.set(entry.key, (ofEntry.get(entry.key) ?? 0) + 1)
-  const known = new Map<string, BookOrder>()
-  const learn = (order: BookOrder) => {
-    for (const key of keysOf(order)) known.set(key, order)
+  const ordersOfEntry = new Map<string, number>()
+  for (const { entry } of openJournaled) ordersOfEntry.set(entry.key, (ordersOfEntry.get(entry.key) ?? 0) + 1)
+  const byKey = new Map<string, BookOrder>()
+  const add = (order: BookOrder) => {
+    for (const key of keysOf(order)) byKey.set(key, order)
   }
-  const of = (order: JournaledOrder) => {
+  const find = (order: JournaledOrder) => {
     const { key, attempts } = order.entry
-    // Where a transaction placed several, one of them is not told from another by it.
-    const byTransaction = ofEntry.get(key) === 1 ? attempts.map(({ id }) => ofTransaction(id)) : []
-    return [...keysOf(orders.nameOf(order)), ...byTransaction].flatMap((key) => known.get(key) ?? [])[0]
+    // If a transaction placed several orders, its hash does not tell which is which.
+    const byTransaction = ordersOfEntry.get(key) === 1 ? attempts.map(({ id }) => transactionKey(id)) : []
+    return [...idsOf(orders.nameOf(order)), ...byTransaction].flatMap((each) => byKey.get(each) ?? [])[0]
   }
-  for (const each of listed) learn(each)
+  for (const each of listed) add(each)
 
-  const names = unnoted.flatMap((each) => (of(each) || !mayBeOnExchange(each) || orders.hasEnded(each) ? [] : [orders.nameOf(each)]))
-  if (names.length > 0) for (const each of await orders.onExchange({ ...where, names: names.slice(0, mostNamed) }, at)) learn(each)
-  return { listed: listed.toSorted((a, b) => b.createdAt - a.createdAt || (a.orderId < b.orderId ? 1 : -1)), openJournaled: unnoted, of }
+  const unlisted = openJournaled.filter((each) => !find(each) && mayBeOnExchange(each) && !orders.hasEnded(each))
+  const names = unlisted.slice(0, maxNames).map(orders.nameOf)
+  if (names.length > 0) for (const each of await orders.onExchange({ ...ofMarket, names }, at)) add(each)
+  return { listed: listed.toSorted((a, b) => b.createdAt - a.createdAt || (a.orderId < b.orderId ? 1 : -1)), openJournaled, find }
 }
 
-const ofTransaction = (txHash: string) => `transaction ${canonicalHash(txHash)}`
+const transactionKey = (txHash: string) => `transaction ${canonicalHash(txHash)}`
 
-/** Ids of one kind are never taken for those of another. */
-const keysOf = ({
-  orderId,
-  clientOrderId,
-  txHash,
-}: Partial<Pick<BookOrder, 'orderId' | 'clientOrderId' | 'txHash'>>): readonly string[] => [
-  ...(orderId === undefined ? [] : [`orderId ${orderId}`]),
-  ...(clientOrderId === undefined ? [] : [`clientOrderId ${clientOrderId}`]),
-  ...(txHash === undefined ? [] : [ofTransaction(txHash)]),
+const keysOf = (order: BookOrder): readonly string[] => [
+  ...idsOf(order),
+  ...(order.txHash === undefined ? [] : [transactionKey(order.txHash)]),
 ]
 
-/** Of what is to be mined the exchange knows nothing before; of what it takes by itself it may, although nobody heard of it. */
-export const mayBeOnExchange = ({ entry }: JournaledOrder) => entry.landed !== undefined || (entry.signer !== undefined && !isFinal(entry))
+/** How far the clock of an exchange may be behind this machine's. */
+const maxClockSkewMs = 10_000
 
 /**
- * Whether it may be one of ours that nobody has heard of yet: such an exchange names orders as it likes, and tells of them before it has
- * answered, or before the journal has read its block.
+ * Whether an order of the exchange may be one of the journal without a known id: some exchanges choose the ids, and list an order before they respond
+ * or before the journal has read its block.
  */
-const mayBeOurs = (order: BookOrder, unnoted: readonly JournaledOrder[]): boolean =>
-  unnoted.some((each) => {
-    const { side, price, amount } = readAboutOrder(each)
-    const { landed, createdAt } = each.entry
-    const isUnheard = landed === undefined && !isFinal(each.entry) && order.createdAt > createdAt - clocksMs
-    const isLike =
-      each.market === marketName(order.market) &&
+const mayBeOwn = (order: BookOrder, openJournaled: readonly JournaledOrder[]): boolean =>
+  openJournaled.some(({ entry, market, about }) => {
+    const { side, price, amount } = readAboutOrder({ about })
+    return (
+      entry.landed === undefined &&
+      !isFinal(entry) &&
+      order.createdAt > entry.createdAt - maxClockSkewMs &&
+      market === marketName(order.market) &&
       side === order.side &&
       normalize(order.price) === price &&
       normalize(order.amount) === amount
-    return isUnheard && isLike
+    )
   })
-
-/** How far a list of orders was told: of the journal's up to a key, of the exchange's up to a time, several of whose orders may be told already. */
-interface OrdersPosition {
-  journalKey?: string
-  createdAt?: number
-  /** So many of that very time. */
-  shownCount: number
-}
-
-const pattern = /^(\d{1,15})?-(\d{1,6})-([0-9a-z-]{0,128})$/
-
-/** @throws SluiceError INCOMPLETE_PARAMS */
-function readOrdersCursor(cursor: string | undefined): OrdersPosition {
-  if (cursor === undefined) return { shownCount: 0 }
-  const [, createdAt, told, journalKey] = pattern.exec(cursor) ?? []
-  if (told === undefined) throw badCursor()
-  return {
-    shownCount: Number(told),
-    ...(createdAt !== undefined && { createdAt: Number(createdAt) }),
-    ...(journalKey !== undefined && journalKey !== '' && { journalKey }),
-  }
-}
-
-const writeOrdersCursor = ({ journalKey = '', createdAt, shownCount: told }: OrdersPosition): string =>
-  `${createdAt ?? ''}-${told}-${journalKey}`

@@ -1,60 +1,18 @@
-import { SluiceError, type BookSet, type CLOBTickerResponse, type CLOBMarketsResponse } from '../../api/index.ts'
-import { type At, type BookMarket, orderTypes, timesInForce, type PriceGrid, type Level } from '../../contracts/index.ts'
+import type { BookSet, CLOBMarketsResponse, CLOBTickerResponse } from '../../api/index.ts'
+import { orderTypes, timesInForce, type BookMarket, type Level, type PriceGrid } from '../../contracts/index.ts'
 import { normalize } from '../../decimal.ts'
-import type { TargetContext, Services } from '../context.ts'
-import { askedOf, cutTimedPage, readTimedPage } from '../pages.ts'
+import { SluiceError } from '../../errors.ts'
+import type { ConnectorContext } from '../context.ts'
+import { cutTimedPage, queryLimit, readTimedPage } from '../pages.ts'
 import { readAddress, showGas } from '../wallets.ts'
-import { type BookHandlerFor, readBookView, marketsOf, marketName, bookOf, type BookHandler } from './markets.ts'
-
-type Ticker = CLOBTickerResponse['markets'][string]
-
-export const clobTicker: BookHandlerFor<'Ticker'> = (type) => async (request, context) => {
-  const at = { signal: context.signal }
-  const { all, find } = await marketsOf(type, context.venue, at)
-  if (request.market !== undefined) {
-    const market = find(request.market)
-    return { markets: { [marketName(market)]: await tickerOf(type, market, context, at) } }
-  }
-  const markets: Record<string, Ticker> = {}
-  const failing: Record<string, string> = {}
-  let failure: SluiceError | undefined
-  const tell = async (market: BookMarket) => {
-    try {
-      markets[marketName(market)] = await tickerOf(type, market, context, at)
-    } catch (error) {
-      if (!(error instanceof SluiceError)) throw error
-      failing[marketName(market)] = error.message
-      failure ??= error
-    }
-  }
-  // What is closed for good has no book.
-  await Promise.all(all.filter(({ status }) => status !== 'closed').map(tell))
-  if (failure && Object.keys(markets).length === 0) throw failure
-  return { markets, ...(failure && { failing }) }
-}
-
-async function tickerOf(
-  type: BookSet,
-  market: BookMarket,
-  context: { services: Services } & TargetContext<'connector'>,
-  at: At,
-): Promise<Ticker> {
-  const { buys, sells, lastPrice = null, volume24h, timestamp } = await readBookView(type, market, context, at)
-  return {
-    bestBid: buys[0]?.price ?? null,
-    bestAsk: sells[0]?.price ?? null,
-    lastPrice,
-    ...(volume24h !== undefined && { volume24h }),
-    timestamp,
-  }
-}
+import { bookOf, marketName, marketsOf, readBook, type BookHandler, type BookHandlerFor } from './markets.ts'
 
 export const clobMarkets: BookHandlerFor<'Markets'> =
   (type) =>
   async (request, { venue, signal }) => {
     const { all, find } = await marketsOf(type, venue, { signal })
-    const wanted = request.market === undefined ? all : [find(request.market)]
-    return { markets: Object.fromEntries(wanted.map((market) => [marketName(market), showMarket(market)])) }
+    const listed = request.market === undefined ? all : [find(request.market)]
+    return { markets: Object.fromEntries(listed.map((market) => [marketName(market), showMarket(market)])) }
   }
 
 function showMarket(market: BookMarket): CLOBMarketsResponse['markets'][string] {
@@ -69,8 +27,8 @@ function showMarket(market: BookMarket): CLOBMarketsResponse['markets'][string] 
     ...(minOrderSize !== undefined && { minOrderSize: normalize(minOrderSize) }),
     ...(minNotional !== undefined && { minNotional: normalize(minNotional) }),
     orderTypes: orderTypes.filter((each) => takes[each] !== undefined),
-    timeInForce: timesInForce.filter((each) => times.some((taken) => taken.includes(each))),
-    takes: Object.fromEntries(Object.entries(takes).map(([orderType, taken]) => [orderType, [...taken]])),
+    timeInForce: timesInForce.filter((each) => times.some((own) => own.includes(each))),
+    takes: Object.fromEntries(Object.entries(takes).map(([orderType, own]) => [orderType, [...own]])),
     makerFee: normalize(makerFee),
     takerFee: normalize(takerFee),
     ...(maxLeverage !== undefined && { maxLeverage: normalize(maxLeverage) }),
@@ -85,10 +43,48 @@ function showGrid(grid: PriceGrid) {
     : { priceSignificantFigures: grid.significantFigures, priceDecimals: grid.maxDecimals }
 }
 
+type Ticker = CLOBTickerResponse['markets'][string]
+
+export const clobTicker: BookHandlerFor<'Ticker'> = (type) => async (request, context) => {
+  const at = { signal: context.signal }
+  const { all, find } = await marketsOf(type, context.venue, at)
+  if (request.market !== undefined) {
+    const market = find(request.market)
+    return { markets: { [marketName(market)]: await tickerOf(type, market, context) } }
+  }
+  const markets: Record<string, Ticker> = {}
+  const failing: Record<string, string> = {}
+  let failure: SluiceError | undefined
+  const add = async (market: BookMarket) => {
+    try {
+      markets[marketName(market)] = await tickerOf(type, market, context)
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error
+      failing[marketName(market)] = error.message
+      failure ??= error
+    }
+  }
+  // A market that is closed for good has no book.
+  await Promise.all(all.filter(({ status }) => status !== 'closed').map(add))
+  if (failure && Object.keys(markets).length === 0) throw failure
+  return { markets, ...(failure && { failing }) }
+}
+
+async function tickerOf(type: BookSet, market: BookMarket, context: ConnectorContext): Promise<Ticker> {
+  const { buys, sells, lastPrice = null, volume24h, timestamp } = await readBook(type, market, context)
+  return {
+    bestBid: buys[0]?.price ?? null,
+    bestAsk: sells[0]?.price ?? null,
+    lastPrice,
+    ...(volume24h !== undefined && { volume24h }),
+    timestamp,
+  }
+}
+
 export const clobOrderBook: BookHandlerFor<'OrderBook'> = (type) => async (request, context) => {
   const at = { signal: context.signal }
   const market = (await marketsOf(type, context.venue, at)).find(request.market)
-  const { buys, sells, sequence, timestamp, blockNumber } = await readBookView(type, market, context, at)
+  const { buys, sells, sequence, timestamp, blockNumber } = await readBook(type, market, context)
   return {
     market: marketName(market),
     buys: top(buys, request.depth),
@@ -99,7 +95,7 @@ export const clobOrderBook: BookHandlerFor<'OrderBook'> = (type) => async (reque
   }
 }
 
-/** The type of an answer is of arrays that may be written to; this one is only ever read. */
+/** The response type has writable arrays; nothing writes to this one. */
 const top = (levels: readonly Level[], depth = levels.length): Level[] =>
   depth < levels.length ? levels.slice(0, depth) : (levels as Level[])
 
@@ -110,7 +106,7 @@ export const clobTrades: BookHandlerFor<'Trades'> =
     const page = readTimedPage(request, services.settings)
     const owner = request.address === undefined ? undefined : readAddress(network, request.address)
     const market = (await marketsOf(type, venue, at)).find(request.market)
-    const query = { market, owner, orderId: request.orderId, limit: askedOf(page), before: page.before }
+    const query = { market, owner, orderId: request.orderId, limit: queryLimit(page), before: page.before }
     const { shown, nextCursor } = cutTimedPage(await bookOf(type, venue).trades(query, at), page)
     return {
       trades: shown.map(({ tradeId, orderId, market: of, side, price, amount, fee, feeToken, timestamp, txHash }) => ({
@@ -145,15 +141,15 @@ export const clobFundingInfo: BookHandler<'FundingInfo'> = async (request, { ven
 export const clobLastTradePrice: BookHandler<'LastTradePrice'> = async (request, context) => {
   const at = { signal: context.signal }
   const market = (await marketsOf('PERP_CLOB', context.venue, at)).find(request.market)
-  const { lastPrice, timestamp } = await readBookView('PERP_CLOB', market, context, at)
+  const { lastPrice, timestamp } = await readBook('PERP_CLOB', market, context)
   if (lastPrice === undefined)
-    throw new SluiceError('PRICE_FAILED', `${context.venue.connector} tells of no trade in ${marketName(market)}.`)
+    throw new SluiceError('PRICE_FAILED', `${context.venue.connector} reports no trade in ${marketName(market)}.`)
   return { market: marketName(market), lastTradePrice: lastPrice, timestamp }
 }
 
 const noGas = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
 
-/** Nothing where orders are no transactions. */
+/** Zero if orders are not transactions. */
 export const clobEstimateGas: BookHandlerFor<'EstimateGas'> =
   (type) =>
   async (_request, { network, venue, signal }) => {

@@ -1,18 +1,65 @@
 import type {
   ActionOutcome,
+  BookMarket,
   BookOrder,
+  Json,
+  NewOrder,
   OrderName,
   OrderState,
   OrderType,
   TimeInForce,
-  BookMarket,
-  Json,
-  NewOrder,
 } from '../../contracts/index.ts'
-import { normalize, max as larger } from '../../decimal.ts'
+import { max, normalize } from '../../decimal.ts'
 import type { JournaledOrder } from '../../transactions/book-orders.ts'
-import { txHashOf, isFinal, type Entry } from '../../transactions/entry.ts'
+import { isFinal, txHashOf, type Entry } from '../../transactions/entry.ts'
 import { marketName } from './markets.ts'
+
+const endStates: ReadonlySet<OrderState> = new Set(['FILLED', 'CANCELED', 'EXPIRED', 'REJECTED', 'FAILED'])
+
+export const hasEnded = (state: OrderState) => endStates.has(state)
+
+/** All sources of an order's state. */
+export interface OrderFacts {
+  /** The journal's entry of the transaction, or signed action, that places it. */
+  readonly entry: Pick<Entry, 'state' | 'landed' | 'reason' | 'replacedBy'>
+  /** From the receipt. */
+  readonly outcome?: ActionOutcome
+  /** The exchange's order as it is now. */
+  readonly exchange?: Pick<BookOrder, 'orderId' | 'state' | 'filledAmount' | 'averagePrice'>
+  /** What the exchange reported last, from the journal. */
+  readonly report?: ActionOutcome
+  /** A cancel from this server is pending. */
+  readonly cancelling: boolean
+}
+
+/**
+ * The state of an order as callers see it. The exchange's order is newer than the receipt, and an end state wins over an open one. But an order that
+ * ended in its own receipt keeps that outcome: what the exchange reports later may be incomplete, such as old fills.
+ */
+export function orderState({ entry, outcome, exchange, report, cancelling }: OrderFacts): ActionOutcome & { filledAmount: string } {
+  const landed = entry.landed?.ok === true
+  const sources: ActionOutcome[] = [...(exchange ? [exchange] : []), ...(landed && outcome ? [outcome] : []), ...(report ? [report] : [])]
+  const immediate = landed && outcome && hasEnded(outcome.state) && outcome.state !== 'REJECTED' ? outcome : undefined
+  const chosen = immediate ?? sources.find(({ state }) => hasEnded(state)) ?? sources[0]
+  if (!chosen) return { state: stateOfEntry(entry), filledAmount: '0', ...(entry.reason !== undefined && { reason: entry.reason }) }
+  const firstKnown = (key: 'orderId' | 'averagePrice' | 'reason') => [chosen, ...sources].find((each) => each[key] !== undefined)?.[key]
+  const [orderId, averagePrice, reason] = [firstKnown('orderId'), firstKnown('averagePrice'), firstKnown('reason')]
+  return {
+    state: cancelling && !hasEnded(chosen.state) ? 'PENDING_CANCEL' : chosen.state,
+    // Of two amounts that were read one after the other, the larger is the newer.
+    filledAmount: (immediate ? [immediate] : sources).reduce((largest, { filledAmount = '0' }) => max(largest, filledAmount), '0'),
+    ...(orderId !== undefined && { orderId }),
+    ...(averagePrice !== undefined && { averagePrice }),
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+/** If neither the exchange nor a receipt tells the state. */
+function stateOfEntry({ state, landed, replacedBy }: OrderFacts['entry']): OrderState {
+  if (landed) return landed.ok ? 'OPEN' : 'REJECTED'
+  if (isFinal({ state })) return 'FAILED'
+  return replacedBy === undefined ? 'PENDING_OPEN' : 'PENDING_CANCEL'
+}
 
 /** An order as callers see it. */
 export interface ShownOrder extends OrderName {
@@ -31,17 +78,17 @@ export interface ShownOrder extends OrderName {
   updatedAt: number
 }
 
-/** One that this server placed. */
+/** An order that this server placed. */
 export function showJournaled(
   order: JournaledOrder,
   { outcome, exchange, cancelling }: { outcome?: ActionOutcome; exchange?: BookOrder; cancelling: boolean },
 ): ShownOrder {
-  const { entry, report: said, market, clientOrderId } = order
+  const { entry, report, market, clientOrderId } = order
   const { side, orderType, timeInForce, price, amount } = readAboutOrder(order)
-  const { filledAmount, averagePrice, ...known } = orderState({ entry, said, exchange, outcome, cancelling })
+  const { filledAmount, averagePrice, ...state } = orderState({ entry, report, exchange, outcome, cancelling })
   const txHash = entry.signer === undefined ? txHashOf(entry) : undefined
   return {
-    ...known,
+    ...state,
     clientOrderId,
     market,
     side,
@@ -53,11 +100,11 @@ export function showJournaled(
     ...(averagePrice !== undefined && { averagePrice: normalize(averagePrice) }),
     ...(txHash !== undefined && { txHash }),
     createdAt: entry.createdAt,
-    updatedAt: Math.max(entry.updatedAt, exchange?.updatedAt ?? 0, said?.updatedAt ?? 0),
+    updatedAt: Math.max(entry.updatedAt, exchange?.updatedAt ?? 0, report?.updatedAt ?? 0),
   }
 }
 
-/** One that this server's journal does not have. */
+/** An order that is not in this server's journal. */
 export const showForeign = (order: BookOrder, cancelling: boolean): ShownOrder => ({
   orderId: order.orderId,
   ...(order.clientOrderId !== undefined && { clientOrderId: order.clientOrderId }),
@@ -73,62 +120,14 @@ export const showForeign = (order: BookOrder, cancelling: boolean): ShownOrder =
   updatedAt: order.updatedAt,
 })
 
-const ends: ReadonlySet<OrderState> = new Set(['FILLED', 'CANCELED', 'EXPIRED', 'REJECTED', 'FAILED'])
-
-/** Nothing becomes of it any more. */
-export const hasEnded = (state: OrderState) => ends.has(state)
-
-/** What is known of an order. */
-export interface OrderFacts {
-  /** The journal's, of what was to place it. */
-  readonly entry: Pick<Entry, 'state' | 'landed' | 'reason' | 'replacedBy'>
-  /** What its receipt says, where it landed. */
-  readonly outcome?: ActionOutcome
-  /** As the exchange has it now. */
-  readonly exchange?: Pick<BookOrder, 'orderId' | 'state' | 'filledAmount' | 'averagePrice'>
-  /** What was kept of it. */
-  readonly said?: ActionOutcome
-  /** A cancel of ours is under way. */
-  readonly cancelling: boolean
-}
-
-/**
- * The state of an order as callers see it, and what else is known: the exchange's word over its receipt's, and an end over what is open. But what
- * ended in its own receipt ended just so: of what is read of it later a part may be missing, such as fills of long ago.
- */
-export function orderState({ entry, outcome, exchange, said, cancelling }: OrderFacts): ActionOutcome & { filledAmount: string } {
-  const landed = entry.landed?.ok === true
-  const words: ActionOutcome[] = [...(exchange ? [exchange] : []), ...(landed && outcome ? [outcome] : []), ...(said ? [said] : [])]
-  const atOnce = landed && outcome && hasEnded(outcome.state) && outcome.state !== 'REJECTED' ? outcome : undefined
-  const word = atOnce ?? words.find(({ state }) => hasEnded(state)) ?? words[0]
-  if (!word) return { state: unsaid(entry), filledAmount: '0', ...(entry.reason !== undefined && { reason: entry.reason }) }
-  const known = (key: 'orderId' | 'averagePrice' | 'reason') => [word, ...words].find((each) => each[key] !== undefined)?.[key]
-  const [orderId, averagePrice, reason] = [known('orderId'), known('averagePrice'), known('reason')]
-  return {
-    state: cancelling && !hasEnded(word.state) ? 'PENDING_CANCEL' : word.state,
-    // Of two that were read one after the other the larger is the newer.
-    filledAmount: (atOnce ? [atOnce] : words).reduce((most, { filledAmount = '0' }) => larger(most, filledAmount), '0'),
-    ...(orderId !== undefined && { orderId }),
-    ...(averagePrice !== undefined && { averagePrice }),
-    ...(reason !== undefined && { reason }),
-  }
-}
-
-/** Where neither the exchange nor a receipt says anything. */
-function unsaid({ state, landed, replacedBy }: OrderFacts['entry']): OrderState {
-  if (landed) return landed.ok ? 'OPEN' : 'REJECTED'
-  if (isFinal({ state })) return 'FAILED'
-  return replacedBy === undefined ? 'PENDING_OPEN' : 'PENDING_CANCEL'
-}
-
-/** What the journal keeps of an order, so that it can be shown without the exchange. */
+/** What the journal keeps of an order, in `about`, to show it without the exchange. */
 interface AboutOrder {
   side: 'BUY' | 'SELL'
   orderType: OrderType
   timeInForce: TimeInForce
   price: string
   amount: string
-  /** Of a request with an Idempotency-Key: what is journaled again under it is that request, repeated. */
+  /** The tag of a request with an Idempotency-Key: an order that has it was placed by the same request. */
   request?: string
 }
 
@@ -141,10 +140,10 @@ export const aboutOrder = ({ side, orderType, timeInForce, price, amount }: NewO
   ...(request !== undefined && { request }),
 })
 
-/** Reads it back: the journal is this server's own. */
+/** This server wrote the journal. */
 export const readAboutOrder = ({ about }: Pick<JournaledOrder, 'about'>): AboutOrder => about as unknown as AboutOrder
 
-/** Which orders a transaction, or a signed action, is to cancel. */
+/** What the journal keeps of a transaction, or signed action, that cancels orders. */
 interface AboutCancels {
   type: string
   cancels: readonly ({ market: string } & OrderName)[]
@@ -155,6 +154,6 @@ export const aboutCancels = (type: string, cancels: readonly { market: BookMarke
   cancels: cancels.map(({ market, order }) => ({ market: marketName(market), ...order })),
 })
 
-/** Undefined where it cancels nothing. */
+/** Undefined if the entry cancels nothing. */
 export const readAboutCancels = ({ kind, about }: Pick<Entry, 'kind' | 'about'>): AboutCancels | undefined =>
   (kind === 'order' || kind === 'order-cancel') && about !== null ? (about as unknown as AboutCancels) : undefined

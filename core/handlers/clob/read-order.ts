@@ -1,38 +1,79 @@
-import { badFields, SluiceError, type FieldProblem, type BookSet } from '../../api/index.ts'
-import type { BookMarket, TimeInForce, At, NewOrder, Book } from '../../contracts/index.ts'
-import { isLess, isZero, normalize, multiply, max, parseDecimal, toFraction } from '../../decimal.ts'
-import type { TargetContext, Services } from '../context.ts'
+import type { BookSet } from '../../api/index.ts'
+import type { Book, BookMarket, NewOrder, TimeInForce } from '../../contracts/index.ts'
+import { isLess, isZero, max, multiply, normalize, toFraction } from '../../decimal.ts'
+import { badFields, SluiceError, type FieldProblem } from '../../errors.ts'
+import type { ConnectorContext } from '../context.ts'
 import { effectiveSlippage, type Slippage } from '../slippage.ts'
-import { isInLots, minAmount, nearestAmounts, describeGrid, isOnGrid, nearestPrices, roundPrice } from './grids.ts'
-import { marketName, readBookView } from './markets.ts'
+import { describeGrid, isInLots, isOnGrid, minAmount, nearestAmounts, nearestPrices, roundPrice } from './grids.ts'
+import { marketName, readBook } from './markets.ts'
+
+/** The fields of an order in a request. */
+export interface OrderFields {
+  side: 'BUY' | 'SELL' | 'LONG' | 'SHORT'
+  orderType: 'LIMIT' | 'LIMIT_MAKER' | 'MARKET'
+  price?: string
+  amount: string
+  clientOrderId?: string
+  timeInForce?: 'GTC' | 'IOC' | 'FOK'
+  limitPrice?: string
+  allowedSlippage?: string
+  leverage?: string
+  reduceOnly?: boolean
+}
+
+/** LONG and SHORT of a perpetual are BUY and SELL. */
+const sideOf = ({ side }: Pick<OrderFields, 'side'>): 'BUY' | 'SELL' => (side === 'BUY' || side === 'LONG' ? 'BUY' : 'SELL')
+
+/** The order that is sent for a request: checked against the market, a MARKET order with its worst price. @throws SluiceError as `checkOrder` */
+export async function readOrder(
+  type: BookSet,
+  fields: OrderFields & { clientOrderId: string },
+  market: BookMarket,
+  context: ConnectorContext,
+): Promise<NewOrder> {
+  const timeInForce = checkOrder(fields, market)
+  const { clientOrderId, orderType, amount, price, leverage, reduceOnly } = fields
+  return {
+    clientOrderId,
+    side: sideOf(fields),
+    orderType,
+    timeInForce,
+    price: price === undefined ? await boundOf(type, fields, market, context) : normalize(price),
+    amount: normalize(amount),
+    ...(leverage !== undefined && { leverage: normalize(leverage) }),
+    ...(reduceOnly === true && { reduceOnly }),
+  }
+}
 
 /**
- * Whether a market takes an order as it is written, but for the price of MARKET, which the book must be known for.
- * @returns for how long it is meant
- * @throws SluiceError UNSUPPORTED, TRADE_FAILED, or INCOMPLETE_PARAMS with all that is wrong
+ * Checks an order against its market, except the price of a MARKET order, which needs the book.
+ * @returns the order's time in force
+ * @throws SluiceError UNSUPPORTED, TRADE_FAILED, or INCOMPLETE_PARAMS with all problems
  */
 export function checkOrder(order: OrderFields, market: BookMarket): TimeInForce {
-  const timeInForce = requireTaken(order, market)
+  const timeInForce = requireOrderType(order, market)
   requireLeveraged(order, market)
-  const problems = [...aboutPrice(order, market), ...aboutAmount(order, market), ...aboutLeverage(order, market)]
-  const [first, ...more] = problems
+  const [first, ...more] = [...priceProblems(order, market), ...amountProblems(order, market), ...leverageProblems(order, market)]
   if (first) throw badFields([first, ...more])
   requireOpen(market)
   if (order.price !== undefined) requireNotional(order, market, order.price)
   return timeInForce
 }
 
-function requireTaken({ orderType, timeInForce }: OrderFields, market: BookMarket): TimeInForce {
+function requireOrderType({ orderType, timeInForce }: OrderFields, market: BookMarket): TimeInForce {
   const { takes } = market
   const times = takes[orderType]
   if (!times) {
     const known = Object.keys(takes).join(', ') || 'none'
-    throw new SluiceError('UNSUPPORTED', `${marketName(market)} takes no ${orderType} orders, and none is imitated: it takes ${known}.`)
+    throw new SluiceError(
+      'UNSUPPORTED',
+      `${marketName(market)} takes no ${orderType} orders, and Sluice does not emulate them: it takes ${known}.`,
+    )
   }
   if (timeInForce === undefined || times.includes(timeInForce)) return timeInForce ?? times[0]
   throw new SluiceError(
     'UNSUPPORTED',
-    `${marketName(market)} takes no ${orderType} orders that are ${timeInForce}, and none is imitated: it takes ${times.join(', ')}.`,
+    `${marketName(market)} takes no ${orderType} orders that are ${timeInForce}, and Sluice does not emulate them: it takes ${times.join(', ')}.`,
   )
 }
 
@@ -49,7 +90,7 @@ function requireOpen(market: BookMarket): void {
   throw new SluiceError('TRADE_FAILED', `${marketName(market)} takes no orders: ${reason}. Nothing was sent.`, { details: { reason } })
 }
 
-/** @throws SluiceError INCOMPLETE_PARAMS where the order is worth less than the market takes; what reduces may be the rest of a position */
+/** A reduction may be smaller: it may be the rest of a position. @throws SluiceError INCOMPLETE_PARAMS below the market's minimum notional */
 export function requireNotional({ amount, reduceOnly }: OrderFields, market: BookMarket, price: string): void {
   const { minNotional, quote } = market
   if (minNotional === undefined || reduceOnly === true || !isLess(multiply(price, amount), minNotional)) return
@@ -57,21 +98,21 @@ export function requireNotional({ amount, reduceOnly }: OrderFields, market: Boo
   throw badFields([{ field: 'amount', problem }])
 }
 
-function aboutPrice({ orderType, price, limitPrice, allowedSlippage }: OrderFields, market: BookMarket): FieldProblem[] {
+function priceProblems({ orderType, price, limitPrice, allowedSlippage }: OrderFields, market: BookMarket): FieldProblem[] {
   if (orderType === 'MARKET') {
     const problems: FieldProblem[] = []
     if (price !== undefined) problems.push({ field: 'price', problem: 'is for limit orders: a MARKET order is bounded by limitPrice' })
     if (limitPrice !== undefined && isZero(limitPrice)) problems.push({ field: 'limitPrice', problem: 'must be more than 0' })
     return problems
   }
-  const ofMarketOnly = Object.entries({ limitPrice, allowedSlippage }).flatMap(([field, value]) =>
+  const marketOnly = Object.entries({ limitPrice, allowedSlippage }).flatMap(([field, value]) =>
     value === undefined ? [] : [{ field, problem: `is for MARKET orders: the bound of a ${orderType} order is its price` }],
   )
-  return [...ofMarketOnly, ...aboutLimit(price, orderType, market)]
+  return [...marketOnly, ...limitPriceProblems(price, orderType, market)]
 }
 
-function aboutLimit(price: string | undefined, orderType: string, market: BookMarket): FieldProblem[] {
-  if (price === undefined) return [{ field: 'price', problem: `is required of a ${orderType} order` }]
+function limitPriceProblems(price: string | undefined, orderType: string, market: BookMarket): FieldProblem[] {
+  if (price === undefined) return [{ field: 'price', problem: `is required for a ${orderType} order` }]
   if (isZero(price)) return [{ field: 'price', problem: 'must be more than 0' }]
   if (isOnGrid(price, market.prices)) return []
   const nearest = nearestPrices(price, market.prices)
@@ -80,113 +121,74 @@ function aboutLimit(price: string | undefined, orderType: string, market: BookMa
   ]
 }
 
-function aboutAmount({ amount }: OrderFields, market: BookMarket): FieldProblem[] {
+function amountProblems({ amount }: OrderFields, market: BookMarket): FieldProblem[] {
   if (isZero(amount)) return [{ field: 'amount', problem: 'must be more than 0' }]
   const nearest = nearestAmounts(amount, market)
   if (!isInLots(amount, market.lotSize)) {
-    const problem = `${amount} is no multiple of the market's lotSize ${normalize(market.lotSize)}: ${nearest.join(' or ')}`
+    const problem = `${amount} is not a multiple of the market's lotSize ${normalize(market.lotSize)}: ${nearest.join(' or ')}`
     return [{ field: 'amount', problem, nearest }]
   }
-  const least = minAmount(market)
-  return isLess(amount, least) ? [{ field: 'amount', problem: `${amount} is below the market's smallest order of ${least}`, nearest }] : []
+  const min = minAmount(market)
+  return isLess(amount, min) ? [{ field: 'amount', problem: `${amount} is below the market's smallest order of ${min}`, nearest }] : []
 }
 
-export function aboutLeverage({ leverage }: Pick<OrderFields, 'leverage'>, { maxLeverage }: BookMarket): FieldProblem[] {
+export function leverageProblems({ leverage }: Pick<OrderFields, 'leverage'>, { maxLeverage }: BookMarket): FieldProblem[] {
   if (leverage === undefined || maxLeverage === undefined) return []
   if (isLess(leverage, '1')) return [{ field: 'leverage', problem: 'must be 1 or more' }]
-  return isLess(maxLeverage, leverage)
-    ? [{ field: 'leverage', problem: `is above ${normalize(maxLeverage)}, the most that the market allows` }]
-    : []
+  return isLess(maxLeverage, leverage) ? [{ field: 'leverage', problem: `is above the market's maximum of ${normalize(maxLeverage)}` }] : []
 }
 
-type Context = { services: Services } & TargetContext<'connector'>
-
-/** A request's order as it is sent: checked against the market, a MARKET order with its bound. */
-export async function readOrder(
-  type: BookSet,
-  fields: OrderFields & { clientOrderId: string },
-  market: BookMarket,
-  context: Context,
-  at: At,
-): Promise<NewOrder> {
-  const timeInForce = checkOrder(fields, market)
-  const { clientOrderId, orderType, amount, price, leverage, reduceOnly } = fields
-  return {
-    clientOrderId,
-    side: sideOf(fields),
-    orderType,
-    timeInForce,
-    price: price === undefined ? await boundOf(type, fields, market, context, at) : normalize(price),
-    amount: normalize(amount),
-    ...(leverage !== undefined && { leverage: normalize(leverage) }),
-    ...(reduceOnly === true && { reduceOnly }),
-  }
+/** The worst price of a MARKET order. */
+interface MarketBound {
+  /** Enforced by the exchange. */
+  price: string
+  /** The best price of the book. */
+  reference?: string
 }
 
-/** What a MARKET order may be filled at, at worst. */
-async function boundOf(type: BookSet, fields: OrderFields, market: BookMarket, context: Context, at: At): Promise<string> {
+async function boundOf(type: BookSet, fields: OrderFields, market: BookMarket, context: ConnectorContext): Promise<string> {
   const { limitPrice } = fields
   const side = sideOf(fields)
   const slippage = effectiveSlippage(context.venue.config, [], fields.allowedSlippage)
-  const book = readBookView(type, market, context, at)
+  const book = readBook(type, market, context)
   const bound: MarketBound =
     limitPrice === undefined
       ? boundBySlippage(side, market, await book, slippage)
-      : boundByLimitPrice(side, market, await book.catch(noBook), limitPrice)
-  // The exchange may reckon by either: what would pass by one of them is left to it.
+      : boundByLimitPrice(side, market, await book.catch(undefinedIfUnavailable), limitPrice)
+  // The exchange may compute the notional by either price: the larger one decides here, the exchange decides the rest.
   requireNotional(fields, market, max(bound.price, bound.reference ?? '0'))
   return bound.price
 }
 
-/** With a limit of the caller's the book is not needed: the exchange holds it. */
-function noBook(error: unknown): undefined {
+/** With the caller's own limit, the order can be sent without the book: the exchange enforces the limit. */
+function undefinedIfUnavailable(error: unknown): undefined {
   if (!(error instanceof SluiceError) || error.http < 503) throw error
 }
 
-/** What a request says of an order. */
-export interface OrderFields {
-  side: 'BUY' | 'SELL' | 'LONG' | 'SHORT'
-  orderType: 'LIMIT' | 'LIMIT_MAKER' | 'MARKET'
-  price?: string
-  amount: string
-  clientOrderId?: string
-  timeInForce?: 'GTC' | 'IOC' | 'FOK'
-  limitPrice?: string
-  allowedSlippage?: string
-  leverage?: string
-  reduceOnly?: boolean
-}
-
-/** LONG and SHORT of a perpetual are a purchase and a sale. */
-const sideOf = ({ side }: Pick<OrderFields, 'side'>): 'BUY' | 'SELL' => (side === 'BUY' || side === 'LONG' ? 'BUY' : 'SELL')
-
-/** What a MARKET order may pay, or must get, at most: `price` is what the exchange enforces, `reference` the best price of the book. */
-interface MarketBound {
-  price: string
-  reference?: string
-}
-
 /**
- * The best price of the other side moved by the slippage, on the grid and never looser.
- * @throws SluiceError PRICE_FAILED where there is nothing to trade with
+ * The best price of the other side moved by the slippage, rounded to the grid so that it is never looser.
+ * @throws SluiceError PRICE_FAILED if the other side is empty
  */
 export function boundBySlippage(side: 'BUY' | 'SELL', market: BookMarket, book: Book, { numerator, denominator }: Slippage): MarketBound {
   const reference = bestOf(side, book)
   if (reference === undefined) {
-    const lacking = side === 'BUY' ? 'sells' : 'buys'
-    throw new SluiceError('PRICE_FAILED', `Nobody ${lacking} on ${marketName(market)} now: there is no price to bound a MARKET order by.`)
+    const missing = side === 'BUY' ? 'sells' : 'buys'
+    throw new SluiceError(
+      'PRICE_FAILED',
+      `Nobody ${missing} on ${marketName(market)} now, so a MARKET order has no price to be bounded by.`,
+    )
   }
   const best = toFraction(reference)
   const part = side === 'BUY' ? denominator + numerator : denominator - numerator
-  // A slippage of all or more leaves no bound but that something is paid: the smallest price there is.
+  // With a slippage of 100 % or more, the bound is the smallest price.
   const moved = { numerator: best.numerator * (part > 0n ? part : 1n), denominator: best.denominator * denominator }
   return { price: roundPrice(moved, market.prices, side === 'BUY' ? 'down' : 'up'), reference }
 }
 
 /**
- * The caller's own limit on the grid, never looser.
- * @param book absent where it is not known: the exchange enforces the bound
- * @throws SluiceError where the market is past it already
+ * The caller's own limit, rounded to the grid so that it is never looser.
+ * @param book undefined if it is unavailable
+ * @throws SluiceError SWAP_PRICE_EXCEEDS_LIMIT_PRICE or SWAP_PRICE_LOWER_THAN_LIMIT_PRICE if the market is past it already
  */
 export function boundByLimitPrice(side: 'BUY' | 'SELL', market: BookMarket, book: Book | undefined, limitPrice: string): MarketBound {
   const price = roundPrice(toFraction(limitPrice), market.prices, side === 'BUY' ? 'down' : 'up')

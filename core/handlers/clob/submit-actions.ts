@@ -1,37 +1,35 @@
-import { SluiceError, type BookSet } from '../../api/index.ts'
-import type { ActionOutcome, BookAction, At, BookPlan, CLOB, Json, NewOrder, OrderName } from '../../contracts/index.ts'
+import type { BookSet } from '../../api/index.ts'
+import type { ActionOutcome, At, BookAction, BookPlan, CLOB, Json, NewOrder, OrderName } from '../../contracts/index.ts'
 import { normalize } from '../../decimal.ts'
+import { SluiceError } from '../../errors.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
-import type { RequestContext, TargetContext, Services } from '../context.ts'
-import { explainRefusal, nameListedTokens } from '../explain-errors.ts'
-import type { readWallet } from '../wallets.ts'
+import { orUndefined, type ConnectorContext } from '../context.ts'
+import { submit } from '../submit.ts'
+import type { SigningWallet } from '../wallets.ts'
 import { bookOf, marketName } from './markets.ts'
 import { aboutCancels, aboutOrder } from './order-state.ts'
 
-export type ConnectorContext = RequestContext & { services: Services } & TargetContext<'connector'>
-export type SigningWallet = ReturnType<typeof readWallet>
-
-/** What an action came to: where it was sent, and what the exchange said at once, if it did. */
 export interface SubmittedAction {
   readonly submitted: SubmitResult
-  /** By the chain rather than by the exchange's own rail. */
-  readonly onChain: boolean
+  /** By the chain, not by the exchange's own rail. */
+  readonly isOnChain: boolean
+  /** If the exchange responds at once. */
   readonly outcome?: ActionOutcome
 }
 export type ActionResult = SubmittedAction | SluiceError
 export type ActionResults = ReadonlyMap<number, ActionResult>
 
-/** So many plans of a request are submitted at a time: a wallet's queue is for its other requests too. */
-const atOnce = 8
+/** Plans of one request that are submitted at a time: the wallet's queue also serves other requests. */
+const maxConcurrent = 8
 
 /**
- * Has actions carried out, each by the plan that covers it. Plans are submitted by themselves, those that only cancel first: what fails
- * fails for the actions of its plan only. Where the time ends before it is known whether the answer of a request with a key is journaled, that
- * is the request's: what it is answered must not differ from what it would be told again.
- * @param actions by any number that tells them apart
- * @param answer what the request answers: journaled under its Idempotency-Key with the last submission, when all others have come to something
- * @param beforeLast finds out what the answer needs besides
+ * Submits actions by the plans that cover them: one submission for each plan, those that only cancel first. If a submission fails, the actions of its
+ * plan fail. A TIMEOUT of the last one fails a request with an Idempotency-Key, because it is unknown whether its response is journaled, and the
+ * response must not differ when the request is repeated.
+ * @param actions by the keys that the results have
+ * @param answer makes the response. It is journaled under the Idempotency-Key with the last submission, when all other results are known
+ * @param beforeLast collects what else the response needs
  */
 export async function submitActions(
   type: BookSet,
@@ -43,74 +41,74 @@ export async function submitActions(
 ): Promise<ActionResults> {
   const { venue, signal } = context
   const book = bookOf(type, venue)
-  const { planned, refused } = await planActions(book, wallet.address, actions, { signal })
+  const { plans, refused } = await planActions(book, wallet.address, actions, { signal })
   const results = new Map<number, ActionResult>(refused)
 
-  async function submit(each: IndexedPlan, isLast: boolean): Promise<void> {
-    const keep = (submitted: SubmitResult) => {
-      const outcomes = immediateOutcomes(book, each, submitted)
-      const onChain = !('via' in each.plan)
-      for (const [index, place] of each.covers.entries()) {
-        const outcome = outcomes?.[index]
-        results.set(place, { submitted, onChain, ...(outcome && { outcome }) })
+  async function submitOne(plan: IndexedPlan, isLast: boolean): Promise<void> {
+    const record = (submitted: SubmitResult) => {
+      const outcomes = immediateOutcomes(book, plan, submitted)
+      for (const [position, key] of plan.covers.entries()) {
+        const outcome = outcomes?.[position]
+        results.set(key, { submitted, isOnChain: !('via' in plan.plan), ...(outcome && { outcome }) })
       }
     }
-    const answerWith = (submitted: SubmitResult) => {
-      keep(submitted)
+    const finalAnswer = (submitted: SubmitResult) => {
+      record(submitted)
       return answer(results)
     }
     try {
-      keep(await submitPlan(type, each, actions, wallet, context, isLast ? answerWith : undefined))
+      record(await submitPlan(type, plan, actions, wallet, context, isLast ? finalAnswer : undefined))
     } catch (error) {
       if (!(error instanceof SluiceError) || (isLast && context.keyed && error.name === 'TIMEOUT')) throw error
-      for (const place of each.covers) results.set(place, error)
+      for (const key of plan.covers) results.set(key, error)
     }
   }
 
-  const onlyCancels = ({ covers }: IndexedPlan) => covers.every((place) => actions.get(place)?.do === 'cancel')
-  const [cancels, others] = [planned.filter(onlyCancels), planned.filter((each) => !onlyCancels(each))]
+  const onlyCancels = ({ covers }: IndexedPlan) => covers.every((key) => actions.get(key)?.do === 'cancel')
+  const [cancels, others] = [plans.filter(onlyCancels), plans.filter((each) => !onlyCancels(each))]
   const last = others.pop() ?? cancels.pop()
-  for (const some of [cancels, others]) await inTurns(some, (each) => submit(each, false), signal)
-  for (const place of actions.keys()) if (!results.has(place) && !last?.covers.includes(place)) results.set(place, notBegun())
+  for (const some of [cancels, others]) await runConcurrently(some, (each) => submitOne(each, false), signal)
+  for (const key of actions.keys()) if (!results.has(key) && !last?.covers.includes(key)) results.set(key, notStarted())
   if (last) {
     await beforeLast(results)
-    await submit(last, true)
+    await submitOne(last, true)
   }
   return results
 }
 
-/** What is left over when the time is over is not begun. */
-async function inTurns<T>(work: T[], run: (each: T) => Promise<void>, signal: AbortSignal): Promise<void> {
+/** Starts nothing more once the signal is aborted. */
+async function runConcurrently<T>(work: T[], run: (each: T) => Promise<void>, signal: AbortSignal): Promise<void> {
   const worker = async () => {
     for (let each = work.shift(); each !== undefined && !signal.aborted; each = work.shift()) await run(each)
   }
-  await Promise.all(Array.from({ length: atOnce }, worker))
+  await Promise.all(Array.from({ length: maxConcurrent }, worker))
 }
 
-const notBegun = () => new SluiceError('TIMEOUT', 'The time for this request ran out before this was begun: nothing was sent. Try again.')
+const notStarted = () =>
+  new SluiceError('TIMEOUT', 'The request timed out before this entry was started: nothing was sent for it. Try again.')
 
-/** @throws SluiceError what it came to, where it came to nothing */
+/** @throws SluiceError the action's error */
 export function requireSubmitted(result: ActionResult | undefined): SubmittedAction {
   if (result instanceof SluiceError) throw result
-  if (!result) throw new Error('An action was neither carried out nor refused.')
+  if (!result) throw new Error('An action was neither submitted nor refused.')
   return result
 }
 
-/** A plan, and which of the actions it carries out, by their place in the whole list. */
+/** A plan with the keys of the actions that it covers. */
 interface IndexedPlan {
   readonly covers: readonly number[]
   readonly plan: BookPlan
 }
 
-/** What is to be done of a list of actions, and what of it cannot be. */
 interface PlanningResult {
-  readonly planned: readonly IndexedPlan[]
+  readonly plans: readonly IndexedPlan[]
+  /** Actions without a plan. */
   readonly refused: ReadonlyMap<number, SluiceError>
 }
 
 /**
- * The exchange's plans for a list of actions. Where it refuses the list it is asked again for halves of it, so that what cannot be done
- * keeps nothing else from being done. One that is away refuses all of them: of the same request something may have been sent already.
+ * The exchange's plans for actions. If it refuses a list, it is asked for each half of it, so that one impossible action does not stop the others. An
+ * exchange that is unavailable refuses all of them: something of the same request may have been sent already.
  */
 async function planActions(
   book: Pick<CLOB, 'act'>,
@@ -118,28 +116,25 @@ async function planActions(
   actions: ReadonlyMap<number, BookAction>,
   at: At,
 ): Promise<PlanningResult> {
-  const places = [...actions.keys()]
-  if (places.length === 0) return { planned: [], refused: new Map() }
+  const keys = [...actions.keys()]
+  if (keys.length === 0) return { plans: [], refused: new Map() }
   try {
     const plans = await book.act(owner, [...actions.values()], at)
-    return {
-      planned: plans.map(({ covers, plan }) => ({ plan, covers: covers.flatMap((each) => places[each] ?? []) })),
-      refused: new Map(),
-    }
+    return { plans: plans.map(({ covers, plan }) => ({ plan, covers: covers.flatMap((each) => keys[each] ?? []) })), refused: new Map() }
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error
-    if (places.length === 1 || !isAboutAnAction(error)) return { planned: [], refused: new Map(places.map((place) => [place, error])) }
-    const half = Math.ceil(places.length / 2)
+    if (keys.length === 1 || !isAboutAnAction(error)) return { plans: [], refused: new Map(keys.map((key) => [key, error])) }
+    const half = Math.ceil(keys.length / 2)
     const first = await planActions(book, owner, new Map([...actions].slice(0, half)), at)
     const second = await planActions(book, owner, new Map([...actions].slice(half)), at)
-    return { planned: [...first.planned, ...second.planned], refused: new Map([...first.refused, ...second.refused]) }
+    return { plans: [...first.plans, ...second.plans], refused: new Map([...first.refused, ...second.refused]) }
   }
 }
 
-/** An exchange that is away, or a defect, is nothing that asking in parts would change. */
+/** Not an unavailable exchange, a rate limit or a defect: those would also fail for a part of the list. */
 const isAboutAnAction = ({ http, name }: SluiceError): boolean => (http < 500 || name === 'UNSUPPORTED') && name !== 'RATE_LIMIT'
 
-/** @param answer absent: nothing is kept under the request's Idempotency-Key with this one */
+/** @param answer undefined: the response is not journaled under the Idempotency-Key with this submission */
 async function submitPlan(
   type: BookSet,
   { covers, plan }: IndexedPlan,
@@ -148,65 +143,54 @@ async function submitPlan(
   context: ConnectorContext,
   answer: ((submitted: SubmitResult) => object) | undefined,
 ): Promise<SubmitResult> {
-  const { network, venue, services, signal, keyed, ...call } = context
+  const { keyed, ...rest } = context
   const clientOrders: ClientOrder[] = []
   const cancels: (BookAction & { do: 'cancel' })[] = []
-  for (const [index, place] of covers.entries()) {
-    const action = actions.get(place)
+  for (const [index, key] of covers.entries()) {
+    const action = actions.get(key)
     if (action?.do === 'cancel') cancels.push(action)
     if (action?.do !== 'create') continue
     const { market, order } = action
     clientOrders.push({ clientOrderId: order.clientOrderId, type, market: marketName(market), index, about: aboutOrder(order, keyed?.tag) })
   }
-  const submitted = services.transactions.submit(
-    {
-      ...call,
-      ...wallet,
-      network,
-      venue,
-      plan,
-      // Orders send none of the native coin.
-      scope: { contracts: venue.contracts, valueRaw: 0n },
-      kind: clientOrders.length > 0 ? 'order' : 'order-cancel',
-      about: cancels.length > 0 ? aboutCancels(type, cancels) : null,
-      ...(clientOrders.length > 0 && { clientOrders }),
-      ...(answer && keyed && { keyed }),
-      answer: answer ?? (() => ({})),
-    },
-    signal,
-  )
-  return explainRefusal(nameListedTokens(submitted, network), venue)
+  const request = {
+    ...rest,
+    ...wallet,
+    plan,
+    // Orders send no native coin.
+    scope: { contracts: context.venue.contracts, valueRaw: 0n },
+    kind: clientOrders.length > 0 ? ('order' as const) : ('order-cancel' as const),
+    about: cancels.length > 0 ? aboutCancels(type, cancels) : null,
+    ...(clientOrders.length > 0 && { clientOrders }),
+    ...(answer && keyed && { keyed }),
+    answer: answer ?? (() => ({})),
+  }
+  return submit(request, context)
 }
 
 type Book = Pick<CLOB, 'outcome'>
 
-/** Nothing where the connector fails, too: its log has the defect, and that something was sent is worth more than what it came to. */
-export function readOutcomes(book: Book, receipt: Json, memo: Json): readonly ActionOutcome[] | undefined {
-  try {
-    return book.outcome(receipt, memo)
-  } catch {
-    return undefined
-  }
-}
+export const readOutcomes = (book: Book, receipt: Json, memo: Json): readonly ActionOutcome[] | undefined =>
+  orUndefined(() => book.outcome(receipt, memo))
 
-/** What the exchange said of a plan's actions at once, if it did. */
+/** The outcomes of a plan's actions, if the exchange responded at once. */
 function immediateOutcomes(book: Book, { plan, covers }: IndexedPlan, { landed }: SubmitResult): readonly ActionOutcome[] | undefined {
   if (!landed) return undefined
   if (landed.ok) {
-    const told = readOutcomes(book, landed.receipt, plan.memo)
-    // Of more or fewer than it covers nobody can say which is which.
-    return told?.length === covers.length ? told : undefined
+    const outcomes = readOutcomes(book, landed.receipt, plan.memo)
+    // Outcomes and actions cannot be matched when their numbers differ.
+    return outcomes?.length === covers.length ? outcomes : undefined
   }
   const { reason } = landed
   return covers.map(() => ({ state: 'REJECTED', ...(reason !== undefined && { reason }) }))
 }
 
-/** Where an action is, for who follows it. Signed actions are known by their orders' ids. */
-const whereabouts = ({ submitted: { txHash, nonce }, onChain }: SubmittedAction) => (onChain ? { txHash, nonce } : {})
+/** Hash and nonce to follow a transaction by. Signed actions are followed by the ids of their orders. */
+const transactionOf = ({ submitted: { txHash, nonce }, isOnChain }: SubmittedAction) => (isOnChain ? { txHash, nonce } : {})
 
-/** What the request for an order is answered. */
-export function showPlaced({ clientOrderId, orderType, price }: NewOrder, done: SubmittedAction) {
-  const { orderId, state = 'PENDING_OPEN' as const, filledAmount, averagePrice, reason } = done.outcome ?? {}
+/** The response to a request that places an order. */
+export function showPlaced({ clientOrderId, orderType, price }: NewOrder, action: SubmittedAction) {
+  const { orderId, state = 'PENDING_OPEN' as const, filledAmount, averagePrice, reason } = action.outcome ?? {}
   return {
     ...(orderId !== undefined && { orderId }),
     clientOrderId,
@@ -215,18 +199,18 @@ export function showPlaced({ clientOrderId, orderType, price }: NewOrder, done: 
     ...(averagePrice !== undefined && { averagePrice: normalize(averagePrice) }),
     ...(orderType === 'MARKET' && { limitPrice: price }),
     ...(reason !== undefined && { reason }),
-    ...whereabouts(done),
+    ...transactionOf(action),
   }
 }
 
-/** What the request to cancel an order is answered. */
-export function showCancel(name: OrderName, done: SubmittedAction) {
-  const { state = 'PENDING_CANCEL' as const, filledAmount, reason } = done.outcome ?? {}
+/** The response to a request that cancels an order. */
+export function showCancel(name: OrderName, action: SubmittedAction) {
+  const { state = 'PENDING_CANCEL' as const, filledAmount, reason } = action.outcome ?? {}
   return {
     ...name,
     state,
     ...(filledAmount !== undefined && { filledAmount: normalize(filledAmount) }),
     ...(reason !== undefined && { reason }),
-    ...whereabouts(done),
+    ...transactionOf(action),
   }
 }

@@ -1,50 +1,53 @@
-import { SluiceError, type BookSet, badFields } from '../../api/index.ts'
+import type { BookSet } from '../../api/index.ts'
 import type { At, BookMarket, BookOrder, OrderName } from '../../contracts/index.ts'
+import { badFields, SluiceError } from '../../errors.ts'
 import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders.ts'
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
-import { mayBeOnExchange } from './list-orders.ts'
-import { bookOf, basePaths, marketName } from './markets.ts'
-import { readAboutCancels, hasEnded, showForeign, showJournaled, type ShownOrder } from './order-state.ts'
-import { type ConnectorContext, readOutcomes } from './submit-actions.ts'
+import type { ConnectorContext } from '../context.ts'
+import { basePaths, bookOf, marketName } from './markets.ts'
+import { hasEnded, readAboutCancels, showForeign, showJournaled, type ShownOrder } from './order-state.ts'
+import { readOutcomes } from './submit-actions.ts'
 
-/** What a chain's exchange says may still be undone for so long, where nothing tells of which block it is. */
-const settledMs = 15 * 60_000
-/** Of what is under way, at a time. */
-const pageSize = 500
+/** If the block of an exchange's statement is unknown, the chain may still reorganise it away for this time. */
+const settlementMs = 15 * 60_000
+/** Pending transactions that are read at a time. */
+const pendingPageSize = 500
 
 type Context = Pick<ConnectorContext, 'network' | 'venue' | 'services' | 'signal'>
 
-/** The orders of one wallet on one exchange: what the journal has of them, and what the exchange says. */
-export function walletOrders(type: BookSet, owner: string, { network: site, venue, services: { transactions }, signal }: Context) {
+export type WalletOrders = ReturnType<typeof walletOrders>
+
+/** The orders of one wallet on one exchange, from the journal and from the exchange. */
+export function walletOrders(type: BookSet, owner: string, { network: { chain, network, impl }, venue, services, signal }: Context) {
+  const { transactions } = services
   const book = bookOf(type, venue)
-  const { chain, network } = site
   const { connector } = venue
 
   const outcomeOf = ({ entry: { landed, memo }, index }: JournaledOrder) =>
     landed?.ok === true ? readOutcomes(book, landed.receipt, memo)?.[index] : undefined
 
-  let head: ReturnType<typeof site.impl.head> | undefined
-  /** By this machine's clock, and by the chain's, which may have stood still; where that cannot be asked now, another time. */
+  let head: ReturnType<typeof impl.head> | undefined
+  /** By this machine's clock and by the chain's, which may have stood still. False if the chain's cannot be read now. */
   async function isSettled({ updatedAt }: BookOrder): Promise<boolean> {
-    const isPast = (nowMs: number) => nowMs - updatedAt >= settledMs
+    const isPast = (nowMs: number) => nowMs - updatedAt >= settlementMs
     if (!isPast(Date.now())) return false
-    return (head ??= site.impl.head({ signal })).then(
+    return (head ??= impl.head({ signal })).then(
       ({ timestamp }) => isPast(timestamp * 1000),
       () => false,
     )
   }
 
-  /** Keeps what cannot be undone any more, so that the exchange needs not be asked again. */
-  async function note(order: JournaledOrder, shown: ShownOrder, exchange: BookOrder | undefined): Promise<void> {
-    const { entry, report: said } = order
+  /** Stores what can no longer change, so that the exchange need not be asked again. */
+  async function storeReport(order: JournaledOrder, shown: ShownOrder, exchange: BookOrder | undefined): Promise<void> {
+    const { entry, report } = order
     const { orderId, state, filledAmount, averagePrice, reason, updatedAt } = shown
     if (state === 'PENDING_OPEN' || state === 'PENDING_CANCEL') return
-    if (said && said.state === state && said.orderId === orderId && said.filledAmount === filledAmount) return
+    if (report && report.state === state && report.orderId === orderId && report.filledAmount === filledAmount) return
     if (entry.signer === undefined) {
       if (!isFinal(entry)) return
       if (exchange !== undefined && hasEnded(state) && !(await isSettled(exchange))) return
     }
-    const now = {
+    const newReport = {
       state,
       filledAmount,
       updatedAt,
@@ -52,21 +55,17 @@ export function walletOrders(type: BookSet, owner: string, { network: site, venu
       ...(averagePrice !== undefined && { averagePrice }),
       ...(reason !== undefined && { reason }),
     }
-    // What a store does not take that is away is asked for again, and is no error of a request that may have sent something.
-    await transactions.orders.note(order, now).catch(unlessAway)
+    // If the store is unavailable, the exchange is asked again: the request may have sent something and must not fail for this.
+    await transactions.orders.note(order, newReport).catch((error: unknown) => {
+      if (!(error instanceof SluiceError)) throw error
+    })
   }
 
-  async function allOf(state: TransactionState): Promise<readonly Entry[]> {
+  async function entriesIn(state: TransactionState): Promise<readonly Entry[]> {
+    const filter = { chain, network, address: owner, state, limit: pendingPageSize }
     const found: Entry[] = []
     for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-      const page = await transactions.list({
-        chain,
-        network,
-        address: owner,
-        state,
-        limit: pageSize,
-        ...(cursor !== undefined && { cursor }),
-      })
+      const page = await transactions.list({ ...filter, ...(cursor !== undefined && { cursor }) })
       found.push(...page.entries)
       cursor = page.nextCursor
     }
@@ -74,72 +73,70 @@ export function walletOrders(type: BookSet, owner: string, { network: site, venu
   }
 
   return {
-    /** In the journal, newest first. */
+    /** From the journal, newest first. */
     journaled: (filter: Pick<OrderFilter, 'market' | 'clientOrderId' | 'orderId' | 'openOnly' | 'limit' | 'before'>) =>
       transactions.orders.list({ chain, network, connector, type, address: owner, ...filter }),
-    /** Whether the wallet has used the id there, for whichever kind of book: one that was given up before it was signed is free. */
+    /** Whether the wallet has used the id on this exchange, for any kind of book. An id is free again if its order was given up before it was signed. */
     async isTaken(clientOrderId: string): Promise<boolean> {
-      const [used] = await transactions.orders.list({ chain, network, connector, address: owner, clientOrderId, limit: 1 })
-      return used !== undefined && (used.entry.attempts.length > 0 || !isFinal(used.entry))
+      const [order] = await transactions.orders.list({ chain, network, connector, address: owner, clientOrderId, limit: 1 })
+      return order !== undefined && (order.entry.attempts.length > 0 || !isFinal(order.entry))
     },
-    /** Whether a transaction of this server's placed it. */
-    madeHere: async ({ txHash }: BookOrder): Promise<boolean> =>
+    /** Whether a transaction of this server placed the order. */
+    isPlacedHere: async ({ txHash }: BookOrder): Promise<boolean> =>
       txHash !== undefined && (await transactions.find(chain, network, txHash)) !== undefined,
     /** Asks the exchange. */
     onExchange: (query: { market?: BookMarket; names?: readonly OrderName[] }, at: At) => book.orders(owner, query, at),
-    /** By what an order is known, as far as the journal has it. */
+    /** The ids of an order, as far as the journal has them. */
     nameOf(order: JournaledOrder): OrderName & { clientOrderId: string } {
       const orderId = order.report?.orderId ?? outcomeOf(order)?.orderId
       return { clientOrderId: order.clientOrderId, ...(orderId !== undefined && { orderId }) }
     },
-    /** By its receipt, or by what was kept of it. */
+    /** By the receipt or the stored report. */
     hasEnded: (order: JournaledOrder) => hasEnded(showJournaled(order, { outcome: outcomeOf(order), cancelling: false }).state),
-    /** As it is now, and kept so where nothing can change that. */
+    /** Shows the order, and stores what can no longer change. */
     async show(order: JournaledOrder, exchange: BookOrder | undefined, cancelling: boolean): Promise<ShownOrder> {
       const shown = showJournaled(order, { exchange, outcome: outcomeOf(order), cancelling })
-      await note(order, shown, exchange)
+      await storeReport(order, shown, exchange)
       return shown
     },
-    showForeign,
-    /** Which orders cancels of ours that are under way name. */
+    /** Tells whether a pending cancel from this server names an order. */
     async cancelling(): Promise<(order: OrderName) => boolean> {
-      const under = await Promise.all((['QUEUED', 'SIGNED', 'BROADCAST'] as const).map(allOf))
+      const pending = await Promise.all((['QUEUED', 'SIGNED', 'BROADCAST'] as const).map(entriesIn))
       const ids = new Set<string>()
-      for (const entry of under.flat()) {
+      for (const entry of pending.flat()) {
         const about = entry.connector === connector ? readAboutCancels(entry) : undefined
-        if (about?.type !== type) continue
-        for (const { orderId, clientOrderId } of about.cancels)
-          for (const id of [idOf({ orderId }), idOf({ clientOrderId })]) if (id !== undefined) ids.add(id)
+        if (about?.type === type) for (const name of about.cancels) for (const id of idsOf(name)) ids.add(id)
       }
-      return ({ orderId, clientOrderId }) => ids.has(idOf({ orderId }) ?? '') || ids.has(idOf({ clientOrderId }) ?? '')
+      return (name) => idsOf(name).some((id) => ids.has(id))
     },
   }
 }
 
-function unlessAway(error: unknown): void {
-  if (!(error instanceof SluiceError)) throw error
+/** Prefixed, so that an orderId is never taken for a clientOrderId. */
+export const idsOf = ({ orderId, clientOrderId }: OrderName): readonly string[] => [
+  ...(orderId === undefined ? [] : [`orderId ${orderId}`]),
+  ...(clientOrderId === undefined ? [] : [`clientOrderId ${clientOrderId}`]),
+]
+
+/** @throws SluiceError INCOMPLETE_PARAMS without any id */
+export function readName(name: OrderName): OrderName {
+  if (name.orderId === undefined && name.clientOrderId === undefined)
+    throw badFields([{ field: 'orderId', problem: 'is required, or clientOrderId instead: one of them must name the order' }])
+  return pickName(name)
 }
 
-export type WalletOrders = ReturnType<typeof walletOrders>
+export const pickName = ({ orderId, clientOrderId }: OrderName): OrderName => ({
+  ...(orderId !== undefined && { orderId }),
+  ...(clientOrderId !== undefined && { clientOrderId }),
+})
 
-/** No orderId is taken for a clientOrderId. */
-const idOf = ({ orderId, clientOrderId }: OrderName): string | undefined =>
-  orderId !== undefined ? `orderId ${orderId}` : clientOrderId !== undefined ? `clientOrderId ${clientOrderId}` : undefined
-
-/** @throws SluiceError INCOMPLETE_PARAMS where neither id is given */
-export function readName({ orderId, clientOrderId }: OrderName): OrderName {
-  if (orderId === undefined && clientOrderId === undefined)
-    throw badFields([{ field: 'orderId', problem: 'is required, or else clientOrderId: one of them says which order is meant' }])
-  return { ...(orderId !== undefined && { orderId }), ...(clientOrderId !== undefined && { clientOrderId }) }
-}
-
-/** An order, with what the journal has of it where this server placed it. */
 export interface FoundOrder {
   shown: ShownOrder
+  /** If this server placed it. */
   journaled?: JournaledOrder
 }
 
-/** A wallet's order by its name, in a market where one is given; undefined where neither the journal nor the exchange knows it. */
+/** A wallet's order by its name, in a market if one is given. Undefined if neither the journal nor the exchange has it. */
 export async function findOrder(
   orders: WalletOrders,
   name: OrderName,
@@ -147,58 +144,69 @@ export async function findOrder(
   at: At,
 ): Promise<FoundOrder | undefined> {
   const [journaled] = await orders.journaled({ ...name, ...(market && { market: marketName(market) }), limit: 1 })
-  const found = journaled ? await ofJournal(orders, journaled, market, at) : await ofExchange(orders, name, market, at)
+  const found = journaled ? await fromJournal(orders, journaled, market, at) : await fromExchange(orders, name, market, at)
   return found && isNamed(found.shown, name) ? found : undefined
 }
 
-async function ofJournal(orders: WalletOrders, journaled: JournaledOrder, market: BookMarket | undefined, at: At): Promise<FoundOrder> {
+async function fromJournal(orders: WalletOrders, journaled: JournaledOrder, market: BookMarket | undefined, at: At): Promise<FoundOrder> {
   const name = orders.nameOf(journaled)
-  const exchange = mayBeOnExchange(journaled) && !orders.hasEnded(journaled) ? await asked(orders, name, market, at) : undefined
-  const cancels = await orders.cancelling()
-  return { journaled, shown: await orders.show(journaled, exchange, cancels({ ...name, ...(exchange && { orderId: exchange.orderId }) })) }
+  const exchange = mayBeOnExchange(journaled) && !orders.hasEnded(journaled) ? await queryOrder(orders, name, market, at) : undefined
+  const isCancelling = await orders.cancelling()
+  const fullName = { ...name, ...(exchange && { orderId: exchange.orderId }) }
+  return { journaled, shown: await orders.show(journaled, exchange, isCancelling(fullName)) }
 }
 
-async function ofExchange(orders: WalletOrders, name: OrderName, market: BookMarket | undefined, at: At): Promise<FoundOrder | undefined> {
-  const exchange = await asked(orders, name, market, at)
+async function fromExchange(
+  orders: WalletOrders,
+  name: OrderName,
+  market: BookMarket | undefined,
+  at: At,
+): Promise<FoundOrder | undefined> {
+  const exchange = await queryOrder(orders, name, market, at)
   if (!exchange) return undefined
-  const cancels = await orders.cancelling()
+  const isCancelling = await orders.cancelling()
   const journaled = await journaledAs(orders, exchange)
-  if (!journaled) return { shown: orders.showForeign(exchange, cancels(exchange)) }
-  return { journaled, shown: await orders.show(journaled, exchange, cancels({ ...orders.nameOf(journaled), orderId: exchange.orderId })) }
+  if (!journaled) return { shown: showForeign(exchange, isCancelling(exchange)) }
+  const fullName = { ...orders.nameOf(journaled), orderId: exchange.orderId }
+  return { journaled, shown: await orders.show(journaled, exchange, isCancelling(fullName)) }
 }
 
-async function asked(orders: WalletOrders, name: OrderName, market: BookMarket | undefined, at: At): Promise<BookOrder | undefined> {
+/** An exchange has no order before its transaction is mined. It may have one whose signed action nobody knows the result of. */
+export const mayBeOnExchange = ({ entry }: JournaledOrder) => entry.landed !== undefined || (entry.signer !== undefined && !isFinal(entry))
+
+async function queryOrder(orders: WalletOrders, name: OrderName, market: BookMarket | undefined, at: At): Promise<BookOrder | undefined> {
   const found = await orders.onExchange({ ...(market && { market }), names: [name] }, at)
   return found.find(
     (each) => (market === undefined || each.market.id === market.id) && (name.orderId === undefined || each.orderId === name.orderId),
   )
 }
 
-/** The journal learns what an exchange calls an order when that is noted: what was not yet is looked through. */
+/** The journal learns the exchange's id of an order with its first report. Orders without a report are searched one by one. */
 async function journaledAs(orders: WalletOrders, { orderId, txHash }: BookOrder): Promise<JournaledOrder | undefined> {
-  const [noted] = await orders.journaled({ orderId, limit: 1 })
-  if (noted) return noted
-  const isIt = (each: JournaledOrder) => orders.nameOf(each).orderId === orderId
-  const unnoted = await openJournaledOrders(orders, undefined, (found) => found.some(isIt))
-  const placed = unnoted.filter(({ entry }) => entry.attempts.some(({ id }) => id === txHash))
-  return unnoted.find(isIt) ?? (placed.length === 1 ? placed[0] : undefined)
+  const [reported] = await orders.journaled({ orderId, limit: 1 })
+  if (reported) return reported
+  const hasId = (each: JournaledOrder) => orders.nameOf(each).orderId === orderId
+  const open = await openJournaledOrders(orders, undefined, (found) => found.some(hasId))
+  const ofTransaction = open.filter(({ entry }) => entry.attempts.some(({ id }) => id === txHash))
+  return open.find(hasId) ?? (ofTransaction.length === 1 ? ofTransaction[0] : undefined)
 }
 
-/** Both ids, where both are given, must be of one order. */
+/** If a name has both ids, both must be of this order. */
 const isNamed = (shown: ShownOrder, { orderId, clientOrderId }: OrderName) =>
   (orderId === undefined || shown.orderId === orderId) && (clientOrderId === undefined || shown.clientOrderId === clientOrderId)
 
 export function unknownOrder(type: BookSet, { orderId, clientOrderId }: OrderName, owner: string): SluiceError {
   const name = orderId === undefined ? `clientOrderId ${clientOrderId}` : `orderId ${orderId}`
-  return new SluiceError('UNKNOWN_ORDER', `${owner} has no order with the ${name} there; GET ${basePaths[type]}/orders lists what it has.`)
+  return new SluiceError('UNKNOWN_ORDER', `${owner} has no order with the ${name} there; GET ${basePaths[type]}/orders lists its orders.`)
 }
 
-/** So many are read at a time, and so often at most: they are looked through in memory. */
-const [pageSizeOfUnnoted, mostPages] = [1_000, 5]
+/** Open orders that are read at a time, and how often at most: the callers search them in memory. */
+const openPageSize = 1_000
+const maxPages = 5
 
 /**
- * A wallet's orders that are not known to have ended, newest first. Almost always that is one page.
- * @param isEnough whether those further back are not wanted
+ * A wallet's journaled orders that are not known to have ended, newest first. Almost always one page.
+ * @param isEnough whether older orders are not needed
  */
 export async function openJournaledOrders(
   orders: Pick<WalletOrders, 'journaled'>,
@@ -206,12 +214,12 @@ export async function openJournaledOrders(
   isEnough: (found: readonly JournaledOrder[]) => boolean,
 ): Promise<readonly JournaledOrder[]> {
   const found: JournaledOrder[] = []
-  for (let pages = 0; pages < mostPages; pages += 1) {
+  for (let pages = 0; pages < maxPages; pages += 1) {
     const before = found.at(-1)?.key
-    const where = { ...(market && { market: marketName(market) }), ...(before !== undefined && { before }) }
-    const page = await orders.journaled({ ...where, openOnly: true, limit: pageSizeOfUnnoted })
+    const filter = { ...(market && { market: marketName(market) }), ...(before !== undefined && { before }) }
+    const page = await orders.journaled({ ...filter, openOnly: true, limit: openPageSize })
     found.push(...page)
-    if (page.length < pageSizeOfUnnoted || isEnough(found)) break
+    if (page.length < openPageSize || isEnough(found)) break
   }
   return found
 }

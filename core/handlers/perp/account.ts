@@ -1,42 +1,11 @@
-import { SluiceError } from '../../api/index.ts'
-import type { Token, PerpPosition } from '../../contracts/index.ts'
+import type { PerpPosition, Token } from '../../contracts/index.ts'
 import { abs, formatFraction, fromRaw, rescale } from '../../decimal.ts'
-import type { SubmitResult } from '../../transactions/submit-request.ts'
-import { explainRefusal } from '../explain-errors.ts'
+import { SluiceError } from '../../errors.ts'
+import { submitAndShow } from '../submit.ts'
 import { readPositiveRaw } from '../tokens.ts'
-import { readWallet, showGas, readAddress } from '../wallets.ts'
-import { showLeverage, showMarginRatio, pricePerBase, notionalAt, liquidationPrice, type AccountMargin } from './figures.ts'
-import { perpOf, type PerpHandler, tickerOf, findMarket } from './markets.ts'
-
-/** Collateral into the exchange, or out of it to the same wallet. */
-export const perpMove =
-  (how: 'deposit' | 'withdraw'): PerpHandler<'Deposit'> & PerpHandler<'Withdraw'> =>
-  async (request, context) => {
-    const { network, venue, services, signal } = context
-    const at = { signal }
-    const perp = perpOf(venue)
-    const wallet = readWallet(request, context)
-    const token = await network.tokens.resolve(request.token, 'token', at)
-    const amountRaw = readPositiveRaw(request.amount, token, 'amount')
-    // Whether the exchange takes the token is asked for a deposit, too.
-    const { withdrawableRaw } = await perp.collateral(wallet.address, token, at)
-    if (how === 'withdraw' && amountRaw > withdrawableRaw) throw tooLittle(withdrawableRaw, amountRaw, token)
-    const plan = perp.move(token, amountRaw, how, wallet.address)
-    const scope = { contracts: venue.contracts, valueRaw: how === 'deposit' && token.native ? amountRaw : 0n }
-    const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }
-    const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
-    const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'collateral', about: null, answer }, signal)
-    return answer(await explainRefusal(submitted, venue))
-  }
-
-function tooLittle(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Token): SluiceError {
-  const details = { free: fromRaw(freeRaw, decimals), needed: fromRaw(neededRaw, decimals) }
-  return new SluiceError(
-    'INSUFFICIENT_MARGIN',
-    `${details.free} ${symbol} can be withdrawn now, less than ${details.needed}: close positions or withdraw less. Nothing was sent.`,
-    { details },
-  )
-}
+import { readAddress, readWallet } from '../wallets.ts'
+import { liquidationPrice, notionalAt, pricePerBase, showLeverage, showMarginRatio, type AccountMargin } from './figures.ts'
+import { findMarket, perpOf, tickerOf, type PerpHandler } from './markets.ts'
 
 export const perpBalance: PerpHandler<'Balance'> = async (request, { network, venue, signal }) => {
   const at = { signal }
@@ -86,18 +55,18 @@ export const perpFunding: PerpHandler<'Funding'> = async (request, { network, ve
 export const perpPosition: PerpHandler<'Position'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
-  const read = await perpOf(venue).position(owner, await findMarket(request, venue, at), at)
-  return { position: showPosition(read.position, read.account), blockNumber: Number(read.head.number) }
+  const { position, account, head } = await perpOf(venue).position(owner, await findMarket(request, venue, at), at)
+  return { position: showPosition(position, account), blockNumber: Number(head.number) }
 }
 
-/** A position in its wallet's account, both at one block. Rounded against optimism: as bought dearer, sold cheaper, and lost earlier. */
+/** A position and its wallet's account at the same block. Rounded against the trader: a higher cost, a lower proceed, an earlier liquidation. */
 export function showPosition(position: PerpPosition, account: AccountMargin) {
   const { market, sizeRaw, openNotionalRaw, mark } = position
   const { quoteDecimals, baseDecimals } = market
   const isShort = sizeRaw < 0n
   const rounding = isShort ? 'down' : 'up'
   const notionalRaw = rescale(abs(notionalAt(market, sizeRaw, mark)), quoteDecimals, account.decimals)
-  const liquidation = liquidationPrice(position, account)
+  const liquidatedAt = liquidationPrice(position, account)
   return {
     positionAmt: sizeRaw === 0n ? '0' : fromRaw(abs(sizeRaw), baseDecimals),
     positionSide: isShort ? ('SHORT' as const) : ('LONG' as const),
@@ -105,8 +74,36 @@ export function showPosition(position: PerpPosition, account: AccountMargin) {
     leverage: showLeverage(notionalRaw, account.valueRaw),
     entryPrice: sizeRaw === 0n ? '0' : formatFraction(pricePerBase(market, openNotionalRaw, sizeRaw), rounding),
     markPrice: formatFraction(mark, 'down'),
-    liquidationPrice: liquidation ? formatFraction(liquidation, rounding) : '0',
+    liquidationPrice: liquidatedAt ? formatFraction(liquidatedAt, rounding) : '0',
     tickerSymbol: tickerOf(market),
     pendingFundingPayment: fromRaw(position.pendingFundingRaw, quoteDecimals),
   }
+}
+
+/** Moves collateral into the exchange, or out of it to the same wallet. */
+export const perpMove =
+  (how: 'deposit' | 'withdraw'): PerpHandler<'Deposit'> & PerpHandler<'Withdraw'> =>
+  async (request, context) => {
+    const { network, venue, signal } = context
+    const at = { signal }
+    const perp = perpOf(venue)
+    const wallet = readWallet(request, context)
+    const token = await network.tokens.resolve(request.token, 'token', at)
+    const amountRaw = readPositiveRaw(request.amount, token, 'amount')
+    // Also for a deposit: it fails if the exchange does not take the token.
+    const { withdrawableRaw } = await perp.collateral(wallet.address, token, at)
+    if (how === 'withdraw' && amountRaw > withdrawableRaw) throw insufficientCollateral(withdrawableRaw, amountRaw, token)
+    const plan = perp.move(token, amountRaw, how, wallet.address)
+    const scope = { contracts: venue.contracts, valueRaw: how === 'deposit' && token.native ? amountRaw : 0n }
+    const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }
+    return submitAndShow({ plan, scope, kind: 'collateral', about: null }, shown, wallet, context)
+  }
+
+function insufficientCollateral(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Token): SluiceError {
+  const details = { free: fromRaw(freeRaw, decimals), needed: fromRaw(neededRaw, decimals) }
+  return new SluiceError(
+    'INSUFFICIENT_MARGIN',
+    `${details.free} ${symbol} can be withdrawn now, less than ${details.needed}: close positions or withdraw less. Nothing was sent.`,
+    { details },
+  )
 }

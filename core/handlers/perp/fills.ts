@@ -1,13 +1,13 @@
-import { SluiceError } from '../../api/index.ts'
-import type { Json, PerpFill, PerpOrder, PerpLiquidation, PerpMarketName } from '../../contracts/index.ts'
+import type { Json, PerpFill, PerpLiquidation, PerpMarketName, PerpOrder } from '../../contracts/index.ts'
 import { formatFraction, fromRaw } from '../../decimal.ts'
+import { SluiceError } from '../../errors.ts'
 import type { Entry } from '../../transactions/entry.ts'
 import type { Services } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { pricePerBase } from './figures.ts'
-import { tickerOf, perpOf } from './markets.ts'
+import { perpOf, tickerOf } from './markets.ts'
 
-/** What the journal keeps of a change of a position, so that its fill can be shown, and found by its market. */
+/** What the journal keeps of a change of a position, in `about`, to show its fill and to find it by its market. */
 interface AboutPosition {
   ticker: string
   side: 'LONG' | 'SHORT'
@@ -15,10 +15,10 @@ interface AboutPosition {
 
 export const aboutPosition = ({ market, side }: PerpOrder): Json => ({ ticker: tickerOf(market), side })
 
-/** Reads it back: the journal is this server's own, and its `kind` says what is in it. */
+/** This server wrote the journal, and the entry's `kind` tells which `about` it has. */
 const readAboutPosition = (about: Json): AboutPosition => about as unknown as AboutPosition
 
-/** The price is rounded against optimism: up where it was paid, down where it was received. */
+/** The price is rounded against the trader: up if it was paid, down if it was received. */
 export function showPositionFill({ market, sizeRaw, quoteRaw, feeRaw, realizedProfitRaw, closedRatio }: PerpFill, about: Json) {
   const { side } = readAboutPosition(about)
   return {
@@ -30,55 +30,50 @@ export function showPositionFill({ market, sizeRaw, quoteRaw, feeRaw, realizedPr
   }
 }
 
-interface LiquidationQuery {
+interface JournalContext {
   network: NetworkEntry
   venue: VenueEntry
   services: Pick<Services, 'transactions'>
   signal: AbortSignal
 }
 
-/** What liquidations took of a wallet's position since its last trade in that market that came through. */
-async function liquidationsSince(address: string, market: PerpMarketName, where: LiquidationQuery): Promise<readonly PerpLiquidation[]> {
-  const block = await lastTradeBlock(address, tickerOf(market), where)
-  return block === undefined ? [] : perpOf(where.venue).liquidations(address, market, block, { signal: where.signal })
+/** The liquidations of a wallet's position since its last successful trade in that market. */
+async function liquidationsSince(address: string, market: PerpMarketName, context: JournalContext): Promise<readonly PerpLiquidation[]> {
+  const block = await lastTradeBlock(address, tickerOf(market), context)
+  return block === undefined ? [] : perpOf(context.venue).liquidations(address, market, block, { signal: context.signal })
 }
 
-/** Of trades by other ways, and very old ones, nothing is known. */
-async function lastTradeBlock(
-  address: string,
-  ticker: string,
-  { network, venue, services }: LiquidationQuery,
-): Promise<number | undefined> {
+/** From the journal: it does not know trades that this server did not send. Reads the newest 500 transactions only. */
+async function lastTradeBlock(address: string, ticker: string, { network, venue, services }: JournalContext): Promise<number | undefined> {
   const { entries } = await services.transactions.list({ chain: network.chain, network: network.network, address, limit: 500 })
   const isTrade = (entry: (typeof entries)[number]) => entry.kind === 'position' && entry.connector === venue.connector
   const last = entries.find((each) => isTrade(each) && each.landed?.ok === true && readAboutPosition(each.about).ticker === ticker)
   return last?.landed?.blockNumber
 }
 
-/** Hashes of the liquidations that came before a change of a position, where that was reverted. */
-export async function liquidationsBefore({ kind, address, about, landed }: Entry, where: LiquidationQuery): Promise<readonly string[]> {
-  const { impl } = where.venue
+/** If a change of a position was reverted: the hashes of the liquidations before it. */
+export async function liquidationsBefore({ kind, address, about, landed }: Entry, context: JournalContext): Promise<readonly string[]> {
+  const { impl } = context.venue
   if (kind !== 'position' || landed?.ok !== false || !impl.PERP_AMM) return []
   const { ticker } = readAboutPosition(about)
-  const { markets } = await impl.PERP_AMM.listed({ signal: where.signal })
+  const { markets } = await impl.PERP_AMM.listed({ signal: context.signal })
   const market = markets.find((each) => tickerOf(each) === ticker)
-  const suffered = market ? await liquidationsSince(address, market, where) : []
-  return suffered.filter(({ blockNumber }) => blockNumber <= landed.blockNumber).map(({ txHash }) => txHash)
+  const liquidations = market ? await liquidationsSince(address, market, context) : []
+  return liquidations.filter(({ blockNumber }) => blockNumber <= landed.blockNumber).map(({ txHash }) => txHash)
 }
 
-/** Nothing is there to close; where a liquidation took it since the wallet's last trade there, it is said. */
-export async function noPositionError(address: string, market: PerpMarketName, where: LiquidationQuery): Promise<SluiceError> {
+/** The error of closing a position that does not exist. Names the liquidations since the wallet's last trade in that market. */
+export async function noPositionError(address: string, market: PerpMarketName, context: JournalContext): Promise<SluiceError> {
   const ticker = tickerOf(market)
-  const suffered = await liquidationsSince(address, market, where)
-  if (suffered.length === 0)
-    return new SluiceError('UNKNOWN_POSITION', `${address} has no position in ${ticker}: there is nothing to close.`)
-  const liquidations = suffered.map(({ txHash, blockNumber, sizeRaw }) => {
+  const found = await liquidationsSince(address, market, context)
+  if (found.length === 0) return new SluiceError('UNKNOWN_POSITION', `${address} has no position in ${ticker}: there is nothing to close.`)
+  const liquidations = found.map(({ txHash, blockNumber, sizeRaw }) => {
     return { txHash, blockNumber, size: fromRaw(sizeRaw, market.baseDecimals) }
   })
   const hashes = liquidations.map(({ txHash }) => txHash).join(', ')
   return new SluiceError(
     'UNKNOWN_POSITION',
-    `${address} has no position in ${ticker} any more: it was liquidated in ${hashes}. There is nothing to close.`,
+    `${address} has no position in ${ticker}: it was liquidated in ${hashes}. There is nothing to close.`,
     { details: { liquidations } },
   )
 }

@@ -1,11 +1,11 @@
-import { badFields, SluiceError } from '../../api/index.ts'
 import type { PerpAccount, PerpPosition, PerpQuote, Ratio, Token } from '../../contracts/index.ts'
 import { abs, divideRaw, formatFraction, fromRaw, rescale, toFraction } from '../../decimal.ts'
+import { badFields, SluiceError } from '../../errors.ts'
 import { readPositiveRaw } from '../tokens.ts'
 import { notionalAt, type AccountMargin } from './figures.ts'
 import { tickerOf } from './markets.ts'
 
-/** What a caller means to put behind an order. */
+/** The margin and leverage that a caller sets for an order. */
 export interface MarginRequest {
   /** In the settlement token's smallest units. */
   marginRaw: bigint
@@ -13,24 +13,25 @@ export interface MarginRequest {
   settlement: Token
 }
 
+/** @throws SluiceError INCOMPLETE_PARAMS */
 export function readMarginRequest({ margin, leverage }: { margin: string; leverage: string }, settlement: Token): MarginRequest {
   const marginRaw = readPositiveRaw(margin, settlement, 'margin')
-  const times = toFraction(leverage)
-  if (times.numerator === 0n) throw badFields([{ field: 'leverage', problem: 'must be more than 0' }])
-  return { marginRaw, leverage: times, settlement }
+  const factor = toFraction(leverage)
+  if (factor.numerator === 0n) throw badFields([{ field: 'leverage', problem: 'must be more than 0' }])
+  return { marginRaw, leverage: factor, settlement }
 }
 
 /**
- * Whether what an order opens has the margin that its caller names, at the leverage that the caller names: what reduces needs none.
+ * Checks that the caller's margin, at the caller's leverage, covers what the order opens. A reduction needs no margin.
  * @throws SluiceError INSUFFICIENT_MARGIN, or INCOMPLETE_PARAMS for more leverage than the market allows
  */
-export function requireMargin(quote: PerpQuote, held: PerpPosition, account: PerpAccount, stake: MarginRequest): void {
-  requireLeverage(quote, stake)
+export function requireMargin(quote: PerpQuote, held: PerpPosition, account: PerpAccount, marginRequest: MarginRequest): void {
+  requireLeverage(quote, marginRequest)
   const openedRaw = openedBy(quote.order, held.sizeRaw)
   if (openedRaw === 0n) return
 
-  const { marginRaw, settlement, leverage } = stake
-  const needed = marginFor(quote, openedRaw, stake)
+  const { marginRaw, settlement, leverage } = marginRequest
+  const needed = marginFor(quote, openedRaw, marginRequest)
   const show = (raw: bigint) => fromRaw(raw, settlement.decimals)
   if (needed.numerator > marginRaw * needed.denominator) {
     const { market } = quote
@@ -53,7 +54,7 @@ export function requireMargin(quote: PerpQuote, held: PerpPosition, account: Per
 }
 
 /**
- * What the exchange itself wants to be free after an order, fees and price impact counted: of what reduces it wants that, too.
+ * Checks the exchange's own rule for free collateral after an order, with its fee and price impact. It applies to reductions too.
  * @throws SluiceError INSUFFICIENT_MARGIN
  */
 export function requireFreeCollateral({ missingRaw = 0n }: Pick<PerpQuote, 'missingRaw'>, account: PerpAccount, { symbol }: Token): void {
@@ -62,7 +63,7 @@ export function requireFreeCollateral({ missingRaw = 0n }: Pick<PerpQuote, 'miss
   const details = { free: show(account.freeCollateralRaw), needed: show(account.freeCollateralRaw + missingRaw) }
   throw new SluiceError(
     'INSUFFICIENT_MARGIN',
-    `The exchange would refuse it: with its fee and its price, ${show(missingRaw)} ${symbol} of free collateral would be missing after it. Deposit more with /perpAMM/deposit, or trade less. Nothing was sent.`,
+    `The exchange would refuse the order: after it, with fee and price impact, ${show(missingRaw)} ${symbol} of free collateral would be missing. Deposit more with /perpAMM/deposit, or trade less. Nothing was sent.`,
     { details },
   )
 }
@@ -70,11 +71,10 @@ export function requireFreeCollateral({ missingRaw = 0n }: Pick<PerpQuote, 'miss
 function requireLeverage({ market }: PerpQuote, { leverage }: MarginRequest): void {
   const { maxLeverage } = market
   if (leverage.numerator * maxLeverage.denominator <= maxLeverage.numerator * leverage.denominator) return
-  const problem = `is above ${formatFraction(maxLeverage, 'down')}, the most that ${tickerOf(market)} allows`
-  throw badFields([{ field: 'leverage', problem }])
+  throw badFields([{ field: 'leverage', problem: `is above ${formatFraction(maxLeverage, 'down')}, the maximum of ${tickerOf(market)}` }])
 }
 
-/** The part of an order that opens or adds. */
+/** The part of an order that opens or increases a position. */
 function openedBy({ side, sizeRaw }: PerpQuote['order'], heldRaw: bigint): bigint {
   const isReduction = side === 'LONG' ? heldRaw < 0n : heldRaw > 0n
   if (!isReduction) return sizeRaw
@@ -82,7 +82,7 @@ function openedBy({ side, sizeRaw }: PerpQuote['order'], heldRaw: bigint): bigin
   return beyond > 0n ? beyond : 0n
 }
 
-/** That part's price by the leverage, in the settlement token's smallest units: exactly. */
+/** The quote of that part divided by the leverage: exact, in the settlement token's smallest units. */
 function marginFor({ order, quoteRaw, market }: PerpQuote, openedRaw: bigint, { leverage, settlement }: MarginRequest): Ratio {
   return {
     numerator: quoteRaw * openedRaw * leverage.denominator * 10n ** BigInt(settlement.decimals),
@@ -90,7 +90,7 @@ function marginFor({ order, quoteRaw, market }: PerpQuote, openedRaw: bigint, { 
   }
 }
 
-/** A position, and what backs it, as they are expected after an order is filled as quoted: at the mark price of before. */
+/** The position and account that are expected after an order is filled as quoted, valued at the mark price from before it. */
 export function positionAfterFill(
   { order: { side, sizeRaw }, market, quoteRaw, prices: { mark }, after }: PerpQuote,
   before: PerpPosition,
@@ -98,9 +98,9 @@ export function positionAfterFill(
 ): { position: PerpPosition; account: AccountMargin } {
   const [changeRaw, paidRaw] = side === 'LONG' ? [sizeRaw, -quoteRaw] : [-sizeRaw, quoteRaw]
   const { sizeRaw: afterRaw, openNotionalRaw } = after ?? inProportion(before, changeRaw, paidRaw)
-  const worthAt = (raw: bigint) => notionalAt(market, raw, mark)
+  const notional = (raw: bigint) => notionalAt(market, raw, mark)
   const inAccount = (raw: bigint) => rescale(raw, market.quoteDecimals, account.decimals)
-  const heavierRaw = inAccount(abs(worthAt(afterRaw)) - abs(worthAt(before.sizeRaw)))
+  const addedNotionalRaw = inAccount(abs(notional(afterRaw)) - abs(notional(before.sizeRaw)))
   const { numerator, denominator } = market.maintenanceRatio
   return {
     position: {
@@ -108,20 +108,20 @@ export function positionAfterFill(
       mark,
       sizeRaw: afterRaw,
       openNotionalRaw,
-      unrealizedProfitRaw: worthAt(afterRaw) + openNotionalRaw,
-      // Whatever funding is pending is settled with every trade.
+      unrealizedProfitRaw: notional(afterRaw) + openNotionalRaw,
+      // Every trade settles pending funding.
       pendingFundingRaw: 0n,
     },
     account: {
       decimals: account.decimals,
-      // At the mark price a trade costs what it pays above it.
-      valueRaw: account.valueRaw + inAccount(worthAt(changeRaw) + paidRaw),
-      maintenanceMarginRaw: account.maintenanceMarginRaw + (heavierRaw * numerator) / denominator,
+      // Measured at the mark price, a trade costs the difference of its price to it.
+      valueRaw: account.valueRaw + inAccount(notional(changeRaw) + paidRaw),
+      maintenanceMarginRaw: account.maintenanceMarginRaw + (addedNotionalRaw * numerator) / denominator,
     },
   }
 }
 
-/** A reduction takes the same part of what was paid, and what goes beyond zero is opened at the new price. */
+/** A reduction takes the same share of the open notional. The part of an order beyond zero opens at the new price. */
 function inProportion({ sizeRaw, openNotionalRaw }: PerpPosition, changeRaw: bigint, paidRaw: bigint) {
   const afterRaw = sizeRaw + changeRaw
   const isReduction = sizeRaw !== 0n && sizeRaw > 0n !== changeRaw > 0n
@@ -131,7 +131,7 @@ function inProportion({ sizeRaw, openNotionalRaw }: PerpPosition, changeRaw: big
   return { sizeRaw: afterRaw, openNotionalRaw: rest }
 }
 
-/** Rounded against the trader: paid more, received less. */
+/** `raw * of / whole`, rounded against the trader: more paid, less received. */
 function part(raw: bigint, of: bigint, whole: bigint): bigint {
   const rounded = (raw * of) / whole
   return rounded * whole > raw * of ? rounded - 1n : rounded

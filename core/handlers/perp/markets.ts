@@ -1,9 +1,10 @@
-import { formatFraction } from '../../decimal.ts'
-import { SluiceError, type EndpointName } from '../../api/index.ts'
+import type { EndpointName } from '../../api/index.ts'
+import { didYouMean } from '../../config/problems.ts'
 import type { At, PerpAMM, PerpMarket, PerpMarketName, PerpPrices } from '../../contracts/index.ts'
+import { formatFraction } from '../../decimal.ts'
+import { SluiceError } from '../../errors.ts'
 import type { Handler } from '../context.ts'
 import type { VenueEntry } from '../registry.ts'
-import { didYouMean } from '../tokens.ts'
 import { showGas } from '../wallets.ts'
 
 /** @throws SluiceError UNSUPPORTED */
@@ -15,7 +16,7 @@ export function perpOf({ impl, connector }: Pick<VenueEntry, 'impl' | 'connector
 /** ETHUSD */
 export const tickerOf = ({ base, quote }: Pick<PerpMarketName, 'base' | 'quote'>) => `${base}${quote}`
 
-/** The market that a caller names, in any letter case. @throws SluiceError PAIR_NOT_FOUND */
+/** A market by base and quote, in any letter case. @throws SluiceError PAIR_NOT_FOUND */
 export async function findMarket({ base, quote }: { base: string; quote: string }, venue: VenueEntry, at: At): Promise<PerpMarketName> {
   const { markets } = await perpOf(venue).listed(at)
   const ticker = tickerOf({ base, quote }).toUpperCase()
@@ -24,22 +25,22 @@ export async function findMarket({ base, quote }: { base: string; quote: string 
   const known = markets.map(tickerOf)
   throw new SluiceError(
     'PAIR_NOT_FOUND',
-    `${venue.connector} has no market ${ticker}${didYouMean(ticker, known)}; /perpAMM/pairs lists them, and base and quote are given apart.`,
+    `${venue.connector} has no market ${ticker}${didYouMean(ticker, known)}; /perpAMM/pairs lists them. Give base and quote in separate fields.`,
   )
 }
 
 const isSame = (a: string, b: string) => a.toUpperCase() === b.toUpperCase()
 
-/** @throws SluiceError as named, where the market takes no orders */
-export function requireOpen(market: PerpMarket, refusal: 'PRICE_FAILED' | 'TRADE_FAILED'): void {
+/** @throws SluiceError with the given name if the market takes no orders */
+export function requireOpen(market: PerpMarket, error: 'PRICE_FAILED' | 'TRADE_FAILED'): void {
   if (market.status === 'open') return
   const reason = `the market is ${market.status}`
-  throw new SluiceError(refusal, `${tickerOf(market)} takes no orders: ${reason}. Nothing was sent.`, { details: { reason } })
+  throw new SluiceError(error, `${tickerOf(market)} takes no orders: ${reason}. Nothing was sent.`, { details: { reason } })
 }
 
 type Name = EndpointName extends infer N ? (N extends `PerpAMM${infer V}` ? V : never) : never
 
-/** One function behind both prefixes of an endpoint. */
+/** The handler behind an endpoint and its alias with the other prefix. */
 export type PerpHandler<V extends Name> = Handler<`PerpAMM${V}`> & Handler<`Perp${V}`>
 
 export const perpMarketPrices: PerpHandler<'MarketPrices'> = async (request, { venue, signal }) => {

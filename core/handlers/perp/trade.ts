@@ -1,115 +1,16 @@
-import type { PerpClosing, PerpQuote, PerpTerms, Plan, At, PerpOrder } from '../../contracts/index.ts'
+import type { At, PerpClosing, PerpOrder, PerpQuote, PerpTerms, Plan } from '../../contracts/index.ts'
 import { formatFraction, fromRaw, valueAt } from '../../decimal.ts'
-import type { SubmitResult } from '../../transactions/submit-request.ts'
-import type { RequestContext, TargetContext, Services } from '../context.ts'
-import { explainRefusal } from '../explain-errors.ts'
+import type { ConnectorContext } from '../context.ts'
 import type { VenueEntry } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '../slippage.ts'
+import { submitAndShow } from '../submit.ts'
 import { readPositiveRaw } from '../tokens.ts'
-import { readWallet, showGas } from '../wallets.ts'
+import { readWallet, showGas, type SigningWallet } from '../wallets.ts'
 import { showPosition } from './account.ts'
 import { pricePerBase } from './figures.ts'
 import { aboutPosition, noPositionError } from './fills.ts'
 import { positionAfterFill, readMarginRequest, requireFreeCollateral, requireMargin } from './margin-check.ts'
-import { perpOf, requireOpen, type PerpHandler, findMarket, showPrices } from './markets.ts'
-
-/** What is to be done as quoted, and what is shown of it beside its price and bounds. */
-interface Trade<S> {
-  quote: PerpQuote | PerpClosing
-  shown: S
-  planOf(terms: PerpTerms): Plan
-}
-
-/** Has a trade carried out, with its bound and its deadline. */
-async function submitTrade<S extends object>(
-  { quote: { order, quoteRaw, head }, shown, planOf }: Trade<S>,
-  wallet: ReturnType<typeof readWallet>,
-  request: { limitPrice?: string; allowedSlippage?: string },
-  context: RequestContext & { services: Services } & TargetContext<'connector'>,
-) {
-  const { network, venue, services, signal } = context
-  const quoted = toQuotedAmount(order, quoteRaw)
-  const price = orderPrice(order, quoteRaw)
-  const slippage = slippageBound(quoted, effectiveSlippage(venue.config, [], request.allowedSlippage))
-  const boundRaw = tighterBound(quoted, slippage, limitOf(order, request.limitPrice), price)
-  const deadline = deadlineAfter(head, venue.config.ttl)
-  const plan = planOf({ owner: wallet.address, boundRaw, deadline })
-  // Before anything is sent: what cannot be shown must not become an error about a trade that was made.
-  const bounds = { price, limitPrice: orderPrice(order, boundRaw), deadline, blockNumber: Number(head.number) }
-  const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...bounds, ...showGas(gas, network), nonce, txHash })
-  const scope = { contracts: venue.contracts, valueRaw: 0n }
-  const about = aboutPosition(order)
-  const submitted = services.transactions.submit({ ...context, ...wallet, plan, scope, kind: 'position', about, answer }, signal)
-  return answer(await explainRefusal(submitted, venue))
-}
-
-/** Opens, adds to, reduces or turns a position. Margin and leverage are checked at the quote's block. */
-export const perpOpen: PerpHandler<'Open'> = async (request, context) => {
-  const { venue, signal } = context
-  const at = { signal }
-  const perp = perpOf(venue)
-  const wallet = readWallet(request, context)
-  const [order, { settlement }] = await Promise.all([readPerpOrder(request, venue, at), perp.listed(at)])
-  const stake = readMarginRequest(request, settlement)
-  const quote = await perp.quote(order, wallet.address, at)
-  const { account, position } = quote
-  if (!account || !position) throw new Error(`${venue.connector} quoted for a wallet without its account and position.`)
-  requireOpen(quote.market, 'TRADE_FAILED')
-  requireMargin(quote, position, account, stake)
-  requireFreeCollateral(quote, account, settlement)
-  const after = positionAfterFill(quote, position, account)
-  const shown = { position: showPosition(after.position, after.account) }
-  return submitTrade({ quote, shown, planOf: (terms) => perp.open(quote, terms) }, wallet, request, context)
-}
-
-/** Closes all that a wallet has in a market, or as much of it as the exchange lets go at once. */
-export const perpClose: PerpHandler<'Close'> = async (request, context) => {
-  const { venue, signal } = context
-  const at = { signal }
-  const perp = perpOf(venue)
-  const wallet = readWallet(request, context)
-  const market = await findMarket(request, venue, at)
-  const closing = await perp.closing(wallet.address, market, at)
-  if (!closing) throw await noPositionError(wallet.address, market, context)
-  // One that is closed for good pays positions out.
-  if (closing.market.status === 'paused') requireOpen(closing.market, 'TRADE_FAILED')
-  const { settlement } = await perp.listed(at)
-  requireFreeCollateral(closing, closing.account, settlement)
-  const shown = { amount: showSize(closing.order) }
-  return submitTrade({ quote: closing, shown, planOf: (terms) => perp.close(closing, terms) }, wallet, request, context)
-}
-
-interface OrderFields {
-  base: string
-  quote: string
-  amount: string
-  side: 'LONG' | 'SHORT' | 'BUY' | 'SELL'
-}
-
-/** A request's order, with its market found and its size in smallest units. */
-async function readPerpOrder(request: OrderFields, venue: VenueEntry, at: At): Promise<PerpOrder> {
-  const market = await findMarket(request, venue, at)
-  const side = request.side === 'LONG' || request.side === 'BUY' ? 'LONG' : 'SHORT'
-  const { base: symbol, baseDecimals: decimals, id: address } = market
-  return { market, side, sizeRaw: readPositiveRaw(request.amount, { symbol, decimals, address }, 'amount') }
-}
-
-/** What was quoted for an order, as slippage and limits see it. */
-const toQuotedAmount = ({ side }: PerpOrder, quoteRaw: bigint) =>
-  ({ swap: { exact: side === 'LONG' ? 'out' : 'in' }, amountRaw: quoteRaw }) as const
-
-/** Quote per one base, rounded against optimism: up for a LONG, down for a SHORT. */
-const orderPrice = ({ market, side, sizeRaw }: PerpOrder, quoteRaw: bigint): string =>
-  formatFraction(pricePerBase(market, quoteRaw, sizeRaw), side === 'LONG' ? 'up' : 'down')
-
-/** The limit for the whole size in the market's quote: at most this much for a LONG, at least this much for a SHORT. */
-function limitOf({ market, side, sizeRaw }: PerpOrder, limitPrice: string | undefined): bigint | undefined {
-  if (limitPrice === undefined) return undefined
-  return valueAt(limitPrice, { raw: sizeRaw, decimals: market.baseDecimals }, market.quoteDecimals, side === 'LONG' ? 'down' : 'up')
-}
-
-/** What answers show of an order. */
-const showSize = ({ market, sizeRaw }: PerpOrder) => fromRaw(sizeRaw, market.baseDecimals)
+import { findMarket, perpOf, requireOpen, showPrices, type PerpHandler } from './markets.ts'
 
 export const perpPrice: PerpHandler<'Price'> = async (request, { network, venue, signal }) => {
   const at = { signal }
@@ -130,3 +31,96 @@ export const perpPrice: PerpHandler<'Price'> = async (request, { network, venue,
     blockNumber: Number(head.number),
   }
 }
+
+/** Opens, increases, reduces or reverses a position. Checks margin and leverage at the quote's block. */
+export const perpOpen: PerpHandler<'Open'> = async (request, context) => {
+  const { venue, signal } = context
+  const at = { signal }
+  const perp = perpOf(venue)
+  const wallet = readWallet(request, context)
+  const [order, { settlement }] = await Promise.all([readPerpOrder(request, venue, at), perp.listed(at)])
+  const marginRequest = readMarginRequest(request, settlement)
+  const quote = await perp.quote(order, wallet.address, at)
+  const { account, position } = quote
+  if (!account || !position) throw new Error(`${venue.connector} gave a quote for a wallet without its account and position.`)
+  requireOpen(quote.market, 'TRADE_FAILED')
+  requireMargin(quote, position, account, marginRequest)
+  requireFreeCollateral(quote, account, settlement)
+  const after = positionAfterFill(quote, position, account)
+  const shown = { position: showPosition(after.position, after.account) }
+  return submitTrade({ quote, shown, planOf: (terms) => perp.open(quote, terms) }, wallet, request, context)
+}
+
+/** Closes a wallet's position in a market, or as much of it as the exchange closes at once. */
+export const perpClose: PerpHandler<'Close'> = async (request, context) => {
+  const { venue, signal } = context
+  const at = { signal }
+  const perp = perpOf(venue)
+  const wallet = readWallet(request, context)
+  const market = await findMarket(request, venue, at)
+  const closing = await perp.closing(wallet.address, market, at)
+  if (!closing) throw await noPositionError(wallet.address, market, context)
+  // A market that is closed for good pays positions out.
+  if (closing.market.status === 'paused') requireOpen(closing.market, 'TRADE_FAILED')
+  const { settlement } = await perp.listed(at)
+  requireFreeCollateral(closing, closing.account, settlement)
+  const shown = { amount: showSize(closing.order) }
+  return submitTrade({ quote: closing, shown, planOf: (terms) => perp.close(closing, terms) }, wallet, request, context)
+}
+
+interface Trade<S> {
+  quote: PerpQuote | PerpClosing
+  shown: S
+  planOf(terms: PerpTerms): Plan
+}
+
+/** Submits a quoted trade with its bound and deadline. */
+async function submitTrade<S extends object>(
+  { quote: { order, quoteRaw, head }, shown, planOf }: Trade<S>,
+  wallet: SigningWallet,
+  request: { limitPrice?: string; allowedSlippage?: string },
+  context: ConnectorContext,
+) {
+  const { contracts, config } = context.venue
+  const quoted = { swap: { exact: order.side === 'LONG' ? 'out' : 'in' }, amountRaw: quoteRaw } as const
+  const price = orderPrice(order, quoteRaw)
+  const slippageRaw = slippageBound(quoted, effectiveSlippage(config, [], request.allowedSlippage))
+  const boundRaw = tighterBound(quoted, slippageRaw, limitOf(order, request.limitPrice), price)
+  const deadline = deadlineAfter(head, config.ttl)
+  const plan = planOf({ owner: wallet.address, boundRaw, deadline })
+  // Computed before anything is sent: what cannot be shown must not become an error about a trade that was sent.
+  const bounds = { price, limitPrice: orderPrice(order, boundRaw), deadline, blockNumber: Number(head.number) }
+  return submitAndShow(
+    { plan, scope: { contracts, valueRaw: 0n }, kind: 'position', about: aboutPosition(order) },
+    { ...shown, ...bounds },
+    wallet,
+    context,
+  )
+}
+
+interface OrderFields {
+  base: string
+  quote: string
+  amount: string
+  side: 'LONG' | 'SHORT' | 'BUY' | 'SELL'
+}
+
+/** @throws SluiceError PAIR_NOT_FOUND, INCOMPLETE_PARAMS */
+async function readPerpOrder(request: OrderFields, venue: VenueEntry, at: At): Promise<PerpOrder> {
+  const market = await findMarket(request, venue, at)
+  const side = request.side === 'LONG' || request.side === 'BUY' ? 'LONG' : 'SHORT'
+  const { base: symbol, baseDecimals: decimals, id: address } = market
+  return { market, side, sizeRaw: readPositiveRaw(request.amount, { symbol, decimals, address }, 'amount') }
+}
+
+/** Quote per one base. Rounded against the trader: up for a LONG, down for a SHORT. */
+const orderPrice = ({ market, side, sizeRaw }: PerpOrder, quoteRaw: bigint): string =>
+  formatFraction(pricePerBase(market, quoteRaw, sizeRaw), side === 'LONG' ? 'up' : 'down')
+
+/** The limit for the whole size in the market's quote: a maximum for a LONG, a minimum for a SHORT. */
+function limitOf({ market, side, sizeRaw }: PerpOrder, limitPrice: string | undefined): bigint | undefined {
+  if (limitPrice === undefined) return undefined
+  return valueAt(limitPrice, { raw: sizeRaw, decimals: market.baseDecimals }, market.quoteDecimals, side === 'LONG' ? 'down' : 'up')
+}
+
+const showSize = ({ market, sizeRaw }: PerpOrder) => fromRaw(sizeRaw, market.baseDecimals)

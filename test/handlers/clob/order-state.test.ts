@@ -51,7 +51,7 @@ describe('the state of an order', () => {
         {
           outcome: { ...open, state: 'CANCELED', filledAmount: '0.4' },
           exchange: { ...open, state: 'FILLED', filledAmount: '1' },
-          said: { ...open, state: 'FILLED', filledAmount: '1' },
+          report: { ...open, state: 'FILLED', filledAmount: '1' },
         },
       ),
       { ...open, state: 'CANCELED', filledAmount: '0.4' },
@@ -60,7 +60,7 @@ describe('the state of an order', () => {
       'is what was kept of it, once the exchange has forgotten it',
       facts(
         { state: 'CONFIRMED', landed },
-        { outcome: open, said: { orderId: '7', state: 'CANCELED', filledAmount: '1', reason: 'by hand' } },
+        { outcome: open, report: { orderId: '7', state: 'CANCELED', filledAmount: '1', reason: 'by hand' } },
       ),
       { orderId: '7', state: 'CANCELED', filledAmount: '1', reason: 'by hand' },
     ],
