@@ -4,21 +4,14 @@ import type { Logger } from 'pino'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
 import { bringUpDevnet, forgetDevnet, type Devnet } from './devnet/start-devnet.ts'
+import { createEvents } from './events/events.ts'
 import { toQuoteVenue } from './handlers/amm/price.ts'
 import type { Services } from './handlers/context.ts'
 import { handlers } from './handlers/handlers.ts'
 import { createApp } from './http/app.ts'
-import {
-  createMetrics,
-  liveStateCounters,
-  measureDirectory,
-  measureLiveState,
-  measureNodes,
-  measureQuotes,
-  measureStore,
-} from './http/metrics.ts'
+import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureStore, measureTransactions } from './http/gauges.ts'
+import { countChanges, createMetrics, liveStateCounters, observeJournal } from './http/metrics.ts'
 import { listen } from './http/server.ts'
-import { countChanges, measureTransactions, observeJournal } from './http/transaction-metrics.ts'
 import { createLiveState } from './live-state/live-state.ts'
 import { findPlugins } from './loader/find.ts'
 import { loadPlugins, pluginOptions, pluginWarnings, type LoadResult } from './loader/load.ts'
@@ -80,7 +73,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     stops.push(() => store.close())
     measureStore(metrics, store)
     const journal = observeJournal(sqlJournal(store, log), metrics)
-    const onLeaseChange = (change: 'taken' | 'received' | 'given' | 'lost') => metrics.laneChanges.inc({ change })
+    const onLeaseChange = (change: 'taken' | 'received' | 'given' | 'lost') => metrics.queueChanges.inc({ change })
     const leases = sqlLeases({ store, url: settings.store.url, serverId, serverName, log, onChange: onLeaseChange })
     const idempotency = createIdempotency({ store, serverId, log, onReplay: () => metrics.replays.inc() })
     stops.push(() => idempotency.stop())
@@ -119,7 +112,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     const venues = startVenues(loaded)
     stops.push(() => venues.stop())
     const registry = buildRegistry(plugins, venues.running)
-    measureDirectory(metrics, registry)
+    measurePlugins(metrics, registry)
     measureNodes(metrics, registry)
 
     const liveState = createLiveState(settings.market, settings.data.dir, log, liveStateCounters(metrics))
@@ -156,7 +149,8 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       wallets: { all: signer.wallets },
       failing: () => failingParts(signer, store, registry),
     }
-    const listener = await listen(createApp({ settings, log, metrics, verbs: handlers, services, idempotency }), settings, log)
+    const events = createEvents({ services, metrics, log })
+    const listener = await listen(createApp({ settings, log, metrics, handlers, services, idempotency, events }), settings, log)
     // Both at once: a request that still comes on an open connection is told that the server stops.
     stops.push(() => Promise.all([listener.stop(drainMs()), transactions.stop(drainMs())]))
 

@@ -4,40 +4,40 @@ import type { TLSSocket } from 'node:tls'
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { Logger } from 'pino'
-import { endpoints, eventsEndpoint, SluiceError } from '../api/index.ts'
+import { endpoints, eventsEndpoint } from '../api/index.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
-import { createEvents, type Events } from '../events/events.ts'
+import { SluiceError } from '../errors.ts'
 import { identify, inFlightLimit, rateLimit } from './admission.ts'
 import type { Metrics } from './metrics.ts'
 import { docsPage, openapi } from './openapi.ts'
-import { responseHeaders, type RequestState, bodyReader } from './request.ts'
-import { alsoPosts, routes, type RouteParts } from './routes.ts'
+import { bodyReader, responseHeaders, type RequestState } from './request.ts'
+import { alsoPosts, createRoutes, type RouteParts } from './routes.ts'
 
 interface AppParts extends RouteParts {
   settings: Settings
   metrics: Metrics
+  /** GET /events. */
+  events: { answer: Koa.Middleware<RequestState>; end(): void }
   log: Logger
 }
 
 export interface App {
   callback(): RequestListener
-  /** Ends what would go on for ever. */
+  /** Ends the streams of events, which would otherwise never end. */
   endStreams(): void
 }
 
-/** The way of a request: who it is, how many there are, what it says, the verb, the answer. */
+/** The way of a request: identity, limits, body, route, handler, answer. */
 export function createApp(parts: AppParts): App {
-  const { settings, log } = parts
+  const { settings, log, events } = parts
   const app = new Koa<RequestState>()
-  const events = createEvents(parts)
   app.silent = true
-  const bound = inFlightLimit(settings.limits.inFlight)
-  const limit = rateLimit()
+  const inFlight = inFlightLimit(settings.limits.inFlight)
+  const limitRate = rateLimit()
   const callerOf = identify(settings.clients)
-
   const readBody = bodyReader(settings.limits.bodyBytes)
-  const endpointOf = routes(parts)
+  const routeOf = createRoutes(parts)
 
   app.use(async (ctx, next) => {
     const { state } = ctx
@@ -45,22 +45,22 @@ export function createApp(parts: AppParts): App {
     try {
       state.path = readPath(ctx)
       state.caller = callerOf(ctx.req.socket as TLSSocket)
-      limit(state.caller)
+      limitRate(state.caller)
       const reading = readBody(ctx)
       if (reading) await reading
-      const endpoint = endpointOf(ctx.req.method ?? '', state.path)
-      if (!endpoint) ctx.set(responseHeaders(state))
-      // Counted once it has arrived: who sends slowly takes nobody's place.
-      const answering = bound.run(() => (endpoint ?? next)(ctx))
+      const route = routeOf(ctx.req.method ?? '', state.path)
+      if (!route) ctx.set(responseHeaders(state))
+      // In flight only once it has arrived: a slow sender takes no place.
+      const answering = inFlight.run(() => (route ?? next)(ctx))
       if (answering) await answering
     } catch (error) {
       answerError(ctx, error, parts)
     }
     end(ctx, parts)
   })
-  app.use(pages(parts, events).routes())
+  app.use(pages(parts).routes())
   app.use((ctx) => refuseUnknown(ctx))
-  app.on('error', (error: unknown) => log.warn({ err: error }, 'a connection failed while it was answered'))
+  app.on('error', (error: unknown) => log.warn({ err: error }, 'connection failed during an answer'))
   return { callback: () => app.callback(), endStreams: () => events.end() }
 }
 
@@ -74,19 +74,45 @@ function begin({ state, req }: Context): void {
   state.route = ''
 }
 
-/** Every error is from the table. */
+/** The caller's own id if it is short and plain, otherwise a new one. */
+const readRequestId = (header: string | string[] | undefined) =>
+  typeof header === 'string' && /^[\w.:-]{1,64}$/.test(header) ? header : randomUUID()
+
+/** Koa throws if the URL is invalid. */
+function readPath(ctx: Koa.Context): string {
+  try {
+    return ctx.path
+  } catch {
+    throw new SluiceError('INCOMPLETE_PARAMS', 'The URL of the request is malformed.')
+  }
+}
+
 function answerError(ctx: Context, error: unknown, { metrics, log }: AppParts): void {
   const { requestId, path } = ctx.state
   const { http, code, name, body, retryAfterSeconds } = errorBody(error, requestId)
   metrics.errors.inc({ code, name })
-  if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'a defect answered a request')
+  if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'request failed by a defect')
   ctx.set(responseHeaders(ctx.state))
   ctx.status = http
   if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(retryAfterSeconds)))
   ctx.body = body
 }
 
-/** Every answer is measured. */
+/** What a caller sees of an error. Whatever is not a SluiceError becomes UNKNOWN_ERROR, with the details in the log only. */
+export function errorBody(error: unknown, requestId: string) {
+  const { name, code, http, message, details, retryAfterSeconds } = error instanceof SluiceError ? error : defect
+  return {
+    http,
+    code,
+    name,
+    retryAfterSeconds,
+    body: { errorCode: code, name, message, httpErrorCode: http, requestId, ...(details !== undefined && { details }) },
+  }
+}
+
+const defect = new SluiceError('UNKNOWN_ERROR', 'Something is wrong in the server or a plugin; its log has more under this requestId.')
+
+/** Every request is measured and logged. */
 function end(ctx: Context, { metrics, log }: AppParts): void {
   const { startedAt, requestId, caller, path, connector, route } = ctx.state
   const { method } = ctx.req
@@ -97,8 +123,8 @@ function end(ctx: Context, { metrics, log }: AppParts): void {
   log[level]({ requestId, client: caller?.commonName, method, path, status, ms: Math.round(seconds * 1000) }, 'answered')
 }
 
-/** What is not answered by a verb: events, documents and metrics. */
-function pages({ services, metrics }: AppParts, events: Events): Router<RequestState> {
+/** What no handler answers: events, documents and metrics. */
+function pages({ services, metrics, events }: AppParts): Router<RequestState> {
   const router = docsPage<RequestState>()
   router.get(eventsEndpoint.path, events.answer)
   let document: object | undefined
@@ -115,6 +141,7 @@ function pages({ services, metrics }: AppParts, events: Events): Router<RequestS
 const pagePaths = [eventsEndpoint.path, '/docs', '/openapi.json', '/metrics']
 const paths = [...new Set([...endpoints.map(({ path }) => path), ...pagePaths])]
 
+/** 405 for another method of a known path, else 404. */
 function refuseUnknown(ctx: Koa.Context): never {
   const allowed = endpoints
     .filter(({ path }) => path === ctx.path)
@@ -129,30 +156,3 @@ function refuseUnknown(ctx: Koa.Context): never {
     http: 404,
   })
 }
-
-/** Koa throws of an URL that is none. */
-function readPath(ctx: Koa.Context): string {
-  try {
-    return ctx.path
-  } catch {
-    throw new SluiceError('INCOMPLETE_PARAMS', 'The URL of the request is malformed.')
-  }
-}
-
-/** The caller's own id where it is short and plain, else one of ours. */
-const readRequestId = (header: string | string[] | undefined) =>
-  typeof header === 'string' && /^[\w.:-]{1,64}$/.test(header) ? header : randomUUID()
-
-/** What a caller sees of an error. What is not meant for callers becomes 1099, and the log has the rest. */
-export function errorBody(error: unknown, requestId: string) {
-  const { name, code, http, message, details, retryAfterSeconds } = error instanceof SluiceError ? error : defect
-  return {
-    http,
-    code,
-    name,
-    retryAfterSeconds,
-    body: { errorCode: code, name, message, httpErrorCode: http, requestId, ...(details !== undefined && { details }) },
-  }
-}
-
-const defect = new SluiceError('UNKNOWN_ERROR', 'Something is wrong in the server or a plugin; its log has more under this requestId.')

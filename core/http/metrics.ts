@@ -1,11 +1,17 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Registry as Directory, NetworkEntry } from '../handlers/registry.ts'
-import type { LiveState } from '../live-state/live-state.ts'
 import type { LiveStateCounters } from '../live-state/telemetry.ts'
-import type { Store } from '../store/store.ts'
-import { transactionMetrics, withinDeadline } from './transaction-metrics.ts'
+import { StoreUnavailable } from '../store/store.ts'
+import { isFinal, type Entry } from '../transactions/entry.ts'
+import { OwnershipLost, type Journal } from '../transactions/journal/journal.ts'
 
-/** What the server counts about itself, as Prometheus reads it. Process and event loop figures are prom-client's own. */
+// Metrics that are counted where something happens. Those that are read when Prometheus asks stand in gauges.ts.
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+const onNetwork = ['chain', 'network'] as const
+const onConnector = ['chain', 'network', 'connector'] as const
+
+/** All counters and histograms, with the figures of the process and the event loop that prom-client brings. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -28,135 +34,95 @@ export function createMetrics() {
     rpcCalls: new Counter({
       name: 'sluice_rpc_calls_total',
       help: 'Calls to RPC nodes.',
-      labelNames: ['chain', 'network', 'method', 'outcome'],
+      labelNames: [...onNetwork, 'method', 'outcome'],
       registers,
     }),
     pluginFaults: new Counter({
       name: 'sluice_plugin_faults_total',
-      help: 'What plugins threw or rejected in the background, where no request waits for it.',
+      help: 'Errors that plugins threw or rejected in the background, outside of any request.',
       labelNames: ['plugin'],
       registers,
     }),
-    ...transactionMetrics(registry),
-    ...liveStateMetrics(registry),
-  }
-}
+    replays: new Counter({
+      name: 'sluice_idempotent_replays_total',
+      help: 'Requests that were answered with the first answer of their Idempotency-Key.',
+      registers,
+    }),
+    eventStreams: new Gauge({ name: 'sluice_event_streams', help: 'Open streams of /events.', registers }),
 
-export type Metrics = ReturnType<typeof createMetrics>
+    outcomes: new Counter({
+      name: 'sluice_transaction_outcomes_total',
+      help: 'Transactions that became final on this server, by their final state.',
+      labelNames: [...onNetwork, 'kind', 'state'],
+      registers,
+    }),
+    inclusion: new Histogram({
+      name: 'sluice_transaction_inclusion_seconds',
+      help: 'Time from the request to the block, for transactions that were mined.',
+      labelNames: onNetwork,
+      buckets: [0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 300, 900, 3600],
+      registers,
+    }),
+    replacements: new Counter({
+      name: 'sluice_transaction_replacements_total',
+      help: 'Transactions signed to replace another one on its nonce: at higher fees (bump), or without effect (cancel).',
+      labelNames: [...onNetwork, 'by'],
+      registers,
+    }),
+    gapsFilled: new Counter({
+      name: 'sluice_nonce_gaps_filled_total',
+      help: 'Nonce gaps below pending transactions that were filled with an empty transfer.',
+      labelNames: onNetwork,
+      registers,
+    }),
+    reorganisations: new Counter({
+      name: 'sluice_transaction_reorganisations_total',
+      help: 'Transactions that a reorganisation removed from their block.',
+      labelNames: onNetwork,
+      registers,
+    }),
+    journalSeconds: new Histogram({
+      name: 'sluice_journal_seconds',
+      help: 'Time until a write to the journal was durable.',
+      labelNames: ['operation'],
+      buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      registers,
+    }),
+    journalFailures: new Counter({
+      name: 'sluice_journal_failures_total',
+      help: 'Failed writes to the journal: the store failed (unavailable), its answer was lost (uncertain), or another server owns the nonce queue now (superseded).',
+      labelNames: ['operation', 'reason'],
+      registers,
+    }),
+    queueChanges: new Counter({
+      name: 'sluice_lane_changes_total',
+      help: 'Leases of nonce queues that this server took from nobody or a dead server (taken), received from another one (received) or gave away (given).',
+      labelNames: ['change'],
+      registers,
+    }),
 
-/** Plugin states are read when they are asked for. */
-export function measureDirectory({ registry }: Pick<Metrics, 'registry'>, directory: Pick<Directory, 'plugins'>): void {
-  const gauge = new Gauge({
-    name: 'sluice_plugin_state',
-    help: '1 for the state that each plugin is in.',
-    labelNames: ['plugin', 'kind', 'state'],
-    registers: [],
-    collect() {
-      this.reset()
-      for (const { name, kind, state, starting } of directory.plugins) {
-        const shown = state === 'loaded' && starting && starting().length > 0 ? 'starting' : state
-        this.set({ plugin: name, kind, state: shown }, 1)
-      }
-    },
-  })
-  registry.registerMetric(gauge)
-}
-
-/** Whether the store can be written is tried when it is asked for. */
-export function measureStore({ registry }: Pick<Metrics, 'registry'>, store: Pick<Store, 'failing'>): void {
-  const gauge = new Gauge({
-    name: 'sluice_store_up',
-    help: '1 while the store can be written; 0 while it cannot, and no transaction is made.',
-    registers: [],
-    async collect() {
-      const failing = await withinDeadline(store.failing()).catch(() => 'it failed to say')
-      this.set(failing === undefined ? 1 : 0)
-    },
-  })
-  registry.registerMetric(gauge)
-}
-
-type NodeState = ReturnType<NonNullable<NetworkEntry['impl']['nodes']>>[number]
-
-const labelNames = ['chain', 'network', 'node'] as const
-
-/** What is known of each RPC node, by its URL without secrets: read when it is asked for, and no node is asked. */
-export function measureNodes({ registry }: Pick<Metrics, 'registry'>, directory: Pick<Directory, 'networks'>): void {
-  const gauge = (name: string, help: string, of: (node: NodeState) => number | undefined) =>
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [],
-      collect() {
-        this.reset()
-        for (const { node, ...labels } of nodesOf(directory)) {
-          const value = of(node)
-          if (Number.isFinite(value)) this.set({ ...labels, node: node.url }, Number(value))
-        }
-      },
-    })
-  const states = new Gauge({
-    name: 'sluice_node_state',
-    help: '1 for the state that each node is in: good, or why another is preferred.',
-    labelNames: [...labelNames, 'state'],
-    registers: [],
-    collect() {
-      this.reset()
-      for (const { node, ...labels } of nodesOf(directory)) this.set({ ...labels, node: node.url, state: node.state }, 1)
-    },
-  })
-  for (const each of [
-    states,
-    gauge('sluice_node_in_use', '1 for the node that is asked now.', ({ inUse }) => Number(inUse)),
-    gauge('sluice_node_lag_blocks', 'How far a node is behind the best of the others.', ({ lagBlocks }) => lagBlocks),
-    gauge('sluice_node_latency_seconds', 'How long a node takes to answer, over the last requests.', ({ latencyMs }) =>
-      latencyMs === undefined ? undefined : latencyMs / 1000,
-    ),
-    gauge('sluice_node_error_ratio', 'Share of the last requests that a node failed, from 0 to 1.', ({ errorRate }) => errorRate),
-  ])
-    registry.registerMetric(each)
-}
-
-function nodesOf({ networks }: Pick<Directory, 'networks'>): { chain: string; network: string; node: NodeState }[] {
-  return networks.flatMap(({ chain, network, impl }) => {
-    try {
-      return (impl.nodes?.() ?? []).map((node) => ({ chain, network, node }))
-    } catch {
-      // A plugin that cannot tell its nodes must not take all the other figures away.
-      return []
-    }
-  })
-}
-
-const site = ['chain', 'network', 'connector'] as const
-
-/** What is counted of the state in memory where it happens. */
-export function liveStateMetrics(registry: Registry) {
-  const registers = [registry]
-  return {
     marketUpdates: new Counter({
       name: 'sluice_market_updates_total',
-      help: 'Changes of states in memory: pools and books.',
-      labelNames: site,
+      help: 'Updates of states in memory: pools and books.',
+      labelNames: onConnector,
       registers,
     }),
     marketTroubles: new Counter({
       name: 'sluice_market_troubles_total',
-      help: 'What went wrong with state in memory: a gap, a loss, a reload, a reorganisation, a defect of the connector.',
-      labelNames: [...site, 'trouble'],
+      help: 'Trouble with states in memory: gap, lost, reload, reorganisation, or a defect of the connector.',
+      labelNames: [...onConnector, 'trouble'],
       registers,
     }),
     marketChecks: new Counter({
       name: 'sluice_market_checks_total',
-      help: 'Samples of the state in memory that were compared with the chain or the exchange. A different one is a defect.',
-      labelNames: [...site, 'outcome'],
+      help: 'Samples of states in memory that were compared with the chain or the exchange. A different one is a defect.',
+      labelNames: [...onConnector, 'outcome'],
       registers,
     }),
   }
 }
 
-/** What a network is as a whole belongs to no connector. */
+/** Counts live state. What concerns a network as a whole has an empty connector. */
 export function liveStateCounters({ marketUpdates, marketTroubles, marketChecks, pluginFaults }: Metrics): LiveStateCounters {
   const labels = ({ chain, network, connector = '' }: { chain: string; network: string; connector?: string }) => ({
     chain,
@@ -164,69 +130,54 @@ export function liveStateCounters({ marketUpdates, marketTroubles, marketChecks,
     connector,
   })
   return {
-    update: (place, count) => marketUpdates.inc(labels(place), count),
-    check: (place, outcome) => marketChecks.inc({ ...labels(place), outcome }),
-    trouble(place, trouble) {
-      marketTroubles.inc({ ...labels(place), trouble })
-      if (trouble === 'defect' && place.connector !== undefined) pluginFaults.inc({ plugin: place.connector })
+    update: (subject, count) => marketUpdates.inc(labels(subject), count),
+    check: (subject, outcome) => marketChecks.inc({ ...labels(subject), outcome }),
+    trouble(subject, trouble) {
+      marketTroubles.inc({ ...labels(subject), trouble })
+      if (trouble === 'defect' && subject.connector !== undefined) pluginFaults.inc({ plugin: subject.connector })
     },
   }
 }
 
-interface MeasuredLiveState {
-  books: Pick<LiveState['books'], 'size'>
-  following: Pick<LiveState['following'], 'all'>
+/** Counts the changes of transactions: called with every entry that was written, and the one before it. */
+export function countChanges(metrics: Metrics): (entry: Entry, before?: Entry) => void {
+  return (entry, before) => {
+    const labels = { chain: entry.chain, network: entry.network }
+    if (before === undefined) {
+      if (entry.kind === 'cancel') metrics.replacements.inc({ ...labels, by: 'cancel' })
+      if (entry.kind === 'fill') metrics.gapsFilled.inc(labels)
+      return
+    }
+    // The first attempt replaces nothing.
+    const bumps = entry.attempts.length - Math.max(1, before.attempts.length)
+    if (bumps > 0) metrics.replacements.inc({ ...labels, by: 'bump' }, bumps)
+    if (before.state === 'MINED' && entry.state === 'BROADCAST') metrics.reorganisations.inc(labels)
+    if (entry.landed && !before.landed) metrics.inclusion.observe(labels, (entry.updatedAt - entry.createdAt) / 1000)
+    if (isFinal(entry) && !isFinal(before)) metrics.outcomes.inc({ ...labels, kind: entry.kind, state: entry.state })
+  }
 }
 
-/** How much is kept, and how far it is: read when it is asked for. */
-export function measureLiveState({ registry }: Pick<Metrics, 'registry'>, { books, following }: MeasuredLiveState): void {
-  const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge) => void) =>
-    registry.registerMetric(
-      new Gauge({
-        name,
-        help,
-        labelNames,
-        registers: [],
-        collect() {
-          this.reset()
-          collect(this)
-        },
-      }),
-    )
-  gauge('sluice_market_books', 'Order books that are kept in memory.', [], (each) => each.set(books.size))
-  gauge('sluice_market_followed', 'States of a chain that are kept in memory.', ['chain', 'network'], (each) => {
-    for (const { chain, network, synchroniser } of following.all()) each.set({ chain, network }, synchroniser.size)
-  })
-  gauge('sluice_market_block', 'The block that what is kept of a chain is after.', ['chain', 'network'], (each) => {
-    for (const { chain, network, synchroniser } of following.all())
-      if (synchroniser.tip) each.set({ chain, network }, Number(synchroniser.tip.number))
-  })
-  gauge('sluice_market_block_age_seconds', 'How long ago that block was made, by its own time.', ['chain', 'network'], (each) => {
-    for (const { chain, network, synchroniser } of following.all())
-      if (synchroniser.tip) each.set({ chain, network }, Date.now() / 1000 - synchroniser.tip.timestamp)
-  })
-  const cutOff = '1 while the nodes do not say what happened in blocks: the chain is asked for every quote.'
-  gauge('sluice_market_cut_off', cutOff, ['chain', 'network'], (each) => {
-    for (const { chain, network, synchroniser } of following.all()) each.set({ chain, network }, synchroniser.isCutOff ? 1 : 0)
-  })
+/** The same journal, measuring its writes. */
+export function observeJournal(journal: Journal, { journalSeconds, journalFailures }: Metrics): Journal {
+  async function timed<T>(operation: 'open' | 'write', work: () => Promise<T>): Promise<T> {
+    const stopTimer = journalSeconds.startTimer({ operation })
+    try {
+      const result = await work()
+      stopTimer()
+      return result
+    } catch (error) {
+      journalFailures.inc({ operation, reason: failureReason(error) })
+      throw error
+    }
+  }
+  return {
+    ...journal,
+    open: (...args) => timed('open', () => journal.open(...args)),
+    write: (...args) => timed('write', () => journal.write(...args)),
+  }
 }
 
-/** Counted where they are given, which is too often for a counter with labels. */
-export function measureQuotes({ registry }: Pick<Metrics, 'registry'>, directory: Pick<Directory, 'networks' | 'venuesOn'>): void {
-  const quotes = new Counter({
-    name: 'sluice_quotes_total',
-    help: 'Quotes of pools, from memory and asked of the chain.',
-    labelNames: [...site, 'source'],
-    registers: [],
-    collect() {
-      this.reset()
-      for (const { chain, network } of directory.networks)
-        for (const {
-          connector,
-          recentQuotes: { counts: given },
-        } of directory.venuesOn(chain, network))
-          for (const [source, count] of Object.entries(given)) if (count > 0) this.inc({ chain, network, connector, source }, count)
-    },
-  })
-  registry.registerMetric(quotes)
+function failureReason(error: unknown): string {
+  if (error instanceof StoreUnavailable) return error.uncertain ? 'uncertain' : 'unavailable'
+  return error instanceof OwnershipLost ? 'superseded' : 'defect'
 }

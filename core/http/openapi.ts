@@ -3,20 +3,23 @@ import { STATUS_CODES } from 'node:http'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import Router from '@koa/router'
-import { endpoints, errorsOf, errorTable, eventsEndpoint, interfaceVersion, type Endpoint } from '../api/index.ts'
+import { errorsOf, type Endpoint } from '../api/endpoint.ts'
+import { endpoints, eventsEndpoint, interfaceVersion } from '../api/index.ts'
 import { tradingVerbs } from '../contracts/index.ts'
+import { errorTable } from '../errors.ts'
 import type { Registry } from '../handlers/registry.ts'
 import { alsoPosts } from './routes.ts'
 
 type Schema = Record<string, unknown>
 
+/** Keywords that only our reader of fields knows. */
 const ownKeywords: ReadonlySet<string> = new Set(['expects', 'acceptsNumber', 'apart'])
 
-/** OpenAPI 3.1 of exactly what is loaded. */
-export function openapi(directory: Registry): object {
+/** The OpenAPI 3.1 document of the endpoints that the loaded plugins can answer. */
+export function openapi(registry: Registry): object {
   const served = [...endpoints, eventsEndpoint]
-    .filter((each) => isServed(each, directory))
-    .map((each) => ({ ...each, request: named(each.request, directory) }))
+    .filter((each) => isServed(each, registry))
+    .map((each) => ({ ...each, request: withExamples(each.request, registry) }))
   const paths: Record<string, Record<string, unknown>> = {}
   for (const each of served) {
     const path = (paths[each.path] ??= {})
@@ -40,7 +43,7 @@ export function openapi(directory: Registry): object {
   }
 }
 
-/** Whether something that is loaded can answer it. */
+/** Whether a loaded plugin can answer the endpoint. */
 function isServed({ set }: Endpoint, { plugins, networks }: Registry): boolean {
   if (set === 'EVM') return networks.some(({ impl }) => impl.evm !== undefined)
   if (set === 'altchain') return networks.some(({ impl }) => impl.altchain !== undefined)
@@ -48,8 +51,8 @@ function isServed({ set }: Endpoint, { plugins, networks }: Registry): boolean {
   return true
 }
 
-/** The request with the names that are there to be asked for. */
-function named<R extends Endpoint['request']>(request: R, { plugins, networks }: Registry): R {
+/** The request with the names of the loaded chains, networks and connectors as examples. */
+function withExamples<R extends Endpoint['request']>(request: R, { plugins, networks }: Registry): R {
   const connectors = plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded').map(({ name }) => name)
   const names: Readonly<Record<string, readonly string[]>> = {
     chain: [...new Set(networks.map(({ chain }) => chain))],
@@ -72,29 +75,28 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
   const { name, set, summary, request, permission } = endpoint
   const isStream = name === eventsEndpoint.name
   const ref = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
-  // A DELETE has its fields in the query or in a body, so that neither must be there.
+  // The fields of a DELETE are in the query or in a body, so that neither is required.
   const inQuery = { GET: request.required ?? [], DELETE: [], POST: undefined }[method]
   const parameters = inQuery ? queryParameters(request.properties, inQuery) : []
-  const content = { 'application/json': { schema: ref(`${name}Request`) } }
   return {
     operationId: method === endpoint.method ? name : `${name}Post`,
     tags: [set],
     summary,
     ...(permission && { description: `Needs the permission \`${permission}\`.` }),
     parameters: [...parameters, ...(endpoint.acts ? [idempotencyKey] : []), ...(isStream ? [lastEventId] : [])],
-    ...(method !== 'GET' && { requestBody: { required: method === 'POST', content } }),
+    ...(method !== 'GET' && { requestBody: { required: method === 'POST', content: json(ref(`${name}Request`)) } }),
     responses: {
       200: isStream
         ? { description: 'Events; the schema is that of their data.', content: { 'text/event-stream': { schema: ref(`${name}Response`) } } }
-        : { description: 'OK', content: { 'application/json': { schema: ref(`${name}Response`) } } },
-      ...(name === 'HealthReady' && {
-        503: { description: 'Not ready', content: { 'application/json': { schema: ref(`${name}Response`) } } },
-      }),
+        : { description: 'OK', content: json(ref(`${name}Response`)) },
+      ...(name === 'HealthReady' && { 503: { description: 'Not ready', content: json(ref(`${name}Response`)) } }),
       ...errorResponses(endpoint, ref('Error')),
       ...(method !== 'GET' && bodyResponses(ref('Error'))),
     },
   }
 }
+
+const json = (schema: object) => ({ 'application/json': { schema } })
 
 const queryParameters = (properties: object, required: readonly string[]) =>
   Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema: plain(schema) }))
@@ -102,36 +104,36 @@ const queryParameters = (properties: object, required: readonly string[]) =>
 const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'The same key with the same request gives the first answer again.',
+  description: 'A repeated request with the same key gets the first answer again.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
 const lastEventId = {
   name: 'Last-Event-ID',
   in: 'header',
-  description: 'The id of the last event that arrived: the stream begins after it.',
+  description: 'The id of the last event that was received. The stream begins after it.',
   schema: plain(eventsEndpoint.request.properties.lastEventId),
 }
 
 function errorResponses(endpoint: Endpoint, schema: object): Record<string, object> {
-  const names = errorsOf(endpoint)
-  const statuses = [...new Set(names.map((name) => errorTable[name].http))]
+  const errors = errorsOf(endpoint)
+  const statuses = [...new Set(errors.map((name) => errorTable[name].http))]
   return Object.fromEntries(
     statuses.map((status) => {
-      const here = names.filter((name) => errorTable[name].http === status).map((name) => `${errorTable[name].code} ${name}`)
-      return [status, { description: `${STATUS_CODES[status]}: ${here.join(', ')}`, content: { 'application/json': { schema } } }]
+      const here = errors.filter((name) => errorTable[name].http === status).map((name) => `${errorTable[name].code} ${name}`)
+      return [status, { description: `${STATUS_CODES[status]}: ${here.join(', ')}`, content: json(schema) }]
     }),
   )
 }
 
-/** What only a body can be refused for. */
+/** Errors that only a body can cause. */
 const bodyResponses = (schema: object): Record<string, object> =>
   Object.fromEntries(
     [413, 415].map((status) => [
       status,
       {
         description: `${STATUS_CODES[status]}: ${errorTable.INCOMPLETE_PARAMS.code} INCOMPLETE_PARAMS`,
-        content: { 'application/json': { schema } },
+        content: json(schema),
       },
     ]),
   )
@@ -149,7 +151,7 @@ const errorSchema = {
   required: ['errorCode', 'name', 'message', 'httpErrorCode', 'requestId'],
 }
 
-/** JSON Schema without the keywords that only our reader knows. */
+/** JSON Schema without our own keywords. */
 function plain(schema: unknown): Schema {
   return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (ownKeywords.has(key) ? undefined : value)))
 }
@@ -169,7 +171,7 @@ const page = `<!doctype html>
 `
 const start = "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, docExpansion: 'list', validatorUrl: null })\n"
 
-/** A page to read the OpenAPI document, from files of the package swagger-ui-dist. */
+/** The page /docs, which shows the OpenAPI document by the package swagger-ui-dist. */
 export function docsPage<State>(): Router<State> {
   const folder = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
   const router = new Router<State>({ sensitive: true, strict: true })

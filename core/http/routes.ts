@@ -1,71 +1,74 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import fastJsonStringify from 'fast-json-stringify'
 import type Koa from 'koa'
-import { badFields, endpoints, type AnyEndpoint, type Endpoint, SluiceError } from '../api/index.ts'
+import type { Endpoint } from '../api/endpoint.ts'
+import { endpoints, type AnyEndpoint } from '../api/index.ts'
 import type { Settings } from '../config/settings.ts'
+import { badFields, SluiceError } from '../errors.ts'
 import { requirePermission, requireWallet } from '../handlers/caller.ts'
-import { type Services, type Handler, type Handlers, after } from '../handlers/context.ts'
-import type { FieldsReader } from '../handlers/read-fields.ts'
-import { readIdempotencyKey, type Idempotency, type Answer } from '../transactions/idempotency.ts'
+import { after, type Handler, type Handlers, type Services } from '../handlers/context.ts'
+import { fieldsReader } from '../handlers/read-fields.ts'
+import { isObject } from '../json.ts'
+import { readIdempotencyKey, type Answer, type Idempotency } from '../transactions/idempotency.ts'
 import type { KeyClaim } from '../transactions/journal/journal.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
-import { responseHeaders, type RequestState, cachedQueryReader, requestReader } from './request.ts'
-import { isObject } from '../json.ts'
+import { cachedQueryReader, responseHeaders, type RequestState } from './request.ts'
 
 export interface RouteParts {
   services: Services
-  verbs: Handlers
+  handlers: Handlers
   idempotency: Idempotency
   settings: Pick<Settings, 'server'>
 }
 
-/** Reading endpoints of chains and exchanges take the same fields as a JSON body too. */
+/** Endpoints of chains and exchanges that read take their fields as a JSON body of a POST too. */
 export const alsoPosts = ({ method, set, path }: Endpoint) =>
   method === 'GET' && set !== 'Service' && !endpoints.some((each) => each.method === 'POST' && each.path === path)
 
 type Fields = Record<string, unknown>
 
-/** Answers a request of one endpoint. */
-type EndpointHandler = (ctx: Koa.ParameterizedContext<RequestState>) => void | Promise<void>
+type RequestContext = Koa.ParameterizedContext<RequestState>
+type Route = (ctx: RequestContext) => void | Promise<void>
 
-/** One loop over the endpoints makes routes, validators and serializers. Gives who answers a request of a method and path. */
-export function routes(parts: RouteParts): (method: string, path: string) => EndpointHandler | undefined {
-  const byMethod = new Map<string, Map<string, EndpointHandler>>()
+/** Makes a route of every endpoint, with its validator and serializer. Returns the route of a method and path. */
+export function createRoutes(parts: RouteParts): (method: string, path: string) => Route | undefined {
+  const byMethod = new Map<string, Map<string, Route>>()
   const send = createResponseBatcher()
   for (const endpoint of endpoints) {
-    const answer = handler(endpoint, parts, send)
+    const route = createRoute(endpoint, parts, send)
     const methods = [endpoint.method, ...(endpoint.method === 'GET' ? ['HEAD'] : []), ...(alsoPosts(endpoint) ? ['POST'] : [])]
     for (const method of methods) {
-      const byPath = byMethod.get(method) ?? new Map<string, EndpointHandler>()
-      byMethod.set(method, byPath.set(endpoint.path, answer))
+      const byPath = byMethod.get(method) ?? new Map<string, Route>()
+      byMethod.set(method, byPath.set(endpoint.path, route))
     }
   }
   return (method, path) => byMethod.get(method)?.get(path)
 }
 
-function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings }: RouteParts, send: ResponseBatcher): EndpointHandler {
-  const { permission, wallet, acts, on, path } = endpoint as Endpoint
-  const read = requestReader(endpoint)
-  const readSearch = cachedQueryReader(read)
-  // Compiled when it is first used, as the reader's schema is.
+function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, settings }: RouteParts, send: ResponseBatcher): Route {
+  const { permission, wallet, acts, on, path, request: schema, response } = endpoint as Endpoint
+  const readFields = fieldsReader(schema)
+  const readSearch = cachedQueryReader(readFields)
+  // Compiled with the first answer, as the validator is with the first request.
   let serialize: ((answer: object) => string) | undefined
-  // The verb of this very endpoint: what the reader has checked is its request, what the lookup gives is its context.
-  const verb = verbs[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Handler<'Status'>>
+  // The handler of this very endpoint: its request is what the reader has checked, its context what the lookup returns.
+  const handler = handlers[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Handler<'Status'>>
   const lookUp = lookupOf(on, services)
-  const isEnveloped = hasEnvelope(endpoint)
+  const isEnveloped = 'properties' in response && isObject(response.properties) && 'latency' in response.properties
   const { requestTimeoutSeconds } = settings.server
 
   return (ctx) => {
     const { caller, requestId, startedAt } = ctx.state
     ctx.state.route = path
     if (permission) requirePermission(caller, permission)
-    const request = ctx.req.method === 'POST' ? read(bodyOf(ctx), 'body') : readEither(ctx, read, readSearch)
-    // Only registered names: a label must not be of the caller's making.
+    const request = readRequest(ctx)
+    // Only registered names become a label of metrics.
     if (typeof request.connector === 'string' && services.registry.hasConnector(request.connector)) ctx.state.connector = request.connector
-    if (wallet) for (const named of [request.address, request.wallet_address]) if (typeof named === 'string') requireWallet(caller, named)
+    if (wallet)
+      for (const address of [request.address, request.wallet_address]) if (typeof address === 'string') requireWallet(caller, address)
     const key = acts ? readIdempotencyKey(ctx.headers['idempotency-key']) : undefined
     const deadline = createDeadline(requestTimeoutSeconds)
-    const call = {
+    const context = {
       services,
       caller,
       requestId,
@@ -74,17 +77,20 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
       },
     }
     if (key === undefined) {
-      const answered = deadline.bound(() => after(lookUp(request), (on) => verb(request, Object.assign(call, on))))
+      const answered = deadline.bound(() => after(lookUp(request), (target) => handler(request, Object.assign(context, target))))
       return after<object, void>(answered, (answer) => reply(ctx, send, render(answer, request, startedAt)))
     }
 
-    /** What is journaled with signed bytes is what the caller gets, to the byte. */
+    /** The caller gets exactly the bytes that are journaled with the signed transaction. */
     const act = async (claim: KeyClaim, tag: string) => {
       const signed: { answer?: Answer; isKept: boolean } = { isKept: false }
-      const answerOf = (answer: object) => (signed.answer = render(answer, request, startedAt))
-      const kept = () => void (signed.isKept = true)
-      const keyed: IdempotencyContext = { claim, tag, answerOf, onRecorded: kept }
-      const answer: object = await verb(request, { ...call, keyed, ...(await lookUp(request)) })
+      const keyed: IdempotencyContext = {
+        claim,
+        tag,
+        answerOf: (answer) => (signed.answer = render(answer, request, startedAt)),
+        onRecorded: () => void (signed.isKept = true),
+      }
+      const answer: object = await handler(request, { ...context, keyed, ...(await lookUp(request)) })
       const { isKept } = signed
       return { answer: (isKept && signed.answer) || render(answer, request, startedAt), isKept }
     }
@@ -93,15 +99,51 @@ function handler(endpoint: AnyEndpoint, { services, verbs, idempotency, settings
     return after<Answer, void>(acted, (answer) => reply(ctx, send, answer))
   }
 
+  /** The fields of a POST are in its body; those of GET and DELETE in the query, or else in a body. */
+  function readRequest(ctx: RequestContext): Fields {
+    const body = bodyOf(ctx)
+    if (ctx.req.method === 'POST') return readFields(body, 'body')
+    if (Object.keys(body).length === 0) return readSearch(ctx.querystring)
+    if (ctx.querystring === '') return readFields(body, 'body')
+    throw badFields([{ field: 'body', problem: `comes together with a query: write the fields of a ${ctx.method} in one of them` }])
+  }
+
   function render(answer: object, { network }: Fields, startedAt: number): Answer {
     const shown = isEnveloped ? { timestamp: Date.now(), ...answer, network, latency: secondsSince(startedAt) } : answer
-    serialize ??= fastJsonStringify(JSON.parse(JSON.stringify(endpoint.response)))
-    return { status: statusOf(answer), body: serialize(shown) }
+    serialize ??= fastJsonStringify(JSON.parse(JSON.stringify(response)))
+    // Health endpoints answer 503 and name the failing part.
+    return { status: 'status' in answer && answer.status === 'failing' ? 503 : 200, body: serialize(shown) }
   }
 }
 
-/** Past Koa's own way to an answer: all that it would look into is known here. */
-function reply(ctx: Koa.ParameterizedContext<RequestState>, send: ResponseBatcher, { status, body }: Answer): void {
+const emptyBody: Fields = Object.freeze({})
+
+const bodyOf = (ctx: Koa.Context): Fields => {
+  const body: unknown = ctx.request.body
+  return isObject(body) ? body : emptyBody
+}
+
+/** Finds the network and the connector that a request names. */
+function lookupOf(on: Endpoint['on'], { registry }: Services) {
+  const find = (chain: string, network: string, connector: string): object => {
+    if (on === 'chain') return { network: registry.network(chain, network) }
+    // The connector first: if both are unknown, its name is the more helpful error.
+    const venue = registry.venue(connector, chain, network)
+    return { venue, network: registry.network(chain, network) }
+  }
+  return (request: Fields): object | Promise<object> => {
+    if (on === 'service') return {}
+    const [chain, network, connector] = [String(request.chain), String(request.network), String(request.connector)]
+    const waking = registry.wake(chain, network, on === 'chain' ? undefined : connector)
+    return waking ? waking.then(() => find(chain, network, connector)) : find(chain, network, connector)
+  }
+}
+
+/** Rounded to microseconds: further digits are noise of the clock. */
+const secondsSince = (startedAtMs: number) => Math.round((performance.now() - startedAtMs) * 1000) / 1e6
+
+/** Replies without Koa's own handling of bodies, which would look into what is known here. */
+function reply(ctx: RequestContext, send: ResponseBatcher, { status, body }: Answer): void {
   ctx.respond = false
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
@@ -111,77 +153,38 @@ function reply(ctx: Koa.ParameterizedContext<RequestState>, send: ResponseBatche
   send(ctx.res, status, headers, body)
 }
 
-function lookupOf(on: Endpoint['on'], { registry: directory }: Services) {
-  const find = (chain: string, network: string, connector: string): object => {
-    if (on === 'chain') return { network: directory.network(chain, network) }
-    // The connector first: a name that is unknown is the better thing to be told.
-    const venue = directory.venue(connector, chain, network)
-    return { venue, network: directory.network(chain, network) }
-  }
-  return (request: Fields): object | Promise<object> => {
-    if (on === 'service') return {}
-    const [chain, network, connector] = [String(request.chain), String(request.network), String(request.connector)]
-    const waking = directory.wake(chain, network, on === 'chain' ? undefined : connector)
-    return waking ? waking.then(() => find(chain, network, connector)) : find(chain, network, connector)
-  }
-}
-
-/** GET and DELETE have their fields in the query, or else in a body. */
-function readEither<T>(ctx: Koa.Context, read: FieldsReader<T>, readSearch: (search: string) => T): T {
-  const body = bodyOf(ctx)
-  if (body === nothing || Object.keys(body).length === 0) return readSearch(ctx.querystring)
-  if (ctx.querystring === '') return read(body, 'body')
-  throw badFields([{ field: 'body', problem: `is beside a query: write the fields of a ${ctx.method} in one of them` }])
-}
-
-const nothing: Record<string, unknown> = Object.freeze({})
-
-const bodyOf = (ctx: Koa.Context): Record<string, unknown> => {
-  const body: unknown = ctx.request.body
-  return isObject(body) ? body : nothing
-}
-
-const hasEnvelope = ({ response }: Endpoint) =>
-  'properties' in response && isObject(response.properties) && 'latency' in response.properties
-
-/** To the microsecond: more digits are the clock's noise. */
-const secondsSince = (startedAtMs: number) => Math.round((performance.now() - startedAtMs) * 1000) / 1e6
-
-/** Health endpoints answer 503 with the failing part named. */
-const statusOf = (answer: object) => ('status' in answer && answer.status === 'failing' ? 503 : 200)
-
-/** Whoever does the work sees the signal too, and knows better what became of it: it gets this long to say so. */
+/** When the time is over the handler sees the signal too and knows better what happened: it gets so long to say so. */
 const graceMs = 100
 
-/** The time of one request. It begins when somebody first waits for something: what is answered at once needs no timer. */
+/** The time limit of one request. Its timer starts when something is first waited for: what is answered at once needs none. */
 interface Deadline {
   /** Aborted when the time is over. */
   readonly signal: AbortSignal
-  /** The work's outcome, at once where it is there; TIMEOUT when the time is over, and the work itself goes on to its own end. */
+  /** Returns what the work returns, at once if it can. @throws SluiceError TIMEOUT when the time is over; the work goes on */
   bound<T>(work: () => T | Promise<T>): T | Promise<T>
 }
 
 export function createDeadline(seconds: number): Deadline {
-  let over: AbortController | undefined
+  let controller: AbortController | undefined
   let timer: NodeJS.Timeout | undefined
 
   return {
     get signal() {
-      if (over) return over.signal
-      const begun = new AbortController()
-      over = begun
-      timer = setTimeout(() => begun.abort(), seconds * 1000)
-      return begun.signal
+      if (controller) return controller.signal
+      const started = new AbortController()
+      controller = started
+      timer = setTimeout(() => started.abort(), seconds * 1000)
+      return started.signal
     },
     bound(work) {
-      // Its timer ends with the work: thousands of requests a second must not leave theirs behind.
-      let waits = false
+      // The timer ends with the work: thousands of requests a second must not leave theirs behind.
+      let isPending = false
       try {
         const outcome = work()
-        waits = outcome instanceof Promise
+        isPending = outcome instanceof Promise
         return outcome instanceof Promise ? inTime(outcome, this.signal, seconds).finally(() => clearTimeout(timer)) : outcome
       } finally {
-        if (!waits) clearTimeout(timer)
+        if (!isPending) clearTimeout(timer)
       }
     },
   }
@@ -192,7 +195,7 @@ async function inTime<T>(work: Promise<T>, signal: AbortSignal, seconds: number)
   const late = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => (graceTimer = setTimeout(() => reject(timeout(seconds)), graceMs)), { once: true })
   })
-  // Whoever loses the race must not become an unhandled rejection.
+  // A failure after the timeout must not be an unhandled rejection.
   work.catch(() => {})
   try {
     return await Promise.race([work, late])
@@ -207,8 +210,8 @@ const timeout = (seconds: number) =>
     `No answer within ${seconds} s (server.requestTimeoutSeconds). If the request was to make a transaction, GET /transactions?requestId=… with the requestId of this answer shows it, and the same request with the same Idempotency-Key gives its answer.`,
   )
 
-/** An answer that comes this much later than the first that waits does not wait for the end of the turn. */
-const mostMs = 1
+/** Sets the status at once, and writes the response together with the others of the same turn of the event loop. */
+type ResponseBatcher = (response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string) => void
 
 interface PendingResponse {
   readonly response: ServerResponse
@@ -216,22 +219,22 @@ interface PendingResponse {
   readonly body: string
 }
 
-/** Takes the status of an answer at once, and writes it with the others of the same turn of the event loop. */
-type ResponseBatcher = (response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string) => void
+/** A batch is sent before the end of the turn if its first response has waited so long. */
+const maxBatchMs = 1
 
 /**
- * Whoever waits for an answer sleeps, and to wake somebody can cost more than to make the answer: where several are made in a turn of the
- * event loop, the writes come together at its end, when the first of those who are woken are still awake for the last.
+ * A caller that waits is asleep, and waking it can cost more than the answer did. Responses of one turn are written together at its end, when
+ * the first process that was woken is still awake for the last.
  */
 export function createResponseBatcher(): ResponseBatcher {
-  let waiting: PendingResponse[] = []
+  let pending: PendingResponse[] = []
   let firstAt = 0
 
   function send(): void {
-    const due = waiting
-    waiting = []
-    for (const { response, headers, body } of due) {
-      // What failed meanwhile has had its answer.
+    const batch = pending
+    pending = []
+    for (const { response, headers, body } of batch) {
+      // A request that failed meanwhile has its answer.
       if (response.headersSent) continue
       response.writeHead(response.statusCode, headers).end(body)
     }
@@ -239,10 +242,10 @@ export function createResponseBatcher(): ResponseBatcher {
 
   return (response, status, headers, body) => {
     response.statusCode = status
-    waiting.push({ response, headers, body })
-    if (waiting.length === 1) {
+    pending.push({ response, headers, body })
+    if (pending.length === 1) {
       firstAt = performance.now()
       setImmediate(send)
-    } else if (performance.now() - firstAt > mostMs) send()
+    } else if (performance.now() - firstAt > maxBatchMs) send()
   }
 }

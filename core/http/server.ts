@@ -1,41 +1,41 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES, type IncomingMessage, type Server as ServerInRefuseMalformed, type ServerResponse } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
-import { SluiceError } from '../api/index.ts'
 import { StartError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
+import { SluiceError } from '../errors.ts'
 import { createTlsServer } from '../tls/tls-server.ts'
-import { type App, errorBody } from './app.ts'
+import { errorBody, type App } from './app.ts'
 
 interface Listener {
   url: string
-  /** Takes no new connection, lets requests under way end within the time, then cuts what is left. */
+  /** Accepts no new connection, lets requests in flight end within the time, then closes what is left. */
   stop(withinMs: number): Promise<void>
 }
 
-const pollMs = 50
-/** For queries of a thousand token addresses. */
-const mostHeaderBytes = 64 * 1024
-/** For whoever sends a request byte by byte; one that arrived has its own, server.requestTimeoutSeconds. */
+const idlePollMs = 50
+/** Enough for a query of a thousand token addresses. */
+const maxHeaderBytes = 64 * 1024
+/** For clients that send a request byte by byte. A request that has arrived has server.requestTimeoutSeconds. */
 const arrivalMs = 60_000
 
-/** The one door: HTTPS with mutual TLS. */
+/** Listens for HTTPS with mutual TLS. @throws StartError if the port cannot be used */
 export async function listen(app: App, { server: { host, port }, ssl }: Settings, log: Logger): Promise<Listener> {
   const answer = app.callback()
   const server = await createTlsServer(
     {
       certsDir: ssl.certsDir,
       log,
-      http: { keepAliveTimeout: 60_000, maxHeaderSize: mostHeaderBytes, headersTimeout: arrivalMs, requestTimeout: arrivalMs },
+      http: { keepAliveTimeout: 60_000, maxHeaderSize: maxHeaderBytes, headersTimeout: arrivalMs, requestTimeout: arrivalMs },
     },
     (request, response) => answer(request, response),
   )
-  refuseMalformed(server, mostHeaderBytes)
+  refuseMalformed(server)
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(refusal(error, host, port))))
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(listenError(error, host, port))))
     server.listen(port, host, resolve)
   })
   const connections = connectionsOf(server)
@@ -45,18 +45,18 @@ export async function listen(app: App, { server: { host, port }, ssl }: Settings
     async stop(withinMs) {
       const closed = new Promise((resolve) => server.close(resolve))
       app.endStreams()
-      // A kept-alive connection is idle only once its answer is out.
-      const idle = setInterval(() => server.closeIdleConnections(), pollMs)
+      // A kept-alive connection becomes idle only after its answer is written.
+      const closeIdle = setInterval(() => server.closeIdleConnections(), idlePollMs)
       server.closeIdleConnections()
-      const cut = setTimeout(() => connections.forEach((socket) => socket.destroy()), withinMs)
+      const closeAll = setTimeout(() => connections.forEach((socket) => socket.destroy()), withinMs)
       await closed
-      clearInterval(idle)
-      clearTimeout(cut)
+      clearInterval(closeIdle)
+      clearTimeout(closeAll)
     },
   }
 }
 
-/** Also those that are still in their handshake, which the server does not count as its own. */
+/** All connections, with those still in their handshake, which the server does not count. */
 function connectionsOf(server: Server): ReadonlySet<Socket> {
   const connections = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -66,7 +66,7 @@ function connectionsOf(server: Server): ReadonlySet<Socket> {
   return connections
 }
 
-function refusal(error: NodeJS.ErrnoException, host: string, port: number): string {
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): string {
   if (error.code === 'EADDRINUSE')
     return `Port ${port} on ${host} is taken by another program. Stop that one, or choose another port: --port, SLUICE_SERVER_PORT or server.port in conf/server.yml.`
   if (error.code === 'EACCES')
@@ -76,18 +76,20 @@ function refusal(error: NodeJS.ErrnoException, host: string, port: number): stri
   return `Listening on ${host}:${port} failed: ${error.message}`
 }
 
-/** What never becomes a request, since HTTP itself is broken, too large or asks for the impossible, gets a body like all other errors. */
-function refuseMalformed(server: ServerInRefuseMalformed, mostHeaderBytes: number): void {
+/** Answers what Node.js refuses before it becomes a request with a body like that of all other errors. */
+function refuseMalformed(server: Server): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { http, body } = errorBody(
-      new SluiceError('INCOMPLETE_PARAMS', 'The header Expect asks for what this server does not do; leave it out.', { http: 417 }),
+      new SluiceError('INCOMPLETE_PARAMS', 'The header Expect asks for something that this server does not support; leave it out.', {
+        http: 417,
+      }),
       randomUUID(),
     )
     response.writeHead(http, { 'content-type': 'application/json; charset=utf-8', connection: 'close' }).end(JSON.stringify(body))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const refusal = socket.writable ? refusalOf(error.code ?? '', mostHeaderBytes) : undefined
-    // Anything else is of the connection, such as a refused handshake: nobody listens there.
+    const refusal = socket.writable ? refusalOf(error.code ?? '') : undefined
+    // Other errors are of the connection, such as a failed handshake: nobody reads an answer.
     if (!refusal) return void socket.destroy()
     const { http, body } = errorBody(refusal, randomUUID())
     const json = JSON.stringify(body)
@@ -97,16 +99,16 @@ function refuseMalformed(server: ServerInRefuseMalformed, mostHeaderBytes: numbe
   })
 }
 
-function refusalOf(code: string, mostHeaderBytes: number): SluiceError | undefined {
+function refusalOf(code: string): SluiceError | undefined {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new SluiceError(
       'INCOMPLETE_PARAMS',
-      `The URL and headers are over ${mostHeaderBytes} bytes together; send long lists as a JSON body by POST.`,
+      `The URL and headers are over ${maxHeaderBytes} bytes together; send long lists as a JSON body by POST.`,
       { http: 431 },
     )
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new SluiceError('TIMEOUT', 'The request did not arrive in full in time; nothing was done. Send it again.', { http: 408 })
-  if (code.startsWith('HPE_')) return new SluiceError('INCOMPLETE_PARAMS', 'This is no request of HTTP/1.1.')
+  if (code.startsWith('HPE_')) return new SluiceError('INCOMPLETE_PARAMS', 'This is not a valid HTTP/1.1 request.')
   return undefined
 }

@@ -1,11 +1,11 @@
-import { createMetrics, measureDirectory, measureStore, measureNodes, measureLiveState, measureQuotes } from '../../core/http/metrics.ts'
-import { measureTransactions } from '../../core/http/transaction-metrics.ts'
+import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureStore, measureTransactions } from '../../core/http/gauges.ts'
+import { createMetrics } from '../../core/http/metrics.ts'
 
 /** Every metric of the server's own, with the names of its labels. */
 export function shownMetrics(): { name: string; labels: readonly string[] }[] {
   const metrics = createMetrics()
   const log = { warn: () => {} }
-  measureDirectory(metrics, { plugins: [] })
+  measurePlugins(metrics, { plugins: [] })
   measureStore(metrics, { failing: async () => undefined })
   measureNodes(metrics, { networks: [] })
   measureTransactions(metrics, { journal: { openQueues: async () => [], unfinished: async () => [] }, networks: [], log })
