@@ -1,16 +1,23 @@
-// Before anything else: @peculiar/x509 needs it when it is loaded.
+// The certificate authority: what it is and what it signs, which is certificates and the revocation list.
+// @peculiar/x509 declares its ASN.1 types with decorators, so the metadata polyfill must be loaded before it.
+// oxlint-disable-next-line import/no-unassigned-import
 import 'reflect-metadata'
 import { createPrivateKey, createPublicKey, KeyObject, webcrypto, X509Certificate, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import * as x509 from '@peculiar/x509'
 import { CertificateError, certificateFiles, readCertificateFile } from './certificate-files.ts'
 
+x509.cryptoProvider.set(webcrypto)
+
+/** Every key here is EC P-256, every signature ECDSA with SHA-256. */
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const dayMs = 86_400_000
+const yearMs = 365 * dayMs
 const caYears = 10
-/** Certificates begin a little in the past, so that a machine whose clock is behind takes them too. */
+/** Certificates begin a little in the past, so that a machine whose clock is behind accepts them too. */
 const clockSkewMs = 3_600_000
 
-/** The CA with its private key open: what signs certificates and the revocation list. */
+/** The CA with its private key open. */
 export interface Authority {
   certificate: x509.X509Certificate
   keys: webcrypto.CryptoKeyPair
@@ -24,7 +31,7 @@ export async function createAuthority(commonName = 'Sluice CA'): Promise<Authori
     serialNumber: newSerial(),
     name: nameOf(commonName),
     notBefore: new Date(now - clockSkewMs),
-    notAfter: new Date(now + caYears * 365 * dayMs),
+    notAfter: new Date(now + caYears * yearMs),
     keys,
     signingAlgorithm: algorithm,
     extensions: [
@@ -36,7 +43,7 @@ export async function createAuthority(commonName = 'Sluice CA'): Promise<Authori
   return { certificate, keys }
 }
 
-/** Opens the CA of a certs directory; the passphrase is needed only when its key is encrypted. */
+/** Opens the CA of a certs directory. The passphrase is needed only when its key is encrypted. @throws CertificateError */
 export async function openAuthority(certsDir: string, passphrase?: string): Promise<Authority> {
   const files = certificateFiles(certsDir)
   const certPem = await readCertificateFile(files.caCert)
@@ -47,7 +54,9 @@ export async function openAuthority(certsDir: string, passphrase?: string): Prom
   }
   const publicKey = createPublicKey(privateKey)
   if (publicKey.asymmetricKeyType !== 'ec' || publicKey.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
-    throw new CertificateError(`${files.caKey} is not an EC P-256 key, and Sluice signs with such keys only: use the CA that set-up makes.`)
+    throw new CertificateError(
+      `${files.caKey} is not an EC P-256 key, and Sluice signs with no other keys: use the CA that "sluice certs init" makes.`,
+    )
   }
   const { subtle } = webcrypto
   const keys = {
@@ -57,7 +66,7 @@ export async function openAuthority(certsDir: string, passphrase?: string): Prom
   return { certificate: new x509.X509Certificate(certPem), keys }
 }
 
-/** Whether the CA's key asks for a passphrase. */
+/** Whether the CA's key needs a passphrase. */
 export async function caKeyIsEncrypted(certsDir: string): Promise<boolean> {
   return isEncrypted(await readCertificateFile(certificateFiles(certsDir).caKey))
 }
@@ -74,9 +83,7 @@ export function keyToPem(key: webcrypto.CryptoKey, passphrase?: string): string 
     .toString()
 }
 
-function isEncrypted(keyPem: string): boolean {
-  return keyPem.includes('ENCRYPTED')
-}
+const isEncrypted = (keyPem: string): boolean => keyPem.includes('ENCRYPTED')
 
 function decrypt(keyPem: string, file: string, passphrase: string | undefined): KeyObject {
   if (isEncrypted(keyPem) && passphrase === undefined) {
@@ -89,8 +96,6 @@ function decrypt(keyPem: string, file: string, passphrase: string | undefined): 
     throw new CertificateError(`${file} cannot be read: ${problem}.`, { cause })
   }
 }
-
-const yearMs = 365 * 86_400_000
 
 interface CertificateRequest {
   commonName: string
@@ -136,15 +141,19 @@ export async function issueCertificate(authority: Authority, request: Certificat
   return { certPem: `${certificate.toString('pem')}\n`, keyPem: keyToPem(keys.privateKey) }
 }
 
-/** What `revoked.pem` says: serial number (normal form) to the moment of revocation. */
+/** The content of `revoked.pem`: the time of revocation by serial number (normal form). */
 export type Revocations = ReadonlyMap<string, Date>
 
 /**
- * Makes the revocation list. It stays current until the CA itself ends: OpenSSL refuses every client once a list is past
- * its `nextUpdate`, and this one is a local file that is read again on change, so its age says nothing.
+ * Makes the revocation list. It stays valid until the CA itself expires: OpenSSL refuses every client once a list is past its
+ * `nextUpdate`, and this list is a local file that is read again on change, so its age does not matter.
  */
 export async function makeRevocationList(authority: Authority, revocations: Revocations): Promise<string> {
-  const entries = [...revocations].map(([serialNumber, revocationDate]) => ({ serialNumber: evenHex(serialNumber), revocationDate }))
+  // The library takes whole octets.
+  const entries = [...revocations].map(([serial, revocationDate]) => ({
+    serialNumber: serial.length % 2 === 0 ? serial : `0${serial}`,
+    revocationDate,
+  }))
   const list = await x509.X509CrlGenerator.create({
     issuer: authority.certificate.subjectName,
     thisUpdate: new Date(Date.now() - clockSkewMs),
@@ -159,7 +168,7 @@ export async function makeRevocationList(authority: Authority, revocations: Revo
   return `${list.toString('pem').replaceAll(' CRL-----', ' X509 CRL-----')}\n`
 }
 
-/** Reads a revocation list and checks that the CA signed it; `file` is for the error only. */
+/** Reads a revocation list and checks that the CA signed it. @param file for the error message. @throws CertificateError */
 export async function readRevocationList(pem: string, caCertPem: string, file: string): Promise<Revocations> {
   let list: x509.X509Crl
   try {
@@ -173,11 +182,7 @@ export async function readRevocationList(pem: string, caCertPem: string, file: s
   return new Map(list.entries.map((entry) => [normalSerial(entry.serialNumber), entry.revocationDate]))
 }
 
-function evenHex(serial: string): string {
-  return serial.length % 2 === 0 ? serial : `0${serial}`
-}
-
-/** A serial number as everything here compares it: upper-case hex without leading zeros (Node shows it so), colons or spaces. */
+/** A serial number in the form that is compared: upper-case hex without leading zeros, colons or spaces, as Node shows it. */
 export function normalSerial(serial: string): string {
   return serial
     .replaceAll(/[:\s]/g, '')
@@ -185,24 +190,14 @@ export function normalSerial(serial: string): string {
     .toUpperCase()
 }
 
-/** 126 random bits in 16 octets: positive, and always shown with 32 digits (RFC 5280 §4.1.2.2 wants at most 20 octets). */
+/** 126 random bits in 16 octets: positive, and always 32 digits. RFC 5280 §4.1.2.2 allows at most 20 octets. */
 function newSerial(): string {
   const bytes = randomBytes(16)
   bytes[0] = (bytes[0]! & 0x7f) | 0x40
   return bytes.toString('hex')
 }
 
-// The library keeps its ASN.1 types by decorators, so the metadata polyfill has to be there before it.
-// oxlint-disable-next-line import/no-unassigned-import
-
-x509.cryptoProvider.set(webcrypto)
-
-export { x509 }
-
-/** Every key here is EC P-256, every signature ECDSA with SHA-256. */
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
-
-/** A distinguished name of nothing but a common name. Given as a plain string, quotes and `#` in it would be interpreted. */
+/** A distinguished name that is only a common name. In a plain string the library would interpret quotes and `#`. */
 function nameOf(commonName: string): x509.Name {
   return new x509.Name([{ CN: [{ utf8String: commonName }] }])
 }

@@ -4,6 +4,11 @@ import { hostname } from 'node:os'
 import path from 'node:path'
 import { pause } from '../async.ts'
 
+/** A problem with the certificates that the operator can solve. The message says how. */
+export class CertificateError extends Error {
+  override readonly name = 'CertificateError'
+}
+
 /** The files of a certs directory. `issued.pem` holds every client certificate ever made, so that all of them can be listed and revoked. */
 export function certificateFiles(certsDir: string) {
   return {
@@ -18,16 +23,16 @@ export function certificateFiles(certsDir: string) {
   }
 }
 
-/** The files of one certificate: `server`, `client` (the one made in set-up) or a further client's name. */
+/** The files of one certificate: of `server`, of `client` (the one made in set-up) or of another client by its name. */
 export function pairFiles(certsDir: string, name: string): { certFile: string; keyFile: string } {
   return { certFile: path.join(certsDir, `${name}_cert.pem`), keyFile: path.join(certsDir, `${name}_key.pem`) }
 }
 
 const clientName = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/
-// Compared without letter case: on some file systems `Server_key.pem` is `server_key.pem`.
+// Compared without letter case: on some file systems `Server_key.pem` and `server_key.pem` are the same file.
 const reservedNames = new Set(['ca', 'server', 'client'])
 
-/** Throws unless `name` can be a further client's name: it becomes a file name and a common name. */
+/** Checks the name of a new client, which becomes a file name and a common name. @throws CertificateError */
 export function checkClientName(name: string): void {
   if (!clientName.test(name)) {
     throw new CertificateError(
@@ -39,7 +44,7 @@ export function checkClientName(name: string): void {
   }
 }
 
-/** Reads a file of a certs directory that has to be there. */
+/** Reads a file of a certs directory. @throws CertificateError where it is missing or unreadable */
 export async function readCertificateFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
@@ -52,46 +57,41 @@ export async function readCertificateFile(file: string): Promise<string> {
   }
 }
 
-/** Something is wrong with the certificates that the operator can put right; the message says how. */
-export class CertificateError extends Error {
-  override readonly name = 'CertificateError'
-}
-
-const beingMade = '.staged-incomplete'
-const complete = '.staged'
+const incompleteFolder = '.staged-incomplete'
+const stagedFolder = '.staged'
 
 /**
- * Replaces several files of a folder as one: killed at any moment, either none of them is written, or all are as soon as
- * `finishWriting` runs again. Call it under the folder's lock. Files named `*_key.pem` are readable by their owner only.
+ * Replaces several files of a folder together. If the process is killed, either no file changes, or all do as soon as `finishStagedWrite`
+ * runs again. Call it under the folder's lock. Files named `*_key.pem` are readable by their owner only.
  */
 export async function writeAtomically(folder: string, contents: Readonly<Record<string, string>>): Promise<void> {
   await finishStagedWrite(folder)
-  const making = path.join(folder, beingMade)
-  await mkdir(making, { mode: 0o700 })
+  const incomplete = path.join(folder, incompleteFolder)
+  await mkdir(incomplete, { mode: 0o700 })
   for (const [name, content] of Object.entries(contents)) {
-    await writeFile(path.join(making, name), content, { mode: name.endsWith('_key.pem') ? 0o600 : 0o644, flush: true })
+    await writeFile(path.join(incomplete, name), content, { mode: name.endsWith('_key.pem') ? 0o600 : 0o644, flush: true })
   }
-  // From this rename on, the new files count.
-  await rename(making, path.join(folder, complete))
+  // From this rename on the new files are valid.
+  await rename(incomplete, path.join(folder, stagedFolder))
   await finishStagedWrite(folder)
 }
 
-/** Carries on what a killed `writeTogether` left. */
+/** Finishes a write that was interrupted after its files were complete, and removes the files of one that was interrupted before. */
 export async function finishStagedWrite(folder: string): Promise<void> {
-  await rm(path.join(folder, beingMade), { recursive: true, force: true })
-  const staged = path.join(folder, complete)
+  await rm(path.join(folder, incompleteFolder), { recursive: true, force: true })
+  const staged = path.join(folder, stagedFolder)
   for (const name of await namesInFolder(staged)) await rename(path.join(staged, name), path.join(folder, name))
   await rmdir(staged).catch((error: unknown) => {
     if (!hasErrorCode(error, 'ENOENT')) throw error
   })
 }
 
-/** Whether a killed `writeTogether` waits to be carried on. */
+/** Whether an interrupted write waits to be finished. */
 export async function hasStagedWrite(folder: string): Promise<boolean> {
-  return (await namesInFolder(folder)).includes(complete)
+  return (await namesInFolder(folder)).includes(stagedFolder)
 }
 
-/** The names in a folder; none when it does not exist. */
+/** The names in a folder. Empty when the folder does not exist. */
 export async function namesInFolder(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
@@ -101,15 +101,15 @@ export async function namesInFolder(folder: string): Promise<string[]> {
   }
 }
 
-const patienceMs = 15_000
-// What is done under the lock takes well under a second; a holder that is older and cannot be asked is gone.
-const longestWorkMs = 60_000
-// A lock has its holder's name moments after it is made: one that has none for longer is of a process that was killed right then.
-const longestNamelessMs = 2_000
+const lockTimeoutMs = 15_000
+// Work under the lock takes well under a second. An older lock whose holder cannot be checked is abandoned.
+const abandonedAfterMs = 60_000
+// A holder writes its name moments after it makes the lock. If the name is missing for longer, the process was killed in between.
+const namelessAfterMs = 2_000
 
 /**
  * Runs `work` while no other process writes in `folder`: two `sluice certs revoke` at once must not lose one of the
- * revocations. The lock of a process that was killed is taken over.
+ * revocations. The lock of a killed process is taken over.
  */
 export async function withFolderLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   const lock = path.join(folder, '.lock')
@@ -122,7 +122,7 @@ export async function withFolderLock<T>(folder: string, work: () => Promise<T>):
 }
 
 async function acquire(lock: string): Promise<void> {
-  const deadline = Date.now() + patienceMs
+  const deadline = Date.now() + lockTimeoutMs
   for (;;) {
     try {
       return await writeFile(lock, `${process.pid}@${hostname()}\n`, { flag: 'wx', mode: 0o600 })
@@ -134,7 +134,7 @@ async function acquire(lock: string): Promise<void> {
         )
       if (!hasErrorCode(error, 'EEXIST')) throw error
     }
-    if (await isAbandoned(lock)) await clearAway(lock)
+    if (await isAbandoned(lock)) await removeAbandoned(lock)
     else if (Date.now() > deadline) {
       throw new CertificateError(`Another command is writing certificates (${lock}). Try again; if none is running, delete that file.`)
     } else await pause(20)
@@ -145,9 +145,9 @@ async function isAbandoned(lock: string): Promise<boolean> {
   try {
     const [holder, { mtimeMs }] = await Promise.all([readFile(lock, 'utf8'), stat(lock)])
     const [, pid, host] = /^(\d+)@(.*)\n$/.exec(holder) ?? []
-    // Only a process of this machine can be asked whether it lives: a container sees other process ids.
+    // Only a process of this machine can be checked: a container sees other process ids.
     if (pid !== undefined && host === hostname() && !isAlive(Number(pid))) return true
-    return Date.now() - mtimeMs > (holder === '' ? longestNamelessMs : longestWorkMs)
+    return Date.now() - mtimeMs > (holder === '' ? namelessAfterMs : abandonedAfterMs)
   } catch (error) {
     if (hasErrorCode(error, 'ENOENT')) return false
     throw error
@@ -163,8 +163,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Of several that find the lock abandoned, renaming lets only one take it away. */
-async function clearAway(lock: string): Promise<void> {
+/** Renames the lock first, so that only one of several processes that find it abandoned removes it. */
+async function removeAbandoned(lock: string): Promise<void> {
   const aside = `${lock}.${randomUUID()}`
   try {
     await rename(lock, aside)
@@ -175,7 +175,7 @@ async function clearAway(lock: string): Promise<void> {
   await rm(aside, { force: true })
 }
 
-/** Whether an error carries this code, as those of the file system do (`ENOENT`). */
+/** Whether an error has this code, as errors of the file system do (`ENOENT`). */
 export function hasErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

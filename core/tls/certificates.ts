@@ -24,12 +24,14 @@ import {
 } from './certificate-files.ts'
 import { serverNames } from './ensure-certificates.ts'
 
+// The commands `sluice certs new`, `renew`, `revoke` and `list`.
+
 interface CaAccess {
   /** Needed when the CA's key is encrypted. */
   caPassphrase?: string
 }
 
-/** A certificate that was made, and where it and its key lie. */
+/** A certificate that was issued, and the files of it and its key. */
 export interface NewCertificate {
   name: string
   certFile: string
@@ -39,7 +41,7 @@ export interface NewCertificate {
   validTo: Date
 }
 
-/** Makes key and certificate for a further client; its name becomes the certificate's common name. */
+/** Makes key and certificate for another client. Its name becomes the certificate's common name. @throws CertificateError */
 export async function newClient(certsDir: string, name: string, access: CaAccess = {}): Promise<NewCertificate> {
   checkClientName(name)
   return withAuthority(certsDir, access, async (authority) => {
@@ -54,9 +56,10 @@ export async function newClient(certsDir: string, name: string, access: CaAccess
 }
 
 /**
- * Makes a new key and certificate in the place of the old: for `server`, or for a client by name. A client's old
- * certificate stays valid, so that the bot trades on until the new files are with it; revoke it when its key leaked.
- * `hostnames` are a server's further names; without them it keeps those that it has.
+ * Replaces the key and certificate of `server` or of a client. A client's old certificate stays valid, so that the bot can trade until it
+ * has the new files; revoke it if its key leaked. `hostnames` are names of the server beside those of the machine; without them it keeps
+ * its names.
+ * @throws CertificateError
  */
 export async function renew(
   certsDir: string,
@@ -65,7 +68,7 @@ export async function renew(
 ): Promise<NewCertificate> {
   return withAuthority(certsDir, options, async (authority) => {
     if (name === 'server') {
-      const hostnames = serverNames(options.hostnames ?? (await presentServerNames(certsDir)))
+      const hostnames = serverNames(options.hostnames ?? (await currentServerNames(certsDir)))
       const pair = await issueCertificate(authority, { commonName: 'server', usage: 'server', hostnames })
       return writePair(certsDir, name, pair, {})
     }
@@ -77,7 +80,7 @@ export async function renew(
   })
 }
 
-/** Runs `work` with the CA open and nobody else writing in the folder. */
+/** Runs `work` with the CA open, while no other process writes in the folder. */
 async function withAuthority<T>(certsDir: string, access: CaAccess, work: (authority: Authority) => Promise<T>): Promise<T> {
   return withFolderLock(certsDir, async () => {
     await finishStagedWrite(certsDir)
@@ -85,9 +88,9 @@ async function withAuthority<T>(certsDir: string, access: CaAccess, work: (autho
   })
 }
 
-function unknownClient(wanted: string, known: readonly string[]): CertificateError {
+function unknownClient(name: string, known: readonly string[]): CertificateError {
   const names = known.length > 0 ? `Known are: ${known.join(', ')}.` : 'No client is known.'
-  return new CertificateError(`There is no client "${wanted}". ${names} "sluice certs list" shows them all.`)
+  return new CertificateError(`There is no client "${name}". ${names} "sluice certs list" shows them all.`)
 }
 
 async function namesOfClients(certsDir: string): Promise<string[]> {
@@ -113,7 +116,7 @@ async function writePair(certsDir: string, name: string, pair: CertificatePair, 
   }
 }
 
-async function presentServerNames(certsDir: string): Promise<string[]> {
+async function currentServerNames(certsDir: string): Promise<string[]> {
   try {
     const { subjectAltName = '' } = new X509Certificate(await readFile(certificateFiles(certsDir).serverCert))
     return [...subjectAltName.matchAll(/(?:DNS|IP Address):([^,]+)/g)].map(([, name = '']) => name)
@@ -139,10 +142,10 @@ export async function revoke(
   }
   return withAuthority(certsDir, access, async (authority) => {
     const clients = await listClients(certsDir)
-    const meant = chosen(clients, which)
-    if (meant.length === 0) throw unknownClient(which, await namesOfClients(certsDir))
-    const before = meant.filter((client) => client.state === 'revoked')
-    const revoking = meant.filter((client) => client.state !== 'revoked')
+    const selected = select(clients, which)
+    if (selected.length === 0) throw unknownClient(which, await namesOfClients(certsDir))
+    const before = selected.filter((client) => client.state === 'revoked')
+    const revoking = selected.filter((client) => client.state !== 'revoked')
     if (revoking.length === 0) return { revoked: [], before }
 
     const files = certificateFiles(certsDir)
@@ -156,7 +159,7 @@ export async function revoke(
   })
 }
 
-function chosen(clients: readonly ClientCertificate[], which: string): ClientCertificate[] {
+function select(clients: readonly ClientCertificate[], which: string): ClientCertificate[] {
   const named = clients.filter((client) => client.certificate?.name === which)
   if (named.length > 0) return named
   const hex = normalSerial(which)
@@ -174,7 +177,7 @@ export interface ClientCertificate {
   certificate?: { name: string; fingerprint256: string; validFrom: Date; validTo: Date }
 }
 
-/** Every client certificate known in the folder, by name, the newest of a name first; those known by serial alone last. */
+/** Every client certificate known in the folder, by name and from new to old. Certificates known only by serial number come last. */
 export async function listClients(certsDir: string, now = new Date()): Promise<ClientCertificate[]> {
   const files = certificateFiles(certsDir)
   const [revokedPem, caPem] = await Promise.all([readCertificateFile(files.revoked), readCertificateFile(files.caCert)])
@@ -207,7 +210,7 @@ function byNameThenNewest(a: ClientCertificate, b: ClientCertificate): number {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-/** Every client certificate that the CA is known to have made: those in `issued.pem` and those lying in the folder. */
+/** Every client certificate of the CA that is known: those in `issued.pem` and those in files of their own. */
 async function issuedCertificates(certsDir: string): Promise<X509Certificate[]> {
   const files = certificateFiles(certsDir)
   const ca = new X509Certificate(await readCertificateFile(files.caCert))
@@ -229,9 +232,7 @@ async function issuedWith(certsDir: string, certPem: string): Promise<string> {
 }
 
 /** The common name of a certificate, which is the client's name. */
-function commonNameOf(certificate: X509Certificate): string {
-  return /^CN=(.*)$/m.exec(certificate.subject)?.[1] ?? ''
-}
+const commonNameOf = (certificate: X509Certificate): string => /^CN=(.*)$/m.exec(certificate.subject)?.[1] ?? ''
 
 async function certificatesIn(file: string): Promise<X509Certificate[]> {
   try {
@@ -242,11 +243,3 @@ async function certificatesIn(file: string): Promise<X509Certificate[]> {
     throw error
   }
 }
-
-export { caKeyIsEncrypted } from './authority.ts'
-export { CertificateError } from './certificate-files.ts'
-export { certificateFiles } from './certificate-files.ts'
-export { createTlsServer } from './tls-server.ts'
-export { ensureCertificates } from './ensure-certificates.ts'
-export { peerIdentity } from './tls-server.ts'
-export { readServerCertificates } from './server-certificates.ts'

@@ -16,42 +16,42 @@ import {
 
 export interface CertificateSetup {
   certsDir: string
-  /** Names and addresses of the server besides those of this machine. */
+  /** Names and addresses of the server beside those of this machine. */
   hostnames?: readonly string[]
   /** Encrypts the CA's key when given. */
   caPassphrase?: string
 }
 
 /**
- * Makes CA, server certificate, client certificate and an empty revocation list where there are none. Never overwrites:
- * a folder that holds some of the files, but not what a server needs, is an error that says what to do.
+ * Makes CA, server certificate, client certificate and an empty revocation list where there are none. Never overwrites a file.
+ * @throws CertificateError where the folder has some of the files, but not all that a server needs
  */
-export async function ensureCertificates(setUp: CertificateSetup): Promise<{ made: boolean }> {
-  const { certsDir } = setUp
-  // The usual start writes nothing, so that a server also runs with its certificates mounted read-only.
-  if (!(await hasStagedWrite(certsDir)) && (await state(certsDir)) === 'complete') return { made: false }
-  const hostnames = serverNames(setUp.hostnames)
+export async function ensureCertificates({ certsDir, ...setup }: CertificateSetup): Promise<{ made: boolean }> {
+  // The usual start writes nothing, so that a server can also run with certificates that are mounted read-only.
+  if (!(await hasStagedWrite(certsDir)) && (await isComplete(certsDir))) return { made: false }
+  const hostnames = serverNames(setup.hostnames)
   await makeFolder(certsDir)
   return withFolderLock(certsDir, async () => {
     await finishStagedWrite(certsDir)
-    if ((await state(certsDir)) === 'complete') return { made: false }
-    await writeAtomically(certsDir, await makeSet(hostnames, setUp.caPassphrase))
+    if (await isComplete(certsDir)) return { made: false }
+    await writeAtomically(certsDir, await makeSet(hostnames, setup.caPassphrase))
     return { made: true }
   })
 }
 
-async function state(certsDir: string): Promise<'complete' | 'none'> {
+/** Whether a server finds all its files; false where the folder has none. @throws CertificateError for anything between */
+async function isComplete(certsDir: string): Promise<boolean> {
   const files = certificateFiles(certsDir)
-  const there = new Set(await namesInFolder(certsDir))
-  // The CA's key and the clients' files may live elsewhere: the server does not use them.
+  const names = new Set(await namesInFolder(certsDir))
+  // The CA's key and the clients' files may be elsewhere: the server does not use them.
   const missing = [files.caCert, files.serverCert, files.serverKey, files.revoked]
     .map((file) => path.basename(file))
-    .filter((file) => !there.has(file))
-  if (missing.length === 0) return 'complete'
+    .filter((file) => !names.has(file))
+  if (missing.length === 0) return true
   const present = Object.values(files)
     .map((file) => path.basename(file))
-    .filter((file) => there.has(file))
-  if (present.length === 0) return 'none'
+    .filter((file) => names.has(file))
+  if (present.length === 0) return false
   throw new CertificateError(
     `${certsDir} holds ${present.join(', ')} but not ${missing.join(', ')}: put the missing files back from a backup` +
       `${missing.every((file) => file.startsWith('server_')) ? ', or run "sluice certs renew server"' : ''}` +
@@ -83,25 +83,25 @@ async function makeFolder(certsDir: string): Promise<void> {
   try {
     await chmod(certsDir, 0o700)
   } catch (error) {
-    // A mounted volume may belong to another user; the key files are 0600 all the same.
+    // A mounted volume may belong to another user. The key files are 0600 in any case.
     if (!hasErrorCode(error, 'EPERM')) throw error
   }
 }
 
 const dnsName = /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?$/
 
-/** What a server certificate is valid for: this machine by all its usual names, and the names that were asked for. */
-export function serverNames(wanted: readonly string[] = []): string[] {
-  const asked = wanted.map((name) => name.trim().toLowerCase())
-  const wrong = asked.find((name) => !isServerName(name))
+/** The names in a server certificate: the usual ones of this machine, and the requested ones. @throws CertificateError */
+export function serverNames(hostnames: readonly string[] = []): string[] {
+  const requested = hostnames.map((name) => name.trim().toLowerCase())
+  const wrong = requested.find((name) => !isServerName(name))
   if (wrong !== undefined) {
     throw new CertificateError(
       `"${wrong}" is neither a host name nor an IP address: give names such as sluice.example.org or 10.0.0.7, without a port.`,
     )
   }
-  // A machine's own name may be something that no certificate can hold; then it is left out.
+  // The machine's own name is left out where a certificate cannot hold it.
   const machine = [hostname().toLowerCase()].filter(isServerName)
-  return [...new Set(['localhost', '127.0.0.1', '::1', ...machine, ...asked])]
+  return [...new Set(['localhost', '127.0.0.1', '::1', ...machine, ...requested])]
 }
 
 function isServerName(name: string): boolean {

@@ -3,17 +3,17 @@ import { watch } from 'node:fs'
 import { readRevocationList, type Revocations } from './authority.ts'
 import { CertificateError, certificateFiles, readCertificateFile } from './certificate-files.ts'
 
-/** What a server serves with: read from a certs directory and found to fit together. */
+/** The certificates of a server, read from a certs directory and checked to belong together. */
 export interface ServerCertificates {
   pems: ServerPems
   revocations: Revocations
   caFingerprint256: string
-  /** The server certificate's end; never later than the CA's. */
+  /** The end of the server certificate. It is never later than the end of the CA. */
   serverValidTo: Date
   caValidTo: Date
 }
 
-/** The files that a server serves with, as text. */
+/** The files that a server needs, as text. */
 interface ServerPems {
   ca: string
   cert: string
@@ -21,7 +21,7 @@ interface ServerPems {
   crl: string
 }
 
-/** Reads what the server needs and checks that it fits together; throws a CertificateError that says which file is wrong. */
+/** Reads the files of the server and checks that they belong together. @throws CertificateError that says which file is wrong */
 export async function readServerCertificates(certsDir: string): Promise<ServerCertificates> {
   return checkServerCertificates(certsDir, await readServerPems(certsDir))
 }
@@ -66,59 +66,59 @@ function parse<T>(file: string, parser: () => T): T {
   try {
     return parser()
   } catch (cause) {
-    throw new CertificateError(`${file} is not what its name says, in PEM: put it back from a backup.`, { cause })
+    throw new CertificateError(`${file} does not hold in PEM what its name says: put it back from a backup.`, { cause })
   }
 }
 
-// Notifications do not come from every mount (NFS, some containers' volumes), so the four small files are also read now and then.
+// Some mounts (NFS, volumes of some containers) send no notifications, so the four small files are also polled.
 const pollMs = 2_000
-// A renewal replaces two files: reading between them would find a pair that does not fit.
+// A renewal replaces two files. A read in between would find a pair that does not fit together.
 const settleMs = 30
 
 interface WatchEvents {
-  /** The files are a new usable set. A throw refuses it. */
+  /** The files are a new valid set. If this throws, the set is rejected. */
   changed(certificates: ServerCertificates): void
-  /** The files are no usable set; the server goes on with what it has. */
-  refused(error: unknown): void
+  /** The files are not a valid set. The server keeps the certificates that it has. */
+  rejected(error: unknown): void
 }
 
-/** Reports every change of the server's certificate files since `current` was read. Returns what stops it. */
+/** Reports every change of the server's certificate files since `current` was read. @returns ends the watching */
 export function watchCertificates(certsDir: string, current: ServerCertificates, events: WatchEvents): () => void {
-  let seen = JSON.stringify(current.pems)
-  let lastRefusal: string | undefined
-  let turn = Promise.resolve()
+  let lastContent = JSON.stringify(current.pems)
+  let lastProblem: string | undefined
+  let queue = Promise.resolve()
   let settling: NodeJS.Timeout | undefined
   let stopped = false
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     if (stopped) return
     try {
       const pems = await readServerPems(certsDir)
       const content = JSON.stringify(pems)
-      if (content === seen) return
-      seen = content
+      if (content === lastContent) return
+      lastContent = content
       const certificates = await checkServerCertificates(certsDir, pems)
       if (stopped) return
       events.changed(certificates)
-      lastRefusal = undefined
+      lastProblem = undefined
     } catch (error) {
-      // Files that stay away are found away at every poll: said once.
-      if (!stopped && String(error) !== lastRefusal) events.refused(error)
-      lastRefusal = String(error)
+      // The same problem is found at every poll. It is reported once.
+      if (!stopped && String(error) !== lastProblem) events.rejected(error)
+      lastProblem = String(error)
     }
   }
 
-  function lookSoon(): void {
+  function checkSoon(): void {
     settling ??= setTimeout(() => {
       settling = undefined
-      turn = turn.then(look)
+      queue = queue.then(check)
     }, settleMs)
     settling.unref()
   }
 
-  const stopNotifications = notifications(certsDir, lookSoon)
-  const poll = setInterval(lookSoon, pollMs).unref()
-  lookSoon()
+  const stopNotifications = notifications(certsDir, checkSoon)
+  const poll = setInterval(checkSoon, pollMs).unref()
+  checkSoon()
 
   return () => {
     stopped = true
@@ -128,14 +128,14 @@ export function watchCertificates(certsDir: string, current: ServerCertificates,
   }
 }
 
-/** File system notifications where there are any: the poll notices everything too, only later. */
+/** File system notifications, where the system has them. The poll finds every change too, only later. */
 function notifications(folder: string, changed: () => void): () => void {
   try {
     const watcher = watch(folder, { persistent: false }, changed)
     watcher.on('error', () => watcher.close())
     return () => watcher.close()
   } catch {
-    // The limit of watches is reached, or the file system has none.
+    // The limit of watches is reached, or the file system does not support them.
     return () => {}
   }
 }

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { createServer, type Server, type ServerOptions } from 'node:https'
-import type { Server as ServerInGuardConnections, TLSSocket, Server as ServerInLogRefusedHandshakes } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import { SluiceError } from '../errors.ts'
 import { normalSerial } from './authority.ts'
 import { readServerCertificates, type ServerCertificates, watchCertificates } from './server-certificates.ts'
@@ -8,8 +8,14 @@ import { readServerCertificates, type ServerCertificates, watchCertificates } fr
 const minuteMs = 60_000
 const dayMs = 1_440 * minuteMs
 const warningDays = 30
-/** Far more than bots need. Strangers who only connect must not take the files and the memory that open transactions need. */
-const mostConnectionsByDefault = 4_096
+/** Far more than bots need. Strangers who only connect must not use up the file descriptors and memory that open transactions need. */
+const defaultMaxConnections = 4_096
+
+/** Where the TLS server logs. A pino logger fits. */
+interface TlsLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+}
 
 interface TlsServerOptions {
   certsDir: string
@@ -21,11 +27,11 @@ interface TlsServerOptions {
 }
 
 /**
- * An HTTPS server that only clients with a valid certificate of our CA get into. Certificates that are renewed or revoked
- * in `certsDir` take effect at once, on open connections and resumed sessions too. Closing it ends the watching.
+ * Creates an HTTPS server that accepts only clients with a valid certificate of our CA. Certificates that are renewed or revoked
+ * in `certsDir` take effect at once, on open connections and resumed sessions too. Closing the server ends the watching.
  */
 export async function createTlsServer(
-  { certsDir, log, http, maxConnections: mostConnections = mostConnectionsByDefault }: TlsServerOptions,
+  { certsDir, log, http, maxConnections = defaultMaxConnections }: TlsServerOptions,
   listener?: RequestListener,
 ): Promise<Server> {
   let certificates = await readServerCertificates(certsDir)
@@ -36,33 +42,33 @@ export async function createTlsServer(
     rejectUnauthorized: true,
     handshakeTimeout: 10_000,
   })
-  server.maxConnections = mostConnections
+  server.maxConnections = maxConnections
   if (listener) server.on('request', listener)
-  const cutRefused = guardConnections(server, () => certificates, log)
+  const closeRefused = guardConnections(server, () => certificates, log)
   logRefusedHandshakes(server, log)
 
   const stopWatching = watchCertificates(certsDir, certificates, {
     changed(next) {
-      // A new context has new session ticket keys: whoever resumes an older session goes through the whole handshake.
+      // A new context has new session ticket keys, so a client that resumes an older session does the whole handshake again.
       server.setSecureContext(secureContext(next))
       const caReplaced = next.caFingerprint256 !== certificates.caFingerprint256
       certificates = next
-      log.info({ certsDir, revoked: next.revocations.size }, 'certificates read again')
-      cutRefused(caReplaced)
+      log.info({ certsDir, revoked: next.revocations.size }, 'certificates reloaded')
+      closeRefused(caReplaced)
     },
-    refused: (error) =>
+    rejected: (error) =>
       log.warn(
         { certsDir },
-        `changed certificates not taken, the earlier ones stay in use: ${error instanceof Error ? error.message : String(error)}`,
+        `changed certificates rejected, the earlier ones stay in use: ${error instanceof Error ? error.message : String(error)}`,
       ),
   })
 
-  warnBeforeEnd(certificates, log)
-  const cutExpired = setInterval(cutRefused, minuteMs, false).unref()
-  const warn = setInterval(() => warnBeforeEnd(certificates, log), dayMs).unref()
+  warnBeforeExpiry(certificates, log)
+  const closeExpired = setInterval(closeRefused, minuteMs, false).unref()
+  const warn = setInterval(() => warnBeforeExpiry(certificates, log), dayMs).unref()
   server.once('close', () => {
     stopWatching()
-    clearInterval(cutExpired)
+    clearInterval(closeExpired)
     clearInterval(warn)
   })
   return server
@@ -72,49 +78,44 @@ function secureContext({ pems: { ca, cert, key, crl } }: ServerCertificates) {
   return { ca, cert, key, crl, minVersion: 'TLSv1.2' as const }
 }
 
-function warnBeforeEnd({ serverValidTo, caValidTo }: ServerCertificates, log: TlsLog): void {
+function warnBeforeExpiry({ serverValidTo, caValidTo }: ServerCertificates, log: TlsLog): void {
   if (daysTo(caValidTo) <= warningDays) {
     log.warn(
       { caValidTo },
-      `the CA ${ending(caValidTo)}: make a new set of certificates in another folder and give every client its new files`,
+      `the CA ${describeExpiry(caValidTo)}: make a new set of certificates in another folder and give every client its new files`,
     )
   } else if (daysTo(serverValidTo) <= warningDays) {
     log.warn(
       { serverValidTo },
-      `the server certificate ${ending(serverValidTo)}: run "sluice certs renew server"; the running server takes the new one at once`,
+      `the server certificate ${describeExpiry(serverValidTo)}: run "sluice certs renew server"; the running server loads the new one at once`,
     )
   }
 }
 
-function daysTo(end: Date): number {
-  return Math.floor((end.getTime() - Date.now()) / dayMs)
-}
-
-function ending(end: Date): string {
-  return daysTo(end) < 0 ? 'has expired' : `expires in ${daysTo(end)} days`
-}
+const daysTo = (end: Date): number => Math.floor((end.getTime() - Date.now()) / dayMs)
+const describeExpiry = (end: Date): string => (daysTo(end) < 0 ? 'has expired' : `expires in ${daysTo(end)} days`)
 
 /**
- * Refuses what the handshake alone lets through. A resumed session does not check the client's certificate again, and an
- * open connection outlives a revocation: both are looked at here. The returned function cuts the open connections whose
- * certificate is no longer good (all of them, when `all` is set).
+ * Refuses connections that the handshake alone lets through: a resumed session does not check the client's certificate again, and an
+ * open connection outlives a revocation.
+ * @returns closes the open connections whose certificate is no longer valid, or all of them
  */
-function guardConnections(server: ServerInGuardConnections, certificates: () => ServerCertificates, log: TlsLog): (all?: boolean) => void {
+function guardConnections(server: Server, certificates: () => ServerCertificates, log: TlsLog): (all?: boolean) => void {
   const open = new Set<TLSSocket>()
 
-  // Before the HTTP server's own listener: it must never see such a connection.
+  // Before the HTTP server's own listener, which must never see such a connection.
   server.prependListener('secureConnection', (socket) => {
     const problem = problemOf(socket, certificates())
-    if (problem !== undefined) return cut(socket, problem)
+    if (problem !== undefined) return close(socket, problem)
     open.add(socket)
     socket.once('close', () => open.delete(socket))
   })
 
-  function cut(socket: TLSSocket, problem: string): void {
+  function close(socket: TLSSocket, problem: string): void {
     const { commonName, serialNumber } = findPeerIdentity(socket) ?? {}
     log.warn(
       { commonName, serialNumber, remoteAddress: socket.remoteAddress },
-      `connection cut: ${problem}${commonName ? ` (CN=${commonName})` : ''}`,
+      `connection closed: ${problem}${commonName ? ` (CN=${commonName})` : ''}`,
     )
     socket.destroy()
   }
@@ -122,7 +123,7 @@ function guardConnections(server: ServerInGuardConnections, certificates: () => 
   return (all = false) => {
     for (const socket of open) {
       const problem = all ? 'the CA was replaced' : problemOf(socket, certificates())
-      if (problem !== undefined) cut(socket, problem)
+      if (problem !== undefined) close(socket, problem)
     }
   }
 }
@@ -135,7 +136,7 @@ function problemOf(socket: TLSSocket, certificates: ServerCertificates): string 
   return undefined
 }
 
-/** Who is at the other end of a connection, by the client certificate of its handshake. */
+/** The client of a connection, by the certificate of its handshake. */
 interface PeerIdentity {
   commonName: string
   /** SHA-256 of the certificate, upper-case hex with colons. */
@@ -146,27 +147,25 @@ interface PeerIdentity {
 
 const identities = new WeakMap<TLSSocket, PeerIdentity>()
 
-/** The client of a connection to our server, read once per connection. */
+/** The client of a connection to our server. It is read once for each connection. */
 export function peerIdentity(socket: TLSSocket): PeerIdentity {
   const identity = findPeerIdentity(socket)
-  // No handshake ends without one: this is for connections that did not come through `createTlsServer`.
+  // No handshake ends without a certificate. This is for connections that did not come through `createTlsServer`.
   if (identity === undefined)
     throw new SluiceError('FORBIDDEN', 'The connection has no client certificate: use one that "sluice certs new" made.')
   return identity
 }
 
-/** As `peerIdentity`, and undefined when there is no client certificate. */
+/** As `peerIdentity`, but undefined when there is no client certificate. */
 function findPeerIdentity(socket: TLSSocket): PeerIdentity | undefined {
-  return identities.get(socket) ?? read(socket)
-}
-
-function read(socket: TLSSocket): PeerIdentity | undefined {
-  // Typed as always there, but empty without a certificate and null once the socket is destroyed.
+  const known = identities.get(socket)
+  if (known) return known
+  // Its type says that it is always there, but it is empty without a certificate and null once the socket is destroyed.
   const peer: Partial<ReturnType<TLSSocket['getPeerCertificate']>> | null = socket.getPeerCertificate()
   if (!peer?.fingerprint256 || !peer.serialNumber || !peer.valid_to) return undefined
   const commonName: unknown = peer.subject?.CN
   const identity = {
-    // A certificate with several common names has no name: nobody gets permissions by the one that happens to be read.
+    // A certificate with several common names counts as having none: nobody gets permissions by whichever is read first.
     commonName: typeof commonName === 'string' ? commonName : '',
     fingerprint256: peer.fingerprint256,
     serialNumber: normalSerial(peer.serialNumber),
@@ -176,29 +175,29 @@ function read(socket: TLSSocket): PeerIdentity | undefined {
   return identity
 }
 
-const mostLines = 50
+const maxLines = 50
 const windowMs = 10_000
 
 /** Logs a refused handshake in one line that says who came and why it was refused. */
-function logRefusedHandshakes(server: ServerInLogRefusedHandshakes, log: TlsLog): void {
-  const allow = createRateLimit(mostLines, windowMs)
+function logRefusedHandshakes(server: Server, log: TlsLog): void {
+  const allow = createRateLimit(maxLines, windowMs)
   const addresses = new WeakMap<TLSSocket, string | undefined>()
 
-  // A refused socket is destroyed before `tlsClientError` and knows neither its peer nor its address any more. This event
-  // is the only public one that has the socket earlier; the key material that it is made for is not looked at.
+  // A refused socket is destroyed before `tlsClientError`, and has lost its peer and its address by then. This event is the only public
+  // one that has the socket earlier. Its key material is not used.
   server.on('keylog', (_line: Buffer, socket: TLSSocket) => {
     if (addresses.has(socket)) return
     addresses.set(socket, socket.remoteAddress)
-    // Emitted when the handshake is through, just before the client's certificate is judged.
+    // Emitted at the end of the handshake, just before the client's certificate is verified.
     socket.prependOnceListener('secure', () => findPeerIdentity(socket))
   })
 
   server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
-    const { log: logged, suppressed: keptQuiet } = allow(Date.now())
-    if (!logged) return
+    const { log: isLogged, suppressed } = allow(Date.now())
+    if (!isLogged) return
     const commonName = findPeerIdentity(socket)?.commonName
     const remoteAddress = addresses.get(socket) ?? socket.remoteAddress
-    const others = keptQuiet > 0 ? `; ${keptQuiet} more were refused before` : ''
+    const others = suppressed > 0 ? `; ${suppressed} more were refused before` : ''
     log.warn(
       { remoteAddress, commonName },
       `handshake refused: ${handshakeRefusal(error, socket)}${commonName ? ` (CN=${printable(commonName)})` : ''}${others}`,
@@ -206,7 +205,7 @@ function logRefusedHandshakes(server: ServerInLogRefusedHandshakes, log: TlsLog)
   })
 }
 
-/** Anybody can write anything into a certificate of their own: no line breaks or escapes of theirs in our log. */
+/** Removes line breaks and escapes: strangers can write anything into a certificate of their own, and the name goes into our log. */
 function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 64)
 }
@@ -235,47 +234,41 @@ const byError: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: "the client does not trust this server's CA (give it ca_cert.pem)",
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'the client refused the server certificate',
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'the client found the server certificate expired',
-  ERR_TLS_HANDSHAKE_TIMEOUT: 'handshake not finished in time',
-  ECONNRESET: 'the client went away during the handshake',
+  ERR_TLS_HANDSHAKE_TIMEOUT: 'handshake timed out',
+  ECONNRESET: 'the client disconnected during the handshake',
 }
 
-/** Why a connection was refused, from what `tlsClientError` gives, in words for a log. */
+/** Why a connection was refused, from the arguments of `tlsClientError`, in words for a log. */
 function handshakeRefusal(error: Error & { code?: string }, socket: TLSSocket): string {
-  // Typed as an Error, but a string (the verify result) or null on a server's socket.
+  // Its type is Error, but on a server's socket it is a string (the verify result) or null.
   const verification: unknown = socket.authorizationError
   if (typeof verification === 'string') return byVerification[verification] ?? `client certificate refused: ${verification}`
   return byError[error.code ?? ''] ?? `TLS error: ${error.code ?? error.message}`
 }
 
-/** Whether an event may be logged, and how many were kept quiet since the last one that was. */
+/** Whether an event may be logged, and how many were not logged since the last one that was. */
 interface RateLimitResult {
   log: boolean
   suppressed: number
 }
 
-/** Lets at most `most` events through in every `windowMs`: whoever can knock must not be able to fill the disk. */
-export function createRateLimit(most: number, windowMs: number): (nowMs: number) => RateLimitResult {
+/** Lets at most `max` events be logged in every `windowMs`, so that strangers who connect cannot fill the disk. */
+export function createRateLimit(max: number, windowMs: number): (nowMs: number) => RateLimitResult {
   let windowStart = -Infinity
-  let seen = 0
-  let quiet = 0
+  let count = 0
+  let suppressed = 0
   return (nowMs) => {
     if (nowMs - windowStart >= windowMs) {
       windowStart = nowMs
-      seen = 0
+      count = 0
     }
-    seen += 1
-    if (seen > most) {
-      quiet += 1
-      return { log: false, suppressed: quiet }
+    count += 1
+    if (count > max) {
+      suppressed += 1
+      return { log: false, suppressed }
     }
-    const keptQuiet = quiet
-    quiet = 0
-    return { log: true, suppressed: keptQuiet }
+    const result = { log: true, suppressed }
+    suppressed = 0
+    return result
   }
-}
-
-/** Where the TLS part of the server writes; a pino logger fits. */
-interface TlsLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
 }

@@ -24,7 +24,7 @@ async function certs(certsDir: string, ...args: string[]): Promise<{ code: unkno
 describe('sluice certs', () => {
   after(removeFolders)
 
-  it('init makes a set with an encrypted CA key, and no second one', async () => {
+  it('init makes one set, with an encrypted CA key', async () => {
     const certsDir = path.join(await emptyFolder(), 'certs')
     const passphraseFile = path.join(await emptyFolder(), 'passphrase')
     await writeFile(passphraseFile, 'correct horse\n')
@@ -44,7 +44,7 @@ describe('sluice certs', () => {
     expect(await certs(certsDir, 'new', 'bot-1', '--ca-passphrase-file', passphraseFile)).to.include({ code: 0, err: '' })
   })
 
-  it('new says which files to copy; list, renew and revoke show what became of them', async () => {
+  it('new names the files to copy; list, renew and revoke show their state', async () => {
     const certsDir = await madeCertificates()
 
     const made = await certs(certsDir, 'new', 'bot-1')
@@ -61,7 +61,7 @@ describe('sluice certs', () => {
     ])
   })
 
-  it('ends with an error in one sentence, without a stack, when it cannot be done', async () => {
+  it('fails with one sentence and without a stack', async () => {
     const certsDir = await madeCertificates()
     const before = await readdir(certsDir)
 

@@ -32,7 +32,7 @@ describe('client certificates', () => {
     expect((await stat(made.keyFile)).mode & 0o777).to.equal(0o600)
   })
 
-  it('are not made for a name that leaves the folder, is taken, or belongs to set-up', async () => {
+  it('are refused for a name that leads out of the folder, is taken, or belongs to set-up', async () => {
     await newClient(certsDir, 'Bot')
     const before = await readdir(certsDir)
 
@@ -54,7 +54,7 @@ describe('client certificates', () => {
     expect((await listClients(certsDir, inTwoYears)).map((client) => client.state)).to.deep.equal(['expired', 'expired'])
   })
 
-  it('stay in the list as revoked when their files are deleted, by serial number alone when nothing else is left', async () => {
+  it('stay in the list as revoked after their files are deleted, at least by serial number', async () => {
     const { certFile, keyFile, serialNumber } = await newClient(certsDir, 'bot-1')
     await revoke(certsDir, 'bot-1')
     await rm(certFile)
@@ -68,7 +68,7 @@ describe('client certificates', () => {
     expect(clients[1]).to.include({ serialNumber }).and.not.have.property('certificate')
   })
 
-  it('are renewed with a new key, and all of a name are revoked by the name', async () => {
+  it('are renewed with a new key, and revoked together by name', async () => {
     const old = await newClient(certsDir, 'bot-1')
     const { keyPem } = await pairOf(certsDir, 'bot-1')
 
@@ -82,7 +82,7 @@ describe('client certificates', () => {
     expect(await namesAndStates(certsDir)).to.deep.equal(['bot-1 revoked', 'bot-1 revoked', 'client valid'])
   })
 
-  it('are revoked one at a time by serial number or fingerprint, however it is written', async () => {
+  it('are revoked one at a time by serial number or fingerprint, in any spelling', async () => {
     const spellings = [
       (made: { serialNumber: string }) => made.serialNumber.toLowerCase(),
       (made: { serialNumber: string }) => made.serialNumber.match(/../g)?.join(':') ?? '',
@@ -97,7 +97,7 @@ describe('client certificates', () => {
     expect((await listClients(certsDir)).filter((client) => client.state === 'valid')).to.have.length(2)
   })
 
-  it('are all revoked when several are revoked at once', async () => {
+  it('are all revoked when several processes revoke at once', async () => {
     const names = ['bot-1', 'bot-2', 'bot-3', 'bot-4']
     await Promise.all(names.map((name) => newClient(certsDir, name)))
 
@@ -106,7 +106,7 @@ describe('client certificates', () => {
     expect(await namesAndStates(certsDir)).to.deep.equal([...names.map((name) => `${name} revoked`), 'client valid'])
   })
 
-  it('that are unknown are refused with the names that are known; the server certificate is not revoked', async () => {
+  it('names the known clients when one is unknown, and refuses to revoke the server certificate', async () => {
     for (const attempt of [() => revoke(certsDir, 'bto-1'), () => renew(certsDir, 'bto-1'), () => renew(certsDir, '../client')]) {
       expect(await rejection(attempt()))
         .to.be.instanceOf(CertificateError)
@@ -127,7 +127,7 @@ describe('client certificates', () => {
     expect(await namesAndStates(encrypted)).to.deep.equal(['bot-1 revoked', 'client valid'])
   })
 
-  it('of another CA that lie in the folder are not shown as ours', async () => {
+  it('of another CA are not listed, even in the same folder', async () => {
     const other = await madeCertificates()
     await newClient(other, 'stranger')
     await writeFile(path.join(certsDir, 'stranger_cert.pem'), await pem(other, 'stranger_cert.pem'))
@@ -135,7 +135,7 @@ describe('client certificates', () => {
     expect(await namesAndStates(certsDir)).to.deep.equal(['client valid'])
   })
 
-  it('are never left half written: a renewal killed between its files is carried on', async () => {
+  it('are never half written: a renewal that was killed between its files is finished', async () => {
     await newClient(certsDir, 'bot-1')
     const old = await pairOf(certsDir, 'bot-1')
     await renew(certsDir, 'bot-1')
@@ -154,7 +154,7 @@ describe('client certificates', () => {
 describe("the server's certificate", () => {
   after(removeFolders)
 
-  it('keeps its names when it is renewed, and takes others when they are given', async () => {
+  it('keeps its names when it is renewed without names, and gets the given ones otherwise', async () => {
     const certsDir = await madeCertificates({ hostnames: ['sluice.example.org', '10.1.2.3', 'fd00::7'] })
 
     await renew(certsDir, 'server')
@@ -169,7 +169,7 @@ describe("the server's certificate", () => {
     await readServerCertificates(certsDir)
   })
 
-  it('is made again by renewing when its files are lost', async () => {
+  it('is made again by a renewal when its files are lost', async () => {
     const certsDir = await madeCertificates()
     await rm(path.join(certsDir, 'server_cert.pem'))
     await rm(path.join(certsDir, 'server_key.pem'))
@@ -179,7 +179,7 @@ describe("the server's certificate", () => {
     await readServerCertificates(certsDir)
   })
 
-  it('is not served with a key, a CA or a list that does not belong to it', async () => {
+  it('is refused with a key, a CA or a list that does not belong to it', async () => {
     const other = await madeCertificates()
     for (const name of ['server_key.pem', 'ca_cert.pem', 'revoked.pem']) {
       const certsDir = await madeCertificates()

@@ -56,7 +56,7 @@ describe('certificates in set-up', () => {
     }
   })
 
-  it('makes EC P-256 certificates that one CA signed, for ten years, a year and a year', async () => {
+  it('makes a CA for ten years, and certificates of the server and a client for one year', async () => {
     const certsDir = await madeCertificates()
     const ca = new X509Certificate(await pem(certsDir, 'ca_cert.pem'))
 
@@ -72,7 +72,7 @@ describe('certificates in set-up', () => {
     }
   })
 
-  it("makes the server's certificate valid for this machine's names and those asked for", async () => {
+  it("makes the server's certificate for this machine's names and the requested ones", async () => {
     const certsDir = await madeCertificates({ hostnames: ['Sluice.example.org', '10.1.2.3'] })
 
     const server = new X509Certificate(await pem(certsDir, 'server_cert.pem'))
@@ -82,7 +82,7 @@ describe('certificates in set-up', () => {
     expect(server.checkHost('elsewhere.example.org')).to.equal(undefined)
   })
 
-  it('refuses a host name that no certificate can hold, and makes nothing', async () => {
+  it('refuses a host name that a certificate cannot hold, and makes nothing', async () => {
     const certsDir = await emptyFolder()
 
     const error = await rejection(ensureCertificates({ certsDir, hostnames: ['https://sluice:15888'] }))
@@ -91,7 +91,7 @@ describe('certificates in set-up', () => {
     expect(await readdir(certsDir)).to.deep.equal([])
   })
 
-  it('leaves a set that is there as it is', async () => {
+  it('leaves an existing set unchanged', async () => {
     const certsDir = await madeCertificates()
     const before = await Promise.all(all.map((name) => pem(certsDir, name)))
 
@@ -100,14 +100,14 @@ describe('certificates in set-up', () => {
     expect(await Promise.all(all.map((name) => pem(certsDir, name)))).to.deep.equal(before)
   })
 
-  it("takes a folder without the CA's key and without the client for complete: a server needs neither", async () => {
+  it("accepts a folder without the CA's key and the client's files: a server needs neither", async () => {
     const certsDir = await madeCertificates()
     for (const name of ['ca_key.pem', 'client_cert.pem', 'client_key.pem', 'issued.pem']) await rm(path.join(certsDir, name))
 
     expect(await ensureCertificates({ certsDir })).to.deep.equal({ made: false })
   })
 
-  it('refuses half a set, names what is missing, and overwrites nothing', async () => {
+  it('refuses an incomplete set, names the missing files, and overwrites nothing', async () => {
     const certsDir = await madeCertificates()
     await rm(path.join(certsDir, 'revoked.pem'))
 
@@ -131,7 +131,7 @@ describe('certificates in set-up', () => {
       expect(await rejection(openAuthority(certsDir, passphrase))).to.be.instanceOf(CertificateError)
   })
 
-  it('makes one set when several processes begin at once', async () => {
+  it('makes one set when several processes start at once', async () => {
     const certsDir = path.join(await emptyFolder(), 'certs')
     const processes = [setUpProcess(certsDir), setUpProcess(certsDir), setUpProcess(certsDir)]
 
@@ -142,7 +142,7 @@ describe('certificates in set-up', () => {
     expect((await readdir(certsDir)).toSorted()).to.deep.equal(all)
   })
 
-  it('goes on after a set-up that was killed at any moment', async () => {
+  it('recovers from a set-up that was killed at any moment', async () => {
     for (let round = 0; round < 3; round += 1) {
       const certsDir = path.join(await emptyFolder(), 'certs')
       const { child, ended } = setUpProcess(certsDir)
@@ -159,7 +159,7 @@ describe('certificates in set-up', () => {
     }
   })
 
-  it('goes on after a set-up that was killed before its lock had its name', async () => {
+  it('recovers from a set-up that was killed before it wrote its name into the lock', async () => {
     const certsDir = path.join(await emptyFolder(), 'certs')
     await mkdir(certsDir)
     await writeFile(path.join(certsDir, '.lock'), '')
@@ -169,7 +169,7 @@ describe('certificates in set-up', () => {
     expect((await readdir(certsDir)).toSorted()).to.deep.equal(all)
   })
 
-  it('carries on where a killed set-up had moved only some of the files', async () => {
+  it('finishes a killed set-up that had moved only some of the files', async () => {
     const certsDir = await madeCertificates()
     const server = await pem(certsDir, 'server_cert.pem')
     const staged = path.join(certsDir, '.staged')
@@ -182,7 +182,7 @@ describe('certificates in set-up', () => {
     expect((await readdir(certsDir)).toSorted()).to.deep.equal(all)
   })
 
-  it('takes over the lock of a process that is gone, of this machine or another', async () => {
+  it('takes over the lock of a dead process, of this machine or another', async () => {
     const gone = spawn(process.execPath, ['-e', ''])
     await once(gone, 'exit')
     const old = new Date(Date.now() - 3_600_000)

@@ -101,7 +101,7 @@ describe('handshake', () => {
   ]
 
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    it(`lets a client of the CA in and knows its name (${version})`, async () => {
+    it(`accepts a client of the CA and knows its name (${version})`, async () => {
       const outcome = await call(server, { pair: await pairOf(certsDir, 'client'), version })
 
       expect(outcome).to.include({ answer: 'hello client' }).and.not.have.property('error')
@@ -129,7 +129,7 @@ describe('handshake', () => {
     expect(outcome.error).to.equal('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED')
   })
 
-  it('refuses TLS 1.1, with a certificate that is good', async () => {
+  it('refuses TLS 1.1, even with a valid certificate', async () => {
     server.lines.length = server.refusals.length = 0
 
     const outcome = await call(server, { pair: await pairOf(certsDir, 'client'), version: 'TLSv1.1' })
@@ -139,7 +139,7 @@ describe('handshake', () => {
     expect(server.lines).to.deep.equal(['handshake refused: TLS version older than 1.2'])
   })
 
-  it('gives a plain HTTP request nothing, and goes on serving', async () => {
+  it('closes a plain HTTP request without an answer, and keeps serving', async () => {
     server.lines.length = 0
     const socket = net.connect(server.port, '127.0.0.1')
     let received = ''
@@ -155,7 +155,7 @@ describe('handshake', () => {
     expect((await call(server, { pair: await pairOf(certsDir, 'client') })).answer).to.equal('hello client')
   })
 
-  it('survives garbage and a client that goes away in the middle', async () => {
+  it('keeps serving after garbage and after a client that disconnects during the handshake', async () => {
     for (const bytes of [Buffer.alloc(2_000, 0xff), Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01])]) {
       const socket = net.connect(server.port, '127.0.0.1')
       socket.on('error', () => {})

@@ -9,7 +9,7 @@ import { writeAtomically } from '../../core/tls/certificate-files.ts'
 import { madeCertificates, pairOf, pem, removeFolders } from './certificates.ts'
 import { call, connect, startServer, stopServers, until, type RunningServer } from './tls-server.ts'
 
-const readAgain = 'certificates read again'
+const readAgain = 'certificates reloaded'
 
 /** Waits until the server took the change of `change`. */
 async function taken(server: RunningServer, change: () => Promise<unknown>): Promise<void> {
@@ -41,13 +41,13 @@ describe('certificates changed while the server runs', () => {
     await removeFolders()
   })
 
-  it('lets a client in that was made after the start', async () => {
+  it('accepts a client that was made after the start', async () => {
     await newClient(certsDir, 'bot-2')
 
     expect((await call(server, { pair: await pairOf(certsDir, 'bot-2') })).answer).to.equal('hello bot-2')
   })
 
-  it("serves the server's new certificate, and open connections go on", async () => {
+  it("serves the server's new certificate, and keeps open connections", async () => {
     const open = await connect(server, { pair: await pairOf(certsDir, 'bot-1') })
     await open.ask()
     const before = await servedFingerprint(server)
@@ -61,7 +61,7 @@ describe('certificates changed while the server runs', () => {
     expect((await open.ask()).answer).to.equal('hello bot-1')
   })
 
-  it('lets a renewed client in with the old certificate and the new one, until the old one is revoked', async () => {
+  it('accepts a renewed client with the old certificate and the new one, until the old one is revoked', async () => {
     const old = await pairOf(certsDir, 'bot-1')
     await renew(certsDir, 'bot-1')
     const renewed = await pairOf(certsDir, 'bot-1')
@@ -74,7 +74,7 @@ describe('certificates changed while the server runs', () => {
   })
 
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    it(`cuts the open connection of a revoked client, refuses its new ones, and leaves the others alone (${version})`, async () => {
+    it(`closes the open connection of a revoked client, refuses its new ones, and keeps the others (${version})`, async () => {
       const revoked = await connect(server, { pair: await pairOf(certsDir, 'bot-1'), version })
       const other = await connect(server, { pair: await pairOf(certsDir, 'client'), version })
       expect((await revoked.ask()).answer).to.equal('hello bot-1')
@@ -83,7 +83,7 @@ describe('certificates changed while the server runs', () => {
       await revoke(certsDir, 'bot-1')
 
       await revoked.closed
-      expect(server.lines).to.include('connection cut: client certificate revoked (CN=bot-1)')
+      expect(server.lines).to.include('connection closed: client certificate revoked (CN=bot-1)')
       expect((await call(server, { pair: await pairOf(certsDir, 'bot-1'), version })).answer).to.equal('')
       expect((await other.ask()).answer).to.equal('hello client')
     })
@@ -101,7 +101,7 @@ describe('certificates changed while the server runs', () => {
       expect((await call(server, { version, session })).answer).to.equal('')
     })
 
-    it(`refuses a revoked client even where its session can still be resumed (${version})`, async () => {
+    it(`refuses a revoked client even if its session can still be resumed (${version})`, async () => {
       // With the ticket keys kept across the change, the session stays good and no handshake looks at the certificate.
       const ticketKeys = server.server.getTicketKeys()
       const pair = await pairOf(certsDir, 'bot-1')
@@ -111,7 +111,7 @@ describe('certificates changed while the server runs', () => {
       server.server.setTicketKeys(ticketKeys)
 
       expect((await call(server, { pair, version, session })).answer).to.equal('')
-      await until(() => server.lines.includes('connection cut: client certificate revoked (CN=bot-1)'), 'the resumed session is cut')
+      await until(() => server.lines.includes('connection closed: client certificate revoked (CN=bot-1)'), 'the resumed session is closed')
     })
   }
 
@@ -128,13 +128,13 @@ describe('certificates changed while the server runs', () => {
     const { lines } = await startServer(certsDir)
 
     expect(lines).to.deep.equal([
-      'the server certificate expires in 10 days: run "sluice certs renew server"; the running server takes the new one at once',
+      'the server certificate expires in 10 days: run "sluice certs renew server"; the running server loads the new one at once',
     ])
     await renew(certsDir, 'server')
     expect((await startServer(certsDir)).lines).to.deep.equal([])
   })
 
-  it('keeps the earlier certificates when the new files do not fit together', async () => {
+  it('keeps the earlier certificates when the new files do not belong together', async () => {
     const before = await servedFingerprint(server)
     const key = await pem(certsDir, 'server_key.pem')
     server.lines.length = 0
@@ -159,13 +159,16 @@ describe('certificates changed while the server runs', () => {
     for (const damage of damages) {
       server.lines.length = 0
       await damage()
-      await until(() => server.lines.some((line) => line.includes('not taken') && line.includes('revoked.pem')), 'a refusal in the log')
+      await until(
+        () => server.lines.some((line) => line.includes('changed certificates rejected') && line.includes('revoked.pem')),
+        'a refusal in the log',
+      )
       expect((await call(server, { pair: await pairOf(certsDir, 'bot-1') })).answer).to.equal('')
       expect((await call(server, { pair: await pairOf(certsDir, 'client') })).answer).to.equal('hello client')
     }
   })
 
-  it('cuts every connection when the CA is replaced', async () => {
+  it('closes every connection when the CA is replaced', async () => {
     const old = await pairOf(certsDir, 'client')
     const open = await connect(server, { pair: old })
     await open.ask()
@@ -174,7 +177,7 @@ describe('certificates changed while the server runs', () => {
     await ensureCertificates({ certsDir })
 
     await open.closed
-    expect(server.lines).to.include('connection cut: the CA was replaced (CN=client)')
+    expect(server.lines).to.include('connection closed: the CA was replaced (CN=client)')
     expect((await call(server, { pair: old })).answer).to.equal('')
     expect((await call(server, { pair: await pairOf(certsDir, 'client') })).answer).to.equal('hello client')
   })

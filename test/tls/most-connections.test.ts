@@ -10,9 +10,9 @@ describe('the number of connections', () => {
     await removeFolders()
   })
 
-  it('is bounded: strangers who only connect are turned away, and a client gets in as soon as one of them is gone', async () => {
+  it('is limited: connections beyond the limit are closed, and a client gets in as soon as one is free', async () => {
     const certsDir = await madeCertificates()
-    const server = await startServer(certsDir, { mostConnections: 2 })
+    const server = await startServer(certsDir, { maxConnections: 2 })
     const client = { pair: await pairOf(certsDir, 'client') }
     const strangers = await Promise.all(
       [1, 2].map(async () => {

@@ -33,7 +33,7 @@ const running: Server[] = []
 const sockets: net.Socket[] = []
 
 /** Starts a server that answers with the client's common name. */
-export async function startServer(certsDir: string, options: { mostConnections?: number } = {}): Promise<RunningServer> {
+export async function startServer(certsDir: string, options: { maxConnections?: number } = {}): Promise<RunningServer> {
   const lines: string[] = []
   const refusals: RunningServer['refusals'] = []
   const write = (_fields: object, message: string) => void lines.push(message)
