@@ -1,5 +1,5 @@
-// Checks of values from outside: what a plugin keeps in the journal (memos), what nodes and exchanges answer. A validator is the type and
-// the check in one declaration. These few lines stand for a library because every server loads them with its plugins, and each library at
+// "sluice/json": checks of values from outside, such as memos in the journal and answers of nodes and exchanges. A validator is type and check
+// in one declaration. These few lines stand for a library because every server loads them with its plugins, and each library at
 // hand takes longer to load than a plugin does.
 
 /** An object with keys: neither null nor a list. */
@@ -12,29 +12,29 @@ export type Validator<T> = ((value: unknown) => string | undefined) & { readonly
 /** The type that a validator checks for. */
 export type Infer<V> = V extends Validator<infer T> ? T : never
 
-export const is = <T>(validator: Validator<T>, value: unknown): value is T => validator(value) === undefined
+export const is = <T>(of: Validator<T>, value: unknown): value is T => of(value) === undefined
 
 /** The value with its type; undefined where it is something else, such as the memo of another plan. */
-export const read = <T>(validator: Validator<T>, value: unknown): T | undefined => (is(validator, value) ? value : undefined)
+export const read = <T>(of: Validator<T>, value: unknown): T | undefined => (is(of, value) ? value : undefined)
 
 /** A validator of single values. */
-export const kind =
+export const validator =
   <T>(holds: (value: unknown) => boolean): Validator<T> =>
   (value) =>
     holds(value) ? undefined : ''
 
-export const anything = kind<unknown>(() => true)
-export const nothing = kind<null>((value) => value === null)
-export const string = kind<string>((value) => typeof value === 'string')
-export const boolean = kind<boolean>((value) => typeof value === 'boolean')
-export const number = kind<number>((value) => typeof value === 'number')
+export const anything = validator<unknown>(() => true)
+export const nothing = validator<null>((value) => value === null)
+export const string = validator<string>((value) => typeof value === 'string')
+export const boolean = validator<boolean>((value) => typeof value === 'boolean')
+export const number = validator<number>((value) => typeof value === 'number')
 /** A safe integer of 0 or more: ids, indices, milliseconds. */
-export const natural = kind<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0)
+export const natural = validator<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0)
 /** An integer of 0 or more as text, of any size: amounts in smallest units. */
-export const digits = kind<string>((value) => typeof value === 'string' && /^\d+$/.test(value))
+export const digits = validator<string>((value) => typeof value === 'string' && /^\d+$/.test(value))
 
 export const literal = <const T extends string>(...words: readonly T[]): Validator<T> =>
-  kind<T>((value) => typeof value === 'string' && words.some((word) => word === value))
+  validator<T>((value) => typeof value === 'string' && words.some((word) => word === value))
 
 export const array =
   <T>(of: Validator<T>): Validator<readonly T[]> =>
@@ -76,12 +76,12 @@ export function object<F extends Fields, O extends Fields | undefined = undefine
   const others = Object.entries<Validator<unknown>>(optional ?? {})
   return (value) => {
     if (!isObject(value)) return ''
-    for (const [name, validator] of required) {
-      const wrong = validator(value[name])
+    for (const [name, of] of required) {
+      const wrong = of(value[name])
       if (wrong !== undefined) return `/${name}${wrong}`
     }
-    for (const [name, validator] of others) {
-      const wrong = value[name] === undefined ? undefined : validator(value[name])
+    for (const [name, of] of others) {
+      const wrong = value[name] === undefined ? undefined : of(value[name])
       if (wrong !== undefined) return `/${name}${wrong}`
     }
     return undefined

@@ -1,13 +1,12 @@
 import type { LogDescription } from 'ethers'
 import type { ActionOutcome, Json, OrderState } from '../../core/contracts/index.ts'
+import * as json from '../../core/json.ts'
 import { oasisAbi, isSameAddress } from './contract.ts'
 import { bookPriceOf, formatRaw } from '../../core/decimal.ts'
-import { isObject } from '../../core/json.ts'
 
 /** The outcome of an order or a cancel, from the market's events in its transaction. @throws where memo or receipt are not of an order */
-export function outcome(receipt: Json, memoJson: Json): readonly ActionOutcome[] {
-  const memo = readMemo(memoJson)
-  if (!memo) throw new Error("The journal's entry is not an order of a matching market.")
+export function outcome(receipt: Json, memo: Json): readonly ActionOutcome[] {
+  if (!json.is(actionMemo, memo)) throw new Error("The journal's entry is not an order of a matching market.")
   const logs = logsOf(receipt, memo.market)
   if (!logs) return [{ state: 'REJECTED', reason: 'the transaction failed' }]
   return ['id' in memo ? cancelled(logs, memo) : placed(logs, memo)]
@@ -19,7 +18,8 @@ function cancelled(logs: readonly ParsedLog[], { id }: CancelMemo): ActionOutcom
 }
 
 function placed(logs: readonly ParsedLog[], memo: CreateMemo): ActionOutcome {
-  const { owner, side, atOnce, base, quote, decimals, baseDecimals, amountRaw } = memo
+  const { owner, side, atOnce, base, quote, decimals, baseDecimals } = memo
+  const amountRaw = BigInt(memo.amountRaw)
   const isBuy = side === 'BUY'
   const [given, got] = isBuy ? [quote, base] : [base, quote]
   const ofPair = (pays: string, wants: string, { args }: ParsedLog) => args['pay_gem'] === pays && args['buy_gem'] === wants
@@ -40,37 +40,39 @@ function placed(logs: readonly ParsedLog[], memo: CreateMemo): ActionOutcome {
   if (made) return { orderId: String(BigInt(made.args['id'])), state: filledRaw > 0n ? 'PARTIALLY_FILLED' : 'OPEN', ...filled }
   // Every take rounds down what is paid. A rest that is worth less than the smallest unit of quote cannot be paid.
   const leftRaw = amountRaw - filledRaw
-  const isRounding = leftRaw <= BigInt(takes.length) || (leftRaw * memo.quoteRaw) / amountRaw === 0n
+  const isRounding = leftRaw <= BigInt(takes.length) || (leftRaw * BigInt(memo.quoteRaw)) / amountRaw === 0n
   const state: OrderState = filledRaw > 0n && (atOnce || isRounding) ? 'FILLED' : 'CANCELED'
   return { state, ...filled }
 }
 
-interface ActionMemo {
-  /** The contract. */
-  readonly market: string
-  readonly owner: string
-}
+/** The contract, and who ordered. */
+const actionFields = { market: json.string, owner: json.string }
 
-/** What is kept of an order in the journal, so that its outcome can be told after a restart. */
-interface CreateMemo extends ActionMemo {
-  readonly side: 'BUY' | 'SELL'
+const cancelMemo = json.object({ ...actionFields, id: json.string })
+type CancelMemo = json.Infer<typeof cancelMemo>
+
+/** What the journal keeps of an order, so that its outcome can be read after a restart. */
+const createMemo = json.object({
+  ...actionFields,
+  side: json.literal('BUY', 'SELL'),
   /** Whether it must be filled whole or not at all. */
-  readonly atOnce: boolean
-  readonly base: string
-  readonly quote: string
+  atOnce: json.boolean,
+  base: json.string,
+  quote: json.string,
   /** Decimals of the quote minus those of the base. */
-  readonly decimals: number
-  readonly baseDecimals: number
-  readonly amountRaw: bigint
+  decimals: json.number,
+  baseDecimals: json.number,
+  amountRaw: json.digits,
   /** The amount's value at the order's price. */
-  readonly quoteRaw: bigint
-}
+  quoteRaw: json.digits,
+})
+type CreateMemo = json.Infer<typeof createMemo>
 
-interface CancelMemo extends ActionMemo {
-  readonly id: string
-}
+const actionMemo = json.union(cancelMemo, createMemo)
 
-export const writeCreate = ({ amountRaw, quoteRaw, ...memo }: CreateMemo): Json => ({
+type NewOrder = Omit<CreateMemo, 'amountRaw' | 'quoteRaw'> & Record<'amountRaw' | 'quoteRaw', bigint>
+
+export const writeCreate = ({ amountRaw, quoteRaw, ...memo }: NewOrder): Json => ({
   ...memo,
   amountRaw: String(amountRaw),
   quoteRaw: String(quoteRaw),
@@ -78,28 +80,14 @@ export const writeCreate = ({ amountRaw, quoteRaw, ...memo }: CreateMemo): Json 
 
 export const writeCancel = ({ market, owner, id }: CancelMemo): Json => ({ market, owner, id })
 
-/** Undefined where it is not a memo of this kit. */
-function readMemo(memo: Json): CreateMemo | CancelMemo | undefined {
-  if (!isObject(memo)) return undefined
-  const { market, owner, id, side, atOnce, base, quote, decimals, baseDecimals, amountRaw, quoteRaw } = memo
-  if (typeof market !== 'string' || typeof owner !== 'string') return undefined
-  if (typeof id === 'string') return { market, owner, id }
-  if ((side !== 'BUY' && side !== 'SELL') || typeof atOnce !== 'boolean') return undefined
-  if (typeof base !== 'string' || typeof quote !== 'string' || typeof amountRaw !== 'string' || typeof quoteRaw !== 'string')
-    return undefined
-  if (typeof decimals !== 'number' || typeof baseDecimals !== 'number') return undefined
-  const amounts = { amountRaw: BigInt(amountRaw), quoteRaw: BigInt(quoteRaw) }
-  return { market, owner, side, atOnce, base, quote, decimals, baseDecimals, ...amounts }
-}
-
 type ParsedLog = Pick<LogDescription, 'name' | 'args'>
 
 /** A contract's events of offers in a transaction, in their order. Undefined where the transaction failed. */
 function logsOf(receipt: Json, market: string): readonly ParsedLog[] | undefined {
-  if (!isObject(receipt) || !Array.isArray(receipt['logs'])) throw new Error('The receipt of the order has no logs.')
+  if (!json.isObject(receipt) || !Array.isArray(receipt['logs'])) throw new Error('The receipt of the order has no logs.')
   if (receipt['status'] !== 1) return undefined
   return receipt['logs'].flatMap((log: Json) => {
-    if (!isObject(log)) return []
+    if (!json.isObject(log)) return []
     const { address, topics, data } = log
     if (typeof address !== 'string' || typeof data !== 'string' || !Array.isArray(topics) || !isSameAddress(address, market)) return []
     const parsed = oasisAbi.parseLog({ topics: topics.map(String), data })

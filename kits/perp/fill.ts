@@ -1,17 +1,15 @@
-import { getAddress } from 'ethers'
 import type { Json, PerpFill, Ratio, PerpMarketName } from '../../core/contracts/index.ts'
+import * as json from '../../core/json.ts'
 import type { EvmLog, EvmReceipt } from '../evm/types.ts'
 import { curieAbi } from './abi.ts'
-import { isObject } from '../../core/json.ts'
 
 const size = (raw: bigint) => (raw < 0n ? -raw : raw)
 /** The precision of openNotional, since the exchange rounds its ratio of 18 decimals. */
 const openNotionalPrecision = 10n ** 12n
 
 /** The effect of a trade or settlement on the wallet's position, from the exchange's events. Undefined where the receipt shows none. */
-export function readPerpFill({ status, logs }: EvmReceipt, memoJson: Json): PerpFill | undefined {
-  const memo = status === 1 ? readMemo(memoJson) : undefined
-  if (!memo) return undefined
+export function readPerpFill({ status, logs }: EvmReceipt, memo: Json): PerpFill | undefined {
+  if (status !== 1 || !json.is(perpMemo, memo)) return undefined
   const changed = eventValues('PositionChanged', logs, memo)
   if (changed) {
     const [base, notional, feeRaw, after, realizedProfitRaw] = changed
@@ -24,7 +22,7 @@ export function readPerpFill({ status, logs }: EvmReceipt, memoJson: Json): Perp
       quoteRaw: size(quote),
       feeRaw,
       realizedProfitRaw,
-      ...(memo.closing !== undefined && { closedRatio: closedRatio(size(base), before, after, memo.closing) }),
+      ...(memo.closing !== undefined && { closedRatio: closedRatio(size(base), before, after, BigInt(memo.closing)) }),
     }
   }
   const closed = eventValues('PositionClosed', logs, memo)
@@ -71,33 +69,33 @@ function eventValues(
 const isSame = (a: string, b: unknown) => typeof b === 'string' && a.toLowerCase() === b.toLowerCase()
 
 /** What the journal keeps of a change of a position, so that its fill can be read after a restart. */
-interface PerpMemo {
+const perpMemo = json.object(
+  {
+    house: json.string,
+    trader: json.string,
+    market: json.object({
+      id: json.string,
+      base: json.string,
+      quote: json.string,
+      baseDecimals: json.number,
+      quoteDecimals: json.number,
+    }),
+  },
+  /** For a close: the expected size of the position, without sign. A deposit has a memo of its own, and no fill. */
+  { closing: json.digits },
+)
+type PerpMemo = json.Infer<typeof perpMemo>
+
+interface PositionChange {
   readonly house: string
   readonly trader: string
   readonly market: PerpMarketName
-  /** For a close: the expected size of the position, without sign. */
   readonly closing?: bigint
 }
 
-export const writeMemo = ({ house, trader, market: { id, base, quote, baseDecimals, quoteDecimals }, closing }: PerpMemo): Json => ({
+export const writeMemo = ({ house, trader, market: { id, base, quote, baseDecimals, quoteDecimals }, closing }: PositionChange): Json => ({
   house,
   trader,
   market: { id, base, quote, baseDecimals, quoteDecimals },
   ...(closing !== undefined && { closing: closing.toString() }),
 })
-
-/** Undefined for other memos: a deposit has no fill. */
-function readMemo(memo: Json): PerpMemo | undefined {
-  if (!isObject(memo) || !('house' in memo)) return undefined
-  const { house, trader, market, closing } = memo
-  if (typeof house !== 'string' || typeof trader !== 'string' || !isObject(market) || !('id' in market)) return undefined
-  const { id, base, quote, baseDecimals, quoteDecimals } = market
-  if (typeof id !== 'string' || typeof base !== 'string' || typeof quote !== 'string') return undefined
-  if (typeof baseDecimals !== 'number' || typeof quoteDecimals !== 'number') return undefined
-  return {
-    house: getAddress(house),
-    trader: getAddress(trader),
-    market: { id, base, quote, baseDecimals, quoteDecimals },
-    ...(typeof closing === 'string' && { closing: BigInt(closing) }),
-  }
-}

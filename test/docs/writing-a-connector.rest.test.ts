@@ -94,7 +94,7 @@ async function levelProtocol(): Promise<(listed: readonly (typeof level)[]) => P
   const urlOf = (kit: string) => pathToFileURL(path.join(root, 'kits', kit, 'index.ts')).href
   await writeFile(
     runs,
-    (await readFile(shown, 'utf8')).replaceAll(/'sluice\/(evm|pools)'/g, (_, kit: string) => `'${urlOf(kit)}'`),
+    (await readFile(shown, 'utf8')).replaceAll(/'sluice\/(evm|pools)'/g, (_, kit: string) => `'${urlOf(kit === 'pools' ? 'amm' : kit)}'`),
   )
   const loaded = await import(pathToFileURL(runs).href)
   await rm(runs)
