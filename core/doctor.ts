@@ -9,9 +9,9 @@ import { pluginWarnings, tryPlugins, type LoadResult } from './loader/load.ts'
 import type { LoadedChain } from './loader/loaded-plugin.ts'
 import { embeddedConnection } from './store/embedded/connection.ts'
 import { embeddedFaults } from './store/embedded/faults.ts'
-import { holdStore } from './store/embedded/open.ts'
+import { lockStore } from './store/embedded/open.ts'
 import { postgresFaults } from './store/postgres/faults.ts'
-import { postgresPool } from './store/postgres/pool.ts'
+import { postgresPool } from './store/postgres/connection.ts'
 import { StoreError } from './store/store.ts'
 import { CertificateError, certificateFiles } from './tls/certificate-files.ts'
 import { listClients } from './tls/certificates.ts'
@@ -157,11 +157,11 @@ function examineEmbedded(dataDir: string): Finding {
   const file = path.join(dataDir, 'sluice.db')
   if (!existsSync(file)) return { part: partOfStore, state: 'good', what: 'None yet: the first start makes it.' }
   try {
-    const hold = holdStore(dataDir, 'sluice doctor')
+    const lock = lockStore(dataDir, 'sluice doctor')
     try {
       return examineFile(file)
     } finally {
-      hold.release()
+      lock.release()
     }
   } catch (error) {
     const reason = embeddedFaults.of(error)?.reason

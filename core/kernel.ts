@@ -74,7 +74,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     measureStore(metrics, store)
     const journal = observeJournal(sqlJournal(store, log), metrics)
     const onLeaseChange = (change: 'taken' | 'received' | 'given' | 'lost') => metrics.queueChanges.inc({ change })
-    const leases = sqlLeases({ store, url: settings.store.url, serverId, serverName, log, onChange: onLeaseChange })
+    const leases = sqlLeases({ store, serverId, serverName, log, onChange: onLeaseChange })
     const idempotency = createIdempotency({ store, serverId, log, onReplay: () => metrics.replays.inc() })
     stops.push(() => idempotency.stop())
 

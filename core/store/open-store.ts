@@ -1,28 +1,28 @@
 import { openEmbedded } from './embedded/open.ts'
 import { openPostgres } from './postgres/open.ts'
-import type { Store } from './store.ts'
+import { StoreError, type Store, type StoreLog } from './store.ts'
 
-export interface StoreLog {
-  info(fields: object, message?: string): void
-  warn(fields: object, message?: string): void
-}
-
-interface StoreOptions {
-  /** Where the embedded store is. */
+export interface StoreOptions {
+  /** Folder of the embedded store. */
   dataDir: string
-  /** Of PostgreSQL, for several servers; absent: embedded. */
+  /** `store.url`: a database that several servers share. Absent: embedded. */
   url?: string
-  /** For people: who has the store, whose connection it is. */
+  /** For people: who uses the store, who opened a connection. */
   serverName: string
   log: StoreLog
 }
 
-/** Opens the store and brings its tables up to this version. @throws StoreError */
-export async function openStore({ dataDir, url, serverName, log }: StoreOptions): Promise<Store> {
-  return url === undefined ? openEmbedded({ dataDir, serverName }) : openPostgres({ url, serverName, log })
+/** By the protocol of `store.url`. Another database is a folder beside these, a line here and a writer in `transactions/journal`. */
+const sharedDatabases: Readonly<Record<string, (options: { url: string; serverName: string; log: StoreLog }) => Promise<Store>>> = {
+  'postgres:': openPostgres,
+  'postgresql:': openPostgres,
 }
 
-export type { Store } from './store.ts'
-export { StoreError } from './store.ts'
-export { StoreUnavailable } from './store.ts'
-export type { Tables } from './tables.ts'
+/** Opens the store and brings its tables up to this version. @throws StoreError */
+export async function openStore({ dataDir, url, serverName, log }: StoreOptions): Promise<Store> {
+  if (url === undefined) return openEmbedded({ dataDir, serverName })
+  const open = sharedDatabases[URL.canParse(url) ? new URL(url).protocol : '']
+  // The URL is not shown: a password may be in it.
+  if (!open) throw new StoreError('store.url is not the address of a PostgreSQL: write postgres://user:password@host:5432/database.')
+  return open({ url, serverName, log })
+}

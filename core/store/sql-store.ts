@@ -1,48 +1,52 @@
-import { setImmediate as soon } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql, type ControlledTransaction, type Kysely } from 'kysely'
 import { pause } from '../async.ts'
-import type { ControlledTransaction, Kysely } from 'kysely'
-import { type Faults, StoreUnavailable, type Store } from './store.ts'
+import { StoreUnavailable, type Faults, type LeaseEvents, type ServerIdentity, type ServerLeases, type Store } from './store.ts'
 import type { Tables } from './tables.ts'
 
-/** Two that collide are told apart by chance. */
+/** Colliding transactions are retried after a random pause. */
 const maxTries = 8
+/** Jobs in one shared commit. With more the first would wait for the last. */
+const maxJobs = 64
 
-interface StoreParts {
-  kind: Store['kind']
+interface SqlStoreParts extends Pick<Store, 'kind' | 'isServerAlive'> {
+  openLeases(store: Store, server: ServerIdentity, events: LeaseEvents): ServerLeases
   db: Kysely<Tables>
   faults: Faults
-  /** How several take turns, where there is one connection. */
+  /** Serializes access where there is one connection. Writes then share commits. */
   inTurn?: <T>(work: () => Promise<T>) => Promise<T>
-  /** What the probe writes: as much as may have to fit. */
+  /** What the write probe writes: as many bytes as have to fit. */
   ballast?: string
-  /** After the last connection is closed, also where that failed. */
+  /** Called after the last connection is closed, also where that failed. */
   closed?: () => void
 }
 
-/** A store by kysely: transactions, what an error means for them, and running again what collided. */
-export function createSqlStore({ kind, db, faults, inTurn = (work) => work(), ballast = '', closed = () => {} }: StoreParts): Store {
+/** A store on kysely: transactions, retries after collisions, and what an error means. */
+export function createSqlStore({ kind, db, faults, inTurn, ballast = '', closed, isServerAlive, openLeases }: SqlStoreParts): Store {
+  const serially = inTurn ?? ((work) => work())
   let closing: Promise<void> | undefined
   let probing: Promise<string | undefined> | undefined
 
-  async function telling<T>(work: () => Promise<T>, { mayBeKept = false } = {}): Promise<T> {
+  /** Turns trouble of the database into StoreUnavailable. */
+  async function guarded<T>(work: () => Promise<T>, { isCommit = false } = {}): Promise<T> {
     if (closing) throw new StoreUnavailable('the server is stopping')
     try {
       return await work()
     } catch (error) {
       const fault = faults.of(error)
       if (!fault) throw error
-      throw new StoreUnavailable(fault.reason, { uncertain: mayBeKept && fault.leavesCommitOpen, cause: error })
+      throw new StoreUnavailable(fault.reason, { uncertain: isCommit && fault.leavesCommitOpen, cause: error })
     }
   }
 
   async function transaction<T>(work: (tx: ControlledTransaction<Tables>) => Promise<T>): Promise<T> {
-    const tx = await telling(() => db.startTransaction().execute())
+    const tx = await guarded(() => db.startTransaction().execute())
     try {
-      const result = await telling(() => work(tx))
-      await telling(() => tx.commit().execute(), { mayBeKept: true })
+      const result = await guarded(() => work(tx))
+      await guarded(() => tx.commit().execute(), { isCommit: true })
       return result
     } catch (error) {
-      // What cannot be rolled back is so by itself, with its connection.
+      // If the rollback fails, the connection breaks, and that rolls back too.
       await tx
         .rollback()
         .execute()
@@ -62,12 +66,13 @@ export function createSqlStore({ kind, db, faults, inTurn = (work) => work(), ba
     }
   }
 
-  const shared = sharedCommits(
-    (work) => inTurn(() => transaction(work)),
-    (error) => error instanceof StoreUnavailable || faults.of(error) !== undefined,
-  )
-  // Where there are many connections, the database itself lets commits share what they wait for.
-  const write: Store['write'] = kind === 'embedded' ? shared : (work) => retried(() => transaction(work))
+  // With many connections the database itself lets commits share a flush to the disk.
+  const write: Store['write'] = inTurn
+    ? sharedCommits(
+        (work) => inTurn(() => transaction(work)),
+        (error) => error instanceof StoreUnavailable || faults.of(error) !== undefined,
+      )
+    : (work) => retried(() => transaction(work))
 
   async function probe(): Promise<string | undefined> {
     try {
@@ -86,19 +91,33 @@ export function createSqlStore({ kind, db, faults, inTurn = (work) => work(), ba
     }
   }
 
-  async function close(): Promise<void> {
-    // Whoever is in a transaction on an only connection ends it first.
-    await inTurn(() => db.destroy())
-  }
-
-  return {
+  const store: Store = {
     kind,
-    read: (work) => inTurn(() => telling(() => work(db))),
+    read: (work) => serially(() => guarded(() => work(db))),
     write,
-    writeOnce: (statement) => (kind === 'embedded' ? write(statement) : retried(() => telling(() => statement(db), { mayBeKept: true }))),
+    writeOnce: (statement) => (inTurn ? write(statement) : retried(() => guarded(() => statement(db), { isCommit: true }))),
+    isServerAlive,
+    openLeases: (server, events) => openLeases(store, server, events),
     failing: () => (probing ??= probe()),
-    close: () => (closing ??= close().finally(closed)),
+    // On the only connection a running transaction ends first.
+    close: () => (closing ??= serially(() => db.destroy()).finally(closed)),
   }
+  return store
+}
+
+/** Takes the lease if it is free, expired or ours. The fencing token rises with the owner only: nobody else can have written in between. */
+export async function takeLease(store: Store, queue: string, serverId: string): Promise<number | undefined> {
+  const { rows } = await store.writeOnce((db) =>
+    sql<{ fence: number }>`
+      insert into lanes (lane, server, fence) values (${queue}, ${serverId}, 1)
+      on conflict (lane) do update set
+        server = excluded.server,
+        fence = lanes.fence + case when lanes.server = excluded.server then 0 else 1 end,
+        wanted_by = case when lanes.wanted_by = excluded.server then null else lanes.wanted_by end
+      where lanes.server = excluded.server or not ${store.isServerAlive(sql`lanes.server`)}
+      returning fence`.execute(db),
+  )
+  return rows[0]?.fence
 }
 
 type Tx = ControlledTransaction<Tables, string[]>
@@ -106,20 +125,17 @@ type Tx = ControlledTransaction<Tables, string[]>
 interface Job {
   run(tx: Tx): Promise<void>
   /** After the commit. */
-  keep(): void
-  refuse(error: unknown): void
+  resolve(): void
+  reject(error: unknown): void
 }
 
-/** More would have the first wait for the last. */
-const mostTogether = 64
-
 /**
- * Writes that come at the same moment share one commit, for the disk is what they wait for. Each is undone alone where it throws;
- * where the database fails, all of them are.
- * @param transaction begins, commits, and rolls back where what it is given throws; one after another
+ * Writes that arrive at the same moment share one commit, because the flush to the disk is what takes long. A job that throws is undone
+ * alone; where the database fails, all of them are undone.
+ * @param transaction begins, commits, and rolls back where its work throws; one after another
  * @param isFault whether an error ends the whole transaction
  */
-function sharedCommits(
+export function sharedCommits(
   transaction: (work: (tx: Tx) => Promise<void>) => Promise<void>,
   isFault: (error: unknown) => boolean,
 ): <T>(work: (tx: Tx) => Promise<T>) => Promise<T> {
@@ -128,10 +144,10 @@ function sharedCommits(
 
   async function commitAll(): Promise<void> {
     while (waiting.length > 0) {
-      // What else this turn of the event loop brings.
-      await soon()
-      const jobs = waiting.slice(0, mostTogether)
-      waiting = waiting.slice(mostTogether)
+      // Other writes of the same turn of the event loop join.
+      await nextTurn()
+      const jobs = waiting.slice(0, maxJobs)
+      waiting = waiting.slice(maxJobs)
       await commit(jobs)
     }
     running = undefined
@@ -142,22 +158,22 @@ function sharedCommits(
     try {
       await transaction(async (tx) => {
         for (const job of jobs) {
-          const point = await tx.savepoint('job').execute()
+          const savepoint = await tx.savepoint('job').execute()
           try {
-            await job.run(point)
+            await job.run(savepoint)
           } catch (error) {
             if (isFault(error)) throw error
-            await point.rollbackToSavepoint('job').execute()
+            await savepoint.rollbackToSavepoint('job').execute()
             refused.set(job, error)
           }
-          await point.releaseSavepoint('job').execute()
+          await savepoint.releaseSavepoint('job').execute()
         }
       })
-      for (const job of jobs) if (!refused.has(job)) job.keep()
+      for (const job of jobs) if (!refused.has(job)) job.resolve()
     } catch (error) {
-      for (const job of jobs) if (!refused.has(job)) job.refuse(error)
+      for (const job of jobs) if (!refused.has(job)) job.reject(error)
     }
-    for (const [job, error] of refused) job.refuse(error)
+    for (const [job, error] of refused) job.reject(error)
   }
 
   return <T>(work: (tx: Tx) => Promise<T>) =>
@@ -167,8 +183,8 @@ function sharedCommits(
         run: async (tx) => {
           result = await work(tx)
         },
-        keep: () => resolve(result),
-        refuse: reject,
+        resolve: () => resolve(result),
+        reject,
       })
       running ??= commitAll()
     })

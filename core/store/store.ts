@@ -1,67 +1,102 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely, RawBuilder, Transaction } from 'kysely'
 import { SluiceError } from '../errors.ts'
 import type { Tables } from './tables.ts'
 
-/** The one place where the server keeps what must outlive it: an embedded database or PostgreSQL, by the same tables. */
+/** The one place where the server keeps what must survive it: an embedded database or PostgreSQL, with the same tables. */
 export interface Store {
-  /** `embedded` belongs to this process alone: whoever else stands in it is dead. */
+  /** Selects the journal's writer. Whatever else differs between databases is behind this interface. */
   readonly kind: 'embedded' | 'postgres'
   /** For reading. @throws StoreUnavailable */
   read<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
   /**
-   * All of it or none, durable before it resolves; run again where two got in each other's way, so it has no other effects.
-   * @throws StoreUnavailable, where nobody can know whether it was kept (`uncertain`) or it certainly was not; or what `work` throws,
-   * and then nothing was kept
+   * One transaction, durable before the promise resolves. It runs again after a collision with another one, so it has no other effects.
+   * @throws StoreUnavailable, with `uncertain` where nobody can know whether it was committed; or what `work` throws, and then nothing is
+   * written
    */
   write<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>
   /**
-   * As `write`, of one statement only, which is a transaction by itself: one round trip, and no lock is held by a server that was
-   * stopped in the middle.
+   * As `write`, for a single statement, which is a transaction by itself: one round trip, and a server that is stopped in the middle holds
+   * no lock.
    */
   writeOnce<T>(statement: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  /** SQL: whether another server, named by its id, is alive. */
+  isServerAlive(serverId: RawBuilder<unknown>): RawBuilder<boolean>
+  /** Begins the life of this server as other servers see it. Its leases last as long. */
+  openLeases(server: ServerIdentity, events: LeaseEvents): ServerLeases
   /** Why it cannot be written now, in a sentence; undefined where it can. */
   failing(): Promise<string | undefined>
   close(): Promise<void>
 }
 
-/** A lane that the store says is ours. */
-export interface OwnedQueue {
+export interface StoreLog {
+  info(fields: object, message?: string): void
+  warn(fields: object, message?: string): void
+}
+
+export interface ServerIdentity {
+  /** Of this process alone, and never used again. */
+  serverId: string
+  /** For people. */
+  serverName: string
+  log: StoreLog
+}
+
+/** The leases of one server in the store: one for each queue of nonces that it owns. */
+export interface ServerLeases {
+  /** Takes the lease if it is free, expired or ours. Returns its fencing token. @throws StoreUnavailable */
+  take(queue: string): Promise<number | undefined>
+  /** Asks the owner of the lease to hand it over. @throws StoreUnavailable */
+  request(queue: string): Promise<void>
+  /** Hands the lease to the server that asked for it. False if it is not ours or nobody asked. @throws StoreUnavailable */
+  handOver(queue: string): Promise<boolean>
+  /** Whether this server is certainly alive at this moment. */
+  isAlive(): boolean
+  /** Rises whenever this server may have been counted as dead in between: every lease from before must be taken again. */
+  term(): number
+  /** Waits until this server is alive. @throws StoreUnavailable */
+  revive(): Promise<void>
+  /** Releases all leases, so that others need not wait until they expire. */
+  stop(): Promise<void>
+}
+
+/** What a server learns about leases. */
+export interface LeaseEvents {
+  /** Another server asks for a lease of ours. */
+  requested(queue: string): void
+  /** We received a lease. */
+  granted(queue: string): void
+  /** Another server ended: any lease may be free. */
+  freed(): void
+  /** All leases that are ours in the store, as of some moment after `askedAt` (`performance.now()`). */
+  owned(leases: readonly OwnedLease[], askedAt: number): void
+}
+
+export interface OwnedLease {
   queue: string
   fencingToken: number
   /** A living server asks for it. */
   requested: boolean
 }
 
-/** What a server hears of lanes. */
-export interface LeaseEvents {
-  /** Somebody asks for a lane of ours. */
-  requested(lane: string): void
-  /** A lane was given to us. */
-  granted(lane: string): void
-  /** Another server ended: any lane may be free. */
-  freed(): void
-  /** All lanes that the store says are ours, as it was at some moment after `askedAt` (`performance.now()`). */
-  owned(lanes: readonly OwnedQueue[], askedAt: number): void
+/** What a database's error means for the caller. */
+export interface Fault {
+  /** A clause without secrets. */
+  reason: string
+  /** If it came during a commit: whether the commit may have happened all the same. */
+  leavesCommitOpen: boolean
 }
 
-/** This server's life as the others see it: what it owns is its own while it lives. */
-export interface LeaseSession {
-  /** Whether it certainly lives, at this moment. */
-  isAlive(): boolean
-  /** Raised whenever it may have been dead in between: what was held before must be asked for again. */
-  term(): number
-  /** Waits until it lives. @throws StoreUnavailable */
-  revive(): Promise<void>
-  /** Dies, so that others need not wait. */
-  stop(): Promise<void>
+/** How a kind of database reports trouble. */
+export interface Faults {
+  /** Undefined where the statement is at fault, not the database. */
+  of(error: unknown): Fault | undefined
+  /** Two transactions collided and the database undid this one: run it again. */
+  isCollision(error: unknown): boolean
 }
 
-/** A store of this process alone: nobody else can think that it is dead. */
-export const embeddedSession: LeaseSession = { isAlive: () => true, term: () => 1, revive: async () => {}, stop: async () => {} }
-
-/** The store did not do it: its disk is full, it cannot be written, its database is away. */
+/** The store did not do it: its disk is full, it is read-only, or its database is down. */
 export class StoreUnavailable extends SluiceError {
-  /** Whether what was to be kept may have been kept all the same: the connection was lost while it was committed. */
+  /** Whether the data may have been written all the same: the connection broke during the commit. */
   readonly uncertain: boolean
   readonly reason: string
 
@@ -79,20 +114,4 @@ export class StoreUnavailable extends SluiceError {
 /** Why the store cannot be opened, for the operator: what is wrong and what to do. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
-}
-
-/** What a database's error means for whoever wrote or read. */
-export interface Fault {
-  /** A clause without secrets. */
-  reason: string
-  /** Where it came as a commit was under way: whether that may have been kept all the same. */
-  leavesCommitOpen: boolean
-}
-
-/** What the two kinds of database say of their errors. */
-export interface Faults {
-  /** Undefined for what is no trouble of the database, but of who asked. */
-  of(error: unknown): Fault | undefined
-  /** Two got in each other's way, and one of them was undone: to be run again. */
-  isCollision(error: unknown): boolean
 }

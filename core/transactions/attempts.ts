@@ -1,91 +1,112 @@
 import { pause, withDeadline } from '../async.ts'
-import { type Log, SluiceError, type Json, type Reception } from '../contracts/index.ts'
+import type { Json, Log, Reception } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import { txHashOf, type Entry, signerOf, type Attempt, isFinal } from './entry.ts'
-import { type Lease, type RecordedAnswer, type Change, type Recorder, OwnershipLost } from './journal/journal.ts'
-import { persistTimedOut, type Sign, type TransactionTarget, type ImmediateResult } from './submit-request.ts'
+import { isFinal, signerOf, txHashOf, type Attempt, type Entry } from './entry.ts'
+import { maxWriteTries, OwnershipLost, type Change, type Lease, type RecordedAnswer, type Recorder } from './journal/journal.ts'
+import { persistTimedOut, pluginDefect, type ImmediateResult, type Sign, type TransactionTarget } from './submit-request.ts'
 
-const longestPauseMs = 2_000
-/** Every write of one entry in a row is won by somebody, so this many losses are a defect. */
-const maxTries = 100
+/** Longer than any node takes. Callers have a shorter deadline. */
+const sendTimeoutMs = 30_000
+const maxPauseMs = 2_000
 
-/** Signed bytes that are to be journaled. */
-interface SignedChanges {
-  /** What gets them, and what else changes with it: as it is now. Asked again where somebody wrote in between; a throw gives it up. */
+/** Signs an entry's step with its sequence, at these fees. Sends nothing. */
+export type SignAttempt = (entry: Entry, fees: Json) => Promise<Attempt>
+
+export function createSignAttempt(target: TransactionTarget, sign: Sign, nowMs: () => number): SignAttempt {
+  const { connector, impl } = target
+  const { rail } = impl
+  return async (entry, fees) => {
+    const { chain, network, sequence, step, admin } = entry
+    const address = signerOf(entry)
+    const signable = rail.draft({ step, fees }, sequence)
+    // An exchange's own rail signs actions only. Transactions of the chain go by the chain's queues, and are checked there.
+    if (connector !== undefined && signable.scheme !== 'typed-data')
+      throw pluginDefect(`The connector ${connector}`, 'would have a transaction signed as an action')
+    const { id, raw } = rail.seal(signable, await sign({ chain, network, address, signable, ...(admin && { admin }) }))
+    return { id, raw, fees, signedAt: nowMs(), sends: 0 }
+  }
+}
+
+/** Signed bytes on their way into the journal. */
+export interface SignedChanges {
+  /** What gets the bytes, and what changes beside it. Called again if somebody wrote in between; a throw gives up. */
   changes: () => Promise<{ own: readonly Change[]; beside?: readonly Change[] }>
-  /** What an entry becomes when its bytes are certain not to be kept; another version in any case. */
+  /** What an entry becomes if its bytes are certain not to be stored. Always a new version. */
   instead: (before: Entry) => Entry
-  guard: Lease
+  lease: Lease
   answer?: RecordedAnswer
-  /** Told once they are certain to be there, and the answer with them. */
-  kept?: () => void
+  /** Called once the bytes and the answer are certain to be stored. */
+  onRecorded?: () => void
   requestId: string
 }
 
-/** The bytes are in the journal; or only `outcome` will tell whether they are, and until then nothing may leave. */
+/** The bytes are in the journal, or only `outcome` will tell. Until then nothing may be sent. */
 export type PersistResult =
-  | { is: 'kept'; entries: readonly Entry[] }
+  | { is: 'persisted'; entries: readonly Entry[] }
   | { is: 'unknown'; cause: unknown; outcome: Promise<readonly Entry[] | undefined> }
 
 /**
- * Journals signed bytes, and with them the answer that their request is given.
- * @throws what says that nothing was kept and nothing will be
+ * Writes signed bytes to the journal, together with the answer to their request.
+ * @throws an error that means that nothing was stored and nothing will be
  */
 export async function persistSigned(recorder: Recorder, signed: SignedChanges, closing: AbortSignal, log: Log): Promise<PersistResult> {
-  for (let tries = 0; tries < maxTries; tries += 1) {
+  for (let tries = 0; tries < maxWriteTries; tries += 1) {
     const { own, beside = [] } = await signed.changes()
     try {
-      const written = await recorder.write([...own, ...beside], signed.guard, signed.answer)
+      const written = await recorder.write([...own, ...beside], signed.lease, signed.answer)
       if (written) {
-        signed.kept?.()
-        return { is: 'kept', entries: written.slice(0, own.length) }
+        signed.onRecorded?.()
+        return { is: 'persisted', entries: written.slice(0, own.length) }
       }
     } catch (error) {
-      if (saysNothingWasKept(error)) throw error
-      return { is: 'unknown', cause: error, outcome: findOut(recorder, own, signed, closing, log) }
+      // Any other error may have come after the commit as well as before it.
+      if (error instanceof OwnershipLost || (error instanceof StoreUnavailable && !error.uncertain)) throw error
+      return { is: 'unknown', cause: error, outcome: findOutcome(recorder, own, signed, closing, log) }
     }
   }
-  throw new OwnershipLost('Others wrote the same transactions all the time.')
+  throw new OwnershipLost('Other writers changed the same transactions again and again.')
 }
 
-/** What nobody expects may have come after the commit as well as before. */
-const saysNothingWasKept = (error: unknown) => error instanceof OwnershipLost || (error instanceof StoreUnavailable && !error.uncertain)
-
 /**
- * Whether a write was kept whose commit nobody heard of: the entries as they are then, or undefined where it was not and
- * cannot be any more. All of it was written or none, on one version: whoever writes the next one excludes it.
+ * Finds out whether a write with an unknown commit was stored: the entries then, or undefined if it was not and never will be. The write was
+ * atomic and for one version of each entry, so whoever writes the next version excludes it.
  */
-async function findOut(
+async function findOutcome(
   recorder: Recorder,
   own: readonly Change[],
-  { instead, guard, kept, requestId }: SignedChanges,
+  { instead, lease, onRecorded, requestId }: SignedChanges,
   closing: AbortSignal,
   log: Log,
 ): Promise<readonly Entry[] | undefined> {
   log.warn(
     { requestId, txHashes: own.map(({ after }) => txHashOf(after)) },
-    'the store did not say whether signed transactions were kept: finding out',
+    'commit of signed transactions unconfirmed by the store: reading it back',
   )
   let hasNewOwner = false
-  let told: string | undefined
-  for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  let lastReason: string | undefined
+  for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     try {
-      const now = await Promise.all(own.map(({ before }) => recorder.read(before.key)))
-      if (own.every(({ after }, index) => hasAttemptOf(after, now[index]))) {
-        kept?.()
-        return now.flatMap((entry) => entry ?? [])
+      const stored = await Promise.all(own.map(({ before }) => recorder.read(before.key)))
+      if (own.every(({ after }, index) => hasAttemptOf(after, stored[index]))) {
+        onRecorded?.()
+        return stored.flatMap((entry) => entry ?? [])
       }
-      // The guard of a lane's former owner holds for nothing that is not kept yet.
-      if (hasNewOwner || own.some(({ before }, index) => now[index]?.version !== before.version)) return undefined
-      const given = own.map(({ before }) => ({ before, after: instead(before) }))
-      if (await recorder.write(given, guard)) return undefined
+      // After a change of owner our lease cannot store anything any more.
+      if (hasNewOwner || own.some(({ before }, index) => stored[index]?.version !== before.version)) return undefined
+      if (
+        await recorder.write(
+          own.map(({ before }) => ({ before, after: instead(before) })),
+          lease,
+        )
+      )
+        return undefined
     } catch (error) {
       if (error instanceof OwnershipLost) hasNewOwner = true
-      // What nobody expects tells as little, and whoever gave up here would leave the slot held for ever.
+      // An unexpected error tells nothing. To give up here would block the nonce for ever.
       else if (!(error instanceof StoreUnavailable)) {
         const reason = error instanceof Error ? error.message : 'unknown'
-        if (reason !== told) log.warn({ requestId, reason }, 'whether signed transactions were kept could not be found out yet')
-        told = reason
+        if (reason !== lastReason) log.warn({ requestId, reason }, 'commit of signed transactions still unconfirmed')
+        lastReason = reason
       }
     }
     await pause(pauseMs, closing)
@@ -93,99 +114,64 @@ async function findOut(
   }
 }
 
-function hasAttemptOf({ attempts }: Entry, kept: Entry | undefined): boolean {
+function hasAttemptOf({ attempts }: Entry, stored: Entry | undefined): boolean {
   const id = attempts.at(-1)?.id
-  return kept !== undefined && kept.attempts.some((each) => each.id === id)
+  return stored !== undefined && stored.attempts.some((each) => each.id === id)
 }
-
-/** Signs an entry's step on its slot, at these fees. Nothing leaves by it. */
-export type SignAttempt = (entry: Entry, fees: Json) => Promise<Attempt>
-
-/** An exchange's own rail has actions signed and nothing else: what the chain takes goes by the chain's lanes, and is judged there. */
-export function createSignAttempt(
-  { connector, impl: { rail } }: Pick<TransactionTarget, 'connector' | 'impl'>,
-  sign: Sign,
-  nowMs: () => number,
-): SignAttempt {
-  return async (entry, fees) => {
-    const { chain, network, slot, step, admin } = entry
-    const address = signerOf(entry)
-    const signable = rail.draft({ step, fees }, slot)
-    if (connector !== undefined && signable.scheme !== 'typed-data') throw noAction(connector)
-    const { id, raw } = rail.seal(signable, await sign({ chain, network, address, signable, ...(admin && { admin }) }))
-    return { id, raw, fees, signedAt: nowMs(), sends: 0 }
-  }
-}
-
-const noAction = (connector: string) =>
-  new SluiceError(
-    'UNKNOWN_ERROR',
-    `The connector ${connector} would have a transaction signed as an action: nothing was signed. This is a defect of the plugin.`,
-  )
-
-/** Longer than any node may take; who waits has a shorter one. */
-const sendTimeoutMs = 30_000
 
 /**
- * Sends journaled bytes and notes what the network said. Never rejects: whatever happens, the watcher stays on it. Gives what came of it,
- * where an exchange said that at once.
+ * Sends journaled bytes and records the network's answer. Never rejects: whatever happens, the watcher goes on with the entry. Returns the
+ * result where an exchange gives it at once.
  */
-export type Broadcast = (entry: Entry, attempt: Attempt, guard: Lease) => Promise<ImmediateResult | undefined>
+export type Broadcast = (entry: Entry, attempt: Attempt, lease: Lease) => Promise<ImmediateResult | undefined>
 
-interface BroadcastParts {
-  site: TransactionTarget
+export interface BroadcastParts {
+  target: TransactionTarget
   recorder: Recorder
-  /** Told of an entry that ended by what the network said. */
-  ended: (entry: Entry) => void
+  /** Called for an entry that became final by the network's answer. */
+  onFinal: (entry: Entry) => void
   closing: AbortSignal
   log: Log
   nowMs: () => number
 }
 
-export function createBroadcast({ site, recorder, ended, closing, log, nowMs }: BroadcastParts): Broadcast {
-  const underWay = new Set<string>()
-  return async (entry, { id, raw }, guard) => {
+export function createBroadcast({ target, recorder, onFinal, closing, log, nowMs }: BroadcastParts): Broadcast {
+  const sending = new Set<string>()
+  return async (entry, { id, raw }, lease) => {
     const { address, nonce } = entry
-    // The watcher may find it unseen while it is on its way.
-    if (underWay.has(id)) return undefined
-    underWay.add(id)
+    // The watcher may see it as unknown to the network while it is being sent.
+    if (sending.has(id)) return undefined
+    sending.add(id)
     try {
-      const reception = await withDeadline(closing, sendTimeoutMs, (signal) => site.impl.rail.send({ id, raw }, { signal }))
-      const reason = reception.is === 'accepted' ? undefined : reception.reason
-      if (reason !== undefined)
-        log.warn({ txHash: id, address, nonce, reception: reception.is, reason }, 'the nodes did not take a transaction')
-      const kept = await recorder.amend(entry, (now) => withBroadcastResult(now, id, reception, nowMs()), guard)
-      if (isFinal(kept)) ended(kept)
-      return reception.is === 'accepted' ? reception.landed : undefined
+      const result = await withDeadline(closing, sendTimeoutMs, (signal) => target.impl.rail.send({ id, raw }, { signal }))
+      if (result.is !== 'accepted')
+        log.warn({ txHash: id, address, nonce, reception: result.is, reason: result.reason }, 'no node accepted a transaction')
+      const stored = await recorder.amend(entry, (current) => withBroadcastResult(current, id, result, nowMs()), lease)
+      if (isFinal(stored)) onFinal(stored)
+      return result.is === 'accepted' ? result.landed : undefined
     } catch (error) {
-      // The lane's new owner sends what it finds and notes it.
+      // The queue's new owner sends what it finds and records it.
       if (error instanceof OwnershipLost) return undefined
-      log.warn(
-        { txHash: id, reason: error instanceof Error ? error.message : 'unknown' },
-        'what became of sending a transaction could not be noted',
-      )
+      log.warn({ txHash: id, reason: error instanceof Error ? error.message : 'unknown' }, 'broadcast result not persisted')
       return undefined
     } finally {
-      underWay.delete(id)
+      sending.delete(id)
     }
   }
 }
 
-function withBroadcastResult(entry: Entry, id: string, reception: Reception, nowMs: number): Entry {
-  const { reason, meaning: refused } = reception.is === 'accepted' ? {} : reception
-  const attempts = entry.attempts.map((each) => (each.id === id ? { ...sentAgain(each, nowMs), refused } : each))
-  if (reception.is === 'accepted' && reception.landed && !isFinal(entry))
-    return withImmediateResult({ ...entry, attempts }, id, reception.landed)
-  const waits = entry.state === 'SIGNED' || entry.state === 'BROADCAST'
-  if (!waits) return { ...entry, attempts }
-  // Why it is to be replaced matters more than what nodes say of it.
-  const said = entry.replacedBy === undefined ? { reason } : {}
-  // Its fees were checked a moment ago; the next look tells how it really stands.
-  if (reason === undefined) return { ...entry, ...said, attempts, state: 'BROADCAST', seen: entry.seen ?? 'pays' }
-  return { ...entry, ...said, attempts }
+function withBroadcastResult(entry: Entry, id: string, result: Reception, nowMs: number): Entry {
+  const { reason, meaning: refused } = result.is === 'accepted' ? {} : result
+  const attempts = entry.attempts.map((each) => (each.id === id ? { ...withSend(each, nowMs), refused } : each))
+  if (result.is === 'accepted' && result.landed && !isFinal(entry)) return withImmediateResult({ ...entry, attempts }, id, result.landed)
+  if (entry.state !== 'SIGNED' && entry.state !== 'BROADCAST') return { ...entry, attempts }
+  // If it is to be replaced, the reason for that matters more than what nodes say.
+  const next = { ...entry, ...(entry.replacedBy === undefined && { reason }), attempts }
+  // Its fees were checked a moment ago; the next poll tells how it really stands.
+  return reason === undefined ? { ...next, state: 'BROADCAST', seen: entry.seen ?? 'pays' } : next
 }
 
-/** There is nothing that could take it back: neither a block nor another on its slot. */
+/** Final at once: no block and no other transaction can take it back. */
 function withImmediateResult(entry: Entry, id: string, { ok, receipt, reason }: ImmediateResult): Entry {
   return {
     ...entry,
@@ -196,8 +182,7 @@ function withImmediateResult(entry: Entry, id: string, { ok, receipt, reason }: 
   }
 }
 
-function sentAgain(attempt: Attempt, nowMs: number): Attempt {
+function withSend(attempt: Attempt, nowMs: number): Attempt {
   const { sends, sendsSinceLost } = attempt
-  const sent = { ...attempt, sentAt: nowMs, sends: sends + 1 }
-  return sendsSinceLost === undefined ? sent : { ...sent, sendsSinceLost: sendsSinceLost + 1 }
+  return { ...attempt, sentAt: nowMs, sends: sends + 1, ...(sendsSinceLost !== undefined && { sendsSinceLost: sendsSinceLost + 1 }) }
 }

@@ -1,153 +1,150 @@
-import { type Rail, SluiceError } from '../contracts/index.ts'
-import { queueName, railName, isFinal, type Entry } from './entry.ts'
-import { type Lease, type Recorder, OwnershipLost, type EntryFilter } from './journal/journal.ts'
+import { SluiceError, type Rail } from '../contracts/index.ts'
+import { isFinal, queueName, railName, type Entry } from './entry.ts'
+import { OwnershipLost, type EntryFilter, type Lease, type Recorder } from './journal/journal.ts'
 import type { Leases } from './leases.ts'
 import { createNonceQueue, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
-import { type TransactionTarget, timedOutBeforeSigning } from './submit-request.ts'
+import { timedOutBeforeSigning, type TransactionTarget } from './submit-request.ts'
 
-/** A lane as it was taken up, and the hold on it that every write shows. */
+/** A nonce queue, and the lease that every write carries. */
 export interface LeasedQueue {
   readonly queue: NonceQueue
   readonly lease: Lease
 }
 
-/** The lanes of one network that this server owns, each as the journal has it since the last change of owner. */
+/** The nonce queues of one target that this server owns. Each is rebuilt from the journal whenever its owner changes. */
 export interface LeasedQueues {
-  /** Counts a request of a wallet in, and out by the function that it gives. @throws SluiceError OVERLOADED */
+  /** Counts a request of a wallet; call the returned function when it ends. @throws SluiceError OVERLOADED */
   enter(address: string): () => void
-  /** Runs work while the wallet's lane is ours; asks its owner for it. @throws Superseded; TIMEOUT; StoreUnavailable */
-  use<T>(address: string, signal: AbortSignal, work: (held: LeasedQueue) => Promise<T>): Promise<T>
-  /** Takes up a lane whose owner is dead, or which has none; false where it has a living owner. */
+  /** Runs work while this server owns the wallet's queue. Asks the owner for it. @throws OwnershipLost; TIMEOUT; StoreUnavailable */
+  use<T>(address: string, signal: AbortSignal, work: (leased: LeasedQueue) => Promise<T>): Promise<T>
+  /** Takes a queue whose lease is free or expired; false if its owner is alive. */
   takeIfFree(address: string): Promise<boolean>
-  /** The wallet's lane, if it is ours at this moment. */
+  /** The wallet's queue, if it is ours at this moment. */
   held(address: string): LeasedQueue | undefined
   /** All that are ours at this moment. */
   all(): readonly LeasedQueue[]
 }
 
-interface QueueEntry {
-  lease: Lease
-  ready: Promise<LeasedQueue>
-  /** Once it is ready. */
-  held?: LeasedQueue
-}
-
-export function createLeasedQueues({
-  site,
-  recorder,
-  leases,
-  limit,
-}: {
-  site: TransactionTarget
+interface LeasedQueuesParts {
+  target: TransactionTarget
   recorder: Recorder
   leases: Leases
-  /** `limits.walletQueue` */
+  /** `limits.walletQueue`: requests that one wallet may have under way. */
   limit: number
-}): LeasedQueues {
-  const { impl } = site
-  const taken = new Map<string, QueueEntry>()
-  const queues = new Map<string, RequestLimit>()
-  const nameOf = (address: string) => queueName(site, address)
+}
 
-  /** Once for every change of owner: whatever was known before may have been overtaken. */
-  function takeUp(address: string, guard: Lease): Promise<LeasedQueue> {
-    const before = taken.get(address)
-    if (before?.lease.fencingToken === guard.fencingToken) return before.ready
-    if (before && before.lease.fencingToken > guard.fencingToken)
-      return Promise.reject(new OwnershipLost(`${nameOf(address)} has had another owner meanwhile.`))
-    const fresh = createNonceQueue({ rail: impl.rail, address, limit, name: `${address} on ${railName(site)}` })
-    const ready = rebuildQueue({ site, recorder, lane: fresh, guard }).then(() => ({ queue: fresh, lease: guard }))
-    const entry: QueueEntry = { lease: guard, ready }
-    taken.set(address, entry)
+interface RebuiltQueue {
+  lease: Lease
+  ready: Promise<LeasedQueue>
+  /** Set once it is ready. */
+  leased?: LeasedQueue
+}
+
+export function createLeasedQueues({ target, recorder, leases, limit }: LeasedQueuesParts): LeasedQueues {
+  const rebuilt = new Map<string, RebuiltQueue>()
+  const requests = new Map<string, number>()
+  const nameOf = (address: string) => queueName(target, address)
+  const displayName = (address: string) => `${address} on ${railName(target)}`
+
+  /** Once for every change of owner: what was known before may be out of date. */
+  function rebuild(address: string, lease: Lease): Promise<LeasedQueue> {
+    const before = rebuilt.get(address)
+    if (before?.lease.fencingToken === lease.fencingToken) return before.ready
+    if (before && before.lease.fencingToken > lease.fencingToken)
+      return Promise.reject(new OwnershipLost(`${nameOf(address)} has had another owner in the meantime.`))
+    const queue = createNonceQueue({ rail: target.impl.rail, address, limit, name: displayName(address) })
+    const leased = { queue, lease }
+    const ready = rebuildQueue(leased, { target, recorder }).then(() => leased)
+    const entry: RebuiltQueue = { lease, ready }
+    rebuilt.set(address, entry)
     ready.then(
-      (held) => (entry.held = held),
-      () => taken.get(address) === entry && taken.delete(address),
+      () => (entry.leased = leased),
+      () => rebuilt.get(address) === entry && rebuilt.delete(address),
     )
     return ready
   }
 
   function held(address: string): LeasedQueue | undefined {
-    const found = taken.get(address)?.held
-    return found && leases.held(nameOf(address))?.fencingToken === found.lease.fencingToken ? found : undefined
+    const leased = rebuilt.get(address)?.leased
+    return leased && leases.held(nameOf(address))?.fencingToken === leased.lease.fencingToken ? leased : undefined
   }
 
   return {
     enter(address) {
-      const queue = queues.get(address) ?? createRequestLimit(limit, `${address} on ${railName(site)}`)
-      queues.set(address, queue)
-      return queue.enter()
+      const underWay = requests.get(address) ?? 0
+      if (underWay >= limit)
+        throw new SluiceError(
+          'OVERLOADED',
+          `${limit} requests of ${displayName(address)} are under way already (limits.walletQueue): try again shortly.`,
+          { retryAfterSeconds: 1 },
+        )
+      requests.set(address, underWay + 1)
+      return () => void requests.set(address, (requests.get(address) ?? 1) - 1)
     },
-    async use<T>(address: string, signal: AbortSignal, work: (held: LeasedQueue) => Promise<T>): Promise<T> {
-      let begun = false
+    async use<T>(address: string, signal: AbortSignal, work: (leased: LeasedQueue) => Promise<T>): Promise<T> {
+      let hasBegun = false
       const done: { value: T }[] = []
       try {
-        await leases.use(nameOf(address), signal, async (guard) => {
-          const mine = await takeUp(address, guard)
-          begun = true
-          done.push({ value: await work(mine) })
+        await leases.use(nameOf(address), signal, async (lease) => {
+          const leased = await rebuild(address, lease)
+          hasBegun = true
+          done.push({ value: await work(leased) })
         })
       } catch (error) {
-        // The signal's own reason says nothing to a caller.
-        if (!begun && signal.aborted) throw timedOutBeforeSigning()
-        // What was done stays done, whatever becomes of the lane afterwards.
+        // The signal's own reason tells a caller nothing.
+        if (!hasBegun && signal.aborted) throw timedOutBeforeSigning()
+        // What was done stays done, whatever happens to the lease afterwards.
         if (done.length === 0) throw error
       }
       const [outcome] = done
-      if (!outcome) throw new Error(`The lane ${nameOf(address)} was not used.`)
+      if (!outcome) throw new Error(`The queue ${nameOf(address)} was not used.`)
       return outcome.value
     },
     async takeIfFree(address) {
-      const guard = leases.held(nameOf(address)) ?? (await leases.takeIfFree(nameOf(address)))
-      if (guard) await takeUp(address, guard)
-      return guard !== undefined
+      const lease = leases.held(nameOf(address)) ?? (await leases.takeIfFree(nameOf(address)))
+      if (lease) await rebuild(address, lease)
+      return lease !== undefined
     },
     held,
-    all: () => [...taken.keys()].flatMap((address) => held(address) ?? []),
+    all: () => [...rebuilt.keys()].flatMap((address) => held(address) ?? []),
   }
 }
-
-const neverSigned = 'The server that took it ended before it was signed: nothing was sent.'
 
 /**
- * What the journal has on a lane, after its owner changed: another server's death, a hand-over, a restart of ours. What was
- * never signed is given up, for whoever was about to sign it cannot journal any more; what was signed holds its slot.
+ * Loads a queue from the journal after its owner changed: by a hand-over, another server's death or our restart. Unsigned entries expire,
+ * because whoever was about to sign them cannot journal any more. Signed ones keep their sequence.
  */
-async function rebuildQueue({
-  site: { chain, network, connector, impl },
-  recorder,
-  lane,
-  guard,
-}: {
-  site: TransactionTarget
-  recorder: Recorder
-  lane: NonceQueue
-  guard: Lease
-}): Promise<void> {
-  const on = { connector, address: lane.address }
-  // The newest on a slot is what a replacement has to outbid: by its rank, for clocks differ and are set back.
-  for (const entry of (await recorder.unfinished({ chain, network, ...on })).toSorted((a, b) => a.rank - b.rank)) {
-    const kept = entry.attempts.length > 0 ? entry : await recorder.amend(entry, expireUnsigned(neverSigned), guard)
-    if (kept.attempts.length > 0) restoreSigned(kept, lane, impl.rail)
+async function rebuildQueue(
+  { queue, lease }: LeasedQueue,
+  { target: { chain, network, connector, impl }, recorder }: { target: TransactionTarget; recorder: Recorder },
+): Promise<void> {
+  const on = { connector, address: queue.address }
+  const open = await recorder.unfinished({ chain, network, ...on })
+  // A replacement has to outbid the newest with its sequence: by rank, since clocks differ and are set back.
+  for (const entry of open.toSorted((a, b) => a.rank - b.rank)) {
+    const expire = expireUnsigned('The server that took it ended before it was signed: nothing was sent.')
+    const stored = entry.attempts.length > 0 ? entry : await recorder.amend(entry, expire, lease)
+    if (stored.attempts.length > 0) restoreSigned(stored, queue, impl.rail)
   }
-  // Where slots have an order, whatever lies before a used one is used; and where they only increase, none is used again.
+  // Where nonces are consecutive, everything below a used one is used. Where they only increase, none is used again.
   const { slots } = impl.rail
-  const last = slots === 'independent' ? undefined : await newestUsed(recorder, { chain, network, on }, slots === 'increasing')
-  if (last) lane.markFinal(last.slot)
+  const last = slots === 'independent' ? undefined : await highestUsed(recorder, { chain, network, on }, slots === 'increasing')
+  if (last) queue.markFinal(last.sequence)
 }
 
-/** A change that gives up what was never signed. */
+/** Expires an entry that was never signed. */
 export const expireUnsigned =
   (reason: string) =>
   (entry: Entry): Entry =>
     entry.state === 'QUEUED' ? { ...entry, state: 'EXPIRED', reason } : entry
 
-/** What a signed entry means for its slot. */
-export function restoreSigned(entry: Entry, lane: NonceQueue, rail: Rail): void {
-  if (isFinal(entry)) lane.markFinal(entry.slot)
-  else lane.setPending(entry.slot, pendingOf(entry, rail), entry.slotGiven)
+/** Updates a queue with a signed entry. */
+export function restoreSigned(entry: Entry, queue: NonceQueue, rail: Rail): void {
+  if (isFinal(entry)) queue.markFinal(entry.sequence)
+  else queue.setPending(entry.sequence, pendingOf(entry, rail), entry.sequenceGiven)
 }
 
-/** How a signed entry holds its slot. */
+/** A signed entry as its queue knows it. */
 export function pendingOf({ key, kind, rank, step, attempts }: Entry, rail: Rail): PendingTransaction {
   const newest = attempts.at(-1)
   if (!newest) throw new Error(`${key} was never signed.`)
@@ -156,44 +153,16 @@ export function pendingOf({ key, kind, rank, step, attempts }: Entry, rail: Rail
 }
 
 /**
- * Of the newest that ended with their slot used, the one with the highest. Callers may have given lower ones later; what they gave far ahead
- * says nothing of what the server assigns where slots only increase.
+ * The entry with the highest nonce on the newest page that has signed, final ones. Callers may have chosen lower nonces later.
+ * @param isAssigned leaves out nonces that callers chose: where nonces only increase, those may be far ahead of what the server assigned
  */
-async function newestUsed(recorder: Recorder, of: EntryFilter, isAssigned: boolean): Promise<Entry | undefined> {
+async function highestUsed(recorder: Recorder, filter: EntryFilter, isAssigned: boolean): Promise<Entry | undefined> {
   for (let cursor: string | undefined, pages = 0; pages < 10; pages += 1) {
-    const page = await recorder.list({ ...of, limit: 100, cursor })
-    const used = page.entries.filter((entry) => isFinal(entry) && entry.attempts.length > 0 && !(isAssigned && entry.slotGiven))
+    const page = await recorder.list({ ...filter, limit: 100, cursor })
+    const used = page.entries.filter((entry) => isFinal(entry) && entry.attempts.length > 0 && !(isAssigned && entry.sequenceGiven))
     if (used.length > 0) return used.reduce((a, b) => (b.nonce > a.nonce ? b : a))
     cursor = page.nextCursor
     if (cursor === undefined) return undefined
   }
   return undefined
-}
-
-/** How many requests of one wallet are under way. */
-interface RequestLimit {
-  /** Counts one in, and out by the function that it gives. @throws SluiceError OVERLOADED */
-  enter(): () => void
-}
-
-/** @param limit `limits.walletQueue` */
-export function createRequestLimit(limit: number, wallet: string): RequestLimit {
-  let inside = 0
-  return {
-    enter() {
-      if (inside >= limit) {
-        throw new SluiceError(
-          'OVERLOADED',
-          `${limit} requests of ${wallet} are under way already (limits.walletQueue): try again shortly.`,
-          {
-            retryAfterSeconds: 1,
-          },
-        )
-      }
-      inside += 1
-      return () => {
-        inside -= 1
-      }
-    },
-  }
 }

@@ -1,32 +1,37 @@
-import { pause, withTimeout } from '../async.ts'
+import { abortable, pause, withTimeout } from '../async.ts'
 import type { Log } from '../contracts/index.ts'
-import { postgresSession, leaseTable, type LeaseTable } from '../store/postgres/leases.ts'
-import { type Store, embeddedSession, type LeaseSession, type OwnedQueue } from '../store/store.ts'
-import { type Lease, OwnershipLost } from './journal/journal.ts'
+import type { OwnedLease, ServerLeases, Store } from '../store/store.ts'
+import { OwnershipLost, type Lease } from './journal/journal.ts'
+
+/** A lease is kept at least this long, though others wait: two busy servers would otherwise only pass it to and fro. */
+const minTenureMs = 50
+/** A waiting server asks again this often if it hears nothing. */
+const pollMs = 250
 
 /**
- * Which lanes this server owns. A lane has one owner at a time, everywhere; with every change of owner its fence rises by one.
- * A server that cannot renew its own life in time holds nothing, by its own clock, before another may take over.
+ * The leases of this server: one for each queue of nonces. A queue has one owner at a time among all servers, and its fencing token rises
+ * with every change of owner. A server that cannot renew its session in time stops, by its own clock, before another may take over.
  */
 export interface Leases {
   /**
-   * Runs work while this server owns the lane. Asks its owner for it where that is another one, and waits; keeps it afterwards until
-   * another server asks. Several may use one lane at once; it is handed over when all of them have ended.
-   * @throws Superseded, or the signal's reason, before `work` has begun
+   * Runs work while this server holds the lease. Asks the owner for it and waits, where that is another server; keeps it afterwards until
+   * another server asks. Several calls may share one lease; it is handed over when all of them have ended.
+   * @throws OwnershipLost, or the signal's reason, before `work` has begun
    */
-  use<T>(lane: string, signal: AbortSignal, work: (guard: Lease) => Promise<T>): Promise<T>
-  /** The hold on a lane that is ours now, without asking anybody. */
-  held(lane: string): Lease | undefined
-  /** Takes a lane whose owner is dead or which has none; undefined where it has a living owner. Ours already: as it is. */
-  takeIfFree(lane: string): Promise<Lease | undefined>
-  /** Gives every lane back, so that others need not wait. After the last `use`. */
+  use<T>(queue: string, signal: AbortSignal, work: (lease: Lease) => Promise<T>): Promise<T>
+  /** The lease if it is ours now. Asks nobody. */
+  held(queue: string): Lease | undefined
+  /** Takes a lease that is free or expired; undefined if its owner is alive. One that is ours stays as it is. */
+  takeIfFree(queue: string): Promise<Lease | undefined>
+  /** Releases every lease, so that other servers need not wait. After the last `use`. */
   stop(): Promise<void>
 }
 
-interface SqlLeasesOptions {
+/** How a lease came or went: `taken` from nobody alive; `received` from its owner; `given` to another server. */
+export type LeaseChange = 'taken' | 'received' | 'given'
+
+export interface SqlLeasesOptions {
   store: Store
-  /** The database that the store is in; absent where it is embedded. */
-  url?: string
   /** Of this process alone, and never used again. */
   serverId: string
   /** For people. */
@@ -35,60 +40,53 @@ interface SqlLeasesOptions {
   onChange?: (change: LeaseChange) => void
 }
 
-/** Leases in the store's tables. In an embedded store every lane is there for the taking; in PostgreSQL servers ask each other. */
-export function sqlLeases({ store, url, serverId, serverName, log, onChange = () => {} }: SqlLeasesOptions): Leases {
-  const table = leaseTable(store, serverId)
-  const seats = new Map<string, LeaseHolder>()
-  const session = sessionOf(store, url)
+/** Leases in the store's tables. */
+export function sqlLeases({ store, serverId, serverName, log, onChange = () => {} }: SqlLeasesOptions): Leases {
+  const holders = new Map<string, LeaseHolder>()
+  const session = store.openLeases(
+    { serverId, serverName, log },
+    {
+      requested: (queue) => holderOf(queue).requested(),
+      granted: (queue) => holderOf(queue).granted(true),
+      freed,
+      owned,
+    },
+  )
   let isStopped = false
 
-  function sessionOf({ kind }: Store, database: string | undefined): LeaseSession {
-    if (kind === 'embedded') return embeddedSession
-    if (database === undefined) throw new Error('Leases in PostgreSQL need its url: they have a connection of their own.')
-    return postgresSession(
-      { url: database, serverId, serverName, log },
-      {
-        requested: (lane) => seatOf(lane).requested(),
-        granted: (lane) => seatOf(lane).granted(true),
-        freed,
-        owned: ours,
-      },
-    )
-  }
-
-  function seatOf(lane: string): LeaseHolder {
-    const seat = seats.get(lane) ?? createLeaseHolder({ lane, table, session, log, onChange })
-    seats.set(lane, seat)
-    return seat
+  function holderOf(queue: string): LeaseHolder {
+    const holder = holders.get(queue) ?? createLeaseHolder({ queue, session, log, onChange })
+    holders.set(queue, holder)
+    return holder
   }
 
   function freed(): void {
-    for (const seat of seats.values()) seat.granted(false)
+    for (const holder of holders.values()) holder.granted(false)
   }
 
-  /** The net under the notices, and under what we believed without a reason. */
-  function ours(lanes: readonly OwnedQueue[], askedAt: number): void {
-    const fences = new Map(lanes.map(({ queue: lane, fencingToken: fence }) => [lane, fence]))
-    for (const [lane, seat] of seats) seat.confirm(fences.get(lane), askedAt)
-    for (const { queue: lane, requested: wished } of lanes) if (wished) seatOf(lane).requested()
+  /** Corrects what missed notices left wrong. */
+  function owned(leases: readonly OwnedLease[], askedAt: number): void {
+    const tokens = new Map(leases.map(({ queue, fencingToken }) => [queue, fencingToken]))
+    for (const [queue, holder] of holders) holder.confirm(tokens.get(queue), askedAt)
+    for (const { queue, requested } of leases) if (requested) holderOf(queue).requested()
   }
 
   return {
-    async use(lane, signal, work) {
+    async use(queue, signal, work) {
       if (isStopped) throw new OwnershipLost('The server is stopping.')
-      const seat = seatOf(lane)
-      const guard = await seat.enter(signal)
+      const holder = holderOf(queue)
+      const lease = await holder.enter(signal)
       try {
-        return await work(guard)
+        return await work(lease)
       } catch (error) {
-        if (error instanceof OwnershipLost && error.lost === 'lane') seat.doubt(guard)
+        if (error instanceof OwnershipLost && error.lost === 'queue') holder.doubt(lease)
         throw error
       } finally {
-        seat.leave()
+        holder.leave()
       }
     },
-    held: (lane) => (isStopped ? undefined : seats.get(lane)?.held()),
-    takeIfFree: async (lane) => (isStopped ? undefined : seatOf(lane).takeIfFree()),
+    held: (queue) => (isStopped ? undefined : holders.get(queue)?.held()),
+    takeIfFree: async (queue) => (isStopped ? undefined : holderOf(queue).takeIfFree()),
     async stop() {
       isStopped = true
       freed()
@@ -97,65 +95,55 @@ export function sqlLeases({ store, url, serverId, serverName, log, onChange = ()
   }
 }
 
-/** So long a lane is kept after it came, though others wait: two busy servers would else only pass it to and fro. */
-const tenureMs = 50
-/** Who waits asks again this often, if no news come before. */
-const pollMs = 250
+/** The lease of one queue, as this server sees it. */
+interface LeaseHolder {
+  held(): Lease | undefined
+  /** Waits until the lease is ours and may be used, and counts one use. */
+  enter(signal: AbortSignal): Promise<Lease>
+  leave(): void
+  takeIfFree(): Promise<Lease | undefined>
+  /** Another server asks for the lease. */
+  requested(): void
+  /** The lease was handed to us (`toUs`), or may be free. */
+  granted(toUs: boolean): void
+  /** What the store had at some moment after `askedAt`: the fencing token if the lease was ours. */
+  confirm(fencingToken: number | undefined, askedAt: number): void
+  /** A write with this lease was refused: the store must be asked again. */
+  doubt(lease: Lease): void
+}
 
 interface HeldLease {
   lease: Lease
-  /** The session's, when it was asked for. */
+  /** The session's term when the lease was taken. */
   term: number
   /** `performance.now()` */
   since: number
 }
 
-/** One lane, as this server stands to it. */
-interface LeaseHolder {
-  held(): Lease | undefined
-  /** Waits until the lane is ours and may be used, and counts a use of it. */
-  enter(signal: AbortSignal): Promise<Lease>
-  leave(): void
-  /** Takes it where nobody living has it. */
-  takeIfFree(): Promise<Lease | undefined>
-  /** Another server asks for it. */
-  requested(): void
-  /** It was given to us, or else may be free. */
-  granted(toUs: boolean): void
-  /** What the store said of it at some moment after `askedAt`: its fence where it is ours. */
-  confirm(fence: number | undefined, askedAt: number): void
-  /** A write under this guard was refused: the store must be asked. */
-  doubt(guard: Lease): void
-}
-
-/** Why a lane's owner is another one: nobody living had it; its owner gave it to us; we gave it away. */
-type LeaseChange = 'taken' | 'received' | 'given'
-
-interface SeatParts {
-  lane: string
-  table: LeaseTable
-  session: LeaseSession
+interface HolderParts {
+  queue: string
+  session: ServerLeases
   log: Log
   onChange: (change: LeaseChange) => void
 }
 
-function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): LeaseHolder {
-  let hold: HeldLease | undefined
-  let lastFence: number | undefined
-  let wasGiven = false
+function createLeaseHolder({ queue, session, log, onChange }: HolderParts): LeaseHolder {
+  let current: HeldLease | undefined
+  let lastToken: number | undefined
+  let isGranted = false
   let users = 0
   let waiting = 0
   let isLeaving = false
   let handingOver: Promise<void> | undefined
-  let gaining: Promise<void> | undefined
+  let acquiring: Promise<void> | undefined
   let turn: Promise<unknown> = Promise.resolve()
   let wake = () => {}
-  let emptied = () => {}
+  let onUnused = () => {}
 
   const isWanted = () => waiting > 0
-  const current = () => (hold && hold.term === session.term() && session.isAlive() ? hold : undefined)
+  const valid = () => (current && current.term === session.term() && session.isAlive() ? current : undefined)
 
-  /** One statement after the other: of two answers the later is the newer. */
+  /** One statement after the other: the later answer is the newer one. */
   function inTurn<T>(ask: () => Promise<T>): Promise<T> {
     const answer = turn.then(ask)
     turn = answer.catch(() => {})
@@ -164,42 +152,43 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
 
   const take = () =>
     inTurn(async () => {
-      if (current()) return true
-      hold = undefined
+      if (valid()) return true
+      current = undefined
       const term = session.term()
-      const fence = await table.take(lane)
-      if (fence === undefined) return false
-      hold = { lease: { queue: lane, fencingToken: fence }, term, since: performance.now() }
-      if (fence !== lastFence) onChange(wasGiven ? 'received' : 'taken')
-      lastFence = fence
-      wasGiven = false
+      const fencingToken = await session.take(queue)
+      if (fencingToken === undefined) return false
+      current = { lease: { queue, fencingToken }, term, since: performance.now() }
+      if (fencingToken !== lastToken) onChange(isGranted ? 'received' : 'taken')
+      lastToken = fencingToken
+      isGranted = false
       return true
     })
 
-  /** For all that wait at once. */
-  async function gain(): Promise<void> {
+  /** Once for all that wait. */
+  async function acquire(): Promise<void> {
     while (isWanted()) {
       await handingOver
       await session.revive()
-      const news = new Promise<void>((resolve) => (wake = resolve))
+      const notified = new Promise<void>((resolve) => (wake = resolve))
       if (await take()) return
-      await table.request(lane)
-      await withTimeout(news, pollMs, () => {})
+      await session.request(queue)
+      await withTimeout(notified, pollMs, () => {})
     }
   }
 
   async function handOver(): Promise<void> {
     try {
-      if (hold) await pause(Math.max(0, hold.since + tenureMs - performance.now()))
-      // Who comes now waits behind the other server, which would else never get it.
+      if (current) await pause(Math.max(0, current.since + minTenureMs - performance.now()))
+      // New calls wait behind the other server. Otherwise it would never get the lease.
       isLeaving = true
-      if (users > 0) await new Promise<void>((resolve) => (emptied = resolve))
+      if (users > 0) await new Promise<void>((resolve) => (onUnused = resolve))
       await inTurn(async () => {
-        hold = undefined
-        if (await table.handOver(lane)) onChange('given')
+        current = undefined
+        if (await session.handOver(queue)) onChange('given')
       })
     } catch (error) {
-      log.warn({ lane, reason: error instanceof Error ? error.message : 'unknown' }, 'a lane could not be handed over; it is tried again')
+      const reason = error instanceof Error ? error.message : 'unknown'
+      log.warn({ lane: queue, reason }, 'lease not handed over; tried again')
     } finally {
       isLeaving = false
       handingOver = undefined
@@ -207,18 +196,18 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
   }
 
   return {
-    held: () => current()?.lease,
+    held: () => valid()?.lease,
     async enter(signal) {
       for (;;) {
         signal.throwIfAborted()
-        const now = isLeaving ? undefined : current()
-        if (now) {
+        const held = isLeaving ? undefined : valid()
+        if (held) {
           users += 1
-          return now.lease
+          return held.lease
         }
         waiting += 1
         try {
-          await orAbort((gaining ??= gain().finally(() => (gaining = undefined))), signal)
+          await abortable((acquiring ??= acquire().finally(() => (acquiring = undefined))), signal)
         } finally {
           waiting -= 1
         }
@@ -226,37 +215,29 @@ function createLeaseHolder({ lane, table, session, log, onChange }: SeatParts): 
     },
     leave() {
       users -= 1
-      if (users === 0) emptied()
+      if (users === 0) onUnused()
     },
     async takeIfFree() {
-      if (!current()) {
+      if (!valid()) {
         await session.revive()
         await take()
       }
-      return current()?.lease
+      return valid()?.lease
     },
     requested() {
-      // On its way to us, for work that waits: who asks will ask again.
-      if (!current() && isWanted()) return
+      // The lease is on its way to us and our own work waits for it: the other server will ask again.
+      if (!valid() && isWanted()) return
       handingOver ??= handOver()
     },
     granted(toUs) {
-      wasGiven = toUs
+      isGranted = toUs
       wake()
     },
-    confirm(fence, askedAt) {
-      if (hold && hold.since < askedAt && hold.lease.fencingToken !== fence) hold = undefined
+    confirm(fencingToken, askedAt) {
+      if (current && current.since < askedAt && current.lease.fencingToken !== fencingToken) current = undefined
     },
-    doubt(guard) {
-      if (hold?.lease === guard) hold = undefined
+    doubt(lease) {
+      if (current?.lease === lease) current = undefined
     },
   }
-}
-
-function orAbort(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

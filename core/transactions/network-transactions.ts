@@ -1,92 +1,90 @@
 import type { Log } from '../contracts/index.ts'
-import { createCancel, createRaise, createSpeedUp } from './replace.ts'
-import { createBroadcast, type Broadcast, createSignAttempt } from './attempts.ts'
+import { createBroadcast, createSignAttempt, type Broadcast } from './attempts.ts'
+import { signerOf, type Entry } from './entry.ts'
+import { OwnershipLost, type Recorder } from './journal/journal.ts'
 import { createLeasedQueues, expireUnsigned } from './leased-queues.ts'
 import type { Leases } from './leases.ts'
+import { syncQueue } from './nonce-queue.ts'
+import { createCancel, createRaise, createSpeedUp } from './replace.ts'
 import {
+  orTimeout,
+  timedOutBeforeSigning,
   type Origin,
   type RoutedRequest,
   type Sign,
-  type TransactionTarget,
   type SubmitResult,
-  timedOutBeforeSigning,
-  orTimeout,
+  type TransactionTarget,
 } from './submit-request.ts'
-import { signerOf, type Entry } from './entry.ts'
-import { type Recorder, OwnershipLost } from './journal/journal.ts'
-import { createReserveOrderIds, createSubmit, type ReplaceOptions } from './submit.ts'
-import { syncQueue } from './nonce-queue.ts'
+import { createReserveOrderIds, createSubmit, type Submit } from './submit.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createWatcher } from './watcher.ts'
 
-interface NetworkParts {
-  site: TransactionTarget
+export interface NetworkParts {
+  target: TransactionTarget
   recorder: Recorder
   leases: Leases
   sign: Sign
   /** Requests that one wallet may have under way here. */
   walletQueue: number
   log: Log
-  /** Aborted when the server ends: what is open stays in the journal. */
+  /** Aborted when the server ends: open transactions stay in the journal. */
   closing: AbortSignal
   nowMs: () => number
 }
 
-const whenLeftOver = 'It was given up before it was signed: nothing was sent.'
+export type NetworkTransactions = ReturnType<typeof createNetworkTransactions>
 
-/** All transactions of one network: a lane for each wallet, and one watcher. Wallets do not wait for each other. */
-export function createNetworkTransactions({ site, recorder, leases, sign, walletQueue, log, closing, nowMs }: NetworkParts) {
-  const { chain, network, connector, impl } = site
+/** All transactions of one target: a nonce queue for each wallet, and one watcher. Wallets do not wait for each other. */
+export function createNetworkTransactions({ target, recorder, leases, sign, walletQueue, log, closing, nowMs }: NetworkParts) {
+  const { chain, network, connector, impl } = target
   const { rail } = impl
-  const lanes = createLeasedQueues({ site, recorder, leases, limit: walletQueue })
-  /** What goes on after its request was answered. */
-  const behind = new Set<Promise<unknown>>()
+  const queues = createLeasedQueues({ target, recorder, leases, limit: walletQueue })
+  const background = new Set<Promise<unknown>>()
   const signing = new Set<string>()
-  const offer = createBroadcast({ site, recorder, ended, closing, log, nowMs })
-  const dispatch: Broadcast = (...sent) => goOn(offer(...sent))
+  const send = createBroadcast({ target, recorder, onFinal, closing, log, nowMs })
+  const broadcast: Broadcast = (...args) => inBackground(send(...args))
   const wake = () => watcher.wake()
   const fill = (address: string, nonce: number) => upkeep.fill(address, nonce)
-  const signAttempt = createSignAttempt(site, sign, nowMs)
-  const shared = { site, lanes, recorder, signAttempt, dispatch, wake, goOn, closing, log, nowMs }
-  const submitOn = createSubmit({ ...shared, signing, fill, keepIds: createReserveOrderIds(recorder, giveUpLeftovers) })
-  const submit = (order: RoutedRequest, manner: ReplaceOptions, signal: AbortSignal) =>
-    queued(order.signer, () => submitOn(order, manner, signal))
+  const signAttempt = createSignAttempt(target, sign, nowMs)
+  const shared = { target, queues, recorder, signAttempt, broadcast, wake, inBackground, closing, log, nowMs }
+  const reserveOrderIds = createReserveOrderIds(recorder, expireLeftovers)
+  const submitNow = createSubmit({ ...shared, signing, fill, reserveOrderIds })
+  const submit: Submit = (request, options, signal) => counted(request.signer, () => submitNow(request, options, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })
   const watcher = createWatcher({ ...shared, upkeep })
-  const speedUp = createSpeedUp({ site, recorder, raise })
+  const speedUp = createSpeedUp({ target, recorder, raise })
 
-  /** A lane that has another owner by now is rebuilt from the journal there. */
-  function ended(entry: Entry): void {
-    lanes.held(signerOf(entry))?.queue.markFinal(entry.slot)
+  /** If another server owns the queue by now, it rebuilds it from the journal. */
+  function onFinal(entry: Entry): void {
+    queues.held(signerOf(entry))?.queue.markFinal(entry.sequence)
     upkeep.forget(entry)
   }
 
-  /** Queued on lanes of ours, and nobody is signing it. */
-  async function giveUpLeftovers(): Promise<void> {
-    const ours = new Map(lanes.all().map((held) => [held.queue.address, held]))
-    // Most networks are nobody's: the store, which may be far away, is not asked about each of them again and again.
+  /** Expires entries in our queues that nobody is signing. */
+  async function expireLeftovers(): Promise<void> {
+    const ours = new Map(queues.all().map((leased) => [leased.queue.address, leased]))
+    // Most networks have no queue of ours, and the store may be far away.
     if (ours.size === 0) return
     const { entries } = await recorder.list({ chain, network, on: { connector }, state: 'QUEUED', limit: 500 })
     for (const entry of entries) {
-      const held = ours.get(signerOf(entry))
-      if (!held || signing.has(entry.key)) continue
-      // Of a lane that has another owner by now, it is that one's.
-      const written = await recorder
-        .write([{ before: entry, after: expireUnsigned(whenLeftOver)(entry) }], held.lease)
-        .catch(unlessSuperseded)
+      const leased = ours.get(signerOf(entry))
+      if (!leased || signing.has(entry.key)) continue
+      const after = expireUnsigned('It expired before it was signed: nothing was sent.')(entry)
+      // If the queue has another owner by now, the entry is that server's.
+      const written = await recorder.write([{ before: entry, after }], leased.lease).catch(unlessOwnershipLost)
       if (!written) continue
-      log.info({ address: entry.address, nonce: entry.nonce, requestId: entry.requestId }, 'a request that was never signed was given up')
+      log.info({ address: entry.address, nonce: entry.nonce, requestId: entry.requestId }, 'unsigned request expired')
     }
   }
 
-  function goOn<T>(work: Promise<T>): Promise<T> {
-    behind.add(work)
-    return work.finally(() => behind.delete(work))
+  function inBackground<T>(work: Promise<T>): Promise<T> {
+    background.add(work)
+    return work.finally(() => background.delete(work))
   }
 
-  async function queued<T>(address: string, work: () => Promise<T>): Promise<T> {
-    const leave = lanes.enter(address)
+  async function counted<T>(address: string, work: () => Promise<T>): Promise<T> {
+    const leave = queues.enter(address)
     try {
       return await work()
     } finally {
@@ -95,12 +93,12 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
   }
 
   return {
-    submit: (order: RoutedRequest, signal: AbortSignal): Promise<SubmitResult> => submit(order, {}, signal),
+    submit: (request: RoutedRequest, signal: AbortSignal): Promise<SubmitResult> => submit(request, {}, signal),
     cancel: createCancel({ ...shared, submit }),
-    speedUp: (origin: Origin, signal: AbortSignal) => queued(origin.address, () => speedUp(origin, signal)),
-    /** The lane of another server is left with it: what is open is in the journal. */
+    speedUp: (origin: Origin, signal: AbortSignal) => counted(origin.address, () => speedUp(origin, signal)),
+    /** Does not take the queue of another server: its open transactions are in the journal. */
     async nextNonce(address: string, signal: AbortSignal): Promise<number> {
-      const held = lanes.held(address)
+      const held = queues.held(address)
       if (held) {
         await syncQueue(rail, held.queue, signal)
         return held.queue.nextNonce()
@@ -109,25 +107,23 @@ export function createNetworkTransactions({ site, recorder, leases, sign, wallet
       const synced = await orTimeout(rail.sync(address, { signal }), signal, timedOutBeforeSigning)
       const [next] = rail.claim(
         synced,
-        open.map(({ slot }) => slot),
+        open.map(({ sequence }) => sequence),
         1,
       )
       return next === undefined ? 0 : rail.nonceOf(next)
     },
-    /** Takes up what is open of a wallet, unless somebody alive looks after it. */
-    async adopt(address: string): Promise<void> {
-      if (await lanes.takeIfFree(impl.address(address) ?? address)) wake()
+    /** Takes over a wallet's open transactions, unless another living server has them. */
+    async recover(address: string): Promise<void> {
+      if (await queues.takeIfFree(impl.address(address) ?? address)) wake()
     },
-    giveUpLeftovers,
-    /** After `closing`: settles when nothing here touches the journal any more. */
+    expireLeftovers,
+    /** After `closing`: settles when nothing here uses the journal any more. */
     async idle(): Promise<void> {
-      await Promise.allSettled([watcher.idle(), ...behind])
+      await Promise.allSettled([watcher.idle(), ...background])
     },
   }
 }
 
-function unlessSuperseded(error: unknown): undefined {
+function unlessOwnershipLost(error: unknown): undefined {
   if (!(error instanceof OwnershipLost)) throw error
 }
-
-export type NetworkTransactions = ReturnType<typeof createNetworkTransactions>

@@ -1,9 +1,42 @@
-import { type Json, type Rail, type Standing, SluiceError } from '../contracts/index.ts'
-import { type Kind, txHashOf } from './entry.ts'
+import { SluiceError, type Json, type Rail, type Standing } from '../contracts/index.ts'
+import { txHashOf, type Kind } from './entry.ts'
 import type { Recorder } from './journal/journal.ts'
-import { timedOutBeforeSigning, orTimeout, type TransactionTarget } from './submit-request.ts'
+import { orTimeout, timedOutBeforeSigning, type TransactionTarget } from './submit-request.ts'
 
-/** Our newest transaction on a slot. */
+/**
+ * The nonces of one wallet on one rail, on the server that owns them. Assigns them in memory: without asking the chain and without waiting.
+ * A nonce's place on the rail is its *sequence*, which only the rail reads (the rail's interface calls it a slot).
+ */
+export interface NonceQueue {
+  readonly address: string
+  /** Call before the chain is asked. Call the returned function with the answer. Answers count in the order in which they were asked for. */
+  startSync(): (update: Json) => void
+  /** Whether the chain should be asked once more before nonces are claimed. */
+  needsResync(): boolean
+  /** Whether nonces may be claimed without asking: the cached answer agrees with the queue and is not behind a final transaction. */
+  agreesWith(cached: Json): boolean
+  /** Claims nonces at once: no other request comes in between. The chain must have been asked before. */
+  claim(claim: Claim): ClaimedNonces | { conflict: NonceConflict }
+  /** Signed bytes are in the journal. `chosenByCaller` is for sequences that nobody claimed here. */
+  setPending(sequence: Json, pending: PendingTransaction, chosenByCaller?: boolean): void
+  /** Nothing was signed with claimed sequences: they are free again. Returns those that later transactions wait behind. */
+  release(sequences: readonly Json[]): readonly Json[]
+  /** The transaction is final: neither its nonce nor any below is free again, whatever a node says. */
+  markFinal(sequence: Json): void
+  pendingOn(nonce: number): PendingTransaction | undefined
+  /** What an attempt would meet: the chain is past it, another transaction is pending, or it is free. */
+  statusOf(of: { sequence: Json } | { nonce: number }): Standing
+  /** The request that is signing with a nonce, or with the lowest one that any request is signing with. */
+  signingOn(nonce?: number): { nonce: number; requestId: string } | undefined
+  /** The most that pending transactions can still take of the native coin. Leaves out some sequences, and what was mined by an update. */
+  committedRaw(update: Json, except: readonly Json[]): bigint
+  /** What the server would assign, by the chain's last answer. */
+  nextNonce(): number
+  /** Nonce gaps below our pending transactions. Reported at once if we released them, otherwise after two updates in a row. */
+  gaps(update: Json): readonly Json[]
+}
+
+/** Our newest transaction with a sequence. */
 export interface PendingTransaction {
   key: string
   txHash: string
@@ -14,43 +47,36 @@ export interface PendingTransaction {
   costRaw: bigint
 }
 
-interface Held {
-  slot: Json
-  given: boolean
-  /** The request that is about to sign on it. */
-  claimedBy?: string
-  /** The most that what is being signed can take. */
-  claimedRaw?: bigint
-  occupant?: PendingTransaction
-}
-
 export interface Claim {
   requestId: string
   count: number
-  /** The first slot's; absent: the next free ones. */
+  /** The first nonce; absent: the next free ones. */
   nonce?: number
-  /** The caller chose the nonce, and not the server for a fill. */
+  /** The caller chose the nonce, not the server for a fill. */
   chosenByCaller: boolean
-  /** Of each step, to be compared with the occupants'. */
+  /** Of each step. They must outbid those of pending transactions. */
   fees: readonly Json[]
-  /** Of each step, the most that it can take of the native coin. */
+  /** Of each step: the most that it can take of the native coin. */
   costsRaw: readonly bigint[]
-  /** The caller said what it pays, or asked for a cancel: it means to replace. */
+  /** The caller set the fees, or asked for a cancel: it may replace what is pending. */
   mayReplace: boolean
-  /** Only this entry, and nothing else that may be on the slot. */
+  /** Key of the only entry that may be replaced. */
   only?: string
 }
 
-/** What a request has for itself until it has signed. */
+/** What a request owns until it has signed. */
 export interface ClaimedNonces {
-  slots: readonly Json[]
-  /** Of each, whether a caller chose it: of what was on it before, where something was. */
+  sequences: readonly Json[]
+  /** Whether a caller chose each; where something is pending, whether its caller did. */
   chosenByCaller: readonly boolean[]
   pending: readonly (PendingTransaction | undefined)[]
 }
 
-/** Why a nonce cannot be had. */
-interface NonceConflict {
+/**
+ * Why a nonce is not available: it is mined; a request is signing with it; it is pending and not to be replaced, or not at these fees;
+ * other software uses it; or it is too far ahead.
+ */
+export interface NonceConflict {
   is: 'past' | 'claimed' | 'not-meant' | 'outbid' | 'foreign' | 'far'
   nonce: number
   /** What the server would assign. */
@@ -59,209 +85,202 @@ interface NonceConflict {
   requestId?: string
 }
 
-export interface NonceQueue {
-  readonly address: string
-  /** Called before the chain is asked; what it gives takes the answer. So answers count by when they were asked for. */
-  startSync(): (news: Json) => void
-  /** The chain should be asked once more before slots are claimed. */
-  needsResync(): boolean
-  /** Whether slots may be claimed by what is known: this older word of the chain says nothing else, and has seen all that is final. */
-  agreesWith(word: Json): boolean
-  /** Slots for a request, or why not. At once: nobody comes in between. The chain must have been asked before. */
-  claim(claim: Claim): ClaimedNonces | { conflict: NonceConflict }
-  /** Signed bytes on a slot are in the journal. `given`: the caller chose it, where nobody claimed it here. */
-  setPending(slot: Json, occupant: PendingTransaction, given?: boolean): void
-  /** Nothing was signed on claimed slots: they are free again. Gives those that others wait behind. */
-  release(slots: readonly Json[]): readonly Json[]
-  /** What is on the slot is final: neither it nor any before it is free again, whatever a node says. */
-  markFinal(slot: Json): void
-  pendingOn(nonce: number): PendingTransaction | undefined
-  /** What an attempt on a slot, or on that of a nonce, would meet, by all that is known. */
-  statusOf(of: { slot: Json } | { nonce: number }): Standing
-  /** The request that is signing on a nonce, or on the lowest one that any is signing on. */
-  signingOn(nonce?: number): { nonce: number; requestId: string } | undefined
-  /** What our transactions can still take of the native coin, but for those on some slots and those that were mined by some news. */
-  committedRaw(news: Json, except: readonly Json[]): bigint
-  /** What the server would assign, as far as the chain was asked. */
-  nextNonce(): number
-  /** Empty slots that hold ours up: such as we gave back at once, others when two news in a row had them. */
-  gaps(news: Json): readonly Json[]
+interface QueueItem {
+  sequence: Json
+  chosenByCaller: boolean
+  /** The request that is signing. */
+  claimedBy?: string
+  /** The most that its transaction can take. */
+  claimedRaw?: bigint
+  pending?: PendingTransaction
 }
 
-/** The one owner of a wallet's slots on a network. Assigns without asking the chain, and waits for nobody. */
-export function createNonceQueue({ rail, address, limit, name }: { rail: Rail; address: string; limit: number; name: string }): NonceQueue {
+interface NonceQueueParts {
+  rail: Rail
+  address: string
+  /** How far above the next nonce a caller may go. */
+  limit: number
+  /** For error messages. */
+  name: string
+}
+
+export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts): NonceQueue {
   const isOrdered = rail.slots === 'ordered'
   const isIncreasing = rail.slots === 'increasing'
-  const keyOf = (slot: Json) => rail.nonceOf(slot)
-  const held = new Map<number, Held>()
-  const vacated = new Set<number>()
+  const nonceOf = (sequence: Json) => rail.nonceOf(sequence)
+  const items = new Map<number, QueueItem>()
+  /** Nonces that we released, so that they are gaps if nothing takes them. */
+  const released = new Set<number>()
+  /** Gaps of the update before. */
   let suspects: ReadonlySet<number> = new Set()
   let known: Json | undefined
   let asked = 0
-  let newest = 0
-  /** The first nonce that is not final by our own journal, where they come one after the other. */
+  let newestAnswer = 0
+  /** Where nonces are consecutive: the first that is not final in our own journal. */
   let floor = 0
-  /** The highest that the server assigned and that ended, where they only increase. */
-  let used: Json | undefined
+  /** Where they only increase: the highest that the server assigned and that ended. */
+  let highest: Json | undefined
 
-  const slots = () => [...held.values()].map(({ slot }) => slot)
+  const sequences = () => [...items.values()].map(({ sequence }) => sequence)
   const synced = (): Json => {
-    if (known === undefined) throw new Error(`Slots of ${name} were claimed before the chain was asked.`)
+    if (known === undefined) throw new Error(`Nonces of ${name} were claimed before the chain was asked.`)
     return known
   }
-  /** What is still being signed may be released, so nothing is filled on its account; nor on a nonce's that the caller chose. */
-  const waiting = () => [...held.values()].filter(({ given, occupant }) => !given && occupant !== undefined).map(({ slot }) => slot)
-  const next = () => rail.nonceOf(free(1)[0] ?? 0)
+  /** A gap below a transaction that is still being signed is not filled, because it may be released; nor one below a caller's own nonce. */
+  const waiting = () =>
+    [...items.values()].filter(({ chosenByCaller, pending }) => !chosenByCaller && pending).map(({ sequence }) => sequence)
+  const nextNonce = () => nonceOf(free(1)[0] ?? 0)
+  const statusAt = (sequence: Json, update: Json) => (nonceOf(sequence) < floor ? 'past' : rail.standing(update, sequence))
 
-  /** A node that lags may give what is final as free. */
+  /** The next free ones. A node that lags may report final ones as free. */
   function free(count: number): readonly Json[] {
     const [lowest] = rail.claim(synced(), [], 1)
-    const first = lowest === undefined ? floor : rail.nonceOf(lowest)
+    const first = lowest === undefined ? floor : nonceOf(lowest)
     const final = first < floor ? rail.slotsFrom(synced(), first, floor - first) : []
-    return rail.claim(synced(), [...slots(), ...final, ...(used === undefined ? [] : [used])], count)
+    return rail.claim(synced(), [...sequences(), ...final, ...(highest === undefined ? [] : [highest])], count)
   }
 
-  const standingOf = (slot: Json, news: Json) => (rail.nonceOf(slot) < floor ? 'past' : rail.standing(news, slot))
-
-  function conflictOn(slot: Json, fees: Json | undefined, { mayReplace, only }: Claim): NonceConflict | undefined {
-    const { claimedBy, occupant } = held.get(keyOf(slot)) ?? {}
-    const standing = standingOf(slot, synced())
-    const found = { nonce: rail.nonceOf(slot), next: next(), holder: occupant }
-    if (standing === 'past') return { is: 'past', ...found }
+  function conflictOn(sequence: Json, fees: Json | undefined, { mayReplace, only }: Claim): NonceConflict | undefined {
+    const { claimedBy, pending } = items.get(nonceOf(sequence)) ?? {}
+    const status = statusAt(sequence, synced())
+    const found = { nonce: nonceOf(sequence), next: nextNonce(), pending }
+    if (status === 'past') return { is: 'past', ...found }
     if (claimedBy !== undefined) return { is: 'claimed', ...found, requestId: claimedBy }
-    if (only !== undefined && occupant?.key !== only) return { is: 'not-meant', ...found }
-    if (!occupant) {
-      if (standing === 'taken' && !mayReplace) return { is: 'foreign', ...found }
+    if (only !== undefined && pending?.key !== only) return { is: 'not-meant', ...found }
+    if (!pending) {
+      if (status === 'taken' && !mayReplace) return { is: 'foreign', ...found }
       return isOrdered && found.nonce - found.next > limit ? { is: 'far', ...found } : undefined
     }
     if (!mayReplace || !rail.replace) return { is: 'not-meant', ...found }
-    return fees !== undefined && rail.replace.outbids(fees, occupant.fees) ? undefined : { is: 'outbid', ...found }
+    return fees !== undefined && rail.replace.outbids(fees, pending.fees) ? undefined : { is: 'outbid', ...found }
   }
 
   return {
     address,
     startSync() {
       const order = (asked += 1)
-      return (news) => {
-        // What was asked for earlier and comes later says nothing that is not known.
-        if (order < newest) return
-        known = known === undefined ? news : rail.merge(known, news, slots())
-        newest = order
+      return (update) => {
+        // Asked earlier, arrived later: it is out of date.
+        if (order < newestAnswer) return
+        known = known === undefined ? update : rail.merge(known, update, sequences())
+        newestAnswer = order
       }
     },
-    needsResync: () => rail.doubtful(synced(), slots()),
-    agreesWith(word) {
-      if (known === undefined || rail.doubtful(known, slots())) return false
-      // Of a lane of its own: an old word is not to be heard twice.
-      if (rail.doubtful(rail.merge(known, word, slots()), slots())) return false
-      const [last] = floor > 0 ? rail.slotsFrom(word, floor - 1, 1) : []
-      return last === undefined || rail.standing(word, last) === 'past'
+    needsResync: () => rail.doubtful(synced(), sequences()),
+    agreesWith(cached) {
+      if (known === undefined || rail.doubtful(known, sequences())) return false
+      // Merged into a copy: a cached answer must not count twice.
+      if (rail.doubtful(rail.merge(known, cached, sequences()), sequences())) return false
+      const [last] = floor > 0 ? rail.slotsFrom(cached, floor - 1, 1) : []
+      return last === undefined || rail.standing(cached, last) === 'past'
     },
     claim(claim) {
       const { nonce, count, fees, costsRaw, requestId } = claim
       const wanted = nonce === undefined ? free(count) : rail.slotsFrom(synced(), nonce, count)
       if (nonce !== undefined) {
-        const conflict = wanted.map((slot, index) => conflictOn(slot, fees[index], claim)).find((each) => each !== undefined)
+        const conflict = wanted.map((sequence, index) => conflictOn(sequence, fees[index], claim)).find((each) => each !== undefined)
         if (conflict) return { conflict }
       }
-      const occupants = wanted.map((slot) => held.get(keyOf(slot))?.occupant)
-      const given = wanted.map((slot) => held.get(keyOf(slot))?.given ?? claim.chosenByCaller)
-      for (const [index, slot] of wanted.entries()) {
-        const key = keyOf(slot)
-        vacated.delete(key)
-        held.set(key, {
-          slot,
-          given: given[index] ?? false,
-          occupant: occupants[index],
+      const before = wanted.map((sequence) => items.get(nonceOf(sequence)))
+      const chosenByCaller = before.map((item) => item?.chosenByCaller ?? claim.chosenByCaller)
+      const pending = before.map((item) => item?.pending)
+      for (const [index, sequence] of wanted.entries()) {
+        released.delete(nonceOf(sequence))
+        items.set(nonceOf(sequence), {
+          sequence,
+          chosenByCaller: chosenByCaller[index] ?? false,
+          pending: pending[index],
           claimedBy: requestId,
           claimedRaw: costsRaw[index],
         })
       }
-      return { slots: wanted, chosenByCaller: given, pending: occupants }
+      return { sequences: wanted, chosenByCaller, pending }
     },
-    setPending(slot, occupant, given = false) {
-      held.set(keyOf(slot), { slot, given: held.get(keyOf(slot))?.given ?? given, occupant })
+    setPending(sequence, pending, chosenByCaller = false) {
+      const before = items.get(nonceOf(sequence))
+      items.set(nonceOf(sequence), { sequence, chosenByCaller: before?.chosenByCaller ?? chosenByCaller, pending })
     },
-    release(released) {
-      for (const slot of released) {
-        const key = keyOf(slot)
-        const { given = false, occupant } = held.get(key) ?? {}
-        if (occupant) held.set(key, { slot, given, occupant })
+    release(given) {
+      for (const sequence of given) {
+        const nonce = nonceOf(sequence)
+        const { chosenByCaller = false, pending } = items.get(nonce) ?? {}
+        if (pending) items.set(nonce, { sequence, chosenByCaller, pending })
         else {
-          held.delete(key)
-          if (!given) vacated.add(key)
+          items.delete(nonce)
+          if (!chosenByCaller) released.add(nonce)
         }
       }
-      return rail.gaps(synced(), synced(), slots(), waiting()).filter((slot) => vacated.has(keyOf(slot)))
+      return rail.gaps(synced(), synced(), sequences(), waiting()).filter((sequence) => released.has(nonceOf(sequence)))
     },
-    markFinal(slot) {
-      if (isOrdered) floor = Math.max(floor, rail.nonceOf(slot) + 1)
-      if (isIncreasing && !held.get(keyOf(slot))?.given && (used === undefined || rail.nonceOf(slot) > rail.nonceOf(used))) used = slot
-      vacated.delete(keyOf(slot))
-      held.delete(keyOf(slot))
+    markFinal(sequence) {
+      const nonce = nonceOf(sequence)
+      if (isOrdered) floor = Math.max(floor, nonce + 1)
+      if (isIncreasing && !items.get(nonce)?.chosenByCaller && (highest === undefined || nonce > nonceOf(highest))) highest = sequence
+      released.delete(nonce)
+      items.delete(nonce)
     },
-    committedRaw(news, except) {
-      const left = new Set(except.map(keyOf))
-      // Counts of an account say at once what is mined; where there are none, only a look at each says it.
-      const said = isOrdered ? news : synced()
-      const open = [...held].filter(([key, { slot }]) => !left.has(key) && standingOf(slot, said) !== 'past')
-      // Of two on one slot at most one is mined: the dearer one counts.
+    committedRaw(update, except) {
+      const excluded = new Set(except.map(nonceOf))
+      // An account's nonce says at once what is mined. Without one only a poll of each transaction does.
+      const latest = isOrdered ? update : synced()
+      const open = [...items].filter(([nonce, { sequence }]) => !excluded.has(nonce) && statusAt(sequence, latest) !== 'past')
+      // Of two with one sequence at most one is mined: the dearer one counts.
       return open.reduce(
-        (sum, [, { claimedRaw = 0n, occupant }]) => sum + (occupant && occupant.costRaw > claimedRaw ? occupant.costRaw : claimedRaw),
+        (sum, [, { claimedRaw = 0n, pending }]) => sum + (pending && pending.costRaw > claimedRaw ? pending.costRaw : claimedRaw),
         0n,
       )
     },
-    pendingOn: (nonce) => held.get(nonce)?.occupant,
+    pendingOn: (nonce) => items.get(nonce)?.pending,
     statusOf(of) {
-      const slot = 'slot' in of ? of.slot : rail.slotsFrom(synced(), of.nonce, 1)[0]
-      return slot === undefined ? 'free' : standingOf(slot, synced())
+      const sequence = 'sequence' in of ? of.sequence : rail.slotsFrom(synced(), of.nonce, 1)[0]
+      return sequence === undefined ? 'free' : statusAt(sequence, synced())
     },
     signingOn(nonce) {
-      const claimed = [...held.values()].flatMap(({ slot, claimedBy }) =>
-        claimedBy === undefined ? [] : [{ nonce: rail.nonceOf(slot), requestId: claimedBy }],
+      const claimed = [...items].flatMap(([each, { claimedBy }]) =>
+        claimedBy === undefined ? [] : [{ nonce: each, requestId: claimedBy }],
       )
       const wanted = nonce === undefined ? claimed : claimed.filter((each) => each.nonce === nonce)
       return wanted.toSorted((a, b) => a.nonce - b.nonce)[0]
     },
-    nextNonce: next,
-    gaps(news) {
-      const empty = rail.gaps(synced(), news, slots(), waiting()).filter((slot) => rail.nonceOf(slot) >= floor)
-      const sure = empty.filter((slot) => vacated.has(keyOf(slot)) || suspects.has(keyOf(slot)))
-      suspects = new Set(empty.map(keyOf))
-      for (const key of vacated) if (!suspects.has(key)) vacated.delete(key)
-      return sure
+    nextNonce,
+    gaps(update) {
+      const empty = rail.gaps(synced(), update, sequences(), waiting()).filter((sequence) => nonceOf(sequence) >= floor)
+      const certain = empty.filter((sequence) => released.has(nonceOf(sequence)) || suspects.has(nonceOf(sequence)))
+      suspects = new Set(empty.map(nonceOf))
+      for (const nonce of released) if (!suspects.has(nonce)) released.delete(nonce)
+      return certain
     },
   }
 }
 
-/** What one node says alone and nothing bears out is asked for so many times more. */
-const mostDoubts = 2
+/** How often more the chain is asked, while only one node says something and nothing confirms it. */
+const maxResyncs = 2
 
-/** Asks the chain for a wallet's nonces, and tells its lane. */
-export async function syncQueue(rail: Rail, lane: NonceQueue, signal: AbortSignal): Promise<void> {
-  await ask(rail, lane, signal)
-  await resync(rail, lane, signal)
+/** Asks the chain for a wallet's nonces, and updates the queue. @throws SluiceError TIMEOUT */
+export async function syncQueue(rail: Rail, queue: NonceQueue, signal: AbortSignal): Promise<void> {
+  await sync(rail, queue, signal)
+  await resync(rail, queue, signal)
 }
 
-/** Until the lane believes what it was told. */
-export async function resync(rail: Rail, lane: NonceQueue, signal: AbortSignal): Promise<void> {
-  for (let doubts = 0; doubts < mostDoubts && lane.needsResync(); doubts += 1) await ask(rail, lane, signal)
+/** Asks again until the queue trusts the answer. */
+export async function resync(rail: Rail, queue: NonceQueue, signal: AbortSignal): Promise<void> {
+  for (let tries = 0; tries < maxResyncs && queue.needsResync(); tries += 1) await sync(rail, queue, signal)
 }
 
-async function ask(rail: Rail, lane: NonceQueue, signal: AbortSignal): Promise<void> {
-  const news = lane.startSync()
-  news(await orTimeout(rail.sync(lane.address, { signal }), signal, timedOutBeforeSigning))
+async function sync(rail: Rail, queue: NonceQueue, signal: AbortSignal): Promise<void> {
+  const update = queue.startSync()
+  update(await orTimeout(rail.sync(queue.address, { signal }), signal, timedOutBeforeSigning))
 }
 
-/** What a caller is told about a nonce that cannot be had. */
+/** The error for a caller whose nonce is not available. */
 export async function nonceConflictError(
-  { is, nonce, next, pending: holder, requestId }: NonceConflict,
-  { recorder, site, address }: { recorder: Recorder; site: TransactionTarget; address: string },
+  { is, nonce, next, pending, requestId }: NonceConflict,
+  { recorder, target, address }: { recorder: Recorder; target: TransactionTarget; address: string },
 ): Promise<SluiceError> {
-  const { rail } = site.impl
-  const txHash = holder?.txHash ?? (is === 'past' ? await minedOn(nonce) : undefined)
-  const least = holder && rail.replace ? rail.replace.least(holder.fees) : undefined
-  const replace = least === undefined ? '' : ` To replace it offer at least ${least}.`
+  const { rail } = target.impl
+  const txHash = pending?.txHash ?? (is === 'past' ? await minedOn(nonce) : undefined)
+  const minFees = pending && rail.replace ? rail.replace.least(pending.fees) : undefined
+  const replace = minFees === undefined ? '' : ` To replace it offer at least ${minFees}.`
   const isOrdered = rail.slots === 'ordered'
   const free = isOrdered ? ` The next free one is ${next}.` : ' Leave nonce out where it need not be this one.'
   const held = txHash === undefined ? 'a transaction that is not in the journal' : txHash
@@ -278,12 +297,8 @@ export async function nonceConflictError(
   })
 
   async function minedOn(used: number): Promise<string | undefined> {
-    const { entries } = await recorder.list({
-      chain: site.chain,
-      network: site.network,
-      on: { connector: site.connector, address },
-      nonce: used,
-    })
+    const { chain, network, connector } = target
+    const { entries } = await recorder.list({ chain, network, on: { connector, address }, nonce: used })
     const mined = entries.find(({ landed }) => landed)
     return mined && txHashOf(mined)
   }

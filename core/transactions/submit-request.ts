@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  SluiceError,
   type Chain,
   type Checked,
   type FeeWish,
@@ -9,13 +10,12 @@ import {
   type Reception,
   type Signable,
   type VenuePlan,
-  SluiceError,
 } from '../contracts/index.ts'
 import type { ClientOrder } from './book-orders.ts'
-import type { Kind, RailId, Entry } from './entry.ts'
+import type { Entry, Kind, RailId } from './entry.ts'
 import type { KeyClaim } from './journal/journal.ts'
 
-/** A network of a chain, as transactions are made on it; or an exchange's own rail beside it, where a connector is named. */
+/** Where transactions are sent: a network of a chain, or an exchange's own rail beside it, where a connector is named. */
 export interface TransactionTarget extends RailId {
   impl: Pick<Chain, 'rail' | 'heads' | 'confirmations' | 'bumpAfterSeconds' | 'address' | 'nativeCurrency' | 'balances' | 'head'>
 }
@@ -23,7 +23,7 @@ export interface TransactionTarget extends RailId {
 /** What every request says about itself. */
 export interface Origin {
   network: TransactionTarget
-  /** The wallet that it is for. */
+  /** The wallet. */
   address: string
   /** The certificate. */
   caller: { commonName: string }
@@ -31,60 +31,60 @@ export interface Origin {
   /** The request came with an Idempotency-Key. */
   keyed?: IdempotencyContext
   feeOverrides: FeeWish
-  /** Nobody raises its fees but a caller, as if they had been wished for. */
+  /** Nobody but a caller raises its fees, as if they had been set. */
   feesGiven?: boolean
   /** Absent: the server assigns it. */
   nonce?: number
 }
 
-/** What is kept of a request under its key. */
+/** How the answer to a request is recorded under its Idempotency-Key. */
 export interface IdempotencyContext {
   claim: KeyClaim
-  /** What the request is called: the same when it is repeated with its key, also by another server; another once the key was forgotten. */
+  /** Name of the request: the same when it is repeated with its key, on any server; a new one once the key is deleted. */
   tag: string
-  /** The whole answer, with its envelope, as it is sent: made of what the verb answers. */
+  /** The whole answer as it is sent, with its envelope, from the handler's answer. */
   answerOf(answer: object): { status: number; body: string }
-  /** Told once that answer is certain to be in the journal: until then it is a promise, and what it tells of may come to nothing. */
+  /** Called once that answer is certain to be in the journal. Until then it may come to nothing. */
   onRecorded(): void
 }
 
-/** Whether the caller said what it pays. */
+/** Whether the caller set the fees. */
 export const setsFees = ({ maxFeePerGasRaw, maxPriorityFeePerGasRaw }: FeeWish): boolean =>
   maxFeePerGasRaw !== undefined || maxPriorityFeePerGasRaw !== undefined
 
 /** What a request lets its plan do. */
 export interface Scope {
-  /** Addresses that its steps may call. */
+  /** Addresses that the plan's steps may call. */
   contracts: readonly string[]
-  /** The most of the native coin that all steps together may send, in smallest units. */
+  /** The most native coin that all steps together may send, in smallest units. */
   valueRaw: bigint
 }
 
-/** A plan to be carried out. */
+/** A request to submit a plan's transactions. */
 export interface SubmitRequest extends Origin {
   plan: Plan | VenuePlan
   scope: Scope
   kind: Kind
-  /** `actions`: what plans go by that are `via` the venue. */
+  /** `actions`: the exchange's own rail, for plans that are `via` the venue. */
   venue?: { connector: string; actions?: TransactionTarget }
-  /** Kept in the journal for the verb that shows the outcome. */
+  /** Journaled for the handler that shows the outcome. */
   about?: Json
-  /** What it places in a book: of the kind `order` only. */
+  /** The orders that it places in a book; only with kind `order`. */
   clientOrders?: readonly ClientOrder[]
-  /** The caller has the permission `admin`: passed on to the signer. */
+  /** The caller has the permission `admin`. Passed on to the signer. */
   admin?: boolean
-  /** What the check would find, where memory tells that all is well; asks nothing. */
+  /** The check's result from states in memory, without asking the chain; undefined unless they say that all is well. */
   checkFromCache?(): Checked | undefined
-  /** What is asked beside the check and must hold too: a rejection means that nothing is signed. May be called again. */
+  /** Asked beside the check. If it rejects, nothing is signed. May be called again. */
   precondition?(): Promise<void>
-  /** What the verb answers, once hashes and nonces are known: pure, for it is journaled with the signed bytes. */
-  answer(submitted: SubmitResult): object
+  /** The handler's answer, once hashes and nonces are known. Pure: it is journaled with the signed bytes. */
+  answer(result: SubmitResult): object
 }
 
-/** An order on the rail that carries it out: `network` is that one's site. */
+/** A request on the rail that carries it out: `network` is that rail's target. */
 export interface RoutedRequest extends Omit<SubmitRequest, 'plan'> {
   plan: Pick<Plan, 'steps' | 'needs' | 'deadline' | 'memo'>
-  /** Whose key signs, and whose slots it takes: the wallet's own on a chain. */
+  /** Whose key signs, and whose nonces are used: the wallet itself on a chain. */
   signer: string
 }
 
@@ -97,15 +97,15 @@ export interface SubmitResult {
   /** All steps together; the price is that of the checked block. */
   gas: GasTerms
   /**
-   * What an exchange that answers at once said of the last step. Absent where a key keeps the answer: that was made before anything left,
-   * and is the same whenever it is asked for.
+   * The result of the last step, from an exchange that answers at once. Absent with an Idempotency-Key: the recorded answer was made before
+   * anything was sent, and stays the same.
    */
   landed?: ImmediateResult
 }
 
 export type ImmediateResult = NonNullable<Extract<Reception, { is: 'accepted' }>['landed']>
 
-/** @returns the signature's bytes; a rejection means that nothing was signed that may leave */
+/** @returns the signature's bytes. A rejection means that no signature was made */
 export type Sign = (request: {
   chain: string
   network: string
@@ -114,39 +114,64 @@ export type Sign = (request: {
   admin?: boolean
 }) => Promise<Uint8Array>
 
-let count = 0
-
-/** Sorts by time, then by order within this process; differs between processes. */
-function nextKey(nowMs: number): string {
-  count += 1
-  return `${nowMs.toString(36).padStart(9, '0')}-${count.toString(36).padStart(8, '0')}-${randomBytes(4).toString('hex')}`
+/**
+ * Chooses the rail and the signer: the wallet itself on a chain; on an exchange's own rail whoever the plan names.
+ * @throws SluiceError UNKNOWN_ERROR: a defect of the plugin
+ */
+export function routeRequest({ plan, ...request }: SubmitRequest): RoutedRequest {
+  if (!('via' in plan)) return { ...request, plan, signer: request.address }
+  const { venue, address } = request
+  const plugin = `The connector ${venue?.connector ?? ''}`
+  if (!venue?.actions) throw pluginDefect(plugin, 'has a plan for its own rail, but has no such rail')
+  const signer = venue.actions.impl.address(plan.signer ?? address)
+  if (signer === undefined) throw pluginDefect(plugin, `names ${plan.signer} as the signer, which is not an address`)
+  return { ...request, network: venue.actions, plan: { ...plan, needs: [] }, signer }
 }
 
-interface Places {
-  slots: readonly Json[]
+/**
+ * Checks that a plan does no more than its request allows: its targets, and how much of the native coin it sends. Plugins make plans, so
+ * they do not check them. Otherwise a plugin could have any contract called with any value.
+ * @throws SluiceError UNKNOWN_ERROR: a defect of the plugin
+ */
+export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<RoutedRequest, 'plan' | 'scope' | 'network' | 'venue'>): void {
+  const plugin = venue ? `The connector ${venue.connector}` : 'The plan'
+  if (plan.steps.length === 0) throw pluginDefect(plugin, 'has no step')
+  let valueRaw = 0n
+  for (const step of plan.steps) {
+    const outline = impl.rail.outline(step)
+    const foreign = outline.contracts.find((contract) => !isWithin(contract, scope.contracts, impl))
+    if (foreign !== undefined) throw pluginDefect(plugin, `calls ${foreign}, which this request does not allow`)
+    if (outline.valueRaw < 0n) throw pluginDefect(plugin, 'sends a negative value')
+    valueRaw += outline.valueRaw
+  }
+  if (valueRaw > scope.valueRaw)
+    throw pluginDefect(plugin, `sends ${valueRaw} of the native coin's smallest units, but the request allows ${scope.valueRaw} at most`)
+}
+
+/** Compares addresses in the chain's own spelling. What is not an address is never allowed. */
+function isWithin(contract: string, allowed: readonly string[], impl: Pick<TransactionTarget['impl'], 'address'>): boolean {
+  const target = impl.address(contract)
+  return target !== undefined && allowed.some((each) => impl.address(each) === target)
+}
+
+/** @param plugin who, at the start of a sentence */
+export const pluginDefect = (plugin: string, what: string) =>
+  new SluiceError('UNKNOWN_ERROR', `${plugin} ${what}: nothing was signed. This is a defect of the plugin.`)
+
+interface Assigned {
+  sequences: readonly Json[]
+  /** Whether the caller chose each. */
   given: readonly boolean[]
   nonces: readonly number[]
   ranks: readonly number[]
   nowMs: number
 }
 
-/** What the journal keeps of an order before it is signed: an entry for each step. */
-export function newEntries(order: RoutedRequest, { slots, given, nonces, ranks, nowMs }: Places): readonly Entry[] {
-  const {
-    network: { chain, network, connector: rail },
-    address,
-    signer,
-    kind,
-    venue,
-    caller,
-    requestId,
-    keyed,
-    feeOverrides: wish,
-    feesGiven = setsFees(wish),
-    plan,
-    about,
-    admin,
-  } = order
+/** The journal's entries of a request before it is signed: one for each step. */
+export function newEntries(request: RoutedRequest, { sequences, given, nonces, ranks, nowMs }: Assigned): readonly Entry[] {
+  const { address, signer, kind, venue, caller, requestId, keyed, feeOverrides, plan, about, admin } = request
+  const { chain, network, connector: rail } = request.network
+  const { feesGiven = setsFees(feeOverrides) } = request
   const connector = rail ?? venue?.connector
   return plan.steps.map((step, index) => ({
     key: nextKey(nowMs),
@@ -168,9 +193,9 @@ export function newEntries(order: RoutedRequest, { slots, given, nonces, ranks, 
     memo: plan.memo,
     about: about ?? null,
     ...(plan.deadline !== undefined && { deadline: plan.deadline }),
-    slot: slots[index] ?? null,
+    sequence: sequences[index] ?? null,
     nonce: nonces[index] ?? 0,
-    slotGiven: given[index] ?? false,
+    sequenceGiven: given[index] ?? false,
     feesGiven,
     rank: ranks[index] ?? 0,
     state: 'QUEUED',
@@ -179,52 +204,13 @@ export function newEntries(order: RoutedRequest, { slots, given, nonces, ranks, 
   }))
 }
 
-/**
- * Where a plan is carried out, and who signs it: on the chain the wallet itself, on an exchange's own rail whoever the plan names.
- * @throws SluiceError UNKNOWN_ERROR, since only a defect of the plugin brings it about
- */
-export function routeRequest({ plan, ...order }: SubmitRequest): RoutedRequest {
-  if (!('via' in plan)) return { ...order, plan, signer: order.address }
-  const { venue, address } = order
-  const who = `The connector ${venue?.connector ?? ''}`
-  if (!venue?.actions) throw defect(who, 'has a plan for its own rail, and no such rail')
-  const signer = venue.actions.impl.address(plan.signer ?? address)
-  if (signer === undefined) throw defect(who, `would have ${plan.signer} sign, which is no address`)
-  return { ...order, network: venue.actions, plan: { ...plan, needs: [] }, signer }
+let count = 0
+
+/** Sorts by time, then by order within this process. Differs between processes. */
+function nextKey(nowMs: number): string {
+  count += 1
+  return `${nowMs.toString(36).padStart(9, '0')}-${count.toString(36).padStart(8, '0')}-${randomBytes(4).toString('hex')}`
 }
-
-const defect = (who: string, what: string) =>
-  new SluiceError('UNKNOWN_ERROR', `${who} ${what}: nothing was signed. This is a defect of the plugin.`)
-
-/**
- * Whether a plan does no more than its request says: plugins make plans, and who makes them does not judge them. What
- * could be signed otherwise is any contract of any connector, with any value.
- * @throws SluiceError UNKNOWN_ERROR, since only a defect of the plugin brings it about
- */
-export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<RoutedRequest, 'plan' | 'scope' | 'network' | 'venue'>): void {
-  const who = venue ? `The connector ${venue.connector}` : 'The plan'
-  if (plan.steps.length === 0) throw defectOfCheckPlan(who, 'has no step')
-  let valueRaw = 0n
-  for (const step of plan.steps) {
-    const outline = impl.rail.outline(step)
-    const foreign = outline.contracts.find((contract) => !isWithin(contract, scope.contracts, impl))
-    if (foreign !== undefined)
-      throw defectOfCheckPlan(who, `calls ${foreign}, which is none of the contracts that it may call for this request`)
-    if (outline.valueRaw < 0n) throw defectOfCheckPlan(who, 'sends a negative value')
-    valueRaw += outline.valueRaw
-  }
-  if (valueRaw > scope.valueRaw)
-    throw defectOfCheckPlan(who, `sends ${valueRaw} of the native coin's smallest units, and the request is for ${scope.valueRaw} at most`)
-}
-
-/** By the chain's own spelling; what is no address is nothing that may be called. */
-function isWithin(contract: string, allowed: readonly string[], impl: Pick<RoutedRequest['network']['impl'], 'address'>): boolean {
-  const target = impl.address(contract)
-  return target !== undefined && allowed.some((each) => impl.address(each) === target)
-}
-
-const defectOfCheckPlan = (who: string, what: string) =>
-  new SluiceError('UNKNOWN_ERROR', `${who} ${what}: nothing was signed. This is a defect of the plugin.`)
 
 export const timedOutBeforeSigning = () =>
   new SluiceError('TIMEOUT', 'The time for this request ran out before anything was signed: nothing was sent. Try again.')
@@ -239,16 +225,16 @@ export const broadcastTimedOut = (txHash: string, requestId: string) =>
 export const persistTimedOut = (requestId: string) =>
   new SluiceError(
     'TIMEOUT',
-    `The time for this request ran out before the server's store said whether the transaction was kept: it is sent if it was, and never if not. GET /transactions?requestId=${requestId} tells which.`,
+    `The time for this request ran out before the server's store confirmed that the transaction was recorded. It is sent if it was recorded, and never otherwise. GET /transactions?requestId=${requestId} tells which.`,
   )
 
-/** The work's outcome, or the error once the signal is aborted; the work itself goes on. */
+/** The outcome of the work, or the error once the signal is aborted. The work itself goes on. */
 export function orTimeout<T>(work: Promise<T>, signal: AbortSignal, error: () => SluiceError): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = () => reject(error())
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
-    // Whoever was asked may have noticed the signal first.
+    // The work may have noticed the signal first.
     work
       .then(resolve, (cause: unknown) => reject(signal.aborted ? error() : cause))
       .finally(() => signal.removeEventListener('abort', abort))

@@ -1,194 +1,191 @@
-import { SluiceError, type Checked, type Json, type Log, type Prepared, type GasTerms } from '../contracts/index.ts'
+import { SluiceError, type Checked, type GasTerms, type Json, type Log, type Prepared } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
-import { type Broadcast, persistSigned, type PersistResult, type SignAttempt } from './attempts.ts'
-import { OrderIdUsed } from './book-orders.ts'
-import { isFinal, type Entry, txHashOf } from './entry.ts'
-import type { Change, Recorder, RecordedAnswer } from './journal/journal.ts'
-import { type LeasedQueue, type LeasedQueues, expireUnsigned, restoreSigned } from './leased-queues.ts'
-import { type Claim, type NonceQueue, type PendingTransaction, nonceConflictError, resync } from './nonce-queue.ts'
+import { persistSigned, type Broadcast, type PersistResult, type SignAttempt } from './attempts.ts'
+import { OrderIdUsed, type OrderVenue } from './book-orders.ts'
+import { isFinal, txHashOf, type Entry } from './entry.ts'
+import type { Change, RecordedAnswer, Recorder } from './journal/journal.ts'
+import { expireUnsigned, restoreSigned, type LeasedQueue, type LeasedQueues } from './leased-queues.ts'
+import { nonceConflictError, resync, type Claim, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
 import {
+  broadcastTimedOut,
   checkPlan,
   newEntries,
-  setsFees,
-  type ImmediateResult,
-  type RoutedRequest,
-  type TransactionTarget,
-  type SubmitResult,
-  timedOutBeforeSigning,
   orTimeout,
   persistTimedOut,
-  broadcastTimedOut,
+  setsFees,
+  timedOutBeforeSigning,
+  type ImmediateResult,
+  type RoutedRequest,
+  type SubmitResult,
+  type TransactionTarget,
 } from './submit-request.ts'
 
-interface SubmitParts {
-  site: TransactionTarget
-  lanes: LeasedQueues
+export type Submit = (request: RoutedRequest, options: ReplaceOptions, signal: AbortSignal) => Promise<SubmitResult>
+
+/** How a request replaces another transaction. */
+export interface ReplaceOptions {
+  /** It takes the nonce of a pending transaction, at fees that suffice for that unless the caller set them. */
+  replaces?: boolean
+  /** Key of the only entry that it may replace. */
+  only?: string
+  /** Why; journaled with the replaced transaction. */
+  reason?: string
+}
+
+export interface SubmitParts {
+  target: TransactionTarget
+  queues: LeasedQueues
   recorder: Recorder
   signAttempt: SignAttempt
-  dispatch: Broadcast
-  /** Keys of entries that a request is signing: nobody else gives them up. */
+  broadcast: Broadcast
+  /** Keys of entries that a request is signing: nobody else expires them. */
   signing: Set<string>
-  keepIds: ReserveOrderIds
-  /** Told when there is something new to watch. */
+  reserveOrderIds: ReserveOrderIds
+  /** Wakes the watcher: there is something new to watch. */
   wake: () => void
-  /** Puts something harmless on an empty slot that others wait behind. */
+  /** Closes a nonce gap that later transactions wait behind. */
   fill: (address: string, nonce: number) => void
-  /** Goes on whatever becomes of the request. */
-  goOn: <T>(work: Promise<T>) => Promise<T>
+  /** Finishes work even if its request has ended. */
+  inBackground: <T>(work: Promise<T>) => Promise<T>
   closing: AbortSignal
   log: Log
   nowMs: () => number
 }
 
-/** How an order is meant, beside what it says. */
-export interface ReplaceOptions {
-  /** It takes the place of what is on its nonce, at fees that are enough for that where none are wished for. */
-  replaces?: boolean
-  /** Only where this entry still holds the nonce. */
-  only?: string
-  /** Why, as it is kept with the transaction that is replaced. */
-  reason?: string
-}
-
-/** What the chain said of an order, the lane that it was asked for, and what was to be replaced then. */
+/** A check of the request, with the queue and the fees that it was made for. */
 interface CheckResult {
   checked: Checked
-  lane: NonceQueue
+  queue: NonceQueue
+  /** Fees of the transaction that was to be replaced. */
   over: Json | undefined
-  /** By memory: it holds as long as the lane bears it out. */
-  isRecalled?: true
+  /** From memory: valid only while it agrees with the queue. */
+  isCached?: true
 }
 
-/** An order with its slots, signed. */
+/** A request with its nonces, signed. */
 interface SignedRequest {
-  held: LeasedQueue
-  slots: readonly Json[]
+  leased: LeasedQueue
+  sequences: readonly Json[]
   queued: readonly Entry[]
-  kept: PersistResult
-  submitted: SubmitResult
+  persisted: PersistResult
+  result: SubmitResult
 }
 
 /**
- * plan → check → lane → slots → journal → signer → journal → nodes. Nothing is signed before it is journaled, and nothing leaves
- * before its bytes are known to be. Up to there an error means that nothing was sent and nothing will be; from there on the answer
- * is the hash whatever the nodes say, for nobody can be certain that the bytes will never be mined.
+ * plan → check → queue → nonces → journal → signer → journal → nodes. Nothing is signed before it is journaled, and nothing is sent before
+ * its bytes are known to be stored. Until then an error means that nothing was sent and nothing will be. From then on the answer is the
+ * hash, whatever the nodes say, because nobody can be certain that the bytes will never be mined.
  */
-export function createSubmit(parts: SubmitParts) {
-  const { site, lanes, recorder, signAttempt, dispatch, signing, keepIds, wake, fill, goOn, closing, log, nowMs } = parts
-  const { rail } = site.impl
+export function createSubmit(parts: SubmitParts): Submit {
+  const { target, queues, recorder, signAttempt, broadcast, signing, reserveOrderIds, wake, fill, inBackground, closing, log, nowMs } =
+    parts
+  const { rail } = target.impl
 
-  return async function submit(order: RoutedRequest, manner: ReplaceOptions, signal: AbortSignal): Promise<SubmitResult> {
-    checkPlan(order)
-    const { signer, requestId } = order
-    // Before the chain is asked, so that its answer is about a lane that is ours; it is free while the chain is asked.
-    const { queue: lane } = await lanes.use(signer, signal, async (held) => held)
-    const leave = await keepIds(order)
-    const made = await journaled(order, manner, lane, signal).finally(leave)
-    const { submitted, kept, held } = made
-    const entries = kept.is === 'kept' ? kept.entries : await orTimeout(goOn(settle(made, kept)), signal, () => persistTimedOut(requestId))
-    // Where nothing but an answer is waited for, that leaves nothing to watch, and limits of exchanges are dear.
-    if (site.connector === undefined) wake()
-    const landed = await orTimeout(goOn(sendInOrder(entries, held)), signal, () => broadcastTimedOut(submitted.txHash, requestId))
-    return landed && !order.keyed ? { ...submitted, landed } : submitted
+  return async function submit(request, options, signal) {
+    checkPlan(request)
+    const { signer, requestId } = request
+    // We take the queue before the chain is asked, so that its answer is about our queue. Others may use it while we ask.
+    const { queue } = await queues.use(signer, signal, async (leased) => leased)
+    const releaseIds = await reserveOrderIds(request)
+    const signed = await checkAndSign(request, options, queue, signal).finally(releaseIds)
+    const { result, persisted, leased } = signed
+    const entries =
+      persisted.is === 'persisted'
+        ? persisted.entries
+        : await orTimeout(inBackground(finishUnknown(signed, persisted)), signal, () => persistTimedOut(requestId))
+    // An exchange that answers at once leaves nothing to watch, and its rate limits are tight.
+    if (target.connector === undefined) wake()
+    const landed = await orTimeout(inBackground(broadcastInOrder(entries, leased)), signal, () =>
+      broadcastTimedOut(result.txHash, requestId),
+    )
+    return landed && !request.keyed ? { ...result, landed } : result
   }
 
-  async function journaled(order: RoutedRequest, manner: ReplaceOptions, lane: NonceQueue, signal: AbortSignal): Promise<SignedRequest> {
-    const judged = recalled(order, manner, lane) ?? (await judge(order, manner, lane, signal))
-    return lanes.use(order.signer, signal, async (held) => {
-      const isSame = held.queue === judged.lane && overOf(order, manner, held.queue) === judged.over
-      const holds = isSame && (!judged.isRecalled || isBorneOut(judged.checked, held.queue))
-      return make(order, manner, held, holds ? judged : await judge(order, manner, held.queue, signal), signal)
+  async function checkAndSign(request: RoutedRequest, options: ReplaceOptions, queue: NonceQueue, signal: AbortSignal) {
+    const first = checkFromCache(request, options, queue) ?? (await check(request, options, queue, signal))
+    return queues.use(request.signer, signal, async (leased) => {
+      const isSame = leased.queue === first.queue && feesToReplace(request, options, leased.queue) === first.over
+      const isValid = isSame && (!first.isCached || agrees(first.checked, leased.queue))
+      return sign(request, options, leased, isValid ? first : await check(request, options, leased.queue, signal), signal)
     })
   }
 
-  /** Without asking the chain. What a caller names by itself is judged by its word. */
-  function recalled(
-    { checkFromCache: recall, nonce, precondition: meanwhile }: RoutedRequest,
-    { replaces }: ReplaceOptions,
-    lane: NonceQueue,
-  ): CheckResult | undefined {
-    const checked = nonce === undefined && !replaces && !meanwhile ? recall?.() : undefined
-    return checked && isBorneOut(checked, lane) ? { checked, lane, over: undefined, isRecalled: true } : undefined
+  /** Without asking the chain. Not with a nonce that the caller chose, which only the chain can check. */
+  function checkFromCache(request: RoutedRequest, { replaces }: ReplaceOptions, queue: NonceQueue): CheckResult | undefined {
+    const checked = request.nonce === undefined && !replaces && !request.precondition ? request.checkFromCache?.() : undefined
+    return checked && agrees(checked, queue) ? { checked, queue, over: undefined, isCached: true } : undefined
   }
 
-  async function judge(
-    { plan, signer, feeOverrides: wish, precondition: meanwhile, ...order }: RoutedRequest,
-    manner: ReplaceOptions,
-    lane: NonceQueue,
-    signal: AbortSignal,
-  ): Promise<CheckResult> {
-    const over = overOf(order, manner, lane)
-    const news = lane.startSync()
-    const asked = [rail.check(plan.steps, plan.needs, signer, { wish, over }, { signal }), Promise.resolve(meanwhile?.())] as const
-    const [checked] = await orTimeout(Promise.all(asked), signal, timedOutBeforeSigning)
-    news(checked.synced)
-    await resync(rail, lane, signal)
-    return { checked, lane, over }
+  async function check(request: RoutedRequest, options: ReplaceOptions, queue: NonceQueue, signal: AbortSignal): Promise<CheckResult> {
+    const { plan, signer, feeOverrides, precondition } = request
+    const over = feesToReplace(request, options, queue)
+    const update = queue.startSync()
+    const checking = rail.check(plan.steps, plan.needs, signer, { wish: feeOverrides, over }, { signal })
+    const [checked] = await orTimeout(Promise.all([checking, precondition?.()]), signal, timedOutBeforeSigning)
+    update(checked.synced)
+    await resync(rail, queue, signal)
+    return { checked, queue, over }
   }
 
-  function overOf({ nonce }: Pick<RoutedRequest, 'nonce'>, { replaces }: ReplaceOptions, lane: NonceQueue): Json | undefined {
-    return replaces && nonce !== undefined ? lane.pendingOn(nonce)?.fees : undefined
+  function feesToReplace({ nonce }: RoutedRequest, { replaces }: ReplaceOptions, queue: NonceQueue): Json | undefined {
+    return replaces && nonce !== undefined ? queue.pendingOn(nonce)?.fees : undefined
   }
 
-  /** Slots, and signed bytes on them. What it throws says that nothing was kept and nothing will be. */
-  async function make(
-    order: RoutedRequest,
-    manner: ReplaceOptions,
-    held: LeasedQueue,
+  /** Claims nonces and persists signed bytes. @throws an error that means that nothing was stored and nothing will be */
+  async function sign(
+    request: RoutedRequest,
+    options: ReplaceOptions,
+    leased: LeasedQueue,
     { checked }: CheckResult,
     signal: AbortSignal,
   ): Promise<SignedRequest> {
-    const { queue: lane, lease: guard } = held
+    const { queue, lease } = leased
     const { prepared } = checked
-    const { slots, chosenByCaller: given, pending: occupants } = await claim(order, manner, lane, checked)
+    const { sequences, chosenByCaller: given, pending } = await claim(request, options, queue, checked)
     let queued: readonly Entry[] = []
     try {
-      queued = newEntries(order, {
-        slots,
+      queued = newEntries(request, {
+        sequences,
         given,
-        nonces: slots.map((slot) => rail.nonceOf(slot)),
-        ranks: occupants.map((each) => (each ? each.rank + 1 : 0)),
+        nonces: sequences.map((sequence) => rail.nonceOf(sequence)),
+        ranks: pending.map((each) => (each ? each.rank + 1 : 0)),
         nowMs: nowMs(),
       })
       for (const { key } of queued) signing.add(key)
-      await recorder.open(queued, guard, order.keyed?.claim, order.clientOrders)
+      await recorder.open(queued, lease, request.keyed?.claim, request.clientOrders)
       const signed = await orTimeout(
         Promise.all(queued.map((entry, index) => signOne(entry, prepared[index]))),
         signal,
         timedOutBeforeSigning,
       )
-      const submitted = submitResultOf(signed, prepared)
-      const kept = await persistSigned(
+      const result = submitResultOf(signed, prepared)
+      const persisted = await persistSigned(
         recorder,
         {
           changes: async () => ({
             own: queued.map((before, index) => ({ before, after: signed[index] ?? before })),
-            beside: await replaced(signed, occupants, manner),
+            beside: await replacedBy(signed, pending, options),
           }),
-          instead: expireUnsigned('The store did not keep what was signed: nothing was sent.'),
-          guard,
-          answer: answerTo(order, submitted),
-          kept: order.keyed?.onRecorded,
-          requestId: order.requestId,
+          instead: expireUnsigned('The store did not record the signed bytes: nothing was sent.'),
+          lease,
+          answer: answerTo(request, result),
+          onRecorded: request.keyed?.onRecorded,
+          requestId: request.requestId,
         },
         closing,
         log,
       )
-      if (kept.is === 'kept') occupy(kept.entries, lane)
-      return { held, slots, queued, kept, submitted }
+      if (persisted.is === 'persisted') addToQueue(persisted.entries, queue)
+      return { leased, sequences, queued, persisted, result }
     } catch (error) {
-      giveBack(lane, slots)
-      await giveUp(queued, held, error)
+      releaseAndFill(queue, sequences)
+      await expire(queued, leased, error)
       throw error
     }
   }
 
-  async function claim(
-    { requestId, nonce, kind, feeOverrides: wish }: RoutedRequest,
-    { replaces = false, only }: ReplaceOptions,
-    lane: NonceQueue,
-    checked: Checked,
-  ) {
+  async function claim(request: RoutedRequest, { replaces = false, only }: ReplaceOptions, queue: NonceQueue, checked: Checked) {
+    const { requestId, nonce, kind, feeOverrides } = request
     const { prepared, synced, beside } = checked
     const wanted: Claim = {
       requestId,
@@ -197,18 +194,17 @@ export function createSubmit(parts: SubmitParts) {
       chosenByCaller: nonce !== undefined && kind !== 'fill',
       fees: prepared.map(({ fees }) => fees),
       costsRaw: prepared.map(({ step, fees }) => rail.cost(step, fees)),
-      mayReplace: replaces || setsFees(wish),
+      mayReplace: replaces || setsFees(feeOverrides),
       only,
     }
-    const claimed = lane.claim(wanted)
-    if (!('conflict' in claimed)) {
-      // What makes room is never refused for want of room. Judged in the same breath as the claim: of two that both fit alone, one goes.
-      const short = kind === 'cancel' || kind === 'fill' ? undefined : beside(lane.committedRaw(synced, claimed.slots))
-      if (!short) return claimed
-      giveBack(lane, claimed.slots)
-      throw short
-    }
-    throw await nonceConflictError(claimed.conflict, { recorder, site, address: lane.address })
+    const claimed = queue.claim(wanted)
+    if ('conflict' in claimed) throw await nonceConflictError(claimed.conflict, { recorder, target, address: queue.address })
+    // Checked in the same turn as the claim: of two requests that each fit alone, one is refused. A cancel or fill is never refused for
+    // want of funds, because it makes room.
+    const shortage = kind === 'cancel' || kind === 'fill' ? undefined : beside(queue.committedRaw(synced, claimed.sequences))
+    if (!shortage) return claimed
+    releaseAndFill(queue, claimed.sequences)
+    throw shortage
   }
 
   async function signOne(entry: Entry, prepared: Prepared | undefined): Promise<Entry> {
@@ -216,15 +212,15 @@ export function createSubmit(parts: SubmitParts) {
     return { ...entry, state: 'SIGNED', attempts: [await signAttempt(entry, prepared.fees)] }
   }
 
-  /** Those whose place the signed ones are to take. */
-  async function replaced(
+  /** Changes of the entries that the signed ones are to replace. */
+  async function replacedBy(
     signed: readonly Entry[],
-    occupants: readonly (PendingTransaction | undefined)[],
+    pending: readonly (PendingTransaction | undefined)[],
     { reason }: ReplaceOptions,
   ): Promise<readonly Change[]> {
     const changes = await Promise.all(
       signed.map(async (entry, index) => {
-        const key = occupants[index]?.key
+        const key = pending[index]?.key
         const before = key === undefined ? undefined : await recorder.read(key)
         if (!before || before.landed || isFinal(before)) return []
         return [{ before, after: { ...before, replacedBy: hashOf(entry), ...(reason !== undefined && { reason }) } }]
@@ -233,74 +229,75 @@ export function createSubmit(parts: SubmitParts) {
     return changes.flat()
   }
 
-  function occupy(entries: readonly Entry[], lane: NonceQueue): void {
+  function addToQueue(entries: readonly Entry[], queue: NonceQueue): void {
     for (const entry of entries) {
-      restoreSigned(entry, lane, rail)
+      restoreSigned(entry, queue, rail)
       signing.delete(entry.key)
     }
   }
 
-  /** After a write that nobody heard of: its slots stay claimed until it is known. */
-  async function settle(
-    { held: { queue: lane }, slots, queued }: SignedRequest,
+  /** After a write with an unknown commit. Its nonces stay claimed until the outcome is known. */
+  async function finishUnknown(
+    { leased: { queue }, sequences, queued }: SignedRequest,
     { outcome, cause }: PersistResult & { is: 'unknown' },
   ): Promise<readonly Entry[]> {
     const entries = await outcome
-    if (entries) occupy(entries, lane)
-    else giveBack(lane, slots)
+    if (entries) addToQueue(entries, queue)
+    else releaseAndFill(queue, sequences)
     for (const { key } of queued) signing.delete(key)
     if (!entries) throw cause
     wake()
     return entries
   }
 
-  /** A lane that has had another owner since is not ours to fill. */
-  function giveBack(lane: NonceQueue, slots: readonly Json[]): void {
-    const left = lane.release(slots)
-    if (lanes.held(lane.address)?.queue === lane) for (const slot of left) fill(lane.address, rail.nonceOf(slot))
+  function releaseAndFill(queue: NonceQueue, sequences: readonly Json[]): void {
+    const gaps = queue.release(sequences)
+    // If the queue has had another owner since, its gaps are not ours to fill.
+    if (queues.held(queue.address)?.queue === queue) for (const gap of gaps) fill(queue.address, rail.nonceOf(gap))
   }
 
-  /** Never signed, or nobody will see what was. Where it cannot be noted now, whoever goes over what is queued notes it. */
-  async function giveUp(queued: readonly Entry[], { lease: guard }: LeasedQueue, error: unknown): Promise<void> {
-    const give = expireUnsigned(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
+  /** For entries that were never signed, or whose signed bytes nobody will see. If it cannot be recorded now, `expireLeftovers` does it. */
+  async function expire(queued: readonly Entry[], { lease }: LeasedQueue, error: unknown): Promise<void> {
+    const expired = expireUnsigned(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
     try {
       if (!(error instanceof StoreUnavailable))
         await recorder.write(
-          queued.map((before) => ({ before, after: give(before) })),
-          guard,
+          queued.map((before) => ({ before, after: expired(before) })),
+          lease,
         )
     } catch (failure) {
       const reason = failure instanceof Error ? failure.message : 'unknown'
-      log.info({ requestId: queued[0]?.requestId, reason }, 'a request that was given up could not be noted yet')
+      log.info({ requestId: queued[0]?.requestId, reason }, 'expiry of an unsigned request not persisted yet')
     } finally {
       for (const { key } of queued) signing.delete(key)
     }
   }
 
-  /** One after the other, for nodes that take no nonce before the one below it. Gives what came of the last, where that was said at once. */
-  async function sendInOrder(entries: readonly Entry[], { lease: guard }: LeasedQueue): Promise<ImmediateResult | undefined> {
-    const landed: (ImmediateResult | undefined)[] = []
-    for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) landed.push(await dispatch(entry, attempt, guard))
-    if (site.connector !== undefined && landed.includes(undefined)) wake()
-    return landed.at(-1)
+  /** One after the other, for nodes that accept no nonce before the one below. Returns the last one's result if it came at once. */
+  async function broadcastInOrder(entries: readonly Entry[], { lease }: LeasedQueue): Promise<ImmediateResult | undefined> {
+    const results: (ImmediateResult | undefined)[] = []
+    for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) results.push(await broadcast(entry, attempt, lease))
+    if (target.connector !== undefined && results.includes(undefined)) wake()
+    return results.at(-1)
   }
 }
 
-/** Whether what memory says still holds beside all that the lane knows: that coins do not suffice is told by the chain alone. */
-const isBorneOut = ({ synced, beside }: Checked, lane: NonceQueue) => lane.agreesWith(synced) && !beside(lane.committedRaw(synced, []))
+/** Whether a cached check agrees with the queue. If it finds too little native coin, only the chain can tell. */
+const agrees = ({ synced, beside }: Checked, queue: NonceQueue) => queue.agreesWith(synced) && !beside(queue.committedRaw(synced, []))
 
-/** All that can go wrong in making the answer goes wrong before anything is kept. */
-function answerTo({ answer, keyed }: RoutedRequest, submitted: SubmitResult): RecordedAnswer | undefined {
-  const body = answer(submitted)
+/** The answer to record. Whatever can fail in making it fails before anything is stored. */
+function answerTo({ answer, keyed }: RoutedRequest, result: SubmitResult): RecordedAnswer | undefined {
+  const body = answer(result)
   return keyed && { claim: keyed.claim, ...keyed.answerOf(body) }
 }
 
-/** Once it is signed. */
 function submitResultOf(signed: readonly Entry[], prepared: readonly Prepared[]): SubmitResult {
   const transactions = signed.map((entry) => ({ txHash: hashOf(entry), nonce: entry.nonce }))
   const last = transactions.at(-1)
   if (!last) throw new Error('A plan has no steps.')
-  return { transactions, ...last, gas: total(prepared) }
+  const sum = (field: 'gasLimit' | 'gasCostRaw') => prepared.reduce((total, { gas }) => total + gas[field], 0n)
+  const gas: GasTerms = { gasPriceRaw: 0n, ...prepared[0]?.gas, gasLimit: sum('gasLimit'), gasCostRaw: sum('gasCostRaw') }
+  return { transactions, ...last, gas }
 }
 
 function hashOf(entry: Entry): string {
@@ -309,47 +306,43 @@ function hashOf(entry: Entry): string {
   return txHash
 }
 
-function total(prepared: readonly Prepared[]): GasTerms {
-  const sum = (field: 'gasLimit' | 'gasCostRaw') => prepared.reduce((all, { gas }) => all + gas[field], 0n)
-  return { gasPriceRaw: 0n, ...prepared[0]?.gas, gasLimit: sum('gasLimit'), gasCostRaw: sum('gasCostRaw') }
-}
+/**
+ * Reserves a request's client order ids while it is on its way into the journal. Call the returned function to release them.
+ * @throws OrderIdUsed
+ */
+export type ReserveOrderIds = (request: RoutedRequest) => Promise<() => void>
 
 /**
- * Keeps an order's client order ids for it while it is on its way into the journal, until the function that it gives is called.
- * @throws OrderTaken where another has one of them
+ * Checks before anything is asked or claimed, so that a refusal leaves no nonce gap. The journal itself checks again, between servers.
+ * @param expireLeftovers frees ids of entries that nobody is signing any more
  */
-type ReserveOrderIds = (order: RoutedRequest) => Promise<() => void>
-
-/**
- * Before anything is asked or claimed, so that what is refused leaves no slot empty. The journal itself says so again, of two servers to one.
- * What nobody is signing any more gives its id up first.
- */
-export function createReserveOrderIds(recorder: Recorder, giveUpLeftovers: () => Promise<void>): ReserveOrderIds {
-  const kept = new Set<string>()
+export function createReserveOrderIds(recorder: Recorder, expireLeftovers: () => Promise<void>): ReserveOrderIds {
+  const reserved = new Set<string>()
 
   return async ({ clientOrders = [], venue, address, network: { chain, network } }) => {
     if (!venue || clientOrders.length === 0) return () => {}
+    const { connector } = venue
     const ids = clientOrders.map(({ clientOrderId }) => clientOrderId)
-    const names = ids.map((id) => JSON.stringify([venue.connector, address.toLowerCase(), id]))
-    const other = names.findIndex((name) => kept.has(name))
-    if (other >= 0) throw new OrderIdUsed(ids[other] ?? '')
-    for (const name of names) kept.add(name)
-    const leave = () => {
-      for (const name of names) kept.delete(name)
+    const names = ids.map((id) => JSON.stringify([connector, address.toLowerCase(), id]))
+    const duplicate = names.findIndex((name) => reserved.has(name))
+    if (duplicate >= 0) throw new OrderIdUsed(ids[duplicate] ?? '')
+    for (const name of names) reserved.add(name)
+    const release = () => {
+      for (const name of names) reserved.delete(name)
     }
     try {
-      await checkUnused({ chain, network, connector: venue.connector, address }, ids)
-      return leave
+      await checkUnused({ chain, network, connector, address }, ids)
+      return release
     } catch (error) {
-      leave()
+      release()
       throw error
     }
   }
 
-  async function checkUnused(on: Parameters<Recorder['orders']['firstUsed']>[0], ids: readonly string[]): Promise<void> {
-    if ((await recorder.orders.firstUsed(on, ids)) === undefined) return
-    await giveUpLeftovers()
-    const used = await recorder.orders.firstUsed(on, ids)
+  async function checkUnused(venue: OrderVenue, ids: readonly string[]): Promise<void> {
+    if ((await recorder.orders.firstUsed(venue, ids)) === undefined) return
+    await expireLeftovers()
+    const used = await recorder.orders.firstUsed(venue, ids)
     if (used !== undefined) throw new OrderIdUsed(used)
   }
 }

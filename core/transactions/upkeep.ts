@@ -1,44 +1,48 @@
 import { randomUUID } from 'node:crypto'
-import { SluiceError, type Head } from '../contracts/index.ts'
 import { withDeadline } from '../async.ts'
-import { replaceOf, submitEmpty, type CancelParts, type RaiseParts, type RaiseRequest } from './replace.ts'
+import { SluiceError, type Head, type Json, type Log } from '../contracts/index.ts'
 import { signerOf, type Entry } from './entry.ts'
+import { replaceOf, submitEmpty, type Raise, type ReplaceParts } from './replace.ts'
 
 const timeoutMs = 15_000
-/** What failed is tried again after so long, and twice as long each time. */
-const shortestPauseMs = 1_000
-const longestPauseMs = 60_000
+/** A failed action is tried again after this time, doubled with each failure. */
+const minPauseMs = 1_000
+const maxPauseMs = 60_000
 
-interface UpkeepParts extends CancelParts, Pick<RaiseParts, 'goOn' | 'closing' | 'log'> {
-  raise: (wanted: RaiseRequest, signal: AbortSignal) => Promise<{ txHash: string; nonce: number }>
+export interface UpkeepParts extends ReplaceParts {
+  raise: Raise
+  inBackground: <T>(work: Promise<T>) => Promise<T>
+  closing: AbortSignal
+  log: Log
   nowMs: () => number
 }
 
-/** What the server does by itself for what is open. Each at most once at a time for one thing, and again later where it fails. */
+/** What the server does by itself for open transactions. Each action runs once at a time for one entry, and again later if it fails. */
 export interface Upkeep {
-  /** Puts something harmless on an empty nonce that others wait behind. */
+  /** Closes a nonce gap that later transactions wait behind, by a transfer of nothing. */
   fill(address: string, nonce: number): void
   /** Raises the fees of an entry whose newest attempt is still this one. */
   bump(entry: Entry, overId: string, head: Head): void
-  /** Has it do nothing instead. */
+  /** Replaces an entry by a transfer of nothing. */
   cancel(entry: Entry, reason: string): void
-  /** Nothing will be done for it any more. */
+  /** The entry needs nothing any more. */
   forget(entry: Entry): void
 }
 
-export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closing, log, nowMs }: UpkeepParts): Upkeep {
-  // Once a trouble ends, what it left is done within a few blocks.
-  const mostPauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, site.impl.bumpAfterSeconds * 1000))
-  const busy = new Set<string>()
-  const failed = new Map<string, { pauseMs: number; until: number }>()
-  /** No longer than it was meant to be, though the clock was set back. */
+export function createUpkeep({ target, queues, recorder, submit, raise, inBackground, closing, log, nowMs }: UpkeepParts): Upkeep {
+  // When an outage ends, the actions that failed in it run within a few blocks.
+  const longestPauseMs = Math.min(maxPauseMs, Math.max(minPauseMs, target.impl.bumpAfterSeconds * 1000))
+  const running = new Set<string>()
+  const failures = new Map<string, { pauseMs: number; until: number }>()
+  const parts = { target, submit }
+  /** Never longer than intended, even if the clock was set back. */
   const isPaused = (name: string) => {
-    const { pauseMs = 0, until = 0 } = failed.get(name) ?? {}
+    const { pauseMs = 0, until = 0 } = failures.get(name) ?? {}
     const leftMs = until - nowMs()
     return leftMs > 0 && leftMs <= pauseMs
   }
-  const origin = (address: string) => ({
-    network: site,
+  const originOf = (address: string) => ({
+    network: target,
     address,
     caller: { commonName: 'sluice' },
     requestId: randomUUID(),
@@ -46,73 +50,73 @@ export function createUpkeep({ site, lanes, recorder, submit, raise, goOn, closi
   })
 
   function start(
-    what: string,
+    action: string,
     { address, name }: { address: string; name: string },
     fields: object,
     work: (signal: AbortSignal) => Promise<{ txHash: string }>,
   ): void {
-    // A lane that went to another server is that one's to look after.
-    if (closing.aborted || busy.has(name) || isPaused(name) || !lanes.held(address)) return
-    busy.add(name)
-    void goOn(run(what, name, { address, ...fields }, work))
+    // If another server owns the queue, the action is that server's.
+    if (closing.aborted || running.has(name) || isPaused(name) || !queues.held(address)) return
+    running.add(name)
+    void inBackground(run(action, name, { address, ...fields }, work))
   }
 
-  async function run(what: string, name: string, fields: object, work: (signal: AbortSignal) => Promise<{ txHash: string }>) {
+  async function run(action: string, name: string, fields: object, work: (signal: AbortSignal) => Promise<{ txHash: string }>) {
     try {
       const { txHash } = await withDeadline(closing, timeoutMs, work)
-      failed.delete(name)
-      log.info({ ...fields, txHash }, `${what}: done`)
+      failures.delete(name)
+      log.info({ ...fields, txHash }, `${action}: done`)
     } catch (error) {
-      // What was not wanted again since then is not wanted any more.
-      for (const [other, { until }] of failed) if (until + longestPauseMs < nowMs()) failed.delete(other)
-      const before = failed.get(name)
-      const pauseMs = before ? Math.min(before.pauseMs * 2, mostPauseMs) : shortestPauseMs
-      failed.set(name, { pauseMs, until: nowMs() + pauseMs })
-      // Once: it is tried again for as long as it is needed.
+      // Old failures of actions that were not asked for again are deleted.
+      for (const [other, { until }] of failures) if (until + maxPauseMs < nowMs()) failures.delete(other)
+      const before = failures.get(name)
+      const pauseMs = before ? Math.min(before.pauseMs * 2, longestPauseMs) : minPauseMs
+      failures.set(name, { pauseMs, until: nowMs() + pauseMs })
       const reason = error instanceof Error ? error.message : 'unknown'
-      if (!before && !closing.aborted) log.warn({ ...fields, reason }, `${what}: failed, and tried again while it is needed`)
+      // Logged once: the action is tried again as long as it is needed.
+      if (!before && !closing.aborted) log.warn({ ...fields, reason }, `${action}: failed; tried again while it is needed`)
     } finally {
-      busy.delete(name)
+      running.delete(name)
     }
   }
 
   return {
     fill(address, nonce) {
-      start('fill a gap in the nonces', { address, name: `fill/${address}/${nonce}` }, { nonce }, (signal) =>
-        submitEmpty({ ...origin(address), signer: address, nonce }, 'fill', {}, { site, submit }, signal),
+      start('fill a nonce gap', { address, name: `fill/${address}/${nonce}` }, { nonce }, (signal) =>
+        submitEmpty({ ...originOf(address), signer: address, nonce }, 'fill', {}, parts, signal),
       )
     },
     bump(entry, overId, head) {
       const { key, nonce } = entry
       const address = signerOf(entry)
-      const replace = replaceOf(site.impl.rail, site.chain)
+      const replace = replaceOf(target)
       const pick = async (): Promise<Entry> => {
-        const now = await recorder.read(key)
-        const isAsSeen = now && !now.landed && now.replacedBy === undefined && now.attempts.at(-1)?.id === overId
-        if (isAsSeen) return now
-        throw new SluiceError('INVALID_NONCE', 'It is no longer what it was.')
+        const current = await recorder.read(key)
+        const isUnchanged = current && !current.landed && current.replacedBy === undefined && current.attempts.at(-1)?.id === overId
+        if (isUnchanged) return current
+        throw new SluiceError('INVALID_NONCE', 'The transaction has changed in the meantime.')
       }
-      start("raise a stuck transaction's fees", { address, name: `bump/${key}` }, { nonce, over: overId }, (signal) => {
-        const feesOver: RaiseRequest['feesOver'] = (fees) => {
-          const raised = replace.bump(fees, head)
-          if (raised !== undefined) return raised
-          throw new SluiceError('TRANSACTION_GAS_PRICE_TOO_LOW', "The network's feeCap leaves no room to outbid it: raise feeCap, or wait.")
-        }
-        return raise({ address, requestId: randomUUID(), feesGiven: false, pick, feesOver }, signal)
-      })
+      const feesOver = (fees: Json): Json => {
+        const raised = replace.bump(fees, head)
+        if (raised !== undefined) return raised
+        throw new SluiceError('TRANSACTION_GAS_PRICE_TOO_LOW', "The network's feeCap leaves no room to outbid it: raise feeCap, or wait.")
+      }
+      start("raise a stuck transaction's fees", { address, name: `bump/${key}` }, { nonce, over: overId }, (signal) =>
+        raise({ address, requestId: randomUUID(), feesGiven: false, pick, feesOver }, signal),
+      )
     },
     cancel(entry, reason) {
       const { key, address, nonce, feesGiven } = entry
       const signer = signerOf(entry)
-      // Where the caller said what it pays, nothing raises the cancel either: what was cheaper must not become dearer.
-      const of = { ...origin(address), signer, nonce, ...(feesGiven && { feesGiven }) }
+      // If the caller set the fees, nobody raises those of the cancel either: a cheaper transaction must not become a dearer one.
+      const origin = { ...originOf(address), signer, nonce, ...(feesGiven && { feesGiven }) }
       start('cancel a late transaction', { address: signer, name: `cancel/${key}` }, { nonce, reason }, (signal) =>
-        submitEmpty(of, 'cancel', { replaces: true, only: key, reason }, { site, submit }, signal),
+        submitEmpty(origin, 'cancel', { replaces: true, only: key, reason }, parts, signal),
       )
     },
     forget(entry) {
       const { key, nonce } = entry
-      for (const name of [`bump/${key}`, `cancel/${key}`, `fill/${signerOf(entry)}/${nonce}`]) failed.delete(name)
+      for (const name of [`bump/${key}`, `cancel/${key}`, `fill/${signerOf(entry)}/${nonce}`]) failures.delete(name)
     },
   }
 }

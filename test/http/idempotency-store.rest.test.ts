@@ -240,7 +240,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(error)
         .to.have.property('message')
         .that.contains('the disk is full')
-        .and.contains('cannot see')
+        .and.contains('is unknown')
         .and.not.contains('Nothing was sent')
       isAway = false
       expect(await once(idempotency, key, async () => bodyOf('1'))).to.deep.equal({ status: 200, body: '1' })

@@ -17,7 +17,7 @@ const ordered = { rail: { slots: 'ordered' as const } }
 const attempt = { id: '0xaa', raw: new Uint8Array(), fees: null, signedAt: 0, sends: 1 }
 const landed = { id: '0xaa', ok: true, blockNumber: 7, receipt: null }
 
-const queued = newEntry({ ...site, createdAt: 0, updatedAt: 0, address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', slot: 5, nonce: 5 })
+const queued = newEntry({ ...site, createdAt: 0, updatedAt: 0, address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', sequence: 5, nonce: 5 })
 const signed: Entry = { ...queued, state: 'SIGNED', attempts: [attempt] }
 const bumped: Entry = { ...signed, state: 'BROADCAST', attempts: [attempt, { ...attempt, id: '0xbb' }] }
 const mined: Entry = { ...bumped, state: 'MINED', landed, updatedAt: 4_000 }
@@ -79,7 +79,7 @@ describe('the metrics of the journal', () => {
   })
 
   const openAt = async (nonce: number, createdAt: number) => {
-    const entry = { ...queued, key: `a-${createdAt}-${nonce}`, nonce, slot: nonce, createdAt }
+    const entry = { ...queued, key: `a-${createdAt}-${nonce}`, nonce, sequence: nonce, createdAt }
     await journal.open([entry], { queue: lane, fencingToken: 1 })
     return entry
   }

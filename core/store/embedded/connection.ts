@@ -3,61 +3,61 @@ import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import Libsql from 'libsql'
 import { EmbeddedFault, embeddedFaults } from './faults.ts'
 
-/** More are only made by lists in many lengths. */
-const mostStatements = 300
+/** Prepared statements that are cached. Only lists of many different lengths make more. */
+const maxStatements = 300
 
 /**
- * The one connection to the file. What SQLite ends a transaction over (a full disk) must not let the rest of it run on its
- * own, so every statement of a transaction is held against that.
+ * The one connection to the file. SQLite may end a transaction by itself (a full disk). Its remaining statements must not then run
+ * outside of any transaction, so each of them is checked.
  */
 export function embeddedConnection(file: string): SqliteDatabase {
   const database = openFile(file)
-  const places = new Map<string, string>()
+  const inodes = new Map<string, string>()
   const statements = new Map<string, SqliteStatement>()
-  let isInside = false
+  let isInTransaction = false
 
-  function statement(sql: string): SqliteStatement {
-    const known = statements.get(sql)
-    if (known) return known
-    const made = database.prepare(sql)
-    if (statements.size >= mostStatements) statements.clear()
-    statements.set(sql, made)
-    return made
+  function prepared(source: string): SqliteStatement {
+    const cached = statements.get(source)
+    if (cached) return cached
+    const statement = database.prepare(source)
+    if (statements.size >= maxStatements) statements.clear()
+    statements.set(source, statement)
+    return statement
   }
 
-  /** Writes to a file that nobody can find any more would be acknowledged and lost. */
-  function checkPlaces(): void {
+  /** Writes to a deleted or moved file would be acknowledged and lost. */
+  function checkFiles(): void {
     for (const each of [file, `${file}-wal`]) {
-      const found = statSync(each, { throwIfNoEntry: false })
-      const place = `${found?.dev}/${found?.ino}`
-      if (place !== (places.get(each) ?? place)) throw new EmbeddedFault('SLUICE_MOVED')
-      places.set(each, place)
+      const stat = statSync(each, { throwIfNoEntry: false })
+      const inode = `${stat?.dev}/${stat?.ino}`
+      if (inode !== (inodes.get(each) ?? inode)) throw new EmbeddedFault('SLUICE_MOVED')
+      inodes.set(each, inode)
     }
   }
 
   return {
-    prepare(sql) {
-      if (sql === 'begin') isInside = true
-      else if (sql === 'rollback') {
-        isInside = false
-        if (!database.inTransaction) return nothing
-      } else if (isInside) {
+    prepare(source) {
+      if (source === 'begin') isInTransaction = true
+      else if (source === 'rollback') {
+        isInTransaction = false
+        if (!database.inTransaction) return noStatement
+      } else if (isInTransaction) {
         if (!database.inTransaction) throw new EmbeddedFault('SLUICE_ENDED')
-        if (sql === 'commit') {
-          checkPlaces()
-          isInside = false
+        if (source === 'commit') {
+          checkFiles()
+          isInTransaction = false
         }
       }
-      return statement(sql)
+      return prepared(source)
     },
     close() {
       statements.clear()
       try {
-        // Statements that await the garbage collector keep the file open, so its lock is given back before.
-        for (const sql of ['pragma journal_mode = delete', 'pragma locking_mode = normal', 'select 1 from sqlite_master'])
-          database.prepare(sql).all()
+        // Statements that await garbage collection keep the file open, so its lock is released first.
+        for (const source of ['pragma journal_mode = delete', 'pragma locking_mode = normal', 'select 1 from sqlite_master'])
+          database.prepare(source).all()
       } catch (error) {
-        // A disk in trouble: what is in the log stays there, for who opens it next.
+        // With a failing disk the log keeps what is in it, for the next process.
         if (!embeddedFaults.of(error)) throw error
       }
       database.close()
@@ -65,8 +65,8 @@ export function embeddedConnection(file: string): SqliteDatabase {
   }
 }
 
-/** SQLite has rolled back already. */
-const nothing: SqliteStatement = {
+/** For a rollback that SQLite has done already. */
+const noStatement: SqliteStatement = {
   reader: true,
   all: () => [],
   run: () => ({ changes: 0, lastInsertRowid: 0 }),
@@ -84,14 +84,14 @@ export function openFile(file: string) {
 }
 
 /**
- * One after another, first come first served. Kysely wakes all who wait for the one connection whenever it is free, which is work that
- * grows with the square of a crowd.
+ * One after another, first come first served. Kysely would wake everyone who waits for the connection each time it is free, which is
+ * quadratic work.
  */
 export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
-    const mine = last.then(work)
-    last = mine.catch(() => {})
-    return mine
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
   }
 }

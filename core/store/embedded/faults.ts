@@ -1,7 +1,7 @@
 import Libsql from 'libsql'
 import type { Fault, Faults } from '../store.ts'
 
-/** What we find out ourselves. */
+/** Faults that we detect ourselves. */
 export class EmbeddedFault extends Error {
   readonly code: 'SQLITE_CANTOPEN' | 'SLUICE_MOVED' | 'SLUICE_ENDED'
 
@@ -11,7 +11,7 @@ export class EmbeddedFault extends Error {
   }
 }
 
-/** By primary result code: https://www.sqlite.org/rescode.html. A misuse or a broken constraint is not here: it is who asked. */
+/** By primary result code: https://www.sqlite.org/rescode.html. Misuse and violated constraints are absent: the statement is at fault. */
 const reasons: Readonly<Record<string, string>> = {
   FULL: 'the disk is full',
   IOERR: 'the disk refuses to read or write (a fault, a quota or a limit)',
@@ -26,7 +26,7 @@ const reasons: Readonly<Record<string, string>> = {
   PROTOCOL: 'another program has locked its file',
   NOMEM: 'the memory is full',
   NOLFS: 'its disk takes no large files',
-  TOOBIG: 'what was to be kept is too large',
+  TOOBIG: 'the data is too large',
   MOVED: 'its file was moved or removed while in use: put it back, or restart the server',
   ENDED: 'the database gave the transaction up',
 }
@@ -36,11 +36,11 @@ export const embeddedFaults: Faults = {
     const code = codeOf(error)
     const reason = reasons[code]
     if (reason === undefined) return undefined
-    // A disk that is full refused the commit's last record, and without it there is no commit. After a failed fsync that
-    // record is in the file, and found there if the process dies before the next write lies over it.
+    // A full disk refused the commit's last record, and without it there is no commit. After a failed fsync that record is in the file:
+    // if the process dies before the next write overwrites it, the commit is found there.
     return { reason, leavesCommitOpen: code !== 'FULL' && code !== 'MOVED' && code !== 'ENDED' }
   },
-  /** There is one connection only. */
+  /** There is only one connection. */
   isCollision: () => false,
 }
 

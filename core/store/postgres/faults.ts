@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg'
 import type { Fault, Faults } from '../store.ts'
 
-/** The connection was lost, could not be made, or the database does not answer on it. */
+/** The connection failed or was lost, or the database does not respond on it. */
 export class ConnectionFault extends Error {
   readonly code: string | undefined
 
@@ -11,13 +11,13 @@ export class ConnectionFault extends Error {
   }
 }
 
-/** There is no connection, so nothing was asked. */
+/** There is no connection, so no statement was sent. */
 export class NotConnected extends Error {}
 
-/** A commit was answered by a rollback: a statement before it had failed, and whoever ran it went on all the same. */
+/** The database answered a commit with a rollback: an earlier statement had failed and its error was ignored. */
 export class RolledBack extends Error {}
 
-/** By the system's code. */
+/** By the operating system's error code. */
 const connectionReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no database listens at its address',
   ENOTFOUND: "its host's name is not known",
@@ -61,22 +61,22 @@ export const postgresFaults: Faults = {
       }
     if (!(error instanceof DatabaseError) || error.code === undefined) return undefined
     const reason = reasons[error.code] ?? reasons[error.code.slice(0, 2)]
-    // With an error the database goes on, having undone it; with more than that (FATAL, PANIC, or in its own language) it may
-    // have been while the commit was on its way to the disk or to a standby.
+    // After an ERROR the database has rolled back. After anything worse (FATAL, PANIC, or a localized word) the commit may already have
+    // been on its way to the disk or to a standby.
     return reason === undefined ? undefined : { reason, leavesCommitOpen: error.severity !== 'ERROR' }
   },
   isCollision: (error) => error instanceof DatabaseError && (error.code === '40001' || error.code === '40P01'),
 }
 
-/** Whether it is no use to wait: user, password, rights or the database's name are wrong. */
+/** Whether waiting cannot help: user, password, rights or the database's name are wrong. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof NotConnected) return isRefusal(error.cause)
   return error instanceof DatabaseError && ['28', '3D', '42'].includes(error.code?.slice(0, 2) ?? '')
 }
 
-/** Whether it came from the connection rather than from the database or from what was asked. */
+/** Whether the error is the connection's, and neither the database's nor the statement's. */
 export const isOfConnection = (error: unknown) =>
   !(error instanceof DatabaseError || error instanceof RolledBack || error instanceof TypeError || error instanceof RangeError)
 
-/** Whether the connection that it happened on is of no use any more. */
+/** Whether the connection cannot be used any more. */
 export const breaksConnection = (error: unknown) => isOfConnection(error) || (error instanceof DatabaseError && error.severity !== 'ERROR')

@@ -1,121 +1,137 @@
-import { pause, withTimeout } from '../../async.ts'
 import { sql, type RawBuilder } from 'kysely'
 import { Client } from 'pg'
-import type { Log } from '../../contracts/index.ts'
-import { OwnershipLost } from '../../transactions/journal/journal.ts'
-import { type Store, StoreUnavailable, type LeaseEvents, type LeaseSession } from '../store.ts'
+import { pause, withTimeout } from '../../async.ts'
+import { takeLease } from '../sql-store.ts'
+import { StoreUnavailable, type LeaseEvents, type ServerIdentity, type ServerLeases, type Store } from '../store.ts'
 
-/** A server is dead so long after its last renewal. */
+/** A server counts as dead this long after its last heartbeat. */
 const sessionMs = 5_000
-
-/** By the statement's own moment, at which it sees the sessions too: while it waits for a row, others go on renewing theirs. */
-const nowOfServerLives = sql`extract(epoch from statement_timestamp()) * 1000`
-
-/**
- * Whether another server that a row names is alive. In a store of this process alone nobody else is. A session that ends later than
- * any can was renewed before the database's clock was set back: it says nothing.
- */
-export function isServerAlive({ kind }: Pick<Store, 'kind'>, server: RawBuilder<unknown>): RawBuilder<boolean> {
-  if (kind === 'embedded') return sql<boolean>`1 = 0`
-  return sql<boolean>`exists (select 1 from servers where servers.id = ${server}
-    and servers.alive_until > ${nowOfServerLives} and servers.alive_until < ${nowOfServerLives} + ${2 * sessionMs})`
-}
-
-const beatMs = 1_000
-const beatAfterTroubleMs = 300
-/** What our belief ends before the database's, against clocks of different speed and work that was begun just before. */
+const heartbeatMs = 1_000
+const heartbeatAfterErrorMs = 300
+/** Our own clock ends the session this much earlier than the database's: clocks differ in speed, and work may have just begun. */
 const marginMs = 1_000
-/** Rows of servers that ended without a farewell; whoever is named by none is as dead. */
-const keptMs = 3_600_000
+/** Rows of servers that ended without a farewell are deleted after this time. A server without a row counts as dead as well. */
+const deadServerMs = 3_600_000
 
-/** Always the database's own clock: those of servers differ. */
+/** Always the database's own clock: the servers' clocks differ. */
 const now = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
-const renew = `update servers set alive_until = ${now} + $2 where id = $1 and alive_until > ${now} returning id`
-const begin = `insert into servers (id, name, alive_until) values ($1, $3, ${now} + $2)
+const renewSql = `update servers set alive_until = ${now} + $2 where id = $1 and alive_until > ${now} returning id`
+const beginSql = `insert into servers (id, name, alive_until) values ($1, $3, ${now} + $2)
   on conflict (id) do update set alive_until = excluded.alive_until`
-const sweep = `delete from servers where alive_until < ${now} - $1::bigint`
-const owned = `select lane, fence,
+const deleteDeadSql = `delete from servers where alive_until < ${now} - $1::bigint`
+const ownedSql = `select lane, fence,
   exists (select 1 from servers where servers.id = lanes.wanted_by and servers.alive_until between ${now} and ${now} + ${2 * sessionMs}) as wished
   from lanes where server = $1`
-const end = 'with ended as (delete from servers where id = $1) select pg_notify($2, $3)'
+const endSql = 'with ended as (delete from servers where id = $1) select pg_notify($2, $3)'
 
-interface SessionParts {
+/** The statement's own moment, at which it also sees the sessions: while it waits for a row, other servers go on renewing theirs. */
+const statementNow = sql`extract(epoch from statement_timestamp()) * 1000`
+
+/**
+ * SQL: whether the server is alive. A session that ends later than any can was renewed before the database's clock was set back, so it
+ * proves nothing.
+ */
+export const isServerAlive = (serverId: RawBuilder<unknown>) => sql<boolean>`exists (select 1 from servers where servers.id = ${serverId}
+    and servers.alive_until > ${statementNow} and servers.alive_until < ${statementNow} + ${2 * sessionMs})`
+
+interface LeaseParts extends ServerIdentity {
+  store: Store
   url: string
-  serverId: string
-  serverName: string
-  log: Log
 }
 
-/** A server's row in PostgreSQL, renewed for as long as this process gets round to it. */
-export function postgresSession({ url, serverId, serverName, log }: SessionParts, news: LeaseEvents): LeaseSession {
-  const belief = createLocalExpiry(sessionMs - marginMs)
-  const connection = leaseConnection(url, noticeChannel, hear)
+/** Leases among several servers: rows in `lanes`, a heartbeat in `servers`, and notices between the servers. */
+export function postgresLeases({ store, url, serverId, serverName, log }: LeaseParts, events: LeaseEvents): ServerLeases {
+  const localExpiry = createLocalExpiry(sessionMs - marginMs)
+  const connection = createConnection(url, onNotice)
   const closing = new AbortController()
   let term = 0
   let beating: Promise<void> | undefined
-  let wasInTrouble = false
+  let isFailing = false
   const ended = run()
 
-  function hear(text: string): void {
+  /** Misses are harmless: the next heartbeat reads the table. */
+  function onNotice(text: string): void {
     const notice = readNotice(text)
-    if (notice?.is === 'gone') news.freed()
-    else if (notice?.server === serverId) news[notice.is === 'wish' ? 'requested' : 'granted'](notice.lane)
+    if (notice?.is === 'gone') events.freed()
+    else if (notice?.server === serverId) events[notice.is === 'wish' ? 'requested' : 'granted'](notice.queue)
   }
 
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
-      const pauseMs = await beat().then(wentWell, wentWrong)
+      const pauseMs = await heartbeat().then(onSuccess, onError)
       await pause(pauseMs, closing.signal)
     }
   }
 
-  function wentWell(): number {
-    if (wasInTrouble) log.info({}, 'the hold on the lanes is renewed again')
-    wasInTrouble = false
-    return beatMs
+  function onSuccess(): number {
+    if (isFailing) log.info({}, 'leases are renewed again')
+    isFailing = false
+    return heartbeatMs
   }
 
-  function wentWrong(error: unknown): number {
+  function onError(error: unknown): number {
     const { cause = error } = error instanceof Error ? error : {}
-    if (!wasInTrouble) log.warn({ reason: cause instanceof Error ? cause.message : 'unknown' }, 'the hold on the lanes cannot be renewed')
-    wasInTrouble = true
-    return beatAfterTroubleMs
+    if (!isFailing) log.warn({ reason: cause instanceof Error ? cause.message : 'unknown' }, 'leases cannot be renewed')
+    isFailing = true
+    return heartbeatAfterErrorMs
   }
 
-  function beat(): Promise<void> {
-    beating ??= renewOnce().finally(() => (beating = undefined))
+  function heartbeat(): Promise<void> {
+    beating ??= renew().finally(() => (beating = undefined))
     return beating
   }
 
-  async function renewOnce(): Promise<void> {
-    let granted = belief.renewing()
-    const renewed = await connection.query(renew, [serverId, sessionMs])
-    // What ended in between, for us or for the database, may have had another owner.
-    if (renewed.length === 0 || !belief.holds()) term += 1
+  async function renew(): Promise<void> {
+    let extend = localExpiry.start()
+    const renewed = await connection.query(renewSql, [serverId, sessionMs])
+    // A lease that expired in between, by our clock or the database's, may have had another owner.
+    if (renewed.length === 0 || !localExpiry.isAlive()) term += 1
     if (renewed.length === 0) {
-      granted = belief.renewing()
-      await connection.query(begin, [serverId, sessionMs, serverName])
-      await connection.query(sweep, [keptMs])
+      extend = localExpiry.start()
+      await connection.query(beginSql, [serverId, sessionMs, serverName])
+      await connection.query(deleteDeadSql, [deadServerMs])
     }
     if (closing.signal.aborted) return
-    granted()
+    extend()
     const askedAt = performance.now()
-    const rows = await connection.query(owned, [serverId])
-    news.owned(
+    const rows = await connection.query(ownedSql, [serverId])
+    events.owned(
       rows.map(({ lane, fence, wished }) => ({ queue: String(lane), fencingToken: Number(fence), requested: wished === true })),
       askedAt,
     )
   }
 
   return {
-    isAlive: () => belief.holds(),
+    take: (queue) => takeLease(store, queue, serverId),
+    async request(queue) {
+      // An earlier request stays first. The owner is notified all the same, in case it missed the first notice.
+      const request = sql`
+        with asked as (
+          update lanes set wanted_by = ${serverId}
+          where lane = ${queue} and server <> ${serverId} and (wanted_by is null or not ${isServerAlive(sql`lanes.wanted_by`)})
+        )
+        select ${notify('wish')} from lanes where lane = ${queue}`
+      await store.writeOnce((db) => request.execute(db))
+    },
+    async handOver(queue) {
+      const handOver = sql`
+        with given as (
+          update lanes set server = wanted_by, fence = fence + 1, wanted_by = null
+          where lane = ${queue} and server = ${serverId} and ${isServerAlive(sql`lanes.wanted_by`)}
+          returning lane, server
+        )
+        select ${notify('given')} from given`
+      const { rows } = await store.writeOnce((db) => handOver.execute(db))
+      return rows.length > 0
+    },
+    isAlive: () => localExpiry.isAlive(),
     term: () => term,
     async revive() {
-      // One that was under way may have begun long ago, before this process stood still.
+      // A heartbeat that is under way may have begun long ago, before this process was suspended.
       for (let tries = 0; tries < 3; tries += 1) {
-        if (belief.holds()) return
-        if (closing.signal.aborted) throw new OwnershipLost('The server is stopping.')
-        await beat()
+        if (localExpiry.isAlive()) return
+        if (closing.signal.aborted) throw new StoreUnavailable('the server is stopping')
+        await heartbeat()
       }
       throw new StoreUnavailable('the database is too slow')
     },
@@ -123,147 +139,82 @@ export function postgresSession({ url, serverId, serverName, log }: SessionParts
       closing.abort()
       await ended
       await beating?.catch(() => {})
-      const owes = belief.holds()
-      belief.end()
+      const wasAlive = localExpiry.isAlive()
+      localExpiry.end()
       try {
-        if (owes) await connection.query(end, [serverId, noticeChannel, writeNotice({ is: 'gone', server: serverId, lane: '' })])
+        if (wasAlive) await connection.query(endSql, [serverId, channel, `gone ${serverId} `])
       } catch {
-        log.warn({}, 'the lanes could not be given back: other servers take them over in a few seconds')
+        log.warn({}, 'leases could not be released: other servers take them over in a few seconds')
       }
       await connection.close().catch(() => {})
     },
   }
 }
 
-/** Who owns which lane, in the store. Each is one statement. @throws StoreUnavailable */
-export interface LeaseTable {
-  /** The lane's fence where its owner is we, dead or nobody, and then it is ours. */
-  take(lane: string): Promise<number | undefined>
-  /** Tells the lane's owner that we wait for it. */
-  request(lane: string): Promise<void>
-  /** Gives the lane to who waits for it; whether it was ours and somebody did. */
-  handOver(lane: string): Promise<boolean>
-}
-
-export function leaseTable(store: Store, serverId: string): LeaseTable {
-  const lives = (server: RawBuilder<unknown>) => isServerAlive(store, server)
-  /** To the server that a row names; what a `Notice` is, as text. */
-  const notify = (is: Notice['is']) => sql`pg_notify(${noticeChannel}, ${is} || ' ' || server || ' ' || lane)`
-
-  return {
-    take: (lane) =>
-      store.writeOnce(async (db) => {
-        // The fence rises with the owner only: nobody else can have written while we were.
-        const { rows } = await sql<{ fence: number }>`
-          insert into lanes (lane, server, fence) values (${lane}, ${serverId}, 1)
-          on conflict (lane) do update set
-            server = excluded.server,
-            fence = lanes.fence + case when lanes.server = excluded.server then 0 else 1 end,
-            wanted_by = case when lanes.wanted_by = excluded.server then null else lanes.wanted_by end
-          where lanes.server = excluded.server or not ${lives(sql`lanes.server`)}
-          returning fence`.execute(db)
-        return rows[0]?.fence
-      }),
-    async request(lane) {
-      // Who waits already is before us; its owner is told all the same, lest it has not heard.
-      const asked = sql`
-        with asked as (
-          update lanes set wanted_by = ${serverId}
-          where lane = ${lane} and server <> ${serverId} and (wanted_by is null or not ${lives(sql`lanes.wanted_by`)})
-        )
-        select ${notify('wish')} from lanes where lane = ${lane}`
-      await store.writeOnce((db) => asked.execute(db))
-    },
-    async handOver(lane) {
-      const given = sql`
-        with given as (
-          update lanes set server = wanted_by, fence = fence + 1, wanted_by = null
-          where lane = ${lane} and server = ${serverId} and ${lives(sql`lanes.wanted_by`)}
-          returning lane, server
-        )
-        select ${notify('given')} from given`
-      const { rows } = await store.writeOnce((db) => given.execute(db))
-      return rows.length > 0
-    },
-  }
-}
-
-/** Where servers on one PostgreSQL tell each other what happens to lanes. Whoever misses one finds out by asking, a little later. */
-const noticeChannel = 'sluice_lanes'
+/** Where servers on one PostgreSQL tell each other what happens to leases. */
+const channel = 'sluice_lanes'
 
 interface Notice {
-  /** `wish`: somebody asks for the lane. `given`: it has a new owner. `gone`: what the server owned is free. */
+  /** `wish`: a server asks for the lease. `given`: the lease has a new owner. `gone`: the leases of a server are free. */
   is: 'wish' | 'given' | 'gone'
-  /** Whom it concerns: the owner, the new one, the one that ended. */
+  /** The owner, the new owner, or the server that ended. */
   server: string
-  lane: string
+  queue: string
 }
 
-const writeNotice = ({ is, server, lane }: Notice): string => `${is} ${server} ${lane}`
+/** SQL: a notice to the server of the row. */
+const notify = (is: Notice['is']) => sql`pg_notify(${channel}, ${is} || ' ' || server || ' ' || lane)`
 
-/** Undefined for what is none: anybody may speak on a channel. */
+/** Undefined for anything else: every client of the database may write to the channel. */
 function readNotice(text: string): Notice | undefined {
-  const [, is, server, lane] = /^(wish|given|gone) (\S+) (.*)$/.exec(text) ?? []
-  if (server === undefined || lane === undefined) return undefined
-  return is === 'wish' || is === 'given' || is === 'gone' ? { is, server, lane } : undefined
+  const [, is, server, queue] = /^(wish|given|gone) (\S+) (.*)$/.exec(text) ?? []
+  if (server === undefined || queue === undefined) return undefined
+  return is === 'wish' || is === 'given' || is === 'gone' ? { is, server, queue } : undefined
 }
 
 /**
- * Until when this server may believe that its session lives. Reckoned from before the renewal was sent, so that it ends before the
- * database's own reckoning does, and by two clocks: one stands still while the machine sleeps, the other can be set back.
+ * Until when this server may count itself as alive. The time runs from before the heartbeat was sent, so it ends before the database's
+ * does. Two clocks are compared: the monotonic one stands still while the machine sleeps, the other one can be set back. No timer: a
+ * suspended process must not act on an old answer when it wakes up.
  */
-interface LocalExpiry {
-  /** Looked at whenever it matters, and by no timer: a process that was stopped must not act on it when it wakes up. */
-  holds(): boolean
-  /** To be called before a renewal is sent; what it gives, once it was granted. */
-  renewing(): () => void
-  end(): void
-}
-
-function createLocalExpiry(milliseconds: number): LocalExpiry {
-  const none = { steady: -Infinity, wall: -Infinity }
-  let until = none
+function createLocalExpiry(milliseconds: number) {
+  const never = { steady: -Infinity, wall: -Infinity }
+  let until = never
   return {
-    holds: () => performance.now() < until.steady && Date.now() < until.wall,
-    renewing() {
+    isAlive: () => performance.now() < until.steady && Date.now() < until.wall,
+    /** Call before the heartbeat is sent. Call the returned function once the database granted it. */
+    start() {
       const renewed = { steady: performance.now() + milliseconds, wall: Date.now() + milliseconds }
       return () => {
         until = renewed
       }
     },
     end() {
-      until = none
+      until = never
     },
   }
 }
 
-/** Longer than a working database takes, and shorter than a session lives. */
-const patienceMs = 2_000
+/** Longer than a working database takes, shorter than a session. */
+const timeoutMs = 2_000
 
-/** A connection of its own: what a session needs must not stand in a queue behind the work of hundreds of requests. */
-interface LeaseConnection {
-  /** Connects where it has to. @throws StoreUnavailable */
-  query(text: string, values: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
-  close(): Promise<void>
-}
-
-/** @param heard told what others say on the channel */
-function leaseConnection(url: string, channel: string, heard: (text: string) => void): LeaseConnection {
+/** A connection of its own: a heartbeat must not wait in the pool behind hundreds of requests. Connects when it has to. */
+function createConnection(url: string, onNotice: (text: string) => void) {
   let current: Promise<Client> | undefined
   let newest: Client | undefined
 
   async function connect(): Promise<Client> {
     const client = new Client({
       connectionString: url,
-      connectionTimeoutMillis: patienceMs,
-      query_timeout: patienceMs,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
       keepAlive: true,
       application_name: 'sluice lanes',
     })
     newest = client
-    // An idle connection that broke: the next question makes another.
+    // An idle connection broke: the next query makes another.
     client.on('error', () => drop(client))
-    client.on('notification', ({ payload }) => heard(payload ?? ''))
+    client.on('notification', ({ payload }) => onNotice(payload ?? ''))
     try {
       await client.connect()
       await client.query(`listen ${channel}`)
@@ -275,14 +226,15 @@ function leaseConnection(url: string, channel: string, heard: (text: string) => 
   }
 
   function drop(client: Client): void {
-    // Of one that was given up before, news may come late.
+    // An event of a connection that was dropped before may come late.
     if (client === newest) current = undefined
-    // A database that hangs answers no farewell either.
+    // A database that hangs does not answer this either.
     client.end().catch(() => {})
   }
 
   return {
-    async query(text, values) {
+    /** @throws StoreUnavailable */
+    async query(text: string, values: readonly unknown[]): Promise<readonly Record<string, unknown>[]> {
       let client: Client | undefined
       try {
         client = await (current ??= connect())
@@ -293,11 +245,10 @@ function leaseConnection(url: string, channel: string, heard: (text: string) => 
         throw new StoreUnavailable('the database does not answer', { cause })
       }
     },
-    async close() {
+    async close(): Promise<void> {
       const client = await current?.catch(() => undefined)
       current = undefined
-      // A database that hangs would never see it off.
-      if (client) await withTimeout(client.end(), patienceMs, () => {})
+      if (client) await withTimeout(client.end(), timeoutMs, () => {})
     },
   }
 }

@@ -1,121 +1,100 @@
 import type { ExpressionBuilder, Transaction } from 'kysely'
 import type { Store } from '../../store/store.ts'
-import type { Tables, OrderRow } from '../../store/tables.ts'
-import type { Entry } from '../entry.ts'
-import { type Lease, type KeyClaim, checkOwnership, type JournalWriter } from './journal.ts'
+import type { OrderRow, Tables } from '../../store/tables.ts'
 import { OrderIdUsed, orderRows, statusAfter } from '../book-orders.ts'
+import type { Entry } from '../entry.ts'
 import { entryRow, eventRow, hashRows } from './entry-rows.ts'
+import { checkOwnership, type JournalWriter, type KeyClaim, type Lease } from './journal.ts'
 
 type Tx = Transaction<Tables>
 
-/** SQLite takes 32,766 parameters in one statement. */
-const ordersAtOnce = 1_000
+/** SQLite takes 32,766 parameters in one statement: https://www.sqlite.org/limits.html. An order has 15. */
+const maxOrders = 1_000
 
-/** In the embedded store: a statement costs microseconds, and nobody else writes. */
+/** Writes the journal in the embedded store. A statement costs microseconds, and nobody else writes: one statement after the other. */
 export function embeddedWriter(store: Store): JournalWriter {
   return {
-    open: (entries, guard, claim, orders) =>
+    open: (entries, lease, claim, orders) =>
       store.write(async (tx) => {
-        checkOwnership({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, claim) })
-        await keepOrders(tx, orderRows(entries, orders))
-        for (const entry of entries) await tx.insertInto('entries').values(entryRow(entry, guard.queue)).execute()
-        await keepHashes(tx, entries)
+        checkOwnership({ ownsQueue: await ownsQueue(tx, lease), ownsKey: await ownsKey(tx, claim) })
+        await insertOrders(tx, orderRows(entries, orders))
+        for (const entry of entries) await tx.insertInto('entries').values(entryRow(entry, lease.queue)).execute()
+        await insertHashes(tx, entries)
         for (const entry of entries) await tx.insertInto('events').values(eventRow(entry)).execute()
       }),
-    write: (entries, guard, answer) =>
+    write: (entries, lease, answer) =>
       store.write(async (tx) => {
-        checkOwnership({ ownsLane: await ownsLane(tx, guard), ownsKey: await ownsKey(tx, answer?.claim) })
-        const told: Entry[] = []
-        const rows = entries.map((entry) => ({ entry, row: entryRow(entry, guard.queue) }))
+        checkOwnership({ ownsQueue: await ownsQueue(tx, lease), ownsKey: await ownsKey(tx, answer?.claim) })
+        const changed: Entry[] = []
+        const rows = entries.map((entry) => ({ entry, row: entryRow(entry, lease.queue) }))
         for (const { entry, row } of rows) {
-          const kept = await tx.selectFrom('entries').select(['version', 'shown']).where('key', '=', entry.key).executeTakeFirst()
-          if (kept?.version !== entry.version - 1) return false
-          if (kept.shown !== row.shown) told.push(entry)
+          const stored = await tx.selectFrom('entries').select(['version', 'shown']).where('key', '=', entry.key).executeTakeFirst()
+          if (stored?.version !== entry.version - 1) return false
+          if (stored.shown !== row.shown) changed.push(entry)
         }
         for (const { row } of rows) {
           const { key, version, state, final, shown, body } = row
           await tx.updateTable('entries').set({ version, state, final, shown, body }).where('key', '=', key).execute()
         }
-        await keepHashes(tx, entries)
+        await insertHashes(tx, entries)
         await endOrders(tx, entries)
         if (answer) {
           const { claim, status, body } = answer
-          await tx
-            .updateTable('requests')
-            .set({ status, body })
-            .where('client', '=', claim.client)
-            .where('path', '=', claim.path)
-            .where('key', '=', claim.key)
-            .execute()
+          await tx.updateTable('requests').set({ status, body }).where(hasKey(claim)).execute()
         }
-        for (const entry of told) await tx.insertInto('events').values(eventRow(entry)).execute()
+        for (const entry of changed) await tx.insertInto('events').values(eventRow(entry)).execute()
         return true
       }),
   }
 }
 
-async function ownsLane(tx: Tx, { queue: lane, fencingToken: fence }: Lease): Promise<boolean> {
-  const found = await tx.selectFrom('lanes').select('fence').where('lane', '=', lane).executeTakeFirst()
-  return found?.fence === fence
+async function ownsQueue(tx: Tx, { queue, fencingToken }: Lease): Promise<boolean> {
+  const found = await tx.selectFrom('lanes').select('fence').where('lane', '=', queue).executeTakeFirst()
+  return found?.fence === fencingToken
 }
 
 async function ownsKey(tx: Tx, claim: KeyClaim | undefined): Promise<boolean> {
   if (!claim) return true
-  const { client, path, key } = claim
-  const found = await tx
-    .selectFrom('requests')
-    .select('claim')
-    .where('client', '=', client)
-    .where('path', '=', path)
-    .where('key', '=', key)
-    .executeTakeFirst()
+  const found = await tx.selectFrom('requests').select('claim').where(hasKey(claim)).executeTakeFirst()
   return found?.claim === claim.claim
 }
 
-/** One that another entry has is refused: nothing is signed twice. */
-async function keepHashes(tx: Tx, entries: readonly Entry[]): Promise<void> {
+const hasKey =
+  ({ client, path, key }: KeyClaim) =>
+  (eb: ExpressionBuilder<Tables, 'requests'>) =>
+    eb.and({ client, path, key })
+
+/** A hash that belongs to another entry violates the primary key: nothing is signed twice. */
+async function insertHashes(tx: Tx, entries: readonly Entry[]): Promise<void> {
   for (const row of hashRows(entries)) {
+    const { hash, chain, network } = row
     const known = await tx
       .selectFrom('hashes')
       .select('entry_key')
-      .where('hash', '=', row.hash)
-      .where('chain', '=', row.chain)
-      .where('network', '=', row.network)
+      .where((eb) => eb.and({ hash, chain, network }))
       .executeTakeFirst()
     if (known?.entry_key !== row.entry_key) await tx.insertInto('hashes').values(row).execute()
   }
 }
 
-/** Each id once: but for those of orders that were never signed, whose place it takes. */
-async function keepOrders(tx: Tx, rows: readonly OrderRow[]): Promise<void> {
-  for (let first = 0; first < rows.length; first += ordersAtOnce) await keepSome(tx, rows.slice(first, first + ordersAtOnce))
+/** Each client order id once. Ids of orders that were never signed are reused. @throws OrderIdUsed */
+async function insertOrders(tx: Tx, rows: readonly OrderRow[]): Promise<void> {
+  for (let first = 0; first < rows.length; first += maxOrders) {
+    const page = rows.slice(first, first + maxOrders)
+    const [row] = page
+    if (!row) return
+    const ids = page.map((each) => each.client_order_id)
+    const { chain, network, connector, wallet } = row
+    const isSame = (eb: ExpressionBuilder<Tables, 'orders'>) =>
+      eb.and([eb.and({ chain, network, connector, wallet }), eb('client_order_id', 'in', ids)])
+    const duplicate = ids.find((id, index) => ids.indexOf(id) !== index)
+    if (duplicate !== undefined) throw new OrderIdUsed(duplicate)
+    await tx.deleteFrom('orders').where(isSame).where('standing', '=', 'free').execute()
+    const known = await tx.selectFrom('orders').select('client_order_id').where(isSame).limit(1).executeTakeFirst()
+    if (known) throw new OrderIdUsed(known.client_order_id)
+    await tx.insertInto('orders').values(page).execute()
+  }
 }
-
-async function keepSome(tx: Tx, rows: readonly OrderRow[]): Promise<void> {
-  const [row] = rows
-  if (!row) return
-  const ids = rows.map((each) => each.client_order_id)
-  const twice = ids.find((id, index) => ids.indexOf(id) !== index)
-  if (twice !== undefined) throw new OrderIdUsed(twice)
-  await tx.deleteFrom('orders').where(isAmong(row, ids)).where('standing', '=', 'free').execute()
-  const known = await tx.selectFrom('orders').select('client_order_id').where(isAmong(row, ids)).limit(1).executeTakeFirst()
-  if (known) throw new OrderIdUsed(known.client_order_id)
-  await tx
-    .insertInto('orders')
-    .values([...rows])
-    .execute()
-}
-
-const isAmong =
-  ({ chain, network, connector, wallet }: OrderRow, ids: readonly string[]) =>
-  (eb: ExpressionBuilder<Tables, 'orders'>) =>
-    eb.and([
-      eb('chain', '=', chain),
-      eb('network', '=', network),
-      eb('connector', '=', connector),
-      eb('wallet', '=', wallet),
-      eb('client_order_id', 'in', [...ids]),
-    ])
 
 async function endOrders(tx: Tx, entries: readonly Entry[]): Promise<void> {
   for (const entry of entries) {

@@ -1,22 +1,75 @@
 import { SluiceError } from '../../contracts/index.ts'
 import type { ClientOrder, OrderJournal } from '../book-orders.ts'
-import type { Entry, TransactionState, RailId } from '../entry.ts'
+import type { Entry, RailId, TransactionState } from '../entry.ts'
 import type { OnRail } from './entry-rows.ts'
+
+/**
+ * The write-ahead journal. What a call writes is durable before its promise resolves: all of it or nothing.
+ * @throws StoreUnavailable if the store fails; OwnershipLost if the lease or claim is not ours any more, OrderIdUsed if a client order id was
+ * used before: then nothing was written
+ */
+export interface Journal {
+  /** New entries of one queue, before anything is signed, and the book orders that the last of them places. */
+  open(entries: readonly Entry[], lease: Lease, claim?: KeyClaim, orders?: readonly ClientOrder[]): Promise<void>
+  /**
+   * Later versions of entries of one queue, and the answer to their request. Returns false, and writes nothing, unless each is exactly
+   * one version later than the stored entry.
+   */
+  write(entries: readonly Entry[], lease: Lease, answer?: RecordedAnswer): Promise<boolean>
+  read(key: string): Promise<Entry | undefined>
+  /** By the hash of any attempt. */
+  find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
+  /** All entries of a rail that are not final, or those of one address on it, oldest first. */
+  unfinished(of: RailId & { address?: string }): Promise<readonly Entry[]>
+  /** The queues that have unfinished entries. */
+  openQueues(): Promise<readonly (RailId & { address: string })[]>
+  list(filter: EntryFilter): Promise<EntryPage>
+  /** Changes after an event, oldest first, at most `limit`. `addresses` are in lower case. */
+  eventsAfter(
+    id: number,
+    of: { addresses?: ReadonlySet<string>; chain?: string; network?: string; limit: number },
+  ): Promise<readonly JournalEvent[]>
+  /** The newest event's id; 0 where there is none. */
+  lastEventId(): Promise<number>
+  readonly orders: OrderJournal
+}
+
+/** This server's lease of a queue. Every write carries it and is refused once the queue has another owner. */
+export interface Lease {
+  /** chain/network/address, or chain/network/connector/address on a connector's own rail. */
+  readonly queue: string
+  /** Rises with every change of owner. */
+  readonly fencingToken: number
+}
+
+/** One call's claim of an Idempotency-Key. Writes that carry it are refused once another call has taken the key over. */
+export interface KeyClaim {
+  readonly client: string
+  readonly path: string
+  readonly key: string
+  readonly claim: number
+}
+
+/** The answer to a request with an Idempotency-Key, now and whenever it is repeated. */
+export interface RecordedAnswer {
+  claim: KeyClaim
+  status: number
+  body: string
+}
 
 export interface EntryFilter {
   chain?: string
   network?: string
   address?: string
-  /** Only entries of these addresses, in lower case: what a caller may see. */
+  /** Only entries of these addresses, in lower case: those that the caller may see. */
   addresses?: ReadonlySet<string>
   state?: TransactionState
   txHash?: string
   idempotencyKey?: string
   requestId?: string
-  /** Common name of the certificate that asked for it. */
+  /** Common name of the caller's certificate. */
   client?: string
   nonce?: number
-  /** Only what takes slots there. */
   on?: OnRail
   /** At most 500. */
   limit?: number
@@ -30,146 +83,90 @@ export interface EntryPage {
   nextCursor?: string
 }
 
-/** This server's hold on a lane. Whoever writes shows it, and is refused when the lane has another owner by now. */
-export interface Lease {
-  /** chain/network/address, or chain/network/connector/address on a connector's own rail. */
-  readonly queue: string
-  readonly fencingToken: number
-}
-
-/** One call's hold on an Idempotency-Key: journaling under it is refused once another call took the key over. */
-export interface KeyClaim {
-  readonly client: string
-  readonly path: string
-  readonly key: string
-  readonly claim: number
-}
-
-/** What a request with an Idempotency-Key is answered, now and whenever it is repeated. */
-export interface RecordedAnswer {
-  claim: KeyClaim
-  status: number
-  body: string
-}
-
-/** A change of a transaction, as `/events` tells it. */
+/** A change of a transaction, for `/events`. */
 export interface JournalEvent {
-  /** Increases in the order in which the changes became durable; nothing is ever inserted before one that was read. */
+  /** Rises in the order in which changes became durable. No event is ever inserted before one that was read. */
   id: number
   entry: Entry
 }
 
-/**
- * The write-ahead journal: what it took is durable before a promise resolves, all of a call or none of it.
- * @throws StoreUnavailable where the store fails; Superseded where a guard or a claim does not hold any more, and nothing was kept;
- * OrderTaken where a client order id was used before, and nothing was kept
- */
-export interface Journal {
-  /** New entries of one lane, before anything is signed, and the orders that the last of them places. */
-  open(entries: readonly Entry[], guard: Lease, claim?: KeyClaim, orders?: readonly ClientOrder[]): Promise<void>
-  /**
-   * Later versions, all of one lane, and with them what their request is answered; false, and nothing written, where one
-   * of them is not the version after the kept one.
-   */
-  write(entries: readonly Entry[], guard: Lease, answer?: RecordedAnswer): Promise<boolean>
-  read(key: string): Promise<Entry | undefined>
-  /** By the hash of any attempt. */
-  find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
-  /** All of a rail that are not final, or of one lane on it, oldest first. */
-  unfinished(of: RailId & { address?: string }): Promise<readonly Entry[]>
-  /** The lanes that have something unfinished. */
-  openQueues(): Promise<readonly (RailId & { address: string })[]>
-  list(filter: EntryFilter): Promise<EntryPage>
-  /** Changes after an event, oldest first, at most `limit`; of these addresses only, in lower case, where they are given. */
-  eventsAfter(
-    id: number,
-    of: { addresses?: ReadonlySet<string>; chain?: string; network?: string; limit: number },
-  ): Promise<readonly JournalEvent[]>
-  /** The newest event's id; 0 where there is none. */
-  lastEventId(): Promise<number>
-  readonly orders: OrderJournal
-}
-
-/** Another server owns the lane, or another call the Idempotency-Key, by now. What was to be written was not. */
+/** Another server has taken the queue over, or another call the Idempotency-Key. Nothing was written. */
 export class OwnershipLost extends SluiceError {
-  readonly lost: 'lane' | 'key'
+  readonly lost: 'queue' | 'key'
 
-  constructor(what: string, { lost = 'lane' }: { lost?: 'lane' | 'key' } = {}) {
+  constructor(what: string, { lost = 'queue' }: { lost?: 'queue' | 'key' } = {}) {
     super('OVERLOADED', `${what} Nothing was sent for this request. Try again.`, { retryAfterSeconds: 1 })
     this.lost = lost
   }
 }
 
-/** How a kind of database keeps entries: with what it checks, all or nothing. */
-export interface JournalWriter {
-  /** @throws OrderTaken */
-  open(entries: readonly Entry[], guard: Lease, claim: KeyClaim | undefined, orders: readonly ClientOrder[]): Promise<void>
-  write(entries: readonly Entry[], guard: Lease, answer: RecordedAnswer | undefined): Promise<boolean>
+/** How one kind of database writes the journal: checks and rows in one transaction. */
+export interface JournalWriter extends Pick<Journal, 'write'> {
+  /** @throws OrderIdUsed */
+  open(entries: readonly Entry[], lease: Lease, claim: KeyClaim | undefined, orders: readonly ClientOrder[]): Promise<void>
+  /**
+   * The highest event id below which no further event can appear. Waits for writes that are under way. Absent where events become visible
+   * in the order of their ids.
+   */
+  settledEventId?(): Promise<number>
 }
 
-/** @throws Superseded where the lane or the key is not this server's, or this call's, any more */
-export function checkOwnership({ ownsLane, ownsKey }: { ownsLane: boolean; ownsKey: boolean }): void {
-  if (!ownsLane) throw new OwnershipLost('Another server has taken the wallet over.')
+/** @throws OwnershipLost where the queue is not this server's, or the key not this call's, any more */
+export function checkOwnership({ ownsQueue, ownsKey }: { ownsQueue: boolean; ownsKey: boolean }): void {
+  if (!ownsQueue) throw new OwnershipLost('Another server has taken the wallet over.')
   if (!ownsKey) throw new OwnershipLost('Another call with the same Idempotency-Key has taken over.', { lost: 'key' })
 }
 
-/** A later version of an entry, and the one that it was made of. */
+/** A later version of an entry, and the version it was made from. */
 export interface Change {
   before: Entry
   after: Entry
 }
 
-/** The journal, as the parts of a transaction's way write to it: every write is told of once it is durable. */
+/** The journal with versions and change notifications: every write is reported once it is durable. */
 export interface Recorder extends Omit<Journal, 'write'> {
-  /** All of them or none: as they are kept; undefined where one was written by somebody else meanwhile. */
-  write(changes: readonly Change[], guard: Lease, answer?: RecordedAnswer): Promise<readonly Entry[] | undefined>
+  /** All changes or none. Returns the stored versions; undefined if an entry was written by somebody else in between. */
+  write(changes: readonly Change[], lease: Lease, answer?: RecordedAnswer): Promise<readonly Entry[] | undefined>
   /**
-   * Applies a change to the newest version, again where somebody else wrote in between; a change that returns what it got
-   * writes nothing. Gives the entry as it is then kept.
-   * @param entry as it was last seen
+   * Applies a change to the newest version, again if somebody else wrote in between. A change that returns its argument writes nothing.
+   * Returns the stored entry.
+   * @param entry as it was last read
    */
-  amend(entry: Entry, change: (entry: Entry) => Entry, guard: Lease): Promise<Entry>
+  amend(entry: Entry, change: (entry: Entry) => Entry, lease: Lease): Promise<Entry>
 }
 
-/** Every write of one entry in a row is won by somebody, so this many losses are a defect. */
-const maxTries = 100
+/** Somebody wins every write of an entry, so this many losses in a row are a defect. */
+export const maxWriteTries = 100
 
-/** @param onChange told of every entry that was written, and what it was before (absent: new) */
+/** @param onChange receives every entry that was written, and its version before (absent: new) */
 export function createRecorder(journal: Journal, onChange: (entry: Entry, before?: Entry) => void, nowMs: () => number): Recorder {
-  async function write(changes: readonly Change[], guard: Lease, answer?: RecordedAnswer): Promise<readonly Entry[] | undefined> {
+  const write: Recorder['write'] = async (changes, lease, answer) => {
     const updatedAt = nowMs()
-    const later = changes.map(({ before, after }) => ({ ...after, version: before.version + 1, updatedAt }))
-    if (!(await journal.write(later, guard, answer))) return undefined
-    for (const [index, entry] of later.entries()) onChange(entry, changes[index]?.before)
-    return later
+    const entries = changes.map(({ before, after }) => ({ ...after, version: before.version + 1, updatedAt }))
+    if (!(await journal.write(entries, lease, answer))) return undefined
+    for (const [index, entry] of entries.entries()) onChange(entry, changes[index]?.before)
+    return entries
   }
 
   return {
-    read: (key) => journal.read(key),
-    find: (chain, network, txHash) => journal.find(chain, network, txHash),
-    unfinished: (of) => journal.unfinished(of),
-    openQueues: () => journal.openQueues(),
-    eventsAfter: (id, of) => journal.eventsAfter(id, of),
-    lastEventId: () => journal.lastEventId(),
-    list: (filter) => journal.list(filter),
-    orders: journal.orders,
-    async open(entries, guard, claim?: KeyClaim, orders?: readonly ClientOrder[]) {
-      await journal.open(entries, guard, claim, orders)
+    ...journal,
+    async open(entries, lease, claim, orders) {
+      await journal.open(entries, lease, claim, orders)
       for (const entry of entries) onChange(entry)
     },
     write,
-    async amend(entry, change, guard) {
+    async amend(entry, change, lease) {
       let before = entry
-      for (let tries = 0; tries < maxTries; tries += 1) {
+      for (let tries = 0; tries < maxWriteTries; tries += 1) {
         const after = change(before)
         if (after === before) return before
-        const [written] = (await write([{ before, after }], guard)) ?? []
+        const [written] = (await write([{ before, after }], lease)) ?? []
         if (written) return written
-        const kept = await journal.read(before.key)
-        if (!kept) throw new Error(`The journal has lost ${before.key}.`)
-        before = kept
+        const stored = await journal.read(before.key)
+        if (!stored) throw new Error(`The journal has lost ${before.key}.`)
+        before = stored
       }
-      throw new Error(`The journal did not take a change of ${entry.key} in ${maxTries} tries.`)
+      throw new Error(`The journal did not take a change of ${entry.key} in ${maxWriteTries} tries.`)
     },
   }
 }

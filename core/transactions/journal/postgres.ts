@@ -1,95 +1,101 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Store } from '../../store/store.ts'
-import { type ClientOrder, type OrderJournal, type OrderVenue, orderRows, statusAfter, OrderIdUsed } from '../book-orders.ts'
+import { firstUsedId, OrderIdUsed, orderRows, statusAfter, type ClientOrder } from '../book-orders.ts'
 import type { Entry } from '../entry.ts'
-import { entryRow, eventRow, hashRows, readBody } from './entry-rows.ts'
-import {
-  type Lease,
-  type RecordedAnswer,
-  type KeyClaim,
-  checkOwnership,
-  type JournalWriter,
-  type Journal,
-  type JournalEvent,
-} from './journal.ts'
+import { entryRow, eventRow, hashRows } from './entry-rows.ts'
+import { checkOwnership, type JournalWriter, type KeyClaim, type Lease, type RecordedAnswer } from './journal.ts'
 
-interface Verdict {
-  owns_lane: boolean
+/** What the statement reports: whether the lease and the claim hold, and whether it wrote. */
+interface Outcome {
+  owns_queue: boolean
   owns_key: boolean
-  kept: boolean
+  written: boolean
 }
 
 /**
- * In PostgreSQL: one statement for all, so one round trip, and a server that is stopped in the middle holds no lock. The rows of
- * the lane and of the key are locked by it before anything is written: whoever takes them over waits for the few
- * milliseconds, or was first, and then nothing is written. That is why READ COMMITTED is enough: each condition is on a
- * row that is locked when it is judged.
+ * Writes the journal in PostgreSQL with one statement: one round trip, and a server that is stopped in the middle holds no lock. The
+ * statement locks the rows of the lease and of the key before it writes. Whoever takes them over waits for the few milliseconds, or was
+ * first, and then nothing is written. So READ COMMITTED is enough: each condition is on a row that is locked when it is checked.
  */
-export function postgresWriter(store: Store, orders: Pick<OrderJournal, 'firstUsed'>): JournalWriter {
-  async function run(statement: RawBuilder<Verdict>): Promise<boolean> {
+export function postgresWriter(store: Store): JournalWriter {
+  async function run(statement: RawBuilder<Outcome>): Promise<boolean> {
     const { rows } = await store.writeOnce((db) => statement.execute(db))
-    const [verdict] = rows
-    if (!verdict) throw new Error('The database did not say whether it kept the entries.')
-    checkOwnership({ ownsLane: verdict.owns_lane, ownsKey: verdict.owns_key })
-    return verdict.kept
+    const [outcome] = rows
+    if (!outcome) throw new Error('The database did not say whether it wrote the entries.')
+    checkOwnership({ ownsQueue: outcome.owns_queue, ownsKey: outcome.owns_key })
+    return outcome.written
   }
 
-  /** Which of them it was. */
-  async function takenOf(entries: readonly Entry[], given: readonly ClientOrder[]): Promise<OrderIdUsed> {
-    const ids = given.map(({ clientOrderId }) => clientOrderId)
-    const [entry] = entries
-    const venue: OrderVenue | undefined = entry?.connector === undefined ? undefined : { ...entry, connector: entry.connector }
-    const known = venue && (await orders.firstUsed(venue, ids))
-    return new OrderIdUsed(known ?? ids.find((id, index) => ids.indexOf(id) !== index) ?? ids[0] ?? '')
+  /** Says which of the ids it was. */
+  async function orderIdUsed([entry]: readonly Entry[], orders: readonly ClientOrder[]): Promise<OrderIdUsed> {
+    const ids = orders.map(({ clientOrderId }) => clientOrderId)
+    const used = entry?.connector === undefined ? undefined : await firstUsedId(store, { ...entry, connector: entry.connector }, ids)
+    return new OrderIdUsed(used ?? ids.find((id, index) => ids.indexOf(id) !== index) ?? ids[0] ?? '')
   }
 
   return {
-    async open(entries, guard, claim, given) {
-      const opened = run(sql<Verdict>`
-        with ${inputs(entries, guard)}, ${holds(guard, claim)},
-        verdict as materialized (select owns_lane, owns_key, owns_lane and owns_key as kept from holds),
+    async open(entries, lease, claim, orders) {
+      const opened = run(sql<Outcome>`
+        with ${inputs(entries, lease)}, ${ownership(lease, claim)},
+        outcome as materialized (select owns_queue, owns_key, owns_queue and owns_key as written from ownership),
         opened as (
-          insert into entries (${entryColumns}) select ${entryColumns} from given, verdict where kept
+          insert into entries (${entryColumns}) select ${entryColumns} from given, outcome where written
           returning key
         ),
-        ${hashes},
-        ${placed(entries, given)}
-        barrier as materialized (select ${eventBarrier.enter} from (select count(*) as n from opened) as done where n > 0),
-        told as (insert into events (${eventColumns}) select ${eventColumns} from barrier, given_events order by entry_key)
-        select owns_lane, owns_key, kept from verdict`)
-      const kept = await opened.catch(async (error: unknown) => {
-        throw (isOrderTaken(error) && (await takenOf(entries, given))) || error
+        ${insertHashes},
+        ${insertOrders(entries, orders)}
+        barrier as materialized (select ${enterBarrier} from (select count(*) as n from opened) as done where n > 0),
+        events_added as (insert into events (${eventColumns}) select ${eventColumns} from barrier, given_events order by entry_key)
+        select owns_queue, owns_key, written from outcome`)
+      const isWritten = await opened.catch(async (error: unknown) => {
+        throw isDuplicateOrder(error) ? await orderIdUsed(entries, orders) : error
       })
-      if (!kept) throw new Error('The journal did not keep new entries.')
+      if (!isWritten) throw new Error('The journal did not write new entries.')
     },
-    write: (entries, guard, answer) =>
-      run(sql<Verdict>`
-        with ${inputs(entries, guard)}, ${holds(guard, answer?.claim)},
+    write: (entries, lease, answer) =>
+      run(sql<Outcome>`
+        with ${inputs(entries, lease)}, ${ownership(lease, answer?.claim)},
         before as materialized (
-          select entries.key, entries.shown <> given.shown as is_news
+          select entries.key, entries.shown <> given.shown as is_visible
           from given join entries on entries.key = given.key and entries.version = given.version - 1
           for update of entries
         ),
-        verdict as materialized (
-          select owns_lane, owns_key, owns_lane and owns_key and (select count(*) from before) = ${entries.length} as kept from holds
+        outcome as materialized (
+          select owns_queue, owns_key, owns_queue and owns_key and (select count(*) from before) = ${entries.length} as written
+          from ownership
         ),
         changed as (
           update entries set version = given.version, state = given.state, final = given.final, shown = given.shown, body = given.body
-          from given, verdict where kept and entries.key = given.key
+          from given, outcome where written and entries.key = given.key
           returning entries.key
         ),
-        ${hashes},
-        ${answered(answer)}
-        ${endedOrders(entries)}
-        news as materialized (select before.key from before join changed on changed.key = before.key where is_news),
-        barrier as materialized (select ${eventBarrier.enter} from (select count(*) as n from news) as done where n > 0),
-        told as (
+        ${insertHashes},
+        ${recordAnswer(answer)}
+        ${endOrders(entries)}
+        visible as materialized (select before.key from before join changed on changed.key = before.key where is_visible),
+        barrier as materialized (select ${enterBarrier} from (select count(*) as n from visible) as done where n > 0),
+        events_added as (
           insert into events (${eventColumns})
-          select ${eventColumns} from barrier, given_events where entry_key in (select key from news) order by entry_key
+          select ${eventColumns} from barrier, given_events where entry_key in (select key from visible) order by entry_key
         )
-        select owns_lane, owns_key, kept from verdict`),
+        select owns_queue, owns_key, written from outcome`),
+    async settledEventId() {
+      const { rows } = await store.read((db) => passBarrier.execute(db))
+      return rows[0]?.last ?? 0
+    },
   }
 }
+
+/** The letters of "Sluice": no other program uses this lock. */
+const lockId = sql.lit(0x53_6c_75_69_63_65)
+
+/**
+ * PostgreSQL assigns ids before a commit, so a lower id may become visible after a higher one. A writer holds this lock shared from before
+ * its ids are assigned until it commits. A reader waits once for all of them, then reads up to the last id that was assigned by then.
+ * Writers do not wait for one another.
+ */
+const enterBarrier = sql`pg_advisory_xact_lock_shared(${lockId})`
+const passBarrier = sql<{ last: number }>`select last_value as last, pg_advisory_xact_lock(${lockId}) from events_id_seq`
 
 const columns = {
   given: `key text, version bigint, lane text, chain text, network text, address text, state text, final bigint, nonce bigint,
@@ -108,73 +114,72 @@ const entryColumns = sql.raw(namesOf(columns.given))
 const orderColumns = sql.raw(namesOf(columns.orders))
 const eventColumns = sql.raw(namesOf(columns.events))
 
-/** The rows, each list as one parameter. */
-const inputs = (entries: readonly Entry[], guard: Lease) => sql`
-  given as materialized (
-    select * from json_to_recordset(${JSON.stringify(entries.map((each) => entryRow(each, guard.queue)))}::json) as t(${sql.raw(columns.given)})
-  ),
-  given_hashes as materialized (
-    select * from json_to_recordset(${JSON.stringify(hashRows(entries))}::json) as t(${sql.raw(columns.hashes)})
-  ),
-  given_events as materialized (
-    select * from json_to_recordset(${JSON.stringify(entries.map(eventRow))}::json) as t(${sql.raw(columns.events)})
-  )`
+/** SQL: rows as a table, passed as one parameter. */
+const table = (rows: readonly object[], types: string) =>
+  sql`select * from json_to_recordset(${JSON.stringify(rows)}::json) as t(${sql.raw(types)})`
 
-const holds = ({ queue: lane, fencingToken: fence }: Lease, claim: KeyClaim | undefined) => sql`
-  lane_row as materialized (select 1 from lanes where lane = ${lane} and fence = ${fence} for share),
-  key_row as materialized (${claim ? keyRow(claim) : sql`select 1`}),
-  holds as materialized (select exists (select 1 from lane_row) as owns_lane, exists (select 1 from key_row) as owns_key)`
+const inputs = (entries: readonly Entry[], { queue }: Lease) => sql`
+  given as materialized (${table(
+    entries.map((each) => entryRow(each, queue)),
+    columns.given,
+  )}),
+  given_hashes as materialized (${table(hashRows(entries), columns.hashes)}),
+  given_events as materialized (${table(entries.map(eventRow), columns.events)})`
 
-const answered = (answer: RecordedAnswer | undefined) =>
+const ownership = ({ queue, fencingToken }: Lease, claim: KeyClaim | undefined) => sql`
+  lease_row as materialized (select 1 from lanes where lane = ${queue} and fence = ${fencingToken} for share),
+  key_row as materialized (${claim ? selectKey(claim) : sql`select 1`}),
+  ownership as materialized (select exists (select 1 from lease_row) as owns_queue, exists (select 1 from key_row) as owns_key)`
+
+const selectKey = ({ client, path, key, claim }: KeyClaim) => sql`
+  select 1 from requests where client = ${client} and path = ${path} and key = ${key} and claim = ${claim} for update`
+
+const recordAnswer = (answer: RecordedAnswer | undefined) =>
   answer
     ? sql`answered as (
-          update requests set status = ${answer.status}, body = ${answer.body} from verdict
-          where kept and client = ${answer.claim.client} and path = ${answer.claim.path} and key = ${answer.claim.key}
+          update requests set status = ${answer.status}, body = ${answer.body} from outcome
+          where written and client = ${answer.claim.client} and path = ${answer.claim.path} and key = ${answer.claim.key}
         ),`
     : sql``
 
-const keyRow = ({ client, path, key, claim }: KeyClaim) => sql`
-  select 1 from requests where client = ${client} and path = ${path} and key = ${key} and claim = ${claim} for update`
-
-/** One that another entry has is refused: nothing is signed twice. */
-const hashes = sql`
-  signed as (
+/** A hash that belongs to another entry violates the primary key: nothing is signed twice. */
+const insertHashes = sql`
+  hashes_added as (
     insert into hashes (hash, chain, network, entry_key)
-    select hash, chain, network, entry_key from given_hashes, verdict
-    where kept and not exists (
+    select hash, chain, network, entry_key from given_hashes, outcome
+    where written and not exists (
       select 1 from hashes known where known.hash = given_hashes.hash and known.chain = given_hashes.chain
         and known.network = given_hashes.network and known.entry_key = given_hashes.entry_key
     )
   )`
 
 /**
- * Each id once: a violated key undoes all of the statement. What was never signed gives its id up first: the insertion asks how many did. In
- * order, so that two that place the same ids wait for one another and not both.
+ * Each client order id once: a duplicate key undoes the whole statement. Ids of orders that were never signed are deleted first; the
+ * insertion counts them, so it runs after. Sorted, so that of two statements with the same ids one waits for the other, and there is no
+ * deadlock.
  */
-function placed(entries: readonly Entry[], orders: readonly ClientOrder[]) {
+function insertOrders(entries: readonly Entry[], orders: readonly ClientOrder[]) {
   if (orders.length === 0) return sql``
-  const rows = orderRows(entries, orders)
   return sql`
-        given_orders as materialized (
-          select * from json_to_recordset(${JSON.stringify(rows)}::json) as t(${sql.raw(columns.orders)})
-        ),
+        given_orders as materialized (${table(orderRows(entries, orders), columns.orders)}),
         freed as (
-          delete from orders using given_orders g, verdict
-          where kept and orders.chain = g.chain and orders.network = g.network and orders.connector = g.connector
+          delete from orders using given_orders g, outcome
+          where written and orders.chain = g.chain and orders.network = g.network and orders.connector = g.connector
             and orders.wallet = g.wallet and orders.client_order_id = g.client_order_id and orders.standing = 'free'
           returning 1
         ),
         placed as (
-          insert into orders (${orderColumns}) select ${orderColumns} from given_orders, verdict
-          where kept and (select count(*) from freed) >= 0 order by client_order_id
+          insert into orders (${orderColumns}) select ${orderColumns} from given_orders, outcome
+          where written and (select count(*) from freed) >= 0 order by client_order_id
         ),`
 }
 
-function isOrderTaken(error: unknown): boolean {
+/** A violated unique constraint: https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+function isDuplicateOrder(error: unknown): boolean {
   return error instanceof Object && Reflect.get(error, 'code') === '23505' && Reflect.get(error, 'constraint') === 'orders_pk'
 }
 
-function endedOrders(entries: readonly Entry[]) {
+function endOrders(entries: readonly Entry[]) {
   const ends = entries.flatMap((entry) => {
     const standing = statusAfter(entry)
     return standing ? [{ entry_key: entry.key, standing }] : []
@@ -182,68 +187,7 @@ function endedOrders(entries: readonly Entry[]) {
   if (ends.length === 0) return sql``
   return sql`ended_orders as (
           update orders set standing = ends.standing
-          from verdict, json_to_recordset(${JSON.stringify(ends)}::json) as ends(entry_key text, standing text)
-          where kept and orders.entry_key = ends.entry_key and orders.standing = 'open'
+          from outcome, (${table(ends, 'entry_key text, standing text')}) as ends
+          where written and orders.entry_key = ends.entry_key and orders.standing = 'open'
         ),`
-}
-
-/** The letters of "Sluice": no other program's. */
-const lockId = sql.lit(0x53_6c_75_69_63_65)
-
-/**
- * In PostgreSQL ids are given before a commit, so a lower one may become visible after a higher one. Who adds events holds the lock
- * shared, from before it is given ids until it has committed; who reads waits for all of these once, and then reads up to the
- * last id that was given by then. Writers do not wait for one another.
- */
-const eventBarrier = {
-  enter: sql`pg_advisory_xact_lock_shared(${lockId})`,
-  pass: sql<{ last: number }>`select last_value as last, pg_advisory_xact_lock(${lockId}) from events_id_seq`,
-}
-
-type EventReader = Pick<Journal, 'eventsAfter' | 'lastEventId'>
-
-/** @param damaged told of an event that cannot be read: the others are */
-export function journalEvents(store: Store, damaged: (error: unknown) => void): EventReader {
-  /** No event up to it can still appear. */
-  async function settledUpTo(): Promise<number> {
-    if (store.kind === 'embedded') return Number.MAX_SAFE_INTEGER
-    const { rows } = await store.read((db) => eventBarrier.pass.execute(db))
-    return rows[0]?.last ?? 0
-  }
-
-  return {
-    async eventsAfter(id, { addresses, chain, network, limit }) {
-      const after = (upTo: number, most: number) =>
-        store.read((db) => {
-          let query = db.selectFrom('events').select(['id', 'entry_key', 'body']).where('id', '>', id).where('id', '<=', upTo)
-          if (addresses) query = query.where('address', 'in', [...addresses])
-          if (chain !== undefined) query = query.where('chain', '=', chain)
-          if (network !== undefined) query = query.where('network', '=', network)
-          return query.orderBy('id').limit(most).execute()
-        })
-      if (addresses?.size === 0) return []
-      // Most of the time there is nothing new, and nobody has to be waited for.
-      if (store.kind === 'postgres' && (await after(Number.MAX_SAFE_INTEGER, 1)).length === 0) return []
-      const rows = await after(await settledUpTo(), limit)
-      return rows.flatMap(({ id, entry_key, body }): JournalEvent[] => {
-        try {
-          return [{ id, entry: readBody(entry_key, body) }]
-        } catch (error) {
-          damaged(error)
-          return []
-        }
-      })
-    },
-    async lastEventId() {
-      const upTo = await settledUpTo()
-      const newest = await store.read((db) =>
-        db
-          .selectFrom('events')
-          .select(({ fn }) => fn.max('id').as('id'))
-          .where('id', '<=', upTo)
-          .executeTakeFirst(),
-      )
-      return newest?.id ?? 0
-    },
-  }
 }

@@ -1,26 +1,44 @@
 import type { Log } from '../../contracts/index.ts'
 import type { Store } from '../../store/store.ts'
-import type { EntryRow } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
-import { type Entry, canonicalHash, railName, isFinal } from '../entry.ts'
+import { canonicalHash, isFinal, railName, type Entry } from '../entry.ts'
 import { embeddedWriter } from './embedded.ts'
-import { readBody, isOnRail, folded } from './entry-rows.ts'
-import type { Journal, EntryFilter } from './journal.ts'
-import { journalEvents, postgresWriter } from './postgres.ts'
+import { isOnRail, readBody } from './entry-rows.ts'
+import type { EntryFilter, Journal, JournalEvent, JournalWriter } from './journal.ts'
+import { postgresWriter } from './postgres.ts'
+
+const defaultLimit = 100
+const maxLimit = 500
+
+/** How each kind of database writes. Reading is the same SQL for all. */
+const writers: Readonly<Record<Store['kind'], (store: Store) => JournalWriter>> = { embedded: embeddedWriter, postgres: postgresWriter }
 
 /**
  * The journal in the store's tables.
- * @param log told of rows that cannot be read: one of them ends no list, but whoever asks for it alone gets the error
+ * @param log receives rows that cannot be read. A list leaves them out; asking for one alone is an error
  */
 export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
-  const damaged = (error: unknown) =>
+  const { open, write, settledEventId } = writers[store.kind](store)
+
+  function onDamage(error: unknown): void {
     log?.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a row of the journal is damaged')
-  const orders = sqlOrders(store, damaged)
-  const { open, write } = store.kind === 'embedded' ? embeddedWriter(store) : postgresWriter(store, orders)
+  }
+
+  /** What can be read of some rows. */
+  function readable<R, T>(rows: readonly R[], read: (row: R) => T): T[] {
+    return rows.flatMap((row) => {
+      try {
+        return [read(row)]
+      } catch (error) {
+        onDamage(error)
+        return []
+      }
+    })
+  }
 
   return {
-    open: (entries, guard, claim, placed = []) => open(entries, guard, claim, placed),
-    write: (entries, guard, answer) => write(entries, guard, answer),
+    open: (entries, lease, claim, orders = []) => open(entries, lease, claim, orders),
+    write,
     async read(key) {
       const row = await store.read((db) => db.selectFrom('entries').select('body').where('key', '=', key).executeTakeFirst())
       return row && readBody(key, row.body)
@@ -38,8 +56,8 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       )
       return row && readBody(row.key, row.body)
     },
-    // None is left out that cannot be read: its nonce would be given to another.
-    async unfinished({ chain, network, ...lane }) {
+    // A damaged entry is an error here: if it were left out, its nonce would be assigned again.
+    async unfinished({ chain, network, ...rail }) {
       const rows = await store.read((db) =>
         db
           .selectFrom('entries')
@@ -47,55 +65,64 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
           .where('final', '=', 0)
           .where('chain', '=', chain)
           .where('network', '=', network)
-          .where(isOnRail(lane))
+          .where(isOnRail(rail))
           .orderBy('key')
           .execute(),
       )
       return rows.map(({ key, body }) => readBody(key, body))
     },
-    // No body is read: one that is damaged keeps its own wallet from being taken up, and no other.
+    // No body is read: a damaged one blocks its own wallet only.
     async openQueues() {
       const rows = await store.read((db) =>
         db.selectFrom('entries').select(['chain', 'network', 'via', 'lane']).distinct().where('final', '=', 0).execute(),
       )
       return rows.map(({ chain, network, via, lane }) => {
-        const place = { chain, network, ...(via !== null && { connector: via }) }
-        return { ...place, address: lane.slice(railName(place).length + 1) }
+        const rail = { chain, network, ...(via !== null && { connector: via }) }
+        return { ...rail, address: lane.slice(railName(rail).length + 1) }
       })
     },
     async list(filter) {
-      const { rows, nextCursor } = await listRows(store, filter)
-      const entries = rows.flatMap(({ key, body }): Entry[] => {
-        try {
-          return [readBody(key, body)]
-        } catch (error) {
-          damaged(error)
-          return []
-        }
-      })
-      return nextCursor === undefined ? { entries } : { entries, nextCursor }
+      const limit = Math.min(filter.limit ?? defaultLimit, maxLimit)
+      const rows = await selectEntries(store, filter, limit + 1)
+      const page = rows.slice(0, limit)
+      const entries = readable(page, ({ key, body }): Entry => readBody(key, body))
+      const last = page.at(-1)
+      return rows.length > limit && last ? { entries, nextCursor: last.key } : { entries }
     },
-    orders,
-    ...journalEvents(store, damaged),
+    async eventsAfter(id, filter) {
+      const select = (upTo: number, limit: number) => selectEvents(store, { ...filter, after: id, upTo, limit })
+      if (filter.addresses?.size === 0) return []
+      // Mostly there is nothing new, and then nothing has to be waited for.
+      if (settledEventId && (await select(Number.MAX_SAFE_INTEGER, 1)).length === 0) return []
+      const rows = await select((await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER, filter.limit)
+      return readable(rows, (row): JournalEvent => ({ id: row.id, entry: readBody(row.entry_key, row.body) }))
+    },
+    async lastEventId() {
+      const upTo = (await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER
+      const newest = await store.read((db) =>
+        db
+          .selectFrom('events')
+          .select(({ fn }) => fn.max('id').as('id'))
+          .where('id', '<=', upTo)
+          .executeTakeFirst(),
+      )
+      return newest?.id ?? 0
+    },
+    orders: sqlOrders(store, onDamage),
   }
 }
 
-const defaultLimit = 100
-const maxLimit = 500
-
-/** Newest first, and where the next page begins. */
-async function listRows(store: Store, filter: EntryFilter): Promise<{ rows: Pick<EntryRow, 'key' | 'body'>[]; nextCursor?: string }> {
+async function selectEntries(store: Store, filter: EntryFilter, limit: number): Promise<readonly { key: string; body: string }[]> {
   const { chain, network, address, addresses, state, txHash, idempotencyKey, requestId, client, nonce, on, cursor } = filter
-  const limit = Math.min(filter.limit ?? defaultLimit, maxLimit)
-  if (addresses?.size === 0) return { rows: [] }
-  const rows = await store.read((db) => {
+  if (addresses?.size === 0) return []
+  return store.read((db) => {
     let query = db.selectFrom('entries').select(['key', 'body'])
     if (chain !== undefined) query = query.where('chain', '=', chain)
     if (network !== undefined) query = query.where('network', '=', network)
-    if (address !== undefined) query = query.where('address', '=', folded(address))
+    if (address !== undefined) query = query.where('address', '=', address.toLowerCase())
     if (addresses) query = query.where('address', 'in', [...addresses])
     if (state !== undefined) query = query.where('state', '=', state)
-    // The few that are open have an index of their own.
+    // The few open entries have an index of their own.
     if (state !== undefined && !isFinal({ state })) query = query.where('final', '=', 0)
     if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey)
     if (requestId !== undefined) query = query.where('request_id', '=', requestId)
@@ -105,12 +132,18 @@ async function listRows(store: Store, filter: EntryFilter): Promise<{ rows: Pick
     if (txHash !== undefined)
       query = query.where('key', 'in', db.selectFrom('hashes').select('entry_key').where('hash', '=', canonicalHash(txHash)))
     if (cursor !== undefined) query = query.where('key', '<', cursor)
-    return query
-      .orderBy('key', 'desc')
-      .limit(limit + 1)
-      .execute()
+    return query.orderBy('key', 'desc').limit(limit).execute()
   })
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  return rows.length > limit && last ? { rows: page, nextCursor: last.key } : { rows: page }
+}
+
+type EventRange = Parameters<Journal['eventsAfter']>[1] & { after: number; upTo: number }
+
+function selectEvents(store: Store, { after, upTo, addresses, chain, network, limit }: EventRange) {
+  return store.read((db) => {
+    let query = db.selectFrom('events').select(['id', 'entry_key', 'body']).where('id', '>', after).where('id', '<=', upTo)
+    if (addresses) query = query.where('address', 'in', [...addresses])
+    if (chain !== undefined) query = query.where('chain', '=', chain)
+    if (network !== undefined) query = query.where('network', '=', network)
+    return query.orderBy('id').limit(limit).execute()
+  })
 }

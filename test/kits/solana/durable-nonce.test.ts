@@ -63,7 +63,7 @@ describe('durable nonces on Solana', () => {
   const order = (nonce?: number, lamports = 1_000n) =>
     orderOf(site, { plan: transfer(site, site.cluster.faucet.address, lamports), ...(nonce !== undefined && { nonce }) })
   const send = async (nonce?: number, lamports?: bigint) => (await transactions.submit(order(nonce, lamports), soon())).txHash
-  const slotOf = async (txHash: string) => Object((await entryOf(transactions, txHash))?.slot)
+  const slotOf = async (txHash: string) => Object((await entryOf(transactions, txHash))?.sequence)
 
   it('keep a transaction alive long after every blockhash of its time, until it lands', async () => {
     const { cluster } = site

@@ -28,7 +28,7 @@ describe('the life of a transaction on Solana', () => {
     const { txHash } = await transactions.submit(orderOf(site, { plan: transfer(site, site.cluster.faucet.address, lamports) }), soon())
     return txHash
   }
-  const slotOf = async (txHash: string) => Object((await entryOf(transactions, txHash))?.slot)
+  const slotOf = async (txHash: string) => Object((await entryOf(transactions, txHash))?.sequence)
   /** What was sent of the wallet: signatures, each once. */
   const signatures = () => new Set(site.cluster.sent.filter(({ signature }) => signature).map(({ signature }) => signature)).size
   /** The block that it is in, and all upon it. */

@@ -47,7 +47,7 @@ const claim = (lane: NonceQueue, nonce?: number) =>
 const taken = (lane: NonceQueue, nonce?: number): SolanaSequence => {
   const claimed: ClaimedNonces | { conflict: { is: string } } = claim(lane, nonce)
   if ('conflict' in claimed) throw new Error(claimed.conflict.is)
-  return claimed.slots[0] as SolanaSequence
+  return claimed.sequences[0] as SolanaSequence
 }
 const occupy = (lane: NonceQueue, slot: SolanaSequence) =>
   lane.setPending(slot, { key: String(slot.number), txHash: `tx ${slot.number}`, kind: 'trade', rank: 0, fees, costRaw: 5n })
@@ -64,7 +64,7 @@ describe('a lane whose slots stand for themselves', () => {
     for (const slot of first) occupy(lane, slot)
     // The last is final before the others: nothing follows from it for them.
     lane.markFinal(first[2] ?? 0)
-    expect(lane.statusOf({ slot: first[0] ?? 0 })).to.equal('free')
+    expect(lane.statusOf({ sequence: first[0] ?? 0 })).to.equal('free')
     expect(lane.pendingOn(100)?.txHash).to.equal('tx 100')
     expect(taken(lane).number).to.equal(102)
     lane.startSync()(at(500))

@@ -22,7 +22,7 @@ function take(lane: NonceQueue, more: { nonce?: number; count?: number } = {}): 
     mayReplace: false,
     ...more,
   })
-  return 'conflict' in taken ? taken.conflict.is : taken.slots
+  return 'conflict' in taken ? taken.conflict.is : taken.sequences
 }
 
 const occupy = (lane: NonceQueue, nonce: number) =>

@@ -1,12 +1,17 @@
 import { expect } from 'chai'
-import { createRequestLimit } from '../../../core/transactions/leased-queues.ts'
+import type { Recorder } from '../../../core/transactions/journal/journal.ts'
+import { createLeasedQueues } from '../../../core/transactions/leased-queues.ts'
+import type { Leases } from '../../../core/transactions/leases.ts'
+import type { TransactionTarget } from '../../../core/transactions/submit-request.ts'
 
-describe("a wallet's queue", () => {
-  it('has a bound, and room again when a request leaves', () => {
-    const queue = createRequestLimit(8, '0x1')
-    const leave = Array.from({ length: 8 }, () => queue.enter())
-    expect(() => queue.enter()).to.throw('walletQueue')
+describe('requests of one wallet', () => {
+  it('are refused above the limit, and accepted again when one ends', () => {
+    const target = { chain: 'ethereum', network: 'local' } as TransactionTarget
+    const queues = createLeasedQueues({ target, recorder: {} as Recorder, leases: {} as Leases, limit: 8 })
+    const leave = Array.from({ length: 8 }, () => queues.enter('0x1'))
+    expect(() => queues.enter('0x1')).to.throw('walletQueue')
+    expect(() => queues.enter('0x2')).not.to.throw()
     leave[0]?.()
-    expect(() => queue.enter()).not.to.throw()
+    expect(() => queues.enter('0x1')).not.to.throw()
   })
 })

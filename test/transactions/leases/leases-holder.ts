@@ -6,7 +6,7 @@ import { silent } from '../site.ts'
 // Holds a lane until it is killed, and says every few milliseconds what it believes. A line on its input makes it use the lane.
 const [url = '', lane = '', serverId = ''] = process.argv.slice(2)
 const store = await openStore({ dataDir: '', url, serverName: serverId, log: silent })
-const leases = sqlLeases({ store, url, serverId, serverName: serverId, log: silent })
+const leases = sqlLeases({ store, serverId, serverName: serverId, log: silent })
 const use = () =>
   leases
     .use(lane, AbortSignal.timeout(10_000), async ({ fencingToken: fence }) => console.log(`used ${fence}`))

@@ -38,7 +38,6 @@ describe('leases in PostgreSQL', () => {
     const store = await openStore({ dataDir: '', url, serverName: 'test', log: silent })
     const leases = sqlLeases({
       store,
-      url,
       serverId: randomUUID(),
       serverName: 'test',
       log: silent,

@@ -35,7 +35,7 @@ describe('a plan', () => {
   })
 
   it('may send no more than the request is for, with all of its steps together', () => {
-    expect(check([{ to: router, value: '1' }])).to.throw('for 0 at most')
+    expect(check([{ to: router, value: '1' }])).to.throw('allows 0 at most')
     expect(
       check(
         [

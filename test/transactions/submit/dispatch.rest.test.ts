@@ -25,7 +25,7 @@ describe('sending what was signed', function () {
       if (!entry || !attempt) throw new Error('It was not kept.')
       if (takes) site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? { error: 'already known' } : 'pass')
       const closing = new AbortController().signal
-      const dispatch = createBroadcast({ site: site.network, recorder, ended: () => {}, closing, log: silent, nowMs: Date.now })
+      const dispatch = createBroadcast({ target: site.network, recorder, onFinal: () => {}, closing, log: silent, nowMs: Date.now })
       await dispatch(entry, attempt, guard)
       await site.heal()
       expect(await recorder.read(entry.key)).to.include({ reason: replaced.reason, state: takes ? 'BROADCAST' : 'SIGNED' })

@@ -25,8 +25,7 @@ describe('several servers that place the orders of one wallet', () => {
   /** With a rail of its own, as a process has it. */
   async function start(): Promise<(order: ReturnType<typeof placing>) => Promise<string>> {
     const store = await place().open()
-    const { url = '' } = place().options
-    const leases = sqlLeases({ store, url, serverId: randomUUID(), serverName: 'test', log: silent })
+    const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
     const { rail } = actionRail({ url: venue.exchange.url, livesMs: 20_000, marginMs: 1_000, pollMs: 20 })
     const site: TransactionTarget = { ...venue.site, impl: { ...venue.site.impl, rail } }
     const server = createTransactions({

@@ -25,8 +25,7 @@ describe('signed actions that a server left', () => {
 
     /** A server: in PostgreSQL others may run beside it. */
     async function start(store: Store, faults: Faults = {}): Promise<Transactions> {
-      const { url } = place().options
-      const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent, ...(url !== undefined && { url }) })
+      const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
       const journal = faultyJournal(sqlJournal(store), faults)
       const server = createTransactions({ journal, leases, targets: [venue.site], sign: signTyped, walletQueue: 256, log: silent })
       running.push(server)

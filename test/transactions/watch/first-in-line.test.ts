@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Sighting } from '../../../core/contracts/index.ts'
-import { firstInLine, missedBlocks, type NextInLine } from '../../../core/transactions/lifecycle.ts'
+import { updateNextInLine, missedBlocks, type NextInLine } from '../../../core/transactions/lifecycle.ts'
 import { attempt, newEntry } from '../journal/entries.ts'
 
 const once = newEntry({ attempts: [attempt('0xa')] })
@@ -12,7 +12,7 @@ const unseen = (id: string): Sighting => ({ id, is: 'unseen', underpriced: false
 function blocks(looks: readonly (readonly [number, readonly Sighting[]])[], entry = once): number {
   const head = BigInt(looks.at(-1)?.[0] ?? 0)
   const since = looks.reduce<NextInLine>(
-    (before, [number, seen]) => firstInLine(before, [entry], new Map(seen.map((each) => [each.id, each])), BigInt(number)),
+    (before, [number, seen]) => updateNextInLine(before, [entry], new Map(seen.map((each) => [each.id, each])), BigInt(number)),
     new Map(),
   )
   return missedBlocks(entry, since, head)
@@ -62,13 +62,13 @@ describe('the blocks that leave a transaction out', () => {
   })
 
   it('are counted anew for every attempt, also where only an older one is at a node', () => {
-    const one = firstInLine(new Map(), [once], new Map([['0xa', pending('0xa')]]), 7n)
+    const one = updateNextInLine(new Map(), [once], new Map([['0xa', pending('0xa')]]), 7n)
     const seen = new Map([
       ['0xa', pending('0xa')],
       ['0xb', unseen('0xb')],
     ])
-    const two = firstInLine(one, [twice], seen, 9n)
+    const two = updateNextInLine(one, [twice], seen, 9n)
     expect(missedBlocks(twice, two, 9n)).to.equal(0)
-    expect(missedBlocks(twice, firstInLine(two, [twice], seen, 12n), 12n)).to.equal(3)
+    expect(missedBlocks(twice, updateNextInLine(two, [twice], seen, 12n), 12n)).to.equal(3)
   })
 })

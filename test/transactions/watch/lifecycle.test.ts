@@ -24,7 +24,7 @@ function attempt(more: Partial<Attempt> = {}): Attempt {
   return { id, raw: new Uint8Array(), fees: null, signedAt: 0, sentAt: 0, sends: 1, ...more }
 }
 
-const signed = newEntry({ version: 2, slot: 5, nonce: 5, state: 'SIGNED', attempts: [attempt()] })
+const signed = newEntry({ version: 2, sequence: 5, nonce: 5, state: 'SIGNED', attempts: [attempt()] })
 const broadcast: Entry = { ...signed, state: 'BROADCAST', seen: 'pays' }
 const mined: Entry = { ...broadcast, state: 'MINED', landed: { id, ok: true, blockNumber: 7, receipt } }
 const replaced: Entry = { ...broadcast, replacedBy: '0xbb' }

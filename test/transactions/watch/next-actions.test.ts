@@ -17,7 +17,7 @@ const open = newEntry({
   version: 3,
   createdAt: 0,
   updatedAt: 0,
-  slot: 5,
+  sequence: 5,
   nonce: 5,
   state: 'BROADCAST',
   seen: 'pays',

@@ -20,7 +20,7 @@ describe('what took the place of a transaction', () => {
   afterEach(() => store.close())
 
   async function kept(over: Partial<Entry>, end: Partial<Entry> = {}): Promise<Entry> {
-    const queued = newEntry({ slot: 7, nonce: 7, ...over })
+    const queued = newEntry({ sequence: 7, nonce: 7, ...over })
     await recorder.open([queued], guard)
     const [written] = (await recorder.write([{ before: queued, after: { ...signed(queued), ...end } }], guard)) ?? []
     if (!written) throw new Error('It was not kept.')
@@ -44,14 +44,14 @@ describe('what took the place of a transaction', () => {
   })
 
   it('is nobody of ours where other software took it, or where ours is not final or on another nonce', async () => {
-    const [open, elsewhere, first] = [await kept({ rank: 1 }), await kept({ slot: 8, nonce: 8 }), await kept({})]
+    const [open, elsewhere, first] = [await kept({ rank: 1 }), await kept({ sequence: 8, nonce: 8 }), await kept({})]
     await final(elsewhere)
     for (const by of ['0xforeign', idOf(open), idOf(elsewhere)]) expect(await rivalOf(first, by)).to.equal(undefined)
   })
 
   it('is what reverted in a block, and nothing that an exchange refused beside the chain', async () => {
     for (const signer of [undefined, '0xagent']) {
-      const over = { slot: signer ?? 9, ...(signer && { signer }) }
+      const over = { sequence: signer ?? 9, ...(signer && { signer }) }
       const heir = await kept({ rank: 1, kind: 'cancel', ...over })
       const first = await kept(over, { replacedBy: idOf(heir) })
       const refusal: Sighting = { id: idOf(heir), is: 'landed', ok: false, blockNumber: 1, depth: 3, receipt: null }

@@ -18,8 +18,8 @@ describe('what the server does by itself', function () {
       takeIfFree: async () => guard,
       stop: async () => {},
     }
-    const lanes = createLeasedQueues({ site: site.network, recorder, leases, limit: 256 })
-    await lanes.use(addressOf(0), soon(), async () => {})
+    const queues = createLeasedQueues({ target: site.network, recorder, leases, limit: 256 })
+    await queues.use(addressOf(0), soon(), async () => {})
     let nowMs = 0
     const triedAt: number[] = []
     const submit = async () => {
@@ -27,12 +27,12 @@ describe('what the server does by itself', function () {
       throw new Error('The store is away.')
     }
     const upkeep = createUpkeep({
-      site: site.network,
-      lanes,
+      target: site.network,
+      queues,
       recorder,
       submit,
       raise: submit,
-      goOn: (work) => work,
+      inBackground: (work) => work,
       closing: new AbortController().signal,
       log: silent,
       nowMs: () => nowMs,

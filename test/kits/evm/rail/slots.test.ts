@@ -117,7 +117,7 @@ function startWorld() {
   }
   function sign(claimed: ReturnType<typeof lane.claim>): void {
     if ('conflict' in claimed) return
-    for (const slot of claimed.slots) {
+    for (const slot of claimed.sequences) {
       const nonce = Number(slot)
       expect(ever.has(nonce), `nonce ${nonce} was given twice`).to.equal(false)
       expect(nonce >= final || minedBy.get(nonce) === 'theirs', `nonce ${nonce} is final`).to.equal(true)

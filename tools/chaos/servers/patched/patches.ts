@@ -16,14 +16,14 @@ const steps: readonly Step[] = [
   {
     name: 'claim of a key',
     file: 'core/transactions/idempotency.ts',
-    find: 'claimed = await kept.claim(key, { fingerprint: fingerprintOf(request), requestId })',
+    find: 'claimed = await table.claim(key, { fingerprint: fingerprintOf(request), requestId })',
   },
   {
     name: 'release of a key',
     file: 'core/transactions/idempotency.ts',
-    find: 'const stands = await kept.release(claim).catch(() => owe(claim))',
+    find: 'const stored = await table.release(claim).catch(() => releaseLater(claim))',
   },
-  { name: 'journal QUEUED', file: 'core/transactions/journal/journal.ts', find: 'await journal.open(entries, guard, claim, orders)' },
+  { name: 'journal QUEUED', file: 'core/transactions/journal/journal.ts', find: 'await journal.open(entries, lease, claim, orders)' },
   {
     name: 'sign',
     file: 'core/transactions/attempts.ts',
@@ -32,7 +32,7 @@ const steps: readonly Step[] = [
   {
     name: 'send',
     file: 'core/transactions/attempts.ts',
-    find: 'const reception = await withDeadline(closing, sendTimeoutMs, (signal) => site.impl.rail.send({ id, raw }, { signal }))',
+    find: 'const result = await withDeadline(closing, sendTimeoutMs, (signal) => target.impl.rail.send({ id, raw }, { signal }))',
   },
   { name: 'answer', file: 'core/http/routes.ts', find: 'response.writeHead(response.statusCode, headers).end(body)' },
 ]
@@ -40,7 +40,7 @@ const steps: readonly Step[] = [
 /** Every later version goes by here: the points are named after what it makes of the first entry. */
 const writes = {
   file: 'core/transactions/journal/journal.ts',
-  find: 'if (!(await journal.write(later, guard, answer))) return undefined',
+  find: 'if (!(await journal.write(entries, lease, answer))) return undefined',
   states: ['SIGNED', 'BROADCAST', 'MINED', 'CONFIRMED'],
 }
 
@@ -74,23 +74,23 @@ export const patches: Readonly<Record<string, readonly Patch[]>> = {
     {
       file: writes.file,
       find: writes.find,
-      put: `${reached('`before journal ${later[0]?.state}`')} ${writes.find}; ${reached('`after journal ${later[0]?.state}`')}`,
+      put: `${reached('`before journal ${entries[0]?.state}`')} ${writes.find}; ${reached('`after journal ${entries[0]?.state}`')}`,
     },
   ],
 
   'journal after broadcast': [
     {
       file: 'core/transactions/submit.ts',
-      find: 'const submitted = submittedOf(signed, prepared)',
-      put: `const submitted = submittedOf(signed, prepared)
+      find: 'const result = submitResultOf(signed, prepared)',
+      put: `const result = submitResultOf(signed, prepared)
       for (const { attempts: [attempt] } of signed) await rail.send(attempt, { signal })
       ${reached("'between broadcast and journal'")}`,
     },
   ],
 
   'fence off': [
-    { file: 'core/transactions/journal/postgres.ts', find: 'and fence = ${fence} for share', put: 'for share' },
-    { file: 'core/transactions/journal/embedded.ts', find: 'return found?.fence === fence', put: 'return true' },
+    { file: 'core/transactions/journal/postgres.ts', find: 'and fence = ${fencingToken} for share', put: 'for share' },
+    { file: 'core/transactions/journal/embedded.ts', find: 'return found?.fence === fencingToken', put: 'return true' },
   ],
 
   ...hyperliquidPatches,

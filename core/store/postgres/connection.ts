@@ -1,41 +1,45 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
-import { Pool, TypeOverrides, type PoolClient, type QueryResult } from 'pg'
-import type { StoreLog } from '../open-store.ts'
+import { Pool, TypeOverrides } from 'pg'
+import type { PoolClient, QueryResult } from 'pg'
+import type { StoreLog } from '../store.ts'
 import { breaksConnection, ConnectionFault, isOfConnection, NotConnected, RolledBack } from './faults.ts'
 
-/** How long each may take until it is a definite error. Together they are less than a caller waits. */
+/** How long each may take before it is a definite error. Together they are shorter than a request's timeout. */
 const connectMs = 3_000
 const statementMs = 3_000
-/** For a database or a network that says nothing at all, a little longer than the database's own limits. */
+/** For a database or network that does not respond at all: a little longer than the database's own limits. */
 const answerMs = 4_000
-/** What a server that was stopped within a transaction has locked is free again after this. */
+/** The database releases the locks of a server that was stopped within a transaction after this time. */
 const idleInTransactionMs = 3_000
-
 const migrationMs = 60_000
 
+/** Named statements per connection. Each costs memory in the database, and lists come in many lengths. */
+const maxNamedStatements = 200
+
+/** PostgreSQL's type id of bigint: pg_type.dat. */
 const int8 = 20
 
-/** Numbers of 64 bits are ours: versions, nonces, milliseconds. */
+/** The 64-bit numbers in our tables are versions, nonces and milliseconds. */
 function exactNumber(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is more than a number holds exactly`)
   return value
 }
 
-/** Those of others stay as they are. */
+/** For our connections only: pg's global parsers stay as they are. */
 const ownTypes = new TypeOverrides()
 ownTypes.setTypeParser(int8, exactNumber)
 
-interface PoolOptions {
+export interface PoolOptions {
   url: string
   /** For people who look at the database's connections. */
   serverName: string
   log: StoreLog
-  /** Migrations wait for one another. */
+  /** For migrations, which wait for one another. */
   isPatient?: boolean
 }
 
-/** Connections that give up in time, and that are not used again once that is in doubt. */
+/** Connections with timeouts. A connection whose state is in doubt is not used again. */
 export function postgresPool({ url, serverName, log, isPatient = false }: PoolOptions): PostgresPool {
   const pool = new Pool({
     connectionString: url,
@@ -50,7 +54,7 @@ export function postgresPool({ url, serverName, log, isPatient = false }: PoolOp
     idle_in_transaction_session_timeout: isPatient ? migrationMs : idleInTransactionMs,
   })
   pool.on('error', () => log.warn({}, 'an idle connection to the store was lost; the next one is made when it is needed'))
-  // One that breaks between two statements of a transaction says so by the next.
+  // A connection that breaks between two statements of a transaction reports it at the next one.
   pool.on('connect', (client) => void client.on('error', () => {}))
   const nameOf = createStatementNames()
   return {
@@ -67,7 +71,7 @@ export function postgresPool({ url, serverName, log, isPatient = false }: PoolOp
 
 function pooled(nameOf: (text: string) => string | undefined, client: PoolClient): PostgresPoolClient {
   let isBroken = false
-  async function answered(text: string, values: readonly unknown[]): Promise<QueryResult> {
+  async function run(text: string, values: readonly unknown[]): Promise<QueryResult> {
     const name = values.length > 0 ? nameOf(text) : undefined
     const result = await client.query({ text, values: [...values], ...(name !== undefined && { name }) })
     if (text === 'commit' && result.command === 'ROLLBACK') throw new RolledBack('a statement of the transaction had failed')
@@ -78,7 +82,7 @@ function pooled(nameOf: (text: string) => string | undefined, client: PoolClient
   function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>
   function query(text: unknown, values: readonly unknown[] = []): unknown {
     if (typeof text !== 'string') throw new TypeError('Rows are not streamed.')
-    return answered(text, values).catch((error: unknown) => {
+    return run(text, values).catch((error: unknown) => {
       isBroken ||= breaksConnection(error)
       throw asFault(error)
     })
@@ -88,15 +92,12 @@ function pooled(nameOf: (text: string) => string | undefined, client: PoolClient
 
 const asFault = (error: unknown) => (isOfConnection(error) ? new ConnectionFault(error) : error)
 
-/** What a connection keeps planned takes memory there; lists come in many lengths. */
-const mostNamed = 200
-
-/** A name for each of the first statements, by which the database keeps its plan: reading and planning one takes longer than doing it. */
+/** Names for the first statements. The database caches the plan of a named statement: planning one takes longer than running it. */
 function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>()
   return (text) => {
-    const known = names.get(text)
-    if (known !== undefined || names.size >= mostNamed) return known
+    const cached = names.get(text)
+    if (cached !== undefined || names.size >= maxNamedStatements) return cached
     const name = `sluice-${names.size}`
     names.set(text, name)
     return name
