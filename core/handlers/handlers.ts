@@ -26,7 +26,7 @@ import { perpBalance, perpFunding, perpMargin, perpMove, perpPosition } from './
 import { perpEstimateGas, perpMarketPrices, perpMarketStatus, perpPairs } from './perp/markets.ts'
 import { perpClose, perpOpen, perpPrice } from './perp/trade.ts'
 import { networkPoll } from './poll.ts'
-import { connectorConfig, serviceHandlers } from './service.ts'
+import { serviceHandlers } from './service.ts'
 
 type Prefixed<Prefix extends string, V> = { [K in keyof V & string as `${Prefix}${K}`]: V[K] }
 
@@ -108,7 +108,6 @@ export const handlers: Handlers = {
   EVMSpeedUp: evmSpeedUp,
   EVMApprove: evmApprove,
   AltchainCreateToken: altchainCreateToken,
-  ConnectorConfig: connectorConfig,
   AMMPrice: ammPrice,
   AMMTrade: ammTrade,
   AMMEstimateGas: ammEstimateGas,

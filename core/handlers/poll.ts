@@ -22,7 +22,7 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
   // A caller that may not use the wallet learns of this hash only.
   const attempts = own ? own.attempts.map(({ id }) => id) : [txHash]
   const isExchangeAction = entry?.signer !== undefined
-  const location = isExchangeAction ? locateAction(txHash, own) : await locateTransaction({ txHash, attempts, entry }, impl, { signal })
+  const location = isExchangeAction ? locateAction(txHash, own) : await locateTransaction(txHash, attempts, entry, impl, { signal })
   const { head, txBlock, receipt, found } = location
   // A new block may come between the query of the head and that of the transaction.
   const currentBlock = head === undefined ? -1 : Math.max(head, txBlock)
@@ -87,18 +87,18 @@ interface TransactionLocation {
   found: Transaction | undefined
 }
 
-interface LocationQuery {
-  txHash: string
-  /** Oldest first. At most one of them is ever mined. */
-  attempts: readonly string[]
-  entry: Entry | undefined
-}
-
 /**
  * A node may be behind the journal, and may have an attempt in a block that the journal has not read yet: the one that has a block is right. If no
  * node answers, the journal is right about what is final.
+ * @param attempts oldest first; at most one of them is ever mined
  */
-async function locateTransaction({ txHash, attempts, entry }: LocationQuery, impl: Chain, at: At): Promise<TransactionLocation> {
+async function locateTransaction(
+  txHash: string,
+  attempts: readonly string[],
+  entry: Entry | undefined,
+  impl: Chain,
+  at: At,
+): Promise<TransactionLocation> {
   const landed = attempts.some((each) => isSameHash(each, entry?.landed?.id)) ? entry?.landed : undefined
   const journaled = { txHash: landed?.id ?? txHash, txBlock: landed?.blockNumber ?? -1, receipt: landed?.receipt ?? null }
 

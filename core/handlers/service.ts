@@ -1,24 +1,65 @@
 import type { JournaledTransaction } from '../api/index.ts'
+import type { NetworkNames } from '../contracts/index.ts'
 import { txHashOf, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, visibleWallets } from './caller.ts'
-import type { Handler, Handlers } from './context.ts'
+import type { Handlers } from './context.ts'
 import { badCursor, readLimit } from './pages.ts'
+
+export const serviceHandlers = {
+  Status: async () => ({ status: 'ok' }),
+
+  Connectors: async (_request, { services: { registry } }) =>
+    Object.fromEntries(registry.connectors.map(({ name, available_networks }) => [name, copyNetworks(available_networks)])),
+
+  Plugins: async (_request, { services: { registry } }) =>
+    registry.plugins.map(({ name, kind, version, trading_type, available_networks, state, reason, starting }) => ({
+      name,
+      kind,
+      version,
+      trading_type: [...trading_type],
+      available_networks: copyNetworks(available_networks),
+      state,
+      ...(reason !== undefined && { reason }),
+      ...(starting && starting().length > 0 && { starting: starting() }),
+    })),
+
+  ConnectorConfig: async ({ connector }, { services: { registry } }) => {
+    const { name, trading_type, available_networks, maskedConfig } = registry.connector(connector)
+    return { ...maskedConfig, name, trading_type, available_networks }
+  },
+
+  HealthLive: async () => ({ status: 'ok' }),
+
+  HealthReady: async (_request, { services }) => {
+    const failing = [...(await services.failing())]
+    return failing.length === 0 ? { status: 'ok' } : { status: 'failing', failing }
+  },
+
+  /** The addresses that the caller may use and that the server has keys of. */
+  Wallet: async (_request, { services, caller }) =>
+    services.wallets
+      .all()
+      .filter(({ address }) => mayUseWallet(caller, address))
+      .map(({ chain, address, label }) => ({ chain, address, ...(label !== undefined && { label }) })),
+
+  /** Reads the journal only, so it works also for networks that are down and for plugins that are gone. */
+  Transactions: async (request, { services, caller }) => {
+    if (request.cursor !== undefined && !cursorPattern.test(request.cursor)) throw badCursor()
+    const limit = readLimit(request.limit, services.settings)
+    const addresses = visibleWallets(caller)
+    const { entries, nextCursor } = await services.transactions.list({ ...request, limit, ...(addresses && { addresses }) })
+    return {
+      transactions: entries.map((entry) => showTransaction(entry, services.transactions.status)),
+      ...(nextCursor !== undefined && { nextCursor }),
+    }
+  },
+} satisfies Partial<Handlers>
+
+const copyNetworks = (available: readonly NetworkNames[]) => available.map(({ chain, networks }) => ({ chain, networks: [...networks] }))
 
 /** The key of a journal entry, which is what a cursor is. */
 const cursorPattern = /^[0-9a-z]+(-[0-9a-z]+)+$/
-
-/** Reads the journal only, so it works also for networks that are down and for plugins that are gone. */
-const transactions: Handler<'Transactions'> = async (request, { services, caller }) => {
-  if (request.cursor !== undefined && !cursorPattern.test(request.cursor)) throw badCursor()
-  const limit = readLimit(request.limit, services.settings)
-  const addresses = visibleWallets(caller)
-  const { entries, nextCursor } = await services.transactions.list({ ...request, limit, ...(addresses && { addresses }) })
-  return {
-    transactions: entries.map((entry) => showTransaction(entry, services.transactions.status)),
-    ...(nextCursor !== undefined && { nextCursor }),
-  }
-}
 
 /** A journaled transaction as callers see it. */
 export function showTransaction(entry: Entry, status: Transactions['status']): JournaledTransaction {
@@ -46,54 +87,3 @@ export function showTransaction(entry: Entry, status: Transactions['status']): J
     ...(deadline !== undefined && { deadline }),
   }
 }
-
-export const connectorConfig: Handler<'ConnectorConfig'> = async ({ connector }, { services: { registry } }) => {
-  const { name, trading_type, available_networks, maskedConfig } = registry.connector(connector)
-  return { ...maskedConfig, name, trading_type, available_networks }
-}
-
-const status: Handler<'Status'> = async () => ({ status: 'ok' })
-
-const connectors: Handler<'Connectors'> = async (_request, { services: { registry } }) =>
-  Object.fromEntries(
-    registry.connectors.map(({ name, available_networks }) => [
-      name,
-      available_networks.map(({ chain, networks }) => ({ chain, networks: [...networks] })),
-    ]),
-  )
-
-const plugins: Handler<'Plugins'> = async (_request, { services: { registry } }) =>
-  registry.plugins.map(({ name, kind, version, trading_type, available_networks, state, reason, starting }) => ({
-    name,
-    kind,
-    version,
-    trading_type: [...trading_type],
-    available_networks: available_networks.map(({ chain, networks }) => ({ chain, networks: [...networks] })),
-    state,
-    ...(reason !== undefined && { reason }),
-    ...(starting && starting().length > 0 && { starting: starting() }),
-  }))
-
-const healthLive: Handler<'HealthLive'> = async () => ({ status: 'ok' })
-
-const healthReady: Handler<'HealthReady'> = async (_request, { services }) => {
-  const failing = [...(await services.failing())]
-  return failing.length === 0 ? { status: 'ok' } : { status: 'failing', failing }
-}
-
-/** The addresses that the caller may use and that the server has keys of. */
-const wallet: Handler<'Wallet'> = async (_request, { services, caller }) =>
-  services.wallets
-    .all()
-    .filter(({ address }) => mayUseWallet(caller, address))
-    .map(({ chain, address, label }) => ({ chain, address, ...(label !== undefined && { label }) }))
-
-export const serviceHandlers = {
-  Status: status,
-  Connectors: connectors,
-  Plugins: plugins,
-  HealthLive: healthLive,
-  HealthReady: healthReady,
-  Wallet: wallet,
-  Transactions: transactions,
-} satisfies Partial<Handlers>

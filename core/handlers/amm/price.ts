@@ -3,7 +3,7 @@ import type { AMM, At, GasTerms, Plan, Quote, QuoteChoice, Swap, Token } from '.
 import { formatRatio, fromRaw, priceOf } from '../../decimal.ts'
 import { badFields, SluiceError } from '../../errors.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
-import { after, lazySignal, type Handler, type Services } from '../context.ts'
+import { after, lazySignal, type ConnectorContext, type Handler } from '../context.ts'
 import type { NetworkEntry, VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules } from '../slippage.ts'
 import { readPositiveRaw } from '../tokens.ts'
@@ -132,16 +132,10 @@ export interface SourcedQuote {
   readonly source: 'memory' | 'rpc'
 }
 
-interface QuoteContext {
-  readonly network: NetworkEntry
-  readonly venue: VenueEntry
-  readonly services: Pick<Services, 'quotes'>
-}
-
 /** Quotes from memory if the exchange and its chain can be followed, else asks the chain. */
 export function quoteSwap(
   swapRequest: SwapRequest,
-  { network, venue, services: { quotes } }: QuoteContext,
+  { network, venue, services: { quotes } }: ConnectorContext,
   at: At,
 ): SourcedQuote | Promise<SourcedQuote> {
   const { version } = swapRequest

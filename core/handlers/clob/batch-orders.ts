@@ -185,9 +185,7 @@ async function explainRefusedCancels(
   if (refused.length === 0) return explained
   const orders = walletOrders(type, wallet.address, context)
   // Also after a defect of the connector: that something was sent matters more than the order's end state.
-  const found = await orders
-    .onExchange({ names: refused.map(({ action }) => action.order) }, { signal: context.signal })
-    .catch((error: unknown) => ({ error }))
+  const found = await orders.onExchange({ names: refused.map(({ action }) => action.order) }).catch((error: unknown) => ({ error }))
   for (const { entry, action, index, refusal } of refused) {
     const { name, journaled } = entry
     if ('error' in found) {

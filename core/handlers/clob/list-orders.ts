@@ -1,4 +1,4 @@
-import type { At, BookMarket, BookOrder } from '../../contracts/index.ts'
+import type { BookMarket, BookOrder } from '../../contracts/index.ts'
 import { normalize } from '../../decimal.ts'
 import type { JournaledOrder } from '../../transactions/book-orders.ts'
 import { canonicalHash, isFinal } from '../../transactions/entry.ts'
@@ -23,21 +23,20 @@ const pagesPerSearch = 10
 /** A wallet's orders: those that this server placed, and the others that the exchange knows. */
 export const clobListOrders: BookHandlerFor<'Orders'> = (type) => async (request, context) => {
   const { network, venue, services, signal } = context
-  const at = { signal }
   bookOf(type, venue)
   const owner = readAddress(network, request.address)
   const limit = readLimit(request.limit, services.settings)
   const since = readOrdersCursor(request.cursor)
-  const market = request.market === undefined ? undefined : (await marketsOf(type, venue, at)).find(request.market)
+  const market = request.market === undefined ? undefined : (await marketsOf(type, venue, { signal })).find(request.market)
   const hasState = ({ state }: ShownOrder) => request.state === undefined || state === request.state
   const wallet = walletOrders(type, owner, context)
   if (request.orderId !== undefined || request.clientOrderId !== undefined) {
-    const found = await findOrder(wallet, pickName(request), market, at)
+    const found = await findOrder(wallet, pickName(request), market)
     if (!found) throw unknownOrder(type, request, owner)
     return { orders: [found.shown].filter(hasState) }
   }
 
-  const merged = await mergeOrders(wallet, market, since, limit, at)
+  const merged = await mergeOrders(wallet, market, since, limit)
   const orders: ShownOrder[] = []
   for (let searched = 0; searched < limit * pagesPerSearch && orders.length < limit; searched++) {
     const next = await merged.next()
@@ -84,10 +83,9 @@ export async function mergeOrders(
   market: BookMarket | undefined,
   since: OrdersPosition,
   pageSize: number,
-  at: At,
 ): Promise<MergedOrders> {
   const ofMarket = market && { market: marketName(market) }
-  const [exchange, isCancelling] = await Promise.all([queryExchange(orders, market, at), orders.cancelling()])
+  const [exchange, isCancelling] = await Promise.all([queryExchange(orders, market), orders.cancelling()])
   const { openJournaled } = exchange
   const ownIds = new Set(openJournaled.flatMap((each) => exchange.find(each)?.orderId ?? orders.nameOf(each).orderId ?? []))
   const foreign = exchange.listed.filter(({ createdAt }) => createdAt <= (since.createdAt ?? Infinity))
@@ -155,10 +153,10 @@ interface ExchangeOrders {
 }
 
 /** All orders that an exchange lists, and by name those of the journal that it does not list. */
-async function queryExchange(orders: WalletOrders, market: BookMarket | undefined, at: At): Promise<ExchangeOrders> {
+async function queryExchange(orders: WalletOrders, market: BookMarket | undefined): Promise<ExchangeOrders> {
   const ofMarket = market && { market }
   // The exchange is read before the journal: an order that the exchange has is in the journal by then.
-  const listed = await orders.onExchange({ ...ofMarket }, at)
+  const listed = await orders.onExchange({ ...ofMarket })
   const openJournaled = await openJournaledOrders(orders, market, (found) => {
     const own = new Set(found.flatMap((each) => idsOf(orders.nameOf(each))))
     return listed.every((each) => keysOf(each).some((key) => own.has(key)))
@@ -179,7 +177,7 @@ async function queryExchange(orders: WalletOrders, market: BookMarket | undefine
 
   const unlisted = openJournaled.filter((each) => !find(each) && mayBeOnExchange(each) && !orders.hasEnded(each))
   const names = unlisted.slice(0, maxNames).map(orders.nameOf)
-  if (names.length > 0) for (const each of await orders.onExchange({ ...ofMarket, names }, at)) add(each)
+  if (names.length > 0) for (const each of await orders.onExchange({ ...ofMarket, names })) add(each)
   return { listed: listed.toSorted((a, b) => b.createdAt - a.createdAt || (a.orderId < b.orderId ? 1 : -1)), openJournaled, find }
 }
 

@@ -48,11 +48,10 @@ export async function findRepeatedOrder(type: BookSet, owner: string, clientOrde
 /** Cancels an order. If it has ended already, or ends before it can be cancelled, the response is its end state. */
 export const clobCancelOrder: BookHandlerFor<'OrdersDelete'> = (type) => async (request, context) => {
   const { venue, signal } = context
-  const at = { signal }
   const wallet = readWallet(request, context)
   const name = readName(request)
-  const market = (await marketsOf(type, venue, at)).find(request.market)
-  const find = () => findOrder(walletOrders(type, wallet.address, context), name, market, at)
+  const market = (await marketsOf(type, venue, { signal })).find(request.market)
+  const find = () => findOrder(walletOrders(type, wallet.address, context), name, market)
   let found = await find()
   if (found && isPending(found)) {
     const cancelled = await cancelPlacement(found, wallet, context)

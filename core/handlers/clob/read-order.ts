@@ -1,4 +1,4 @@
-import type { BookSet } from '../../api/index.ts'
+import type { BookSet, CLOBPerpOrdersPostRequest } from '../../api/index.ts'
 import type { Book, BookMarket, NewOrder, TimeInForce } from '../../contracts/index.ts'
 import { isLess, isZero, max, multiply, normalize, toFraction } from '../../decimal.ts'
 import { badFields, SluiceError, type FieldProblem } from '../../errors.ts'
@@ -7,19 +7,11 @@ import { effectiveSlippage, type Slippage } from '../slippage.ts'
 import { describeGrid, isInLots, isOnGrid, minAmount, nearestAmounts, nearestPrices, roundPrice } from './grids.ts'
 import { marketName, readBook } from './markets.ts'
 
-/** The fields of an order in a request. */
-export interface OrderFields {
-  side: 'BUY' | 'SELL' | 'LONG' | 'SHORT'
-  orderType: 'LIMIT' | 'LIMIT_MAKER' | 'MARKET'
-  price?: string
-  amount: string
-  clientOrderId?: string
-  timeInForce?: 'GTC' | 'IOC' | 'FOK'
-  limitPrice?: string
-  allowedSlippage?: string
-  leverage?: string
-  reduceOnly?: boolean
-}
+/** The fields of an order in a request: perpetuals have all of them. */
+export type OrderFields = Pick<
+  CLOBPerpOrdersPostRequest,
+  'side' | 'orderType' | 'price' | 'amount' | 'clientOrderId' | 'timeInForce' | 'limitPrice' | 'allowedSlippage' | 'leverage' | 'reduceOnly'
+>
 
 /** LONG and SHORT of a perpetual are BUY and SELL. */
 const sideOf = ({ side }: Pick<OrderFields, 'side'>): 'BUY' | 'SELL' => (side === 'BUY' || side === 'LONG' ? 'BUY' : 'SELL')

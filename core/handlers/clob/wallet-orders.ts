@@ -1,5 +1,5 @@
 import type { BookSet } from '../../api/index.ts'
-import type { At, BookMarket, BookOrder, OrderName } from '../../contracts/index.ts'
+import type { BookMarket, BookOrder, OrderName } from '../../contracts/index.ts'
 import { badFields, SluiceError } from '../../errors.ts'
 import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders.ts'
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
@@ -85,7 +85,7 @@ export function walletOrders(type: BookSet, owner: string, { network: { chain, n
     isPlacedHere: async ({ txHash }: BookOrder): Promise<boolean> =>
       txHash !== undefined && (await transactions.find(chain, network, txHash)) !== undefined,
     /** Asks the exchange. */
-    onExchange: (query: { market?: BookMarket; names?: readonly OrderName[] }, at: At) => book.orders(owner, query, at),
+    onExchange: (query: { market?: BookMarket; names?: readonly OrderName[] }) => book.orders(owner, query, { signal }),
     /** The ids of an order, as far as the journal has them. */
     nameOf(order: JournaledOrder): OrderName & { clientOrderId: string } {
       const orderId = order.report?.orderId ?? outcomeOf(order)?.orderId
@@ -137,32 +137,22 @@ export interface FoundOrder {
 }
 
 /** A wallet's order by its name, in a market if one is given. Undefined if neither the journal nor the exchange has it. */
-export async function findOrder(
-  orders: WalletOrders,
-  name: OrderName,
-  market: BookMarket | undefined,
-  at: At,
-): Promise<FoundOrder | undefined> {
+export async function findOrder(orders: WalletOrders, name: OrderName, market?: BookMarket): Promise<FoundOrder | undefined> {
   const [journaled] = await orders.journaled({ ...name, ...(market && { market: marketName(market) }), limit: 1 })
-  const found = journaled ? await fromJournal(orders, journaled, market, at) : await fromExchange(orders, name, market, at)
+  const found = journaled ? await fromJournal(orders, journaled, market) : await fromExchange(orders, name, market)
   return found && isNamed(found.shown, name) ? found : undefined
 }
 
-async function fromJournal(orders: WalletOrders, journaled: JournaledOrder, market: BookMarket | undefined, at: At): Promise<FoundOrder> {
+async function fromJournal(orders: WalletOrders, journaled: JournaledOrder, market: BookMarket | undefined): Promise<FoundOrder> {
   const name = orders.nameOf(journaled)
-  const exchange = mayBeOnExchange(journaled) && !orders.hasEnded(journaled) ? await queryOrder(orders, name, market, at) : undefined
+  const exchange = mayBeOnExchange(journaled) && !orders.hasEnded(journaled) ? await queryOrder(orders, name, market) : undefined
   const isCancelling = await orders.cancelling()
   const fullName = { ...name, ...(exchange && { orderId: exchange.orderId }) }
   return { journaled, shown: await orders.show(journaled, exchange, isCancelling(fullName)) }
 }
 
-async function fromExchange(
-  orders: WalletOrders,
-  name: OrderName,
-  market: BookMarket | undefined,
-  at: At,
-): Promise<FoundOrder | undefined> {
-  const exchange = await queryOrder(orders, name, market, at)
+async function fromExchange(orders: WalletOrders, name: OrderName, market: BookMarket | undefined): Promise<FoundOrder | undefined> {
+  const exchange = await queryOrder(orders, name, market)
   if (!exchange) return undefined
   const isCancelling = await orders.cancelling()
   const journaled = await journaledAs(orders, exchange)
@@ -174,8 +164,8 @@ async function fromExchange(
 /** An exchange has no order before its transaction is mined. It may have one whose signed action nobody knows the result of. */
 export const mayBeOnExchange = ({ entry }: JournaledOrder) => entry.landed !== undefined || (entry.signer !== undefined && !isFinal(entry))
 
-async function queryOrder(orders: WalletOrders, name: OrderName, market: BookMarket | undefined, at: At): Promise<BookOrder | undefined> {
-  const found = await orders.onExchange({ ...(market && { market }), names: [name] }, at)
+async function queryOrder(orders: WalletOrders, name: OrderName, market: BookMarket | undefined): Promise<BookOrder | undefined> {
+  const found = await orders.onExchange({ ...(market && { market }), names: [name] })
   return found.find(
     (each) => (market === undefined || each.market.id === market.id) && (name.orderId === undefined || each.orderId === name.orderId),
   )

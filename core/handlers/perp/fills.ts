@@ -2,8 +2,7 @@ import type { Json, PerpFill, PerpLiquidation, PerpMarketName, PerpOrder } from 
 import { formatFraction, fromRaw } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import type { Entry } from '../../transactions/entry.ts'
-import type { Services } from '../context.ts'
-import type { NetworkEntry, VenueEntry } from '../registry.ts'
+import type { ConnectorContext } from '../context.ts'
 import { pricePerBase } from './figures.ts'
 import { perpOf, tickerOf } from './markets.ts'
 
@@ -30,12 +29,7 @@ export function showPositionFill({ market, sizeRaw, quoteRaw, feeRaw, realizedPr
   }
 }
 
-interface JournalContext {
-  network: NetworkEntry
-  venue: VenueEntry
-  services: Pick<Services, 'transactions'>
-  signal: AbortSignal
-}
+type JournalContext = Pick<ConnectorContext, 'network' | 'venue' | 'services' | 'signal'>
 
 /** The liquidations of a wallet's position since its last successful trade in that market. */
 async function liquidationsSince(address: string, market: PerpMarketName, context: JournalContext): Promise<readonly PerpLiquidation[]> {

@@ -1,3 +1,4 @@
+import type { PerpAMMPriceRequest } from '../../api/index.ts'
 import type { At, PerpClosing, PerpOrder, PerpQuote, PerpTerms, Plan } from '../../contracts/index.ts'
 import { formatFraction, fromRaw, valueAt } from '../../decimal.ts'
 import type { ConnectorContext } from '../context.ts'
@@ -48,7 +49,7 @@ export const perpOpen: PerpHandler<'Open'> = async (request, context) => {
   requireFreeCollateral(quote, account, settlement)
   const after = positionAfterFill(quote, position, account)
   const shown = { position: showPosition(after.position, after.account) }
-  return submitTrade({ quote, shown, planOf: (terms) => perp.open(quote, terms) }, wallet, request, context)
+  return submitTrade(quote, (terms) => perp.open(quote, terms), shown, wallet, request, context)
 }
 
 /** Closes a wallet's position in a market, or as much of it as the exchange closes at once. */
@@ -65,18 +66,14 @@ export const perpClose: PerpHandler<'Close'> = async (request, context) => {
   const { settlement } = await perp.listed(at)
   requireFreeCollateral(closing, closing.account, settlement)
   const shown = { amount: showSize(closing.order) }
-  return submitTrade({ quote: closing, shown, planOf: (terms) => perp.close(closing, terms) }, wallet, request, context)
-}
-
-interface Trade<S> {
-  quote: PerpQuote | PerpClosing
-  shown: S
-  planOf(terms: PerpTerms): Plan
+  return submitTrade(closing, (terms) => perp.close(closing, terms), shown, wallet, request, context)
 }
 
 /** Submits a quoted trade with its bound and deadline. */
 async function submitTrade<S extends object>(
-  { quote: { order, quoteRaw, head }, shown, planOf }: Trade<S>,
+  { order, quoteRaw, head }: PerpQuote | PerpClosing,
+  planOf: (terms: PerpTerms) => Plan,
+  shown: S,
   wallet: SigningWallet,
   request: { limitPrice?: string; allowedSlippage?: string },
   context: ConnectorContext,
@@ -98,15 +95,12 @@ async function submitTrade<S extends object>(
   )
 }
 
-interface OrderFields {
-  base: string
-  quote: string
-  amount: string
-  side: 'LONG' | 'SHORT' | 'BUY' | 'SELL'
-}
-
 /** @throws SluiceError PAIR_NOT_FOUND, INCOMPLETE_PARAMS */
-async function readPerpOrder(request: OrderFields, venue: VenueEntry, at: At): Promise<PerpOrder> {
+async function readPerpOrder(
+  request: Pick<PerpAMMPriceRequest, 'base' | 'quote' | 'amount' | 'side'>,
+  venue: VenueEntry,
+  at: At,
+): Promise<PerpOrder> {
   const market = await findMarket(request, venue, at)
   const side = request.side === 'LONG' || request.side === 'BUY' ? 'LONG' : 'SHORT'
   const { base: symbol, baseDecimals: decimals, id: address } = market

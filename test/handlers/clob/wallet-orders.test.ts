@@ -50,7 +50,7 @@ describe("a wallet's orders on an exchange", () => {
     const listed: readonly BookOrder[] = said.map((each) => ({ ...of, ...each }))
     const untouched = { ...journal.orders, note: async () => {} }
     const orders = ordersBy(untouched, { outcome: () => said, orders: async () => listed })
-    const merged = await mergeOrders(orders, undefined, { shownCount: 0 }, 500, { signal: AbortSignal.timeout(60_000) })
+    const merged = await mergeOrders(orders, undefined, { shownCount: 0 }, 500)
     const told: (string | undefined)[] = []
     for (let each = await merged.next(); each; each = await merged.next()) told.push(each.clientOrderId)
     expect(told).to.have.members(placed.map(({ clientOrderId }) => clientOrderId))
