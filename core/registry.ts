@@ -11,7 +11,7 @@ import {
   type VenueEntry,
 } from './handlers/registry.ts'
 import { createTokenBook } from './handlers/tokens.ts'
-import { pluginBoundary } from './loader/boundary.ts'
+import { actionsBoundary, chainBoundary, connectorBoundary } from './loader/boundary.ts'
 import { version } from './loader/code-layout.ts'
 import type { LoadResult } from './loader/load.ts'
 import type { LoadedPlugin, LoadedVenue } from './loader/loaded-plugin.ts'
@@ -38,7 +38,7 @@ export function buildRegistry({ loaded, refused }: LoadResult, running: Readonly
     if (plugin.kind === 'chain') {
       for (const venue of plugin.venues) {
         const { chain, network, tokens } = venue
-        const impl = pluginBoundary(venue.implementation, venue)
+        const impl = chainBoundary(venue.implementation, venue)
         const required = plugin.configuration.networks[network]?.required ?? false
         networks.push({
           chain,
@@ -55,12 +55,12 @@ export function buildRegistry({ loaded, refused }: LoadResult, running: Readonly
       for (const venue of plugin.venues) {
         const { chain, network } = venue
         const on = chains.find((each) => each.chain === chain && each.network === network)
-        const actions = on && actionsTarget(venue, pluginBoundary(on.implementation, on))
+        const actions = on && actionsTarget(venue, chainBoundary(on.implementation, on))
         venues.push({
           connector: plugin.name,
           chain,
           network,
-          impl: pluginBoundary(venue.implementation, venue),
+          impl: connectorBoundary(venue.implementation, venue),
           ...(actions && { actions }),
           config,
           contracts: Object.values(venue.contracts),
@@ -111,13 +111,13 @@ export function actionsTarget(venue: LoadedVenue<Partial<Connector>>, on: Chain)
   const { plugin: connector, chain, network, implementation } = venue
   const { actions } = implementation
   if (!actions) return undefined
-  const own = pluginBoundary(actions, venue, 'actions.')
+  const own = actionsBoundary(actions, venue)
   return {
     chain,
     network,
     connector,
     impl: {
-      rail: pluginBoundary(actions.rail, venue, 'actions.rail.'),
+      rail: own.rail,
       heads: (signal) => own.heads(signal),
       // What an exchange says for good is final.
       confirmations: 1,

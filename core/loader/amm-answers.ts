@@ -1,54 +1,61 @@
-import { isObject } from '../json.ts'
+import type { AMM, AMMRange, FollowedPricing, Swap } from '../contracts/index.ts'
+import {
+  checkHead,
+  checkPlan,
+  checkPrice,
+  invalid,
+  isAmount,
+  list,
+  object,
+  present,
+  requireAmounts,
+  requireIntegers,
+  requireTexts,
+  unchecked,
+  type Rules,
+} from './answer-checks.ts'
 
-/** Throws where what a verb gave is not what the contract says. `args` is what it was called with. */
-export type Check = (answer: unknown, args: readonly unknown[]) => void
-
-export function object(what: string, value: unknown): Readonly<Record<string, unknown>> {
-  if (isObject(value)) return value
-  throw new Error(`${what} is no object`)
+export const ammRules: Rules<AMM> = {
+  quote: (answer, [swap]) => checkQuote(answer, swap),
+  swap: checkPlan,
+  fill: (answer) => {
+    if (answer !== undefined) requireAmounts('fill', object('fill', answer), ['amountInRaw', 'amountOutRaw'], 'above 0')
+  },
 }
 
-export const isAmount = (value: unknown): value is bigint => typeof value === 'bigint' && value >= 0n
-
-export const invalid = (what: string, key: string, right: string) => new Error(`${what}.${key} must be ${right}`)
-
-export function checkHead(of: string, head: unknown): void {
-  const { number, timestamp } = object(`${of}.head`, head)
-  if (typeof number !== 'bigint' || !Number.isSafeInteger(timestamp)) {
-    throw invalid(of, 'head', 'the head of what was read: { number: bigint, timestamp: seconds }')
-  }
-}
-
-/** A plan of any trading type. */
-export function checkPlan(answer: unknown): void {
-  const plan = object('plan', answer)
-  for (const key of ['steps', 'needs']) if (!Array.isArray(plan[key])) throw invalid('plan', key, 'an array')
-  if (plan.deadline !== undefined && !Number.isSafeInteger(plan.deadline)) throw invalid('plan', 'deadline', 'seconds since the Unix epoch')
-  if (plan.memo === undefined) throw invalid('plan', 'memo', 'JSON; null where there is nothing to keep')
+export const followedPricingRules: Rules<FollowedPricing> = {
+  basis: unchecked,
+  quote: (answer, [swap, , states]) => {
+    const { wanting } = object('quote', answer)
+    if (wanting === undefined) return checkQuote(answer, swap)
+    if (list('quote.wanting', wanting).length === 0) throw invalid('quote', 'wanting', 'an array of at least one')
+    for (const each of list('quote.wanting', wanting)) {
+      const { index } = object('quote.wanting', each)
+      if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= states.length)
+        throw invalid('quote', 'wanting', 'indexes of the states that were given')
+    }
+  },
+  conditions: unchecked,
+  vet: { atOnce: unchecked },
 }
 
 /** A quote of less than nothing would be a trade at any price. */
-const checkQuote: Check = (answer, [swap]) => {
+function checkQuote(answer: unknown, swap: Swap): void {
   const quote = object('quote', answer)
-  for (const key of ['amountRaw', 'gasUnits'])
-    if (!isAmount(quote[key]) || quote[key] === 0n) throw invalid('quote', key, 'a bigint above 0')
-  if (!isAmount(quote.spotAmountRaw)) throw invalid('quote', 'spotAmountRaw', 'a bigint of 0 or more')
+  requireAmounts('quote', quote, ['amountRaw', 'gasUnits'], 'above 0')
+  requireAmounts('quote', quote, ['spotAmountRaw', ...present(quote, ['firstWriteUnits'])])
   if (typeof quote.spender !== 'string') throw invalid('quote', 'spender', 'an address')
   checkHead('quote', quote.head)
-  if (!Array.isArray(quote.route)) throw invalid('quote', 'route', 'an array')
-  for (const hop of quote.route) {
-    const { pool, version, tokenIn, tokenOut } = object('quote.route', hop)
-    if (![pool, version, tokenIn, tokenOut].every((text) => typeof text === 'string')) {
-      throw invalid('quote', 'route', 'hops of { pool, version, tokenIn, tokenOut }, all of them text')
-    }
+  for (const each of list('quote.route', quote.route)) {
+    const hop = object('quote.route', each)
+    requireTexts('quote.route', hop, ['pool', 'version', 'tokenIn', 'tokenOut', ...present(hop, ['fee', 'share'])])
   }
   checkParts(quote)
   const { exact, amountRaw } = object('quote.swap', quote.swap)
-  const asked = object('swap', swap)
-  if (exact !== asked.exact || amountRaw !== asked.amountRaw) throw invalid('quote', 'swap', 'the swap that was asked for')
+  if (exact !== swap.exact || amountRaw !== swap.amountRaw) throw invalid('quote', 'swap', 'the swap that was requested')
 }
 
-/** They are the whole of the swap, and all of the route: bounds and fills go by them. */
+/** The parts cover the whole swap and the whole route: bounds and fills are computed from them. */
 function checkParts({ parts, route, swap, amountRaw }: Readonly<Record<string, unknown>>): void {
   if (parts === undefined) return
   if (!Array.isArray(parts) || parts.length === 0) throw invalid('quote', 'parts', 'an array of at least one')
@@ -68,113 +75,65 @@ function checkParts({ parts, route, swap, amountRaw }: Readonly<Record<string, u
   if (!isWhole) throw invalid('quote', 'parts', 'all of its route and of both its amounts')
 }
 
-/** By verb of AMM. */
-export const ammChecks: Readonly<Record<string, Check>> = {
-  quote: checkQuote,
-  swap: checkPlan,
-  fill: (answer) => {
-    if (answer === undefined) return
-    const fill = object('fill', answer)
-    for (const key of ['amountInRaw', 'amountOutRaw'])
-      if (!isAmount(fill[key]) || fill[key] === 0n) throw invalid('fill', key, 'a bigint above 0')
-  },
-}
-
-/** By verb of AMM.followed. */
-export const followedPricingChecks: Readonly<Record<string, Check>> = {
-  quote: (answer, args) => {
-    const { wanting } = object('quote', answer)
-    if (wanting === undefined) return checkQuote(answer, args)
-    if (!Array.isArray(wanting) || wanting.length === 0) throw invalid('quote', 'wanting', 'an array of at least one')
-    const [, , states] = args
-    const count = Array.isArray(states) ? states.length : 0
-    for (const each of wanting) {
-      const { index } = object('quote.wanting', each)
-      if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count)
-        throw invalid('quote', 'wanting', 'of indexes of the states that were given')
-    }
-  },
-}
-
-/** By verb of AMM_RANGE. */
-export const ammRangeChecks: Readonly<Record<string, Check>> = {
+export const ammRangeRules: Rules<AMMRange> = {
   rangePools: (answer) => {
     const { head, pools } = object('rangePools', answer)
     checkHead('rangePools', head)
-    checkEach('rangePools', 'pools', pools, checkPool)
+    list('rangePools.pools', pools).forEach(checkPool)
   },
   rangeAround: (answer) => {
     if (answer !== undefined) checkRange('rangeAround', answer)
   },
-  deposit: (answer) => checkAmounts('deposit', answer, ['amount0Raw', 'amount1Raw', 'liquidity']),
+  deposit: (answer) => requireAmounts('deposit', object('deposit', answer), ['amount0Raw', 'amount1Raw', 'liquidity']),
   add: checkPlan,
   position: (answer, [tokenId]) => {
     if (answer === undefined) return
     const { head, position } = object('position', answer)
     checkHead('position', head)
     checkPosition(position)
-    if (object('position', position).tokenId !== tokenId) throw invalid('position', 'tokenId', 'the one that was asked for')
+    if (object('position', position).tokenId !== tokenId) throw invalid('position', 'tokenId', 'the requested one')
   },
   positions: (answer) => {
     const { head, positions } = object('positions', answer)
     checkHead('positions', head)
-    checkEach('positions', 'positions', positions, checkPosition)
+    list('positions.positions', positions).forEach(checkPosition)
   },
   remove: checkPlan,
   collect: checkPlan,
   history: (answer, [, secondsAgo]) => {
-    const { is, prices, holdsSeconds } = object('history', answer)
-    if (is === 'beyond') {
-      if (!Number.isSafeInteger(holdsSeconds)) throw invalid('history', 'holdsSeconds', 'a whole number')
-      return
-    }
-    if (is !== 'prices') throw invalid('history', 'is', "'prices' or 'beyond'")
-    checkEach('history', 'prices', prices, (each) => checkPrice('history.prices', each))
-    if (Array.isArray(prices) && Array.isArray(secondsAgo) && prices.length !== secondsAgo.length - 1)
-      throw invalid('history', 'prices', 'one for each span between two given times')
+    const history = object('history', answer)
+    if (history.is === 'beyond') return requireIntegers('history', history, ['holdsSeconds'])
+    if (history.is !== 'prices') throw invalid('history', 'is', "'prices' or 'beyond'")
+    const prices = list('history.prices', history.prices)
+    for (const each of prices) checkPrice('history.prices', each)
+    if (prices.length !== secondsAgo.length - 1) throw invalid('history', 'prices', 'one for each span between two given times')
   },
   rangeFill: (answer) => {
-    if (answer !== undefined) checkAmounts('rangeFill', answer, ['tokenId', 'liquidity', 'amount0Raw', 'amount1Raw'])
+    if (answer !== undefined) requireAmounts('rangeFill', object('rangeFill', answer), ['tokenId', 'liquidity', 'amount0Raw', 'amount1Raw'])
   },
-}
-
-function checkEach(of: string, key: string, values: unknown, check: (value: unknown) => void): void {
-  if (!Array.isArray(values)) throw invalid(of, key, 'an array')
-  for (const each of values) check(each)
-}
-
-function checkAmounts(what: string, value: unknown, keys: readonly string[]): void {
-  const amounts = object(what, value)
-  for (const key of keys) if (!isAmount(amounts[key])) throw invalid(what, key, 'a bigint of 0 or more')
-}
-
-/** It is divided by, either way round. */
-function checkPrice(what: string, value: unknown): void {
-  const { numerator, denominator } = object(what, value)
-  for (const each of [numerator, denominator])
-    if (!isAmount(each) || each === 0n) throw new Error(`${what} must be { numerator, denominator }, each a bigint above 0`)
 }
 
 function checkPool(value: unknown): void {
   const pool = object('pool', value)
-  for (const key of ['address', 'version', 'token0', 'token1']) if (typeof pool[key] !== 'string') throw invalid('pool', key, 'text')
-  for (const key of ['fee', 'tick']) if (!Number.isSafeInteger(pool[key])) throw invalid('pool', key, 'a whole number')
-  checkAmounts('pool', pool, ['sqrtPriceX96', 'liquidity'])
+  requireTexts('pool', pool, ['address', 'version', 'token0', 'token1'])
+  requireIntegers('pool', pool, ['fee', 'tick'])
+  requireAmounts('pool', pool, ['sqrtPriceX96', 'liquidity'])
   checkPrice('pool.price', pool.price)
 }
 
 function checkRange(what: string, value: unknown): void {
   const range = object(what, value)
-  for (const key of ['tickLower', 'tickUpper']) if (!Number.isSafeInteger(range[key])) throw invalid(what, key, 'a whole number')
+  requireIntegers(what, range, ['tickLower', 'tickUpper'])
   for (const key of ['lowerPrice', 'upperPrice']) checkPrice(`${what}.${key}`, range[key])
 }
 
 function checkPosition(value: unknown): void {
   const position = object('position', value)
-  checkAmounts('position', position, ['tokenId', 'liquidity'])
+  requireAmounts('position', position, ['tokenId', 'liquidity'])
   if (typeof position.owner !== 'string') throw invalid('position', 'owner', 'an address')
   if (typeof position.inRange !== 'boolean') throw invalid('position', 'inRange', 'true or false')
   checkPool(position.pool)
   checkRange('position', position)
-  for (const key of ['amounts', 'unclaimed']) checkAmounts(`position.${key}`, position[key], ['amount0Raw', 'amount1Raw'])
+  for (const key of ['amounts', 'unclaimed'])
+    requireAmounts(`position.${key}`, object(`position.${key}`, position[key]), ['amount0Raw', 'amount1Raw'])
 }

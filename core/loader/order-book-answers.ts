@@ -1,27 +1,218 @@
-import { orderStates, orderTypes, timesInForce } from '../contracts/index.ts'
-import { checkPlan, object, invalid, type Check } from './amm-answers.ts'
-import { isObject } from '../json.ts'
+import {
+  orderStates,
+  orderTypes,
+  timesInForce,
+  type BookMarket,
+  type CLOB,
+  type MarginCLOB,
+  type OrderName,
+  type PerpCLOB,
+} from '../contracts/index.ts'
+import { checkPlan, invalid, list, object, present, requireOneOf, requireTexts, type Rules } from './answer-checks.ts'
 
-/** Digits with at most one point: what stands in exponents, or is no number, would be shown and reckoned with as it is. */
+type Fields = Readonly<Record<string, unknown>>
+
+/** Lists of markets are long, and a connector returns the same one again and again. */
+const checkedLists = new WeakSet<object>()
+
+/** What every order book has. An answer about another market or order than the requested one would be shown as the requested one's. */
+const bookRules: Omit<Rules<CLOB>, 'move' | 'depositFrom'> = {
+  markets: (answer) => {
+    const markets = list('markets', answer)
+    if (checkedLists.has(markets)) return
+    requireUnique('markets', 'name', markets.map(checkBookMarket))
+    checkedLists.add(markets)
+  },
+  orders: (answer, [, { market, names }]) => {
+    for (const each of list('orders', answer)) {
+      const order = object('order', each)
+      requireTexts('order', order, ['orderId', ...present(order, ['clientOrderId'])], { empty: false })
+      checkSameMarket('order', order.market, market)
+      requireOneOf('order', 'side', order.side, ['BUY', 'SELL'])
+      requireOneOf('order', 'orderType', order.orderType, orderTypes)
+      requireOneOf('order', 'state', order.state, orderStates)
+      requireDecimals('order', order, ['price', 'amount', 'filledAmount', ...present(order, ['averagePrice'])])
+      for (const key of ['createdAt', 'updatedAt']) checkTime('order', key, order[key])
+      if (names && !names.some((name) => isNamed(order, name))) throw invalid('orders', 'order', 'one of the requested ones')
+    }
+  },
+  trades: (answer, [{ market, orderId, before }]) => {
+    let last = before === undefined ? Infinity : before - 1
+    for (const each of list('trades', answer)) {
+      const trade = object('trade', each)
+      requireTexts('trade', trade, ['tradeId', 'feeToken', ...present(trade, ['orderId'])], { empty: false })
+      if (orderId !== undefined && trade.orderId !== orderId) throw invalid('trade', 'orderId', 'the requested one')
+      checkSameMarket('trade', trade.market, market)
+      requireOneOf('trade', 'side', trade.side, ['BUY', 'SELL'])
+      requireDecimals('trade', trade, ['price', 'amount'], 'above 0')
+      requireDecimals('trade', trade, ['fee'], 'signed')
+      last = checkNotNewer('trades', trade.timestamp, last)
+    }
+  },
+  balances: (answer) => {
+    const symbols = list('balances', answer).map((each) => {
+      const balance = object('balance', each)
+      requireTexts('balance', balance, ['symbol'], { empty: false })
+      requireDecimals('balance', balance, ['total', 'available', 'locked'], 'signed')
+      return balance.symbol
+    })
+    requireUnique('balances', 'symbol', symbols)
+  },
+  act: (answer, [, actions]) => {
+    const covered = list('act', answer).flatMap((each) => {
+      const { covers, plan } = object('act', each)
+      checkBookPlan(plan)
+      return list('covers', covers)
+    })
+    if (covered.length !== actions.length || !actions.every((_, index) => covered.includes(index)))
+      throw new Error('act must return plans that cover each action once')
+  },
+  outcome: (answer) => {
+    for (const each of list('outcome', answer)) {
+      const outcome = object('outcome', each)
+      requireOneOf('outcome', 'state', outcome.state, orderStates)
+      requireTexts('outcome', outcome, present(outcome, ['orderId', 'reason']), { empty: false })
+      requireDecimals('outcome', outcome, present(outcome, ['filledAmount', 'averagePrice']))
+    }
+  },
+}
+
+export const clobRules: Rules<CLOB> = { ...bookRules, move: checkBookPlan, depositFrom: checkDepositPlan }
+
+export const marginCLOBRules: Rules<MarginCLOB> = {
+  ...clobRules,
+  account: (answer) => {
+    const account = object('account', answer)
+    requireTexts('account', account, ['mode'], { empty: false })
+    for (const sharedWith of list('account.sharedWith', account.sharedWith))
+      requireTexts('account', { sharedWith }, ['sharedWith'], { empty: false })
+    const amounts = ['equity', 'collateral', 'borrowed', 'freeCollateral', 'initialMargin', 'maintenanceMargin']
+    requireDecimals('account', account, [...amounts, ...present(account, ['marginRatio'])], 'signed')
+    for (const each of list('account.tokens', account.tokens)) {
+      const token = object('account.tokens', each)
+      requireTexts('account.tokens', token, ['symbol'], { empty: false })
+      requireDecimals('account.tokens', token, ['deposited', 'borrowed', 'available', 'borrowRate'], 'signed')
+      requireDecimals('account.tokens', token, present(token, ['borrowCap']))
+    }
+  },
+}
+
+export const perpCLOBRules: Rules<PerpCLOB> = {
+  ...clobRules,
+  positions: (answer) => {
+    for (const each of list('positions', answer)) {
+      const position = object('position', each)
+      checkSameMarket('position', position.market, undefined)
+      requireOneOf('position', 'side', position.side, ['LONG', 'SHORT'])
+      requireOneOf('position', 'marginMode', position.marginMode, ['cross', 'isolated'])
+      const amounts = ['amount', 'entryPrice', 'markPrice', 'leverage']
+      requireDecimals('position', position, [...amounts, ...present(position, ['liquidationPrice'])])
+      requireDecimals('position', position, ['unrealizedProfit', 'pendingFunding'], 'signed')
+    }
+  },
+  account: (answer) => {
+    const account = object('account', answer)
+    requireDecimals('account', account, ['accountValue', 'freeCollateral', 'collateral', 'initialMargin', 'maintenanceMargin'], 'signed')
+    requireDecimals('account', account, ['notional'])
+  },
+  leverage: checkBookPlan,
+  prices: (answer) => {
+    const prices = object('prices', answer)
+    requireDecimals('prices', prices, ['indexPrice', 'markPrice'], 'above 0')
+    requireDecimals('prices', prices, ['fundingRate'], 'signed')
+    checkTime('prices', 'nextFundingTimestamp', prices.nextFundingTimestamp)
+  },
+  fundingPayments: (answer, [, { market, before }]) => {
+    let last = before === undefined ? Infinity : before - 1
+    for (const each of list('fundingPayments', answer)) {
+      const payment = object('payment', each)
+      checkSameMarket('payment', payment.market, market)
+      requireDecimals('payment', payment, ['amount', 'rate'], 'signed')
+      last = checkNotNewer('fundingPayments', payment.timestamp, last)
+    }
+  },
+}
+
+function checkBookMarket(value: unknown): string {
+  const market = object('market', value)
+  const name = checkMarketName('markets', market)
+  checkGrid(market.prices)
+  requireDecimals('market', market, ['lotSize', ...present(market, ['maxLeverage'])], 'above 0')
+  requireDecimals('market', market, present(market, ['minOrderSize', 'minNotional']))
+  requireDecimals('market', market, ['makerFee', 'takerFee'], 'signed')
+  requireOneOf('market', 'status', market.status, ['open', 'paused', 'closed'])
+  for (const [orderType, times] of Object.entries(object('market.takes', market.takes))) {
+    requireOneOf('market.takes', 'orderType', orderType, orderTypes)
+    if (list(`market.takes.${orderType}`, times).length === 0)
+      throw invalid('market.takes', orderType, 'a list with the usual time in force first')
+    for (const each of list('times', times)) requireOneOf('market.takes', orderType, each, timesInForce)
+  }
+  return name
+}
+
+function checkGrid(grid: unknown): void {
+  if (grid === 'any') return
+  const prices = object('market.prices', grid)
+  if (prices.step !== undefined) return requireDecimals('market.prices', prices, ['step'], 'above 0')
+  const isCount = (value: unknown, min: number) => typeof value === 'number' && Number.isInteger(value) && value >= min && value <= 77
+  if (!isCount(prices.significantFigures, 1) || !isCount(prices.maxDecimals, 0))
+    throw invalid('market', 'prices', "'any', { step }, or { significantFigures, maxDecimals }")
+}
+
+/** @returns the market's name in capitals */
+function checkMarketName(of: string, value: unknown): string {
+  const market = object(`${of}.market`, value)
+  requireTexts(`${of}.market`, market, ['id', 'base', 'quote'], { empty: false })
+  return `${String(market.base)}-${String(market.quote)}`.toUpperCase()
+}
+
+function checkSameMarket(of: string, value: unknown, requested: BookMarket | undefined): void {
+  checkMarketName(of, value)
+  if (requested && object('market', value).id !== requested.id) throw invalid(of, 'market', 'the requested one')
+}
+
+/** A plan for the venue's own chain, or for the exchange's own rail. */
+function checkBookPlan(value: unknown): void {
+  const plan = object('plan', value)
+  if (!('via' in plan)) return checkPlan(plan)
+  if (plan.via !== 'venue') throw invalid('plan', 'via', "'venue', or left out")
+  requireTexts('plan', plan, present(plan, ['signer']), { empty: false })
+  checkPlan({ ...plan, needs: [] })
+}
+
+/** A plan for the venue's own chain, or a transfer over a bridge. */
+function checkDepositPlan(value: unknown): void {
+  const plan = object('plan', value)
+  if (!('via' in plan)) return checkPlan(plan)
+  if (plan.via !== 'bridge') throw invalid('plan', 'via', "'bridge', or left out")
+}
+
+const isNamed = ({ orderId, clientOrderId }: Fields, name: OrderName): boolean =>
+  (name.orderId !== undefined && name.orderId === orderId) || (name.clientOrderId !== undefined && name.clientOrderId === clientOrderId)
+
+function requireUnique(of: string, key: string, values: readonly unknown[]): void {
+  if (new Set(values).size < values.length) throw new Error(`${of} has two entries of one ${key}`)
+}
+
+/** Digits with at most one point. Text with an exponent, or that is not a number, would be shown and computed with as it is. */
 const decimal = /^\d{1,100}(\.\d{1,100})?$/
 
-function checkDecimal(of: string, key: string, value: unknown, kind: 'signed' | 'above 0' | '0 or more'): void {
-  const text = typeof value === 'string' ? (kind === 'signed' ? value.replace(/^-/, '') : value) : ''
-  if (!decimal.test(text) || (kind === 'above 0' && !/[1-9]/.test(text)))
-    throw invalid(of, key, `a decimal string${kind === 'signed' ? '' : ` ${kind === 'above 0' ? 'above 0' : 'of 0 or more'}`}`)
-}
-
-function checkOptional(of: string, key: string, value: unknown, kind: Parameters<typeof checkDecimal>[3]): void {
-  if (value !== undefined) checkDecimal(of, key, value, kind)
-}
-
-function checkText(of: string, key: string, value: unknown): string {
-  if (typeof value !== 'string' || value === '') throw invalid(of, key, 'text')
-  return value
-}
-
-function checkOneOf(of: string, key: string, value: unknown, known: readonly string[]): void {
-  if (typeof value !== 'string' || !known.includes(value)) throw invalid(of, key, known.map((each) => `'${each}'`).join(' or '))
+function requireDecimals(
+  of: string,
+  fields: Fields,
+  keys: readonly string[],
+  kind: 'signed' | 'above 0' | '0 or more' = '0 or more',
+): void {
+  for (const key of keys) {
+    const value = fields[key]
+    const text = typeof value === 'string' ? (kind === 'signed' ? value.replace(/^-/, '') : value) : ''
+    if (decimal.test(text) && (kind !== 'above 0' || /[1-9]/.test(text))) continue
+    throw invalid(
+      of,
+      key,
+      { signed: 'a decimal string', 'above 0': 'a decimal string above 0', '0 or more': 'a decimal string of 0 or more' }[kind],
+    )
+  }
 }
 
 /** Milliseconds since the Unix epoch. */
@@ -30,223 +221,9 @@ function checkTime(of: string, key: string, value: unknown): number {
   return value
 }
 
-function list(of: string, value: unknown): readonly unknown[] {
-  if (!Array.isArray(value)) throw new Error(`${of} is no array`)
-  return value
-}
-
-const sides = ['BUY', 'SELL'] as const
-
-const checkSide = (of: string, value: unknown) => checkOneOf(of, 'side', value, sides)
-const checkState = (of: string, value: unknown) => checkOneOf(of, 'state', value, orderStates)
-const checkOrderType = (of: string, value: unknown) => checkOneOf(of, 'orderType', value, orderTypes)
-
-/** @returns what the market is called, in capitals */
-function checkMarketName(of: string, value: unknown): string {
-  const market = object(`${of}.market`, value)
-  const [base, quote] = (['base', 'quote'] as const).map((key) => checkText(`${of}.market`, key, market[key]))
-  checkText(`${of}.market`, 'id', market.id)
-  return `${base}-${quote}`.toUpperCase()
-}
-
-/** @param asked where a market was asked for */
-function checkSameMarket(of: string, value: unknown, asked: unknown): void {
-  checkMarketName(of, value)
-  if (asked !== undefined && object('market', value).id !== object('market', asked).id)
-    throw invalid(of, 'market', 'that which was asked for')
-}
-
-function checkBookMarket(value: unknown): string {
-  const market = object('market', value)
-  const name = checkMarketName('markets', market)
-  checkGrid(market.prices)
-  checkDecimal('market', 'lotSize', market.lotSize, 'above 0')
-  for (const key of ['minOrderSize', 'minNotional']) checkOptional('market', key, market[key], '0 or more')
-  for (const key of ['makerFee', 'takerFee']) checkDecimal('market', key, market[key], 'signed')
-  checkOptional('market', 'maxLeverage', market.maxLeverage, 'above 0')
-  checkOneOf('market', 'status', market.status, ['open', 'paused', 'closed'])
-  for (const [orderType, times] of Object.entries(object('market.takes', market.takes))) {
-    checkOrderType('market.takes', orderType)
-    if (list(`market.takes.${orderType}`, times).length === 0)
-      throw invalid('market.takes', orderType, 'a list with the usual time in force first')
-    for (const each of list('times', times)) checkOneOf('market.takes', orderType, each, timesInForce)
-  }
-  return name
-}
-
-function checkGrid(grid: unknown): void {
-  if (grid === 'any') return
-  const { step, significantFigures, maxDecimals } = object('market.prices', grid)
-  if (step !== undefined) return checkDecimal('market.prices', 'step', step, 'above 0')
-  const isCount = (value: unknown, least: number) => typeof value === 'number' && Number.isInteger(value) && value >= least && value <= 77
-  if (!isCount(significantFigures, 1) || !isCount(maxDecimals, 0))
-    throw invalid('market', 'prices', "'any', { step }, or { significantFigures, maxDecimals }")
-}
-
-/** By the venue's own chain, or over a bridge. */
-function checkDepositPlan(value: unknown): void {
-  const plan = object('plan', value)
-  if (!('via' in plan)) return checkPlan(plan)
-  if (plan.via !== 'bridge') throw invalid('plan', 'via', "'bridge', or left out")
-}
-
-/** By the chain, or by the exchange's own rail. */
-function checkBookPlan(value: unknown): void {
-  const plan = object('plan', value)
-  if (!('via' in plan)) return checkPlan(plan)
-  if (plan.via !== 'venue') throw invalid('plan', 'via', "'venue', or left out")
-  if (plan.signer !== undefined) checkText('plan', 'signer', plan.signer)
-  checkPlan({ ...plan, needs: [] })
-}
-
-/** Lists of markets are long, and the same one is given again and again. */
-const goodLists = new WeakSet<object>()
-
-/** By verb of every order book. What it says of another market or order than was asked for would be shown as this one's. */
-export const clobChecks: Readonly<Record<string, Check>> = {
-  markets: (answer) => {
-    const markets = list('markets', answer)
-    if (goodLists.has(markets)) return
-    const names = markets.map(checkBookMarket)
-    if (new Set(names).size < names.length) throw new Error('markets has two of one name')
-    goodLists.add(markets)
-  },
-  orders: (answer, [, query]) => {
-    const { market, names } = object('query', query)
-    for (const each of list('orders', answer)) {
-      const order = object('order', each)
-      checkText('order', 'orderId', order.orderId)
-      if (order.clientOrderId !== undefined) checkText('order', 'clientOrderId', order.clientOrderId)
-      checkSameMarket('order', order.market, market)
-      checkSide('order', order.side)
-      checkOrderType('order', order.orderType)
-      checkState('order', order.state)
-      for (const key of ['price', 'amount', 'filledAmount']) checkDecimal('order', key, order[key], '0 or more')
-      checkOptional('order', 'averagePrice', order.averagePrice, '0 or more')
-      for (const key of ['createdAt', 'updatedAt']) checkTime('order', key, order[key])
-      if (names !== undefined && !list('names', names).some((name) => isNamed(order, name)))
-        throw invalid('orders', 'order', 'one that was named')
-    }
-  },
-  trades: (answer, [query]) => {
-    const { market, orderId, before } = object('query', query)
-    let last = before === undefined ? Infinity : Number(before) - 1
-    for (const each of list('trades', answer)) {
-      const trade = object('trade', each)
-      checkText('trade', 'tradeId', trade.tradeId)
-      if (trade.orderId !== undefined) checkText('trade', 'orderId', trade.orderId)
-      if (orderId !== undefined && trade.orderId !== orderId) throw invalid('trade', 'orderId', 'that which was asked for')
-      checkSameMarket('trade', trade.market, market)
-      checkSide('trade', trade.side)
-      for (const key of ['price', 'amount']) checkDecimal('trade', key, trade[key], 'above 0')
-      checkDecimal('trade', 'fee', trade.fee, 'signed')
-      checkText('trade', 'feeToken', trade.feeToken)
-      last = checkNotNewer('trades', trade.timestamp, last)
-    }
-  },
-  balances: (answer) => {
-    const symbols = list('balances', answer).map((each) => {
-      const balance = object('balance', each)
-      for (const key of ['total', 'available', 'locked']) checkDecimal('balance', key, balance[key], 'signed')
-      return checkText('balance', 'symbol', balance.symbol)
-    })
-    if (new Set(symbols).size < symbols.length) throw new Error('balances has two of one symbol')
-  },
-  act: (answer, [, actions]) => {
-    const covered = list('act', answer).flatMap((each) => {
-      const { covers, plan } = object('act', each)
-      checkBookPlan(plan)
-      return list('covers', covers)
-    })
-    const wanted = list('actions', actions).length
-    const places = new Set(covered)
-    const isEach = Array.from({ length: wanted }, (_, place) => place).every((place) => places.has(place))
-    if (!isEach || covered.length !== wanted) throw new Error('act must give plans that cover each action once')
-  },
-  outcome: (answer) => {
-    for (const each of list('outcome', answer)) {
-      const { state, orderId, filledAmount, averagePrice, reason } = object('outcome', each)
-      checkState('outcome', state)
-      if (orderId !== undefined) checkText('outcome', 'orderId', orderId)
-      checkOptional('outcome', 'filledAmount', filledAmount, '0 or more')
-      checkOptional('outcome', 'averagePrice', averagePrice, '0 or more')
-      if (reason !== undefined) checkText('outcome', 'reason', reason)
-    }
-  },
-  move: checkBookPlan,
-  depositFrom: checkDepositPlan,
-}
-
-/** Newest first. */
+/** Newest first. @param last of the entry before, or of the request */
 function checkNotNewer(of: string, timestamp: unknown, last: number): number {
   const time = checkTime(of, 'timestamp', timestamp)
-  if (time > last) throw invalid(of, 'timestamp', 'before what was asked for, newest first')
+  if (time > last) throw invalid(of, 'timestamp', 'before the requested time, newest first')
   return time
-}
-
-const isNamed = (order: Readonly<Record<string, unknown>>, name: unknown): boolean =>
-  isObject(name) &&
-  ((name.orderId !== undefined && name.orderId === order.orderId) ||
-    (name.clientOrderId !== undefined && name.clientOrderId === order.clientOrderId))
-
-type Checks = Readonly<Record<string, Check>>
-
-const signed = (of: string, value: Readonly<Record<string, unknown>>, keys: readonly string[]) => {
-  for (const key of keys) checkDecimal(of, key, value[key], 'signed')
-}
-
-/** By verb of MARGIN_CLOB. */
-export const marginClobChecks: Checks = {
-  ...clobChecks,
-  account: (answer) => {
-    const account = object('account', answer)
-    checkText('account', 'mode', account.mode)
-    for (const each of list('account.sharedWith', account.sharedWith)) checkText('account', 'sharedWith', each)
-    signed('account', account, ['equity', 'collateral', 'borrowed', 'freeCollateral', 'initialMargin', 'maintenanceMargin'])
-    checkOptional('account', 'marginRatio', account.marginRatio, 'signed')
-    for (const each of list('account.tokens', account.tokens)) {
-      const token = object('account.tokens', each)
-      checkText('account.tokens', 'symbol', token.symbol)
-      signed('account.tokens', token, ['deposited', 'borrowed', 'available', 'borrowRate'])
-      checkOptional('account.tokens', 'borrowCap', token.borrowCap, '0 or more')
-    }
-  },
-}
-
-/** By verb of PERP_CLOB. */
-export const perpClobChecks: Checks = {
-  ...clobChecks,
-  positions: (answer) => {
-    for (const each of list('positions', answer)) {
-      const position = object('position', each)
-      checkSameMarket('position', position.market, undefined)
-      checkOneOf('position', 'side', position.side, ['LONG', 'SHORT'])
-      checkOneOf('position', 'marginMode', position.marginMode, ['cross', 'isolated'])
-      for (const key of ['amount', 'entryPrice', 'markPrice', 'leverage']) checkDecimal('position', key, position[key], '0 or more')
-      signed('position', position, ['unrealizedProfit', 'pendingFunding'])
-      checkOptional('position', 'liquidationPrice', position.liquidationPrice, '0 or more')
-    }
-  },
-  account: (answer) => {
-    const account = object('account', answer)
-    signed('account', account, ['accountValue', 'freeCollateral', 'collateral', 'initialMargin', 'maintenanceMargin'])
-    checkDecimal('account', 'notional', account.notional, '0 or more')
-  },
-  leverage: checkBookPlan,
-  prices: (answer) => {
-    const { indexPrice, markPrice, fundingRate, nextFundingTimestamp } = object('prices', answer)
-    for (const [key, price] of Object.entries({ indexPrice, markPrice })) checkDecimal('prices', key, price, 'above 0')
-    checkDecimal('prices', 'fundingRate', fundingRate, 'signed')
-    checkTime('prices', 'nextFundingTimestamp', nextFundingTimestamp)
-  },
-  fundingPayments: (answer, [, query]) => {
-    const { market, before } = object('query', query)
-    let last = before === undefined ? Infinity : Number(before) - 1
-    for (const each of list('fundingPayments', answer)) {
-      const payment = object('payment', each)
-      checkSameMarket('payment', payment.market, market)
-      signed('payment', payment, ['amount', 'rate'])
-      last = checkNotNewer('fundingPayments', payment.timestamp, last)
-    }
-  },
 }

@@ -1,24 +1,39 @@
-import { checkHead, checkPlan, isAmount, object, invalid, type Check } from './amm-answers.ts'
+import type { PerpAMM } from '../contracts/index.ts'
+import {
+  checkHead,
+  checkPlan,
+  checkPrice,
+  checkRatio,
+  invalid,
+  list,
+  object,
+  present,
+  requireAmounts,
+  requireIntegers,
+  requireOneOf,
+  requireTexts,
+  type Rules,
+} from './answer-checks.ts'
 
-/** By verb of PERP_AMM. What it says of another market or order than was asked for would go into bounds, and be shown as this one's. */
-export const perpAMMChecks: Readonly<Record<string, Check>> = {
+/** An answer about another market or order than the requested one would go into bounds, and be shown as the requested one's. */
+export const perpAMMRules: Rules<PerpAMM> = {
   listed: (answer) => {
     const { markets, settlement } = object('listed', answer)
-    const tickers = each('listed', 'markets', markets).map(checkName)
-    if (new Set(tickers).size < tickers.length) throw invalid('listed', 'markets', 'of different names')
+    const names = list('listed.markets', markets).map(checkMarketName)
+    if (new Set(names).size < names.length) throw invalid('listed', 'markets', 'of different names')
     checkToken('listed.settlement', settlement)
   },
-  prices: (answer, [asked]) => {
+  prices: (answer, [requested]) => {
     const { head, market, prices } = object('prices', answer)
     checkHead('prices', head)
     checkMarket(market)
-    checkSame('prices', market, asked)
+    checkSameMarket('prices', market, requested)
     checkPrices('prices', prices)
   },
-  position: (answer, [, asked]) => {
+  position: (answer, [, requested]) => {
     const { head, position, account } = object('position', answer)
     checkHead('position', head)
-    checkPosition(position, asked)
+    checkPosition(position, requested)
     checkAccount(account)
   },
   account: (answer) => {
@@ -29,114 +44,102 @@ export const perpAMMChecks: Readonly<Record<string, Check>> = {
   funding: (answer) => {
     const { head, funding } = object('funding', answer)
     checkHead('funding', head)
-    for (const one of each('funding', 'funding', funding)) {
-      const { market, rate, periodSeconds, index, mark, pendingRaw, nextAt } = object('funding', one)
-      checkMarket(market)
-      checkRatio('funding.rate', rate)
-      for (const [key, price] of Object.entries({ index, mark })) checkPrice(`funding.${key}`, price)
-      if (typeof pendingRaw !== 'bigint') throw invalid('funding', 'pendingRaw', 'a bigint')
-      for (const [key, seconds] of Object.entries({ periodSeconds, nextAt: nextAt ?? 0 }))
-        if (!Number.isSafeInteger(seconds)) throw invalid('funding', key, 'whole seconds')
+    for (const each of list('funding.funding', funding)) {
+      const one = object('funding', each)
+      checkMarket(one.market)
+      checkRatio('funding.rate', one.rate)
+      for (const key of ['index', 'mark']) checkPrice(`funding.${key}`, one[key])
+      requireAmounts('funding', one, ['pendingRaw'], 'any')
+      requireIntegers('funding', one, ['periodSeconds', ...present(one, ['nextAt'])])
     }
   },
-  quote: (answer, [asked, owner]) => {
-    checkQuote('quote', answer)
-    const quote = object('quote', answer)
-    const [quoted, order] = [object('quote.order', quote.order), object('order', asked)]
-    if (quoted.side !== order.side || quoted.sizeRaw !== order.sizeRaw) throw invalid('quote', 'order', 'the order that was asked for')
-    checkSame('quote', quote.market, order.market)
+  quote: (answer, [requested, owner]) => {
+    const quote = checkQuote('quote', answer)
+    const quoted = object('quote.order', quote.order)
+    if (quoted.side !== requested.side || quoted.sizeRaw !== requested.sizeRaw) throw invalid('quote', 'order', 'the requested order')
+    checkSameMarket('quote', quote.market, requested.market)
     if (owner === undefined) return
-    checkPosition(quote.position, order.market)
+    checkPosition(quote.position, requested.market)
     checkAccount(quote.account)
-    if (quote.after === undefined) return
-    const after = object('quote.after', quote.after)
-    for (const key of ['sizeRaw', 'openNotionalRaw']) if (typeof after[key] !== 'bigint') throw invalid('quote.after', key, 'a bigint')
+    if (quote.after !== undefined) requireAmounts('quote.after', object('quote.after', quote.after), ['sizeRaw', 'openNotionalRaw'], 'any')
   },
-  closing: (answer, [, asked]) => {
+  closing: (answer, [, requested]) => {
     if (answer === undefined) return
-    checkQuote('closing', answer)
-    const { market, position, account, order } = object('closing', answer)
-    checkSame('closing', market, asked)
-    checkPosition(position, asked)
+    const { market, position, account, order } = checkQuote('closing', answer)
+    checkSameMarket('closing', market, requested)
+    checkPosition(position, requested)
     checkAccount(account)
     const { sizeRaw: held } = object('closing.position', position)
     const { side, sizeRaw } = object('closing.order', order)
     if (typeof held !== 'bigint' || typeof sizeRaw !== 'bigint') throw invalid('closing', 'sizeRaw', 'a bigint')
-    if (side !== (held > 0n ? 'SHORT' : 'LONG')) throw invalid('closing.order', 'side', "the other than the position's")
-    if (sizeRaw > (held < 0n ? -held : held)) throw invalid('closing.order', 'sizeRaw', 'no more than the position has')
+    if (side !== (held > 0n ? 'SHORT' : 'LONG')) throw invalid('closing.order', 'side', 'opposite to that of the position')
+    if (sizeRaw > (held < 0n ? -held : held)) throw invalid('closing.order', 'sizeRaw', 'at most the size of the position')
   },
   open: checkPlan,
   close: checkPlan,
-  collateral: (answer, [, asked]) => {
-    const { head, token, depositedRaw, withdrawableRaw } = object('collateral', answer)
-    checkHead('collateral', head)
-    checkToken('collateral.token', token)
-    if (object('token', token).address !== object('token', asked).address) throw invalid('collateral', 'token', 'that which was asked for')
-    for (const [key, raw] of Object.entries({ depositedRaw, withdrawableRaw }))
-      if (!isAmount(raw)) throw invalid('collateral', key, 'a bigint of 0 or more')
+  collateral: (answer, [, requested]) => {
+    const collateral = object('collateral', answer)
+    checkHead('collateral', collateral.head)
+    checkToken('collateral.token', collateral.token)
+    if (object('token', collateral.token).address !== requested.address) throw invalid('collateral', 'token', 'the requested one')
+    requireAmounts('collateral', collateral, ['depositedRaw', 'withdrawableRaw'])
   },
   move: checkPlan,
   perpFill: (answer) => {
     if (answer === undefined) return
-    const { market, closedRatio, realizedProfitRaw, ...amounts } = object('perpFill', answer)
-    checkName(market)
-    for (const key of ['sizeRaw', 'quoteRaw', 'feeRaw'])
-      if (!isAmount(amounts[key])) throw invalid('perpFill', key, 'a bigint of 0 or more')
-    if (amounts.sizeRaw === 0n) throw invalid('perpFill', 'sizeRaw', 'more than 0')
-    if (typeof realizedProfitRaw !== 'bigint') throw invalid('perpFill', 'realizedProfitRaw', 'a bigint')
-    if (closedRatio === undefined) return
-    const { numerator, denominator } = checkPrice('perpFill.closedRatio', closedRatio)
+    const fill = object('perpFill', answer)
+    checkMarketName(fill.market)
+    requireAmounts('perpFill', fill, ['quoteRaw', 'feeRaw'])
+    requireAmounts('perpFill', fill, ['sizeRaw'], 'above 0')
+    requireAmounts('perpFill', fill, ['realizedProfitRaw'], 'any')
+    if (fill.closedRatio === undefined) return
+    const { numerator, denominator } = checkPrice('perpFill.closedRatio', fill.closedRatio)
     if (numerator > denominator) throw invalid('perpFill', 'closedRatio', 'at most 1')
   },
   liquidations: (answer) => {
-    for (const one of each('liquidations', 'answer', answer)) {
-      const { txHash, blockNumber, sizeRaw } = object('liquidation', one)
-      if (typeof txHash !== 'string') throw invalid('liquidation', 'txHash', 'text')
-      if (!Number.isSafeInteger(blockNumber)) throw invalid('liquidation', 'blockNumber', 'a whole number')
-      if (!isAmount(sizeRaw)) throw invalid('liquidation', 'sizeRaw', 'a bigint of 0 or more')
+    for (const each of list('liquidations', answer)) {
+      const liquidation = object('liquidation', each)
+      requireTexts('liquidation', liquidation, ['txHash'])
+      requireIntegers('liquidation', liquidation, ['blockNumber'])
+      requireAmounts('liquidation', liquidation, ['sizeRaw'])
     }
   },
 }
 
-function each(of: string, key: string, values: unknown): readonly unknown[] {
-  if (Array.isArray(values)) return values
-  throw invalid(of, key, 'an array')
-}
-
-function checkQuote(of: string, answer: unknown): void {
+function checkQuote(of: string, answer: unknown): Readonly<Record<string, unknown>> {
   const quote = object(of, answer)
   checkHead(of, quote.head)
   checkMarket(quote.market)
   checkPrices(of, quote.prices)
-  // Of nothing a bound would be no bound.
-  for (const key of ['quoteRaw', 'gasUnits']) if (!isAmount(quote[key]) || quote[key] === 0n) throw invalid(of, key, 'a bigint above 0')
-  for (const [key, raw] of Object.entries({ feeRaw: quote.feeRaw, missingRaw: quote.missingRaw ?? 0n }))
-    if (!isAmount(raw)) throw invalid(of, key, 'a bigint of 0 or more')
-  const { market, side, sizeRaw } = object(`${of}.order`, quote.order)
-  checkName(market)
-  checkSame(`${of}.order`, market, quote.market)
-  if (side !== 'LONG' && side !== 'SHORT') throw invalid(`${of}.order`, 'side', 'LONG or SHORT')
-  if (!isAmount(sizeRaw) || sizeRaw === 0n) throw invalid(`${of}.order`, 'sizeRaw', 'a bigint above 0')
+  // A bound computed from 0 would be no bound.
+  requireAmounts(of, quote, ['quoteRaw', 'gasUnits'], 'above 0')
+  requireAmounts(of, quote, ['feeRaw', ...present(quote, ['missingRaw'])])
+  const order = object(`${of}.order`, quote.order)
+  checkMarketName(order.market)
+  checkSameMarket(`${of}.order`, order.market, object('market', quote.market))
+  requireOneOf(`${of}.order`, 'side', order.side, ['LONG', 'SHORT'])
+  requireAmounts(`${of}.order`, order, ['sizeRaw'], 'above 0')
+  return quote
 }
 
-/** @returns what the market is called */
-function checkName(value: unknown): string {
+/** @returns the market's name, base and quote in capitals */
+function checkMarketName(value: unknown): string {
   const market = object('market', value)
-  for (const key of ['id', 'base', 'quote']) if (typeof market[key] !== 'string' || market[key] === '') throw invalid('market', key, 'text')
+  requireTexts('market', market, ['id', 'base', 'quote'], { empty: false })
   for (const key of ['baseDecimals', 'quoteDecimals']) checkDecimals('market', key, market[key])
   return `${String(market.base)}${String(market.quote)}`.toUpperCase()
 }
 
 function checkMarket(value: unknown): void {
-  checkName(value)
+  checkMarketName(value)
   const { status, maxLeverage, maintenanceRatio } = object('market', value)
-  if (status !== 'open' && status !== 'paused' && status !== 'closed') throw invalid('market', 'status', "'open', 'paused' or 'closed'")
+  requireOneOf('market', 'status', status, ['open', 'paused', 'closed'])
   checkPrice('market.maxLeverage', maxLeverage)
   checkRatio('market.maintenanceRatio', maintenanceRatio)
 }
 
-function checkSame(of: string, market: unknown, asked: unknown): void {
-  if (object('market', market).id !== object('market', asked).id) throw invalid(of, 'market', 'that which was asked for')
+function checkSameMarket(of: string, market: unknown, requested: { readonly id?: unknown }): void {
+  if (object('market', market).id !== requested.id) throw invalid(of, 'market', 'the requested one')
 }
 
 function checkPrices(of: string, value: unknown): void {
@@ -144,45 +147,27 @@ function checkPrices(of: string, value: unknown): void {
   for (const key of ['mark', 'index', 'indexTwap']) checkPrice(`${of}.prices.${key}`, prices[key])
 }
 
-/** Of the market that was asked for. */
-function checkPosition(value: unknown, asked: unknown): void {
+function checkPosition(value: unknown, requested: { readonly id: string }): void {
   const position = object('position', value)
   checkMarket(position.market)
-  checkSame('position', position.market, asked)
+  checkSameMarket('position', position.market, requested)
   checkPrice('position.mark', position.mark)
-  for (const key of ['sizeRaw', 'openNotionalRaw', 'unrealizedProfitRaw', 'pendingFundingRaw'])
-    if (typeof position[key] !== 'bigint') throw invalid('position', key, 'a bigint')
+  requireAmounts('position', position, ['sizeRaw', 'openNotionalRaw', 'unrealizedProfitRaw', 'pendingFundingRaw'], 'any')
 }
 
 function checkAccount(value: unknown): void {
   const account = object('account', value)
   checkDecimals('account', 'decimals', account.decimals)
-  for (const key of ['valueRaw', 'freeCollateralRaw', 'collateralRaw'])
-    if (typeof account[key] !== 'bigint') throw invalid('account', key, 'a bigint')
-  for (const key of ['initialMarginRaw', 'maintenanceMarginRaw', 'notionalRaw'])
-    if (!isAmount(account[key])) throw invalid('account', key, 'a bigint of 0 or more')
+  requireAmounts('account', account, ['valueRaw', 'freeCollateralRaw', 'collateralRaw'], 'any')
+  requireAmounts('account', account, ['initialMarginRaw', 'maintenanceMarginRaw', 'notionalRaw'])
 }
 
 function checkToken(what: string, value: unknown): void {
-  const { symbol, address, decimals } = object(what, value)
-  for (const [key, text] of Object.entries({ symbol, address })) if (typeof text !== 'string') throw invalid(what, key, 'text')
-  checkDecimals(what, 'decimals', decimals)
+  const token = object(what, value)
+  requireTexts(what, token, ['symbol', 'address'])
+  checkDecimals(what, 'decimals', token.decimals)
 }
 
 function checkDecimals(of: string, key: string, value: unknown): void {
   if (!Number.isSafeInteger(value) || Number(value) < 0 || Number(value) > 77) throw invalid(of, key, 'a whole number of decimals')
-}
-
-/** It is divided by. */
-function checkRatio(what: string, value: unknown): { numerator: bigint; denominator: bigint } {
-  const { numerator, denominator } = object(what, value)
-  if (typeof numerator !== 'bigint' || !isAmount(denominator) || denominator === 0n)
-    throw new Error(`${what} must be { numerator, denominator }: bigints, the denominator above 0`)
-  return { numerator, denominator }
-}
-
-function checkPrice(what: string, value: unknown): { numerator: bigint; denominator: bigint } {
-  const price = checkRatio(what, value)
-  if (price.numerator <= 0n) throw new Error(`${what} must be above 0`)
-  return price
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import Type from 'typebox'
-import { pluginBoundary } from '../../core/loader/boundary.ts'
+import { boundary } from '../../core/loader/boundary.ts'
 import { createDeadline } from '../../core/http/routes.ts'
 import { cachedQueryReader } from '../../core/http/request.ts'
 import { fieldsReader } from '../../core/handlers/read-fields.ts'
@@ -61,8 +61,9 @@ describe('queries that were read before', () => {
   })
 })
 
-describe('a verb of a plugin that may answer at once', () => {
+describe('a method of a plugin that may answer at once', () => {
   const callee = { plugin: 'one', log: { debug() {}, info() {}, warn() {}, error() {} } }
+  const rules = { gas: { atOnce: () => {} } }
   const at = {
     get signal(): AbortSignal {
       return expect.fail('nobody has to wait')
@@ -70,14 +71,14 @@ describe('a verb of a plugin that may answer at once', () => {
   }
 
   it('is not waited for where it does', () => {
-    expect(pluginBoundary({ gas: (units: bigint, _at: object) => units }, callee).gas(5n, at)).to.equal(5n)
+    expect(boundary({ gas: (units: bigint, _at: object) => units }, rules, callee).gas(5n, at)).to.equal(5n)
   })
 
   it('is waited for until the deadline where it does not, and blamed for what it throws', async () => {
-    const chain = pluginBoundary({ gas: (_units: bigint, _at: object): unknown => new Promise(() => {}) }, callee)
+    const chain = boundary({ gas: (_units: bigint, _at: object): unknown => new Promise(() => {}) }, rules, callee)
     const late = await Promise.resolve(chain.gas(5n, { signal: AbortSignal.timeout(10) })).catch((error: unknown) => error)
     expect(late).to.have.property('name', 'TIMEOUT')
-    const broken = pluginBoundary({ gas: (_units: bigint, _at: object): unknown => expect.fail('broken') }, callee)
+    const broken = boundary({ gas: (_units: bigint, _at: object): unknown => expect.fail('broken') }, rules, callee)
     expect(() => broken.gas(5n, at)).to.throw("'one' has failed")
   })
 })

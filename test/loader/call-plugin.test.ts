@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { SluiceError } from '../../core/contracts/index.ts'
-import { callPlugin, callPluginSync } from '../../core/loader/boundary.ts'
+import { SluiceError, type Quote, type Swap } from '../../core/contracts/index.ts'
+import { callPlugin, callPluginSync, connectorBoundary } from '../../core/loader/boundary.ts'
 import { keptLog } from './fixtures.ts'
 
 function callee() {
@@ -88,8 +88,8 @@ describe('calling a plugin', () => {
     })
 
     expect(lines.map(({ message }) => message)).to.deep.equal([
-      'left behind at the deadline of the request',
-      'a defect of the plugin: it threw what is no SluiceError, or gave what is no answer',
+      'call into plugin abandoned at the deadline of the request',
+      'defect of a plugin: it threw something other than a SluiceError, or returned an invalid answer',
     ])
   })
 
@@ -103,7 +103,7 @@ describe('calling a plugin', () => {
     fail(deadline.signal.reason)
     expect(await answer).to.include({ name: 'TIMEOUT' })
 
-    expect(lines.map(({ message }) => message)).to.deep.equal(['left behind at the deadline of the request'])
+    expect(lines.map(({ message }) => message)).to.deep.equal(['call into plugin abandoned at the deadline of the request'])
   })
 
   it('does not call at all when the deadline has passed', async () => {
@@ -123,5 +123,58 @@ describe('calling a plugin', () => {
 
     expect(error).to.include({ name: 'TIMEOUT' })
     expect(called).to.equal(false)
+  })
+})
+
+describe('the boundary around a connector', () => {
+  const at = { signal: never }
+  const head = { number: 1n, timestamp: 1 }
+  const token = { symbol: 'A', address: '0x0a', decimals: 18 }
+  const swap: Swap = { tokenIn: token, tokenOut: { ...token, address: '0x0b' }, exact: 'in', amountRaw: 5n }
+  const hop = { pool: '0x01', version: '', tokenIn: '0x0a', tokenOut: '0x0b' }
+  const quote: Quote = { swap, amountRaw: 1n, spotAmountRaw: 1n, gasUnits: 1n, route: [hop], head, spender: '0x0c' }
+
+  class Exchange {
+    readonly #versions = ['v2']
+    answer: unknown = quote
+    get versions() {
+      return this.#versions
+    }
+    async quote(): Promise<Quote> {
+      return this.answer as Quote
+    }
+    swap(): never {
+      throw new TypeError('broken')
+    }
+    fill() {
+      return undefined
+    }
+  }
+
+  it('reads properties from the implementation, and calls methods as its own', async () => {
+    const amm = connectorBoundary({ AMM: new Exchange() }, callee().swap).AMM
+    expect(amm?.versions).to.deep.equal(['v2'])
+    expect(await amm?.quote(swap, {}, at)).to.equal(quote)
+    expect(amm?.fill({}, null)).to.equal(undefined)
+  })
+
+  for (const [what, wrong] of Object.entries({
+    'an amount below 0': { amountRaw: -1n },
+    'another swap': { swap: { ...swap, amountRaw: 6n } },
+    'a first write that is not an amount': { firstWriteUnits: 1 },
+    'a fee that is not text': { route: [{ ...hop, fee: 0.003 }] },
+    'parts that are not the whole swap': { parts: [{ hops: 1, exactRaw: 4n, otherRaw: 1n }] },
+  }))
+    it(`makes UNKNOWN_ERROR of a quote with ${what}`, async () => {
+      const [exchange, { swap: plugin, lines }] = [new Exchange(), callee()]
+      exchange.answer = { ...quote, ...wrong }
+      const error = await caught(connectorBoundary({ AMM: exchange }, plugin).AMM?.quote(swap, {}, at) ?? Promise.resolve())
+      expect(error).to.have.property('name', 'UNKNOWN_ERROR')
+      expect(lines[0]?.fields).to.include({ plugin: 'swap', verb: 'AMM.quote' })
+    })
+
+  it('makes UNKNOWN_ERROR of what a method throws at once', () => {
+    const { AMM: amm } = connectorBoundary({ AMM: new Exchange() }, callee().swap)
+    expect(() => amm?.swap(quote, { recipient: '0x0d', boundRaw: 1n, deadline: 1 })).to.throw(SluiceError)
   })
 })
