@@ -2,10 +2,20 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { maskedCopy } from './mask.ts'
 import { schemaProblems, type ConfigProblem } from './problems.ts'
-import type { Override } from './settings.ts'
 import { type Environment, substitute, type TreeProblem, setAt, type Section, getAt, ancestors, mergeOver } from './tree.ts'
 import { locate, type YamlFile } from './yaml.ts'
 import { isObject } from '../json.ts'
+
+/** A value that goes over the file's. */
+export interface Override {
+  pointer: string
+  value: unknown
+  /** Where it came from, for problems. */
+  file: 'environment' | 'command line'
+  path: string
+  /** Not to be shown. */
+  secret: boolean
+}
 
 interface CheckResult<T> {
   value: T

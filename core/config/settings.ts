@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { checkFile, compile } from './check.ts'
+import { checkFile, compile, type Override } from './check.ts'
 import { readClients, type Client } from './clients.ts'
 import { ConfigError, type ConfigProblem, nearest, suggestion } from './problems.ts'
 import {
@@ -106,17 +106,6 @@ function pluginFolder(home: string, path: string): string {
 
 /** Values of the command line by the setting's name, e.g. `{ 'server.port': '9000' }`; text is read as the environment's is. */
 export type Flags = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
-
-/** A value that goes over the file's. */
-export interface Override {
-  pointer: string
-  value: unknown
-  /** Where it came from, for problems. */
-  file: 'environment' | 'command line'
-  path: string
-  /** Not to be shown. */
-  secret: boolean
-}
 
 /** What flags and environment say about these keys; the flag wins. */
 function overridesOf(keys: readonly SettingKey[], flags: Flags, env: Environment, home: string, problems: ConfigProblem[]): Override[] {
@@ -236,16 +225,3 @@ function notRead(path: string, near: string | undefined): string {
 
 /** The network that the devnet is, of the chain whose plugin brings its tokens. */
 export const devnetNetwork = { chain: 'ethereum', network: 'local' } as const
-
-export { clientOf } from './clients.ts'
-export type { Client } from './clients.ts'
-export { ConfigError, describeProblem } from './problems.ts'
-export type { ConfigProblem } from './problems.ts'
-export { describeSettings, settingsTable } from './settings-schema.ts'
-export { loadPluginConfig } from './plugin-config.ts'
-export type { PluginConfigSources } from './plugin-config.ts'
-export { maskUrl, maskUrls } from './mask.ts'
-export { nearest } from './problems.ts'
-export type { TokenListSource } from './plugin-config.ts'
-export { loadTokens } from './token-list.ts'
-export type { TokenSources } from './token-list.ts'

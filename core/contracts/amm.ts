@@ -1,5 +1,5 @@
 import type { At, Head, Json, Token, Types } from './family.ts'
-import type { Followed } from './followed.ts'
+import type { Basis, Wanting } from './followed.ts'
 import type { Plan } from './rail.ts'
 
 /** Side, symbols and slippage are settled before: a swap is tokens and an exact amount of one of them. */
@@ -55,20 +55,6 @@ export interface Quote {
 export interface QuoteChoice {
   /** Only through pools of this version. */
   version?: string
-}
-
-/** A state in memory that a quote goes by. */
-export interface Basis<F extends Types = Types> {
-  readonly followed: Followed<F>
-  readonly key: string
-  /** What `load` must know of it besides; kept with the key. */
-  readonly about?: unknown
-}
-
-/** What must be known beyond a state, by its place in the basis: `load` gets it as `more`. */
-export interface Wanting {
-  readonly index: number
-  readonly more: unknown
 }
 
 /** Quotes from states that the server keeps in memory and moves from block to block. All but `vet` is pure. */

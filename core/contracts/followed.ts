@@ -44,3 +44,17 @@ export interface Followed<F extends Types = Types, S = unknown> {
   /** Told of a state in memory that was not the same as what the chain has, in two readings. It is loaded anew. */
   foundWrong?(state: S): void
 }
+
+/** A state in memory that a quote goes by. */
+export interface Basis<F extends Types = Types> {
+  readonly followed: Followed<F>
+  readonly key: string
+  /** What `load` must know of it besides; kept with the key. */
+  readonly about?: unknown
+}
+
+/** What must be known beyond a state, by its place in the basis: `load` gets it as `more`. */
+export interface Wanting {
+  readonly index: number
+  readonly more: unknown
+}

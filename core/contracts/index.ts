@@ -1,7 +1,7 @@
 // "sluice/plugin": everything that a plugin implements or calls.
 export { badFields, SluiceError } from '../errors.ts'
 export type { ErrorName } from '../errors.ts'
-export type { AMM, Basis, Fill, FollowedPricing, Hop, Quote, QuoteChoice, QuotePart, Swap, SwapTerms, Wanting } from './amm.ts'
+export type { AMM, Fill, FollowedPricing, Hop, Quote, QuoteChoice, QuotePart, Swap, SwapTerms } from './amm.ts'
 export type {
   AMMRange,
   Deposit,
@@ -17,7 +17,7 @@ export type {
 } from './amm-range.ts'
 export type { AltchainVerbs, Chain, ChainVenue, EvmVerbs, HeadChanges, Interest, NodeState, Transaction } from './chain.ts'
 export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.ts'
-export type { Followed, KnownOf } from './followed.ts'
+export type { Basis, Followed, KnownOf, Wanting } from './followed.ts'
 export type { MarginAccount, MarginCLOB, MarginMove, MarginToken } from './order-books.ts'
 export { orderStates, orderTypes, timesInForce } from './order-books.ts'
 export type {

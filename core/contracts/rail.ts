@@ -1,6 +1,6 @@
 import type { SluiceError } from '../errors.ts'
-import type { Basis, Wanting } from './amm.ts'
 import type { At, Head, Json, Types } from './family.ts'
+import type { Basis, Wanting } from './followed.ts'
 
 /**
  * Unsigned bytes, in a form that the signer can read and check by itself. Of `typed-data` (EIP-712) they are JSON in UTF-8 of

@@ -206,6 +206,3 @@ export async function isPortFree(host: string, port: number): Promise<boolean> {
     server.close()
   }
 }
-
-export type { Devnet } from './start-devnet.ts'
-export { devnetNetwork } from '../config/settings.ts'

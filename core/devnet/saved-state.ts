@@ -36,7 +36,7 @@ async function isAbandoned(file: string): Promise<boolean> {
 
 const ownFolder = fileURLToPath(new URL('.', import.meta.url))
 // Those of this folder that what is deployed follows from; the others only run it.
-const builders = ['build-state', 'start-devnet']
+const builders = ['anvil', 'build-state']
 const kitsFolder = fileURLToPath(new URL('../../kits/', import.meta.url))
 
 /** A name for everything that the deployed state follows from: the plugins' and kits' devnet files, what builds with them, anvil. */
