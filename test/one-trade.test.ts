@@ -66,16 +66,16 @@ describe('one trade of every contract', function () {
 
   it('CLOB: oasis places an order, shows it and cancels it', async () => {
     for (const token of ['WETH', 'USDC']) await approve('oasis', token)
-    const book = { ...local, connector: 'oasis', address: traders, market: 'WETH-USDC' }
-    const order = { side: 'BUY', orderType: 'LIMIT', price: '1000', amount: '0.01', clientOrderId: 'one-trade' }
-    ok(await client.post('/clob/orders', { ...book, ...order }))
-    await stateBecomes(client, '/clob/orders', book, 'OPEN')
+    const venue = { ...local, connector: 'oasis', address: traders }
+    const named = { market: 'WETH-USDC', clientOrderId: 'one-trade' }
+    ok(await client.post('/clob/orders', { ...venue, ...named, side: 'BUY', orderType: 'LIMIT', price: '1000', amount: '0.01' }))
+    await stateBecomes(client, '/clob/orders', venue, named.clientOrderId, 'OPEN')
     const cancelled = await client.request('DELETE', '/clob/orders', {
       headers: { 'content-type': 'application/json' },
-      raw: JSON.stringify({ ...book, clientOrderId: 'one-trade' }),
+      raw: JSON.stringify({ ...venue, ...named }),
     })
     ok(cancelled)
-    await stateBecomes(client, '/clob/orders', book, 'CANCELED')
+    await stateBecomes(client, '/clob/orders', venue, named.clientOrderId, 'CANCELED')
   })
 })
 
@@ -94,26 +94,33 @@ describe('one trade of every kind of order book with signed actions', function (
     await site?.stop()
   })
 
-  const terms = {
+  const orders = {
     CLOB: { path: '/clob/orders', market: 'HYPE-USDC', price: '39', amount: '1' },
+    PERP_CLOB: { path: '/clob/perp/orders', market: 'ETH-USD', price: '3900', amount: '0.1' },
+    // The account is put into the exchange's mode for margin before its first order.
     MARGIN_CLOB: { path: '/clob/margin/orders', market: 'HYPE-USDC', price: '39', amount: '1' },
-    PERP_CLOB: { path: '/clob/perp/orders', market: 'ETH-USD', price: '2000', amount: '0.1' },
   }
-  for (const [type, { path, ...order }] of Object.entries(terms))
+  for (const [type, { path, ...order }] of Object.entries(orders))
     it(`${type}: hyperliquid takes an order and shows it as open`, async () => {
-      const book = { chain: site.chain, network: site.network, connector: 'hyperliquid', address: site.wallets[0], market: order.market }
-      if (type === 'MARGIN_CLOB')
-        ok(await server.client.post('/clob/margin/deposit', { ...book, market: undefined, token: 'USDC', amount: '100' }))
-      ok(await server.client.post(path, { ...book, ...order, side: 'BUY', orderType: 'LIMIT', clientOrderId: 'one-trade' }))
-      await stateBecomes(server.client, path, book, 'OPEN')
+      if (type === 'MARGIN_CLOB') await site.bookOperators.MARGIN_CLOB?.clear(order.market, [])
+      const [address] = site.wallets
+      const venue = { chain: site.chain, network: site.network, connector: 'hyperliquid', address }
+      const clientOrderId = `one-trade-${type}`
+      ok(await server.client.post(path, { ...venue, ...order, side: 'BUY', orderType: 'LIMIT', clientOrderId }))
+      await stateBecomes(server.client, path, venue, clientOrderId, 'OPEN')
     })
 })
 
-/** Waits until the order of these tests is in that state. */
-async function stateBecomes(client: Client, path: string, book: Record<string, string>, state: string): Promise<void> {
-  const { market: _, ...venue } = book
+/** Waits until the order is in that state. */
+async function stateBecomes(
+  client: Client,
+  path: string,
+  venue: Record<string, string>,
+  clientOrderId: string,
+  state: string,
+): Promise<void> {
   for (const end = Date.now() + 20_000; ;) {
-    const { orders } = ok(await client.get(path, { ...venue, clientOrderId: 'one-trade' }))
+    const { orders } = ok(await client.get(path, { ...venue, clientOrderId }))
     if (orders[0]?.state === state) return
     if (Date.now() > end) throw new Error(`The order is ${orders[0]?.state}, not ${state}`)
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -15,7 +15,7 @@ import { maintenanceLines, maintenanceUsd } from './exchange/margin/maintenance.
 import { defaultRules } from './exchange/rules.ts'
 import { recoverSigner } from './exchange/signing/recover.ts'
 
-const fixture = (name: string) => JSON.parse(readFileSync(new URL(`../fixtures/hyperliquid/${name}.json`, import.meta.url), 'utf8'))
+const fixture = (name: string) => JSON.parse(readFileSync(new URL(`../../test/fixtures/hyperliquid/${name}.json`, import.meta.url), 'utf8'))
 
 /** Some of the published ones lack the zeros that they begin with. */
 const padded = ({ r, s, v }: { r: string; s: string; v: number }) => ({
