@@ -3,7 +3,7 @@ import type { At, Basis, FollowedPricing, Head, Quote, QuoteChoice, Swap, Follow
 import type { Evm, EvmReader } from '../evm/types.ts'
 import { untrustedTokens } from './fee-on-transfer.ts'
 import { poolToken, priceSwap } from './price.ts'
-import { poolAsOf, type Pool, type PoolProtocol, type Place, type PoolMemory } from './protocol.ts'
+import { poolAsOf, type Pool, type PoolProtocol, type Place, type PoolMemory, type Router } from './protocol.ts'
 import { type QuoterOptions, routePairs, requireDifferentTokens } from './quoter.ts'
 import { getOrCreate, poolGraphOf, type PoolEdge, type PoolGraph, type RouteOptions, routeOptionsOf } from './routing/graph.ts'
 import { isObject } from '../../core/json.ts'
@@ -50,6 +50,16 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
     return graph
   }
 
+  /** Throws the first error of the two checks. */
+  async function bothChecks(exact: Promise<void> | undefined, due: readonly Router[], at: At): Promise<void> {
+    await Promise.all([exact ?? Promise.resolve(), checkRouters(due, at)])
+  }
+
+  async function checkRouters(due: readonly Router[], at: At): Promise<void> {
+    const { results } = await reader.read(checks.calls(due), at)
+    checks.verify(due, results)
+  }
+
   return {
     basis(tokens, { version }): readonly Basis<Evm>[] {
       const [tokenIn, tokenOut] = [poolToken(tokens.tokenIn, wrapped), poolToken(tokens.tokenOut, wrapped)]
@@ -83,8 +93,7 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
       const due = checks.due(routers.filter(({ address }) => address === quote.spender))
       const origin = origins.get(quote)
       const exact = origin && requireExactTransfers(untrustedTokens(quote.swap, origin.edges, origin.graph, trusted), at)
-      if (due.length === 0) return exact
-      return Promise.all([exact, reader.read(checks.calls(due), at).then(({ results }) => checks.verify(due, results))]).then(() => {})
+      return due.length === 0 ? exact : bothChecks(exact, due, at)
     },
   }
 }

@@ -22,14 +22,14 @@ const bytes = fc.uint8Array({ maxLength: 100 }).map((data) => `0x${Buffer.from(d
 const call = bytes.map(identity)
 const probe = bytes.map((args) => ({ code: echo, args }))
 
-describe('a batch with probes', () => {
+describe('a batch of calls and probes', () => {
   let site: TestChain
   before(async () => {
     site = await startStillChain()
   })
   after(() => site.stop())
 
-  it('gives what calls return and what probes revert with, in their order', async () => {
+  it('returns the results of calls and the revert data of probes, in their order', async () => {
     const batch = fc.array(fc.oneof(call, probe), { minLength: 1, maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(batch, async (items) => {
@@ -42,7 +42,7 @@ describe('a batch with probes', () => {
     )
   })
 
-  it('has the head of the block it was read at, and takes one request', async () => {
+  it('returns the head of the block, in one request', async () => {
     await site.chain.reader.read([{ code: echo, args: '0x12' }], at)
     site.asked()
     const { head } = await site.chain.reader.read([{ code: echo, args: '0x12' }], at)
@@ -50,7 +50,7 @@ describe('a batch with probes', () => {
     expect(head).to.deep.equal((await site.chain.reader.read([], at)).head)
   })
 
-  it('goes on where calls and probes fail, each by itself', async () => {
+  it('returns the other results when calls or probes fail', async () => {
     const reverting = '0x00000000000000000000000000000000000000aa'
     await site.rpc('anvil_setCode', reverting, '0x63deadbeef6000526004601cfd')
     const items = [{ to: reverting, data: '0x' }, { code: silent }, { code: deployed }, { code: calling(reverting) }, identity('0x01')]
@@ -64,7 +64,7 @@ describe('a batch with probes', () => {
     ])
   })
 
-  it('gives results on both sides of what a contract may have of code', async () => {
+  it('returns results shorter and longer than the maximum contract size', async () => {
     for (const size of [23_700, 23_900, 24_000, 24_576, 65_000]) {
       const { results } = await site.chain.reader.read([{ code: zeros(size) }, identity('0x01')], at)
       expect(results).to.deep.equal([
@@ -74,7 +74,7 @@ describe('a batch with probes', () => {
     }
   })
 
-  it('asks in one request what is too long for one piece of creation code', async () => {
+  it('sends several pieces of creation code in one request', async () => {
     const args = ['11', '22', '33', '44', '55'].map((byte) => filled(20_000, byte))
     site.asked()
     const { results } = await site.chain.reader.read([...args.map((each) => ({ code: echo, args: each })), identity('0x01')], at)
@@ -82,7 +82,7 @@ describe('a batch with probes', () => {
     expect(site.asked()).to.deep.equal(['eth_call', 'eth_call', 'eth_call'])
   })
 
-  it('fits creation code to the byte, sends one code once, and refuses what can never fit', () => {
+  it('fills creation code to the byte, sends each probe code once, and refuses what can never fit', () => {
     const sizeOf = (part: readonly (Call | Probe)[]) => dataLength(packBatch([...head, ...part]))
     const head = [identity('0x'), identity('0x')]
     const code = filled(5_000, '5b')
@@ -118,7 +118,7 @@ describe('a batch with probes', () => {
     expect(() => batchParts([{ code: filled(48_000, '5b') }], head)).to.throw('48')
   })
 
-  it('runs on chains of before PUSH0', async () => {
+  it('runs on chains without PUSH0', async () => {
     const old = await startStillChain({ flags: ['--hardfork', 'berlin'] })
     try {
       const items = [{ code: echo, args: '0x1234' }, identity('0x01')]
@@ -129,7 +129,7 @@ describe('a batch with probes', () => {
   })
 })
 
-describe('a batch in parts, of a node that makes blocks meanwhile', () => {
+describe('a batch in parts, while blocks are mined', () => {
   const answers = new Interface(['function aggregate3((address,bool,bytes)[]) returns ((bool,bytes)[])'])
   const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
   const long = ['11', '22'].map((byte) => ({ code: echo, args: filled(30_000, byte) }))
@@ -159,7 +159,7 @@ describe('a batch in parts, of a node that makes blocks meanwhile', () => {
     }
   }
 
-  it('asks again at the older of the blocks', async () => {
+  it('reads again at the older of the blocks', async () => {
     const tags: unknown[] = []
     const { head } = await readOver((times, index, tag) => {
       tags.push(tag)
@@ -169,7 +169,7 @@ describe('a batch in parts, of a node that makes blocks meanwhile', () => {
     expect(head).to.deep.equal({ number: 8n, timestamp: 80, baseFeeRaw: 7n })
   })
 
-  it('says NETWORK where it never gets one block', async () => {
+  it('throws NETWORK if the parts never come from one block', async () => {
     const error = await readOver((times, index) => times + index).catch((failure: unknown) => failure)
     expect(error).to.have.property('name', 'NETWORK')
   })

@@ -66,12 +66,12 @@ describe('an EVM chain', () => {
     expect(await chain.balances(wallet, [], at)).to.deep.equal([])
   })
 
-  it('refuses to give a balance of what is no token, rather than 0', async () => {
+  it('refuses to read the balance of a contract that is not a token', async () => {
     const fake = { symbol: 'FAKE', address: nobody, decimals: 18 }
     expect(await refusal(test.chain.balances(wallet, [token('USDC'), fake], at))).to.have.property('name', 'TOKEN_NOT_SUPPORTED')
   })
 
-  it('reads a token that no list has, and tells what is none', async () => {
+  it('reads a token that is in no list, and nothing for a contract that is not a token', async () => {
     expect(await test.chain.token(token('USDT').address, at)).to.deep.equal(token('USDT'))
     expect(test.asked()).to.deep.equal(['eth_call'])
     expect(await test.chain.token(nobody, at)).to.equal(undefined)
@@ -89,7 +89,7 @@ describe('an EVM chain', () => {
     expect(chain.reader.gasPriceRaw(head)).to.equal(gas.gasPriceRaw)
   })
 
-  it('gives the head that the node has now', async () => {
+  it("returns the node's current head", async () => {
     const head = await test.chain.head(at)
     expect(head.hash).to.match(/^0x[0-9a-f]{64}$/)
     expect(head.timestamp).to.be.closeTo(Date.now() / 1000, 60)
@@ -97,7 +97,7 @@ describe('an EVM chain', () => {
     expect(test.asked().filter((method) => method !== 'eth_maxPriorityFeePerGas')).to.deep.equal(['eth_getBlockByNumber'])
   })
 
-  it('follows heads, each once and in order', async () => {
+  it('follows heads, each of them once and in order', async () => {
     const stop = new AbortController()
     const numbers: bigint[] = []
     for await (const { number } of test.chain.heads(stop.signal)) {
@@ -108,7 +108,7 @@ describe('an EVM chain', () => {
     expect(new Set(numbers)).to.have.property('size', 3)
   })
 
-  it('finds a mined transaction in one round trip, in JSON that people read', async () => {
+  it('finds a mined transaction in one round trip, with readable quantities', async () => {
     const hash = String(await test.rpc('eth_sendTransaction', { from: wallet, to: spender, value: '0xde0b6b3a7640000' }))
     await mined(test, hash)
     const found = await test.chain.find(hash.toUpperCase().replace('0X', '0x'), at)
@@ -120,11 +120,11 @@ describe('an EVM chain', () => {
     expect(JSON.parse(JSON.stringify(found))).to.deep.equal(found)
   })
 
-  it('finds nothing of a hash that nobody used', async () => {
+  it('finds nothing for an unused hash', async () => {
     expect(await test.chain.find(`0x${'ab'.repeat(32)}`, at)).to.equal(undefined)
   })
 
-  it('explains the logs of a transfer', async () => {
+  it('decodes the logs of a transfer', async () => {
     const data = new Interface(['function transfer(address,uint256)']).encodeFunctionData('transfer', [spender, 5n])
     const hash = String(await test.rpc('eth_sendTransaction', { from: wallet, to: token('USDC').address, data }))
     await mined(test, hash)
@@ -133,7 +133,7 @@ describe('an EVM chain', () => {
     expect(test.chain.decode(receipt, [])).to.have.nested.property('logs[0].events[2].value', '5')
   })
 
-  it('takes an address in lower case, upper case or with its checksum, and none with a wrong one', () => {
+  it('accepts an address in lower case, in upper case or with its checksum, and refuses a wrong checksum', () => {
     const { chain } = test
     const digits = wallet.slice(2)
     for (const spelling of [wallet, `0x${digits.toLowerCase()}`, `0x${digits.toUpperCase()}`])
@@ -154,7 +154,7 @@ describe('an EVM chain', () => {
     expect(chain.isTransactionId(wallet)).to.equal(false)
   })
 
-  it('gives a revert of a call as a result, and runs creation code where there is no target', async () => {
+  it('returns a reverted call as a result, and runs creation code if there is no target', async () => {
     const { reader } = test.chain
     const transfer = new Interface(['function transfer(address,uint256)']).encodeFunctionData('transfer', [spender, MaxUint256])
     expect((await reader.call({ to: token('USDC').address, from: nobody, data: transfer }, at)).ok).to.equal(false)
@@ -162,7 +162,7 @@ describe('an EVM chain', () => {
     expect(await reader.call({ data: '0x602a5f5260205ff3' }, at)).to.deep.equal({ ok: true, data: `0x${'2a'.padStart(64, '0')}` })
   })
 
-  it('reads all calls at one block, each failing by itself', async () => {
+  it('reads all calls at one block, and each may fail alone', async () => {
     const { head, results } = await test.chain.reader.read(
       [
         { to: token('USDC').address, data: '0x313ce567' },
@@ -178,14 +178,14 @@ describe('an EVM chain', () => {
   })
 
   describe('approving', () => {
-    it('takes one step and one round trip, and the largest amount when none is given', async () => {
+    it('takes one step and one round trip, and approves the maximum if no amount is given', async () => {
       const { plan, amountRaw } = await approve('USDT', undefined)
       expect(test.asked()).to.deep.equal(['eth_call', 'eth_call'])
       expect(amountRaw).to.equal(MaxUint256)
       expect(plan.steps).to.have.length(1)
     })
 
-    it('gives 0 first where the token refuses to change an allowance, and only there', async () => {
+    it('approves 0 first only if the token refuses to change an allowance', async () => {
       for (const symbol of ['USDT', 'USDC']) await perform((await approve(symbol, 100n)).plan.steps)
       const awkward = await approve('USDT', 200n)
       expect(awkward.plan.steps).to.have.length(2)
@@ -195,7 +195,7 @@ describe('an EVM chain', () => {
       expect(await test.chain.evm?.allowances(wallet, [spender], [token('USDT')], at)).to.deep.equal([[200n]])
     })
 
-    it('reads the allowances of several spenders and tokens in one call to a node', async () => {
+    it('reads the allowances of several spenders and tokens in one call', async () => {
       await perform((await approve('DAI', 7n, otherSpender)).plan.steps)
       test.asked()
       const read = await test.chain.evm?.allowances(
@@ -211,7 +211,7 @@ describe('an EVM chain', () => {
       ])
     })
 
-    it('refuses the native coin, and what is no token', async () => {
+    it('refuses the native coin and a contract that is not a token', async () => {
       expect(await refusal(approve('ETH', 1n))).to.have.property('name', 'INCOMPLETE_PARAMS')
       const fake = { symbol: 'FAKE', address: nobody, decimals: 18 }
       expect(await refusal(test.chain.evm?.approve(wallet, fake, spender, 1n, at) ?? Promise.resolve())).to.have.property(

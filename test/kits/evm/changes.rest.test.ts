@@ -8,7 +8,7 @@ const logger = '0x00000000000000000000000000000000000000a0'
 const loggerCode = '0x366000600037600051602036036020a100'
 const topic = (digit: string) => `0x${digit.repeat(64)}`
 
-describe('what happened between two blocks of an EVM chain', () => {
+describe('the changes between two blocks of an EVM chain', () => {
   let test: TestChain
   before(async () => {
     test = await startStillChain()
@@ -34,7 +34,7 @@ describe('what happened between two blocks of an EVM chain', () => {
       : blocks.map(({ head, changes: logs }) => [head.number, logs.map(({ data, topics }) => [topics[0], data])])
   }
 
-  it('is the logs of the next block, by their first topic and in their order, in one request', async () => {
+  it('returns the logs of the next block by their first topic, in order, in one request', async () => {
     const before = await test.chain.head(at)
     await log('1', 'aa')
     await log('2', 'bb')
@@ -58,7 +58,7 @@ describe('what happened between two blocks of an EVM chain', () => {
     expect(test.asked()).to.deep.equal([])
   })
 
-  it('is every block of several, each linked to the one before, in two batches', async () => {
+  it('returns several blocks, each linked to the one before, in two batches', async () => {
     const before = await test.chain.head(at)
     await log('1', '01')
     const first = await mine()
@@ -78,7 +78,7 @@ describe('what happened between two blocks of an EVM chain', () => {
     expect(blocks.at(-1)?.head).to.equal(last)
   })
 
-  it('is forked where the first block is not among the ancestors of the last', async () => {
+  it('returns "forked" if the first block is not an ancestor of the last', async () => {
     const base = await test.chain.head(at)
     await log('1', 'ee')
     const gone = await mine()
@@ -102,7 +102,7 @@ describe('what happened between two blocks of an EVM chain', () => {
     ])
   })
 
-  it('is not known of a block that the node has not', async () => {
+  it('throws for a block that the node does not have', async () => {
     const before = await test.chain.head(at)
     const head = await mine()
     const unknown: Head = { ...head, hash: topic('9') }
@@ -113,13 +113,13 @@ describe('what happened between two blocks of an EVM chain', () => {
     expect(refused).to.include({ name: 'NETWORK' })
   })
 
-  it('is told of heads only that say which block they follow', async () => {
+  it('throws for heads without a parent hash', async () => {
     const { number, timestamp } = await test.chain.head(at)
     const refused = await changes({ number, timestamp }, await mine(), [topic('1')]).catch((error: unknown) => error)
     expect(refused).to.be.an('error')
   })
 
-  it('a state is read at a very block, whatever came after it', async () => {
+  it('reads a state at a given block, whatever came after it', async () => {
     const read = async (after?: Head) => {
       const { head, results } = await test.chain.reader.read([{ to: logger, data: topic('4') }], at, after)
       return { head, results }
@@ -134,7 +134,7 @@ describe('what happened between two blocks of an EVM chain', () => {
   })
 })
 
-describe('nodes that answer otherwise', () => {
+describe('nodes that give wrong or incomplete answers', () => {
   let node: FakeNode
   before(async () => {
     node = await startFakeNode()
@@ -167,7 +167,7 @@ describe('nodes that answer otherwise', () => {
     return blocks
   }
 
-  it('are asked again where the blocks between do not lead to the last, or are of other numbers', async () => {
+  it('are asked again if the blocks in between do not link the two, or have other numbers', async () => {
     const block = (number: string, own: string, parent: string) => ({ number, timestamp: '0x1', hash: hash(own), parentHash: hash(parent) })
     const between = async (result: unknown) => {
       node.behave(answering({ eth_getBlockByNumber: result }))
@@ -183,7 +183,7 @@ describe('nodes that answer otherwise', () => {
     expect(await between(null)).to.include({ name: 'NETWORK' })
   })
 
-  it('are not believed where the logs are of another block, were taken back, are out of order, or are none', async () => {
+  it('are not trusted if logs are of another block, were removed, are out of order or are invalid', async () => {
     node.behave(told([logOf(), logOf({ logIndex: '0x3' })]))
     expect(await outcome()).to.have.length(1)
     const wrong: unknown[] = [
@@ -204,7 +204,7 @@ describe('nodes that answer otherwise', () => {
     }
   })
 
-  it('are not believed that nothing was logged in a block that they do not have, and the next is asked that has it', async () => {
+  it('are not trusted about logs of a block that they do not have: the next node is asked', async () => {
     node.behave(told([]))
     expect(await outcome()).to.deep.equal([{ head: head(6n, '6', '5'), changes: [] }])
     node.behave(without)
@@ -220,7 +220,7 @@ describe('nodes that answer otherwise', () => {
     await other.close()
   })
 
-  it('nor where they are asked for contracts by name, since they refuse logs of whichever', async () => {
+  it('are not trusted about logs of named contracts either, if they refuse filters without addresses', async () => {
     const isNamed = ([filter]: unknown[]) => typeof filter === 'object' && filter !== null && 'address' in filter
     node.behave((asked, response) => {
       const refused = answering({ eth_getBlockTransactionCountByHash: '0x1' })

@@ -69,7 +69,7 @@ const lines: Readonly<Record<string, { fault: Fault; is: Reception['is'] }>> = {
   },
 }
 
-describe('signed bytes on a line with faults, before a real node', () => {
+describe('signed bytes over a faulty connection to a real node', () => {
   let test: TestChain
   let proxy: FaultyProxy
   let rpcs: Rpc[] = []
@@ -124,7 +124,7 @@ describe('signed bytes on a line with faults, before a real node', () => {
       expect(await send(rpc, sealed, at)).to.include({ is: 'unclear', meaning: 'slot-used' })
     })
 
-    it(`that ${what} are accepted when another line works`, async () => {
+    it(`that ${what} are accepted when another connection works`, async () => {
       const before = await used()
       await proxy.become(fault)
       const rpc = rpcOver(`http://127.0.0.1:${proxy.port}`, test.rpcUrl)
@@ -134,7 +134,7 @@ describe('signed bytes on a line with faults, before a real node', () => {
     })
   }
 
-  it('reads the answers of a batch whatever their order, and takes another node for one that answers twice', async () => {
+  it('reads the answers of a batch in any order, and asks another node if one answers twice', async () => {
     const calls = ['latest', 'earliest'].map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] }))
     const rpc = rpcOver(`http://127.0.0.1:${proxy.port}`, test.rpcUrl)
     await proxy.become(healthy)
@@ -148,7 +148,7 @@ describe('signed bytes on a line with faults, before a real node', () => {
     }
   })
 
-  it('gives up on a line that is half open, and uses it again when it is whole', async () => {
+  it('gives up on a half-open connection, and uses it again when it works', async () => {
     const deaf = createServer((socket) => socket.on('error', () => {}))
     deaf.listen(0, '127.0.0.1')
     await once(deaf, 'listening')

@@ -14,7 +14,7 @@ function answer(results: readonly { ok: boolean; data: string }[]): string {
 }
 
 describe('the packing of Multicall3 calls', () => {
-  it('equals what an ABI coder packs', () => {
+  it('equals the output of an ABI coder', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ to: address, data: bytes })), (calls) => {
         const theirs = multicall.encodeFunctionData('aggregate3', [calls.map(({ to, data }) => [to, true, data])])
@@ -23,7 +23,7 @@ describe('the packing of Multicall3 calls', () => {
     )
   })
 
-  it('reads back what an ABI coder packed', () => {
+  it('reads the output of an ABI coder', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ ok: fc.boolean(), data: bytes })), (results) => {
         expect(unpackAggregate3(answer(results), results.length)).to.deep.equal(results)
@@ -31,7 +31,7 @@ describe('the packing of Multicall3 calls', () => {
     )
   })
 
-  it('refuses an answer of another length, and one that is cut off anywhere', () => {
+  it('refuses an answer of another length, and one that is cut off', () => {
     const whole = answer([
       { ok: true, data: '0x1234' },
       { ok: false, data: `0x${'ab'.repeat(40)}` },
@@ -42,7 +42,7 @@ describe('the packing of Multicall3 calls', () => {
     for (let length = 2; length < whole.length - 48; length += 2) expect(unpackAggregate3(whole.slice(0, length), 2)).to.equal(undefined)
   })
 
-  it('never throws on garbage', () => {
+  it('never throws on invalid bytes', () => {
     const wild = fc.array(fc.oneof(fc.bigInt({ min: 0n, max: 400n }), fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })), { maxLength: 20 })
     fc.assert(
       fc.property(wild, fc.nat(5), (words, expected) => {

@@ -35,7 +35,7 @@ describe('a network without base fees', () => {
   beforeEach(() => start(legacy, ['--hardfork', 'berlin', '--gas-price', '3000000000']))
   afterEach(() => site.stop())
 
-  it('gets transactions of type 0 at the price that its node says, and takes them', async () => {
+  it('signs transactions of type 0 at the gas price of the node, and the node takes them', async () => {
     const prepared = await prepare()
     expect(prepared.gas).to.deep.equal({ gasLimit: 21_000n, gasPriceRaw: 3n * gwei, gasCostRaw: 63_000n * gwei })
     const sealed = await seal(prepared)
@@ -46,21 +46,21 @@ describe('a network without base fees', () => {
     expect(await site.chain.find(sealed.id, at)).to.have.nested.property('receipt.status', 1)
   })
 
-  it('is quoted that price', async () => {
+  it('quotes gas at that price', async () => {
     const { head } = await site.chain.reader.read([], at)
     expect(head).to.not.have.property('baseFeeRaw')
     expect((await site.chain.gas(100_000n, head, at)).gasPriceRaw).to.equal(3n * gwei)
     expect(site.chain.reader.gasPriceRaw(head)).to.equal(3n * gwei)
   })
 
-  it('has no opcode asked for that it does not know and that would burn the gas of all calls', async () => {
+  it('does not ask for an opcode that it does not have, which would use up the gas of all calls', async () => {
     const long = `0x${'11'.repeat(10_000)}`
     const calls = Array.from({ length: 60 }, () => identity(long))
     const { results } = await site.chain.reader.read(calls, at)
     expect(results.every(({ ok, data }) => ok && data === long)).to.equal(true)
   })
 
-  it('takes a replacement at one price that is higher', async () => {
+  it('takes a replacement at a higher gas price', async () => {
     const first = await prepare()
     expect(await site.chain.rail.send(await seal(first), at)).to.deep.equal({ is: 'accepted' })
     const head = await site.chain.head(at)
@@ -74,7 +74,7 @@ describe('a network without base fees', () => {
     expect((await prepare({}, fees)).fees).to.include({ maxFeePerGas: '3712500000', maxPriorityFeePerGas: '3712500000', legacy: true })
   })
 
-  it('is offered what the caller says, whichever field says it, never more than the most', async () => {
+  it('offers what the caller gives in either field, and never more than the maximum', async () => {
     const priceOf = async (wish: object) => {
       const { fees, gas } = await prepare(wish)
       expect(fees.maxFeePerGas).to.equal(fees.maxPriorityFeePerGas)
@@ -93,7 +93,7 @@ describe('a network without base fees', () => {
     })
   })
 
-  it('says of a pending one that it pays', async () => {
+  it('says that a pending transaction pays enough', async () => {
     const sealed = await seal(await prepare())
     await site.chain.rail.send(sealed, at)
     expect(await site.chain.find(sealed.id, at)).to.include({ pays: true })
@@ -103,10 +103,10 @@ describe('a network without base fees', () => {
   })
 })
 
-describe('a network of one gas price whose blocks have a base fee all the same', () => {
+describe('a network with one gas price whose blocks have a base fee', () => {
   afterEach(() => site.stop())
 
-  it('counts the base fee once: it is in the price', async () => {
+  it('counts the base fee, which the price includes, once', async () => {
     await start({ legacyFees: true })
     const priceRaw = BigInt(String(await site.rpc('eth_gasPrice')))
     await site.chain.head(at)
@@ -122,7 +122,7 @@ describe('a network of one gas price whose blocks have a base fee all the same',
 describe('a network without base fees whose plugin does not say so', () => {
   afterEach(() => site.stop())
 
-  it('is told what is missing', async () => {
+  it('says that the plugin lacks legacyFees', async () => {
     await start({}, ['--hardfork', 'berlin'])
     expect(await rejection(prepare()))
       .to.include({ name: 'UNSUPPORTED' })
@@ -131,10 +131,10 @@ describe('a network without base fees whose plugin does not say so', () => {
   })
 })
 
-describe('what a network takes per gas', () => {
+describe('the fee per gas of a network', () => {
   afterEach(() => site.stop())
 
-  it('is at least its least tip, whatever the node suggests', async () => {
+  it("is at least the network's minimum tip, whatever the node suggests", async () => {
     await start({ minTipGwei: 30 })
     expect((await prepare()).fees).to.include({ maxPriorityFeePerGas: String(30n * gwei) })
     const { head } = await site.chain.reader.read([], at)
@@ -142,7 +142,7 @@ describe('what a network takes per gas', () => {
     expect(gasPriceRaw).to.equal((head.baseFeeRaw ?? 0n) + 30n * gwei)
   })
 
-  it('refuses an offer below that, before anything is signed', async () => {
+  it('refuses an offer below the minimum before anything is signed', async () => {
     await start({ minTipGwei: 30 })
     for (const wish of [{ maxPriorityFeePerGasRaw: 29n * gwei }, { maxFeePerGasRaw: 20n * gwei }]) {
       const error = await rejection(prepare(wish))
@@ -151,7 +151,7 @@ describe('what a network takes per gas', () => {
     expect((await prepare({ maxPriorityFeePerGasRaw: 30n * gwei })).fees).to.include({ maxPriorityFeePerGas: String(30n * gwei) })
   })
 
-  it('is what the settings say where they say another least tip', async () => {
+  it('follows the settings if they give another minimum tip', async () => {
     await start({ minTipGwei: 30 }, [], { feePolicy: { minTip: 2 } })
     expect((await prepare()).fees).to.include({ maxPriorityFeePerGas: String(2n * gwei) })
     expect(await rejection(prepare({ maxPriorityFeePerGasRaw: gwei }))).to.include({ name: 'TRANSACTION_GAS_PRICE_TOO_LOW' })
@@ -161,7 +161,7 @@ describe('what a network takes per gas', () => {
     expect((await prepare({ maxPriorityFeePerGasRaw: 2n * gwei })).fees).to.include({ maxPriorityFeePerGas: String(2n * gwei) })
   })
 
-  it('may be hundreds of gwei where its plugin gives the room, unless the settings take it back', async () => {
+  it('may be hundreds of gwei if the plugin allows it and the settings do not lower the cap', async () => {
     const expensive = ['--block-base-fee-per-gas', String(600n * gwei)]
     await start({ feeCapGwei: 5_000 }, expensive)
     expect(BigInt((await prepare()).fees.maxFeePerGas) >= 1_000n * gwei).to.equal(true)
@@ -171,7 +171,7 @@ describe('what a network takes per gas', () => {
     expect(await rejection(prepare())).to.include({ name: 'TRANSACTION_GAS_PRICE_TOO_LOW' })
   })
 
-  it('may be nothing but a tip', async () => {
+  it('may be a tip alone', async () => {
     await start({ minTipGwei: 0.05 }, ['--block-base-fee-per-gas', '0'])
     const { fees, gas } = await prepare()
     const tip = BigInt(fees.maxPriorityFeePerGas)
@@ -192,7 +192,7 @@ describe('a network whose coin is itself a token', () => {
   afterEach(() => site.stop())
   const token = '0x471EcE3750Da237f93B8E339c536989b8978a438'
 
-  it('keeps of the coin what the gas costs: all of it cannot be traded away', async () => {
+  it('keeps back what the gas costs: not all of the coin can be traded', async () => {
     await start({ coinIsToken: true, wrapped: { symbol: 'CELO', address: token, decimals: 18 } })
     expect(site.chain.nativeCurrency).to.deep.equal({ symbol: 'CELO', address: token, decimals: 18 })
     // balanceOf(address): PUSH1 4 CALLDATALOAD BALANCE PUSH0 MSTORE PUSH1 32 PUSH0 RETURN
@@ -217,7 +217,7 @@ describe('the gas of one transaction', () => {
     value: '0',
   })
 
-  it('never goes beyond what the network allows, and a step that needs more is refused', async () => {
+  it("never exceeds the network's maximum, and a step that needs more is refused", async () => {
     await start({ mostGas: 200_000n })
     // PUSH0 CALLDATALOAD; JUMPDEST PUSH1 1 SWAP1 SUB DUP1 PUSH1 2 JUMPI
     await site.rpc('anvil_setCode', burner, '0x5f355b600190038060025700')
@@ -236,7 +236,7 @@ describe('the gas of one transaction', () => {
 describe("a block's number", () => {
   afterEach(() => site.stop())
 
-  it('is the one that the network says by a call of its own, with probes and without', async () => {
+  it("is the result of the network's own call, with probes and without", async () => {
     // Arbitrum's ArbSys: arbBlockNumber().
     const blockNumberCall = { to: '0x0000000000000000000000000000000000000064', data: '0xa3b1b31d' }
     await start({ blockNumberCall })
@@ -246,8 +246,8 @@ describe("a block's number", () => {
   })
 })
 
-describe('a network where gas pays for layer 1 too, as on Arbitrum', () => {
-  it('gets the limits that its estimate asks for, and later steps what their simulation does not know of', async () => {
+describe('a network where gas pays for layer 1, as on Arbitrum', () => {
+  it('uses the limit of the estimate, and adds to later steps what their simulation leaves out', async () => {
     const node = await startFakeNode(
       answering({
         eth_getBlockByNumber: { ...fakeBlock(8), gasLimit: toQuantity(2n ** 50n) },

@@ -62,7 +62,7 @@ describe("an operator's fee", () => {
   }
 
   for (const [fork, formula] of Object.entries(formulas)) {
-    it(`is to the unit what the oracle of ${fork} would say for that much gas`, () => {
+    it(`equals to the unit what the oracle of ${fork} would return for that much gas`, () => {
       assert(
         property(scalar, constant, bigInt(0n, 2n ** 32n), (by, to, gas) => {
           const [charge] = chargesOf(results(7n, formula(0n, by, to), formula(1_000_000n, by, to))) ?? []
@@ -96,7 +96,7 @@ describe('a rollup of the OP stack', () => {
     await setOracle(isthmusOracle())
   }
 
-  it('adds to the cost what the chain then charges: for data on layer 1, and for the operator', async () => {
+  it('adds to the cost what the chain then charges for data on layer 1 and for the operator', async () => {
     await charge()
     const { prepared } = await check()
     const [step] = prepared
@@ -116,7 +116,7 @@ describe('a rollup of the OP stack', () => {
     expect(BigInt(feesOf(step).rollupFee ?? 0) >= charged, 'the most').to.equal(true)
   })
 
-  it('takes from the oracle what it says', async () => {
+  it("uses the oracle's answer", async () => {
     await charge()
     const [step] = (await check()).prepared
     if (!step) throw new Error('Nothing was prepared.')
@@ -129,7 +129,7 @@ describe('a rollup of the OP stack', () => {
     expect(Math.abs(Number(chargeOf(step) - operatorFeeRaw(step.gas.gasLimit)) / Number(said) - 1)).to.be.lessThan(0.05)
   })
 
-  it('needs no further request, neither for a transaction nor for the gas of a quote', async () => {
+  it('needs no further request for a transaction or for the gas of a quote', async () => {
     await charge()
     await check()
     await site.chain.gas(1n, undefined, at)
@@ -143,13 +143,13 @@ describe('a rollup of the OP stack', () => {
     expect(gasCostRaw - gasLimit * gasPriceRaw > operatorFeeRaw(gasLimit)).to.equal(true)
   })
 
-  it('asks by itself for the gas of what was not read', async () => {
+  it('asks for the fee itself if nothing was read for the quote', async () => {
     await charge()
     const { gasCostRaw, gasLimit, gasPriceRaw } = await site.chain.gas(100_000n, undefined, at)
     expect(gasCostRaw - gasLimit * gasPriceRaw > operatorFeeRaw(gasLimit)).to.equal(true)
   })
 
-  it('refuses a wallet that has the gas and not what is charged on top, and counts it in what pending ones may take', async () => {
+  it('refuses a wallet that cannot pay the charge on top of gas, and counts the charge of pending transactions', async () => {
     await charge()
     const checked = await check()
     const [step] = checked.prepared
@@ -167,7 +167,7 @@ describe('a rollup of the OP stack', () => {
     expect((await check()).prepared).to.have.length(1)
   })
 
-  it('keeps it with higher fees', async () => {
+  it('keeps the charge when fees are raised', async () => {
     await charge()
     const [step] = (await check()).prepared
     const fees = feesOf(step)
@@ -176,7 +176,7 @@ describe('a rollup of the OP stack', () => {
       expect(site.chain.rail.replace?.bump(fees, head, wish)).to.include({ rollupFee: fees.rollupFee })
   })
 
-  it('knows no operator fee where the oracle has none yet', async () => {
+  it('has no operator fee if the oracle does not know it yet', async () => {
     await setOracle(String(await site.rpc('eth_getCode', fjordOracle, 'latest')))
     await site.rpc('anvil_setStorageAt', gasPriceOracle, toBeHex(0, 32), toBeHex(0x0101, 32))
     const [step] = (await check()).prepared
@@ -185,7 +185,7 @@ describe('a rollup of the OP stack', () => {
     expect(chargeOf(step) > 0n).to.equal(true)
   })
 
-  it('says so where there is no oracle', async () => {
+  it('throws if there is no oracle', async () => {
     for (const work of [() => check(), () => site.chain.reader.read([], at), async () => site.chain.gas(1n, undefined, at)]) {
       const error = await work().catch((failure: unknown) => failure)
       expect(error).to.include({ name: 'NETWORK' }).and.to.have.property('message').that.contains('GasPriceOracle')

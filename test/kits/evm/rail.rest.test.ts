@@ -53,7 +53,7 @@ describe('the rail of EVM chains', () => {
     expect(site.relay.requests.slice(known)).to.have.length(1)
   })
 
-  it("says in the token's own units what the wallet lacks", async () => {
+  it("says what the wallet lacks, in the token's units", async () => {
     const error = await rejection(
       check(
         [transfer],
@@ -67,13 +67,13 @@ describe('the rail of EVM chains', () => {
     expect(error.details).to.deep.equal({ token: 'USDX', tokenAddress: token, current: '1.500000', needed: '2.000000' })
   })
 
-  it('says who may not move how much', async () => {
+  it('names the spender and the missing allowance', async () => {
     const error = await rejection(check([transfer], [{ is: 'allowance', token, spender: nowhere, amountRaw: 1n }]))
     expect(error).to.include({ name: 'INSUFFICIENT_ALLOWANCE' })
     expect(error.details).to.deep.equal({ spender: nowhere, token: 'USDX', tokenAddress: token, current: '0.000000', needed: '0.000001' })
   })
 
-  it('refuses where somebody may move more than is good', async () => {
+  it('refuses an allowance that is too large', async () => {
     const spender = addressOf(1)
     const atMost = (amountRaw: bigint) => ({ is: 'allowance-at-most', token, spender, amountRaw }) as const
     await check([transfer], [atMost(0n)])
@@ -85,7 +85,7 @@ describe('the rail of EVM chains', () => {
     expect(error.message).to.contain(spender).and.to.contain('USDX')
   })
 
-  it('tells a value that is not there from gas that is not', async () => {
+  it('distinguishes a missing value from missing gas', async () => {
     const balance = BigInt(String(await site.rpc('eth_getBalance', owner, 'latest')))
     const poor = await rejection(check(sending(balance + 1n)))
     expect(poor).to.include({ name: 'INSUFFICIENT_BALANCE' })
@@ -104,7 +104,7 @@ describe('the rail of EVM chains', () => {
     { says: 'reverted without a reason', data: '0x' },
   ]
   for (const { says, data } of reverts) {
-    it(`refuses what would revert with "${says}"`, async () => {
+    it(`refuses a call that would revert with "${says}"`, async () => {
       const contract = '0x00000000000000000000000000000000000000c1'
       await site.rpc('anvil_setCode', contract, reverting(data))
       const error = await rejection(check([{ to: contract, data: '0x', value: '0' }]))
@@ -113,7 +113,7 @@ describe('the rail of EVM chains', () => {
     })
   }
 
-  it('simulates the second step upon the first', async () => {
+  it('simulates the second step after the first', async () => {
     const approve = { to: token, data: erc20.encodeFunctionData('approve', [nowhere, 5n]), value: '0' }
     const { prepared } = await check([approve, approve])
     const [first, second] = prepared.map(({ gas }) => gas.gasLimit)
@@ -123,7 +123,7 @@ describe('the rail of EVM chains', () => {
     expect(await rejection(check([tooMuch, tooMuch]))).to.include({ name: 'TRADE_FAILED' })
   })
 
-  it('gives a margin over the estimate, but none to a plain transfer', async () => {
+  it('adds a margin to the estimate, but not for a plain transfer', async () => {
     const approve = { to: token, data: erc20.encodeFunctionData('approve', [nowhere, MaxUint256]), value: '0' }
     const estimate = BigInt(String(await site.rpc('eth_estimateGas', { from: owner, to: token, data: approve.data })))
     expect((await check([approve])).prepared[0]?.gas.gasLimit).to.equal((estimate * 5n) / 4n)
@@ -137,7 +137,7 @@ describe('the rail of EVM chains', () => {
     expect(await rejection(check([transfer], [], { maxFeePerGasRaw: 1n }))).to.include({ name: 'TRANSACTION_GAS_PRICE_TOO_LOW' })
   })
 
-  it("drafts a transaction of type 2, and seals it so that its hash is the node's", async () => {
+  it("drafts a transaction of type 2, whose hash is the node's after sealing", async () => {
     const { rail } = site.chain
     const { prepared, synced } = await check()
     const [slot = null] = rail.claim(synced, [], 1)
@@ -156,7 +156,7 @@ describe('the rail of EVM chains', () => {
     expect(again).to.have.property('reason').that.matches(/nonce/)
   })
 
-  it('takes "already known" for accepted, and a cut line for unclear', async () => {
+  it('counts "already known" as accepted, and a lost connection as unclear', async () => {
     const { rail } = site.chain
     await site.rpc('evm_setAutomine', false)
     const { prepared, synced } = await check([transfer], [], { maxFeePerGasRaw: 50n * gwei, maxPriorityFeePerGasRaw: gwei })
@@ -173,7 +173,7 @@ describe('the rail of EVM chains', () => {
     await site.mine()
   })
 
-  it('sees what is pending, landed, unseen and dead', async () => {
+  it('recognises pending, landed, unseen and dead attempts', async () => {
     const { rail } = site.chain
     const nonce = await site.rpc('eth_getTransactionCount', owner, 'latest')
     const landed = String(await site.rpc('eth_sendTransaction', { from: owner, to: nowhere, value: '0x1' }))

@@ -35,7 +35,7 @@ function log(signature: string, values: readonly unknown[]): object {
 }
 
 describe('a receipt', () => {
-  it('has small quantities as numbers and others as decimal strings', () => {
+  it('has small quantities as numbers and the others as decimal strings', () => {
     expect(readReceipt(raw())).to.deep.include({
       status: 1,
       type: 2,
@@ -48,12 +48,12 @@ describe('a receipt', () => {
     expect(readReceipt(raw())).to.not.have.property('logsBloom')
   })
 
-  it('counts as succeeded where a node of old gives no status, and as failed for 0', () => {
+  it('counts as successful without a status, as from an old node, and as failed for status 0', () => {
     expect(readReceipt({ ...raw(), status: undefined })?.status).to.equal(1)
     expect(readReceipt({ ...raw(), status: '0x0' })?.status).to.equal(0)
   })
 
-  it('is none where something of it is missing or mistyped', () => {
+  it('is refused if a field is missing or has the wrong type', () => {
     for (const key of ['transactionHash', 'blockHash', 'blockNumber', 'from', 'gasUsed', 'logs']) {
       expect(readReceipt({ ...raw(), [key]: 7 }), key).to.equal(undefined)
     }
@@ -61,7 +61,7 @@ describe('a receipt', () => {
     expect(readReceipt(null)).to.equal(undefined)
   })
 
-  it('has the logs of tokens and of the given events explained, and leaves the others as they are', () => {
+  it('decodes the logs of tokens and of the given events, and leaves the others as they are', () => {
     const swap = 'event Swap(address indexed sender, uint256 amount0In, uint256[] steps)'
     const unknown = { address: pool, topics: [`0x${'99'.repeat(32)}`], data: '0x1234' }
     const receipt = readReceipt(
@@ -84,7 +84,7 @@ describe('a receipt', () => {
     expect(JSON.parse(JSON.stringify(decoded))).to.deep.equal(decoded)
   })
 
-  it('tells the transfer of an amount from that of one NFT, which share a signature', () => {
+  it('distinguishes the transfer of an amount from that of an NFT, which have the same signature', () => {
     const ofNft = log('event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)', [owner, pool, 42n])
     // Data that could be taken for an amount.
     const receipt = readReceipt(raw([{ ...ofNft, data: `0x${'09'.padStart(64, '0')}` }]))
@@ -92,7 +92,7 @@ describe('a receipt', () => {
     expect(decodeLogs(receipt, [])).to.have.deep.nested.property('logs[0].events[2]', { name: 'tokenId', value: '42' })
   })
 
-  it('survives a log that lies about its event', () => {
+  it('leaves a log as it is if its data does not fit its event', () => {
     const lie = {
       address: pool,
       topics: [transfer.getEvent('Transfer')?.topicHash, `0x${'01'.repeat(32)}`, `0x${'02'.repeat(32)}`],
@@ -103,7 +103,7 @@ describe('a receipt', () => {
     expect(decodeLogs(receipt, [])).to.have.deep.nested.property('logs[0]', lie)
   })
 
-  it('refuses an event signature that is none, and says how one is written', () => {
+  it('refuses an invalid event signature and shows a valid one', () => {
     const receipt = readReceipt(raw())
     if (!receipt) throw new Error('No receipt.')
     expect(() => decodeLogs(receipt, ['function transfer()'])).to.throw(/write it like "event Transfer/)

@@ -34,7 +34,7 @@ function multicallWords(...values: readonly bigint[]): string {
 const heads = (number: number, digits?: string) =>
   answering({ eth_getBlockByNumber: block(number, 1, digits), eth_maxPriorityFeePerGas: '0x0' })
 
-describe('with nodes that answer as no devnet does, an EVM chain', () => {
+describe('an EVM chain with scripted nodes', () => {
   let node: FakeNode
   let stop: () => Promise<void>
 
@@ -49,7 +49,7 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
   }
   afterEach(() => stop())
 
-  it('says of a pending transaction that it pays too little when the base fee has risen above what it offers', async () => {
+  it('says that a pending transaction pays too little when the base fee has risen above its offer', async () => {
     const pending = (maxFeeGwei: number) => ({
       eth_getTransactionByHash: { hash, nonce: '0x1', maxFeePerGas: gwei(maxFeeGwei) },
       eth_getTransactionReceipt: null,
@@ -61,7 +61,7 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
     expect(await subject.find(hash, at)).to.include({ pays: true })
   })
 
-  it("takes a block's own base fee where the node zeroes it in calls, as geth and reth do", async () => {
+  it("uses the block's base fee if the node sets it to 0 in calls, as geth and reth do", async () => {
     const subject = await chain({ eth_call: multicallHead(9, 0n), eth_getBlockByNumber: block(8, 30), eth_maxPriorityFeePerGas: gwei(2) })
     await subject.head(at)
     const { head } = await subject.reader.read([], at)
@@ -69,7 +69,7 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
     expect((await subject.gas(1n, head, at)).gasPriceRaw).to.equal(32_000_000_000n)
   })
 
-  it('takes no eighth off the base fee where blocks have room for far more gas than they are meant to use, as on rollups', async () => {
+  it('does not predict a lower base fee, because rollups have far more room in blocks than their target', async () => {
     const roomy = { ...block(8, 30), gasLimit: `0x${(2n ** 50n).toString(16)}` }
     const subject = await chain({ eth_call: multicallHead(9, 0n), eth_getBlockByNumber: roomy, eth_maxPriorityFeePerGas: gwei(2) })
     await subject.head(at)
@@ -79,13 +79,13 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
     expect((await subject.gas(1n, { number: 20n, timestamp: 0x65000000 }, at)).gasPriceRaw).to.equal(32_000_000_000n)
   })
 
-  it('takes the tip from what recent blocks were paid where the node suggests none', async () => {
+  it('uses the tips of recent blocks if the node suggests none', async () => {
     const reward = [3, 1, 2, 9, 8].map((tip) => [gwei(tip)])
     const subject = await chain({ eth_getBlockByNumber: block(8, 30), eth_feeHistory: { reward } })
     expect((await subject.gas(1n, undefined, at)).gasPriceRaw).to.equal(33_000_000_000n)
   })
 
-  it('takes it from there too when the settings name a percentile, and keeps to the least tip of the settings', async () => {
+  it('uses the percentile of the settings, and at least their minimum tip', async () => {
     const results = { eth_getBlockByNumber: block(8, 30), eth_feeHistory: { reward: [[gwei(1)]] }, eth_maxPriorityFeePerGas: gwei(7) }
     const subject = await chain(results, { feePolicy: { tipPercentile: 20, minTip: '1.5' } })
     expect((await subject.gas(1n, undefined, at)).gasPriceRaw).to.equal(31_500_000_000n)
@@ -116,18 +116,18 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
     })
   }
 
-  it('says NETWORK for a node that gives no tip in any way', async () => {
+  it('throws NETWORK if a node gives no tip by any method', async () => {
     const subject = await chain({ eth_getBlockByNumber: block(8, 30) })
     expect(await Promise.resolve(subject.gas(1n, undefined, at)).catch((failure: unknown) => failure)).to.have.property('name', 'NETWORK')
   })
 
-  it('asks for the tip once while many ask for the price', async () => {
+  it('asks for the tip once for many concurrent callers', async () => {
     const subject = await chain({ eth_getBlockByNumber: block(8, 30), eth_maxPriorityFeePerGas: gwei(2) })
     await Promise.all(Array.from({ length: 20 }, async () => subject.gas(1n, undefined, at)))
     expect(node.asked).to.deep.equal(['eth_chainId', 'eth_getBlockByNumber', 'eth_maxPriorityFeePerGas'])
   })
 
-  it('says NETWORK for blocks, receipts and calls that are garbage', async () => {
+  it('throws NETWORK for invalid blocks, receipts and call results', async () => {
     const subject = await chain({
       eth_getBlockByNumber: { number: 'x' },
       eth_call: '0x1234',
@@ -168,7 +168,7 @@ describe('with nodes that answer as no devnet does, an EVM chain', () => {
     expect(node.requests).to.equal(polled)
   })
 
-  it('goes on following while nodes are over their limit', async () => {
+  it('keeps following while nodes are over their rate limit', async () => {
     const subject = await chain({}, { pollingSeconds: 0.05 })
     node.behave(status(429))
     setTimeout(() => node.behave(heads(5)), 300).unref()

@@ -12,7 +12,7 @@ const rpcOver = (rpcUrls: readonly string[], chainId: number, timeoutMs: number)
 
 const moment = () => new Promise((resolve) => setTimeout(resolve, 10))
 
-describe('what becomes of signed bytes that are sent', () => {
+describe('the broadcast result of signed bytes', () => {
   const raw = new Uint8Array([2, 3, 4])
   const id = keccak256(raw)
   let nodes: FakeNode[] = []
@@ -35,22 +35,22 @@ describe('what becomes of signed bytes that are sent', () => {
   const takes = healthy({ result: id })
   const says = (message: string) => error(-32000, message)
 
-  it('is accepted when one node took them, whatever the others say', async () => {
+  it('is "accepted" if one node takes them, whatever the others say', async () => {
     expect(await sentTo(says('nonce too low'), hangUp, takes)).to.deep.equal({ is: 'accepted' })
     // The one that took them may be the first to answer; the others get them all the same.
     while (!nodes.every(({ asked }) => asked.includes('eth_sendRawTransaction'))) await moment()
   })
 
-  it('is accepted when one takes them after another gave the hash of something else', async () => {
+  it('is "accepted" if one node takes them after another returned a wrong hash', async () => {
     const late: Behaviour = (asked, response) => void setTimeout(() => takes(asked, response), 60)
     expect(await sentTo(healthy({ result: `0x${'ee'.repeat(32)}` }), late)).to.deep.equal({ is: 'accepted' })
   })
 
-  it('is accepted when a node has them already, in any of the wordings', async () => {
+  it('is "accepted" if a node already has them, in any wording', async () => {
     expect(await sentTo(says('already known'), says('insufficient funds'))).to.deep.equal({ is: 'accepted' })
   })
 
-  it('is refused only when every node says so, and the most telling reason comes with it', async () => {
+  it('is "refused" only if every node refuses, with the most telling reason', async () => {
     expect(await sentTo(says('txpool is full'), says('insufficient funds for transfer'))).to.deep.equal({
       is: 'refused',
       reason: 'txpool is full; insufficient funds for transfer',
@@ -58,7 +58,7 @@ describe('what becomes of signed bytes that are sent', () => {
     })
   })
 
-  it('is unclear when one node refused them and another did not answer, and says both', async () => {
+  it('is "unclear" if one node refuses and another does not answer, and names both', async () => {
     const reception = await sentTo(says('transaction underpriced'), silent)
     expect(reception).to.include({ is: 'unclear', meaning: 'underpriced' })
     expect(reception)
@@ -66,11 +66,11 @@ describe('what becomes of signed bytes that are sent', () => {
       .that.matches(/^transaction underpriced; http:.* did not answer within 3 s$/)
   })
 
-  it('is unclear when their nonce is used: they may have used it', async () => {
+  it('is "unclear" if their nonce is used, because they may have used it', async () => {
     expect(await sentTo(says('nonce too low'))).to.deep.equal({ is: 'unclear', reason: 'nonce too low', meaning: 'slot-used' })
   })
 
-  it('is unclear where a node says something that nobody knows', async () => {
+  it('is "unclear" for an unknown message', async () => {
     expect(await sentTo(says('the moon is full'))).to.deep.equal({ is: 'unclear', reason: 'the moon is full' })
   })
 
@@ -87,12 +87,12 @@ describe('what becomes of signed bytes that are sent', () => {
     'a cut line after it has them': hangUp,
   }
   for (const [fault, behaviour] of Object.entries(faults)) {
-    it(`is unclear when the only node gives ${fault}`, async () => {
+    it(`is "unclear" if the only node gives ${fault}`, async () => {
       expect(await sentTo(behaviour)).to.include({ is: 'unclear' })
     })
   }
 
-  it('reaches a node that no longer says which chain it serves, but said the right one before', async () => {
+  it('reaches a node that no longer tells its chain id, if it told the right one before', async () => {
     await sentTo(takes)
     const silly: Behaviour = (asked, response) =>
       (asked.calls[0]?.method === 'eth_chainId' ? error(-32000, 'internal error') : takes)(asked, response)
@@ -102,14 +102,14 @@ describe('what becomes of signed bytes that are sent', () => {
     expect(await send(rpc, { id, raw }, at)).to.deep.equal({ is: 'accepted' })
   })
 
-  it('reaches a node that is in its backoff, too', async () => {
+  it('reaches a node that is in its backoff', async () => {
     expect(await sentTo(hangUp)).to.include({ is: 'unclear' })
     nodes[0]?.behave(checked(takes))
     expect(await send(rpc, { id, raw }, at)).to.deep.equal({ is: 'accepted' })
   })
 })
 
-describe('what a real node says to signed bytes', () => {
+describe('the answers of a real node to signed bytes', () => {
   let test: TestChain
   let rpc: Rpc
   const rich = new Wallet('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
@@ -139,7 +139,7 @@ describe('what a real node says to signed bytes', () => {
     return send(rpc, { id: keccak256(raw), raw: Buffer.from(raw.slice(2), 'hex') }, at)
   }
 
-  it('is understood each time', async () => {
+  it('are understood', async () => {
     const next = Number(await test.rpc('eth_getTransactionCount', rich.address, 'pending'))
     expect(await sent({ nonce: next })).to.deep.equal({ is: 'accepted' })
     expect(await sent({ nonce: next }), 'the same again').to.deep.equal({ is: 'accepted' })

@@ -12,7 +12,7 @@ describe('on a chain that makes blocks only when told', () => {
   })
   after(() => test.stop())
 
-  it('the base fee of the next block is known beforehand, in full and in empty blocks', async () => {
+  it('predicts the base fee after full and after empty blocks', async () => {
     const rpc = evmRpc({ rpcUrls: [test.rpcUrl], chainId: 31337, timeoutMs: 30_000, log: { info() {}, warn() {} }, meter: { rpc() {} } })
     const latestBlock = async () => readBlock(rpc, await ask(rpc, 'eth_getBlockByNumber', ['latest', false], at))
     // INVALID burns all gas that it is given.
@@ -35,7 +35,7 @@ describe('on a chain that makes blocks only when told', () => {
     await rpc.stop()
   })
 
-  it('a pending transaction is found, pays, and has no block', async () => {
+  it('finds a pending transaction, which pays and has no block', async () => {
     const hash = await test.rpc('eth_sendTransaction', { from: wallet, to: wallet, gas: '0x5208', maxFeePerGas: gwei(50) })
     const found = await test.chain.find(String(hash), at)
     expect(found).to.deep.include({ pays: true, receipt: null }).and.not.have.property('blockNumber')
@@ -50,7 +50,7 @@ describe('on a chain without Multicall3', () => {
   })
   after(() => test.stop())
 
-  it('starting and reading fail and say what is missing', async () => {
+  it('refuses to start and to read, and says what is missing', async () => {
     for (const work of [() => test.chain.start?.(at.signal), () => test.chain.reader.read([], at)]) {
       const failure: unknown = await work()?.catch((error: unknown) => error)
       expect(failure)

@@ -9,23 +9,23 @@ const number = (value: bigint) => ok(AbiCoder.defaultAbiCoder().encode(['uint256
 const failed = { ok: false, data: '0x' }
 
 describe('a token read from the chain', () => {
-  it('has its symbol as text, or as the 32 bytes of old tokens', () => {
+  it('reads its symbol as text or as the 32 bytes of old tokens', () => {
     expect(readToken(address, text('UNI'), number(18n))).to.deep.equal({ symbol: 'UNI', address, decimals: 18 })
     expect(readToken(address, ok(encodeBytes32String('MKR')), number(18n))).to.deep.equal({ symbol: 'MKR', address, decimals: 18 })
   })
 
-  it('keeps nothing invisible of its symbol, nothing that breaks a line or turns the text, and not more than 32 letters', () => {
+  it('drops invisible characters, line breaks and changes of direction from its symbol, and cuts it to 32 characters', () => {
     expect(readSymbol(text('U\u0000S\u202eD\u200bC \n'))).to.equal('USDC')
     expect(readSymbol(text('x'.repeat(1000)))).to.have.length(32)
   })
 
-  it('goes by its address when it has no symbol that can be read', () => {
+  it('is named by its address if its symbol cannot be read', () => {
     for (const symbol of [failed, ok('0x'), ok('0x1234'), ok(`0x${'ff'.repeat(96)}`), text('\u0007')]) {
       expect(readToken(address, symbol, number(6n))).to.deep.equal({ symbol: address, address, decimals: 6 })
     }
   })
 
-  it('is none without decimals, or with more than a number of 256 bits can have', () => {
+  it('is refused without decimals, or with more than fit into 256 bits', () => {
     for (const decimals of [failed, ok('0x'), number(78n), number(2n ** 200n)])
       expect(readToken(address, text('X'), decimals)).to.equal(undefined)
   })

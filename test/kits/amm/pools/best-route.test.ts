@@ -4,7 +4,7 @@ import { bestRoute } from '../../../../kits/amm/routing/best-route.ts'
 import { routeOptionsOf, spotAlong, type RouteQuery } from '../../../../kits/amm/routing/graph.ts'
 import { along, boundless, carrying, everyOutcome, everyRoute, exchange, graphOf, someBaskets, tokens } from './graph.ts'
 
-const someCourse: fc.Arbitrary<RouteQuery> = fc.record({
+const someQuery: fc.Arbitrary<RouteQuery> = fc.record({
   tokenIn: fc.constant('A'),
   tokenOut: fc.constant('B'),
   // The ends may be intermediates of the network themselves.
@@ -15,18 +15,18 @@ const someCourse: fc.Arbitrary<RouteQuery> = fc.record({
 const runs = { numRuns: 2_000 }
 const free = () => 0n
 const costing = (gasPriceRaw: bigint) => (gasUnits: bigint) => (gasUnits * gasPriceRaw) / 10n ** 5n
-const waysFor = (exact: 'in' | 'out', version?: string) => routeOptionsOf(exchange, exact, version)
+const optionsFor = (exact: 'in' | 'out', version?: string) => routeOptionsOf(exchange, exact, version)
 
 describe('the best route through pools of several kinds', () => {
-  it('gives the most, or takes the least, of all that a router takes', () => {
+  it('gives the most, or takes the least, of all routes that a router takes', () => {
     let found = 0
     fc.assert(
-      fc.property(someBaskets, someCourse, (baskets, course) => {
-        const lanes = graphOf(baskets)
-        const { best } = bestRoute(lanes, course, waysFor(course.exact), free)
-        const amounts = everyOutcome(lanes, course).map(({ amountRaw }) => amountRaw)
+      fc.property(someBaskets, someQuery, (baskets, query) => {
+        const graph = graphOf(baskets)
+        const { best } = bestRoute(graph, query, optionsFor(query.exact), free)
+        const amounts = everyOutcome(graph, query).map(({ amountRaw }) => amountRaw)
         const most = amounts.reduce<bigint | undefined>(
-          (a, b) => (a === undefined || (course.exact === 'in' ? b > a : b < a) ? b : a),
+          (a, b) => (a === undefined || (query.exact === 'in' ? b > a : b < a) ? b : a),
           undefined,
         )
         found += best && best.edges.length > 1 ? 1 : 0
@@ -37,18 +37,18 @@ describe('the best route through pools of several kinds', () => {
     expect(found).to.be.above(100)
   })
 
-  it('leaves, net of gas, as much as the best that there is', () => {
+  it('leaves as much, net of gas, as the best of all routes', () => {
     let dearer = 0
     fc.assert(
-      fc.property(someBaskets, someCourse, fc.bigInt(1n, 10n ** 6n), (baskets, course, gasPriceRaw) => {
-        const lanes = graphOf(baskets)
+      fc.property(someBaskets, someQuery, fc.bigInt(1n, 10n ** 6n), (baskets, query, gasPriceRaw) => {
+        const graph = graphOf(baskets)
         const gasCost = costing(gasPriceRaw)
-        const { best } = bestRoute(lanes, course, waysFor(course.exact), gasCost)
-        const net = (amountRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? amountRaw : -amountRaw) - gasCost(gasUnits)
-        const outcomes = everyOutcome(lanes, course)
+        const { best } = bestRoute(graph, query, optionsFor(query.exact), gasCost)
+        const net = (amountRaw: bigint, gasUnits: bigint) => (query.exact === 'in' ? amountRaw : -amountRaw) - gasCost(gasUnits)
+        const outcomes = everyOutcome(graph, query)
         if (!best) return outcomes.length === 0
-        const netOfBest = net(best.amountRaw, along(best.edges, course)?.gasUnits ?? 0n)
-        const better = outcomes.filter(({ amountRaw }) => (course.exact === 'in' ? amountRaw > best.amountRaw : amountRaw < best.amountRaw))
+        const netOfBest = net(best.amountRaw, along(best.edges, query)?.gasUnits ?? 0n)
+        const better = outcomes.filter(({ amountRaw }) => (query.exact === 'in' ? amountRaw > best.amountRaw : amountRaw < best.amountRaw))
         dearer += better.length > 0 ? 1 : 0
         // Gas is rounded down.
         return outcomes.every(({ amountRaw, gasUnits }) => net(amountRaw, gasUnits) - netOfBest <= 1n)
@@ -58,18 +58,18 @@ describe('the best route through pools of several kinds', () => {
     expect(dearer).to.be.above(100)
   })
 
-  it('is the same where pools are known little by little, and only those that could be on it', () => {
+  it('is the same if state is read step by step, and only of pools that could be on it', () => {
     let spared = 0
     fc.assert(
-      fc.property(someBaskets, someCourse, fc.array(fc.nat(13)), (baskets, course, hidden) => {
+      fc.property(someBaskets, someQuery, fc.array(fc.nat(13)), (baskets, query, hidden) => {
         const unknown = new Set(hidden.map((index) => `pool ${index}`))
         // What would be too much for a pool only at best is not read on for, where there is another way.
         const pools = boundless(baskets)
         const compare = () =>
           bestRoute(
             graphOf(pools, (pool) => !unknown.has(pool)),
-            course,
-            waysFor(course.exact),
+            query,
+            optionsFor(query.exact),
             free,
           )
         let found = compare()
@@ -80,17 +80,17 @@ describe('the best route through pools of several kinds', () => {
           found = compare()
         }
         spared += unknown.size
-        return found.best?.amountRaw === bestRoute(graphOf(pools), course, waysFor(course.exact), free).best?.amountRaw
+        return found.best?.amountRaw === bestRoute(graphOf(pools), query, optionsFor(query.exact), free).best?.amountRaw
       }),
       runs,
     )
     expect(spared).to.be.above(1_000)
   })
 
-  const told = ({ best }: ReturnType<typeof bestRoute>) =>
+  const summaryOf = ({ best }: ReturnType<typeof bestRoute>) =>
     best && [best.amountRaw, best.gasUnits, best.edges.map(({ pool }) => pool.address)]
 
-  it('is the same where what could not be better by its prices is left out', () => {
+  it('is the same with and without pruning', () => {
     const someGas = fc.bigInt(0n, 10n ** 4n)
     // Pools of whose prices nothing is known keep those that lead to them from being left out.
     const somePools = fc
@@ -98,29 +98,29 @@ describe('the best route through pools of several kinds', () => {
       .map(([all, few]) => (few ? all.filter(({ version }) => version !== 'baskets') : all))
     let [passes, passesOfAll] = [0, 0]
     fc.assert(
-      fc.property(somePools, someCourse, someGas, fc.array(fc.nat(13)), (baskets, course, gasPriceRaw, hidden) => {
+      fc.property(somePools, someQuery, someGas, fc.array(fc.nat(13)), (baskets, query, gasPriceRaw, hidden) => {
         const isKnown = (pool: string) => !hidden.includes(Number(pool.split(' ')[1]))
-        const ways = waysFor(course.exact)
+        const options = optionsFor(query.exact)
         const found = bestRoute(
           graphOf(baskets, (pool) => (passes += 1) > 0 && isKnown(pool)),
-          course,
-          ways,
+          query,
+          options,
           costing(gasPriceRaw),
         )
         const ofAll = bestRoute(
           graphOf(baskets, (pool) => (passesOfAll += 1) > 0 && isKnown(pool), false),
-          course,
-          ways,
+          query,
+          options,
           costing(gasPriceRaw),
         )
-        expect(told(found)).to.deep.equal(told(ofAll))
+        expect(summaryOf(found)).to.deep.equal(summaryOf(ofAll))
       }),
       { numRuns: 5_000 },
     )
     expect(passes).to.be.below(0.95 * passesOfAll)
   })
 
-  it('is the same whatever was asked before', () => {
+  it('is the same whatever was quoted before', () => {
     const question = fc.record({
       exact: fc.constantFrom('in' as const, 'out' as const),
       amountRaw: fc.nat(33).chain((digits) => fc.bigInt(1n, 10n ** BigInt(digits))),
@@ -136,39 +136,39 @@ describe('the best route through pools of several kinds', () => {
           ...basket,
           reservesRaw: basket.reservesRaw.map((raw, index) => raw * scaleOf(basket.tokens[index])),
         }))
-        const lanes = graphOf(pools)
+        const graph = graphOf(pools)
         for (const { exact, amountRaw, version, gasPriceRaw } of questions) {
           const asked = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I', 'J', 'K'], exact, amountRaw }
-          const [ways, gasCost] = [waysFor(exact, version), costing(gasPriceRaw)]
-          const found = told(bestRoute(lanes, asked, ways, gasCost))
-          expect(found).to.deep.equal(told(bestRoute(graphOf(pools), asked, ways, gasCost)))
-          expect(found).to.deep.equal(told(bestRoute(graphOf(pools, undefined, false), asked, ways, gasCost)))
+          const [options, gasCost] = [optionsFor(exact, version), costing(gasPriceRaw)]
+          const found = summaryOf(bestRoute(graph, asked, options, gasCost))
+          expect(found).to.deep.equal(summaryOf(bestRoute(graphOf(pools), asked, options, gasCost)))
+          expect(found).to.deep.equal(summaryOf(bestRoute(graphOf(pools, undefined, false), asked, options, gasCost)))
         }
       }),
       runs,
     )
   })
 
-  it('passes no pool twice, and no token', () => {
+  it('passes no pool and no token twice', () => {
     fc.assert(
-      fc.property(someBaskets, someCourse, (baskets, course) => {
-        const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
+      fc.property(someBaskets, someQuery, (baskets, query) => {
+        const { best } = bestRoute(graphOf(baskets), query, optionsFor(query.exact), free)
         if (!best) return true
-        const visited = [course.tokenIn, ...best.edges.map(({ passage }) => passage.tokenOut)]
+        const visited = [query.tokenIn, ...best.edges.map(({ passage }) => passage.tokenOut)]
         const passed = best.edges.map(({ pool }) => pool.address)
-        return new Set(visited).size === visited.length && new Set(passed).size === passed.length && visited.at(-1) === course.tokenOut
+        return new Set(visited).size === visited.length && new Set(passed).size === passed.length && visited.at(-1) === query.tokenOut
       }),
       runs,
     )
   })
 
-  it('is of the version that was asked for', () => {
+  it('is of the requested version', () => {
     fc.assert(
-      fc.property(someBaskets, someCourse, (baskets, course) => {
-        const lanes = graphOf(baskets)
-        const { best } = bestRoute(lanes, course, waysFor(course.exact, 'ticks'), free)
-        const possible = everyRoute(lanes, course).some(
-          (route) => route.every(({ protocol }) => protocol.version === 'ticks') && along(route, course),
+      fc.property(someBaskets, someQuery, (baskets, query) => {
+        const graph = graphOf(baskets)
+        const { best } = bestRoute(graph, query, optionsFor(query.exact, 'ticks'), free)
+        const possible = everyRoute(graph, query).some(
+          (route) => route.every(({ protocol }) => protocol.version === 'ticks') && along(route, query),
         )
         return best ? best.edges.every(({ protocol }) => protocol.version === 'ticks') : !possible
       }),
@@ -176,25 +176,25 @@ describe('the best route through pools of several kinds', () => {
     )
   })
 
-  it('is taken by the first router that takes it', () => {
+  it('names the first router that takes it', () => {
     fc.assert(
-      fc.property(someBaskets, someCourse, (baskets, course) => {
-        const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
+      fc.property(someBaskets, someQuery, (baskets, query) => {
+        const { best } = bestRoute(graphOf(baskets), query, optionsFor(query.exact), free)
         if (!best) return true
         const versions = best.edges.map(({ protocol }) => protocol.version)
-        return best.router === exchange.routers.find((router) => router.carries(versions, course.exact))
+        return best.router === exchange.routers.find((router) => router.carries(versions, query.exact))
       }),
       runs,
     )
   })
 
-  it('is never better than its pools’ prices without fees', () => {
+  it('is never better than its pools’ marginal prices without fees', () => {
     fc.assert(
-      fc.property(someBaskets, someCourse, (baskets, course) => {
-        const { best } = bestRoute(graphOf(baskets), course, waysFor(course.exact), free)
+      fc.property(someBaskets, someQuery, (baskets, query) => {
+        const { best } = bestRoute(graphOf(baskets), query, optionsFor(query.exact), free)
         if (!best) return true
-        const spotRaw = spotAlong(best.edges, course.exact, course.amountRaw)
-        return course.exact === 'in' ? best.amountRaw <= spotRaw : best.amountRaw >= spotRaw
+        const spotRaw = spotAlong(best.edges, query.exact, query.amountRaw)
+        return query.exact === 'in' ? best.amountRaw <= spotRaw : best.amountRaw >= spotRaw
       }),
       runs,
     )
@@ -207,7 +207,7 @@ describe('the best route through pools of several kinds', () => {
     feePercent: 0n,
     gasUnits,
   })
-  const course = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I'], exact: 'in', amountRaw: 10n ** 6n } as const
+  const query = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I'], exact: 'in', amountRaw: 10n ** 6n } as const
   const deepRoundabout = [
     pool('pairs', ['A', 'B'], 10n ** 7n),
     pool('pairs', ['A', 'I'], 10n ** 12n),
@@ -215,40 +215,40 @@ describe('the best route through pools of several kinds', () => {
   ]
 
   for (const exact of ['in', 'out'] as const) {
-    it(`is the shorter one where gas costs more than the longer one brings (exact ${exact})`, () => {
+    it(`is the shorter one if gas costs more than the longer one gains (exact ${exact})`, () => {
       const hops = (gasCost: (gasUnits: bigint) => bigint) =>
-        bestRoute(graphOf(deepRoundabout), { ...course, exact }, waysFor(exact), gasCost).best?.edges.length
+        bestRoute(graphOf(deepRoundabout), { ...query, exact }, optionsFor(exact), gasCost).best?.edges.length
       expect(hops(free)).to.equal(2)
       expect(hops((gasUnits) => gasUnits * 10n)).to.equal(1)
     })
   }
 
-  it('goes by the cheaper of two pools at its last hop where the other brings less than its gas', () => {
+  it('takes the cheaper of two last pools if the other gains less than its gas', () => {
     const two = [pool('ticks', ['A', 'B'], 10n ** 8n), pool('ticks', ['A', 'B'], 10n ** 12n, 400_000n)]
     const taken = (gasCost: (gasUnits: bigint) => bigint) =>
-      bestRoute(graphOf(two), course, waysFor('in'), gasCost).best?.edges[0]?.pool.address
+      bestRoute(graphOf(two), query, optionsFor('in'), gasCost).best?.edges[0]?.pool.address
     expect([taken(free), taken((gasUnits) => gasUnits)]).to.deep.equal(['pool 1', 'pool 0'])
   })
 
-  it('mixes versions for an exact amount in, where a router takes that, and not for an exact amount out', () => {
+  it('mixes versions for an exact amount in, which a router takes, and not for an exact amount out', () => {
     const mixed = [pool('ticks', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
-    expect(bestRoute(graphOf(mixed), course, waysFor('in'), free).best?.router.name).to.equal('mixing')
-    expect(bestRoute(graphOf(mixed), { ...course, exact: 'out' }, waysFor('out'), free).best).to.equal(undefined)
+    expect(bestRoute(graphOf(mixed), query, optionsFor('in'), free).best?.router.name).to.equal('mixing')
+    expect(bestRoute(graphOf(mixed), { ...query, exact: 'out' }, optionsFor('out'), free).best).to.equal(undefined)
     const untaken = [pool('baskets', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
-    expect(bestRoute(graphOf(untaken), course, waysFor('in'), free).best).to.equal(undefined)
+    expect(bestRoute(graphOf(untaken), query, optionsFor('in'), free).best).to.equal(undefined)
   })
 
-  it('is found by few passes, though a pool that holds next to nothing shows the best price', () => {
+  it('is found by few passes, though a nearly empty pool shows the best price', () => {
     const honest = Array.from({ length: 12 }, (_, index) => ({
       ...pool('pairs', ['A', 'B'], 10n ** 10n),
       feePercent: index === 11 ? 0n : 1n,
     }))
     const dust = { ...pool('pairs', ['A', 'B'], 1n), reservesRaw: [1_000n, 10_000n, 1n] }
     let passes = 0
-    const lanes = graphOf([...honest, dust], () => (passes += 1) > 0)
+    const graph = graphOf([...honest, dust], () => (passes += 1) > 0)
     const passesFor = (amountRaw: bigint) => {
       passes = 0
-      expect(bestRoute(lanes, { ...course, amountRaw }, waysFor('in'), free).best?.edges[0]?.pool.address).to.equal('pool 11')
+      expect(bestRoute(graph, { ...query, amountRaw }, optionsFor('in'), free).best?.edges[0]?.pool.address).to.equal('pool 11')
       return passes
     }
     // All of them where nothing is known but prices; then the one that was the best, and the one that shows a better price.
@@ -259,41 +259,41 @@ describe('the best route through pools of several kinds', () => {
     it(`is better by half a millionth than the one with the best price (exact ${exact})`, () => {
       const shallow = { ...pool('pairs', ['A', 'B'], 1n), reservesRaw: [10n ** 16n, 10n ** 16n + 10n ** 12n, 1n] }
       const deep = { ...pool('pairs', ['A', 'B'], 1n), reservesRaw: [10n ** 21n, 10n ** 21n + 5n * 10n ** 14n, 1n] }
-      const { best } = bestRoute(graphOf([shallow, deep]), { ...course, exact, amountRaw: 10n ** 12n }, waysFor(exact), free)
+      const { best } = bestRoute(graphOf([shallow, deep]), { ...query, exact, amountRaw: 10n ** 12n }, optionsFor(exact), free)
       expect(best?.edges[0]?.pool.address).to.equal('pool 1')
     })
   }
 
-  it('is not hidden by a better one that no router takes', () => {
+  it('is found beside a better one that no router takes', () => {
     const [toB, fromA] = [pool('pairs', ['I', 'B'], 10n ** 12n), pool('pairs', ['A', 'I'], 10n ** 9n)]
     const alone = ['pairs', 'ticks'].map((version) => carrying(version, (route) => route.every((each) => each === version)))
     const oneWay = carrying('pairs before ticks', (route) => route.join() === 'pairs,ticks')
-    const ways = routeOptionsOf({ protocols: exchange.protocols, routers: [...alone, oneWay] }, 'in', undefined)
-    const { best } = bestRoute(graphOf([toB, fromA, pool('ticks', ['A', 'I'], 10n ** 12n)]), course, ways, free)
+    const options = routeOptionsOf({ protocols: exchange.protocols, routers: [...alone, oneWay] }, 'in', undefined)
+    const { best } = bestRoute(graphOf([toB, fromA, pool('ticks', ['A', 'I'], 10n ** 12n)]), query, options, free)
     expect(best?.edges.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
   })
 
-  it('is the certain one as long as nobody knows more of the other', () => {
+  it('is the certain one as long as the other has missing state', () => {
     const two = [pool('pairs', ['A', 'I'], 10n ** 8n), pool('pairs', ['A', 'I'], 10n ** 12n), pool('pairs', ['I', 'B'], 10n ** 12n)]
-    const { best, missing: wanted } = bestRoute(
+    const { best, missing } = bestRoute(
       graphOf(two, (address) => address !== 'pool 1'),
-      course,
-      waysFor('in'),
+      query,
+      optionsFor('in'),
       free,
     )
     expect(best?.edges.map(({ pool: { address } }) => address)).to.deep.equal(['pool 0', 'pool 2'])
-    expect(new Set(wanted.map(({ missing }) => missing))).to.deep.equal(new Set(['pool 1']))
+    expect(new Set(missing.map((each) => each.missing))).to.deep.equal(new Set(['pool 1']))
   })
 
-  it('goes round a pool of three tokens by another one, even where that gives less up to there', () => {
+  it('avoids a second pass of a pool of three tokens, even if the other way gives less at first', () => {
     const shared = [pool('baskets', ['A', 'I', 'B'], 10n ** 12n), pool('baskets', ['A', 'I'], 10n ** 8n)]
-    // Without the direct lane, the basket is worth most at its second pass: nothing else leads from I to B.
-    const lanes = graphOf(shared)
+    // Without the direct edge, the basket is worth most at its second pass: nothing else leads from I to B.
+    const graph = graphOf(shared)
     const withoutDirect = {
-      ...lanes,
-      edgesBetween: (from: string, to: string) => (from === 'A' && to === 'B' ? [] : lanes.edgesBetween(from, to)),
+      ...graph,
+      edgesBetween: (from: string, to: string) => (from === 'A' && to === 'B' ? [] : graph.edgesBetween(from, to)),
     }
-    const { best } = bestRoute(withoutDirect, course, waysFor('in'), free)
+    const { best } = bestRoute(withoutDirect, query, optionsFor('in'), free)
     expect(best?.edges.map(({ pool: { address } }) => address)).to.deep.equal(['pool 1', 'pool 0'])
   })
 })

@@ -9,12 +9,12 @@ const parts = fc.array(
 const sum = (amounts: readonly bigint[]) => amounts.reduce((a, b) => a + b, 0n)
 const quoted = (of: readonly { otherRaw: bigint }[]) => sum(of.map(({ otherRaw }) => otherRaw))
 
-describe('the bound of a swap that goes several ways', () => {
+describe('the bound of a split swap', () => {
   it('is divided to the unit', () => {
     fc.assert(fc.property(parts, fc.bigInt(0n, 10n ** 26n), (of, boundRaw) => sum(boundsOf(of, boundRaw)) === boundRaw))
   })
 
-  it('asks of no part for more out than was quoted for it, and gives each as much in, as long as the whole keeps within it', () => {
+  it('demands of no part more than it was quoted, as long as the whole keeps within the bound', () => {
     fc.assert(
       fc.property(parts, fc.bigInt(0n, 10n ** 24n), (of, anyRaw) => {
         const [least, most] = [boundsOf(of, anyRaw % (quoted(of) + 1n)), boundsOf(of, quoted(of) + anyRaw)]
@@ -24,7 +24,7 @@ describe('the bound of a swap that goes several ways', () => {
     )
   })
 
-  it('leaves each part the same room, but for a unit of each', () => {
+  it('leaves each part the same room, to the unit', () => {
     fc.assert(
       fc.property(parts, fc.bigInt(0n, 10n ** 26n), (of, boundRaw) =>
         boundsOf(of, boundRaw).every((each, index) => {
@@ -35,7 +35,7 @@ describe('the bound of a swap that goes several ways', () => {
     )
   })
 
-  it('is past the quote of some part where it is past the quote', () => {
+  it('is past the quote of some part if it is past the whole quote', () => {
     fc.assert(
       fc.property(parts, (of) => {
         const [above, below] = [boundsOf(of, quoted(of) + 1n), boundsOf(of, quoted(of) - 1n)]

@@ -13,20 +13,20 @@ const pool = (wrappedRaw: bigint, tokenRaw: bigint, version = 'pairs') => ({
 })
 const cost = (...pools: ReturnType<typeof pool>[]) => gasCostIn('token', 'wrapped', graphOf(pools), gwei)(10n ** 6n)
 
-describe('gas in a token', () => {
-  it('is converted by the price of its pool with the wrapped coin', () => {
+describe('the cost of gas in a token', () => {
+  it('is converted at the price of its pool with the wrapped coin', () => {
     expect(cost(pool(1000n * ether, 3n * 10n ** 12n))).to.equal(3n * 10n ** 6n)
   })
 
-  it('is converted by the deepest of several, not by the one that gives most', () => {
+  it('is converted by the deepest pool, not by the one with the best price', () => {
     expect(cost(pool(20n * ether, 30n * 10n ** 10n), pool(1000n * ether, 3n * 10n ** 12n, 'ticks'))).to.equal(3n * 10n ** 6n)
   })
 
-  it('is itself in the wrapped coin', () => {
+  it('is not converted in the wrapped coin', () => {
     expect(gasCostIn('wrapped', 'wrapped', graphOf([]), 2n)(10n)).to.equal(20n)
   })
 
-  it('is nothing where the pool is missing, or too shallow to tell', () => {
+  it('is 0 if there is no pool, or only one that is too shallow', () => {
     expect(cost()).to.equal(0n)
     expect(cost(pool(ether / 1000n, 10n ** 30n))).to.equal(0n)
   })

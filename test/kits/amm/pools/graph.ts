@@ -122,16 +122,16 @@ export function graphOf(baskets: readonly BasketOf[], known: (pool: string) => b
 }
 
 /** Every route that there is, one by one: no token twice, no pool twice. */
-export function everyRoute(lanes: PoolGraph, { tokenIn, tokenOut, intermediates: between }: RouteQuery): readonly (readonly PoolEdge[])[] {
+export function everyRoute(graph: PoolGraph, { tokenIn, tokenOut, intermediates }: RouteQuery): readonly (readonly PoolEdge[])[] {
   const found: PoolEdge[][] = []
   const goOn = (route: readonly PoolEdge[], from: string): void => {
     const visited = [tokenIn, ...route.map(({ passage }) => passage.tokenOut)]
-    for (const to of [...between, tokenOut]) {
+    for (const to of [...intermediates, tokenOut]) {
       if (visited.includes(to)) continue
-      for (const lane of lanes.edgesBetween(from, to)) {
-        if (route.some(({ pool }) => pool.address === lane.pool.address)) continue
-        if (to === tokenOut) found.push([...route, lane])
-        else if (route.length + 1 < maxHops) goOn([...route, lane], to)
+      for (const edge of graph.edgesBetween(from, to)) {
+        if (route.some(({ pool }) => pool.address === edge.pool.address)) continue
+        if (to === tokenOut) found.push([...route, edge])
+        else if (route.length + 1 < maxHops) goOn([...route, edge], to)
       }
     }
   }
@@ -147,8 +147,8 @@ export interface Outcome {
 /** What a route gives, or takes; undefined where a pool on it refuses. */
 export function along(route: readonly PoolEdge[], { exact, amountRaw }: RouteQuery): Outcome | undefined {
   let outcome: Outcome = { amountRaw, gasUnits: 0n }
-  for (const lane of exact === 'in' ? route : route.toReversed()) {
-    const passed = lane.pass(exact, outcome.amountRaw)
+  for (const edge of exact === 'in' ? route : route.toReversed()) {
+    const passed = edge.pass(exact, outcome.amountRaw)
     if (!passed || 'missing' in passed || passed.amountRaw <= 0n) return undefined
     outcome = { amountRaw: passed.amountRaw, gasUnits: outcome.gasUnits + passed.gasUnits }
   }
@@ -156,11 +156,11 @@ export function along(route: readonly PoolEdge[], { exact, amountRaw }: RouteQue
 }
 
 /** What any router takes, with what comes of it. */
-export function everyOutcome(lanes: PoolGraph, course: RouteQuery) {
-  const { routerFor: carrier } = routeOptionsOf(exchange, course.exact, undefined)
-  return everyRoute(lanes, course).flatMap((route) => {
-    if (!carrier(route.map(({ protocol }) => protocol.version))) return []
-    const outcome = along(route, course)
+export function everyOutcome(graph: PoolGraph, query: RouteQuery) {
+  const { routerFor } = routeOptionsOf(exchange, query.exact, undefined)
+  return everyRoute(graph, query).flatMap((route) => {
+    if (!routerFor(route.map(({ protocol }) => protocol.version))) return []
+    const outcome = along(route, query)
     return outcome ? [{ route, ...outcome }] : []
   })
 }

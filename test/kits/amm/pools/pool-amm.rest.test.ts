@@ -19,7 +19,7 @@ const v2Options = { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments 
 const v3Options = { deployments: v3Deployments, mixedWith: { version: 'v2', deployments: v2Deployments } }
 const sell = { tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n } as const
 
-describe('an exchange made of pools of several kinds', () => {
+describe('an exchange with several kinds of pools', () => {
   let floor: TradingFloor
   let amm: AMM<Evm> & { readonly spenders: Readonly<Record<string, string>> }
 
@@ -36,14 +36,14 @@ describe('an exchange made of pools of several kinds', () => {
     expect(amm.spenders).to.deep.equal({ v2: contracts.v2RouterAddress, v3: contracts.v3RouterAddress })
   })
 
-  it('has no versions to choose from where there is one and none is named', () => {
+  it('has no versions if there is only one and the configuration names none', () => {
     const alone = floor.venue({ routerAddress: contracts.v2RouterAddress })
     expect(poolAMM(alone, uniswapV2(alone, { ...v2Options, version: undefined })).versions).to.deep.equal([])
     const listed = { ...floor.venue(contracts), config: { versions: { v2: {} } } }
     expect(poolAMM(listed, uniswapV2(listed, v2Options)).versions).to.deep.equal(['v2'])
   })
 
-  it('leaves out what the configuration does not list, and needs no addresses of it', async () => {
+  it('leaves out versions that the configuration does not list, and needs no addresses of them', async () => {
     const { v3RouterAddress, positionManagerAddress } = contracts
     const listed = both({ ...floor.venue({ v3RouterAddress, positionManagerAddress }), config: { versions: { v3: {} } } })
     expect([listed.versions, Object.keys(listed.spenders)]).to.deep.equal([['v3'], ['v3']])
@@ -52,7 +52,7 @@ describe('an exchange made of pools of several kinds', () => {
   })
 
   for (const exact of ['in', 'out'] as const) {
-    it(`quotes the better version, and the one that is asked for (exact ${exact})`, async () => {
+    it(`quotes the better version, or the requested one (exact ${exact})`, async () => {
       const swap: Swap = { ...sell, exact, amountRaw: exact === 'in' ? 10n ** 19n : 10n ** 10n }
       const [best, v2, v3] = await Promise.all([{}, { version: 'v2' }, { version: 'v3' }].map((choice) => amm.quote(swap, choice, at())))
       expect(v2?.route.map(({ version }) => version)).to.deep.equal(['v2'])
@@ -62,7 +62,7 @@ describe('an exchange made of pools of several kinds', () => {
     })
   }
 
-  it('plans by the router of the quote', async () => {
+  it('plans with the router of the quote', async () => {
     const terms = { recipient: floor.trader.address, boundRaw: 1n, deadline: 9 }
     for (const version of ['v2', 'v3']) {
       const quote = await amm.quote(sell, { version }, at())
@@ -70,7 +70,7 @@ describe('an exchange made of pools of several kinds', () => {
     }
   })
 
-  it('is read at one block by one call for each quote, whatever the number of kinds', async () => {
+  it('reads all kinds of pools by one call at one block for each quote', async () => {
     for (const [tokenIn, tokenOut] of [
       [WETH, USDC],
       [DAI, WBTC],
@@ -83,7 +83,7 @@ describe('an exchange made of pools of several kinds', () => {
     }
   })
 
-  it('is read on where a swap could go beyond what is known, and at once the next time', async () => {
+  it('reads missing state that a swap needs, and reads it at once the next time', async () => {
     const venue = floor.venue(contracts)
     const v2 = uniswapV2(venue, v2Options)
     const reserved = (protocol: PoolProtocol): PoolProtocol => {
@@ -106,7 +106,7 @@ describe('an exchange made of pools of several kinds', () => {
     expect([await calls(), await calls()]).to.deep.equal([2, 1])
   })
 
-  it('is not read on for others because somebody asked for more than there is', async () => {
+  it('does not read more for others because one request asked for more than there is', async () => {
     const venue = floor.venue(contracts)
     const v3 = uniswapV3(venue, v3Options)
     const farther: number[] = []
@@ -126,7 +126,7 @@ describe('an exchange made of pools of several kinds', () => {
     expect(farther.at(-1)).to.equal(0)
   })
 
-  it('counts a pool that is never known enough as unable, after four reads', async () => {
+  it('gives up on a pool whose state stays missing after four reads', async () => {
     const venue = floor.venue(contracts)
     const wanting = (protocol: PoolProtocol): PoolProtocol => ({ ...protocol, pass: () => ({ missing: 'all' }) })
     const v2 = uniswapV2(venue, v2Options)
@@ -139,7 +139,7 @@ describe('an exchange made of pools of several kinds', () => {
     expect(quote.route.map(({ version }) => version)).to.deep.equal(['v3'])
   })
 
-  it('is not read on for a pool that cannot be the best', async () => {
+  it('does not read missing state of a pool that cannot be the best', async () => {
     const venue = floor.venue(contracts)
     const v2 = uniswapV2(venue, v2Options)
     const hopeless = (protocol: PoolProtocol): PoolProtocol => ({ ...protocol, pass: () => ({ missing: 'all', atBestRaw: 1n }) })
@@ -149,7 +149,7 @@ describe('an exchange made of pools of several kinds', () => {
     expect(floor.counted.rpc - before).to.equal(1)
   })
 
-  it('is refused while a router that could be taken is another exchange’s, and not for its other versions', async () => {
+  it('refuses quotes if a router belongs to another exchange, but not those of its other versions', async () => {
     const misled = both(floor.venue({ ...contracts, v3RouterAddress: addresses.exchanges.sushiswap.router }))
     const error = await rejection(misled.quote(sell, {}, at()))
     expect(error).to.include({ name: 'SERVICE_UNINITIALIZED' })
@@ -157,7 +157,7 @@ describe('an exchange made of pools of several kinds', () => {
     expect((await misled.quote(sell, { version: 'v2' }, at())).spender).to.equal(contracts.v2RouterAddress)
   })
 
-  it('says what there is no way through', async () => {
+  it('says between which tokens there is no route', async () => {
     const alone = { symbol: 'ALONE', address: '0x00000000000000000000000000000000000000AA', decimals: 18 }
     const error = await rejection(amm.quote({ ...sell, tokenIn: alone }, { version: 'v3' }, at()))
     expect(error).to.include({ name: 'PRICE_FAILED' })
@@ -170,7 +170,7 @@ describe('an exchange made of pools of several kinds', () => {
     expect(await rejection(poolAMM(venue, uniswapV2(venue, nowhere)).quote(sell, {}, at()))).to.include({ name: 'PAIR_NOT_FOUND' })
   })
 
-  it('tells a token that takes a fee from others by a pool of any kind that lends it', async () => {
+  it('recognises a token with a fee on transfer by a loan from any kind of pool', async () => {
     const taxed = await floor.list('FeeOnTransferToken', 'TAX', 1000n * 10n ** 18n, WETH, 10n ** 18n)
     const error = await rejection(amm.quote({ tokenIn: taxed, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 17n }, {}, at()))
     expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })

@@ -7,14 +7,14 @@ import { shareOf, wholeShare, bestSplit } from '../../../../kits/amm/routing/spl
 import { along, everyRoute, exchange, graphOf, type BasketOf } from './graph.ts'
 
 const splitting = { ...exchange, routers: exchange.routers.map((router) => ({ ...router, splits: () => true })) }
-const courseOf = {
+const queryFields = {
   tokenIn: fc.constant('A'),
   tokenOut: fc.constant('B'),
   intermediates: fc.constant(['I']),
   exact: fc.constantFrom('in' as const, 'out' as const),
 }
-const someCourse: fc.Arbitrary<RouteQuery> = fc.record({
-  ...courseOf,
+const someQuery: fc.Arbitrary<RouteQuery> = fc.record({
+  ...queryFields,
   // In whole twentieths: what rounding leaves is not what is compared.
   amountRaw: fc.bigInt(10n ** 8n, 10n ** 15n).map((each) => each * 20n),
 })
@@ -51,16 +51,16 @@ const gasCostAt = (gasPriceRaw: bigint) => (gasUnits: bigint) => gasUnits * gasP
 /** The best net of gas over every two and three routes without a common pool and every allotment by twentieths; 50,000 + 20,000 for each way but one. */
 function exhaustive(
   routes: readonly (readonly PoolEdge[])[],
-  course: RouteQuery,
+  query: RouteQuery,
   gasCost: (gasUnits: bigint) => bigint,
 ): bigint | undefined {
-  const net = (otherRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
+  const net = (otherRaw: bigint, gasUnits: bigint) => (query.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
   const tables = routes.map((route) => ({
     pools: new Set(route.map(({ pool }) => pool.address)),
-    gasUnits: along(route, { ...course, amountRaw: shareOf(course.amountRaw, 1) })?.gasUnits ?? 0n,
+    gasUnits: along(route, { ...query, amountRaw: shareOf(query.amountRaw, 1) })?.gasUnits ?? 0n,
     of: Array.from(
       { length: wholeShare + 1 },
-      (_, share) => along(route, { ...course, amountRaw: shareOf(course.amountRaw, share) })?.amountRaw,
+      (_, share) => along(route, { ...query, amountRaw: shareOf(query.amountRaw, share) })?.amountRaw,
     ),
   }))
   let most: bigint | undefined
@@ -80,22 +80,22 @@ function exhaustive(
   return most
 }
 
-describe('a swap that goes several ways at once', function () {
+describe('a split swap', function () {
   this.timeout(180_000)
-  it('is within a basis point of the best of all that there are, and nearly always the best', () => {
+  it('is within a basis point of the best split, and nearly always the best', () => {
     let [compared, equal, split] = [0, 0, 0]
     fc.assert(
-      fc.property(denseBaskets, someCourse, gasPrices, (baskets, course, gasPriceRaw) => {
-        const lanes = graphOf(baskets)
-        const ways = routeOptionsOf(splitting, course.exact, undefined)
+      fc.property(denseBaskets, someQuery, gasPrices, (baskets, query, gasPriceRaw) => {
+        const graph = graphOf(baskets)
+        const options = routeOptionsOf(splitting, query.exact, undefined)
         const gasCost = gasCostAt(gasPriceRaw)
-        const { best } = bestRoute(lanes, course, ways, gasCost)
+        const { best } = bestRoute(graph, query, options, gasCost)
         if (!best) return true
-        const found = bestSplit(lanes, { swap: swapAlong(course), query: course, routers: ways.routers, gasCost, best, isLastRead: true })
+        const found = bestSplit(graph, { swap: swapAlong(query), query, routers: options.routers, gasCost, best, isLastRead: true })
         if (found && 'missing' in found) throw new Error('All is known.')
-        const net = (otherRaw: bigint, gasUnits: bigint) => (course.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
+        const net = (otherRaw: bigint, gasUnits: bigint) => (query.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
         const ours = found ? net(found.amountRaw, found.gasUnits) : net(best.amountRaw, best.gasUnits)
-        const theirs = exhaustive(everyRoute(lanes, course), course, gasCost)
+        const theirs = exhaustive(everyRoute(graph, query), query, gasCost)
         compared += 1
         split += found ? 1 : 0
         if (theirs === undefined || ours >= theirs) {
@@ -112,33 +112,33 @@ describe('a swap that goes several ways at once', function () {
     expect(equal).to.be.at.least(compared - 1)
   })
 
-  it('is never worse than the best single way, of however few units it is', () => {
+  it('is never worse than the best single route, even for a few units', () => {
     let split = 0
-    const coarse = fc.record({ ...courseOf, amountRaw: fc.bigInt(20n, 400n) })
+    const coarse = fc.record({ ...queryFields, amountRaw: fc.bigInt(20n, 400n) })
     fc.assert(
-      fc.property(fc.array(thinBasket, { minLength: 2, maxLength: 6 }), coarse, (baskets, course) => {
-        const lanes = graphOf(baskets)
-        const ways = routeOptionsOf(splitting, course.exact, undefined)
-        const { best } = bestRoute(lanes, course, ways, () => 0n)
+      fc.property(fc.array(thinBasket, { minLength: 2, maxLength: 6 }), coarse, (baskets, query) => {
+        const graph = graphOf(baskets)
+        const options = routeOptionsOf(splitting, query.exact, undefined)
+        const { best } = bestRoute(graph, query, options, () => 0n)
         if (!best) return true
-        const found = bestSplit(lanes, {
-          swap: swapAlong(course),
-          query: course,
-          routers: ways.routers,
+        const found = bestSplit(graph, {
+          swap: swapAlong(query),
+          query,
+          routers: options.routers,
           gasCost: () => 0n,
           best,
           isLastRead: true,
         })
         if (!found || 'missing' in found) return true
         split += 1
-        return course.exact === 'in' ? found.amountRaw > best.amountRaw : found.amountRaw < best.amountRaw
+        return query.exact === 'in' ? found.amountRaw > best.amountRaw : found.amountRaw < best.amountRaw
       }),
       { numRuns: 2_000 },
     )
     expect(split).to.be.above(20)
   })
 
-  it('is found beside the best single way, where that passes the pool that a little goes through best', () => {
+  it('is found if the best single route passes the pool that is best for a little', () => {
     const pool = (a: string, b: string, aRaw: bigint, bRaw: bigint): BasketOf => ({
       version: 'ticks',
       tokens: [a, b],
@@ -153,19 +153,19 @@ describe('a swap that goes several ways at once', function () {
       pool('A', 'I', 10n ** 14n, 10n ** 15n),
       pool('A', 'B', 10n ** 17n, (10n ** 17n * 95n) / 100n),
     ]
-    const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I'], exact: 'in', amountRaw: 10n ** 15n }
-    const lanes = graphOf(baskets)
-    const ways = routeOptionsOf(splitting, 'in', undefined)
+    const query: RouteQuery = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I'], exact: 'in', amountRaw: 10n ** 15n }
+    const graph = graphOf(baskets)
+    const options = routeOptionsOf(splitting, 'in', undefined)
     const gasCost = () => 0n
-    const { best } = bestRoute(lanes, course, ways, gasCost)
+    const { best } = bestRoute(graph, query, options, gasCost)
     if (!best) throw new Error('There is a way.')
     expect(best.edges.map(({ pool }) => pool.address)).to.deep.equal(['pool 0', 'pool 1'])
-    const found = bestSplit(lanes, { swap: swapAlong(course), query: course, routers: ways.routers, gasCost, best, isLastRead: true })
+    const found = bestSplit(graph, { swap: swapAlong(query), query, routers: options.routers, gasCost, best, isLastRead: true })
     if (!found || 'missing' in found) throw new Error('It is split.')
     expect(found.parts.map((part) => part.edges.map(({ pool }) => pool.address).join())).to.have.members(['pool 2,pool 1', 'pool 3'])
   })
 
-  it('asks for what must be known of a pool that could have a share, and of no other', () => {
+  it('asks for missing state of a pool that could have a share, and of no other', () => {
     const pool = (outRaw: bigint): BasketOf => ({
       version: 'ticks',
       tokens: ['A', 'B'],
@@ -173,21 +173,21 @@ describe('a swap that goes several ways at once', function () {
       feePercent: 0n,
       gasUnits: 40_000n,
     })
-    const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', intermediates: [], exact: 'in', amountRaw: 10n ** 14n }
+    const query: RouteQuery = { tokenIn: 'A', tokenOut: 'B', intermediates: [], exact: 'in', amountRaw: 10n ** 14n }
     const [good, as, bad] = [pool(10n ** 15n), pool((10n ** 15n * 99n) / 100n), pool(10n ** 14n)]
     const split = (unknown: string | undefined, last: boolean) => {
-      const lanes = graphOf([good, as, bad], (address) => address !== unknown)
+      const graph = graphOf([good, as, bad], (address) => address !== unknown)
       const { routers } = routeOptionsOf(splitting, 'in', undefined)
-      const [lane] = lanes.edgesBetween('A', 'B')
+      const [edge] = graph.edgesBetween('A', 'B')
       const [router] = routers
-      const passed = lane?.pass('in', course.amountRaw)
-      if (!lane || !router || !passed || 'missing' in passed) throw new Error('The first pool is known.')
-      const best = { edges: [lane], router, amountRaw: passed.amountRaw, gasUnits: 90_000n, firstWriteUnits: 0n }
-      return bestSplit(lanes, { swap: swapAlong(course), query: course, routers, gasCost: () => 0n, best, isLastRead: last })
+      const passed = edge?.pass('in', query.amountRaw)
+      if (!edge || !router || !passed || 'missing' in passed) throw new Error('The first pool is known.')
+      const best = { edges: [edge], router, amountRaw: passed.amountRaw, gasUnits: 90_000n, firstWriteUnits: 0n }
+      return bestSplit(graph, { swap: swapAlong(query), query, routers, gasCost: () => 0n, best, isLastRead: last })
     }
     const found = split(undefined, false)
     if (!found || 'missing' in found) throw new Error('It is split.')
-    expect(found.parts.map(({ edges: lanes }) => lanes[0]?.pool.address)).to.have.members(['pool 0', 'pool 1'])
+    expect(found.parts.map(({ edges }) => edges[0]?.pool.address)).to.have.members(['pool 0', 'pool 1'])
     const asked = split('pool 1', false)
     expect(asked && 'missing' in asked && asked.missing.map((each) => each.pool)).to.deep.equal(['pool 1'])
     expect(split('pool 1', true)).to.equal(undefined)

@@ -32,8 +32,8 @@ function keepsTo<State>(
   return protocol.spotIsBest === true && outRaw << 128n <= inRaw * rateX128Of(protocol, pool, passage)
 }
 
-describe('no amount gets a better price than the one that a pool shows', () => {
-  it('of two tokens whose product never shrinks', () => {
+describe('the marginal price of a pool is a bound for every amount', () => {
+  it('in a pool of constant product', () => {
     const reserveRaw = fc.nat(111).chain((bits) => fc.bigInt(1n, 2n ** BigInt(bits)))
     fc.assert(
       fc.property(fc.record(asked), reserveRaw, reserveRaw, fc.bigInt(0n, 100n), (question, reserve0Raw, reserve1Raw, kept) =>
@@ -43,7 +43,7 @@ describe('no amount gets a better price than the one that a pool shows', () => {
     )
   })
 
-  it('of concentrated liquidity, however much of it lies beyond', () => {
+  it('in a pool of concentrated liquidity, however much lies beyond the price', () => {
     const protocol = v3Protocol({ version: 'v3', fees: [100, 500, 2500, 3000, 10_000], ...origin })
     const spacing = 60
     const liquidity = fc.nat(80).chain((bits) => fc.bigInt(1n, 2n ** BigInt(bits)))

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { chainOver } from './test-chain.ts'
 
-describe('trades from memory', () => {
-  it('are for networks on which gas that was simulated tells what others like it take, and what is left over costs nothing', () => {
+describe('the check from memory', () => {
+  it('is offered only where cached gas limits hold and unused gas costs nothing', () => {
     const nobody = { rpcUrls: ['http://127.0.0.1:1'] }
     expect(chainOver(nobody, {}).chain.rail).to.have.property('recall')
     for (const special of [{ gasPaysLayer1: true }, { gasLimitIsPaid: true }, { rollup: 'op-stack' }] as const)

@@ -6,11 +6,11 @@ const gwei = 10n ** 9n
 const market = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }
 
 describe('fees of EVM transactions', () => {
-  it('are twice the base fee and the tip', () => {
+  it('are twice the base fee plus the tip', () => {
     expect(computeFeePerGas({}, undefined, market)).to.deep.equal({ maxFeeRaw: 42n * gwei, tipRaw: 2n * gwei, gasPriceRaw: 22n * gwei })
   })
 
-  it('are as wished, and the rest follows', () => {
+  it("follow the caller's overrides, and the rest the policy", () => {
     expect(computeFeePerGas({ maxFeePerGasRaw: 21n * gwei }, undefined, market)).to.deep.equal({
       maxFeeRaw: 21n * gwei,
       tipRaw: 2n * gwei,
@@ -25,19 +25,19 @@ describe('fees of EVM transactions', () => {
     })
   })
 
-  it('never go beyond the cap by themselves, and say so when the network is beyond it', () => {
+  it("never exceed the cap by themselves, and refuse when the network's base fee exceeds it", () => {
     expect(computeFeePerGas({}, undefined, { ...market, baseFeeRaw: 400n * gwei })).to.include({ maxFeeRaw: 500n * gwei })
     expect(() => computeFeePerGas({}, undefined, { ...market, baseFeeRaw: 600n * gwei })).to.throw('feeCap')
   })
 
-  it('say what to do where they are below what the network takes: offer more, or let them be more', () => {
+  it("say what to do if they are below the network's minimum tip", () => {
     const picky = { ...market, policy: { ...defaultFeePolicy, minTipRaw: 30n * gwei, networkMinTipRaw: 30n * gwei } }
     expect(() => computeFeePerGas({ maxPriorityFeePerGasRaw: gwei }, undefined, picky)).to.throw('offer more')
     expect(() => computeFeePerGas({}, undefined, { ...picky, feeCapRaw: 29n * gwei })).to.throw('raise feeCap')
     expect(computeFeePerGas({}, undefined, picky)).to.include({ tipRaw: 30n * gwei })
   })
 
-  it('refuse a wish that contradicts itself', () => {
+  it('refuse overrides that contradict each other', () => {
     expect(() => checkFeeOverrides({ maxFeePerGasRaw: gwei, maxPriorityFeePerGasRaw: 2n * gwei }, 500n * gwei)).to.throw(
       'maxPriorityFeePerGas',
     )
@@ -45,7 +45,7 @@ describe('fees of EVM transactions', () => {
     expect(() => checkFeeOverrides({ maxFeePerGasRaw: 500n * gwei, maxPriorityFeePerGasRaw: 500n * gwei }, 500n * gwei)).not.to.throw()
   })
 
-  it('replace what they are to replace, unless the cap forbids', () => {
+  it('are enough for a replacement, unless the cap forbids it', () => {
     const wei = bigInt(0n, 400n * gwei)
     assert(
       property(wei, wei, wei, wei, (oldMax, oldTip, baseFeeRaw, tipRaw) => {
@@ -58,7 +58,7 @@ describe('fees of EVM transactions', () => {
     )
   })
 
-  it('raise both fields by a tenth, rounded up, and nothing to something', () => {
+  it('raise both fields by a tenth, rounded up, and 0 to 1', () => {
     expect(minReplacement({ gasLimit: '1', maxFeePerGas: '101', maxPriorityFeePerGas: '0' })).to.deep.equal({
       maxFeeRaw: 112n,
       tipRaw: 1n,

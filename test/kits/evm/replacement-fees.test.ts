@@ -8,7 +8,7 @@ import {
   outbids,
   type EvmFees,
   type FeeConditions,
-} from '../../../../kits/evm/fees.ts'
+} from '../../../kits/evm/fees.ts'
 
 const gwei = 10n ** 9n
 const market: FeeConditions = { baseFeeRaw: 20n * gwei, tipRaw: 2n * gwei, policy: defaultFeePolicy, feeCapRaw: 500n * gwei }
@@ -32,8 +32,8 @@ const anyMarket = record({
 }))
 const anyFees = record({ a: wei, b: wei }).map(({ a, b }) => (a > b ? feesOf(a, b) : feesOf(b, a)))
 
-describe('the fees of another attempt', () => {
-  it('are an eighth more, rounded up, and keep the gas', () => {
+describe('the fees of a replacement', () => {
+  it('are an eighth higher, rounded up, and keep the gas limit', () => {
     const quiet = { ...market, baseFeeRaw: gwei, tipRaw: 0n }
     expect(bumpFees(feesOf(10n * gwei + 1n, 1n), quiet)).to.deep.equal({
       gasLimit: '150000',
@@ -42,7 +42,7 @@ describe('the fees of another attempt', () => {
     })
   })
 
-  it('are what the policy pays now where that is more', () => {
+  it('are what the policy pays now if that is more', () => {
     expect(bumpFees(feesOf(4n * gwei, gwei), { ...market, baseFeeRaw: 40n * gwei })).to.deep.equal({
       gasLimit: '150000',
       maxFeePerGas: String(82n * gwei),
@@ -50,13 +50,13 @@ describe('the fees of another attempt', () => {
     })
   })
 
-  it('go up to the cap, and are none where that does not outbid', () => {
+  it('rise up to the cap, and are undefined if the cap does not outbid', () => {
     const over = feesOf(100n * gwei, gwei)
     expect(bumpFees(over, { ...market, feeCapRaw: 111n * gwei })).to.include({ maxFeePerGas: String(111n * gwei) })
     expect(bumpFees(over, { ...market, feeCapRaw: 110n * gwei - 1n })).to.equal(undefined)
   })
 
-  it('are raised by what the network asks where that is more than the policy', () => {
+  it("are raised by the network's minimum if that is more than the policy's", () => {
     const strict = { ...market, baseFeeRaw: gwei, tipRaw: 0n, policy: { ...defaultFeePolicy, minBumpPercent: 100 } }
     expect(bumpFees(feesOf(10n * gwei, gwei), strict)).to.include({
       maxFeePerGas: String(20n * gwei),
@@ -64,7 +64,7 @@ describe('the fees of another attempt', () => {
     })
   })
 
-  it('always outbid, never exceed the cap, and never tip more than they offer', () => {
+  it('always outbid, never exceed the cap, and never tip more than their maximum fee', () => {
     assert(
       property(anyFees, anyMarket, (over, prices) => {
         const bumped = bumpFees(over, prices)
@@ -79,7 +79,7 @@ describe('the fees of another attempt', () => {
     )
   })
 
-  it('never fall when the base fee, the tip or what is outbid rises', () => {
+  it('never fall when the base fee, the tip or the replaced fees rise', () => {
     assert(
       property(anyFees, anyMarket, wei, wei, wei, (over, prices, moreBase, moreTip, moreFee) => {
         const dearer = { ...prices, baseFeeRaw: prices.baseFeeRaw + moreBase, tipRaw: (prices.tipRaw ?? 0n) + moreTip }
@@ -102,7 +102,7 @@ describe('the fees of another attempt', () => {
   })
 })
 
-describe('a cancel of what is too late', () => {
+describe('a cancel of a transaction past its deadline', () => {
   // A swap of v2: selector and nine words, most of them small numbers and addresses.
   const swap = { to: '0x1', data: `0x38ed1739${`${'00'.repeat(12)}${'ab'.repeat(20)}`.repeat(8)}`, value: '0' }
   const transfer = { to: '0x1', data: '0x', value: '1' }
@@ -111,15 +111,15 @@ describe('a cancel of what is too late', () => {
     expect(cancelIsCheaper(swap, feesOf(42n * gwei, 2n * gwei), market)).to.equal(true)
   })
 
-  it('is dearer where what is late offered far less, and would be mined only at that', () => {
+  it('costs more if the late transaction offered far less and would be mined only at that', () => {
     expect(cancelIsCheaper(swap, feesOf(2n * gwei, gwei), { ...market, baseFeeRaw: 200n * gwei })).to.equal(false)
   })
 
-  it('is dearer where most of the price is a tip that has to be outbid', () => {
+  it('costs more if most of the price is a tip that must be outbid', () => {
     expect(cancelIsCheaper(transfer, feesOf(42n * gwei, 20n * gwei), { ...market, baseFeeRaw: 1n })).to.equal(false)
   })
 
-  it('is not to be had beyond the cap', () => {
+  it('is not possible beyond the cap', () => {
     expect(cancelIsCheaper(swap, feesOf(42n * gwei, 2n * gwei), { ...market, feeCapRaw: 43n * gwei })).to.equal(false)
   })
 })

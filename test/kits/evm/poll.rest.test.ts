@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { AbiCoder, toQuantity } from 'ethers'
-import { SluiceError, type Sighting } from '../../../../core/contracts/index.ts'
-import { createPoll } from '../../../../kits/evm/poll.ts'
-import { evmRpc } from '../../../../kits/evm/rpc.ts'
-import type { Rpc, RpcAnswer } from '../../../../kits/nodes/dialect.ts'
-import { addressOf, gwei, nowhere, silent, soon, startSite, until, wallets, type TestSite } from '../../../transactions/site.ts'
+import { SluiceError, type Sighting } from '../../../core/contracts/index.ts'
+import { createPoll } from '../../../kits/evm/poll.ts'
+import { evmRpc } from '../../../kits/evm/rpc.ts'
+import type { Rpc, RpcAnswer } from '../../../kits/nodes/dialect.ts'
+import { addressOf, gwei, nowhere, silent, soon, startSite, until, wallets, type TestSite } from '../../transactions/site.ts'
 
 type Lie = (call: { method: string; params: readonly unknown[] }, answer: RpcAnswer) => RpcAnswer
 
@@ -16,7 +16,7 @@ const honest: Lie = (_call, answer) => answer
 const blockOf = ([, tag]: readonly unknown[], head: bigint) => (tag === 'latest' || tag === 'pending' ? head : BigInt(String(tag)))
 const quantity = (value: unknown) => Number(BigInt(String(value)))
 
-describe('a look at open transactions', () => {
+describe('a poll of open transactions', () => {
   let site: TestSite
   let real: Rpc
   let lie: Lie = honest
@@ -62,7 +62,7 @@ describe('a look at open transactions', () => {
     return hash
   }
 
-  it('asks once for everything that goes well', async () => {
+  it('takes one batch if nothing failed', async () => {
     const slot = await count()
     const hash = await send()
     expect(await lookAt(hash, slot)).to.deep.equal({ id: hash, is: 'pending', underpriced: false, next: true })
@@ -73,7 +73,7 @@ describe('a look at open transactions', () => {
     expect(asked).to.have.length(3)
   })
 
-  it('says which waits behind others, and which pays too little for the next block', async () => {
+  it('says which attempt waits behind others, and which pays too little for the next block', async () => {
     const slot = await count()
     const [first, second] = [await send(), await send()]
     const open = [
@@ -90,7 +90,7 @@ describe('a look at open transactions', () => {
     await site.mine()
   })
 
-  it('names what took a nonce, once that is final', async () => {
+  it('names the transaction that used a nonce, once it is final', async () => {
     const slot = await count()
     const theirs = await send()
     await site.mine(20)
@@ -103,7 +103,7 @@ describe('a look at open transactions', () => {
     expect(asked).to.have.length(1)
   })
 
-  it('says nothing of what took a nonce before that is final', async () => {
+  it('does not name the transaction that used a nonce before it is final', async () => {
     const slot = await count()
     await send()
     await site.mine(confirmations - 1)
@@ -112,7 +112,7 @@ describe('a look at open transactions', () => {
     expect(await lookAt(nobody, slot)).to.include({ is: 'dead' })
   })
 
-  it('needs no search where one of ours took it', async () => {
+  it('needs no search if one of our attempts used the nonce', async () => {
     const slot = await count()
     const ours = await send()
     await site.mine(confirmations)
@@ -135,7 +135,7 @@ describe('a look at open transactions', () => {
         method === 'eth_getTransactionCount' && blockOf(params, head) < head - 3n ? { result: toQuantity(slot + 1) } : undefined,
     }
   for (const [how, told] of Object.entries(lies)) {
-    it(`takes it for alive when ${how}, for no block bears them out`, async () => {
+    it(`counts an attempt as alive when ${how}, because no block confirms it`, async () => {
       await site.mine(20)
       const [slot, head] = [await count(), await number()]
       lie = (call, answer) => told(call, slot, head) ?? answer
@@ -144,7 +144,7 @@ describe('a look at open transactions', () => {
     })
   }
 
-  it('does not take for final what only a receipt says, of a block that a reorganisation undid', async () => {
+  it('does not trust a receipt alone, which may be of a block that a reorganisation undid', async () => {
     const slot = await count()
     const hash = await send()
     await site.mine()
@@ -158,7 +158,7 @@ describe('a look at open transactions', () => {
     expect(await lookAt(hash, slot)).to.include({ is: 'unseen' })
   })
 
-  it('has only the count to go by where the node has lost the state of old blocks', async () => {
+  it('goes by the count alone if the node has lost the state of old blocks', async () => {
     const slot = await count()
     await send()
     await site.mine(20)
@@ -170,7 +170,7 @@ describe('a look at open transactions', () => {
     expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead' })
   })
 
-  it('has only the count of the latest block to go by where that of the final one is lost, too', async () => {
+  it('goes by the count of the latest block if that of the final one is lost, too', async () => {
     const slot = await count()
     await send()
     lie = ({ method, params: [, tag] }, answer) =>
@@ -182,7 +182,7 @@ describe('a look at open transactions', () => {
     expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead' })
   })
 
-  it('says what it saw of others where nodes fail when they are asked for more', async () => {
+  it('reports the other attempts when a further question fails', async () => {
     const slot = await count()
     const theirs = await send()
     await site.mine(confirmations)
@@ -199,7 +199,7 @@ describe('a look at open transactions', () => {
     expect(await lookAt(nobody, slot)).to.deep.equal({ id: nobody, is: 'dead', by: theirs })
   })
 
-  it('finds that an authorization took the nonce, in a transaction of somebody else', async () => {
+  it("finds the authorization that used the nonce in somebody else's transaction", async () => {
     const [authority, payer] = [wallets[4], wallets[5]]
     if (!authority || !payer) throw new Error('There are ten wallets.')
     const authorization = await authority.authorize({ address: nowhere, nonce: 0, chainId: 31337 })
@@ -212,7 +212,7 @@ describe('a look at open transactions', () => {
     expect(sightings).to.deep.equal([{ id: nobody, is: 'dead', by: theirs }])
   })
 
-  it('takes from a node that lags what it has, and not what it lacks', async () => {
+  it('trusts what a lagging node has, and not what it lacks', async () => {
     const slot = await count()
     const mined = await send()
     await site.mine()
@@ -225,7 +225,7 @@ describe('a look at open transactions', () => {
     expect(synced.size).to.equal(0)
   })
 
-  it('takes no other transaction for the one that it asked about', async () => {
+  it('ignores an answer about another transaction', async () => {
     const slot = await count()
     const [mined, waiting] = [await send(), await send()]
     lie = ({ method }, answer) => (method === 'eth_getTransactionByHash' ? { result: { ...Object(answer.result), hash: nobody } } : answer)
@@ -236,7 +236,7 @@ describe('a look at open transactions', () => {
     expect(await lookAt(mined, slot)).to.equal(undefined)
   })
 
-  it('makes nothing final by a head that only one answer has', async () => {
+  it('counts nothing as final by a head that only one answer has', async () => {
     const slot = await count()
     const hash = await send()
     await site.mine()
@@ -245,7 +245,7 @@ describe('a look at open transactions', () => {
     expect(await lookAt(hash, slot)).to.include({ is: 'landed', depth: 1 })
   })
 
-  it('says why one failed, and asks that once', async () => {
+  it('gives the reason of a failure, and asks for it once', async () => {
     const contract = '0x00000000000000000000000000000000000000c7'
     const words = AbiCoder.defaultAbiCoder().encode(['string'], ['UniswapV2Router: EXPIRED']).slice(2)
     const data = `08c379a0${words}`
@@ -260,7 +260,7 @@ describe('a look at open transactions', () => {
     expect(asked).to.have.length(1)
   })
 
-  it('says that one used up its gas, and nothing of another where the node cannot call at that block', async () => {
+  it('says that a transaction used up its gas, and gives no reason if the node cannot call at that block', async () => {
     const [endless, plain] = ['0x00000000000000000000000000000000000000c8', '0x00000000000000000000000000000000000000c9']
     await site.rpc('anvil_setCode', endless, '0x5b5f56')
     await site.rpc('anvil_setCode', plain, '0x5f5ffd')

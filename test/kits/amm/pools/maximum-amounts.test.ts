@@ -8,7 +8,7 @@ import { graphOf } from './graph.ts'
 
 const pairs = v2Protocol('v2', [3n, 1000n], { factory: `0x${'1'.repeat(40)}`, initCodeHash: `0x${'2'.repeat(64)}` })
 const versions = new Set(['v2'])
-const course: RouteQuery = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I', 'J'], exact: 'out', amountRaw: 1n }
+const query: RouteQuery = { tokenIn: 'A', tokenOut: 'B', intermediates: ['I', 'J'], exact: 'out', amountRaw: 1n }
 const lanesThrough = (tokens: readonly string[], reserves: readonly (readonly [bigint, bigint])[]) =>
   poolGraphOf(
     reserves.map(([reserve0Raw, reserve1Raw], index) => ({
@@ -19,41 +19,41 @@ const lanesThrough = (tokens: readonly string[], reserves: readonly (readonly [b
 const way = (hops: number) => ['A', ...['I', 'J'].slice(0, hops - 1), 'B']
 const reserve = fc.bigInt(1000n, 2n ** 111n)
 
-describe('the most that an exact amount may be', () => {
-  it('can be had, and a little more cannot by a single pool', () => {
+describe('the maximum of an exact amount', () => {
+  it('can be traded, and a single pool refuses a little more', () => {
     let had = 0
     fc.assert(
       fc.property(fc.array(fc.tuple(reserve, reserve), { minLength: 1, maxLength: 3 }), (reserves) => {
-        const lanes = lanesThrough(way(reserves.length), reserves)
-        const mostRaw = maxAmountOut(lanes, course, versions)
-        if (mostRaw === undefined) return true
+        const graph = lanesThrough(way(reserves.length), reserves)
+        const maxRaw = maxAmountOut(graph, query, versions)
+        if (maxRaw === undefined) return true
         had += 1
-        return search(lanes, { ...course, amountRaw: mostRaw }, versions, true).routes.length > 0
+        return search(graph, { ...query, amountRaw: maxRaw }, versions, true).routes.length > 0
       }),
     )
     expect(had).to.be.above(50)
-    expect(maxAmountOut(lanesThrough(way(1), [[10n ** 18n, 1000n]]), course, versions)).to.equal(999n)
+    expect(maxAmountOut(lanesThrough(way(1), [[10n ** 18n, 1000n]]), query, versions)).to.equal(999n)
   })
 
-  it('is unknown where the divisions leave nothing over, so that it cannot be had after all', () => {
+  it('is unknown if rounding leaves nothing over, so that it cannot be traded after all', () => {
     // The second pool gives 1 for 1000 exactly, and getAmountIn asks 1001 for it: more than the first pool has to give.
-    const lanes = lanesThrough(way(2), [
+    const graph = lanesThrough(way(2), [
       [10n ** 18n, 1001n],
       [997n, 2n],
     ])
-    expect(maxAmountOut(lanes, course, versions)).to.equal(undefined)
+    expect(maxAmountOut(graph, query, versions)).to.equal(undefined)
   })
 
-  it('is all that the first pool takes in', () => {
-    const lanes = lanesThrough(way(1), [[10n ** 24n, 10n ** 24n]])
-    const mostRaw = maxAmountIn(lanes, { ...course, exact: 'in' }, versions) ?? 0n
-    const taken = (amountRaw: bigint) => search(lanes, { ...course, exact: 'in', amountRaw }, versions, true).routes.length
-    expect([taken(mostRaw), taken(mostRaw + 1n)]).to.deep.equal([1, 0])
+  it('is all that the first pool takes', () => {
+    const graph = lanesThrough(way(1), [[10n ** 24n, 10n ** 24n]])
+    const maxRaw = maxAmountIn(graph, { ...query, exact: 'in' }, versions) ?? 0n
+    const taken = (amountRaw: bigint) => search(graph, { ...query, exact: 'in', amountRaw }, versions, true).routes.length
+    expect([taken(maxRaw), taken(maxRaw + 1n)]).to.deep.equal([1, 0])
   })
 
-  it('is unknown where a pool does not say what it takes', () => {
+  it('is unknown if a pool does not say what it takes', () => {
     const silent = graphOf([{ version: 'pairs', tokens: ['A', 'B'], reservesRaw: [10n ** 9n, 10n ** 9n], feePercent: 0n, gasUnits: 1n }])
-    expect(maxAmountOut(silent, course, new Set(['pairs']))).to.equal(undefined)
-    expect(maxAmountIn(silent, course, new Set(['pairs']))).to.equal(undefined)
+    expect(maxAmountOut(silent, query, new Set(['pairs']))).to.equal(undefined)
+    expect(maxAmountIn(silent, query, new Set(['pairs']))).to.equal(undefined)
   })
 })

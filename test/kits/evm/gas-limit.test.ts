@@ -6,12 +6,12 @@ const limits = (spareGas: string | undefined, mostGas: bigint) =>
   gasLimitsOf([{ ...step, ...(spareGas !== undefined && { spareGas }) }], [{ result: '0x15f90' }], mostGas)
 
 describe('the gas limit of a step', () => {
-  it('is the estimate and a quarter, and what the step may need beyond that', () => {
+  it("is the estimate plus a quarter, plus the step's spare gas", () => {
     expect(limits(undefined, 30_000_000n)).to.deep.equal([112_500n])
     expect(limits('350000', 30_000_000n)).to.deep.equal([462_500n])
   })
 
-  it('is never above what a transaction may have, for which an estimate that fits is no reason to be refused', () => {
+  it('is cut to the maximum gas of a transaction, if the estimate itself fits', () => {
     expect(limits('350000', 400_000n)).to.deep.equal([400_000n])
     expect(() => limits('350000', 80_000n)).to.throw('gas')
   })

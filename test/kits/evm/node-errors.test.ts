@@ -125,27 +125,27 @@ const said: readonly Said[] = [
   ['nobody', -32000, 'the moon is full', undefined],
 ]
 
-describe('what nodes say to transactions', () => {
+describe('error messages of nodes', () => {
   for (const [node, code, message, means] of said) {
-    it(`takes "${message}" (${code}) of ${node} for ${means ?? 'nothing that is known'}`, () => {
+    it(`reads "${message}" (${code}) of ${node} as ${means ?? 'unknown'}`, () => {
       expect(sendErrorMeaning({ code, message })).to.equal(means)
     })
   }
 
-  it('has been heard in every wording that it knows', () => {
+  it('have a test for every pattern', () => {
     const silent = errorPatterns.filter(
       ({ says }) => !said.some(([, , message]) => errorPatterns.find((row) => row.says.test(message.toLowerCase()))?.says === says),
     )
     expect(silent.map(({ says }) => String(says))).to.deep.equal([])
   })
 
-  it('knows a revert of a call by its code, in any language and with any words for a reason', () => {
+  it('recognise a revert by its code, whatever the reason says', () => {
     for (const message of ['zurückgesetzt', 'execution reverted: UniswapV2: K', 'already known', 'insufficient funds'])
       expect(errorMeaning({ code: 3, message })).to.equal('reverted')
     expect(errorMeaning({ code: -32000, message: 'insufficient funds', data: '0x08c379a0' })).to.equal('reverted')
   })
 
-  it('makes nothing of words that nobody wrote down', () => {
+  it('have no meaning if no pattern fits', () => {
     const words = string().filter((text) => !errorPatterns.some(({ says }) => says.test(text.toLowerCase())))
     const codes = integer({ min: -33_000, max: 1000 })
     assert(property(codes, words, (code, message) => sendErrorMeaning({ code, message }) === undefined))

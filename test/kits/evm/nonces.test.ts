@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { array, assert, constant, integer, nat, oneof, option, property, record } from 'fast-check'
-import { claimNonces, isDoubtful, mergeCounts, nonceGaps, nonceStatus, type NonceCounts } from '../../../../kits/evm/nonces.ts'
-import { evmRail } from '../../../../kits/evm/rail.ts'
-import { createNonceQueue } from '../../../../core/transactions/nonce-queue.ts'
-import { never } from '../../../transactions/never.ts'
+import { claimNonces, isDoubtful, mergeCounts, nonceGaps, nonceStatus, type NonceCounts } from '../../../kits/evm/nonces.ts'
+import { evmRail } from '../../../kits/evm/rail.ts'
+import { createNonceQueue } from '../../../core/transactions/nonce-queue.ts'
+import { never } from '../../transactions/never.ts'
 
 const word = (latest: number, pending = latest): NonceCounts => ({ latest, pending })
 /** Of a node that lags. */
@@ -49,26 +49,26 @@ const cases: readonly Case[] = [
   },
 ]
 
-describe('what nodes say of nonces', () => {
+describe('nonce counts of nodes', () => {
   for (const { when, words, held, next: wanted, ...rest } of cases) {
-    it(`makes ${wanted} the next${rest.doubtful ? ', and asks again,' : ''} when ${when}`, () => {
+    it(`make ${wanted} the next${rest.doubtful ? ', and ask again,' : ''} when ${when}`, () => {
       expect(next(words, held)).to.equal(wanted)
       expect(doubtful(words, held)).to.equal(rest.doubtful === true)
     })
   }
 
-  it('does not move by an answer that was asked for before', () => {
+  it('ignore an answer that was requested earlier', () => {
     const known = after([word(5), word(5)])
     expect(mergeCounts(word(3), known)).to.equal(known)
   })
 
-  it('takes our own for mined with the first word that says so, and what is not ours with the second', () => {
+  it('count our own transactions as mined after one answer, and those of others after two', () => {
     const once = after([word(5), word(5), word(9)], [5, 6, 7])
     expect([7, 8].map((nonce) => nonceStatus(once, nonce))).to.deep.equal(['past', 'free'])
     expect(nonceStatus(mergeCounts(once, word(9), [5, 6, 7]), 8)).to.equal('past')
   })
 
-  it('finds gaps by the newest word, but none on account of what waits absurdly far beyond', () => {
+  it('find gaps by the newest answer, but none below a transaction that waits absurdly far beyond', () => {
     expect(nonceGaps(word(9), word(5), [6, 8], [6, 8])).to.deep.equal([5, 7])
     expect(nonceGaps(word(5), word(5, 7), [8], [8])).to.deep.equal([7])
     expect(nonceGaps(word(5), word(5), [5, 1_000_000], [5, 1_000_000])).to.deep.equal([])
@@ -190,7 +190,7 @@ interface Lie {
   pending: number
 }
 
-describe('the nonces of a wallet over lying and lagging nodes', () => {
+describe('the nonces of a wallet over wrong and lagging nodes', () => {
   const off = integer({ min: -20, max: 20 })
   const lie = option(record({ latest: off, pending: off }), { nil: undefined })
   const step = oneof(
@@ -210,7 +210,7 @@ describe('the nonces of a wallet over lying and lagging nodes', () => {
     { weight: 1, arbitrary: record({ do: constant('reorganise' as const), depth: nat(5) }) },
   )
 
-  it('are never used twice, and whatever gaps there are close with two true looks', () => {
+  it('are never used twice, and gaps close after two correct polls', () => {
     assert(
       property(array(step, { maxLength: 40 }), (steps) => {
         const world = startWorld()
