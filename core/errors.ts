@@ -1,14 +1,14 @@
-/** The one table of errors. `when` is what the documentation says; the HTTP status is part of the contract. */
+/** The table of all errors. `when` is shown in the documentation. Codes and HTTP statuses are part of the interface. */
 export const errorTable = {
   NETWORK: { code: 1001, http: 503, when: 'The RPC nodes of the chain cannot be reached.' },
   RATE_LIMIT: { code: 1002, http: 429, when: 'The caller, or every RPC node, is over its limit.' },
-  OUT_OF_GAS: { code: 1003, http: 422, when: 'The wallet cannot pay the gas, or gas estimation failed for gas.' },
-  TRANSACTION_GAS_PRICE_TOO_LOW: { code: 1004, http: 422, when: 'The given fees are below what the network takes.' },
+  OUT_OF_GAS: { code: 1003, http: 422, when: 'The wallet cannot pay for the gas, or the gas estimate failed for lack of gas.' },
+  TRANSACTION_GAS_PRICE_TOO_LOW: { code: 1004, http: 422, when: 'The fees of the request are below what the network accepts.' },
   LOAD_WALLET: { code: 1005, http: 404, when: 'The server holds no key for the address on that chain.' },
   TOKEN_NOT_SUPPORTED: {
     code: 1006,
     http: 404,
-    when: 'The token is unknown, or one that cannot be traded exactly (it takes a fee on transfer).',
+    when: 'The token is unknown, or cannot be traded exactly because it charges a fee on transfer.',
   },
   TRADE_FAILED: { code: 1007, http: 422, when: 'The exchange would refuse the trade; details.reason says why.' },
   SWAP_PRICE_EXCEEDS_LIMIT_PRICE: { code: 1008, http: 422, when: 'A BUY now costs more than limitPrice.' },
@@ -19,11 +19,11 @@ export const errorTable = {
   PRICE_FAILED: {
     code: 1013,
     http: 422,
-    when: 'No pool or route gives a price (too little liquidity included), or an oracle does not reach so far back.',
+    when: 'No pool or route has a price (or enough liquidity), or an oracle does not reach so far back.',
   },
   INCOMPLETE_PARAMS: { code: 1014, http: 400, when: 'A field is missing, unknown or malformed; details lists each.' },
   UNKNOWN_CONNECTOR: { code: 1015, http: 404, when: 'There is no such connector.' },
-  UNSUPPORTED: { code: 1016, http: 501, when: 'The connector does not have that trading type or verb.' },
+  UNSUPPORTED: { code: 1016, http: 501, when: 'The connector does not have that trading type or endpoint.' },
   INSUFFICIENT_ALLOWANCE: { code: 1017, http: 422, when: 'The spender may not move that much; details: spender, token, current, needed.' },
   INSUFFICIENT_BALANCE: { code: 1018, http: 422, when: 'The wallet does not hold that much; details: token, current, needed.' },
   INSUFFICIENT_MARGIN: { code: 1019, http: 422, when: 'The free collateral is too small; details: free, needed.' },
@@ -33,25 +33,25 @@ export const errorTable = {
   UNKNOWN_ORDER: { code: 1023, http: 404, when: 'There is no such order or market.' },
   UNKNOWN_POSITION: { code: 1024, http: 404, when: 'There is no such position.' },
   PAIR_NOT_FOUND: { code: 1025, http: 404, when: 'The exchange has no such pair or market.' },
-  TIMEOUT: { code: 1026, http: 504, when: "The answer did not come within the server's limit; what became of it is in /transactions." },
-  OVERLOADED: { code: 1027, http: 503, when: 'The server sheds load, its store cannot be used, or it is stopping: nothing was done.' },
-  IN_FLIGHT: { code: 1028, http: 409, when: 'The first request with this idempotency key is still under way.' },
+  TIMEOUT: { code: 1026, http: 504, when: "No answer within the server's time limit; /transactions shows what happened to a transaction." },
+  OVERLOADED: { code: 1027, http: 503, when: 'The server is overloaded or stopping, or its store cannot be used: nothing was done.' },
+  IN_FLIGHT: { code: 1028, http: 409, when: 'The first request with this idempotency key is still in progress.' },
   UNKNOWN_ERROR: { code: 1099, http: 500, when: 'A defect in the server or a plugin; logged with its requestId.' },
 } as const satisfies Record<string, { code: number; http: number; when: string }>
 
 export type ErrorName = keyof typeof errorTable
 
 export interface ErrorExtras {
-  /** Shown to the caller as it is: no secrets. */
+  /** Shown to the caller unchanged: no secrets. */
   details?: unknown
-  /** Seconds after which trying again is worth it; becomes the header `Retry-After`. */
+  /** When to try again; becomes the header `Retry-After`. */
   retryAfterSeconds?: number
-  /** A status other than the table's, for what HTTP itself has a number for (405, 413, 415). */
+  /** A status other than the table's, where HTTP has a more precise one (405, 413, 415). */
   http?: number
   cause?: unknown
 }
 
-/** An error meant for the caller. `message` says what is wrong and what to do about it, in one or two sentences. */
+/** An error for callers. `message` says what is wrong and what to do about it, in one or two sentences. */
 export class SluiceError extends Error {
   override readonly name: ErrorName
   readonly code: number
@@ -69,11 +69,11 @@ export class SluiceError extends Error {
   }
 }
 
-/** What a wrong field is reported as, in `details` of INCOMPLETE_PARAMS. */
+/** One wrong field, in `details` of INCOMPLETE_PARAMS. */
 export interface FieldProblem {
   field: string
   problem: string
-  /** Values that would do, where there are such. */
+  /** Similar values that are valid. */
   nearest?: readonly string[]
 }
 

@@ -15,7 +15,7 @@ export const AltchainCreateTokenRequest = request({
   ),
 })
 export const AltchainCreateTokenResponse = enveloped({
-  txHash: Type.Union([Type.String(), Type.Null()], { description: 'The signature; null where the account exists already.' }),
+  txHash: Type.Union([Type.String(), Type.Null()], { description: 'The signature; null if the account exists already.' }),
   tokenAccount: Type.String({ description: "The wallet's account for the token." }),
 })
 
@@ -32,7 +32,7 @@ export const altchainEndpoints = [
     acts: true,
     name: 'AltchainCreateToken',
     path: '/altchain/create-token',
-    summary: "Creates a wallet's account for a token, where there is none.",
+    summary: "Creates a wallet's account for a token, if there is none.",
     errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED'],
     request: AltchainCreateTokenRequest,
     response: AltchainCreateTokenResponse,

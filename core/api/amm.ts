@@ -17,7 +17,7 @@ export const Version = Type.String({
   minLength: 1,
   maxLength: 32,
   expects: "one of the connector's versions",
-  description: 'Restricts a connector with several protocol versions to one.',
+  description: 'Restricts a connector with several versions of its protocol to one.',
 })
 
 const swapFields = {
@@ -39,7 +39,7 @@ export const Hop = Type.Object({
   share: Type.Optional(
     Type.String({
       description:
-        'Fraction of the exact amount that goes this way, in twentieths, where a swap goes several ways at once. The hops of one way stand behind those of the one before; each begins with the token that goes in. The last has what rounding left.',
+        'Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.',
     }),
   ),
 })
@@ -54,36 +54,38 @@ export const AMMPriceResponse = enveloped({
   price: Type.String({ description: 'Quote per one base; rounded up for BUY and down for SELL.' }),
   ...gasFields,
   priceImpact: Type.String({ description: "Fraction by which the price is worse than the pools' marginal price, fees included." }),
-  route: Type.Array(Hop, { description: 'The pools in order; several ways one behind the other, where the swap is split.' }),
-  blockNumber: Type.Number({ description: 'The block that the quote holds for.' }),
+  route: Type.Array(Hop, { description: 'The pools in order; if the swap is split, one path after the other.' }),
+  blockNumber: Type.Number({ description: 'The block of the quote.' }),
   source: Type.Enum(['memory', 'rpc'], {
-    description: 'memory: by state that the server moves from block to block, nothing was asked; rpc: the chain was asked.',
+    description: 'memory: computed from state that the server keeps up to date, without asking a node; rpc: the chain was asked.',
   }),
-  slippagePrice: Type.String({ description: 'The worst price that a trade without limitPrice would take.' }),
-  allowance: Type.Optional(Type.Object({ spender: Type.String(), sufficient: Type.Boolean() }, { description: 'Given with an address.' })),
+  slippagePrice: Type.String({ description: 'The worst price that a trade without limitPrice would accept.' }),
+  allowance: Type.Optional(
+    Type.Object({ spender: Type.String(), sufficient: Type.Boolean() }, { description: 'Only if the request has an address.' }),
+  ),
 })
 
 export const AMMTradeRequest = request({
   ...swapFields,
   address: WalletAddress,
-  limitPrice: Type.Optional(Decimal('The worst price to take: quote per one base.')),
+  limitPrice: Type.Optional(Decimal('The worst price to accept: quote per one base.')),
   ...transactionFields,
 })
 export const AMMTradeResponse = enveloped({
   base: Type.String(),
   quote: Type.String(),
-  price: Type.String({ description: 'The price expected at the quoted block.' }),
+  price: Type.String({ description: 'The price expected at the block of the quote.' }),
   ...gasFields,
   nonce: Type.Number(),
   txHash: Type.String(),
   amount: Type.String(),
   rawAmount: Type.String(),
   expectedAmount: Type.String(),
-  limitPrice: Type.String({ description: 'The bound that is on chain.' }),
+  limitPrice: Type.String({ description: 'The limit that the chain enforces.' }),
   deadline: Type.Optional(
     Type.Number({
       description:
-        'Seconds since the Unix epoch; enforced on chain. Absent where the exchange knows none: then a trade is valid for as long as what it was signed upon, on Solana a blockhash, about a minute.',
+        'Seconds since the Unix epoch; enforced on chain. Absent if the exchange has no deadlines: then a trade expires with what it was signed upon, on Solana a blockhash, after about a minute.',
     }),
   ),
 })
@@ -122,7 +124,7 @@ export const ammEndpoints = [
     acts: true,
     name: 'AMMTrade',
     path: '/amm/trade',
-    summary: 'Swaps, with the bound and the deadline on chain.',
+    summary: 'Swaps tokens; the chain enforces price limit and deadline.',
     errors: [...pricing, 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE', 'INSUFFICIENT_ALLOWANCE'],
     request: AMMTradeRequest,
     response: AMMTradeResponse,
@@ -133,7 +135,7 @@ export const ammEndpoints = [
     permission: 'read',
     name: 'AMMEstimateGas',
     path: '/amm/estimateGas',
-    summary: 'What a typical swap costs.',
+    summary: 'The gas cost of a typical swap.',
     request: AMMEstimateGasRequest,
     response: AMMEstimateGasResponse,
   }),

@@ -1,4 +1,4 @@
-// What requests about order books share. A market is named BASE-QUOTE.
+// What all order books have. A market is named BASE-QUOTE.
 import Type, { type Static, type TProperties, type TObject } from 'typebox'
 import type { ErrorName } from '../errors.ts'
 import {
@@ -31,13 +31,13 @@ export const OrderId = Type.String({
   pattern: visible(128),
   expects: 'the id that the exchange gave the order',
   acceptsNumber: true,
-  description: 'What the exchange knows the order by.',
+  description: 'The id of the order on the exchange.',
 })
 
 export const ClientOrderId = Type.String({
   pattern: visible(64),
   expects: '1 to 64 visible ASCII characters',
-  description: "The caller's own name of an order, used once by a wallet on an exchange.",
+  description: "The caller's own id of an order, unique for a wallet on an exchange.",
 })
 
 export const OrderTypes = ['LIMIT', 'LIMIT_MAKER', 'MARKET'] as const
@@ -58,50 +58,33 @@ const oneOf = (values: readonly string[], description: string) => ({ expects: `o
 
 export const OrderTypeField = Type.Enum(
   OrderTypes,
-  oneOf(OrderTypes, 'LIMIT_MAKER is a limit order that is refused where it would trade at once.'),
+  oneOf(OrderTypes, 'LIMIT_MAKER is a limit order that is refused if it would trade at once.'),
 )
 export const OrderStateField = Type.Enum(OrderStates, oneOf(OrderStates, 'Only those in this state.'))
 
-/** LONG and SHORT are understood where an order is of a perpetual. */
-export const PerpOrderSide = Type.Enum(['BUY', 'SELL', 'LONG', 'SHORT'], {
-  expects: 'BUY or SELL',
-  description: 'BUY or SELL, in any letter case; LONG and SHORT mean the same.',
-})
-
-/** What an order says, alone and in a batch. */
-const order = {
+/** The fields of an order, alone and in a batch. */
+export const anyOrderFields = {
   market: MarketName,
   orderType: OrderTypeField,
-  price: Type.Optional(Decimal('The limit, quote per one base; of LIMIT and LIMIT_MAKER only.')),
+  price: Type.Optional(Decimal('The limit, quote per one base. Only for LIMIT and LIMIT_MAKER.')),
   amount: Decimal('Of base.'),
   clientOrderId: Type.Optional(ClientOrderId),
   timeInForce: Type.Optional(
-    Type.Enum(
-      TimesInForce,
-      oneOf(TimesInForce, 'What the market means where nothing is said is the first that /clob/markets shows for the order type.'),
-    ),
+    Type.Enum(TimesInForce, oneOf(TimesInForce, 'Absent: the first that /clob/markets shows for the order type.')),
   ),
-  limitPrice: Type.Optional(Decimal('Of MARKET: the worst price to take, quote per one base.')),
+  limitPrice: Type.Optional(Decimal('For MARKET: the worst price to accept, quote per one base.')),
   allowedSlippage: Type.Optional(Slippage),
 }
 
-/** What only leveraged markets know. */
-const leveraged = {
-  leverage: Type.Optional(Decimal('The leverage to place it with; absent: as the account has it.')),
-  reduceOnly: Type.Optional(Type.Boolean({ expects: 'true or false', description: 'It may only make a position smaller.' })),
-}
+export const orderFields = { side: Side, ...anyOrderFields }
 
-export const orderFields = { side: Side, ...order }
-export const marginOrderFields = { ...orderFields, ...leveraged }
-export const perpOrderFields = { side: PerpOrderSide, ...order, ...leveraged }
-
-/** Which order is meant. */
+/** Names an order. */
 export const orderName = { market: MarketName, orderId: Type.Optional(OrderId), clientOrderId: Type.Optional(ClientOrderId) }
 
 export const walletFields = { ...connectorFields, address: WalletAddress }
 export const actingFields = { ...walletFields, ...transactionFields }
 
-export const nextCursor = Type.Optional(Type.String({ description: 'There is more: ask again with it as `cursor`.' }))
+export const nextCursor = Type.Optional(Type.String({ description: 'There are more entries: request them with this as `cursor`.' }))
 
 export const amountOf = (description: string) => Type.String({ description })
 export const msTimestamp = Type.Number({ description: 'Milliseconds since the Unix epoch.' })
@@ -109,7 +92,7 @@ export const msTimestamp = Type.Number({ description: 'Milliseconds since the Un
 export const movedToken = { token: TokenName, amount: Decimal('Of the token.') }
 
 const Price = amountOf('Quote per one base.')
-const Maybe = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+const Nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
 export const CLOBMarketsRequest = request({ ...connectorFields, market: Type.Optional(MarketName) })
 export const CLOBMarketsResponse = enveloped({
@@ -120,19 +103,21 @@ export const CLOBMarketsResponse = enveloped({
       base: Type.String(),
       quote: Type.String(),
       tickSize: Type.Optional(amountOf('Prices are multiples of it.')),
-      priceSignificantFigures: Type.Optional(Type.Number({ description: 'Prices have at most so many; a whole number may have more.' })),
-      priceDecimals: Type.Optional(Type.Number({ description: 'Prices have at most so many decimals.' })),
+      priceSignificantFigures: Type.Optional(
+        Type.Number({ description: 'Maximum of significant figures of prices; an integer may have more.' }),
+      ),
+      priceDecimals: Type.Optional(Type.Number({ description: 'Maximum of decimals of prices.' })),
       lotSize: amountOf('Amounts are multiples of it.'),
       minOrderSize: Type.Optional(amountOf('Of base.')),
       minNotional: Type.Optional(amountOf('Of price times amount, in quote.')),
       orderTypes: Type.Array(Type.Enum(OrderTypes)),
       timeInForce: Type.Array(Type.Enum(TimesInForce)),
       takes: Type.Record(Type.String(), Type.Array(Type.Enum(TimesInForce)), {
-        description: 'Times in force by order type; the first is what is meant where an order says none.',
+        description: 'Times in force by order type; the first is the default.',
       }),
-      makerFee: amountOf('Part of what is traded; below 0 where the exchange pays it.'),
-      takerFee: amountOf('Part of what is traded.'),
-      maxLeverage: Type.Optional(amountOf('The most that an order may ask for.')),
+      makerFee: amountOf('Fraction of the traded amount; below 0 if the exchange pays it.'),
+      takerFee: amountOf('Fraction of the traded amount.'),
+      maxLeverage: Type.Optional(amountOf('Maximum of the leverage of an order.')),
       status: Type.Enum(['open', 'paused', 'closed']),
     }),
     { description: 'By the name of the market, BASE-QUOTE.' },
@@ -144,9 +129,9 @@ export const CLOBTickerResponse = enveloped({
   markets: Type.Record(
     Type.String(),
     Type.Object({
-      bestBid: Maybe('null where nobody buys.'),
-      bestAsk: Maybe('null where nobody sells.'),
-      lastPrice: Maybe('null where the exchange tells of no trade.'),
+      bestBid: Nullable('null without bids.'),
+      bestAsk: Nullable('null without asks.'),
+      lastPrice: Nullable('null without a known trade.'),
       volume24h: Type.Optional(amountOf('Of base.')),
       timestamp: msTimestamp,
     }),
@@ -154,7 +139,7 @@ export const CLOBTickerResponse = enveloped({
   ),
   failing: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
-      description: 'Markets of which nothing can be said now, and why: where all were asked for.',
+      description: 'Markets that are unknown now, and why. Only if all were requested.',
     }),
   ),
 })
@@ -168,7 +153,7 @@ export const CLOBOrderBookRequest = request({
       minimum: 1,
       maximum: 10_000,
       expects: 'an integer from 1 to 10000',
-      description: 'So many levels of each side at most.',
+      description: 'Maximum of levels of each side.',
     }),
   ),
 })
@@ -177,12 +162,12 @@ export const CLOBOrderBookResponse = enveloped({
   buys: Type.Array(Level, { description: 'Best first.' }),
   sells: Type.Array(Level, { description: 'Best first.' }),
   sequence: Type.Number({ description: 'Increases with every change of this book.' }),
-  blockNumber: Type.Optional(Type.Number({ description: 'The block that the book is of, where it is on chain.' })),
+  blockNumber: Type.Optional(Type.Number({ description: 'The block of the book, if it is on chain.' })),
 })
 
 export const CLOBTradesRequest = request({
   ...connectorFields,
-  address: Type.Optional({ ...WalletAddress, description: 'Only trades of this wallet; without it those of everybody.' }),
+  address: Type.Optional({ ...WalletAddress, description: 'Only trades of this wallet. Absent: trades of all.' }),
   market: MarketName,
   orderId: Type.Optional(OrderId),
   ...pageFields,
@@ -193,10 +178,10 @@ export const CLOBTradesResponse = enveloped({
       tradeId: Type.String(),
       orderId: Type.Optional(Type.String()),
       market: Type.String(),
-      side: Type.Enum(['BUY', 'SELL'], { description: "The wallet's, where one was asked about; else that of who came to the book." }),
+      side: Type.Enum(['BUY', 'SELL'], { description: "The wallet's side if the request has an address, else the taker's." }),
       price: Price,
       amount: amountOf('Of base.'),
-      fee: amountOf('In `feeToken`; below 0 where it was received.'),
+      fee: amountOf('In `feeToken`; below 0 if the wallet received it.'),
       feeToken: Type.String(),
       timestamp: msTimestamp,
       txHash: Type.Optional(Type.String()),
@@ -218,19 +203,19 @@ export type CLOBTradesResponse = Static<typeof CLOBTradesResponse>
 const State = Type.Enum(OrderStates)
 
 const Order = Type.Object({
-  orderId: Type.Optional(amountOf('Absent until the exchange has given one.')),
-  clientOrderId: Type.Optional(amountOf('Of orders that this server placed, or where the exchange keeps it.')),
+  orderId: Type.Optional(amountOf('Absent until the exchange has assigned one.')),
+  clientOrderId: Type.Optional(amountOf('Of orders that this server placed, or if the exchange stores it.')),
   market: Type.String(),
   side: Type.Enum(['BUY', 'SELL']),
   orderType: Type.Enum(OrderTypes),
   timeInForce: Type.Optional(Type.Enum(TimesInForce)),
-  price: amountOf('The limit; of a MARKET order the worst price that it may be filled at.'),
+  price: amountOf('The limit; for a MARKET order the worst price to accept.'),
   amount: amountOf('Of base.'),
   filledAmount: amountOf('Of base.'),
   averagePrice: Type.Optional(amountOf('Of what was filled.')),
   state: State,
-  reason: Type.Optional(amountOf('Why it was refused, or came to nothing.')),
-  txHash: Type.Optional(amountOf('Of the transaction that placed it, where one did.')),
+  reason: Type.Optional(amountOf('Why it was refused, or failed.')),
+  txHash: Type.Optional(amountOf('Of the transaction that placed it, if there is one.')),
   createdAt: msTimestamp,
   updatedAt: msTimestamp,
 })
@@ -245,40 +230,40 @@ export const CLOBOrdersRequest = request({
 export const CLOBOrdersResponse = enveloped({ orders: Type.Array(Order, { description: 'Newest first.' }), nextCursor })
 
 const placed = {
-  orderId: Type.Optional(amountOf('Absent until the exchange has given one.')),
-  clientOrderId: amountOf("The caller's, or one that was made."),
+  orderId: Type.Optional(amountOf('Absent until the exchange has assigned one.')),
+  clientOrderId: amountOf("The caller's, or a generated one."),
   state: State,
-  filledAmount: Type.Optional(amountOf('Where the exchange said it at once.')),
+  filledAmount: Type.Optional(amountOf('If the exchange reported it at once.')),
   averagePrice: Type.Optional(amountOf('Of what was filled at once.')),
-  limitPrice: Type.Optional(amountOf('Of MARKET: the bound that the exchange enforces.')),
+  limitPrice: Type.Optional(amountOf('For MARKET: the limit that the exchange enforces.')),
   reason: Type.Optional(amountOf('Why the exchange refused it.')),
-  txHash: Type.Optional(amountOf('Where an order is a transaction.')),
-  nonce: Type.Optional(Type.Number({ description: 'Where an order is a transaction.' })),
+  txHash: Type.Optional(amountOf('If an order is a transaction.')),
+  nonce: Type.Optional(Type.Number({ description: 'If an order is a transaction.' })),
 }
 const cancelled = {
   orderId: Type.Optional(Type.String()),
   clientOrderId: Type.Optional(Type.String()),
-  state: Type.Enum(OrderStates, { description: 'Of the order: FILLED where it was filled before it could be cancelled.' }),
-  filledAmount: Type.Optional(amountOf('Of base, as far as it is known.')),
+  state: Type.Enum(OrderStates, { description: 'Of the order: FILLED if it was filled before it could be cancelled.' }),
+  filledAmount: Type.Optional(amountOf('Of base, if known.')),
   reason: Type.Optional(Type.String()),
-  txHash: Type.Optional(amountOf('Of the cancel, where it is a transaction.')),
+  txHash: Type.Optional(amountOf('Of the cancel, if it is a transaction.')),
   nonce: Type.Optional(Type.Number()),
 }
 
-/** @param order what an order of this kind says */
+/** @param order the fields of an order of this kind */
 export const ordersPostRequest = <P extends TProperties>(order: P) => request({ ...actingFields, ...order })
 export const CLOBOrdersPostResponse = enveloped(placed)
 
 export const CLOBOrdersDeleteRequest = request({ ...actingFields, ...orderName })
 export const CLOBOrdersDeleteResponse = enveloped(cancelled)
 
-const mostInBatch = 1000
+const maxInBatch = 1000
 const { maxFeePerGas, maxPriorityFeePerGas } = transactionFields
 
-/** Each entry is judged by itself. */
+/** Each entry is validated by itself. */
 const entries = <P extends TProperties>(fields: P, description: string) =>
   Type.Optional(
-    Type.Array(request(fields), { maxItems: mostInBatch, apart: true, expects: `a list of at most ${mostInBatch} entries`, description }),
+    Type.Array(request(fields), { maxItems: maxInBatch, apart: true, expects: `a list of at most ${maxInBatch} entries`, description }),
   )
 
 export const batchOrdersRequest = <P extends TProperties>(order: P) =>
@@ -287,7 +272,7 @@ export const batchOrdersRequest = <P extends TProperties>(order: P) =>
     maxFeePerGas,
     maxPriorityFeePerGas,
     create: entries(order, 'Orders to place.'),
-    cancel: entries(orderName, 'Orders to cancel; they go first.'),
+    cancel: entries(orderName, 'Orders to cancel, before others are placed.'),
   })
 
 const failed = Type.Optional(
@@ -299,7 +284,7 @@ const failed = Type.Optional(
       httpErrorCode: Type.Number(),
       details: Type.Optional(Type.Unknown()),
     },
-    { description: 'Why this one came to nothing; the others go on.' },
+    { description: 'Why this one failed. The others continue.' },
   ),
 )
 export const CLOBBatchOrdersResponse = enveloped({
@@ -324,24 +309,24 @@ export const CLOBBalancesResponse = enveloped({
     Type.String(),
     Type.Object({
       total: Type.String(),
-      available: amountOf('What orders may take.'),
-      locked: amountOf('What orders took already.'),
+      available: amountOf('Available for orders.'),
+      locked: amountOf('Reserved by orders.'),
     }),
     { description: 'What is held in the exchange, by symbol.' },
   ),
 })
 
-/** What became of something that moves funds, or changes how they are held. */
-const moved = {
-  id: amountOf("The transaction's hash, or the id of the signed action: /transactions knows it."),
+/** The result of a request that moves funds, or changes how they are held. */
+export const moved = {
+  id: amountOf("The transaction's hash, or the id of the signed action, as in /transactions."),
   state: Type.Enum(['PENDING', 'DONE', 'REJECTED']),
   reason: Type.Optional(amountOf('Why the exchange refused it.')),
-  txHash: Type.Optional(amountOf('Where it is a transaction.')),
+  txHash: Type.Optional(amountOf('If it is a transaction.')),
   nonce: Type.Optional(Type.Number()),
 }
 const movedAmount = { ...moved, token: amountOf('Its address.'), amount: Type.String() }
 
-/** Of withdraw, borrow and repay. */
+/** Withdraw, borrow and repay. */
 export const MoveRequest = request({ ...actingFields, ...movedToken })
 export const MoveResponse = enveloped(movedAmount)
 
@@ -351,24 +336,14 @@ export const DepositRequest = request({
   fromChain: Type.Optional({
     ...ChainName,
     description:
-      'The chain that the token comes from, where the exchange takes deposits from it: token, nonce and fees are of that chain then. Absent: from where its own way begins.',
+      "The chain to deposit from, if the exchange accepts deposits from it. Token, nonce and fees are of that chain. Absent: the exchange's default.",
   }),
 })
 export const DepositResponse = enveloped({
   ...movedAmount,
-  fromChain: Type.Optional(amountOf('As it was asked for: txHash and nonce are of that chain.')),
-  fromNetwork: Type.Optional(amountOf("The chain's network, to ask /network/poll with.")),
+  fromChain: Type.Optional(amountOf('As in the request: txHash and nonce are of that chain.')),
+  fromNetwork: Type.Optional(amountOf('The network of that chain, for /network/poll.')),
 })
-
-export const CLOBPerpLeverageRequest = request({
-  ...actingFields,
-  market: MarketName,
-  leverage: Decimal('How many times the margin a position may be worth.'),
-  marginMode: Type.Optional(
-    Type.Enum(['cross', 'isolated'], { expects: 'cross or isolated', description: 'Absent: as the exchange has it, or its usual one.' }),
-  ),
-})
-export const CLOBPerpLeverageResponse = enveloped({ ...moved, market: Type.String(), leverage: Type.String() })
 
 export const CLOBEstimateGasRequest = request(connectorFields)
 export const CLOBEstimateGasResponse = enveloped(gasFields)
@@ -379,19 +354,17 @@ export type DepositRequest = Static<typeof DepositRequest>
 export type DepositResponse = Static<typeof DepositResponse>
 export type CLOBBalancesRequest = Static<typeof CLOBBalancesRequest>
 export type CLOBBalancesResponse = Static<typeof CLOBBalancesResponse>
-export type CLOBPerpLeverageRequest = Static<typeof CLOBPerpLeverageRequest>
-export type CLOBPerpLeverageResponse = Static<typeof CLOBPerpLeverageResponse>
 export type CLOBEstimateGasRequest = Static<typeof CLOBEstimateGasRequest>
 export type CLOBEstimateGasResponse = Static<typeof CLOBEstimateGasResponse>
 
-/** What the endpoints of a kind of order book begin with. */
+/** A kind of order book. */
 interface Kind<Prefix extends string> {
   readonly set: BookSet
-  /** Of their names. */
+  /** Of the endpoints' names. */
   readonly prefix: Prefix
-  /** Of their paths. */
+  /** Of the endpoints' paths. */
   readonly root: string
-  /** Beyond those of every order book. */
+  /** Errors besides those of every order book. */
   readonly errors?: readonly ErrorName[]
 }
 
@@ -409,7 +382,7 @@ const placing = [
 ] as const
 const moving = ['TOKEN_NOT_SUPPORTED', 'INSUFFICIENT_ALLOWANCE', 'INSUFFICIENT_MARGIN'] as const
 
-/** What every kind of order book answers; requests that place orders differ by what an order says. */
+/** The endpoints of a kind of order book. Kinds differ in the fields of their orders. */
 export function bookEndpoints<const Prefix extends string, Post extends TObject, Batch extends TObject>(
   { set, prefix, root, errors = [] }: Kind<Prefix>,
   { post, batch }: { post: Post; batch: Batch },
@@ -421,7 +394,7 @@ export function bookEndpoints<const Prefix extends string, Post extends TObject,
       set,
       name: named('Markets'),
       path: `${root}/markets`,
-      summary: 'The markets, with what orders they take.',
+      summary: 'The markets, and the orders that they accept.',
       errors: ofMarket,
       request: CLOBMarketsRequest,
       response: CLOBMarketsResponse,
@@ -452,7 +425,7 @@ export function bookEndpoints<const Prefix extends string, Post extends TObject,
       wallet: true,
       name: named('Orders'),
       path: `${root}/orders`,
-      summary: "A wallet's orders, newest first: what this server placed and what the exchange knows.",
+      summary: "A wallet's orders, newest first: those that this server placed and those that the exchange has.",
       errors: ofMarket,
       request: CLOBOrdersRequest,
       response: CLOBOrdersResponse,
@@ -485,7 +458,7 @@ export function bookEndpoints<const Prefix extends string, Post extends TObject,
       method: 'POST',
       name: named('BatchOrders'),
       path: `${root}/batchOrders`,
-      summary: 'Cancels and places many orders, each with its own outcome.',
+      summary: 'Cancels and places many orders, each with its own result.',
       errors: [...placing, ...errors],
       request: batch,
       response: CLOBBatchOrdersResponse,
@@ -507,7 +480,7 @@ export function bookEndpoints<const Prefix extends string, Post extends TObject,
       wallet: true,
       name: named('Balances'),
       path: `${root}/balances`,
-      summary: 'What a wallet has in the exchange.',
+      summary: "A wallet's balances in the exchange.",
       request: CLOBBalancesRequest,
       response: CLOBBalancesResponse,
     }),
@@ -517,7 +490,7 @@ export function bookEndpoints<const Prefix extends string, Post extends TObject,
       method: 'POST',
       name: named('Deposit'),
       path: `${root}/deposit`,
-      summary: 'Puts a token into the exchange.',
+      summary: 'Deposits a token into the exchange.',
       errors: moving,
       request: DepositRequest,
       response: DepositResponse,
@@ -528,7 +501,7 @@ export function bookEndpoints<const Prefix extends string, Post extends TObject,
       method: 'POST',
       name: named('Withdraw'),
       path: `${root}/withdraw`,
-      summary: 'Takes a token out of the exchange, to the same wallet.',
+      summary: 'Withdraws a token from the exchange to the same wallet.',
       errors: moving,
       request: MoveRequest,
       response: MoveResponse,
@@ -538,9 +511,25 @@ export function bookEndpoints<const Prefix extends string, Post extends TObject,
       set,
       name: named('EstimateGas'),
       path: `${root}/estimateGas`,
-      summary: 'What a typical order costs in gas.',
+      summary: 'The gas cost of a typical order.',
       request: CLOBEstimateGasRequest,
       response: CLOBEstimateGasResponse,
     }),
   ] as const
 }
+
+export const CLOBOrdersPostRequest = ordersPostRequest(orderFields)
+export const CLOBBatchOrdersRequest = batchOrdersRequest(orderFields)
+export type CLOBOrdersPostRequest = Static<typeof CLOBOrdersPostRequest>
+export type CLOBBatchOrdersRequest = Static<typeof CLOBBatchOrdersRequest>
+export {
+  DepositRequest as CLOBDepositRequest,
+  DepositResponse as CLOBDepositResponse,
+  MoveRequest as CLOBWithdrawRequest,
+  MoveResponse as CLOBWithdrawResponse,
+}
+
+export const clobEndpoints = bookEndpoints(
+  { set: 'CLOB', prefix: 'CLOB', root: '/clob' },
+  { post: CLOBOrdersPostRequest, batch: CLOBBatchOrdersRequest },
+)

@@ -1,9 +1,11 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import type { ErrorName } from '../errors.ts'
 
-export type Permission = 'read' | 'trade' | 'admin'
+/** What a client certificate can be allowed, in `conf/clients.yml`. None includes another. */
+export const permissions = ['read', 'trade', 'admin'] as const
+export type Permission = (typeof permissions)[number]
 
-/** What the server looks up before it calls the verb. */
+/** What the server looks up before it calls the handler. */
 export type Target = 'service' | 'chain' | 'connector'
 
 /** The interface sets of order books. */
@@ -15,23 +17,23 @@ export interface Endpoint<
   Res extends TSchema = TSchema,
   On extends Target = Target,
 > {
-  /** The URL in capitals: the interfaces are `<name>Request` and `<name>Response`. */
+  /** Derived from the URL: `/amm/price` is `AMMPrice`. Its interfaces are `<name>Request` and `<name>Response`. */
   readonly name: Name
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
-  /** The interface set it belongs to, as the OpenAPI document groups it. */
+  /** The group of endpoints, a tag of the OpenAPI document. */
   readonly set: 'Service' | 'NetworkBase' | 'EVM' | 'altchain' | 'ConnectorBase' | 'AMM' | 'AMM_RANGE' | 'PERP_AMM' | BookSet
   readonly summary: string
   readonly request: Req
   readonly response: Res
   readonly on: On
-  /** Absent: any certificate that the CA signed. */
+  /** Absent: any certificate of the CA is allowed. */
   readonly permission?: Permission
-  /** The request's `address` (or `wallet_address`) is a wallet of which something is shown or spent: it must be one of the caller's. */
+  /** The request's `address` (or `wallet_address`) must be a wallet that the caller may use: the endpoint shows or spends what it has. */
   readonly wallet?: true
-  /** Makes a transaction, so it takes an `Idempotency-Key`. */
+  /** It makes a transaction, so it takes an `Idempotency-Key`. */
   readonly acts?: true
-  /** Errors beyond those that follow from the above. */
+  /** Errors besides those that follow from the other properties. */
   readonly errors?: readonly ErrorName[]
 }
 
@@ -43,12 +45,12 @@ export function endpoint<const Name extends string, Req extends TObject, Res ext
 
 export const request = <P extends TProperties>(fields: P) => Type.Object(fields, { additionalProperties: false })
 export const response = <P extends TProperties>(fields: P) => Type.Object(fields)
-/** An answer of a chain or DEX endpoint: with `network`, `timestamp` and `latency`. */
+/** The response of a chain or exchange endpoint: with `network`, `timestamp` and `latency`. */
 export const enveloped = <P extends TProperties>(fields: P) => Type.Object({ ...fields, ...envelopeFields })
 
 export type RequestOf<E> = E extends Endpoint<string, infer Req, TSchema> ? Static<Req> : never
 export type ResponseOf<E> = E extends Endpoint<string, TObject, infer Res> ? Static<Res> : never
-/** What a verb returns: the envelope is the server's to add, but for the time of an answer that is about another moment than now. */
+/** What a handler returns: the response without its envelope, which the server adds. It may give the `timestamp` of an answer about another moment than now. */
 export type AnswerOf<E> =
   ResponseOf<E> extends infer R
     ? R extends { timestamp: number; latency: number }
@@ -70,14 +72,14 @@ const acting: readonly ErrorName[] = [
   'IN_FLIGHT',
 ]
 
-/** Every error that an endpoint may answer with, as the OpenAPI document lists them. */
+/** Every error that an endpoint may answer with. */
 export function errorsOf({ on, acts, errors = [] }: Endpoint): readonly ErrorName[] {
   const byTarget = { service: [], chain: onChain, connector: onConnector }[on]
   return [...new Set([...everywhere, ...byTarget, ...(acts ? acting : []), ...errors])]
 }
 
-// The fields that requests share. `expects` completes the sentence "must be …" in the error of a malformed one;
-// `acceptsNumber` lets a JSON body hold a number where it is exact.
+// Fields that requests share. `expects` completes the sentence "must be …" in the error about an invalid value. `acceptsNumber` allows
+// an exact number in a JSON body.
 
 const text = (expects: string, options: object = {}) => Type.String({ minLength: 1, maxLength: 256, expects, ...options })
 
@@ -90,8 +92,10 @@ export const Decimal = (description: string) =>
 export const ChainName = text('the name of a chain, such as ethereum', { description: 'Name of a chain.' })
 export const NetworkName = text('the name of a network, such as mainnet', { description: "One of the chain's networks." })
 export const ConnectorName = text('the name of a connector', { description: 'Name of a registered connector.' })
-export const WalletAddress = text('a wallet address', { description: 'Address of a wallet; the server holds its key.' })
-export const TokenName = text('a token symbol or address', { description: "A symbol of the network's token list, or a token's address." })
+export const WalletAddress = text('a wallet address', { description: 'Address of a wallet whose key the server has.' })
+export const TokenName = text('a token symbol or address', {
+  description: "A symbol of the network's token list, or the address of a token.",
+})
 export const TransactionHash = text('a transaction hash', { description: 'Hash (or signature) of a transaction.' })
 export const TokenSymbols = Type.Array(TokenName, {
   minItems: 1,
@@ -109,47 +113,47 @@ export const Nonce = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
   expects: 'a non-negative integer',
-  description: 'Used exactly. Absent, the server assigns the next one.',
+  description: 'Used as it is. Absent: the server assigns the next one.',
 })
 
 export const Slippage = text('a fraction such as "1/200"', {
   pattern: '^\\d{1,9}/[1-9]\\d{0,8}$',
-  description: 'How far the execution price may move against the caller; may only tighten the configured one.',
+  description: 'How far the price may move against the caller. It may only be tighter than the configured one.',
 })
 
-/** What requests that make a transaction take, all optional. */
+/** Optional fields of requests that make a transaction. */
 export const transactionFields = {
   nonce: Type.Optional(Nonce),
-  maxFeePerGas: Type.Optional(Decimal('The most to pay per gas, in gwei.')),
-  maxPriorityFeePerGas: Type.Optional(Decimal('The tip per gas, in gwei.')),
+  maxFeePerGas: Type.Optional(Decimal('Maximum fee per gas, in gwei.')),
+  maxPriorityFeePerGas: Type.Optional(Decimal('Tip per gas, in gwei.')),
 }
 
 export const chainFields = { chain: ChainName, network: NetworkName }
 export const connectorFields = { ...chainFields, connector: ConnectorName }
 
-/** Added to every object that a chain or DEX endpoint answers. */
+/** Added to every response of a chain or exchange endpoint. */
 const envelopeFields = {
   network: Type.String(),
   timestamp: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
-  latency: Type.Number({ description: 'Seconds that the server took.' }),
+  latency: Type.Number({ description: 'Seconds from the request to the answer.' }),
 }
 
 export const gasFields = {
-  gasPrice: Type.Number({ description: 'Base fee plus tip, in gwei: 10^-9 of the coin.' }),
+  gasPrice: Type.Number({ description: 'Base fee plus tip, in gwei: 10^-9 of the native coin.' }),
   gasPriceToken: Type.String({ description: 'Symbol of the token that pays for gas.' }),
-  gasLimit: Type.Number({ description: 'Gas units that are, or would be, signed.' }),
-  gasCost: Type.String({ description: 'In the gas token, a decimal string.' }),
+  gasLimit: Type.Number({ description: 'Gas limit in units, as it is or would be signed.' }),
+  gasCost: Type.String({ description: 'In the gas token, as a decimal string.' }),
 }
 
-const mostPerPage = 500
+const maxPerPage = 500
 
 export const pageFields = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: mostPerPage,
-      expects: `an integer from 1 to ${mostPerPage}`,
-      description: 'At most so many; 100 without it.',
+      maximum: maxPerPage,
+      expects: `an integer from 1 to ${maxPerPage}`,
+      description: 'Maximum of entries. 100 without it.',
     }),
   ),
   cursor: Type.Optional(
@@ -157,7 +161,7 @@ export const pageFields = {
       minLength: 1,
       maxLength: 256,
       expects: 'the nextCursor of an earlier answer',
-      description: '`nextCursor` of the page before.',
+      description: '`nextCursor` of the previous page.',
     }),
   ),
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Hop, Version } from './amm.ts'
-import { shownBookPosition } from './clob/accounts.ts'
+import { shownBookPosition } from './clob-leveraged.ts'
 import { MarketName } from './clob.ts'
 import {
   ChainName,
@@ -15,7 +15,7 @@ import {
   TokenName,
   WalletAddress,
 } from './endpoint.ts'
-import { shownPosition } from './perp-amm.ts'
+import { shownPosition } from './perp.ts'
 import { shownRangePosition } from './range.ts'
 import { JournaledTransaction } from './service.ts'
 
@@ -160,7 +160,7 @@ export const EventsRequest = request({
   base: Type.Optional({
     ...TokenName,
     description:
-      'Of price: one price by base, quote, side and amount, as in /amm/price. Of positions of PERP_AMM: only the one in the market of base and quote.',
+      'Of price: one price by base, quote, side and amount. Of positions of PERP_AMM: only the one in the market of base and quote.',
   }),
   quote: Type.Optional({ ...TokenName, description: 'Of price, and of positions of PERP_AMM.' }),
   side: Type.Optional({ ...Side, description: 'Of price.' }),

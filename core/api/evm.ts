@@ -22,15 +22,15 @@ const Spender = Type.String({
 export const EVMAllowancesRequest = request({ ...chainFields, address: WalletAddress, spender: Spender, tokenSymbols: TokenSymbols })
 const Approvals = Type.Record(Type.String(), Type.String())
 export const EVMAllowancesResponse = enveloped({
-  spender: Type.String({ description: 'Address; the first where the connector has several.' }),
+  spender: Type.String({ description: 'Address; the first if the connector has several.' }),
   approvals: Type.Record(Type.String(), Type.String(), {
-    description: 'Token as it was asked for → decimal string; the least of them where the connector has several spenders.',
+    description: 'Token as in the request → decimal string; the smallest if the connector has several spenders.',
   }),
   spenders: Type.Optional(Type.Record(Type.String(), Approvals)),
 })
 
 export const EVMNonceRequest = request({ ...chainFields, address: WalletAddress })
-export const EVMNonceResponse = enveloped({ nonce: Type.Number({ description: 'The next one that the server would assign.' }) })
+export const EVMNonceResponse = enveloped({ nonce: Type.Number({ description: 'The next nonce that the server would assign.' }) })
 
 export const EVMCancelRequest = request({ ...chainFields, address: WalletAddress, ...transactionFields })
 export const EVMCancelResponse = enveloped({ txHash: Type.String(), nonce: Type.Number() })
@@ -38,12 +38,12 @@ export const EVMCancelResponse = enveloped({ txHash: Type.String(), nonce: Type.
 export const EVMSpeedUpRequest = request({
   ...chainFields,
   address: WalletAddress,
-  nonce: Type.Optional({ ...Nonce, description: 'Of the pending transaction; absent, the lowest pending one.' }),
-  maxFeePerGas: Type.Optional(Decimal('The most to pay per gas, in gwei; absent, what the network takes as a replacement.')),
-  maxPriorityFeePerGas: Type.Optional(Decimal('The tip per gas, in gwei; absent, what the network takes as a replacement.')),
+  nonce: Type.Optional({ ...Nonce, description: 'Of the pending transaction. Absent: the lowest pending one.' }),
+  maxFeePerGas: Type.Optional(Decimal('Maximum fee per gas, in gwei. Absent: the lowest that the network accepts for a replacement.')),
+  maxPriorityFeePerGas: Type.Optional(Decimal('Tip per gas, in gwei. Absent: the lowest that the network accepts for a replacement.')),
 })
 export const EVMSpeedUpResponse = enveloped({
-  txHash: Type.String({ description: 'Of the new attempt; the earlier ones may be mined in its place.' }),
+  txHash: Type.String({ description: 'Of the new attempt. An earlier one may still be mined instead.' }),
   nonce: Type.Number(),
 })
 
@@ -52,7 +52,7 @@ export const EVMApproveRequest = request({
   address: WalletAddress,
   spender: Spender,
   token: TokenName,
-  amount: Type.Optional(Decimal('Absent: the largest amount; 0 revokes.')),
+  amount: Type.Optional(Decimal('Absent: unlimited. 0 revokes.')),
   ...transactionFields,
 })
 export const EVMApproveResponse = enveloped({
@@ -84,7 +84,7 @@ export const evmEndpoints = [
     permission: 'read',
     name: 'EVMAllowances',
     path: '/evm/allowances',
-    summary: 'What a spender may move of a wallet, in one round trip.',
+    summary: "A spender's allowances of a wallet, in one round trip.",
     errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED'],
     request: EVMAllowancesRequest,
     response: EVMAllowancesResponse,
@@ -107,7 +107,7 @@ export const evmEndpoints = [
     acts: true,
     name: 'EVMCancel',
     path: '/evm/cancel',
-    summary: 'Replaces a pending transaction by one that does nothing.',
+    summary: 'Replaces a pending transaction by an empty one.',
     errors: ['UNKNOWN_TRANSACTION', 'UNSUPPORTED'],
     request: EVMCancelRequest,
     response: EVMCancelResponse,
@@ -119,7 +119,7 @@ export const evmEndpoints = [
     acts: true,
     name: 'EVMSpeedUp',
     path: '/evm/speedUp',
-    summary: 'Offers higher fees for a pending transaction.',
+    summary: 'Raises the fees of a pending transaction.',
     errors: ['UNKNOWN_TRANSACTION', 'UNSUPPORTED'],
     request: EVMSpeedUpRequest,
     response: EVMSpeedUpResponse,
@@ -131,7 +131,7 @@ export const evmEndpoints = [
     acts: true,
     name: 'EVMApprove',
     path: '/evm/approve',
-    summary: 'Lets a spender move a token.',
+    summary: 'Sets the allowance of a spender for a token.',
     errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED', 'UNKNOWN_CONNECTOR'],
     request: EVMApproveRequest,
     response: EVMApproveResponse,

@@ -1,15 +1,18 @@
-// What callers see. The one list of endpoints is the source of routes, validators, serializers, types and the OpenAPI document.
+// The interface for callers, "sluice/api". Routes, validators, serializers, types and the OpenAPI document come from this list of endpoints.
 import { altchainEndpoints } from './altchain.ts'
 import { ammEndpoints } from './amm.ts'
 import { ammRangeEndpoints } from './range.ts'
-import { orderBookEndpoints } from './clob/index.ts'
+import { clobEndpoints } from './clob.ts'
+import { clobMarginEndpoints, clobPerpEndpoints } from './clob-leveraged.ts'
 import { connectorEndpoints, serviceEndpoints, transactionEndpoints } from './service.ts'
 import { evmEndpoints } from './evm.ts'
 import { networkEndpoints } from './network.ts'
-import { perpAMMEndpoints } from './perp-amm.ts'
+import { perpAMMEndpoints } from './perp.ts'
 
 /** Version of the interface, raised by semantic versioning. */
 export const interfaceVersion = '1.4.0'
+
+export const orderBookEndpoints = [...clobEndpoints, ...clobMarginEndpoints, ...clobPerpEndpoints]
 
 export const endpoints = [
   ...serviceEndpoints,
@@ -28,18 +31,45 @@ export type AnyEndpoint = (typeof endpoints)[number]
 export type EndpointName = AnyEndpoint['name']
 export type EndpointNamed<N extends EndpointName> = Extract<AnyEndpoint, { name: N }>
 
+export * from '../errors.ts'
 export * from './altchain.ts'
 export * from './amm.ts'
-export * from './range.ts'
-export * from './clob/index.ts'
-export * from './service.ts'
-export * from '../errors.ts'
+export {
+  clobEndpoints,
+  CLOBBalancesRequest,
+  CLOBBalancesResponse,
+  CLOBBatchOrdersRequest,
+  CLOBBatchOrdersResponse,
+  CLOBDepositRequest,
+  CLOBDepositResponse,
+  CLOBEstimateGasRequest,
+  CLOBEstimateGasResponse,
+  CLOBMarketsRequest,
+  CLOBMarketsResponse,
+  CLOBOrderBookRequest,
+  CLOBOrderBookResponse,
+  CLOBOrdersDeleteRequest,
+  CLOBOrdersDeleteResponse,
+  CLOBOrdersPostRequest,
+  CLOBOrdersPostResponse,
+  CLOBOrdersRequest,
+  CLOBOrdersResponse,
+  CLOBTickerRequest,
+  CLOBTickerResponse,
+  CLOBTradesRequest,
+  CLOBTradesResponse,
+  CLOBWithdrawRequest,
+  CLOBWithdrawResponse,
+  OrderStates,
+  OrderTypes,
+  TimesInForce,
+} from './clob.ts'
+export * from './clob-leveraged.ts'
 export * from './events.ts'
 export * from './evm.ts'
 export * from './network.ts'
 export * from './perp.ts'
-export * from './perp-amm.ts'
+export * from './range.ts'
 export * from './service.ts'
-export * from './service.ts'
-export { errorsOf } from './endpoint.ts'
+export { errorsOf, permissions } from './endpoint.ts'
 export type { AnswerOf, BookSet, Endpoint, Permission, RequestOf, ResponseOf, Target } from './endpoint.ts'

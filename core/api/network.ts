@@ -35,43 +35,41 @@ export const NetworkTokensResponse = Type.Array(
 
 export const NetworkBalancesRequest = request({ ...chainFields, address: WalletAddress, tokenSymbols: TokenSymbols })
 export const NetworkBalancesResponse = enveloped({
-  balances: Type.Record(Type.String(), Type.String(), { description: 'Token as it was asked for → decimal string.' }),
+  balances: Type.Record(Type.String(), Type.String(), { description: 'Token as in the request → decimal string.' }),
 })
 
 export const NetworkPollRequest = request({ ...chainFields, txHash: TransactionHash, connector: Type.Optional(ConnectorName) })
 export const NetworkPollResponse = enveloped({
-  currentBlock: Type.Number({ description: '-1 where no node answers: then the journal alone tells of what is final.' }),
+  currentBlock: Type.Number({ description: '-1 if no node answers: then only what the journal has as final is shown.' }),
   txHash: Type.String(),
   txStatus: Type.Number({
     description: '-1 unknown or dead, 0 accepted, 1 mined, 2 pending and pays enough, 3 pending and pays too little.',
   }),
-  txBlock: Type.Number({ description: '-1 until mined; always of what an exchange takes by itself, beside the chain.' }),
+  txBlock: Type.Number({ description: '-1 until mined; always -1 for signed actions, which are in no block.' }),
   txData: Type.Unknown({ description: 'The decoded transaction, or null.' }),
   txReceipt: Type.Unknown({ description: 'The receipt with the logs of known contracts decoded, or null.' }),
   txState: Type.Optional(Type.String({ description: 'State in the journal.' })),
-  confirmations: Type.Number({ description: 'Blocks from its own to the newest; at least so many where no node answers.' }),
+  confirmations: Type.Number({ description: 'Blocks from its own to the newest; a lower bound if no node answers.' }),
   replacedBy: Type.Optional(
     Type.String({
-      description: 'Hash of what took, or is to take, the place of the one asked for: at higher fees, or another transaction.',
+      description: 'Hash of the transaction that replaces, or replaced, the requested one: the same at higher fees, or another.',
     }),
   ),
-  reason: Type.Optional(
-    Type.String({ description: 'Why it was given up, why the chain reverted it, or what a node last said against it.' }),
-  ),
+  reason: Type.Optional(Type.String({ description: "Why it was dropped, why the chain reverted it, or a node's last objection." })),
   fill: Type.Optional(
     Type.Union([
       Type.Object(
         { amountIn: Type.String(), amountOut: Type.String(), price: Type.String() },
-        { description: 'What a trade really gave.' },
+        { description: 'The fill of a trade, from its receipt.' },
       ),
       Type.Object(
         {
           tokenId: Type.String(),
-          liquidity: Type.String({ description: 'Added or removed, an integer; 0 where fees were collected only.' }),
+          liquidity: Type.String({ description: 'Added or removed, an integer; 0 if only fees were collected.' }),
           amount0: Type.String({ description: "In the order of the request's tokens; else in the pool's." }),
           amount1: Type.String(),
         },
-        { description: 'What a change of liquidity really did.' },
+        { description: 'The fill of a change of liquidity, from its receipt.' },
       ),
       Type.Object(
         {
@@ -79,11 +77,13 @@ export const NetworkPollResponse = enveloped({
           price: Type.String({ description: 'Quote per one base, fees included.' }),
           fee: Type.String({ description: 'In quote.' }),
           realizedProfit: Type.String({
-            description: 'In quote: what was got for what was closed, less what was paid for it, fees included; below 0 is a loss.',
+            description: 'In quote: proceeds of the closed part less its cost, fees included. Below 0 is a loss.',
           }),
-          closedRatio: Type.Optional(Type.String({ description: 'Of a close: which part of the position it closed, 1 is all of it.' })),
+          closedRatio: Type.Optional(
+            Type.String({ description: 'Of a close: the fraction of the position that was closed, 1 for all of it.' }),
+          ),
         },
-        { description: 'What a change of a perpetual position really did.' },
+        { description: 'The fill of a change of a perpetual position, from its receipt.' },
       ),
     ]),
   ),
@@ -108,7 +108,7 @@ export const networkEndpoints = [
     on: 'service',
     name: 'NetworkStatus',
     path: '/network/status',
-    summary: 'Head of every network; one that is down keeps its entry.',
+    summary: 'The newest block of every network. A network that is down keeps its entry.',
     errors: ['UNKNOWN_CHAIN_ERROR'],
     request: NetworkStatusRequest,
     response: NetworkStatusResponse,
@@ -149,7 +149,7 @@ export const networkEndpoints = [
     on: 'chain',
     name: 'NetworkPoll',
     path: '/network/poll',
-    summary: 'What became of a transaction.',
+    summary: 'The status of a transaction, and its fill.',
     errors: ['UNKNOWN_CONNECTOR'],
     request: NetworkPollRequest,
     response: NetworkPollResponse,

@@ -30,31 +30,31 @@ const Fee = Type.String({
   description: 'Fee tier, by name or in hundredths of a basis point. Absent: the deepest pool.',
 })
 
-const mostSeconds = 2 ** 32 - 1
+const maxSeconds = 2 ** 32 - 1
 const Seconds = (description: string) =>
-  Type.Integer({ minimum: 1, maximum: mostSeconds, expects: 'a whole number of seconds, 1 or more', description })
+  Type.Integer({ minimum: 1, maximum: maxSeconds, expects: 'a whole number of seconds, 1 or more', description })
 
 const pairFields = {
-  token0: { ...TokenName, description: 'A symbol or address; prices are token1 per token0, in the order given here.' },
+  token0: { ...TokenName, description: 'A symbol or address. Prices are token1 per token0, in the order of the request.' },
   token1: TokenName,
 }
 const positionFields = { ...connectorFields, address: WalletAddress, tokenId: TokenId }
 const terms = { allowedSlippage: Type.Optional(Slippage), ...transactionFields }
 const Native = Type.Boolean({
   expects: 'true or false',
-  description: 'The coin itself rather than its wrapped form. Absent: the wrapped form, which is what the pool holds.',
+  description: 'Pays out the native coin instead of its wrapped form. Absent: the wrapped form, as the pool holds it.',
 })
 
 export const AMMLiquidityAddRequest = request({
   ...connectorFields,
   address: WalletAddress,
   ...pairFields,
-  amount0: Decimal('The most of token0 to add.'),
-  amount1: Decimal('The most of token1 to add.'),
+  amount0: Decimal('Maximum of token0 to add.'),
+  amount1: Decimal('Maximum of token1 to add.'),
   lowerPrice: Type.Optional(Decimal('Lower bound of the range, token1 per token0. Required unless tokenId is given.')),
   upperPrice: Type.Optional(Decimal('Upper bound of the range, token1 per token0. Required unless tokenId is given.')),
   fee: Type.Optional(Fee),
-  tokenId: Type.Optional({ ...TokenId, description: 'Adds to this position rather than making a new one.' }),
+  tokenId: Type.Optional({ ...TokenId, description: 'Adds to this position instead of making a new one.' }),
   ...terms,
 })
 export const AMMLiquidityAddResponse = enveloped({
@@ -62,12 +62,12 @@ export const AMMLiquidityAddResponse = enveloped({
   token1: Type.String(),
   fee: Type.Number({ description: 'Hundredths of a basis point.' }),
   pool: Type.String(),
-  lowerPrice: Type.String({ description: 'The bound that was used: a price that the pool can have, snapped outward.' }),
-  upperPrice: Type.String({ description: 'The bound that was used: a price that the pool can have, snapped outward.' }),
-  amount0: Type.String({ description: 'Expected at the price of this block; never more than was offered.' }),
-  amount1: Type.String({ description: 'Expected at the price of this block; never more than was offered.' }),
-  liquidity: Type.String({ description: 'Expected, an integer; what was added is in the fill of /network/poll.' }),
-  tokenId: Type.Optional(Type.String({ description: 'Where it adds to a position; the id of a new one is in the fill.' })),
+  lowerPrice: Type.String({ description: 'The bound that was used: rounded outward to a price of the pool.' }),
+  upperPrice: Type.String({ description: 'The bound that was used: rounded outward to a price of the pool.' }),
+  amount0: Type.String({ description: 'Expected at the price of this block; at most the amount of the request.' }),
+  amount1: Type.String({ description: 'Expected at the price of this block; at most the amount of the request.' }),
+  liquidity: Type.String({ description: 'Expected, an integer. The fill of /network/poll has what was added.' }),
+  tokenId: Type.Optional(Type.String({ description: 'Only if it adds to a position; the fill has the id of a new one.' })),
   ...gasFields,
   deadline: Type.Number({ description: 'Seconds since the Unix epoch; enforced on chain.' }),
   nonce: Type.Number(),
@@ -76,16 +76,16 @@ export const AMMLiquidityAddResponse = enveloped({
 
 export const AMMLiquidityRemoveRequest = request({
   ...positionFields,
-  decreasePercent: Type.Optional(Decimal('Per cent of its liquidity, more than 0 and at most 100. Absent: 100.')),
+  decreasePercent: Type.Optional(Decimal('Percentage of its liquidity, more than 0 and at most 100. Absent: 100.')),
   burn: Type.Optional(
-    Type.Boolean({ expects: 'true or false', description: 'Burns the position too; only where all of it is removed. Absent: it stays.' }),
+    Type.Boolean({ expects: 'true or false', description: 'Burns the position too; only if all of it is removed. Absent: it stays.' }),
   ),
   native: Type.Optional(Native),
   ...terms,
 })
 export const AMMLiquidityRemoveResponse = enveloped({
   tokenId: Type.String(),
-  liquidity: Type.String({ description: 'What is taken out, an integer.' }),
+  liquidity: Type.String({ description: 'The liquidity that is removed, an integer.' }),
   ...gasFields,
   deadline: Type.Number({ description: 'Seconds since the Unix epoch; enforced on chain.' }),
   nonce: Type.Number(),
@@ -95,7 +95,7 @@ export const AMMLiquidityRemoveResponse = enveloped({
 export const AMMLiquidityCollectFeesRequest = request({ ...positionFields, native: Type.Optional(Native), ...transactionFields })
 export const AMMLiquidityCollectFeesResponse = enveloped({
   tokenId: Type.String(),
-  unclaimedToken0: Type.String({ description: "Unclaimed at this block, in the pool's order; what was collected is in the fill." }),
+  unclaimedToken0: Type.String({ description: "Unclaimed at this block, in the pool's order. The fill has what was collected." }),
   unclaimedToken1: Type.String(),
   ...gasFields,
   nonce: Type.Number(),
@@ -106,10 +106,10 @@ export const AMMLiquidityPriceRequest = request({
   ...connectorFields,
   ...pairFields,
   fee: Type.Optional(Fee),
-  period: Type.Optional(Seconds('How far back the series goes. With interval; without both there is no series.')),
-  interval: Type.Optional(Seconds('Length of each span of the series, at most the period.')),
-  address: Type.Optional({ ...WalletAddress, description: 'Understood, and without effect.' }),
-  liquidity: Type.Optional(Decimal('Understood, and without effect.')),
+  period: Type.Optional(Seconds('How far back the series goes. Required with interval; without both there is no series.')),
+  interval: Type.Optional(Seconds('Length of each interval of the series, at most the period.')),
+  address: Type.Optional({ ...WalletAddress, description: 'Accepted, and without effect.' }),
+  liquidity: Type.Optional(Decimal('Accepted, and without effect.')),
 })
 export const AMMLiquidityPriceResponse = enveloped({
   token0: Type.String({ description: "Address, in the request's order; the zero address for the native coin." }),
@@ -119,7 +119,7 @@ export const AMMLiquidityPriceResponse = enveloped({
   interval: Type.Optional(Type.Number()),
   price: Type.String({ description: 'Token1 per token0 at this block.' }),
   prices: Type.Array(Type.String(), {
-    description: "The mean (geometric) price of each interval, oldest first, from the pool's own oracle.",
+    description: "Geometric mean of the price over each interval, oldest first, from the pool's own oracle.",
   }),
   pool: Type.String(),
   tick: Type.Number({ description: "The pool's own, in its order of tokens." }),
@@ -135,8 +135,8 @@ export const shownRangePosition = {
   fee: Type.Number({ description: 'Hundredths of a basis point.' }),
   lowerPrice: Type.String({ description: 'Token1 per token0.' }),
   upperPrice: Type.String({ description: 'Token1 per token0.' }),
-  amount0: Type.String({ description: 'What removing all of it gives at this price.' }),
-  amount1: Type.String({ description: 'What removing all of it gives at this price.' }),
+  amount0: Type.String({ description: 'What removing all of it returns at this price.' }),
+  amount1: Type.String({ description: 'What removing all of it returns at this price.' }),
   unclaimedToken0: Type.String({ description: 'Fees earned and not collected, at this block.' }),
   unclaimedToken1: Type.String({ description: 'Fees earned and not collected, at this block.' }),
   liquidity: Type.String({ description: 'An integer.' }),
@@ -154,7 +154,7 @@ export const AMMLiquidityPositionsResponse = enveloped({
   positions: Type.Array(Type.Object(shownRangePosition)),
   unshown: Type.Optional(
     Type.Array(Type.Object({ tokenId: Type.String(), reason: Type.String() }), {
-      description: 'Those whose tokens cannot be read: anybody may send a wallet such ones.',
+      description: 'Positions whose tokens cannot be read. Anybody can send such positions to a wallet.',
     }),
   ),
   blockNumber: Type.Number(),
@@ -183,7 +183,7 @@ export const ammRangeEndpoints = [
     ...acting,
     name: 'AMMLiquidityAdd',
     path: '/amm/liquidity/add',
-    summary: 'Puts tokens into a range of prices: a new position, or more of one.',
+    summary: 'Adds liquidity to a range of prices, in a new position or an existing one.',
     errors: [...pairs, 'UNKNOWN_POSITION', 'INSUFFICIENT_ALLOWANCE'],
     request: AMMLiquidityAddRequest,
     response: AMMLiquidityAddResponse,
@@ -192,7 +192,7 @@ export const ammRangeEndpoints = [
     ...acting,
     name: 'AMMLiquidityRemove',
     path: '/amm/liquidity/remove',
-    summary: 'Takes liquidity and all fees out of a position, in one transaction.',
+    summary: 'Removes liquidity and all fees from a position, in one transaction.',
     errors: ['UNKNOWN_POSITION', 'TOKEN_NOT_SUPPORTED'],
     request: AMMLiquidityRemoveRequest,
     response: AMMLiquidityRemoveResponse,
@@ -201,7 +201,7 @@ export const ammRangeEndpoints = [
     ...acting,
     name: 'AMMLiquidityCollectFees',
     path: '/amm/liquidity/collect_fees',
-    summary: 'Takes out the fees that a position earned.',
+    summary: 'Collects the fees of a position.',
     errors: ['UNKNOWN_POSITION', 'TOKEN_NOT_SUPPORTED'],
     request: AMMLiquidityCollectFeesRequest,
     response: AMMLiquidityCollectFeesResponse,
@@ -211,7 +211,7 @@ export const ammRangeEndpoints = [
     wallet: true,
     name: 'AMMLiquidityPrice',
     path: '/amm/liquidity/price',
-    summary: "A pool's price now, and a series of the past from its own oracle.",
+    summary: "A pool's price now, and a series of past prices from its own oracle.",
     errors: [...pairs, 'PRICE_FAILED'],
     request: AMMLiquidityPriceRequest,
     response: AMMLiquidityPriceResponse,

@@ -29,7 +29,7 @@ export const PluginsResponse = Type.Array(
     available_networks: Type.Array(NetworkNames),
     state: Type.Union([Type.Literal('loaded'), Type.Literal('refused')]),
     reason: Type.Optional(Type.String({ description: 'Why it was refused, and what to do about it.' })),
-    starting: Type.Optional(Type.Array(Type.String(), { description: 'Its networks that are not ready yet.' })),
+    starting: Type.Optional(Type.Array(Type.String(), { description: 'Those of its networks that are not ready yet.' })),
   }),
 )
 
@@ -75,7 +75,7 @@ export const serviceEndpoints = [
     ...service,
     name: 'Plugins',
     path: '/plugins',
-    summary: 'What was loaded and what was refused, with the reason.',
+    summary: 'The plugins that were loaded and those that were refused, with the reason.',
     permission: 'read',
     request: PluginsRequest,
     response: PluginsResponse,
@@ -107,7 +107,7 @@ export const serviceEndpoints = [
   }),
 ]
 
-/** QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other ends. */
+/** QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, and the other final states. */
 export const transactionStates = [
   'QUEUED',
   'SIGNED',
@@ -121,38 +121,38 @@ export const transactionStates = [
   'EXPIRED',
 ] as const
 
-/** A transaction of the journal, as `/transactions` lists it and `/events` tells its changes. */
+/** A transaction of the journal, as `/transactions` and `/events` show it. */
 export const JournaledTransaction = response({
   chain: Type.String(),
   network: Type.String(),
   address: Type.String(),
   kind: Type.String({
     description:
-      'trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, cancel, or fill: one of the server’s own that closes a gap in the nonces.',
+      'trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, cancel, or fill: one of the server’s own that fills a nonce gap.',
   }),
   connector: Type.Optional(Type.String()),
   signer: Type.Optional(
     Type.String({
-      description: 'Only of what an exchange takes by itself, beside the chain: whose key signed, the wallet’s own or an agent’s.',
+      description:
+        'Only of signed actions, which an exchange takes instead of transactions: the address whose key signed, the wallet’s own or an agent’s.',
     }),
   ),
-  txHash: Type.Union([Type.String(), Type.Null()], { description: 'The one that is mined, or the newest; null before it is signed.' }),
+  txHash: Type.Union([Type.String(), Type.Null()], { description: 'The mined one, or the newest. null before it is signed.' }),
   nonce: Type.Number(),
   txState: Type.String({ description: `${transactionStates.slice(0, -1).join(', ')} or ${transactionStates.at(-1)}.` }),
-  txStatus: Type.Number({ description: 'As /network/poll has it, by what the journal knows.' }),
+  txStatus: Type.Number({ description: 'As in /network/poll, by what the journal knows.' }),
   txBlock: Type.Number({ description: '-1 until mined.' }),
-  replacedBy: Type.Optional(Type.String({ description: 'Hash of what is to take, or took, its place.' })),
-  reason: Type.Optional(
-    Type.String({ description: 'Why it was given up, why the chain reverted it, or what a node last said against it.' }),
-  ),
+  replacedBy: Type.Optional(Type.String({ description: 'Hash of the transaction that replaces, or replaced, it.' })),
+  reason: Type.Optional(Type.String({ description: "Why it was dropped, why the chain reverted it, or a node's last objection." })),
   attempts: Type.Array(Type.Object({ txHash: Type.String(), signedAt: Type.Number(), sends: Type.Number() }), {
-    description: 'Everything that was signed on its nonce for it: at most one of them is ever mined. Times in ms since the Unix epoch.',
+    description:
+      'Everything that was signed for it on its nonce: at most one of them is ever mined. Times in milliseconds since the Unix epoch.',
   }),
   requestId: Type.String(),
   idempotencyKey: Type.Optional(Type.String()),
-  createdAt: Type.Number({ description: 'ms since the Unix epoch.' }),
-  updatedAt: Type.Number({ description: 'ms since the Unix epoch.' }),
-  deadline: Type.Optional(Type.Number({ description: 'Seconds since the Unix epoch; the chain refuses the trade after it.' })),
+  createdAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
+  updatedAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
+  deadline: Type.Optional(Type.Number({ description: 'Seconds since the Unix epoch. The chain refuses the trade after it.' })),
 })
 export type JournaledTransaction = Static<typeof JournaledTransaction>
 
@@ -169,14 +169,14 @@ export const TransactionsRequest = request({
       description: 'Only those in this state, in any letter case.',
     }),
   ),
-  txHash: Type.Optional({ ...TransactionHash, description: 'Of any attempt, also of one whose place another took.' }),
-  idempotencyKey: idOfRequest('The Idempotency-Key that the request came with.', 'an Idempotency-Key'),
-  requestId: idOfRequest('The X-Request-Id of the request that made it.', 'a request id'),
+  txHash: Type.Optional({ ...TransactionHash, description: 'Of any attempt, also of one that was replaced.' }),
+  idempotencyKey: idOfRequest('The Idempotency-Key of the request.', 'an Idempotency-Key'),
+  requestId: idOfRequest('The X-Request-Id of the request.', 'a request id'),
   ...pageFields,
 })
 export const TransactionsResponse = response({
   transactions: Type.Array(JournaledTransaction, { description: 'Newest first.' }),
-  nextCursor: Type.Optional(Type.String({ description: 'There is more: ask again with it as `cursor`.' })),
+  nextCursor: Type.Optional(Type.String({ description: 'There are more entries: request them with this as `cursor`.' })),
 })
 
 export type TransactionsRequest = Static<typeof TransactionsRequest>

@@ -1,11 +1,9 @@
-import { Type, type Static } from 'typebox'
+import { permissions, type Permission } from '../api/endpoint.ts'
+import { Type } from 'typebox'
 import type { ConfigProblem } from './problems.ts'
 import { checkFile, compile } from './check.ts'
 import type { Environment, Section } from './tree.ts'
 import type { YamlFile } from './yaml.ts'
-
-const permission = Type.Enum(['read', 'trade', 'admin'])
-type Permission = Static<typeof permission>
 
 /** `conf/clients.yml`: by the common name of a client certificate, or by its SHA-256 fingerprint. */
 const clientsSchema = Type.Object(
@@ -15,7 +13,7 @@ const clientsSchema = Type.Object(
         Type.String(),
         Type.Object(
           {
-            permissions: Type.Array(permission, { uniqueItems: true, description: 'What the certificate may do' }),
+            permissions: Type.Array(Type.Enum(permissions), { uniqueItems: true, description: 'What the certificate may do' }),
             wallets: Type.Optional(
               Type.Union(
                 [Type.Literal('all'), Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, description: 'wallet addresses' })],
