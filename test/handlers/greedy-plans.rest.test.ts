@@ -31,7 +31,7 @@ export default defineConnector({
 `
 const defaults = `{ allowedSlippage: 1/100, ttl: 300, contractAddresses: { local: { routerAddress: '${uniswapRouter}' } } }`
 
-describe("a connector's plan that does more than its request says", () => {
+describe("a connector's plan that does more than its request allows", () => {
   let folder: string
   let server: TestServer
 
@@ -72,7 +72,7 @@ describe("a connector's plan that does more than its request says", () => {
     { connector: 'greedy', base: 'ETH', says: /greedy sends 1000000000000000000 .* 10000000000000000 at most: nothing was signed/ },
     { connector: 'greedy', base: 'WETH', says: /greedy sends 100 .* 0 at most: nothing was signed/ },
   ]) {
-    it(`is refused as the plugin's defect before anything is signed: ${connector} with ${base}`, async () => {
+    it(`is refused as a defect of the plugin before anything is signed: ${connector} with ${base}`, async () => {
       const before = await nonce()
       const { status, body } = await trade(connector, base)
       expect([status, body.name]).to.deep.equal([500, 'UNKNOWN_ERROR'])

@@ -26,7 +26,7 @@ const raw = bigInt({ min: 1n, max: 2n ** 128n })
 const slippage = record({ numerator: bigInt({ min: 0n, max: 1000n }), denominator: bigInt({ min: 1n, max: 1000n }) })
 
 describe('the bound of a trade', () => {
-  it('never allows more than the slippage says, to the unit, and is as wide as that', () => {
+  it('allows exactly the slippage, to the unit', () => {
     assert(
       property(raw, slippage, (amountRaw, { numerator, denominator }) => {
         const most = slippageBound(quoteOf('out', amountRaw), { numerator, denominator })
@@ -39,14 +39,14 @@ describe('the bound of a trade', () => {
     )
   })
 
-  it('is the tighter of slippage and limit', () => {
+  it('is the tighter one of slippage and limit price', () => {
     expect(tighterBound(quoteOf('out', 100n), 101n, 105n, '2.5')).to.equal(101n)
     expect(tighterBound(quoteOf('out', 100n), 101n, 100n, '2.5')).to.equal(100n)
     expect(tighterBound(quoteOf('in', 100n), 99n, 95n, '2.5')).to.equal(99n)
     expect(tighterBound(quoteOf('in', 100n), 99n, 100n, '2.5')).to.equal(100n)
   })
 
-  it('is refused where the quote is past the limit by one smallest unit', () => {
+  it('throws if the quote is past the limit price by one smallest unit', () => {
     expect(() => tighterBound(quoteOf('out', 100n), 101n, 99n, '2.5'))
       .to.throw(/2\.5 now/)
       .with.property('name', 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE')
@@ -56,17 +56,17 @@ describe('the bound of a trade', () => {
   })
 })
 
-describe('the rules of a trade', () => {
-  it('are the strictest slippage and the shortest ttl of the versions on the route', () => {
+describe('tradeRules and effectiveSlippage', () => {
+  it('take the strictest slippage and the shortest ttl of the versions on the route', () => {
     expect(tradeRules(config, [hop('v2')])).to.deep.include({ slippageText: '1/100', ttlSeconds: 600 })
     expect(tradeRules(config, [hop('v2'), hop('v3'), hop('v2')])).to.deep.include({ slippageText: '1/200', ttlSeconds: 300 })
   })
 
-  it("are the connector's own for a version without any, and for a route that is not told", () => {
+  it("take the connector's own rules for a version without rules and for an unknown route", () => {
     for (const route of [[hop('v9')], []]) expect(tradeRules(config, route)).to.deep.include({ slippageText: '1/50', ttlSeconds: 900 })
   })
 
-  it('are tightened by a request and never loosened', () => {
+  it('let a request tighten the slippage and refuse to loosen it', () => {
     expect(effectiveSlippage(config, [hop('v2')], '1/1000')).to.deep.equal(readSlippage('1/1000'))
     expect(effectiveSlippage(config, [hop('v2')], '2/200')).to.deep.equal(readSlippage('2/200'))
     expect(() => effectiveSlippage(config, [hop('v2')], '1/99')).to.throw('may only tighten the configured 1/100')

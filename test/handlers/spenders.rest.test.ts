@@ -28,7 +28,7 @@ export default defineConnector({
 `
 const defaults = `{ allowedSlippage: 1/100, ttl: 300, contractAddresses: { sepolia: { routerAddress: '${router}' } } }`
 
-describe('a connector that nobody has asked for yet', () => {
+describe('a connector that starts on demand', () => {
   let folder: string
   let node: FakeNode
   let server: TestServer
@@ -51,14 +51,14 @@ describe('a connector that nobody has asked for yet', () => {
 
   const sleeper = () => server.kernel.services.registry.venuesOn('ethereum', 'sepolia').find(({ connector }) => connector === 'sleeper')
 
-  it('is not started by the question whether it is ready', async () => {
+  it('is not started by a request for readiness', async () => {
     for (let asked = 0; asked < 3; asked += 1) {
       expect(sleeper()?.notReady()).to.equal('idle')
       await sleep(20)
     }
   })
 
-  it('is started when its contracts are named as a spender', async () => {
+  it('is started by a request that names it as a spender', async () => {
     const request = { chain: 'ethereum', network: 'sepolia', address: wallet, spender: 'sleeper', tokenSymbols: 'USDC' }
     const { body } = await server.client.get('/evm/allowances', request)
     // The node knows no calls: it was asked for the allowance, and so the connector was ready.

@@ -31,7 +31,7 @@ const asked = (quote: string) => `followed: undefined, quote: async (...args) =>
 const remembered = (quote: string) =>
   `followed: { ...amm.followed, quote: (...args) => ${quote.replaceAll('QUOTE', 'amm.followed.quote(...args)')} }`
 
-describe('a connector that gives what is no answer', () => {
+describe('a connector with invalid responses', () => {
   let folder: string
   let server: TestServer
 
@@ -77,7 +77,7 @@ describe('a connector that gives what is no answer', () => {
   const nonce = async (): Promise<number> => (await server.client.get('/evm/nonce', { ...venue, address: wallet })).body.nonce
 
   for (const name of Object.keys({ ...quotes, ...wanting })) {
-    it(`is blamed by name for a quote, and nothing is traded on it: ${name}`, async () => {
+    it(`is named in the error of an invalid quote, and nothing is traded on it: ${name}`, async () => {
       const before = await nonce()
       for (const { status, body } of [await server.client.get('/amm/price', order(name)), await trade(name)]) {
         expect([status, body.name]).to.deep.equal([500, 'UNKNOWN_ERROR'])
@@ -88,7 +88,7 @@ describe('a connector that gives what is no answer', () => {
   }
 
   for (const name of Object.keys(plans)) {
-    it(`is blamed by name for a plan, and nothing is traded on it: ${name}`, async () => {
+    it(`is named in the error of an invalid plan, and nothing is traded on it: ${name}`, async () => {
       const before = await nonce()
       const { status, body } = await trade(name)
       expect([status, body.name]).to.deep.equal([500, 'UNKNOWN_ERROR'])
@@ -98,7 +98,7 @@ describe('a connector that gives what is no answer', () => {
   }
 
   for (const name of Object.keys(fills)) {
-    it(`hides nobody's transaction: its state is told without the fill: ${name}`, async () => {
+    it(`does not hide a transaction with an invalid fill: its state is shown without the fill: ${name}`, async () => {
       const { status, body, text } = await trade(name)
       expect(status, text).to.equal(200)
       expect((await mined(server.client, body.txHash)).body).not.to.have.property('fill')

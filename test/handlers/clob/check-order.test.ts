@@ -38,40 +38,40 @@ function judged(change: Partial<OrderFields>, of: Partial<BookMarket> = {}): str
   }
 }
 
-describe('an order', () => {
+describe('checkOrder', () => {
   for (const [what, change, expected, of] of [
     ['of a limit', {}, 'GTC'],
     ['for a time that the market takes', { timeInForce: 'IOC' }, 'IOC'],
-    ['for a time that it does not take', { timeInForce: 'FOK' }, 'UNSUPPORTED'],
-    ['of a type that it does not take', { orderType: 'LIMIT_MAKER' }, 'UNSUPPORTED'],
-    ['that is leveraged where nothing is', { leverage: '2' }, 'UNSUPPORTED'],
-    ['that only reduces where nothing can be reduced', { reduceOnly: true }, 'UNSUPPORTED'],
-    ['that says it is not of that kind', { reduceOnly: false }, 'GTC'],
-    ['of a limit without a price', { price: undefined }, 'INCOMPLETE_PARAMS, price'],
-    ['at a price of nothing', { price: '0.000' }, 'INCOMPLETE_PARAMS, price'],
-    ['at a price off the grid', { price: '2000.005' }, 'INCOMPLETE_PARAMS, price 2000 2000.01'],
-    ['for an amount of nothing', { amount: '0' }, 'INCOMPLETE_PARAMS, amount'],
-    ['for an amount off the lots', { amount: '0.0105' }, 'INCOMPLETE_PARAMS, amount 0.01 0.011'],
-    ['for less than the market takes', { amount: '0.001' }, 'INCOMPLETE_PARAMS, amount 0.005'],
-    ['worth less than the market takes', { price: '1999.99', amount: '0.005' }, 'INCOMPLETE_PARAMS, amount'],
-    ['worth just as much as the market takes', { price: '2000', amount: '0.005' }, 'GTC'],
-    ['with everything wrong', { price: '0', amount: '0.00001', limitPrice: '1' }, 'INCOMPLETE_PARAMS, limitPrice, price, amount 0.005'],
-    ['at the market', { orderType: 'MARKET', price: undefined }, 'FOK'],
-    ['at the market with a price', { orderType: 'MARKET' }, 'INCOMPLETE_PARAMS, price'],
-    ['at the market with a limit of nothing', { orderType: 'MARKET', price: undefined, limitPrice: '0' }, 'INCOMPLETE_PARAMS, limitPrice'],
-    ['of a limit with a slippage', { allowedSlippage: '1/100' }, 'INCOMPLETE_PARAMS, allowedSlippage'],
-    ['on a market that is paused', {}, 'TRADE_FAILED', { status: 'paused' }],
-    ['with the leverage of the market', { leverage: '20', reduceOnly: true }, 'GTC', { maxLeverage: '20' }],
-    ['with more leverage than the market has', { leverage: '20.1' }, 'INCOMPLETE_PARAMS, leverage', { maxLeverage: '20' }],
-    ['with a leverage of less than one', { leverage: '0.5' }, 'INCOMPLETE_PARAMS, leverage', { maxLeverage: '20' }],
-    ['that only reduces, however little', { amount: '0.005', price: '1', reduceOnly: true }, 'GTC', { maxLeverage: '20' }],
+    ['with an unsupported time in force', { timeInForce: 'FOK' }, 'UNSUPPORTED'],
+    ['of an unsupported type', { orderType: 'LIMIT_MAKER' }, 'UNSUPPORTED'],
+    ['with leverage on a market without leverage', { leverage: '2' }, 'UNSUPPORTED'],
+    ['with reduceOnly on a market without positions', { reduceOnly: true }, 'UNSUPPORTED'],
+    ['with reduceOnly false on a market without positions', { reduceOnly: false }, 'GTC'],
+    ['of type LIMIT without a price', { price: undefined }, 'INCOMPLETE_PARAMS, price'],
+    ['with a price of 0', { price: '0.000' }, 'INCOMPLETE_PARAMS, price'],
+    ['with a price off the grid', { price: '2000.005' }, 'INCOMPLETE_PARAMS, price 2000 2000.01'],
+    ['with an amount of 0', { amount: '0' }, 'INCOMPLETE_PARAMS, amount'],
+    ['with an amount that is not a multiple of the lot size', { amount: '0.0105' }, 'INCOMPLETE_PARAMS, amount 0.01 0.011'],
+    ['below the smallest order', { amount: '0.001' }, 'INCOMPLETE_PARAMS, amount 0.005'],
+    ['below the minimum notional', { price: '1999.99', amount: '0.005' }, 'INCOMPLETE_PARAMS, amount'],
+    ['of exactly the minimum notional', { price: '2000', amount: '0.005' }, 'GTC'],
+    ['with several problems', { price: '0', amount: '0.00001', limitPrice: '1' }, 'INCOMPLETE_PARAMS, limitPrice, price, amount 0.005'],
+    ['of type MARKET', { orderType: 'MARKET', price: undefined }, 'FOK'],
+    ['of type MARKET with a price', { orderType: 'MARKET' }, 'INCOMPLETE_PARAMS, price'],
+    ['of type MARKET with a limit price of 0', { orderType: 'MARKET', price: undefined, limitPrice: '0' }, 'INCOMPLETE_PARAMS, limitPrice'],
+    ['of type LIMIT with a slippage', { allowedSlippage: '1/100' }, 'INCOMPLETE_PARAMS, allowedSlippage'],
+    ['on a paused market', {}, 'TRADE_FAILED', { status: 'paused' }],
+    ['with the maximum leverage', { leverage: '20', reduceOnly: true }, 'GTC', { maxLeverage: '20' }],
+    ['above the maximum leverage', { leverage: '20.1' }, 'INCOMPLETE_PARAMS, leverage', { maxLeverage: '20' }],
+    ['with a leverage below 1', { leverage: '0.5' }, 'INCOMPLETE_PARAMS, leverage', { maxLeverage: '20' }],
+    ['with reduceOnly below the minimum notional', { amount: '0.005', price: '1', reduceOnly: true }, 'GTC', { maxLeverage: '20' }],
   ] satisfies [string, Partial<OrderFields>, string, Partial<BookMarket>?][]) {
-    it(`${what} is ${expected}`, () => {
+    it(`returns ${expected} for an order ${what}`, () => {
       expect(judged(change, of)).to.equal(expected)
     })
   }
 
-  it('says the worth that it lacks', () => {
+  it('names the notional of an order below the minimum', () => {
     expect(() => requireNotional(order, market, '9.99')).to.throw("9.99 is worth 9.99 USDC, below the market's minNotional of 10")
   })
 })
@@ -80,13 +80,13 @@ const level = (price: string) => ({ price, quantity: '1' })
 const book = { buys: [level('1999.5'), level('1990')], sells: [level('2000'), level('2100')] }
 
 describe('the bound of a MARKET order', () => {
-  it('is the best price moved by the slippage, on the grid', () => {
+  it('is the best price moved by the slippage, rounded to the grid', () => {
     const slippage = { numerator: 1n, denominator: 300n }
     expect(boundBySlippage('BUY', market, book, slippage)).to.deep.equal({ price: '2006.66', reference: '2000' })
     expect(boundBySlippage('SELL', market, book, slippage)).to.deep.equal({ price: '1992.84', reference: '1999.5' })
   })
 
-  it('is never looser than the slippage, and the best price is within it', () => {
+  it('is never looser than the slippage, and includes the best price', () => {
     const prices = fc.constantFrom({ step: '0.01' }, { step: '5' }, { significantFigures: 5, maxDecimals: 4 }, 'any' as const)
     const slippages = fc.tuple(fc.bigInt({ min: 0n, max: 99n }), fc.constantFrom(100n, 1000n))
     fc.assert(
@@ -105,12 +105,12 @@ describe('the bound of a MARKET order', () => {
     )
   })
 
-  it('is the limit of the caller on the grid, never looser', () => {
+  it("is the caller's limit rounded to the grid, never looser", () => {
     expect(boundByLimitPrice('BUY', market, book, '2000.019')).to.deep.equal({ price: '2000.01', reference: '2000' })
     expect(boundByLimitPrice('SELL', market, undefined, '1999.001')).to.deep.equal({ price: '1999.01' })
   })
 
-  it('is refused where the market is past it, where there is no such price, and where nobody trades', () => {
+  it('throws if the market is past the limit, if the limit is below the smallest price, and if the book is empty', () => {
     const name = (ask: () => unknown): string => {
       try {
         ask()

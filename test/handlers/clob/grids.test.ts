@@ -24,8 +24,8 @@ function obeys(price: string, { significantFigures, maxDecimals }: { significant
   return decimals.length <= maxDecimals && `${whole}${decimals}`.replace(/^0+/, '').length <= significantFigures
 }
 
-describe('the prices that a market takes', () => {
-  it('are as the exchanges with significant figures say it of themselves', () => {
+describe('the prices of a market', () => {
+  it('follow the documented examples of significant figures', () => {
     // Hyperliquid's documentation, "Tick and lot size": 1234.5 is valid and 1234.56 is not; 0.001234 is valid, and 0.0012345 is not for
     // six decimals; 123456 is valid though it has six figures; a spot price has eight decimals less those of the size.
     const perp = { significantFigures: 5, maxDecimals: 6 }
@@ -38,7 +38,7 @@ describe('the prices that a market takes', () => {
     expect(isOnGrid('0.00012345', { significantFigures: 5, maxDecimals: 8 - 2 })).to.equal(false)
   })
 
-  it('by figures are those whose digits are few enough, and all whole numbers', () => {
+  it('are, with significant figures, all numbers with few enough digits and all integers', () => {
     fc.assert(
       fc.property(positive, figures, (price, grid) => {
         expect(isOnGrid(price, grid)).to.equal(obeys(price, grid))
@@ -46,7 +46,7 @@ describe('the prices that a market takes', () => {
     )
   })
 
-  it('that are nearest to another are on the grid, on both sides of it, with nothing between', () => {
+  it('next to another price are on the grid, on both sides of it, with none in between', () => {
     fc.assert(
       fc.property(positive, grids, (price, grid) => {
         const nearest = nearestPrices(price, grid)
@@ -79,7 +79,7 @@ describe('the prices that a market takes', () => {
     )
   })
 
-  it('have their leading digit where it is', () => {
+  it('have the magnitude of their leading digit', () => {
     fc.assert(
       fc.property(positive, (price) => {
         const [whole = '', decimals = ''] = price.split('.')
@@ -90,8 +90,8 @@ describe('the prices that a market takes', () => {
   })
 })
 
-describe('the amounts that a market takes', () => {
-  it('are multiples of its lots, at least the smallest order', () => {
+describe('the amounts of a market', () => {
+  it('are multiples of the lot size and at least the smallest order', () => {
     fc.assert(
       fc.property(positive, steps, fc.option(positive, { nil: undefined }), (amount, lotSize, minOrderSize) => {
         const lots = { lotSize, ...(minOrderSize !== undefined && { minOrderSize }) }
@@ -108,7 +108,7 @@ describe('the amounts that a market takes', () => {
     )
   })
 
-  it('are told as they would be written', () => {
+  it('are written without trailing zeros', () => {
     expect(nearestAmounts('0.00123', { lotSize: '0.001' })).to.deep.equal(['0.001', '0.002'])
     expect(nearestAmounts('0.0001', { lotSize: '0.001' })).to.deep.equal(['0.001'])
     expect(nearestAmounts('0.002', { lotSize: '0.001', minOrderSize: '0.0055' })).to.deep.equal(['0.006'])

@@ -8,44 +8,44 @@ const facts = (entry: OrderFacts['entry'], more: Partial<OrderFacts> = {}): Orde
 const open = { orderId: '7', state: 'OPEN', filledAmount: '0' } as const
 
 describe('the state of an order', () => {
-  it('has the words that plugins use', () => {
+  it('has the same values in the API and in the plugin interface', () => {
     expect([OrderStates, OrderTypes, TimesInForce]).to.deep.equal([orderStates, orderTypes, timesInForce])
   })
 
   for (const [what, given, expected] of [
-    ['is pending while its transaction is under way', facts({ state: 'BROADCAST' }), { state: 'PENDING_OPEN', filledAmount: '0' }],
+    ['is PENDING_OPEN while its transaction is pending', facts({ state: 'BROADCAST' }), { state: 'PENDING_OPEN', filledAmount: '0' }],
     [
-      'is being cancelled while its transaction is',
+      'is PENDING_CANCEL while its transaction is being replaced',
       facts({ state: 'BROADCAST', replacedBy: '0x1' }),
       { state: 'PENDING_CANCEL', filledAmount: '0' },
     ],
     [
-      'is FAILED where it never came to the exchange',
+      'is FAILED if it never reached the exchange',
       facts({ state: 'EXPIRED', reason: 'too late' }),
       { state: 'FAILED', filledAmount: '0', reason: 'too late' },
     ],
     [
-      'is REJECTED where the exchange refused it',
+      'is REJECTED if the exchange refused it',
       facts({ state: 'REVERTED', landed: { ...landed, ok: false }, reason: 'paused' }, { outcome: { state: 'OPEN' } }),
       { state: 'REJECTED', filledAmount: '0', reason: 'paused' },
     ],
     [
-      "is its receipt's until the exchange says more",
+      "is the receipt's until the exchange reports the order",
       facts({ state: 'MINED', landed }, { outcome: { ...open, filledAmount: '0.5', averagePrice: '9', state: 'PARTIALLY_FILLED' } }),
       { ...open, filledAmount: '0.5', averagePrice: '9', state: 'PARTIALLY_FILLED' },
     ],
     [
-      "is the exchange's, once it knows the order",
+      "is the exchange's once it reports the order",
       facts({ state: 'CONFIRMED', landed }, { outcome: open, exchange: { ...open, state: 'FILLED', filledAmount: '2' } }),
       { ...open, state: 'FILLED', filledAmount: '2' },
     ],
     [
-      'has ended where the receipt says so, though the exchange is read from behind',
+      'is the end state of the receipt while the exchange is behind',
       facts({ state: 'CONFIRMED', landed }, { outcome: { ...open, state: 'FILLED', filledAmount: '2' }, exchange: open }),
       { ...open, state: 'FILLED', filledAmount: '2' },
     ],
     [
-      'is what its receipt says that it ended as, whatever is read or was kept of it later',
+      'is the end state of the receipt, whatever the exchange reports later',
       facts(
         { state: 'CONFIRMED', landed },
         {
@@ -57,7 +57,7 @@ describe('the state of an order', () => {
       { ...open, state: 'CANCELED', filledAmount: '0.4' },
     ],
     [
-      'is what was kept of it, once the exchange has forgotten it',
+      'is the stored report once the exchange has dropped the order',
       facts(
         { state: 'CONFIRMED', landed },
         { outcome: open, report: { orderId: '7', state: 'CANCELED', filledAmount: '1', reason: 'by hand' } },
@@ -65,12 +65,12 @@ describe('the state of an order', () => {
       { orderId: '7', state: 'CANCELED', filledAmount: '1', reason: 'by hand' },
     ],
     [
-      'is being cancelled while a cancel of ours is under way',
+      'is PENDING_CANCEL while a cancel from this server is pending',
       facts({ state: 'CONFIRMED', landed }, { outcome: open, exchange: open, cancelling: true }),
       { ...open, state: 'PENDING_CANCEL' },
     ],
     [
-      'is what it ended as, though a cancel is under way',
+      'is the end state, even while a cancel is pending',
       facts({ state: 'CONFIRMED', landed }, { exchange: { ...open, state: 'FILLED', filledAmount: '2' }, cancelling: true }),
       { ...open, state: 'FILLED', filledAmount: '2' },
     ],

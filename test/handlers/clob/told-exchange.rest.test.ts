@@ -201,7 +201,7 @@ describe('an exchange with order books', function () {
 
   for (const [asked, told] of Object.entries(lies)) {
     for (const [index, [verb, lie]] of told.entries()) {
-      it(`that lies is blamed by name, and nothing is signed: ${asked}, ${verb} ${index + 1}`, async () => {
+      it(`is named in the error of an invalid response, and nothing is signed: ${asked}, ${verb} ${index + 1}`, async () => {
         const before = await nonce()
         const [method = '', target = ''] = asked.split(' ')
         say({ [verb]: lie })
@@ -213,7 +213,7 @@ describe('an exchange with order books', function () {
     }
   }
 
-  it('is answered for in what only margin accounts have', async () => {
+  it('serves the endpoints of margin accounts', async () => {
     const account = await ask('GET', '/clob/margin/account')
     const { mode, sharedWith, marginRatio, tokens } = account.body
     expect({ mode, sharedWith, marginRatio }).to.deep.equal({ mode: 'portfolio', sharedWith: ['perpetuals'], marginRatio: '0' })
@@ -228,7 +228,7 @@ describe('an exchange with order books', function () {
     expect((await ask('POST', '/clob/margin/borrow', { amount: '0' })).body.details[0].field).to.equal('amount')
   })
 
-  it('is answered for in what only perpetuals have', async () => {
+  it('serves the endpoints of perpetuals', async () => {
     const { positions } = (await ask('GET', '/clob/perp/positions')).body
     expect(positions).to.deep.equal([
       {
@@ -266,7 +266,7 @@ describe('an exchange with order books', function () {
     expect((await ask('POST', '/clob/perp/leverage', { leverage: '50.5' })).body.details[0].field).to.equal('leverage')
   })
 
-  it('understands LONG and SHORT of a perpetual, leverage, and what only reduces', async () => {
+  it('gets LONG and SHORT of a perpetual, leverage and reduceOnly', async () => {
     const sent: object[] = []
     say({ act: (usual, ...args) => (sent.push(args[1][0].order), usual(...args)) })
     await landed('/clob/perp/orders', {
@@ -292,7 +292,7 @@ describe('an exchange with order books', function () {
     expect((await ask('POST', '/clob/perp/orders', { leverage: '51' })).body.details[0].field).to.equal('leverage')
   })
 
-  it('bounds a MARKET order by the book, on the grid', async () => {
+  it('gets a MARKET order with a bound from the book, on the grid', async () => {
     for (const [side, bound] of [
       ['BUY', '2021'],
       ['SELL', '1979.1'],
@@ -302,7 +302,7 @@ describe('an exchange with order books', function () {
     expect(own.limitPrice).to.equal('2500.1')
   })
 
-  it('has its outcome told from the receipt, and what it says later', async () => {
+  it('has its outcomes shown from the receipt, and its later reports', async () => {
     const { clientOrderId } = await landed('/clob/orders')
     const one = async () => (await ask('GET', '/clob/orders', { clientOrderId })).body.orders[0]
     const orderId = `on-exchange-${clientOrderId}`
@@ -326,7 +326,7 @@ describe('an exchange with order books', function () {
     expect(orders[0]).to.include({ state: 'REJECTED', reason: 'it would trade at once' })
   })
 
-  it('has an end kept for good by the time of the chain, and not by a clock that is ahead of it', async () => {
+  it('has an end state stored by the time of the chain, not by a clock that is ahead of it', async () => {
     const { clientOrderId, txHash } = await landed('/clob/orders')
     const one = async () => (await ask('GET', '/clob/orders', { clientOrderId })).body.orders[0].state
     const orderId = `on-exchange-${clientOrderId}`
@@ -350,14 +350,14 @@ describe('an exchange with order books', function () {
     aheadMs = 0
   })
 
-  it("does not take another's order for the one that was named", async () => {
+  it('has no other order shown for the one that was named', async () => {
     const { clientOrderId } = await landed('/clob/orders')
     say({ orders: ordered({ orderId: 'of-somebody' }) })
     expect((await ask('GET', '/clob/orders', { clientOrderId })).body.name).to.equal('UNKNOWN_ERROR')
     expect((await ask('GET', '/clob/orders', { orderId: 'unknown' })).body.name).to.equal('UNKNOWN_ERROR')
   })
 
-  it('goes on with the good ones where it refuses some of a list', async () => {
+  it('gets the valid actions of a list of which it refuses some', async () => {
     const ids = Array.from({ length: 7 }, newId)
     const isBad = (id: string) => id === ids[1] || id === ids[6]
     say({
@@ -377,7 +377,7 @@ describe('an exchange with order books', function () {
     for (const { txHash } of body.created) if (txHash) await mined(server.client, txHash)
   })
 
-  it('has a batch fail as a whole where nothing of it was sent for a reason that passes, and its key is free again', async () => {
+  it('has a batch fail as a whole, and its key freed, if nothing of it was sent for a temporary reason', async () => {
     const headers = { 'content-type': 'application/json', 'idempotency-key': newId() }
     const raw = JSON.stringify({ ...venue, address, create: [limit, { ...limit, price: '0' }] })
     const batch = () => server.client.request('POST', '/clob/batchOrders', { headers, raw })
@@ -395,7 +395,7 @@ describe('an exchange with order books', function () {
     await mined(server.client, created[0].txHash)
   })
 
-  it('has what was sent of a batch told though the exchange goes away before the rest is', async () => {
+  it('has the sent part of a batch shown, even if the exchange goes away before the rest', async () => {
     const away = () => {
       throw new SluiceError('NETWORK', 'The exchange is away.')
     }
@@ -431,7 +431,7 @@ describe('an exchange with order books', function () {
     say({})
   })
 
-  it('tells what an order ended as that a batch could not cancel, and the same to who repeats it with its key', async () => {
+  it('has the end state shown of an order that a batch could not cancel, and again when the request is repeated with its key', async () => {
     const { clientOrderId, txHash } = await landed('/clob/orders')
     await mined(server.client, txHash)
     const orderId = `on-exchange-${clientOrderId}`
@@ -450,7 +450,7 @@ describe('an exchange with order books', function () {
     expect((await server.client.request('POST', '/clob/batchOrders', { headers, raw })).body.cancelled).to.deep.equal(body.cancelled)
   })
 
-  it('places nothing twice where a request is repeated whose answer was lost', async () => {
+  it('gets no order twice when a request whose response was lost is repeated', async () => {
     const key = newId()
     const claim = { client: 'client', path: '/clob/orders', key, claim: 1 }
     const first = await landed('/clob/orders', {}, { 'idempotency-key': key })
@@ -488,7 +488,7 @@ describe('an exchange with order books', function () {
     expect(await nonce()).to.equal(after)
   })
 
-  it('places another order under a key that was forgotten, and never takes it for the one that was placed under it before', async () => {
+  it('gets a new order under a key that expired, and it is never taken for the earlier one', async () => {
     const place = (key: string, fields: object = {}) => landed('/clob/orders', fields, { 'idempotency-key': key })
     const [key, clientOrderId] = [newId(), newId()]
     const first = await place(key)
@@ -502,7 +502,7 @@ describe('an exchange with order books', function () {
     expect([again.body.name, again.body.details], named.txHash).to.deep.equal(['IDEMPOTENCY_CONFLICT', { clientOrderId }])
   })
 
-  it('pages through trades of one millisecond without leaving one out', async () => {
+  it('has all trades of one millisecond listed across pages', async () => {
     const seen: string[] = []
     for (let cursor: string | undefined = '', pages = 0; cursor !== undefined && pages < 20; pages++) {
       const { trades, nextCursor }: Answer['body'] = (await ask('GET', '/clob/trades', { limit: 2, ...(cursor && { cursor }) })).body
@@ -512,7 +512,7 @@ describe('an exchange with order books', function () {
     expect(seen).to.deep.equal(['0', '1', '2', '3', '4', '5', '6'])
   })
 
-  it('lists what it knows and what the journal has, each once and newest first, on pages of any size', async () => {
+  it('has its orders and those of the journal listed once each, newest first, on pages of any size', async () => {
     const own: Answer['body'][] = []
     for (let i = 0; i < 4; i++) own.push(await landed('/clob/margin/orders'))
     const all = (await ask('GET', '/clob/margin/orders')).body.orders

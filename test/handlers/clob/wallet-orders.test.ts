@@ -32,14 +32,14 @@ describe("a wallet's orders on an exchange", () => {
       signal: AbortSignal.timeout(60_000),
     } as unknown as Context)
 
-  it('are being cancelled by what is under way, however much else of the wallet is', async () => {
+  it('are PENDING_CANCEL while a cancel is pending, among any number of other pending transactions', async () => {
     const cancel = newEntry({ kind: 'order-cancel', about: aboutCancels('CLOB', [{ market, order: { orderId: '7' } }]) })
     await journal.open([cancel, ...Array.from({ length: 501 }, () => newEntry())], guard)
     const cancels = await ordersBy().cancelling()
     expect([cancels({ orderId: '7' }), cancels({ orderId: '8' }), cancels({ clientOrderId: '7' })]).to.deep.equal([true, false, false])
   })
 
-  it('are listed once, however many of them nobody has asked for yet', async () => {
+  it('are listed once each, among any number without a report', async () => {
     const entry = newEntry({ kind: 'order' })
     const said = Array.from({ length: 1_002 }, (_, index) => ({ orderId: `order ${index}`, state: 'OPEN' as const }))
     const placed = said.map((_, index) => ({ clientOrderId: `bot-${index}`, type: 'CLOB', market: 'WETH-USDC', index, about }))
@@ -56,7 +56,7 @@ describe("a wallet's orders on an exchange", () => {
     expect(told).to.have.members(placed.map(({ clientOrderId }) => clientOrderId))
   })
 
-  it('are told though the store takes no note of them, which is made another time', async () => {
+  it('are shown while the store is unavailable, and stored by a later request', async () => {
     const entry = newEntry({ kind: 'order' })
     const order = { clientOrderId: 'a', type: 'CLOB', market: 'WETH-USDC', index: 0, about }
     await journal.open([entry], guard, undefined, [order])

@@ -26,8 +26,8 @@ const ranges = fc.constantFrom(...spacings).chain((spacing) => {
     .map(([lower = 0, upper = 0]) => ({ spacing, tickLower: lower * spacing, tickUpper: upper * spacing }))
 })
 
-describe('prices of a pool, and as a caller orders the tokens', () => {
-  it('show bounds that give the same range when they are sent again, whatever the order, the decimals and the range are', () => {
+describe('prices of a pool in the order of the caller', () => {
+  it('have bounds that give the same range when they are sent again, for any order, decimals and range', () => {
     fc.assert(
       fc.property(orders, ranges, (order, { spacing, tickLower, tickUpper }) => {
         const shown = showBounds({ lowerPrice: priceAtTick(tickLower), upperPrice: priceAtTick(tickUpper) }, order)
@@ -41,7 +41,7 @@ describe('prices of a pool, and as a caller orders the tokens', () => {
     )
   })
 
-  it('show a price that the interface takes back, and that is as good to 17 digits', () => {
+  it('are accepted by the API and exact to 17 digits', () => {
     fc.assert(
       fc.property(orders, fc.integer({ min: -mostTick, max: mostTick }), (order, tick) => {
         const price = priceAtTick(tick)
@@ -55,7 +55,7 @@ describe('prices of a pool, and as a caller orders the tokens', () => {
     )
   })
 
-  it('are inverted where the order is', () => {
+  it('are inverted for the reversed order', () => {
     const pair = [token('A', 18), token('B', 6)] as const
     const back = [pair[1], pair[0]] as const
     expect(toPoolPrice('2500', { pair, reversed: false })).to.deep.equal({ numerator: 2500n * 10n ** 6n, denominator: 10n ** 18n })
@@ -76,14 +76,14 @@ describe('the bounds of a range in a request', () => {
     [{ lowerPrice: '1' }, 'upperPrice', /required/],
     [{ upperPrice: '1' }, 'lowerPrice', /required/],
   ] as const) {
-    it(`are refused by their field: ${JSON.stringify(bounds)}`, () => {
+    it(`are refused with their field: ${JSON.stringify(bounds)}`, () => {
       expect(() => readBounds(bounds))
         .to.throw(says)
         .with.nested.property('details[0].field', field)
     })
   }
 
-  it('may be left out together, for a position that has its own', () => {
+  it('may be left out together, for an existing position', () => {
     expect(readBounds({})).to.equal(undefined)
   })
 })

@@ -71,7 +71,7 @@ const remembering = {
 }
 const mute = { mute: "rangeFill: () => { throw new Error('no fill today') }", garbled: 'rangeFill: () => ({ tokenId: 1 })' }
 
-describe('a connector whose ranges are no answer', () => {
+describe('a range connector with invalid responses', () => {
   let folder: string
   let server: TestServer
   const ask = (connector: string, verb: string, fields: object) =>
@@ -107,14 +107,16 @@ describe('a connector whose ranges are no answer', () => {
     expect(await nonce()).to.equal(before)
   }
 
-  for (const name of Object.keys(reading)) it(`is blamed by name for its pools: ${name}`, () => blamed(name, 'price', pair))
-  for (const name of Object.keys(adding)) it(`is blamed by name before anything is signed: ${name}`, () => blamed(name, 'add', range))
-  for (const name of Object.keys(seeing)) it(`is blamed by name for a position: ${name}`, () => blamed(name, 'position', { tokenId: 1 }))
+  for (const name of Object.keys(reading)) it(`is named in the error of invalid pools: ${name}`, () => blamed(name, 'price', pair))
+  for (const name of Object.keys(adding))
+    it(`is named in the error of an invalid plan before anything is signed: ${name}`, () => blamed(name, 'add', range))
+  for (const name of Object.keys(seeing))
+    it(`is named in the error of an invalid position: ${name}`, () => blamed(name, 'position', { tokenId: 1 }))
   for (const name of Object.keys(remembering))
-    it(`is blamed by name for past prices: ${name}`, () => blamed(name, 'price', { ...pair, period: 2, interval: 1 }))
+    it(`is named in the error of invalid past prices: ${name}`, () => blamed(name, 'price', { ...pair, period: 2, interval: 1 }))
 
   for (const name of Object.keys(mute)) {
-    it(`hides nobody's transaction: its state is told without the fill: ${name}`, async () => {
+    it(`does not hide a transaction with an invalid fill: its state is shown without the fill: ${name}`, async () => {
       const { status, text, body } = await ask(name, 'add', range)
       expect(status, text).to.equal(200)
       const poll = (await mined(server.client, body.txHash)).body
@@ -123,7 +125,7 @@ describe('a connector whose ranges are no answer', () => {
     })
   }
 
-  it('needs no other trading type to have ranges', async () => {
+  it('may have ranges without any other trading type', async () => {
     const { status, body } = await server.client.get('/amm/price', {
       ...venue,
       connector: 'mute',

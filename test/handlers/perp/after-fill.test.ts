@@ -34,15 +34,15 @@ const order = (side: 'LONG' | 'SHORT', size: bigint, quote: bigint) => ({
   head: { number: 1n, timestamp: 1, hash: '0x' },
 })
 
-describe('the position that is expected after a fill', () => {
+describe('positionAfterFill', () => {
   for (const [title, before, quote, size, openNotional] of [
-    ['is what was opened', held(0n, 0n), order('LONG', 2n, 6010n), 2n, -6010n],
-    ['is what was sold', held(0n, 0n), order('SHORT', 2n, 5990n), -2n, 5990n],
-    ['has both where it was added to', held(2n, -6000n), order('LONG', 1n, 3100n), 3n, -9100n],
-    ['keeps its entry price where it was reduced', held(3n, -9000n), order('SHORT', 1n, 3100n), 2n, -6000n],
-    ['is gone where all of it was sold', held(3n, -9000n), order('SHORT', 3n, 9300n), 0n, 0n],
-    ['has the new price where it was turned', held(1n, -3000n), order('SHORT', 3n, 9300n), -2n, 6200n],
-    ['has the new price where a short was turned', held(-1n, 3000n), order('LONG', 4n, 12_400n), 3n, -9300n],
+    ['opens a long position', held(0n, 0n), order('LONG', 2n, 6010n), 2n, -6010n],
+    ['opens a short position', held(0n, 0n), order('SHORT', 2n, 5990n), -2n, 5990n],
+    ['adds to a position', held(2n, -6000n), order('LONG', 1n, 3100n), 3n, -9100n],
+    ['keeps the entry price of a reduced position', held(3n, -9000n), order('SHORT', 1n, 3100n), 2n, -6000n],
+    ['closes a position', held(3n, -9000n), order('SHORT', 3n, 9300n), 0n, 0n],
+    ['takes the new price for a reversed long position', held(1n, -3000n), order('SHORT', 3n, 9300n), -2n, 6200n],
+    ['takes the new price for a reversed short position', held(-1n, 3000n), order('LONG', 4n, 12_400n), 3n, -9300n],
   ] as const) {
     it(title, () => {
       const { position } = positionAfterFill(quote, before, account)
@@ -51,12 +51,12 @@ describe('the position that is expected after a fill', () => {
     })
   }
 
-  it('is what the exchange says that it is, where it does', () => {
+  it("takes the exchange's own figures if it gives them", () => {
     const after = { sizeRaw: 5n, openNotionalRaw: -7n }
     expect(positionAfterFill({ ...order('LONG', 1n, 3000n), after }, held(0n, 0n), account).position).to.include(after)
   })
 
-  it('is never reckoned as bought cheaper or sold dearer than in proportion', () => {
+  it('never shows a lower cost or a higher proceed than in proportion', () => {
     fc.assert(
       fc.property(
         fc.bigInt(1n, 1_000n),
@@ -78,12 +78,12 @@ describe('the position that is expected after a fill', () => {
     )
   })
 
-  it('makes the account poorer by what was paid above the mark price, and no more', () => {
+  it('reduces the account value by the cost above the mark price only', () => {
     expect(positionAfterFill(order('LONG', 2n, 6010n), held(0n, 0n), account).account.valueRaw).to.equal(990n * one)
     expect(positionAfterFill(order('SHORT', 2n, 5990n), held(2n, -6000n), account).account.valueRaw).to.equal(990n * one)
   })
 
-  it('is worth and weighs what its size is at the mark price, whatever was there before', () => {
+  it('values the position and its margin at the mark price, whatever was there before', () => {
     fc.assert(
       fc.property(
         markets.chain((market) => fc.tuple(quotesIn(market), positionsIn(market), accounts)),

@@ -6,7 +6,7 @@ import { ethUsd, markets } from './perp-shapes.ts'
 const one = 10n ** 18n
 
 describe('figures of perpetual positions', () => {
-  it('show no leverage without a position, and never little of it where the account is worth nothing or less', () => {
+  it('show no leverage without a position, and a high one for an account without value', () => {
     expect([showLeverage(0n, 5n), showLeverage(0n, -5n), showMarginRatio(5n, 0n)]).to.deep.equal(['0', '0', '0'])
     expect(showLeverage(3n, 2n)).to.match(/^1\.50*$/)
     for (const valueRaw of [0n, -1n, -(10n ** 24n)]) expect(showLeverage(3000n * one, valueRaw)).to.equal(`${3000n * one}`)
@@ -15,7 +15,7 @@ describe('figures of perpetual positions', () => {
     expect(showMarginRatio(1n, 3n)).to.match(/^0\.3+$/)
   })
 
-  it('are worth what they cost, at the price that they cost', () => {
+  it('have, at the entry price, a notional equal to their cost', () => {
     const sizes = fc.bigInt({ min: 1n, max: 10n ** 30n })
     fc.assert(
       fc.property(markets, sizes, sizes, fc.boolean(), (market, size, quote, isShort) => {

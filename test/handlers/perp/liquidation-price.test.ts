@@ -11,7 +11,7 @@ const held = { market: ethUsd, openNotionalRaw: 0n, unrealizedProfitRaw: 0n, pen
 const at = (value: bigint, margin: bigint) => ({ decimals: 18, valueRaw: value * one, maintenanceMarginRaw: margin * one })
 
 describe('the liquidation price', () => {
-  it('is where the account is worth its maintenance margin, whatever the position, the account and the decimals are', () => {
+  it('is where the account value equals its maintenance margin, for any position, account and decimals', () => {
     fc.assert(
       fc.property(
         markets.chain((market) => fc.tuple(positionsIn(market), accounts)),
@@ -35,19 +35,19 @@ describe('the liquidation price', () => {
 
   // One ETH long at 3000 with 300: 300 + (p − 3000) = 187.5 + 0.0625·(p − 3000), so p = 3000 − 112.5 / 0.9375.
   for (const [title, sizeRaw, account, price] of [
-    ['of a long lies below', one, at(300n, 187n), /^2879\.4666/],
-    ['of a short lies above', -one, at(300n, 187n), /^3106\.3529/],
-    ['of a long that has more than it can lose is none', one, at(3300n, 187n), /^0$/],
-    ['of a long that could be liquidated already lies above the mark price', one, at(100n, 187n), /^3092\.8/],
-    ['of a short that could be liquidated already lies below the mark price', -one, at(100n, 187n), /^2918\.1/],
-    ['of no position is none', 0n, at(300n, 0n), /^0$/],
+    ['is below the mark price for a long position', one, at(300n, 187n), /^2879\.4666/],
+    ['is above the mark price for a short position', -one, at(300n, 187n), /^3106\.3529/],
+    ['is 0 for a long position that cannot lose all of the account', one, at(3300n, 187n), /^0$/],
+    ['is above the mark price for a long position that can be liquidated already', one, at(100n, 187n), /^3092\.8/],
+    ['is below the mark price for a short position that can be liquidated already', -one, at(100n, 187n), /^2918\.1/],
+    ['is 0 without a position', 0n, at(300n, 0n), /^0$/],
   ] as const) {
     it(title, () => expect(showPosition({ ...held, sizeRaw }, account).liquidationPrice).to.match(price))
   }
 })
 
-describe('a position that is shown', () => {
-  it('is all zeros where there is none, with its prices', () => {
+describe('showPosition', () => {
+  it('shows zeros and the prices without a position', () => {
     expect(showPosition({ ...held, sizeRaw: 0n }, at(100n, 0n))).to.deep.equal({
       positionAmt: '0',
       positionSide: 'LONG',
@@ -61,7 +61,7 @@ describe('a position that is shown', () => {
     })
   })
 
-  it('has its size without sign, its side, and amounts against the wallet below zero', () => {
+  it('shows the size without sign, the side, and amounts against the wallet below zero', () => {
     const short = {
       ...held,
       sizeRaw: (-3n * one) / 2n,
@@ -78,13 +78,13 @@ describe('a position that is shown', () => {
     })
   })
 
-  it('was bought for no less and sold for no more than is shown', () => {
+  it('rounds the entry price against the trader', () => {
     const third = { ...held, sizeRaw: 3n * one, openNotionalRaw: -10n * one }
     expect(showPosition(third, at(1n, 0n)).entryPrice).to.match(/^3\.3{16,}4$/)
     expect(showPosition({ ...third, sizeRaw: -3n * one, openNotionalRaw: 10n * one }, at(1n, 0n)).entryPrice).to.match(/^3\.3{17,}$/)
   })
 
-  it('never has little leverage where the account is worth nothing or less', () => {
+  it('shows a high leverage for an account without value', () => {
     for (const valueRaw of [0n, -5n]) {
       const { leverage } = showPosition({ ...held, sizeRaw: one }, at(valueRaw, 187n))
       expect(leverage).to.equal(`${held.mark.numerator * one}`)

@@ -39,7 +39,7 @@ function refusal(check: () => void): SluiceError | undefined {
   }
 }
 
-describe('what a caller means to put behind an order', () => {
+describe('readMarginRequest', () => {
   for (const [margin, leverage, field] of [
     ['0', '5', 'margin'],
     ['0.0000001', '5', 'margin'],
@@ -47,17 +47,17 @@ describe('what a caller means to put behind an order', () => {
     ['100', '0', 'leverage'],
     ['100', '0.000', 'leverage'],
   ] as const) {
-    it(`is refused by its field: margin ${margin}, leverage ${leverage}`, () => {
+    it(`refuses with the field: margin ${margin}, leverage ${leverage}`, () => {
       expect(refusal(() => stake(margin, leverage))).to.have.nested.property('details[0].field', field)
     })
   }
 })
 
-describe('the check of margin and leverage', () => {
+describe('requireMargin', () => {
   for (const [title, leverage, outcome] of [
-    ['takes the most leverage of the market', '10', undefined],
-    ['takes less than one', '0.5', undefined],
-    ['refuses a little more', '10.000000000000000001', 'leverage'],
+    ['accepts the maximum leverage of the market', '10', undefined],
+    ['accepts a leverage below 1', '0.5', undefined],
+    ['refuses slightly more than the maximum leverage', '10.000000000000000001', 'leverage'],
   ] as const) {
     it(title, () => {
       const error = refusal(() => requireMargin(quote('LONG', one / 1000n, 3n * one), none, account, stake('1000', leverage)))
@@ -65,9 +65,9 @@ describe('the check of margin and leverage', () => {
     })
   }
   for (const [title, margin, outcome] of [
-    ['takes just what is needed', '300', undefined],
-    ['refuses a unit less', '299.999999', { free: '299.999999', needed: '300.000000' }],
-    ['refuses more than is free in the account', '1000.000001', { free: '1000.000000000000000000', needed: '1000.000001' }],
+    ['accepts exactly the needed margin', '300', undefined],
+    ['refuses one unit less than the needed margin', '299.999999', { free: '299.999999', needed: '300.000000' }],
+    ['refuses a margin above the free collateral', '1000.000001', { free: '1000.000000000000000000', needed: '1000.000001' }],
   ] as const) {
     it(title, () => {
       const error = refusal(() => requireMargin(quote('LONG', one, 3000n * one), none, account, stake(margin, '10')))
@@ -75,10 +75,10 @@ describe('the check of margin and leverage', () => {
     })
   }
   for (const [title, side, held, size, needed] of [
-    ['asks nothing of what reduces', 'SHORT', 2n, 2n, undefined],
-    ['asks nothing of what reduces a short', 'LONG', -2n, 1n, undefined],
-    ['asks for what adds', 'LONG', 2n, 1n, '300.000000'],
-    ['asks for the part that goes beyond zero', 'SHORT', 2n, 3n, '300.000000'],
+    ['needs no margin to reduce a long position', 'SHORT', 2n, 2n, undefined],
+    ['needs no margin to reduce a short position', 'LONG', -2n, 1n, undefined],
+    ['needs margin for an increase', 'LONG', 2n, 1n, '300.000000'],
+    ['needs margin for the part beyond zero', 'SHORT', 2n, 3n, '300.000000'],
   ] as const) {
     it(title, () => {
       const order = quote(side, size * one, size * 3000n * one)
@@ -87,7 +87,7 @@ describe('the check of margin and leverage', () => {
     })
   }
 
-  it('refuses just where size times price is above margin times leverage, or the free collateral below the margin', () => {
+  it('refuses exactly if size times price exceeds margin times leverage, or free collateral is below the margin', () => {
     const stakes: fc.Arbitrary<MarginRequest> = fc.record({
       marginRaw: fc.bigInt({ min: 1n, max: 10n ** 30n }),
       leverage: fc.record({ numerator: fc.bigInt({ min: 1n, max: 100_000n }), denominator: fc.constantFrom(1n, 1000n) }),

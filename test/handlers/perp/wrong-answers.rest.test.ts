@@ -119,7 +119,7 @@ describe('a perpetual exchange', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('of other decimals is answered for in every verb', async () => {
+  it('with other decimals is shown correctly by every endpoint', async () => {
     for (const verb of Object.keys(fieldsOf)) {
       const { status, text } = await ask('honest', verb)
       expect(status, `${verb}: ${text}`).to.equal(200)
@@ -144,7 +144,7 @@ describe('a perpetual exchange', () => {
     expect((await ask('honest', 'balance')).body).to.include({ balance: '900.000000', token: 'USDC' })
   })
 
-  it('has its fill told in the decimals of the market', async () => {
+  it('has its fills shown in the decimals of the market', async () => {
     const { body } = await ask('honest', 'close')
     const { fill } = (await mined(server.client, body.txHash)).body
     expect(fill).to.deep.include({ size: '1.0000', fee: '3.000000', realizedProfit: '-2.000000' })
@@ -153,7 +153,7 @@ describe('a perpetual exchange', () => {
 
   for (const [verb, byName] of Object.entries(lies)) {
     for (const name of Object.keys(byName)) {
-      it(`that lies is blamed by name, and nothing is signed: ${verb} of ${name}`, async () => {
+      it(`is named in the error of an invalid response, and nothing is signed: ${verb} of ${name}`, async () => {
         const before = await nonce()
         const { status, body, text } = await ask(name, verb)
         expect([status, body.name], text).to.deep.equal([500, 'UNKNOWN_ERROR'])
@@ -164,7 +164,7 @@ describe('a perpetual exchange', () => {
   }
 
   for (const name of Object.keys(fills)) {
-    it(`hides nobody's transaction: its state is told without the fill: ${name}`, async () => {
+    it(`does not hide a transaction with an invalid fill: its state is shown without the fill: ${name}`, async () => {
       const { status, text, body } = await ask(name, 'open')
       expect(status, text).to.equal(200)
       const poll = (await mined(server.client, body.txHash)).body
