@@ -12,7 +12,7 @@ import ethereum from '../../plugins/ethereum/index.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import { addresses } from '../devnet/addresses.ts'
 import { pairAMM } from '../kits/amm/v2/pair-amm.ts'
-import { at, openTradingFloor, tokens, type TradingFloor } from '../kits/amm/v2/trading-floor.ts'
+import { at, openDevnetFixture, tokens, type DevnetFixture } from '../kits/amm/devnet-fixture.ts'
 import { temporaryFolder } from '../devnet/test-devnet.ts'
 import { healthy, startFaultyProxy } from '../http/trouble/faulty-proxy.ts'
 import { until } from './recorder.ts'
@@ -23,21 +23,21 @@ const ether = 10n ** 18n
 
 describe('quotes from memory', function () {
   this.timeout(120_000)
-  let floor: TradingFloor
+  let fixture: DevnetFixture
   let place: Awaited<ReturnType<typeof temporaryFolder>>
   let market: LiveState
   let venue: QuoteVenue
   let own: Contract
   before(async () => {
-    floor = await openTradingFloor()
+    fixture = await openDevnetFixture()
     place = await temporaryFolder()
     market = openMarket()
     venue = {
       chain: 'ethereum',
       network: 'local',
       connector: 'uniswap',
-      chainImpl: floor.chain as unknown as QuoteVenue['chainImpl'],
-      pricing: pricingOver(floor.chain.reader),
+      chainImpl: fixture.chain as unknown as QuoteVenue['chainImpl'],
+      pricing: pricingOver(fixture.chain.reader),
     }
     own = new Contract(
       router,
@@ -45,19 +45,19 @@ describe('quotes from memory', function () {
         'function getAmountsOut(uint256,address[]) view returns (uint256[])',
         'function swapExactETHForTokens(uint256,address[],address,uint256) payable',
       ],
-      floor.trader,
+      fixture.trader,
     )
-    await floor.approve(WETH.address, router)
+    await fixture.approve(WETH.address, router)
   })
   after(async () => {
     await market.stop()
-    await floor.close()
+    await fixture.close()
     await place.remove()
   })
 
   function pricingOver(reader: EvmReader): FollowedPricing {
     const options = { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments } as const
-    const { followed } = pairAMM({ ...floor.venue({ v2RouterAddress: router }), reader }, options)
+    const { followed } = pairAMM({ ...fixture.venue({ v2RouterAddress: router }), reader }, options)
     // As the directory hands a family's plugins to who knows no family.
     return followed as unknown as FollowedPricing
   }
@@ -71,7 +71,7 @@ describe('quotes from memory', function () {
   const sell = (amountRaw: bigint): Swap => ({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw })
   const quote = async (swap: Swap) => market.quotes.quote(venue, swap, {}, at())
   async function caughtUp(): Promise<void> {
-    const number = BigInt(await floor.provider.getBlockNumber())
+    const number = BigInt(await fixture.provider.getBlockNumber())
     await until(() => (market.following.of(venue).tip?.number ?? 0n) >= number, `block ${number} in memory`)
   }
   /** The exchange's own, along the route that was quoted, at its block. */
@@ -86,10 +86,10 @@ describe('quotes from memory', function () {
     for (let trades = 0; trades < 5; trades += 1) {
       const before = await quote(sell(ether))
       await isOwn(before)
-      const swap = await own.getFunction('swapExactETHForTokens')(0n, [WETH.address, USDC.address], floor.trader.address, MaxUint256, {
+      const swap = await own.getFunction('swapExactETHForTokens')(0n, [WETH.address, USDC.address], fixture.trader.address, MaxUint256, {
         value: ether * BigInt(trades + 1),
       })
-      await floor.mined(swap.hash)
+      await fixture.mined(swap.hash)
       await caughtUp()
       const after = await quote(sell(ether))
       expect(after.head.number > before.head.number).to.equal(true)
@@ -102,27 +102,27 @@ describe('quotes from memory', function () {
     await quote(sell(ether))
     for (let trades = 0; trades < 3; trades += 1) {
       const value = ether / 10n
-      const swap = await own.getFunction('swapExactETHForTokens')(0n, [WETH.address, USDC.address], floor.trader.address, MaxUint256, {
+      const swap = await own.getFunction('swapExactETHForTokens')(0n, [WETH.address, USDC.address], fixture.trader.address, MaxUint256, {
         value,
       })
-      const number = BigInt((await floor.mined(swap.hash)).blockNumber)
+      const number = BigInt((await fixture.mined(swap.hash)).blockNumber)
       market.following.expectBlock(venue, number)
       expect((await quote(sell(ether))).head.number >= number).to.equal(true)
     }
     // One that no node has is not waited for twice.
     market.following.expectBlock(venue, 10n ** 9n)
     await quote(sell(ether))
-    const asked = floor.counted.rpc
+    const asked = fixture.counted.rpc
     await quote(sell(ether))
-    expect(floor.counted.rpc - asked).to.be.lessThan(2)
+    expect(fixture.counted.rpc - asked).to.be.lessThan(2)
   })
 
   it('ask the node nothing for whatever amount, and the same question twice gives the same', async () => {
     await quote(sell(ether))
-    const asked = floor.counted.rpc
+    const asked = fixture.counted.rpc
     const amounts = Array.from({ length: 50 }, (_, index) => (ether * BigInt(100 + index)) / 100n)
     const quotes = await Promise.all(amounts.map((amountRaw) => quote(sell(amountRaw))))
-    expect(floor.counted.rpc).to.equal(asked)
+    expect(fixture.counted.rpc).to.equal(asked)
     expect(new Set(quotes.map(({ amountRaw }) => amountRaw)).size).to.be.greaterThan(1)
     expect(await quote(sell(ether))).to.equal(await quote(sell(ether)))
   })
@@ -132,10 +132,10 @@ describe('quotes from memory', function () {
     await rm(place.folder, { recursive: true })
     market = openMarket()
     // It looks for no other block meanwhile, however long that is.
-    const config = { rpcUrls: [floor.devnet.rpcUrl], pollingSeconds: 60 }
+    const config = { rpcUrls: [fixture.devnet.rpcUrl], pollingSeconds: 60 }
     const chain = ethereum.create({ chain: 'ethereum', network: 'local', config, log: { info() {}, warn() {} }, meter: { rpc() {} } })
     await chain.start?.(at().signal)
-    const trips = roundTripsTo(floor.devnet.rpcUrl)
+    const trips = roundTripsTo(fixture.devnet.rpcUrl)
     trips.record()
     await market.quotes.quote({ ...venue, chainImpl: chain as unknown as QuoteVenue['chainImpl'] }, sell(ether), {}, at())
     const steps = trips.take().map(({ step }) => step)
@@ -150,9 +150,9 @@ describe('quotes from memory', function () {
     await market.stop()
     market = openMarket()
     await market.quotes.warmUp(venue)
-    const asked = floor.counted.rpc
+    const asked = fixture.counted.rpc
     await quote(sell(ether))
-    expect(floor.counted.rpc).to.equal(asked)
+    expect(fixture.counted.rpc).to.equal(asked)
 
     await market.stop()
     await writeFile(path.join(place.folder, 'quoted-pairs.json'), '[{"chain":')
@@ -163,7 +163,7 @@ describe('quotes from memory', function () {
 
   it('are there at once where four blocks come in a second, and the node is a third of one away', async () => {
     const proxy = await startFaultyProxy()
-    proxy.target = floor.devnet.rpcUrl
+    proxy.target = fixture.devnet.rpcUrl
     await proxy.become(async (exchange) => {
       await sleep(333)
       await healthy(exchange)
@@ -172,7 +172,7 @@ describe('quotes from memory', function () {
     const config = { rpcUrls: [`http://127.0.0.1:${proxy.port}`] }
     const chain = ethereum.create({ ...place, network: 'local', config, log: { info() {}, warn() {} }, meter: { rpc() {} } })
     const far = { ...venue, ...place, chainImpl: chain as unknown as QuoteVenue['chainImpl'], pricing: pricingOver(chain.reader) }
-    const mining = setInterval(() => void floor.provider.send('evm_mine', []), 250)
+    const mining = setInterval(() => void fixture.provider.send('evm_mine', []), 250)
     try {
       await market.quotes.quote(far, sell(ether), {}, at())
       const numbers: bigint[] = []
@@ -195,11 +195,11 @@ describe('quotes from memory', function () {
 
   it('notice a pool that was not there', async () => {
     await quote(sell(ether))
-    const fresh = await floor.list('TestToken', 'FRSH', 10n * ether, WETH, ether / 100n)
+    const fresh = await fixture.list('TestToken', 'FRSH', 10n * ether, WETH, ether / 100n)
     await caughtUp()
     const before = await quote({ tokenIn: fresh, tokenOut: DAI, exact: 'in', amountRaw: ether })
     expect(before.route.length).to.equal(2)
-    await floor.pool(fresh.address, 10n * ether, DAI.address, 1000n * ether)
+    await fixture.pool(fresh.address, 10n * ether, DAI.address, 1000n * ether)
     await caughtUp()
     const after = await quote({ tokenIn: fresh, tokenOut: DAI, exact: 'in', amountRaw: ether })
     expect(after.route.length).to.equal(1)

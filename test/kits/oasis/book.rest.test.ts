@@ -3,7 +3,7 @@ import type { Wallet } from 'ethers'
 import fc from 'fast-check'
 import type { FollowedBooks, Head } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../../kits/evm/index.ts'
-import { at, tokens } from '../amm/v2/trading-floor.ts'
+import { at, tokens } from '../amm/devnet-fixture.ts'
 import { createOasisFixture, type OasisFixture } from './fixture.ts'
 
 const names = ['WETH-DAI', 'WETH-USDC', 'WBTC-USDC'] as const

@@ -7,7 +7,7 @@ import type { Evm, EvmReceipt } from '../../../kits/evm/index.ts'
 import { oasisDevnetMarket } from '../../../kits/oasis/devnet.ts'
 import { oasis } from '../../../kits/oasis/index.ts'
 import { markets } from '../../../plugins/oasis/markets.ts'
-import { at, openTradingFloor, tokens } from '../amm/v2/trading-floor.ts'
+import { at, openDevnetFixture, tokens } from '../amm/devnet-fixture.ts'
 
 const devnetFile = fileURLToPath(new URL('../../../plugins/oasis/devnet.ts', import.meta.url))
 const files = [fileURLToPath(new URL('../../../plugins/ethereum/devnet.ts', import.meta.url)), devnetFile]
@@ -17,7 +17,7 @@ export type OasisFixture = Awaited<ReturnType<typeof createOasisFixture>>
 
 /** The market on a devnet of its own, the kit for it, and traders. */
 export async function createOasisFixture() {
-  const fixture = await openTradingFloor(files)
+  const fixture = await openDevnetFixture(files)
   const { provider, chain } = fixture
   const address = oasisDevnetMarket(deployerAddress('oasis'))
   const market = new Contract(address, (await readArtifact('TestOasisDex', artifacts)).abi, provider)

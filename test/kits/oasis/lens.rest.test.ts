@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { deploymentOf, type Deployment } from '../../../kits/oasis/contract.ts'
 import { offerLens, readLens, type PairOffers } from '../../../kits/oasis/lens.ts'
 import { markets } from '../../../plugins/oasis/markets.ts'
-import { at } from '../amm/v2/trading-floor.ts'
+import { at } from '../amm/devnet-fixture.ts'
 import { createOasisFixture, type OasisFixture } from './fixture.ts'
 
 const count = 60

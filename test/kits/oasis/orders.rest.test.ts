@@ -3,7 +3,7 @@ import type { Wallet } from 'ethers'
 import fc from 'fast-check'
 import { SluiceError } from '../../../core/contracts/index.ts'
 import { formatRaw, toRaw } from '../../../core/decimal.ts'
-import { at, tokens } from '../amm/v2/trading-floor.ts'
+import { at, tokens } from '../amm/devnet-fixture.ts'
 import { createOasisFixture, type OasisFixture } from './fixture.ts'
 
 const name = 'WETH-DAI'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Wallet } from 'ethers'
-import { at } from '../amm/v2/trading-floor.ts'
+import { at } from '../amm/devnet-fixture.ts'
 import { createPerpFixture, type PerpFixture } from './fixture.ts'
 
 const ether = 10n ** 18n

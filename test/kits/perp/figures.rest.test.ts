@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { formatUnits, type Wallet } from 'ethers'
 import type { PerpAccount, PerpPosition } from '../../../core/contracts/index.ts'
-import { at, tokens } from '../amm/v2/trading-floor.ts'
+import { at, tokens } from '../amm/devnet-fixture.ts'
 import { createPerpFixture, type PerpFixture } from './fixture.ts'
 
 const ether = 10n ** 18n

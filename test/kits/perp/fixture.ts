@@ -8,7 +8,7 @@ import { perpDevnetContracts, type ExchangeContract } from '../../../kits/perp/d
 import { collateralSlot } from '../../../kits/perp/devnet-operator.ts'
 import { perp } from '../../../kits/perp/index.ts'
 import { markets } from '../../../plugins/perp/markets.ts'
-import { at, openTradingFloor, tokens } from '../amm/v2/trading-floor.ts'
+import { at, openDevnetFixture, tokens } from '../amm/devnet-fixture.ts'
 
 const devnetFile = fileURLToPath(new URL('../../../plugins/perp/devnet.ts', import.meta.url))
 const files = [fileURLToPath(new URL('../../../plugins/ethereum/devnet.ts', import.meta.url)), devnetFile]
@@ -19,7 +19,7 @@ export type PerpFixture = Awaited<ReturnType<typeof createPerpFixture>>
 
 /** The exchange on a devnet of its own, the kit for it, and traders with collateral. */
 export async function createPerpFixture() {
-  const fixture = await openTradingFloor(files)
+  const fixture = await openDevnetFixture(files)
   const { provider } = fixture
   const placed = perpDevnetContracts(deployerAddress('perp'))
   const contractAt = async (name: string, address: string): Promise<BaseContract> =>

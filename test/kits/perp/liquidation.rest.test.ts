@@ -3,7 +3,7 @@ import { EventFragment } from 'ethers'
 import { findLogs } from '../../../kits/evm/reader.ts'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
 import { perpEvents } from '../../../kits/perp/index.ts'
-import { at } from '../amm/v2/trading-floor.ts'
+import { at } from '../amm/devnet-fixture.ts'
 import { createPerpFixture, type PerpFixture } from './fixture.ts'
 
 const ether = 10n ** 18n

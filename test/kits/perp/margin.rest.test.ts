@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { MaxUint256, ZeroHash, type Wallet } from 'ethers'
-import { at } from '../amm/v2/trading-floor.ts'
+import { at } from '../amm/devnet-fixture.ts'
 import { createPerpFixture, type PerpFixture } from './fixture.ts'
 import { refusalOf } from './refusal-of.ts'
 

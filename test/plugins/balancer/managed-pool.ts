@@ -1,7 +1,7 @@
 import { Contract, ZeroAddress, getCreateAddress, id, parseEther, type Wallet } from 'ethers'
 import { devnetSite, readArtifact } from '../../../core/devnet/build-state.ts'
 import { fillPool, pauseSeconds } from '../../../kits/amm/weighted/devnet.ts'
-import { tokens, type TradingFloor } from '../../kits/amm/v2/trading-floor.ts'
+import { tokens, type DevnetFixture } from '../../kits/amm/devnet-fixture.ts'
 
 const kit = new URL('../../../kits/amm/weighted/devnet.ts', import.meta.url).href
 const feeProviderNonce = 2
@@ -11,7 +11,7 @@ const authAbi = ['function getActionId(bytes4) view returns (bytes32)']
 export const vaultAbi = async () => (await readArtifact('Vault', kit)).abi
 
 /** Gives half of what the trader has to another. */
-export async function shareTokens({ trader, mined }: TradingFloor, owner: Wallet): Promise<void> {
+export async function shareTokens({ trader, mined }: DevnetFixture, owner: Wallet): Promise<void> {
   for (const { address } of Object.values(tokens)) {
     const contract = new Contract(address, tokenAbi, trader)
     const held: bigint = await contract.getFunction('balanceOf')(trader.address)
@@ -20,7 +20,7 @@ export async function shareTokens({ trader, mined }: TradingFloor, owner: Wallet
 }
 
 /** The id of a pool whose owner may take tokens out of it, and says what they are worth then. */
-export async function newManagedPool({ provider }: TradingFloor, owner: Wallet, vault: Contract): Promise<string> {
+export async function newManagedPool({ provider }: DevnetFixture, owner: Wallet, vault: Contract): Promise<string> {
   const site = await devnetSite('balancer', provider)
   const contents = [tokens.USDC, tokens.DAI]
     .toSorted((a, b) => (a.address.toLowerCase() < b.address.toLowerCase() ? -1 : 1))
@@ -41,7 +41,7 @@ export async function newManagedPool({ provider }: TradingFloor, owner: Wallet, 
 }
 
 /** Lets it do what only who runs the exchange may. */
-export async function allow({ mined }: TradingFloor, owner: Wallet, vault: Contract, target: string, method: string): Promise<void> {
+export async function allow({ mined }: DevnetFixture, owner: Wallet, vault: Contract, target: string, method: string): Promise<void> {
   const roles = ['function grantRole(bytes32 role, address account)']
   const authorizer = new Contract(await vault.getFunction('getAuthorizer')(), roles, owner)
   const action = await new Contract(target, authAbi, owner).getFunction('getActionId')(id(method).slice(0, 10))

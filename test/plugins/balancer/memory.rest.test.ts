@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { keptByLogs } from '../../kits/amm/pools/kept-by-logs.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { randomBits } from '../../kits/amm/v3/math/random-bits.ts'
-import { at, tokens } from '../../kits/amm/v2/trading-floor.ts'
+import { at, tokens } from '../../kits/amm/devnet-fixture.ts'
 import { drawing, type Random } from '../../kits/amm/walk/any-swap.ts'
 import { heldAgainst } from '../../kits/amm/walk/given-or-refused.ts'
 import { msOf, quotesOf, walkInMemory } from '../../kits/amm/walk/walk-in-memory.ts'
-import { openBalancer } from './floor.ts'
+import { openBalancer } from './balancer-fixture.ts'
 import { managing, vaultActs, type Act } from './vault-acts.ts'
 
 type Acts = Awaited<ReturnType<typeof vaultActs>>
@@ -24,10 +24,10 @@ describe('the pools of Balancer in memory', function () {
     acts = await vaultActs(balancer)
     await acts.block([acts.protocolFee()])
   })
-  after(() => balancer.floor.close())
+  after(() => balancer.fixture.close())
   beforeEach(() => acts.block([acts.pause('vault', false), ...Array.from({ length: acts.count }, (_, pool) => acts.pause(pool, false))]))
 
-  const kept = () => keptByLogs(balancer.floor, acts.amm, all)
+  const kept = () => keptByLogs(balancer.fixture, acts.amm, all)
 
   const told: readonly (readonly [what: string, done: () => readonly Act[]])[] = [
     ['swaps', () => [acts.swap(0), acts.swap(1, 900n, 1, 1), acts.batch(), acts.swap(3)]],
@@ -53,7 +53,9 @@ describe('the pools of Balancer in memory', function () {
       const doing = done()
       await acts.block(doing)
       const { hash = '' } = await memory.follow()
-      const statuses = (await balancer.floor.provider.send('eth_getBlockReceipts', [hash])).map(({ status }: { status: string }) => status)
+      const statuses = (await balancer.fixture.provider.send('eth_getBlockReceipts', [hash])).map(
+        ({ status }: { status: string }) => status,
+      )
       expect(statuses).to.deep.equal(doing.map(() => '0x1'))
       expect(memory.counted.logs).to.be.above(0)
       expect(memory.counted.reloads).to.equal(0)
@@ -71,8 +73,8 @@ describe('the pools of Balancer in memory', function () {
   it('are not moved by what others log in the words of the Vault and its pools', async () => {
     const memory = await kept()
     await acts.block([acts.swap(0), acts.protocolFee('0.25')])
-    const { number } = await balancer.floor.chain.head(at())
-    const logs = await balancer.floor.provider.getLogs({ fromBlock: number, toBlock: number })
+    const { number } = await balancer.fixture.chain.head(at())
+    const logs = await balancer.fixture.provider.getLogs({ fromBlock: number, toBlock: number })
     const [{ followed } = { followed: undefined }] = acts.amm.followed?.basis({ tokenIn: tokens.WETH, tokenOut: tokens.USDC }, {}) ?? []
     const about = (other: string | undefined) =>
       logs.flatMap(
@@ -90,9 +92,9 @@ describe('the pools of Balancer in memory', function () {
     const { hold, counted } = heldAgainst(async (quote, what) => expect(await balancer.own(quote), what).to.equal(quote.amountRaw))
     await walkInMemory(
       {
-        chain: balancer.floor.chain,
+        chain: balancer.fixture.chain,
         amm: acts.amm,
-        rpc: rpcTo(balancer.floor.devnet.rpcUrl),
+        rpc: rpcTo(balancer.fixture.devnet.rpcUrl),
         happen: () => acts.block(Array.from({ length: 1 + random.below(4) }, () => anything(acts, random))),
         anySwap: () => anySwap(3),
         hold,

@@ -8,8 +8,8 @@ import { pools } from '../../../plugins/balancer/pools.ts'
 import { addresses } from '../../devnet/addresses.ts'
 import { randomBits } from '../../kits/amm/v3/math/random-bits.ts'
 import { rejection } from '../../kits/amm/v2/rejection.ts'
-import { at, tokens } from '../../kits/amm/v2/trading-floor.ts'
-import { openBalancer } from './floor.ts'
+import { at, tokens } from '../../kits/amm/devnet-fixture.ts'
+import { openBalancer } from './balancer-fixture.ts'
 
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
 const all = Object.values(tokens)
@@ -24,10 +24,10 @@ describe('the pools of Balancer', () => {
     balancer = await openBalancer()
     await balancer.approveAll()
   })
-  after(() => balancer.floor.close())
+  after(() => balancer.fixture.close())
 
   const listed = (local: readonly string[], contracts?: Readonly<Record<string, string>>) => {
-    const venue = balancer.floor.venue(contracts ?? { routerAddress: balancer.vault })
+    const venue = balancer.fixture.venue(contracts ?? { routerAddress: balancer.vault })
     return poolAMM(venue, weighted(venue, { pools: { 'ethereum/local': local } }))
   }
 
@@ -41,14 +41,14 @@ describe('the pools of Balancer', () => {
       [USDC, WBTC],
       [WBTC, WETH],
     ] as const) {
-      const before = balancer.floor.counted.rpc
+      const before = balancer.fixture.counted.rpc
       const { route } = await balancer.AMM.quote(
         { tokenIn, tokenOut, exact: 'in', amountRaw: 10n ** BigInt(tokenIn.decimals - 1) },
         {},
         at(),
       )
       expect(route.map(({ pool }) => pool.toLowerCase())).to.deep.equal([threeTokens])
-      expect(balancer.floor.counted.rpc - before).to.equal(1)
+      expect(balancer.fixture.counted.rpc - before).to.equal(1)
     }
   })
 
@@ -62,7 +62,7 @@ describe('the pools of Balancer', () => {
 
   it('refuse more than 30 % of what they have, and quote a unit less', async () => {
     const amm = listed(ids.slice(0, 1))
-    const held = await balancer.floor.balance(WETH, balancer.vault)
+    const held = await balancer.fixture.balance(WETH, balancer.vault)
     const inThisPool = held - (await elsewhere())
     const most = (inThisPool * 3n) / 10n
     const swap = (amountRaw: bigint): Swap => ({ tokenIn: USDC, tokenOut: WETH, exact: 'out', amountRaw })
@@ -71,14 +71,14 @@ describe('the pools of Balancer', () => {
   })
   // WETH of the other pools, all in the same Vault.
   const elsewhere = async (): Promise<bigint> => {
-    const vault = new Contract(balancer.vault, vaultAbi, balancer.floor.provider)
+    const vault = new Contract(balancer.vault, vaultAbi, balancer.fixture.provider)
     const held = await Promise.all(ids.slice(1).map(async (each) => vault.getFunction('getPoolTokens')(each)))
     return held.reduce((sum: bigint, [tokensOfIt, balances]) => sum + (balances[tokensOfIt.indexOf(WETH.address)] ?? 0n), 0n)
   }
 
   it(`quote what the Vault says to the unit, along a walk of ${quotesOfWalk} trades`, async () => {
     const { bits, below } = randomBits(20210418)
-    const { floor, AMM, own } = balancer
+    const { fixture, AMM, own } = balancer
     let hops = 0
     for (let count = 0; count < quotesOfWalk; count += 1) {
       const into = below(all.length)
@@ -93,9 +93,9 @@ describe('the pools of Balancer', () => {
       }
       expect(await own(quote), `${amountRaw} ${tokenIn.symbol} ${tokenOut.symbol} ${exact}`).to.equal(quote.amountRaw)
       hops += quote.route.length
-      const terms = { recipient: floor.trader.address, boundRaw: quote.amountRaw, deadline: quote.head.timestamp + 600 }
+      const terms = { recipient: fixture.trader.address, boundRaw: quote.amountRaw, deadline: quote.head.timestamp + 600 }
       const plan = AMM.swap(quote, terms)
-      const fill = AMM.fill(await floor.execute(plan), plan.memo)
+      const fill = AMM.fill(await fixture.execute(plan), plan.memo)
       expect(exact === 'in' ? fill?.amountOutRaw : fill?.amountInRaw).to.equal(quote.amountRaw)
     }
     expect(hops).to.be.above(quotesOfWalk)
@@ -109,7 +109,7 @@ describe('the pools of Balancer', () => {
   })
 
   it('are refused while the configured address is no Vault, or has not the pools that are listed', async () => {
-    for (const wrong of [addresses.multicall3, WETH.address, balancer.floor.trader.address, threeTokens]) {
+    for (const wrong of [addresses.multicall3, WETH.address, balancer.fixture.trader.address, threeTokens]) {
       const error = await rejection(listed(ids, { routerAddress: wrong }).quote(sell, {}, at()))
       expect(error, wrong).to.include({ name: 'SERVICE_UNINITIALIZED' })
       expect(error.message).to.contain(wrong)
@@ -121,7 +121,7 @@ describe('the pools of Balancer', () => {
   })
 
   it('are passed over while they are paused, one by one or with the Vault', async () => {
-    const signer = deployer('balancer', balancer.floor.provider)
+    const signer = deployer('balancer', balancer.fixture.provider)
     const amm = listed(ids)
     const through = async () => (await amm.quote(sell, {}, at())).route.map(({ pool }) => pool.toLowerCase())
     expect(await through()).to.deep.equal([threeTokens])
@@ -140,7 +140,7 @@ describe('the pools of Balancer', () => {
   const pausing = async (signer: Wallet) => {
     const vault = new Contract(balancer.vault, vaultAbi, signer)
     const authorizer = new Contract(await vault.getFunction('getAuthorizer')(), authorizerAbi, signer)
-    const send = async (sending: Promise<TransactionResponse>) => balancer.floor.mined((await sending).hash)
+    const send = async (sending: Promise<TransactionResponse>) => balancer.fixture.mined((await sending).hash)
     return async (target: string, paused: boolean) => {
       const contract = new Contract(target, pausableAbi, signer)
       const action = await contract.getFunction('getActionId')(id('setPaused(bool)').slice(0, 10))

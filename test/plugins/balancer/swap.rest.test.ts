@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { Interface } from 'ethers'
 import type { Json, Quote, Swap, Token } from '../../../core/contracts/index.ts'
 import type { EvmReceipt } from '../../../kits/evm/index.ts'
-import { at, tokens } from '../../kits/amm/v2/trading-floor.ts'
-import { openBalancer } from './floor.ts'
+import { at, tokens } from '../../kits/amm/devnet-fixture.ts'
+import { openBalancer } from './balancer-fixture.ts'
 
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
 const zero = '0x0000000000000000000000000000000000000000'
@@ -18,14 +18,14 @@ describe('swaps of Balancer', () => {
   let eth: Token
   before(async () => {
     balancer = await openBalancer()
-    eth = balancer.floor.chain.nativeCurrency
+    eth = balancer.fixture.chain.nativeCurrency
     await balancer.approveAll()
   })
-  after(() => balancer.floor.close())
+  after(() => balancer.fixture.close())
 
   const quoted = (swap: Swap) => balancer.AMM.quote(swap, {}, at())
   const planned = (quote: Quote, terms: { boundRaw?: bigint; deadline?: number } = {}) =>
-    balancer.AMM.swap(quote, { recipient: balancer.floor.trader.address, boundRaw: loose(quote), deadline: inTenMinutes(), ...terms })
+    balancer.AMM.swap(quote, { recipient: balancer.fixture.trader.address, boundRaw: loose(quote), deadline: inTenMinutes(), ...terms })
 
   const swaps: readonly [name: string, hops: number, swapOf: () => Swap][] = [
     ['tokens for tokens, an exact amount in', 1, () => ({ tokenIn: USDC, tokenOut: WBTC, exact: 'in', amountRaw: 3_000_000_000n })],
@@ -53,19 +53,19 @@ describe('swaps of Balancer', () => {
 
   for (const [name, hops, swapOf] of swaps) {
     it(`give what was quoted, by the fill and by the balances: ${name}`, async () => {
-      const { floor, AMM, own } = balancer
+      const { fixture, AMM, own } = balancer
       const swap = swapOf()
       const quote = await quoted(swap)
       expect(quote.route.length).to.equal(hops)
       expect(await own(quote)).to.equal(quote.amountRaw)
-      const held = await Promise.all([floor.balance(swap.tokenIn), floor.balance(swap.tokenOut)])
+      const held = await Promise.all([fixture.balance(swap.tokenIn), fixture.balance(swap.tokenOut)])
       const plan = planned(quote)
-      const receipt = await floor.execute(plan)
+      const receipt = await fixture.execute(plan)
 
       const [amountInRaw, amountOutRaw] = swap.exact === 'in' ? [swap.amountRaw, quote.amountRaw] : [quote.amountRaw, swap.amountRaw]
       expect(AMM.fill(receipt, JSON.parse(JSON.stringify(plan.memo)))).to.deep.equal({ amountInRaw, amountOutRaw })
       const gasRaw = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
-      const now = await Promise.all([floor.balance(swap.tokenIn), floor.balance(swap.tokenOut)])
+      const now = await Promise.all([fixture.balance(swap.tokenIn), fixture.balance(swap.tokenOut)])
       expect(held[0] - now[0]).to.equal(amountInRaw + (swap.tokenIn.native ? gasRaw : 0n))
       expect(now[1] - held[1]).to.equal(amountOutRaw - (swap.tokenOut.native ? gasRaw : 0n))
       expect(Number(quote.gasUnits)).to.be.closeTo(Number(receipt.gasUsed), 0.3 * Number(receipt.gasUsed))
@@ -92,7 +92,7 @@ describe('swaps of Balancer', () => {
         const quote = await quoted({ tokenIn, tokenOut, exact, amountRaw })
         const tight = quote.amountRaw + (exact === 'in' ? 1n : -1n)
         expect(await reason(planned(quote, { boundRaw: tight }))).to.equal('BAL#507')
-        expect((await balancer.floor.execute(planned(quote, { boundRaw: quote.amountRaw }))).status).to.equal(1)
+        expect((await balancer.fixture.execute(planned(quote, { boundRaw: quote.amountRaw }))).status).to.equal(1)
       })
     }
   }
@@ -103,10 +103,10 @@ describe('swaps of Balancer', () => {
   })
 
   it('show no fill where they reverted, in another receipt, and by another memo', async () => {
-    const { floor, AMM } = balancer
+    const { fixture, AMM } = balancer
     const quote = await quoted({ tokenIn: USDC, tokenOut: WETH, exact: 'in', amountRaw: 10n ** 9n })
     const plan = planned(quote)
-    const receipt = await floor.execute(plan)
+    const receipt = await fixture.execute(plan)
     const other = planned(await quoted({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: ether }))
     const { fill: readFill } = AMM
     const fill = (changes: Partial<EvmReceipt>, memo = plan.memo) => readFill({ ...receipt, ...changes }, memo)
@@ -121,7 +121,7 @@ describe('swaps of Balancer', () => {
   })
 
   const reason = async ({ steps: [{ to, data, value }] }: ReturnType<typeof planned>): Promise<unknown> => {
-    const { provider, trader } = balancer.floor
+    const { provider, trader } = balancer.fixture
     const error: unknown = await provider
       .send('eth_call', [{ from: trader.address, to, data, value: `0x${BigInt(value).toString(16)}` }, 'latest'])
       .then(

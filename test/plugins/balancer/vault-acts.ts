@@ -4,8 +4,8 @@ import { poolAMM } from '../../../kits/amm/index.ts'
 import { weighted } from '../../../kits/amm/weighted/index.ts'
 import { pools } from '../../../plugins/balancer/pools.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
-import { tokens } from '../../kits/amm/v2/trading-floor.ts'
-import type { openBalancer } from './floor.ts'
+import { tokens } from '../../kits/amm/devnet-fixture.ts'
+import type { openBalancer } from './balancer-fixture.ts'
 import { allow, newManagedPool, shareTokens, vaultAbi } from './managed-pool.ts'
 
 export type Act = () => Promise<unknown>
@@ -27,13 +27,13 @@ const poolAbi = [
 ]
 
 /** What can be done to the pools of the Vault, several of it in one block: to those of the devnet, and to one with a manager. */
-export async function vaultActs({ floor, vault: vaultAddress }: Awaited<ReturnType<typeof openBalancer>>) {
-  const { provider } = floor
-  const rpc = rpcTo(floor.devnet.rpcUrl)
+export async function vaultActs({ fixture, vault: vaultAddress }: Awaited<ReturnType<typeof openBalancer>>) {
+  const { provider } = fixture
+  const rpc = rpcTo(fixture.devnet.rpcUrl)
   const owner = deployer('balancer', provider)
   const vault = new Contract(vaultAddress, await vaultAbi(), owner)
-  await shareTokens(floor, owner)
-  const ids = [...pools['ethereum/local'], await newManagedPool(floor, owner, vault)]
+  await shareTokens(fixture, owner)
+  const ids = [...pools['ethereum/local'], await newManagedPool(fixture, owner, vault)]
   const contracts = ids.map((each) => new Contract(each.slice(0, 42), poolAbi, owner))
   const collector = new Contract(await vault.getFunction('getProtocolFeesCollector')(), ['function setSwapFeePercentage(uint256)'], owner)
   for (const [target, method] of [
@@ -41,7 +41,7 @@ export async function vaultActs({ floor, vault: vaultAddress }: Awaited<ReturnTy
     [vaultAddress, 'setPaused(bool)'],
     ...ids.flatMap((each) => ['setPaused(bool)', 'pause()', 'unpause()', 'enableRecoveryMode()'].map((name) => [each.slice(0, 42), name])),
   ] as const)
-    await allow(floor, owner, vault, target, method)
+    await allow(fixture, owner, vault, target, method)
   await rpc('evm_setIntervalMining', 0)
   await rpc('evm_setAutomine', false)
 
@@ -132,7 +132,7 @@ export async function vaultActs({ floor, vault: vaultAddress }: Awaited<ReturnTy
       async () =>
         send(vault, 'managePoolBalance', [[kind, ids[4], (await held(4))[index]?.token, amountRaw]]),
   }
-  const venue = floor.venue({ routerAddress: vaultAddress })
+  const venue = fixture.venue({ routerAddress: vaultAddress })
   return {
     ...act,
     amm: poolAMM(venue, weighted(venue, { pools: { 'ethereum/local': ids } })),

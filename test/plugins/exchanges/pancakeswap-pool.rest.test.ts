@@ -18,24 +18,24 @@ const fee = 2500
 const tickSpacing = 50
 
 describe('a pool of PancakeSwap’s own code', () => {
-  let floor: Awaited<ReturnType<typeof openPool>>
+  let devnetFixture: Awaited<ReturnType<typeof openPool>>
   before(async () => {
-    floor = await openPool()
+    devnetFixture = await openPool()
   })
-  after(() => floor.stop())
+  after(() => devnetFixture.stop())
 
   it('is of the code that the exchange’s pools have on its chains, and is found by who deployed it', () => {
     expect(liveDeployer).to.not.equal(v3Deployments['binance-smart-chain/mainnet'].factory)
-    expect(floor.poolCodeHash).to.equal(initCodeHash)
+    expect(devnetFixture.poolCodeHash).to.equal(initCodeHash)
   })
 
   it('gives what was quoted, to the unit, also where the protocol keeps part of the fee', async () => {
-    expect(await floor.feeProtocol()).not.to.equal(0n)
+    expect(await devnetFixture.feeProtocol()).not.to.equal(0n)
     const amount = fc.bigInt({ min: 1n, max: 10n * 10n ** 18n })
     await fc.assert(
       fc.asyncProperty(fc.boolean(), fc.constantFrom('in' as const, 'out' as const), amount, async (zeroForOne, exact, amountRaw) => {
-        const quoted = await floor.quote(zeroForOne, exact, amountRaw)
-        expect(quoted).to.equal(await floor.swap(zeroForOne, exact, amountRaw))
+        const quoted = await devnetFixture.quote(zeroForOne, exact, amountRaw)
+        expect(quoted).to.equal(await devnetFixture.swap(zeroForOne, exact, amountRaw))
       }),
       { numRuns: 60 },
     )
@@ -43,25 +43,25 @@ describe('a pool of PancakeSwap’s own code', () => {
 
   it('is moved in memory by its logs, of which those of swaps are its own, whatever the protocol keeps', async () => {
     const ether = 10n ** 18n
-    let held = await floor.pool()
+    let held = await devnetFixture.pool()
     for (const change of [
-      () => floor.swap(true, 'in', 40n * ether),
-      () => floor.keep(1500),
-      () => floor.swap(false, 'in', 55n * ether),
-      () => floor.add(1_100, 1_350, 10n ** 20n),
-      () => floor.swap(false, 'out', 3n * ether),
-      () => floor.remove(1_000, 1_500, 10n ** 21n),
-      () => floor.keep(0),
-      () => floor.swap(true, 'out', ether),
+      () => devnetFixture.swap(true, 'in', 40n * ether),
+      () => devnetFixture.keep(1500),
+      () => devnetFixture.swap(false, 'in', 55n * ether),
+      () => devnetFixture.add(1_100, 1_350, 10n ** 20n),
+      () => devnetFixture.swap(false, 'out', 3n * ether),
+      () => devnetFixture.remove(1_000, 1_500, 10n ** 21n),
+      () => devnetFixture.keep(0),
+      () => devnetFixture.swap(true, 'out', ether),
     ]) {
       await change()
-      for (const log of await floor.logs()) {
-        const after = floor.memory.apply(held, log, { number: BigInt(log.blockNumber), timestamp: 0 })
+      for (const log of await devnetFixture.logs()) {
+        const after = devnetFixture.memory.apply(held, log, { number: BigInt(log.blockNumber), timestamp: 0 })
         if (after === null || after === 'reload') throw new Error(`The pool is ${String(after)}.`)
         held = after
       }
-      expect(floor.memory.same?.(held, await floor.pool())).to.equal(true)
-      expect(await floor.quote(true, 'in', ether, held)).to.equal(await floor.ask(true, 'in', ether))
+      expect(devnetFixture.memory.same?.(held, await devnetFixture.pool())).to.equal(true)
+      expect(await devnetFixture.quote(true, 'in', ether, held)).to.equal(await devnetFixture.ask(true, 'in', ether))
     }
   })
 })

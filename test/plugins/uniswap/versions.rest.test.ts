@@ -9,7 +9,7 @@ import uniswap from '../../../plugins/uniswap/index.ts'
 import { addresses } from '../../devnet/addresses.ts'
 import { devnetFiles } from '../../devnet/test-devnet.ts'
 import { rejection } from '../../kits/amm/v2/rejection.ts'
-import { at, openTradingFloor, tokens, type TradingFloor } from '../../kits/amm/v2/trading-floor.ts'
+import { at, openDevnetFixture, tokens, type DevnetFixture } from '../../kits/amm/devnet-fixture.ts'
 
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
 const defaults = parse(readFileSync(new URL('../../../plugins/uniswap/defaults.yml', import.meta.url), 'utf8'))
@@ -18,23 +18,23 @@ const dollars = 1_000_000n
 const ether = 10n ** 18n
 
 describe('the versions of Uniswap', () => {
-  let floor: TradingFloor
+  let fixture: DevnetFixture
   let exchange: Connector<Evm, 'AMM' | 'AMM_RANGE'>
   /** There are constant-product pools of it only, with USDC. */
   let far: Token
   before(async () => {
-    floor = await openTradingFloor()
-    exchange = uniswap.create({ ...floor.venue(defaults.contractAddresses.local), config: defaults })
-    far = await floor.list('TestToken', 'FAR', 10n ** 24n, USDC, 10n ** 12n)
+    fixture = await openDevnetFixture()
+    exchange = uniswap.create({ ...fixture.venue(defaults.contractAddresses.local), config: defaults })
+    far = await fixture.list('TestToken', 'FAR', 10n ** 24n, USDC, 10n ** 12n)
     for (const spender of Object.values(exchange.spenders ?? {}))
-      for (const { address } of [WETH, USDC, DAI, WBTC, USDT, far]) await floor.approve(address, spender)
+      for (const { address } of [WETH, USDC, DAI, WBTC, USDT, far]) await fixture.approve(address, spender)
   })
-  after(() => floor.close())
+  after(() => fixture.close())
 
   const quote = (swap: Swap, version?: string): Promise<Quote> => exchange.AMM.quote(swap, version === undefined ? {} : { version }, at())
   const versions = ({ route }: Quote) => route.map((hop) => hop.version)
   const own = async ({ swap, route, head }: Quote): Promise<bigint | undefined> => {
-    const quoter = await devnetQuoter(uniswapFile, floor.provider)
+    const quoter = await devnetQuoter(uniswapFile, fixture.provider)
     return (swap.exact === 'in' ? quoter?.exactIn : quoter?.exactOut)?.(route, swap.amountRaw, Number(head.number))
   }
   const sell = (tokenIn: Token, tokenOut: Token, amountRaw: bigint): Swap => ({ tokenIn, tokenOut, exact: 'in', amountRaw })
@@ -66,8 +66,8 @@ describe('the versions of Uniswap', () => {
 
   for (const [name, swapOf] of [
     ['tokens', () => sell(USDT, far, 1000n * dollars)],
-    ['the coin in', () => sell(floor.chain.nativeCurrency, far, ether)],
-    ['the coin out', () => sell(far, floor.chain.nativeCurrency, 1000n * ether)],
+    ['the coin in', () => sell(fixture.chain.nativeCurrency, far, ether)],
+    ['the coin out', () => sell(far, fixture.chain.nativeCurrency, 1000n * ether)],
     ['from the constant product to ranges', () => sell(far, USDT, 1000n * ether)],
   ] as const) {
     it(`are mixed in one route of an exact amount in, quoted and filled to the unit: ${name}`, async () => {
@@ -76,8 +76,8 @@ describe('the versions of Uniswap', () => {
       expect(mixed.spender).to.equal(exchange.spenders?.['v3'])
       expect(mixed.amountRaw).to.equal(await own(mixed))
       const deadline = Math.floor(Date.now() / 1000) + 600
-      const plan = exchange.AMM.swap(mixed, { recipient: floor.trader.address, boundRaw: mixed.amountRaw, deadline })
-      const receipt = await floor.execute(plan)
+      const plan = exchange.AMM.swap(mixed, { recipient: fixture.trader.address, boundRaw: mixed.amountRaw, deadline })
+      const receipt = await fixture.execute(plan)
       expect(exchange.AMM.fill(receipt, JSON.parse(JSON.stringify(plan.memo)))).to.deep.equal({
         amountInRaw: mixed.swap.amountRaw,
         amountOutRaw: mixed.amountRaw,
@@ -105,8 +105,8 @@ describe('the versions of Uniswap', () => {
         if (!parts) expect(split.swap.exact === 'in' ? amountRaw < split.amountRaw : amountRaw > split.amountRaw).to.equal(true)
       }
       const deadline = Math.floor(Date.now() / 1000) + 600
-      const plan = exchange.AMM.swap(split, { recipient: floor.trader.address, boundRaw: split.amountRaw, deadline })
-      const receipt = await floor.execute(plan)
+      const plan = exchange.AMM.swap(split, { recipient: fixture.trader.address, boundRaw: split.amountRaw, deadline })
+      const receipt = await fixture.execute(plan)
       const [amountInRaw, amountOutRaw] =
         split.swap.exact === 'in' ? [split.swap.amountRaw, split.amountRaw] : [split.amountRaw, split.swap.amountRaw]
       expect(exchange.AMM.fill(receipt, JSON.parse(JSON.stringify(plan.memo)))).to.deep.equal({ amountInRaw, amountOutRaw })
@@ -115,7 +115,7 @@ describe('the versions of Uniswap', () => {
   }
 
   it('are gone through one way for the native coin, which would lie with the router meanwhile', async () => {
-    const { nativeCurrency } = floor.chain
+    const { nativeCurrency } = fixture.chain
     for (const swap of [sell(nativeCurrency, USDC, 500n * ether), buy(USDC, nativeCurrency, 500n * ether)])
       expect((await quote(swap)).parts).to.equal(undefined)
     expect((await quote(sell(WETH, USDC, 500n * ether))).parts).not.to.equal(undefined)
@@ -127,8 +127,8 @@ describe('the versions of Uniswap', () => {
 
   it('have their logs decoded', async () => {
     const swap = await quote(sell(WETH, USDC, ether), 'v3')
-    const plan = exchange.AMM.swap(swap, { recipient: floor.trader.address, boundRaw: 1n, deadline: Math.floor(Date.now() / 1000) + 600 })
-    const decoded = JSON.stringify(floor.chain.decode(await floor.execute(plan), exchange.events ?? []))
+    const plan = exchange.AMM.swap(swap, { recipient: fixture.trader.address, boundRaw: 1n, deadline: Math.floor(Date.now() / 1000) + 600 })
+    const decoded = JSON.stringify(fixture.chain.decode(await fixture.execute(plan), exchange.events ?? []))
     expect(decoded).to.contain('"name":"Swap"').and.to.contain('"name":"sqrtPriceX96"')
   })
 
@@ -142,7 +142,7 @@ describe('the versions of Uniswap', () => {
   it('tell of a configured router that is another exchange’s, with the first quote', async () => {
     const { local } = defaults.contractAddresses
     const wrong = { ...local, v3RouterAddress: local.v2RouterAddress }
-    const mistaken = uniswap.create({ ...floor.venue(wrong), config: defaults })
+    const mistaken = uniswap.create({ ...fixture.venue(wrong), config: defaults })
     const refused = await rejection(mistaken.AMM.quote(sell(WETH, USDC, ether), {}, at()))
     expect(refused.message).to.match(/is not this exchange's on this network: its factory\(\) is 0x45A8/)
   })

@@ -21,13 +21,13 @@ export async function journaling(): Promise<Row[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
   const postgres = isPostgresInstalled ? await startPostgres() : undefined
   try {
-    const floor = percentile(await flushes(path.join(folder, 'floor')), 0.5) * 2
+    const fixture = percentile(await flushes(path.join(folder, 'floor')), 0.5) * 2
     const embedded = await openStore({ dataDir: folder, serverName: 'bench', log: silent })
-    const rows = await rowsOf('embedded', embedded, floor)
+    const rows = await rowsOf('embedded', embedded, fixture)
     await embedded.close()
     if (!postgres) return rows
     const database = await openStore({ dataDir: folder, url: await postgres.database(), serverName: 'bench', log: silent })
-    rows.push(...(await rowsOf('PostgreSQL beside it', database, floor)))
+    rows.push(...(await rowsOf('PostgreSQL beside it', database, fixture)))
     await database.close()
     return rows
   } finally {
@@ -36,7 +36,7 @@ export async function journaling(): Promise<Row[]> {
   }
 }
 
-async function rowsOf(name: string, store: Store, floor: number): Promise<Row[]> {
+async function rowsOf(name: string, store: Store, fixture: number): Promise<Row[]> {
   const journal = sqlJournal(store)
   const guard = await giveLane(store)
   const one = async () => {
@@ -58,8 +58,8 @@ async function rowsOf(name: string, store: Store, floor: number): Promise<Row[]>
   const row = (what: string, value: number): Row => ({
     name: `${name}: ${what}`,
     value: ms(value),
-    reference: ms(floor),
-    ratio: times(value, floor),
+    reference: ms(fixture),
+    ratio: times(value, fixture),
   })
   return [row('p50', percentile(alone, 0.5)), row('p99', percentile(alone, 0.99)), row(`each of ${atOnce} at once`, together)]
 }

@@ -3,7 +3,7 @@ import { Pool } from 'undici'
 import type { Swap } from '../../../core/contracts/index.ts'
 import uniswap from '../../../plugins/uniswap/index.ts'
 import { addresses } from '../../../test/devnet/addresses.ts'
-import { at, openTradingFloor, tokens } from '../../../test/kits/amm/v2/trading-floor.ts'
+import { at, openDevnetFixture, tokens } from '../../../test/kits/amm/devnet-fixture.ts'
 import { serve } from '../child.ts'
 import { amountOf, isSale, quoterCall, requireResult } from '../quoter-call.ts'
 import { percentile } from '../statistics.ts'
@@ -16,13 +16,13 @@ export interface Asking {
 }
 
 const { WETH, USDC } = tokens
-const floor = await openTradingFloor()
+const fixture = await openDevnetFixture()
 const { positionManager, router } = addresses.rangeExchanges.uniswap
 const contracts = { v2RouterAddress: addresses.exchanges.uniswap.router, v3RouterAddress: router, positionManagerAddress: positionManager }
 const config = { allowedSlippage: '1/100', ttl: 600, contractAddresses: {} }
-const { AMM } = uniswap.create({ ...floor.venue(contracts), config })
+const { AMM } = uniswap.create({ ...fixture.venue(contracts), config })
 if (!AMM) throw new Error('The connector trades no AMM.')
-const node = new Pool(floor.devnet.rpcUrl)
+const node = new Pool(fixture.devnet.rpcUrl)
 
 export type QuotingProcess = typeof handlers
 const handlers = serve(
@@ -32,7 +32,7 @@ const handlers = serve(
   },
   async () => {
     await node.close()
-    await floor.close()
+    await fixture.close()
   },
 )
 
@@ -49,7 +49,7 @@ async function askQuoter(index: number): Promise<void> {
 
 async function measure({ inFlight, quotes }: Asking, ask: (index: number) => Promise<unknown>) {
   const eachMs: number[] = []
-  const [calls, cpu, startedAt] = [floor.counted.rpc, process.cpuUsage(), performance.now()]
+  const [calls, cpu, startedAt] = [fixture.counted.rpc, process.cpuUsage(), performance.now()]
   let next = 0
   await Promise.all(
     Array.from({ length: inFlight }, async () => {
@@ -66,6 +66,6 @@ async function measure({ inFlight, quotes }: Asking, ask: (index: number) => Pro
     rate: quotes / seconds,
     p50Ms: percentile(eachMs, 0.5),
     cpuMicros: (user + system) / quotes,
-    calls: (floor.counted.rpc - calls) / quotes,
+    calls: (fixture.counted.rpc - calls) / quotes,
   }
 }

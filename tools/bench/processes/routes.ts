@@ -7,7 +7,7 @@ import { uniswapV2 } from '../../../kits/amm/v2/index.ts'
 import { uniswapV3 } from '../../../kits/amm/v3/index.ts'
 import { v2Deployments, v3Deployments } from '../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../test/devnet/addresses.ts'
-import { at, openTradingFloor, tokens } from '../../../test/kits/amm/v2/trading-floor.ts'
+import { at, openDevnetFixture, tokens } from '../../../test/kits/amm/devnet-fixture.ts'
 import { serve } from '../child.ts'
 
 export interface RouteAsking {
@@ -19,17 +19,17 @@ export interface RouteAsking {
 }
 
 const { WETH, USDC } = tokens
-const floor = await openTradingFloor()
+const fixture = await openDevnetFixture()
 const { positionManager, router } = addresses.rangeExchanges.uniswap
 const contracts = { v2RouterAddress: addresses.exchanges.uniswap.router, v3RouterAddress: router, positionManagerAddress: positionManager }
-const venue = floor.venue(contracts)
+const venue = fixture.venue(contracts)
 const v2 = uniswapV2(venue, { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
 const v3 = uniswapV3(venue, { deployments: v3Deployments, mixedWith: { version: 'v2', deployments: v2Deployments } })
 const alone = { ...v3, routers: v3.routers.map(({ address, name, carries, plan, fill }) => ({ address, name, carries, plan, fill })) }
 const [several, single] = await Promise.all([pricingOf(v2, v3), pricingOf(v2, alone)])
 
 export type RoutesProcess = typeof handlers
-const handlers = serve({ ask }, () => floor.close())
+const handlers = serve({ ask }, () => fixture.close())
 
 async function pricingOf(...exchanges: readonly PoolExchange[]) {
   const { followed } = poolAMM(venue, ...exchanges)

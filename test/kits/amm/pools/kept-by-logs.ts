@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'chai'
 import type { AMM, Basis, Head, Token } from '../../../../core/contracts/index.ts'
 import type { Evm } from '../../../../kits/evm/index.ts'
-import { at, type TradingFloor } from '../v2/trading-floor.ts'
+import { at, type DevnetFixture } from '../devnet-fixture.ts'
 
 /** All pools among some tokens, moved from block to block by what was logged alone, and held against what is read of the chain. */
-export async function keptByLogs({ chain }: Pick<TradingFloor, 'chain'>, { followed: pricing }: AMM<Evm>, tokens: readonly Token[]) {
+export async function keptByLogs({ chain }: Pick<DevnetFixture, 'chain'>, { followed: pricing }: AMM<Evm>, tokens: readonly Token[]) {
   if (!pricing) throw new Error('The exchange is not quoted from memory.')
   const pairs = tokens.flatMap((tokenIn) => tokens.flatMap((tokenOut) => (tokenIn === tokenOut ? [] : [{ tokenIn, tokenOut }])))
   const parts = new Map<string, Basis<Evm>>(pairs.flatMap((pair) => pricing.basis(pair, {})).map((part) => [part.key, part]))

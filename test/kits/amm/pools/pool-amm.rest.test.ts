@@ -7,7 +7,7 @@ import { uniswapV3 } from '../../../../kits/amm/v3/index.ts'
 import { v2Deployments, v3Deployments } from '../../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../devnet/addresses.ts'
 import { rejection } from '../v2/rejection.ts'
-import { at, openTradingFloor, tokens, type TradingFloor } from '../v2/trading-floor.ts'
+import { at, openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
 
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
 const contracts = {
@@ -20,16 +20,16 @@ const v3Options = { deployments: v3Deployments, mixedWith: { version: 'v2', depl
 const sell = { tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n } as const
 
 describe('an exchange with several kinds of pools', () => {
-  let floor: TradingFloor
+  let fixture: DevnetFixture
   let amm: AMM<Evm> & { readonly spenders: Readonly<Record<string, string>> }
 
   const both = (venue: Venue<Evm>) => poolAMM(venue, uniswapV2(venue, v2Options), uniswapV3(venue, v3Options))
 
   before(async () => {
-    floor = await openTradingFloor()
-    amm = both(floor.venue(contracts))
+    fixture = await openDevnetFixture()
+    amm = both(fixture.venue(contracts))
   })
-  after(() => floor.close())
+  after(() => fixture.close())
 
   it('names its versions, and its routers as spenders', () => {
     expect(amm.versions).to.deep.equal(['v2', 'v3'])
@@ -37,18 +37,18 @@ describe('an exchange with several kinds of pools', () => {
   })
 
   it('has no versions if there is only one and the configuration names none', () => {
-    const alone = floor.venue({ routerAddress: contracts.v2RouterAddress })
+    const alone = fixture.venue({ routerAddress: contracts.v2RouterAddress })
     expect(poolAMM(alone, uniswapV2(alone, { ...v2Options, version: undefined })).versions).to.deep.equal([])
-    const listed = { ...floor.venue(contracts), config: { versions: { v2: {} } } }
+    const listed = { ...fixture.venue(contracts), config: { versions: { v2: {} } } }
     expect(poolAMM(listed, uniswapV2(listed, v2Options)).versions).to.deep.equal(['v2'])
   })
 
   it('leaves out versions that the configuration does not list, and needs no addresses of them', async () => {
     const { v3RouterAddress, positionManagerAddress } = contracts
-    const listed = both({ ...floor.venue({ v3RouterAddress, positionManagerAddress }), config: { versions: { v3: {} } } })
+    const listed = both({ ...fixture.venue({ v3RouterAddress, positionManagerAddress }), config: { versions: { v3: {} } } })
     expect([listed.versions, Object.keys(listed.spenders)]).to.deep.equal([['v3'], ['v3']])
     expect((await listed.quote({ ...sell, tokenOut: USDT }, {}, at())).route.every(({ version }) => version === 'v3')).to.equal(true)
-    expect(() => both({ ...floor.venue(contracts), config: { versions: { v9: {} } } })).to.throw(/No router of the exchange trades/)
+    expect(() => both({ ...fixture.venue(contracts), config: { versions: { v9: {} } } })).to.throw(/No router of the exchange trades/)
   })
 
   for (const exact of ['in', 'out'] as const) {
@@ -63,7 +63,7 @@ describe('an exchange with several kinds of pools', () => {
   }
 
   it('plans with the router of the quote', async () => {
-    const terms = { recipient: floor.trader.address, boundRaw: 1n, deadline: 9 }
+    const terms = { recipient: fixture.trader.address, boundRaw: 1n, deadline: 9 }
     for (const version of ['v2', 'v3']) {
       const quote = await amm.quote(sell, { version }, at())
       expect(amm.swap(quote, terms).steps.map(({ to }) => to)).to.deep.equal([amm.spenders[version]])
@@ -74,17 +74,17 @@ describe('an exchange with several kinds of pools', () => {
     for (const [tokenIn, tokenOut] of [
       [WETH, USDC],
       [DAI, WBTC],
-      [floor.chain.nativeCurrency, USDT],
+      [fixture.chain.nativeCurrency, USDT],
     ] as const) {
-      const before = floor.counted.rpc
+      const before = fixture.counted.rpc
       for (const version of [undefined, 'v2', 'v3'])
         await amm.quote({ tokenIn, tokenOut, exact: 'in', amountRaw: 10n ** 18n / 10n ** BigInt(18 - tokenIn.decimals) }, { version }, at())
-      expect(floor.counted.rpc - before).to.equal(3)
+      expect(fixture.counted.rpc - before).to.equal(3)
     }
   })
 
   it('reads missing state that a swap needs, and reads it at once the next time', async () => {
-    const venue = floor.venue(contracts)
+    const venue = fixture.venue(contracts)
     const v2 = uniswapV2(venue, v2Options)
     const reserved = (protocol: PoolProtocol): PoolProtocol => {
       let whole = false
@@ -99,15 +99,15 @@ describe('an exchange with several kinds of pools', () => {
     }
     const fresh = poolAMM(venue, { ...v2, protocols: v2.protocols.map(reserved) })
     const calls = async () => {
-      const before = floor.counted.rpc
+      const before = fixture.counted.rpc
       await fresh.quote(sell, {}, at())
-      return floor.counted.rpc - before
+      return fixture.counted.rpc - before
     }
     expect([await calls(), await calls()]).to.deep.equal([2, 1])
   })
 
   it('does not read more for others because one request asked for more than there is', async () => {
-    const venue = floor.venue(contracts)
+    const venue = fixture.venue(contracts)
     const v3 = uniswapV3(venue, v3Options)
     const farther: number[] = []
     const watched = (protocol: PoolProtocol): PoolProtocol => ({
@@ -127,30 +127,30 @@ describe('an exchange with several kinds of pools', () => {
   })
 
   it('gives up on a pool whose state stays missing after four reads', async () => {
-    const venue = floor.venue(contracts)
+    const venue = fixture.venue(contracts)
     const wanting = (protocol: PoolProtocol): PoolProtocol => ({ ...protocol, pass: () => ({ missing: 'all' }) })
     const v2 = uniswapV2(venue, v2Options)
     const never: PoolExchange = { ...v2, protocols: v2.protocols.map(wanting) }
-    const before = floor.counted.rpc
+    const before = fixture.counted.rpc
     expect(await rejection(poolAMM(venue, never).quote(sell, {}, at()))).to.include({ name: 'PRICE_FAILED' })
-    expect(floor.counted.rpc - before).to.equal(4)
+    expect(fixture.counted.rpc - before).to.equal(4)
     // With others that are able, it is passed over.
     const quote = await poolAMM(venue, never, uniswapV3(venue, v3Options)).quote(sell, {}, at())
     expect(quote.route.map(({ version }) => version)).to.deep.equal(['v3'])
   })
 
   it('does not read missing state of a pool that cannot be the best', async () => {
-    const venue = floor.venue(contracts)
+    const venue = fixture.venue(contracts)
     const v2 = uniswapV2(venue, v2Options)
     const hopeless = (protocol: PoolProtocol): PoolProtocol => ({ ...protocol, pass: () => ({ missing: 'all', atBestRaw: 1n }) })
     const amm = poolAMM(venue, { ...v2, protocols: v2.protocols.map(hopeless) }, uniswapV3(venue, { deployments: v3Deployments }))
-    const before = floor.counted.rpc
+    const before = fixture.counted.rpc
     await amm.quote(sell, {}, at())
-    expect(floor.counted.rpc - before).to.equal(1)
+    expect(fixture.counted.rpc - before).to.equal(1)
   })
 
   it('refuses quotes if a router belongs to another exchange, but not those of its other versions', async () => {
-    const misled = both(floor.venue({ ...contracts, v3RouterAddress: addresses.exchanges.sushiswap.router }))
+    const misled = both(fixture.venue({ ...contracts, v3RouterAddress: addresses.exchanges.sushiswap.router }))
     const error = await rejection(misled.quote(sell, {}, at()))
     expect(error).to.include({ name: 'SERVICE_UNINITIALIZED' })
     expect(error.message).to.contain(addresses.exchanges.sushiswap.router)
@@ -166,12 +166,12 @@ describe('an exchange with several kinds of pools', () => {
       ...v2Options,
       deployments: { 'ethereum/local': { ...v2Deployments['ethereum/local'], initCodeHash: `0x${'0'.repeat(64)}` } },
     }
-    const venue = floor.venue(contracts)
+    const venue = fixture.venue(contracts)
     expect(await rejection(poolAMM(venue, uniswapV2(venue, nowhere)).quote(sell, {}, at()))).to.include({ name: 'PAIR_NOT_FOUND' })
   })
 
   it('recognises a token with a fee on transfer by a loan from any kind of pool', async () => {
-    const taxed = await floor.list('FeeOnTransferToken', 'TAX', 1000n * 10n ** 18n, WETH, 10n ** 18n)
+    const taxed = await fixture.list('FeeOnTransferToken', 'TAX', 1000n * 10n ** 18n, WETH, 10n ** 18n)
     const error = await rejection(amm.quote({ tokenIn: taxed, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 17n }, {}, at()))
     expect(error).to.include({ name: 'TOKEN_NOT_SUPPORTED' })
   })

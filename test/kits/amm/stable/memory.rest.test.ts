@@ -4,12 +4,12 @@ import type { Quote, Swap } from '../../../../core/contracts/index.ts'
 import { rpcTo } from '../../evm/test-chain.ts'
 import { keptByLogs } from '../pools/kept-by-logs.ts'
 import { randomBits } from '../v3/math/random-bits.ts'
-import { tokens } from '../v2/trading-floor.ts'
+import { tokens } from '../devnet-fixture.ts'
 import { drawing, type Random } from '../walk/any-swap.ts'
 import { heldAgainst } from '../walk/given-or-refused.ts'
 import { msOf, quotesOf, walkInMemory } from '../walk/walk-in-memory.ts'
 import { poolActs, type Act } from './pool-acts.ts'
-import { openStableFloor, type StableFloor } from './stable-floor.ts'
+import { openStableFixture, type StableFixture } from './stable-fixture.ts'
 
 type Acts = Awaited<ReturnType<typeof poolActs>>
 
@@ -21,19 +21,19 @@ const fees = { fee: 4_000_000n, adminFee: 5_000_000_000n }
 
 describe('stable pools in memory', function () {
   this.timeout(180_000)
-  let floor: StableFloor
+  let fixture: StableFixture
   let acts: Acts
   before(async () => {
-    floor = await openStableFloor()
-    acts = await poolActs(floor)
+    fixture = await openStableFixture()
+    acts = await poolActs(fixture)
     // Half of the fee leaves the pool.
     await acts.block([0, 1].map((pool) => acts.commit(pool, 256n, fees.fee, fees.adminFee)))
     await acts.wait()()
     await acts.block([0, 1].map((pool) => acts.change(pool)))
   })
-  after(() => floor.close())
+  after(() => fixture.close())
 
-  const kept = () => keptByLogs(floor, floor.amm, all)
+  const kept = () => keptByLogs(fixture, fixture.amm, all)
   const told: readonly (readonly [what: string, done: () => readonly Act[]])[] = [
     ['swaps', () => [acts.swap(0, 0, 1), acts.swap(0, 2, 3, 77n), acts.swapUnderlying(0, 1, 0, 123n), acts.swap(1, 1, 0)]],
     ['what is put in', () => [acts.add(0, [0, 1, 2, 3]), acts.add(0, [1]), acts.swap(0, 3, 2), acts.add(1, [0, 3])]],
@@ -63,7 +63,7 @@ describe('stable pools in memory', function () {
 
   it('are read again where a swap gave what it would not have by what is in memory', async () => {
     const memory = await kept()
-    const [{ address }] = floor.pools
+    const [{ address }] = fixture.pools
     // As where the owner of a later pool gives it the fees: nothing is logged then.
     const key = address.toLowerCase()
     const held = memory.states.get(key)
@@ -82,9 +82,9 @@ describe('stable pools in memory', function () {
     const { hold, counted } = heldAgainst(expectOwn)
     const { reload } = await walkInMemory(
       {
-        chain: floor.chain,
-        amm: floor.amm,
-        rpc: rpcTo(floor.devnet.rpcUrl),
+        chain: fixture.chain,
+        amm: fixture.amm,
+        rpc: rpcTo(fixture.devnet.rpcUrl),
         happen: () => acts.block(Array.from({ length: 1 + random.below(4) }, () => anything(acts, random))),
         anySwap: () => withoutDust(anySwap(4)),
         hold,
@@ -100,12 +100,12 @@ describe('stable pools in memory', function () {
   /** What a swap gives that is not carried out; for an amount out, that the amount in is the least that gives it. */
   async function expectOwn({ swap, amountRaw, route, head }: Quote, what: string): Promise<void> {
     const hops = route.map(({ pool, tokenIn, tokenOut }) => {
-      const coins = floor.pools.find(({ address }) => address === pool)?.coins ?? []
+      const coins = fixture.pools.find(({ address }) => address === pool)?.coins ?? []
       return [pool, ...[tokenIn, tokenOut].map((token) => coins.findIndex(({ address }) => address === token)), tokenOut]
     })
-    const terms = [route[0]?.tokenIn, floor.trader.address, false, 2n ** 60n]
+    const terms = [route[0]?.tokenIn, fixture.trader.address, false, 2n ** 60n]
     const gives = async (inRaw: bigint): Promise<bigint> =>
-      floor.router.getFunction('sell').staticCall(terms, inRaw, 0n, hops, { blockTag: Number(head.number) })
+      fixture.router.getFunction('sell').staticCall(terms, inRaw, 0n, hops, { blockTag: Number(head.number) })
     if (swap.exact === 'in') return void expect(await gives(swap.amountRaw), what).to.equal(amountRaw)
     expect((await gives(amountRaw)) >= swap.amountRaw, what).to.equal(true)
     const refused = (error: unknown) => {

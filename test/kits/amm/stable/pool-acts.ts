@@ -1,7 +1,7 @@
 import { Contract } from 'ethers'
 import { readArtifact } from '../../../../core/devnet/build-state.ts'
 import { rpcTo } from '../../evm/test-chain.ts'
-import type { StableFloor } from './stable-floor.ts'
+import type { StableFixture } from './stable-fixture.ts'
 
 export type Act = () => Promise<unknown>
 
@@ -11,7 +11,7 @@ const gasLimit = 3_000_000n
 const delaySeconds = 3 * 86_400
 
 /** What can be done to Curve's own pools, several of it in one block, by who made them and put all into them. */
-export async function poolActs({ pools, trader, provider, devnet }: StableFloor) {
+export async function poolActs({ pools, trader, provider, devnet }: StableFixture) {
   const rpc = rpcTo(devnet.rpcUrl)
   const { abi } = await readArtifact('Stableswap', kit)
   const contracts = pools.map(({ address }) => new Contract(address, abi, trader))

@@ -7,14 +7,14 @@ import { v2Deployments } from '../../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../devnet/addresses.ts'
 import { pairAMM } from './pair-amm.ts'
 import { rejection } from './rejection.ts'
-import { at, openTradingFloor, tokens, type TradingFloor } from './trading-floor.ts'
+import { at, openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
 
 const { WETH, USDC } = tokens
 const ether = 10n ** 18n
 const revertsAlways = '0x60006000fd'
 
 describe('tokens that take a fee on transfer', () => {
-  let floor: TradingFloor
+  let fixture: DevnetFixture
   let amm: AMM<Evm>
   let taxed: Token
   let plain: Token
@@ -22,19 +22,19 @@ describe('tokens that take a fee on transfer', () => {
   let drained: Token
 
   before(async () => {
-    floor = await openTradingFloor()
-    amm = pairAMM(floor.venue({ v2RouterAddress: addresses.exchanges.uniswap.router }), {
+    fixture = await openDevnetFixture()
+    amm = pairAMM(fixture.venue({ v2RouterAddress: addresses.exchanges.uniswap.router }), {
       version: 'v2',
       fee: [3n, 1000n],
       deployments: v2Deployments,
     })
-    taxed = await floor.list('FeeOnTransferToken', 'TAX', 1000n * ether, WETH, ether)
-    plain = await floor.list('TestToken', 'PLAIN', 1000n * ether, WETH, ether)
-    paused = await floor.list('TestToken', 'STOP', 1000n * ether, WETH, ether)
-    await floor.provider.send('anvil_setCode', [paused.address, revertsAlways])
-    drained = await floor.list('TestToken', 'DRY', 1n, WETH, ether)
+    taxed = await fixture.list('FeeOnTransferToken', 'TAX', 1000n * ether, WETH, ether)
+    plain = await fixture.list('TestToken', 'PLAIN', 1000n * ether, WETH, ether)
+    paused = await fixture.list('TestToken', 'STOP', 1000n * ether, WETH, ether)
+    await fixture.provider.send('anvil_setCode', [paused.address, revertsAlways])
+    drained = await fixture.list('TestToken', 'DRY', 1n, WETH, ether)
   })
-  after(() => floor.close())
+  after(() => fixture.close())
 
   const poolOf = (address: string, token: string, reserveRaw: bigint) => {
     const tokenFirst = token.toLowerCase() < WETH.address.toLowerCase()
@@ -54,21 +54,21 @@ describe('tokens that take a fee on transfer', () => {
 
   it('are told from others by one call, at the first quote only', async () => {
     await sell(plain)
-    const before = floor.counted.rpc
+    const before = fixture.counted.rpc
     await sell(plain)
     await buy(plain)
-    expect(floor.counted.rpc - before).to.equal(2)
-    const untried = await floor.list('TestToken', 'NEW', 1000n * ether, WETH, ether)
-    const beforeNew = floor.counted.rpc
+    expect(fixture.counted.rpc - before).to.equal(2)
+    const untried = await fixture.list('TestToken', 'NEW', 1000n * ether, WETH, ether)
+    const beforeNew = fixture.counted.rpc
     await sell(untried)
-    expect(floor.counted.rpc - beforeNew).to.equal(2)
+    expect(fixture.counted.rpc - beforeNew).to.equal(2)
   })
 
   it('are not looked for in the network’s own intermediates', async () => {
     await amm.quote({ tokenIn: USDC, tokenOut: WETH, exact: 'in', amountRaw: 10n ** 9n }, {}, at())
-    const before = floor.counted.rpc
+    const before = fixture.counted.rpc
     await amm.quote({ tokenIn: tokens.USDT, tokenOut: tokens.WBTC, exact: 'in', amountRaw: 10n ** 9n }, {}, at())
-    expect(floor.counted.rpc - before).to.equal(1)
+    expect(fixture.counted.rpc - before).to.equal(1)
   })
 
   it('are not confused with a token that cannot be tried, which is refused with that reason', async () => {
@@ -83,18 +83,18 @@ describe('tokens that take a fee on transfer', () => {
 
   it('are measured to the unit, without a balance and without leaving a trace', async () => {
     const address = (await sell(plain)).route[0]?.pool ?? ''
-    const reserveRaw = await floor.balance(plain, address)
+    const reserveRaw = await fixture.balance(plain, address)
     const loan = loanOf(poolOf(address, plain.address, reserveRaw), plain.address)
-    expect(loan && (await tryTransfer(floor.chain.reader, loan, at()))).to.deep.equal({
+    expect(loan && (await tryTransfer(fixture.chain.reader, loan, at()))).to.deep.equal({
       sentRaw: reserveRaw / 100_000n,
       arrivedRaw: reserveRaw / 100_000n,
       returnedRaw: reserveRaw / 100_000n,
     })
-    expect(await floor.balance(plain, address)).to.equal(reserveRaw)
+    expect(await fixture.balance(plain, address)).to.equal(reserveRaw)
   })
 
   it('are not a verdict when the node is away: the caller gets the node’s error', async () => {
-    const away = { ...floor.chain.reader, call: () => Promise.reject(new Error('away')) }
+    const away = { ...fixture.chain.reader, call: () => Promise.reject(new Error('away')) }
     const loan = () => loanOf(poolOf(plain.address, plain.address, ether), plain.address)
     const outcome = await feeOnTransferCheck(away)([{ token: plain, loan }], at())?.catch(String)
     expect(outcome).to.equal('Error: away')

@@ -8,7 +8,7 @@ import { addresses } from '../../../devnet/addresses.ts'
 import { pairAMM } from './pair-amm.ts'
 import { pathsBetween } from '../pools/paths-between.ts'
 import { rejection } from './rejection.ts'
-import { at, openTradingFloor, tokens, type TradingFloor } from './trading-floor.ts'
+import { at, openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
 
 const { router } = addresses.exchanges.uniswap
 const options = { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments } as const
@@ -16,25 +16,25 @@ const { WETH, USDC, DAI, WBTC, USDT } = tokens
 const oneOf = ({ decimals }: Token) => 10n ** BigInt(decimals)
 
 describe('quotes of a constant-product exchange', () => {
-  let floor: TradingFloor
+  let fixture: DevnetFixture
   let amm: AMM<Evm>
   let own: Contract
   let eth: Token
 
   before(async () => {
-    floor = await openTradingFloor()
-    amm = pairAMM(floor.venue({ v2RouterAddress: router }), options)
-    eth = floor.chain.nativeCurrency
+    fixture = await openDevnetFixture()
+    amm = pairAMM(fixture.venue({ v2RouterAddress: router }), options)
+    eth = fixture.chain.nativeCurrency
     own = new Contract(
       router,
       [
         'function getAmountsOut(uint256,address[]) view returns (uint256[])',
         'function getAmountsIn(uint256,address[]) view returns (uint256[])',
       ],
-      floor.provider,
+      fixture.provider,
     )
   })
-  after(() => floor.close())
+  after(() => fixture.close())
 
   const refused = (swap: Swap) => rejection(amm.quote(swap, {}, at()))
 
@@ -66,8 +66,8 @@ describe('quotes of a constant-product exchange', () => {
   }).timeout(120_000)
 
   it('take the best of all routes the router knows', async () => {
-    const free = { ...floor.chain.reader, gasPriceRaw: () => 0n }
-    const gasFree = pairAMM({ ...floor.venue({ v2RouterAddress: router }), reader: free }, options)
+    const free = { ...fixture.chain.reader, gasPriceRaw: () => 0n }
+    const gasFree = pairAMM({ ...fixture.venue({ v2RouterAddress: router }), reader: free }, options)
     for (const [tokenIn, tokenOut] of [
       [USDT, WBTC],
       [DAI, USDT],
@@ -79,7 +79,7 @@ describe('quotes of a constant-product exchange', () => {
       const paths = pathsBetween(
         tokenIn.address,
         tokenOut.address,
-        floor.chain.reader.intermediates.map(({ address }) => address),
+        fixture.chain.reader.intermediates.map(({ address }) => address),
       )
       const offers = await Promise.all(paths.map((path) => ask('in', amountRaw, path, Number(quote.head.number)).catch(() => 0n)))
       expect(quote.amountRaw).to.equal(offers.reduce((a, b) => (a > b ? a : b)))
@@ -87,17 +87,17 @@ describe('quotes of a constant-product exchange', () => {
   })
 
   it('cost one call to the node each', async () => {
-    const before = floor.counted.rpc
+    const before = fixture.counted.rpc
     for (let count = 0; count < 10; count += 1)
       await amm.quote({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
-    expect(floor.counted.rpc - before).to.equal(10)
+    expect(fixture.counted.rpc - before).to.equal(10)
   })
 
   it('ask the router once whether it is the right one', async () => {
     const asked: number[] = []
-    const { reader } = floor.chain
+    const { reader } = fixture.chain
     const counting = { ...reader, read: (...args: Parameters<typeof reader.read>) => (asked.push(args[0].length), reader.read(...args)) }
-    const counted = pairAMM({ ...floor.venue({ v2RouterAddress: router }), reader: counting }, options)
+    const counted = pairAMM({ ...fixture.venue({ v2RouterAddress: router }), reader: counting }, options)
     for (let count = 0; count < 2; count += 1)
       await counted.quote({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
     expect((asked[0] ?? 0) - (asked[1] ?? 0)).to.equal(2)
@@ -110,7 +110,7 @@ describe('quotes of a constant-product exchange', () => {
       [WETH.address, WBTC.address, 'v2', '0.003'],
     ])
     expect(quote.spender).to.equal(router)
-    expect(Number(quote.head.number)).to.be.closeTo(await floor.provider.getBlockNumber(), 2)
+    expect(Number(quote.head.number)).to.be.closeTo(await fixture.provider.getBlockNumber(), 2)
     // 1000 DAI at 3000 DAI and 20 WETH per WBTC.
     expect(quote.spotAmountRaw).to.equal(1_666_667n)
   })
@@ -163,8 +163,8 @@ describe('quotes of a constant-product exchange', () => {
 
     it('while the configured router is another exchange’s, and none at all', async () => {
       const swap = { tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n } as const
-      for (const wrong of [addresses.exchanges.sushiswap.router, floor.trader.address]) {
-        const misled = pairAMM(floor.venue({ v2RouterAddress: wrong }), options)
+      for (const wrong of [addresses.exchanges.sushiswap.router, fixture.trader.address]) {
+        const misled = pairAMM(fixture.venue({ v2RouterAddress: wrong }), options)
         const error = await rejection(misled.quote(swap, {}, at()))
         expect(error).to.include({ name: 'SERVICE_UNINITIALIZED' })
         expect(error.message).to.contain(wrong)

@@ -5,7 +5,7 @@ import type { Evm } from '../../../../kits/evm/index.ts'
 import { v2Deployments } from '../../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../devnet/addresses.ts'
 import { pairAMM } from './pair-amm.ts'
-import { at, openTradingFloor, tokens, type TradingFloor } from './trading-floor.ts'
+import { at, openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
 
 const { router } = addresses.exchanges.uniswap
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
@@ -15,20 +15,20 @@ const inTenMinutes = () => Math.floor(Date.now() / 1000) + 600
 const loose = ({ swap, amountRaw }: Quote) => (swap.exact === 'in' ? (amountRaw * 99n) / 100n : (amountRaw * 101n) / 100n)
 
 describe('swaps of a constant-product exchange', () => {
-  let floor: TradingFloor
+  let fixture: DevnetFixture
   let amm: AMM<Evm>
   let eth: Token
 
   before(async () => {
-    floor = await openTradingFloor()
-    amm = pairAMM(floor.venue({ v2RouterAddress: router }), { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
-    eth = floor.chain.nativeCurrency
-    for (const { address } of [WETH, USDC, DAI, WBTC, USDT]) await floor.approve(address, router)
+    fixture = await openDevnetFixture()
+    amm = pairAMM(fixture.venue({ v2RouterAddress: router }), { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
+    eth = fixture.chain.nativeCurrency
+    for (const { address } of [WETH, USDC, DAI, WBTC, USDT]) await fixture.approve(address, router)
   })
-  after(() => floor.close())
+  after(() => fixture.close())
 
   const planned = (quote: Quote, terms: { boundRaw?: bigint; deadline?: number; recipient?: string } = {}) =>
-    amm.swap(quote, { recipient: floor.trader.address, boundRaw: loose(quote), deadline: inTenMinutes(), ...terms })
+    amm.swap(quote, { recipient: fixture.trader.address, boundRaw: loose(quote), deadline: inTenMinutes(), ...terms })
 
   const swaps: readonly [string, () => Swap][] = [
     ['tokens for tokens, an exact amount in', () => ({ tokenIn: USDC, tokenOut: WETH, exact: 'in', amountRaw: 3_000_000_000n })],
@@ -49,16 +49,16 @@ describe('swaps of a constant-product exchange', () => {
     it(`give what was quoted, by the fill and by the balances: ${name}`, async () => {
       const swap = swapOf()
       const quote = await amm.quote(swap, {}, at())
-      const held = await Promise.all([floor.balance(swap.tokenIn), floor.balance(swap.tokenOut)])
+      const held = await Promise.all([fixture.balance(swap.tokenIn), fixture.balance(swap.tokenOut)])
       const plan = planned(quote)
-      const receipt = await floor.execute(plan)
+      const receipt = await fixture.execute(plan)
 
       const fill = amm.fill(receipt, JSON.parse(JSON.stringify(plan.memo)))
       const [amountInRaw, amountOutRaw] = swap.exact === 'in' ? [swap.amountRaw, quote.amountRaw] : [quote.amountRaw, swap.amountRaw]
       expect(fill).to.deep.equal({ amountInRaw, amountOutRaw })
 
       const gasRaw = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
-      const now = await Promise.all([floor.balance(swap.tokenIn), floor.balance(swap.tokenOut)])
+      const now = await Promise.all([fixture.balance(swap.tokenIn), fixture.balance(swap.tokenOut)])
       expect(held[0] - now[0]).to.equal(amountInRaw + (swap.tokenIn.native ? gasRaw : 0n))
       expect(now[1] - held[1]).to.equal(amountOutRaw - (swap.tokenOut.native ? gasRaw : 0n))
       expect(Number(quote.gasUnits)).to.be.closeTo(Number(receipt.gasUsed), 0.4 * Number(receipt.gasUsed))
@@ -86,25 +86,25 @@ describe('swaps of a constant-product exchange', () => {
     const recipient = '0x00000000000000000000000000000000000000AB'
     const quote = await amm.quote({ tokenIn: WETH, tokenOut: DAI, exact: 'in', amountRaw: 10n ** 17n }, {}, at())
     const plan = planned(quote, { recipient })
-    const receipt = await floor.execute(plan)
-    expect(await floor.balance(DAI, recipient)).to.equal(quote.amountRaw)
+    const receipt = await fixture.execute(plan)
+    expect(await fixture.balance(DAI, recipient)).to.equal(quote.amountRaw)
     expect(amm.fill(receipt, plan.memo)?.amountOutRaw).to.equal(quote.amountRaw)
   })
 
   for (const exact of ['in', 'out'] as const) {
     it(`revert past their bound, for the gas alone (exact ${exact})`, async () => {
       const quote = await amm.quote({ tokenIn: WETH, tokenOut: DAI, exact, amountRaw: 10n ** 18n }, {}, at())
-      const held = await floor.balance(WETH)
+      const held = await fixture.balance(WETH)
       const plan = planned(quote, { boundRaw: quote.amountRaw + (exact === 'in' ? 1n : -1n) })
-      const receipt = await floor.execute(plan)
+      const receipt = await fixture.execute(plan)
       expect(receipt.status).to.equal(0)
       expect(amm.fill(receipt, plan.memo)).to.equal(undefined)
-      expect(await floor.balance(WETH)).to.equal(held)
+      expect(await fixture.balance(WETH)).to.equal(held)
     })
 
     it(`hold at their very bound (exact ${exact})`, async () => {
       const quote = await amm.quote({ tokenIn: WETH, tokenOut: DAI, exact, amountRaw: 10n ** 18n }, {}, at())
-      expect((await floor.execute(planned(quote, { boundRaw: quote.amountRaw }))).status).to.equal(1)
+      expect((await fixture.execute(planned(quote, { boundRaw: quote.amountRaw }))).status).to.equal(1)
     })
   }
 
@@ -112,13 +112,13 @@ describe('swaps of a constant-product exchange', () => {
     const quote = await amm.quote({ tokenIn: WETH, tokenOut: DAI, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
     const plan = planned(quote, { deadline: quote.head.timestamp - 1 })
     expect(plan.deadline).to.equal(quote.head.timestamp - 1)
-    expect((await floor.execute(plan)).status).to.equal(0)
+    expect((await fixture.execute(plan)).status).to.equal(0)
   })
 
   it('show no fill in the receipt of another transaction', async () => {
     const quote = await amm.quote({ tokenIn: WETH, tokenOut: DAI, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
     const other = await amm.quote({ tokenIn: DAI, tokenOut: WETH, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
-    const receipt = await floor.execute(planned(other))
+    const receipt = await fixture.execute(planned(other))
     expect(amm.fill(receipt, planned(quote).memo)).to.equal(undefined)
     expect(amm.fill(receipt, null)).to.equal(undefined)
     expect(amm.fill(receipt, { router })).to.equal(undefined)
@@ -126,30 +126,30 @@ describe('swaps of a constant-product exchange', () => {
 
   it('are told from what somebody gave to a pool, which its own log counts in', async () => {
     const quote = await amm.quote({ tokenIn: WETH, tokenOut: DAI, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
-    const gift = new Contract(WETH.address, ['function transfer(address,uint256)'], floor.trader)
-    await floor.mined((await gift.getFunction('transfer')(quote.route[0]?.pool, 777n)).hash)
+    const gift = new Contract(WETH.address, ['function transfer(address,uint256)'], fixture.trader)
+    await fixture.mined((await gift.getFunction('transfer')(quote.route[0]?.pool, 777n)).hash)
     const plan = planned(quote)
-    const fill = amm.fill(await floor.execute(plan), plan.memo)
+    const fill = amm.fill(await fixture.execute(plan), plan.memo)
     expect(fill).to.deep.equal({ amountInRaw: 10n ** 18n, amountOutRaw: quote.amountRaw })
   })
 
   it('take three hops where there is no shorter way, and cost about what is reckoned', async () => {
-    const far = await floor.list('TestToken', 'FAR', 10n ** 24n, USDC, 10n ** 12n)
-    const near = await floor.list('TestToken', 'NEAR', 10n ** 24n, DAI, 10n ** 24n)
+    const far = await fixture.list('TestToken', 'FAR', 10n ** 24n, USDC, 10n ** 12n)
+    const near = await fixture.list('TestToken', 'NEAR', 10n ** 24n, DAI, 10n ** 24n)
     const quote = await amm.quote({ tokenIn: far, tokenOut: near, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
     expect(quote.route.map(({ tokenOut }) => tokenOut)).to.deep.equal([USDC.address, DAI.address, near.address])
 
     const plan = planned(quote)
-    const receipt = await floor.execute(plan)
+    const receipt = await fixture.execute(plan)
     expect(amm.fill(receipt, plan.memo)).to.deep.equal({ amountInRaw: 10n ** 18n, amountOutRaw: quote.amountRaw })
     expect(Number(quote.gasUnits)).to.be.closeTo(Number(receipt.gasUsed), 0.4 * Number(receipt.gasUsed))
   })
 
   it('call functions named after another coin where the fork has them', async () => {
     const abi = new Interface(['function swapExactAVAXForTokens(uint256,address[],address,uint256) payable'])
-    const fork = pairAMM(floor.venue({ routerAddress: router }), { fee: [3n, 1000n], deployments: v2Deployments, coin: 'AVAX' })
+    const fork = pairAMM(fixture.venue({ routerAddress: router }), { fee: [3n, 1000n], deployments: v2Deployments, coin: 'AVAX' })
     const quote = await amm.quote({ tokenIn: eth, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
-    const [step] = fork.swap(quote, { recipient: floor.trader.address, boundRaw: 5n, deadline: 6 }).steps
+    const [step] = fork.swap(quote, { recipient: fixture.trader.address, boundRaw: 5n, deadline: 6 }).steps
     expect(abi.parseTransaction(step)?.args.toArray().slice(0, 2)).to.deep.equal([5n, [WETH.address, USDC.address]])
   })
 })

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { randomBits } from '../v3/math/random-bits.ts'
 import { drawing } from './any-swap.ts'
 import { poolLife } from './pool-life.ts'
-import { walkDesk } from './walk-desk.ts'
-import { openWalkFloor, type WalkFloor } from './walk-floor.ts'
+import { walkChecker } from './walk-checker.ts'
+import { openWalkFixture, type WalkFixture } from './walk-fixture.ts'
 import { msOf, quotesOf, seed, walkInMemory, type Choice, type Remembered } from './walk-in-memory.ts'
 
 const quotes = quotesOf(0.8)
@@ -12,38 +12,38 @@ const quotesEach = 40
 const inADay = () => Math.floor(Date.now() / 1000) + 86_400
 
 describe(`${quotes} quotes of Uniswap from memory (SLUICE_WALK_QUOTES) on a random walk, seed ${seed} (SLUICE_WALK_SEED)`, () => {
-  let floor: WalkFloor
+  let fixture: WalkFixture
   before(async function () {
     this.timeout(120_000)
-    floor = await openWalkFloor()
+    fixture = await openWalkFixture()
   })
-  after(() => floor?.close())
+  after(() => fixture?.close())
 
   it('equal the exchange’s own to the unit after every block, whatever is done to its pools, over reorganisations', async function () {
     this.timeout(msOf(quotes))
     const random = randomBits(seed)
-    const { pick, anySwap } = drawing(floor.tokens, floor.wrapped, random)
-    const desk = walkDesk(floor, pick)
-    const life = await poolLife(floor, random)
+    const { pick, anySwap } = drawing(fixture.tokens, fixture.wrapped, random)
+    const checker = walkChecker(fixture, pick)
+    const life = await poolLife(fixture, random)
     const swapNow = () => anySwap(random.below(24))
 
     async function trade(remembered: Remembered): Promise<void> {
       for (let tries = 0; tries < 20; tries += 1) {
         const quote = await remembered(swapNow(), {}).catch(() => undefined)
         if (!quote || quote.swap.exact === 'out' || quote.amountRaw * 2n < quote.spotAmountRaw) continue
-        const plan = floor.amm.swap(quote, { recipient: floor.trader, boundRaw: quote.amountRaw, deadline: inADay() })
-        expect((await floor.carryOut(plan)).status, 'a trade at the very price from memory').to.equal(1)
+        const plan = fixture.amm.swap(quote, { recipient: fixture.trader, boundRaw: quote.amountRaw, deadline: inADay() })
+        expect((await fixture.carryOut(plan)).status, 'a trade at the very price from memory').to.equal(1)
         return
       }
     }
 
     await walkInMemory(
       {
-        ...floor,
+        ...fixture,
         happen: (round, remembered) => (round % 4 === 3 ? life.next() : trade(remembered)),
         anySwap: swapNow,
         anyChoice: () => pick<Choice>([{}, {}, { version: 'v3' }, { version: 'v2' }]),
-        hold: desk.holdAlike,
+        hold: checker.holdAlike,
       },
       random,
       quotes,
@@ -55,7 +55,7 @@ describe(`${quotes} quotes of Uniswap from memory (SLUICE_WALK_QUOTES) on a rand
       mixed,
       split,
       hops: [one, two, three],
-    } = desk.counted
+    } = checker.counted
     const counted = { v2, v3, mixed, split, one, two, three, ...life.counted }
     for (const [what, count] of Object.entries(counted)) expect(count, what).to.be.above(0)
   })

@@ -2,7 +2,7 @@ import { Interface, solidityPacked, toQuantity } from 'ethers'
 import { maxSqrtRatioX96, minSqrtRatioX96 } from '../../../../kits/amm/v3/math.ts'
 import { maxReserveRaw } from '../../../../kits/amm/v2/math.ts'
 import type { TestChain } from '../../evm/test-chain.ts'
-import { mostGas } from './walk-floor.ts'
+import { mostGas } from './walk-fixture.ts'
 import type { WalkRoute } from './walk-pools.ts'
 
 const abi = new Interface([

@@ -3,7 +3,7 @@ import borrower from '../../../fixtures/uniswap-v3/FlashBorrower.json' with { ty
 import type { Random } from './any-swap.ts'
 import { makePool } from './new-pools.ts'
 import type { Minted } from './range-manager.ts'
-import { mostGas, type WalkFloor } from './walk-floor.ts'
+import { mostGas, type WalkFixture } from './walk-fixture.ts'
 import { spacings, type WalkPool } from './walk-pools.ts'
 
 const mostMinted = 30
@@ -15,8 +15,8 @@ const abi = new Interface([
 ])
 
 /** What befalls pools besides trades: positions that come and go, their fees collected, flash loans, and new pools; each in turn. */
-export async function poolLife(floor: WalkFloor, { below, bits }: Random) {
-  const { manager, rpc, send, trader, tokens, wrapped } = floor
+export async function poolLife(fixture: WalkFixture, { below, bits }: Random) {
+  const { manager, rpc, send, trader, tokens, wrapped } = fixture
   const minted: Minted[] = []
   const counted = { minted: 0, burnt: 0, collected: 0, lent: 0, made: 0 }
   const ranged = (from: readonly WalkPool[]) => from.filter(({ version }) => version === 'v3')
@@ -35,7 +35,7 @@ export async function poolLife(floor: WalkFloor, { below, bits }: Random) {
 
   /** Somewhere about a pool's price. */
   async function mint(): Promise<void> {
-    const pool = oneOf(ranged(floor.pools))
+    const pool = oneOf(ranged(fixture.pools))
     if (!pool) return
     const slot0 = await rpc('eth_call', { to: pool.address, data: abi.encodeFunctionData('slot0') }, 'latest').catch(() => '0x')
     // A reorganisation may have taken the pool with it.
@@ -63,12 +63,12 @@ export async function poolLife(floor: WalkFloor, { below, bits }: Random) {
   }
 
   async function lend(): Promise<void> {
-    const pool = oneOf(ranged(floor.pools).filter((each) => !each.tokens.some((token) => silent.has(token))))
+    const pool = oneOf(ranged(fixture.pools).filter((each) => !each.tokens.some((token) => silent.has(token))))
     if (pool && (await send(purse, abi.encodeFunctionData('borrow', [pool.address, bits(20), bits(20)]))).status === 1) counted.lent += 1
   }
 
   async function make(): Promise<void> {
-    if (await makePool(floor, below)) counted.made += 1
+    if (await makePool(fixture, below)) counted.made += 1
   }
 
   const deeds = [mint, make, collect, lend, mint, burn]

@@ -6,7 +6,7 @@ import { type QuoteVenue } from '../../../../core/live-state/quotes.ts'
 import { temporaryFolder } from '../../../devnet/test-devnet.ts'
 import { until } from '../../../live-state/recorder.ts'
 import type { TestChain } from '../../evm/test-chain.ts'
-import { at } from '../v2/trading-floor.ts'
+import { at } from '../devnet-fixture.ts'
 import type { Random } from './any-swap.ts'
 
 export type Choice = Parameters<AMM['quote']>[1]

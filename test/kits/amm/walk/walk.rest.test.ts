@@ -3,8 +3,8 @@ import type { Quote } from '../../../../core/contracts/index.ts'
 import { randomBits } from '../v3/math/random-bits.ts'
 import { drawing } from './any-swap.ts'
 import { poolLife } from './pool-life.ts'
-import { walkDesk, type Choice } from './walk-desk.ts'
-import { openWalkFloor, type WalkFloor } from './walk-floor.ts'
+import { walkChecker, type Choice } from './walk-checker.ts'
+import { openWalkFixture, type WalkFixture } from './walk-fixture.ts'
 
 const trades = Number(process.env['SLUICE_WALK_TRADES'] ?? 100)
 const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)
@@ -15,12 +15,12 @@ const inADay = () => Math.floor(Date.now() / 1000) + 86_400
 describe(`a random walk of ${trades} trades (SLUICE_WALK_TRADES), seed ${seed} (SLUICE_WALK_SEED)`, () => {
   const random = randomBits(seed)
   const { below } = random
-  let floor: WalkFloor
+  let fixture: WalkFixture
   before(async function () {
     this.timeout(120_000)
-    floor = await openWalkFloor()
+    fixture = await openWalkFixture()
   })
-  after(() => floor?.close())
+  after(() => fixture?.close())
 
   /** Moves the price by all means, but seldom to where nothing is left to trade. */
   const worthTrading = ({ swap, amountRaw, spotAmountRaw }: Quote) =>
@@ -28,28 +28,28 @@ describe(`a random walk of ${trades} trades (SLUICE_WALK_TRADES), seed ${seed} (
 
   it('is quoted to the unit at every step, refused where the exchange refuses, and filled as quoted', async function () {
     this.timeout(180_000 + trades * 500)
-    const { pick, anySwap } = drawing(floor.tokens, floor.wrapped, random)
-    const desk = walkDesk(floor, pick)
-    const life = await poolLife(floor, random)
+    const { pick, anySwap } = drawing(fixture.tokens, fixture.wrapped, random)
+    const checker = walkChecker(fixture, pick)
+    const life = await poolLife(fixture, random)
     for (let [step, traded] = [0, 0]; traded < trades; step += 1) {
       if (step % moveEvery === 0) await life.next()
       // From one unit to more than the pools hold, and now and then to more than there is.
       const swap = anySwap(below(20) === 0 ? pick([50, 70, 255]) : 24)
       const choice = pick<Choice>([{}, {}, {}, { version: 'v3' }, { version: 'v3' }, { version: 'v2' }])
       const what = `seed ${seed}, step ${step}: ${swap.tokenIn.symbol} → ${swap.tokenOut.symbol}, ${swap.amountRaw} ${swap.exact}, ${choice.version ?? 'any'}`
-      if (step % compareEvery === 0) await desk.noneBetter(swap, choice, what)
-      const quote = await desk.quoteAlike(swap, choice, what)
+      if (step % compareEvery === 0) await checker.noneBetter(swap, choice, what)
+      const quote = await checker.quoteAlike(swap, choice, what)
       if (!quote || !worthTrading(quote)) continue
       // The bound is the quote itself: a unit less out, or more in, would revert.
-      const plan = floor.amm.swap(quote, { recipient: floor.trader, boundRaw: quote.amountRaw, deadline: inADay() })
-      const receipt = await floor.carryOut(plan)
+      const plan = fixture.amm.swap(quote, { recipient: fixture.trader, boundRaw: quote.amountRaw, deadline: inADay() })
+      const receipt = await fixture.carryOut(plan)
       expect(receipt.status, `${what} was traded`).to.equal(1)
       const [amountInRaw, amountOutRaw] = swap.exact === 'in' ? [swap.amountRaw, quote.amountRaw] : [quote.amountRaw, swap.amountRaw]
-      expect(floor.amm.fill(receipt, plan.memo), `${what} was traded`).to.deep.equal({ amountInRaw, amountOutRaw })
+      expect(fixture.amm.fill(receipt, plan.memo), `${what} was traded`).to.deep.equal({ amountInRaw, amountOutRaw })
       traded += 1
     }
-    const { v2, v3, mixed, split, refusals, compared, hops } = desk.counted
-    if (process.env['SLUICE_WALK_TRADES']) console.log(`      ${JSON.stringify(desk.counted)}`)
+    const { v2, v3, mixed, split, refusals, compared, hops } = checker.counted
+    if (process.env['SLUICE_WALK_TRADES']) console.log(`      ${JSON.stringify(checker.counted)}`)
     for (const each of [v2, v3, mixed, split, refusals, compared, ...hops]) expect(each).to.be.above(0)
   })
 })

@@ -30,8 +30,8 @@ export function levelsOf(side: readonly BookLevel[], up: boolean, nSigFigs?: num
 /** A price with so many significant figures, away from the middle of the book. */
 function coarse(px: bigint, nSigFigs: number, mantissa: number, up: boolean): bigint {
   const step = 10n ** BigInt(Math.max(0, px.toString().length - nSigFigs)) * BigInt(mantissa)
-  const floor = (px / step) * step
-  return up && floor !== px ? floor + step : floor
+  const fixture = (px / step) * step
+  return up && fixture !== px ? fixture + step : fixture
 }
 
 export const tradeOf = ({ market, px, sz, isBuy, time, hash, tid, buyer, seller }: Trade) => ({

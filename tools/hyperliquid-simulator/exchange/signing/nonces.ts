@@ -17,8 +17,8 @@ export function createNonces(): Nonces {
       const known = bySigner.get(signer) ?? { seen: new Set(), highest: [] }
       bySigner.set(signer, known)
       if (known.seen.has(nonce)) return `Invalid nonce: duplicate nonce ${nonce}`
-      const floor = Math.max(now - 2 * dayMs, known.highest.length < kept ? 0 : known.highest[0]!)
-      if (nonce <= floor) return `Invalid nonce: nonce too low ${nonce} < ${floor}`
+      const fixture = Math.max(now - 2 * dayMs, known.highest.length < kept ? 0 : known.highest[0]!)
+      if (nonce <= fixture) return `Invalid nonce: nonce too low ${nonce} < ${fixture}`
       if (nonce >= now + dayMs) return `Invalid nonce: nonce too high ${nonce} > ${now + dayMs}`
       known.seen.add(nonce)
       insert(known.highest, nonce)

@@ -4,7 +4,7 @@ import { devnetQuoter } from '../../../../../testkit/devnet-operators.ts'
 import { v3Deployments } from '../../../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../../devnet/addresses.ts'
 import { devnetFiles } from '../../../../devnet/test-devnet.ts'
-import { openTradingFloor, tokens, type TradingFloor } from '../../v2/trading-floor.ts'
+import { openDevnetFixture, tokens, type DevnetFixture } from '../../devnet-fixture.ts'
 import { quotedBy } from '../router/quoted.ts'
 
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
@@ -12,16 +12,16 @@ const { factory, router, positionManager } = addresses.rangeExchanges.uniswap
 const [uniswapFile = ''] = devnetFiles
 
 describe('concentrated liquidity on the devnet', () => {
-  let floor: TradingFloor
+  let fixture: DevnetFixture
   let quoted: Awaited<ReturnType<typeof quotedBy>>
   before(async () => {
-    floor = await openTradingFloor()
-    quoted = await quotedBy(floor)
+    fixture = await openDevnetFixture()
+    quoted = await quotedBy(fixture)
   })
-  after(() => floor.close())
+  after(() => fixture.close())
 
   const read = (address: string, signature: string, ...args: unknown[]): Promise<unknown> => {
-    const contract = new Contract(address, [`function ${signature}`], floor.provider)
+    const contract = new Contract(address, [`function ${signature}`], fixture.provider)
     return contract.getFunction(signature.slice(0, signature.indexOf('('))).staticCall(...args)
   }
   const poolOf = (a: string, b: string, fee: number) => read(factory, 'getPool(address, address, uint24) view returns (address)', a, b, fee)
@@ -74,7 +74,7 @@ describe('concentrated liquidity on the devnet', () => {
     const onward = (before: bigint) => quoted('in', before, [USDC, 100, USDT], router)
     expect((await quoted('in', raw, [WETH, 'v2', USDC, 100, USDT], router)).amountRaw).to.equal((await onward(v2.amountRaw)).amountRaw)
     expect((await quoted('in', raw, [WETH, 500, USDC, 100, USDT], router)).amountRaw).to.equal((await onward(v3.amountRaw)).amountRaw)
-    const quoter = await devnetQuoter(uniswapFile, floor.provider)
+    const quoter = await devnetQuoter(uniswapFile, fixture.provider)
     const { route, head } = await quoted('in', raw, [WETH, 'v2', USDC, 100, USDT], router)
     const failure = await quoter?.exactOut(route, raw, Number(head.number)).catch((error: unknown) => String(error))
     expect(failure).to.match(/no exact output of a route through pools of several versions/)

@@ -8,7 +8,7 @@ import { getSqrtRatioAtTick } from '../../../../../kits/amm/v3/math.ts'
 import { v3Deployments } from '../../../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../../devnet/addresses.ts'
 import { rejection } from '../../v2/rejection.ts'
-import { at, openTradingFloor, tokens, type TradingFloor } from '../../v2/trading-floor.ts'
+import { at, openDevnetFixture, tokens, type DevnetFixture } from '../../devnet-fixture.ts'
 
 const { WETH } = tokens
 const ether = 10n ** 18n
@@ -19,38 +19,38 @@ const managerAbi = [
 ]
 
 describe('tokens that take a fee on transfer and have pools of concentrated liquidity only', () => {
-  let floor: TradingFloor
+  let fixture: DevnetFixture
   let amm: AMM<Evm>
   let feeCode: string
 
   before(async () => {
-    floor = await openTradingFloor()
-    const venue = floor.venue({ v3RouterAddress: router, positionManagerAddress: positionManager })
+    fixture = await openDevnetFixture()
+    const venue = fixture.venue({ v3RouterAddress: router, positionManagerAddress: positionManager })
     amm = poolAMM(venue, uniswapV3(venue, { deployments: v3Deployments }))
-    const taking = await floor.deploy('FeeOnTransferToken', 'Fee', 'FEE', 18)
-    feeCode = await floor.provider.getCode(await taking.getAddress())
-    await floor.approve(WETH.address, positionManager)
+    const taking = await fixture.deploy('FeeOnTransferToken', 'Fee', 'FEE', 18)
+    feeCode = await fixture.provider.getCode(await taking.getAddress())
+    await fixture.approve(WETH.address, positionManager)
   })
-  after(() => floor.close())
+  after(() => fixture.close())
 
   /** A new token in a pool with WETH at a price of 1, in a range that is so many tick spacings above or below that, in the token's price. */
   const list = async (symbol: string, range: readonly [lower: number, upper: number]): Promise<Token> => {
-    const contract = await floor.deploy('TestToken', symbol, symbol, 18)
+    const contract = await fixture.deploy('TestToken', symbol, symbol, 18)
     const address = await contract.getAddress()
-    await (await contract.getFunction('mint')(floor.trader.address, 1000n * ether)).wait()
-    await floor.approve(address, positionManager)
+    await (await contract.getFunction('mint')(fixture.trader.address, 1000n * ether)).wait()
+    await fixture.approve(address, positionManager)
     const tokenFirst = address.toLowerCase() < WETH.address.toLowerCase()
     const [token0, token1] = tokenFirst ? [address, WETH.address] : [WETH.address, address]
     const [from = 0, to = 0] = (tokenFirst ? range : [-range[1], -range[0]]).map((spacings) => spacings * 60)
-    const manager = new Contract(positionManager, managerAbi, floor.trader)
+    const manager = new Contract(positionManager, managerAbi, fixture.trader)
     await (await manager.getFunction('createAndInitializePoolIfNecessary')(token0, token1, 3000, getSqrtRatioAtTick(0))).wait()
-    const mint = [token0, token1, 3000, from, to, ether, ether, 0n, 0n, floor.trader.address, MaxUint256]
+    const mint = [token0, token1, 3000, from, to, ether, ether, 0n, 0n, fixture.trader.address, MaxUint256]
     // A block later it can take more than it was estimated to.
     await (await manager.getFunction('mint')(mint, { gasLimit: 5_000_000n })).wait()
     return { symbol, address, decimals: 18 }
   }
   /** Pools take in nothing that takes a fee, but a fee can be switched on later. */
-  const takeFee = ({ address }: Token) => floor.provider.send('anvil_setCode', [address, feeCode])
+  const takeFee = ({ address }: Token) => fixture.provider.send('anvil_setCode', [address, feeCode])
 
   const buy = (token: Token) => amm.quote({ tokenIn: WETH, tokenOut: token, exact: 'in', amountRaw: ether / 1000n }, {}, at())
   const sell = (token: Token) => amm.quote({ tokenIn: token, tokenOut: WETH, exact: 'in', amountRaw: ether / 1000n }, {}, at())
@@ -80,8 +80,8 @@ describe('tokens that take a fee on transfer and have pools of concentrated liqu
     await takeFee(soldOnly)
     expect(await rejection(buy(soldOnly))).to.include({ name: 'PRICE_FAILED' })
     const quote = await sell(soldOnly)
-    await floor.approve(soldOnly.address, router)
-    const terms = { recipient: floor.trader.address, boundRaw: 1n, deadline: Math.floor(Date.now() / 1000) + 600 }
-    expect((await floor.execute(amm.swap(quote, terms))).status).to.equal(0)
+    await fixture.approve(soldOnly.address, router)
+    const terms = { recipient: fixture.trader.address, boundRaw: 1n, deadline: Math.floor(Date.now() / 1000) + 600 }
+    expect((await fixture.execute(amm.swap(quote, terms))).status).to.equal(0)
   })
 })

@@ -4,8 +4,8 @@ import { createGasLimitCache } from '../../../../../kits/evm/gas-limit.ts'
 import type { EvmIntent } from '../../../../../kits/evm/types.ts'
 import { pathOf } from '../../../../../kits/amm/v3/swap.ts'
 import { wallet } from '../../../evm/test-chain.ts'
-import { rangeDesk } from './range-desk.ts'
-import { openRangeMarket, type RangeMarket } from './range-market.ts'
+import { v3QuoteChecker } from './quote-checker.ts'
+import { openV3Exchange, type V3Exchange } from './v3-exchange.ts'
 
 const routerAbi = new Interface([
   'function exactInputSingle((address tokenIn, address tokenOut, uint24 fee, address recipient, uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96)) payable returns (uint256)',
@@ -15,26 +15,26 @@ const [e18, fee, mostGas] = [10n ** 18n, 3000, 200_000_000n]
 
 describe('a gas limit from the table, for ticks that nobody has crossed before', function () {
   this.timeout(120_000)
-  let market: RangeMarket
+  let exchange: V3Exchange
   before(async () => {
-    market = await openRangeMarket()
-    await market.open(fee, 0)
-    await market.provide(fee, -60_000, 60_000, 1_000n * e18)
+    exchange = await openV3Exchange()
+    await exchange.open(fee, 0)
+    await exchange.provide(fee, -60_000, 60_000, 1_000n * e18)
     // One beside the other, above the price.
-    for (let index = 0; index < 8; index += 1) await market.provide(fee, 60 + index * 120, 120 + index * 120, 10n * e18)
+    for (let index = 0; index < 8; index += 1) await exchange.provide(fee, 60 + index * 120, 120 + index * 120, 10n * e18)
     // What the pool keeps for both directions is written.
-    for (const zeroForOne of [true, false, true, false]) await market.trade(fee, zeroForOne, e18 / 100n)
+    for (const zeroForOne of [true, false, true, false]) await exchange.trade(fee, zeroForOne, e18 / 100n)
   })
-  after(() => market?.stop())
+  after(() => exchange?.stop())
 
   async function stepOf(amountRaw: bigint, exact: 'in' | 'out' = 'in'): Promise<EvmIntent & { crossed: bigint }> {
-    const [token0, token1] = market.tokens
-    const passed = await rangeDesk(market, [fee]).quote(fee, { zeroForOne: false, exact, amountRaw })
+    const [token0, token1] = exchange.tokens
+    const passed = await v3QuoteChecker(exchange, [fee]).quote(fee, { zeroForOne: false, exact, amountRaw })
     if (!passed) throw new Error('The pool does not take that.')
     const { gasUnits, firstWriteUnits = 0n } = passed
     const [name, boundRaw] = exact === 'in' ? ['exactInputSingle', 0n] : ['exactOutputSingle', 2n * e18 * 100n]
     return {
-      to: market.router,
+      to: exchange.router,
       data: routerAbi.encodeFunctionData(name, [[token1, token0, fee, wallet, amountRaw, boundRaw, 0n]]),
       value: '0',
       alike: { kind: `${exact} v3`, units: String(gasUnits + 50_000n), firstWriteUnits: String(firstWriteUnits), through: ['pool'] },
@@ -46,14 +46,14 @@ describe('a gas limit from the table, for ticks that nobody has crossed before',
   async function isMined(step: EvmIntent, exact: 'in' | 'out' = 'in'): Promise<void> {
     const table = createGasLimitCache()
     const small = await stepOf(e18 / 1000n, exact)
-    const estimate = BigInt(String(await market.rpc('eth_estimateGas', { from: wallet, to: small.to, data: small.data })))
+    const estimate = BigInt(String(await exchange.rpc('eth_estimateGas', { from: wallet, to: small.to, data: small.data })))
     table.learn(small, wallet, (estimate * 5n) / 4n, mostGas)
-    const snapshot = await market.rpc('evm_snapshot')
+    const snapshot = await exchange.rpc('evm_snapshot')
     const gas = toQuantity(table.limitOf(step, wallet) ?? 0n)
-    const hash = await market.rpc('eth_sendTransaction', { from: wallet, to: step.to, data: step.data, gas })
-    await market.rpc('evm_mine')
-    const receipt = await market.rpc('eth_getTransactionReceipt', hash)
-    await market.rpc('evm_revert', snapshot)
+    const hash = await exchange.rpc('eth_sendTransaction', { from: wallet, to: step.to, data: step.data, gas })
+    await exchange.rpc('evm_mine')
+    const receipt = await exchange.rpc('eth_getTransactionReceipt', hash)
+    await exchange.rpc('evm_revert', snapshot)
     expect(receipt).to.include({ status: '0x1' })
   }
 
@@ -73,7 +73,7 @@ describe('a gas limit from the table, for ticks that nobody has crossed before',
 
   for (const exact of ['in', 'out'] as const) {
     it(`is enough for one that a swap of an exact amount ${exact} ends on, which is crossed and not counted`, async () => {
-      const { state } = await rangeDesk(market, [fee]).poolOf(fee)
+      const { state } = await v3QuoteChecker(exchange, [fee]).poolOf(fee)
       const first = pathOf(state, false).step(0) ?? expect.fail('The pool has liquidity.')
       const step = await stepOf(exact === 'in' ? first.segment.paidRaw : first.segment.outRaw, exact)
       expect(step.crossed).to.equal(0n)

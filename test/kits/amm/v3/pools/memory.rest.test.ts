@@ -5,9 +5,9 @@ import type { Pool, PoolMemory } from '../../../../../kits/amm/index.ts'
 import type { V3PoolState } from '../../../../../kits/amm/v3/swap.ts'
 import { at } from '../../../evm/test-chain.ts'
 import { randomBits } from '../math/random-bits.ts'
-import { fees, rangeDesk, spacings, type RangeDesk } from './range-desk.ts'
+import { fees, v3QuoteChecker, spacings, type V3QuoteChecker } from './quote-checker.ts'
 import { rangeLife } from './range-life.ts'
-import { openRangeMarket, type Asked, type RangeMarket } from './range-market.ts'
+import { openV3Exchange, type Asked, type V3Exchange } from './v3-exchange.ts'
 
 const blocks = Number(process.env['SLUICE_V3_BLOCKS'] ?? 100)
 const seed = 11
@@ -16,19 +16,19 @@ const ether = 10n ** 18n
 const anyHead: Head = { number: 0n, timestamp: 0 }
 
 describe('pools of concentrated liquidity in memory', () => {
-  let market: RangeMarket
-  let desk: RangeDesk
+  let exchange: V3Exchange
+  let checker: V3QuoteChecker
   let memory: PoolMemory<V3PoolState>
   before(async () => {
-    market = await openRangeMarket()
-    desk = rangeDesk(market)
-    if (!desk.protocol.memory) throw new Error('The protocol has no memory.')
-    memory = desk.protocol.memory
+    exchange = await openV3Exchange()
+    checker = v3QuoteChecker(exchange)
+    if (!checker.protocol.memory) throw new Error('The protocol has no memory.')
+    memory = checker.protocol.memory
   })
-  after(() => market.stop())
+  after(() => exchange.stop())
 
   const load = async (keys: readonly string[], missing: readonly unknown[] = []) => {
-    const places = memory.places([market.tokens])
+    const places = memory.places([exchange.tokens])
     const reading = memory.read(
       keys.map((key) => {
         const place = places.find(({ address }) => address.toLowerCase() === key)
@@ -37,7 +37,7 @@ describe('pools of concentrated liquidity in memory', () => {
       }),
       missing,
     )
-    const { results } = await market.reader.read(reading.calls, at)
+    const { results } = await exchange.reader.read(reading.calls, at)
     return reading.pools(results)
   }
 
@@ -45,14 +45,14 @@ describe('pools of concentrated liquidity in memory', () => {
     this.timeout(60_000 + blocks * 2_000)
     const random = randomBits(seed)
     const { below, bits } = random
-    const places = memory.places([market.tokens])
+    const places = memory.places([exchange.tokens])
     const pools = places.map(({ address }, index) => ({ address, fee: fees[index] ?? 500, tickSpacing: spacings[fees[index] ?? 500] }))
     for (const { fee, tickSpacing } of pools) {
-      await market.open(fee, below(200) - 100)
+      await exchange.open(fee, below(200) - 100)
       // All but one always have something to trade with.
-      if (fee !== 500) await market.provide(fee, -600 * tickSpacing, 600 * tickSpacing, 1000n * ether)
+      if (fee !== 500) await exchange.provide(fee, -600 * tickSpacing, 600 * tickSpacing, 1000n * ether)
     }
-    const life = await rangeLife(market, pools, random)
+    const life = await rangeLife(exchange, pools, random)
     const keys = places.map(({ address }) => address.toLowerCase())
     const held = new Map<string, Pool<V3PoolState> | null>()
     const more = new Map<string, unknown[]>(keys.map((key) => [key, []]))
@@ -75,7 +75,7 @@ describe('pools of concentrated liquidity in memory', () => {
     const quote = async (key: string, asked: Asked): Promise<bigint | undefined> => {
       for (;;) {
         const pool = held.get(key)
-        const passed = pool ? desk.pass(pool, asked) : undefined
+        const passed = pool ? checker.pass(pool, asked) : undefined
         if (!passed || 'amountRaw' in passed) return passed?.amountRaw
         counted.readOn += 1
         more.get(key)?.push(passed.missing)
@@ -98,7 +98,7 @@ describe('pools of concentrated liquidity in memory', () => {
         // One that was left by all is not quoted, though a swap would come to something far away.
         if (held.get(keys[place] ?? '') === null) continue
         const asked: Asked = { zeroForOne: below(2) === 0, exact: below(2) === 0 ? 'in' : 'out', amountRaw: 1n + bits(75) }
-        const [mine, theirs] = [await quote(keys[place] ?? '', asked), await desk.theirs(fees[place] ?? 0, asked)]
+        const [mine, theirs] = [await quote(keys[place] ?? '', asked), await checker.theirs(fees[place] ?? 0, asked)]
         expect(mine, `block ${count}, ${fees[place]} ${asked.exact} ${asked.amountRaw} ${asked.zeroForOne}`).to.equal(theirs)
         counted[mine === undefined ? 'refusals' : 'quotes'] += 1
       }

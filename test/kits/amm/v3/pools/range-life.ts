@@ -5,7 +5,7 @@ import { getSqrtRatioAtTick } from '../../../../../kits/amm/v3/math.ts'
 import borrower from '../../../../fixtures/uniswap-v3/FlashBorrower.json' with { type: 'json' }
 import { wallet } from '../../../evm/test-chain.ts'
 import type { randomBits } from '../math/random-bits.ts'
-import type { RangeMarket } from './range-market.ts'
+import type { V3Exchange } from './v3-exchange.ts'
 
 const abi = new Interface([
   'function exactInputSingle((address tokenIn, address tokenOut, uint24 fee, address recipient, uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96)) payable returns (uint256)',
@@ -24,7 +24,7 @@ const increased = abi.getEvent('IncreaseLiquidity')?.topicHash ?? ''
 const plenty = 2n ** 200n
 const mostGas = 20_000_000
 
-/** A pool of the market, by its tier. */
+/** A pool of the exchange, by its tier. */
 export interface LivelyPool {
   readonly address: string
   readonly fee: number
@@ -33,7 +33,7 @@ export interface LivelyPool {
 
 /** Whatever befalls pools, several things in one block: swaps to anywhere, positions that come, grow, shrink and go, fees collected, loans. */
 export async function rangeLife(
-  { rpc, manager, router, tokens }: RangeMarket,
+  { rpc, manager, router, tokens }: V3Exchange,
   pools: readonly LivelyPool[],
   { below, bits }: ReturnType<typeof randomBits>,
 ) {

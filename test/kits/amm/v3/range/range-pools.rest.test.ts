@@ -3,25 +3,25 @@ import { AbiCoder, Contract } from 'ethers'
 import { v3Range } from '../../../../../kits/amm/v3/range.ts'
 import { readPool } from '../../../../../kits/amm/v3/range-positions.ts'
 import { rejection } from '../../v2/rejection.ts'
-import { at, tokens } from '../../v2/trading-floor.ts'
-import { openRangeFloor, type RangeFloor } from './range-floor.ts'
+import { at, tokens } from '../../devnet-fixture.ts'
+import { openRangeFixture, type RangeFixture } from './range-fixture.ts'
 
 const { WETH, USDC, DAI, WBTC } = tokens
 
 describe('pools that can have positions', () => {
-  let floor: RangeFloor
+  let fixture: RangeFixture
 
   before(async function () {
     // The devnet is built first.
     this.timeout(120_000)
-    floor = await openRangeFloor()
+    fixture = await openRangeFixture()
   })
-  after(() => floor.close())
+  after(() => fixture.close())
 
   it('are all of a pair, deepest first, as the contracts say, in one round trip', async () => {
-    floor.counted.rpc = 0
-    const { pools } = await floor.range.rangePools([USDC, floor.chain.nativeCurrency], {}, at())
-    expect(floor.counted.rpc).to.equal(1)
+    fixture.counted.rpc = 0
+    const { pools } = await fixture.range.rangePools([USDC, fixture.chain.nativeCurrency], {}, at())
+    expect(fixture.counted.rpc).to.equal(1)
     // The devnet's widest ranges hold 4000, 2000 and 100 ether.
     expect(pools.map(({ fee }) => fee)).to.deep.equal([500, 3000, 10_000])
     for (const pool of pools) {
@@ -35,7 +35,7 @@ describe('pools that can have positions', () => {
           'function tickSpacing() view returns (int24)',
           'function liquidity() view returns (uint128)',
         ],
-        floor.provider,
+        fixture.provider,
       )
       const [slot0, ...said] = await Promise.all(
         ['slot0', 'token0', 'token1', 'fee', 'tickSpacing', 'liquidity'].map((view) => contract.getFunction(view).staticCall()),
@@ -48,35 +48,35 @@ describe('pools that can have positions', () => {
   })
 
   it('are those of one fee where it is given, and none where there is none', async () => {
-    const fees = async (fee: number) => (await floor.range.rangePools([WETH, USDC], { fee }, at())).pools.map((pool) => pool.fee)
+    const fees = async (fee: number) => (await fixture.range.rangePools([WETH, USDC], { fee }, at())).pools.map((pool) => pool.fee)
     expect(await fees(3000)).to.deep.equal([3000])
     expect(await fees(100)).to.deep.equal([])
     for (const fee of [0, 1234, 2 ** 24, -1, 0.5]) expect(await fees(fee)).to.deep.equal([])
-    expect((await floor.range.rangePools([DAI, WBTC], {}, at())).pools).to.deep.equal([])
+    expect((await fixture.range.rangePools([DAI, WBTC], {}, at())).pools).to.deep.equal([])
   })
 
   it('leave out one without a price', async () => {
-    const factory = new Contract(floor.exchange.factory, ['function createPool(address,address,uint24)'], floor.trader)
-    await floor.mined((await factory.getFunction('createPool')(DAI.address, WBTC.address, 500)).hash)
-    expect((await floor.range.rangePools([DAI, WBTC], {}, at())).pools).to.deep.equal([])
+    const factory = new Contract(fixture.exchange.factory, ['function createPool(address,address,uint24)'], fixture.trader)
+    await fixture.mined((await factory.getFunction('createPool')(DAI.address, WBTC.address, 500)).hash)
+    expect((await fixture.range.rangePools([DAI, WBTC], {}, at())).pools).to.deep.equal([])
   })
 
   it('are no deeper for liquidity in a single tick at a wrong price, which costs next to nothing', async () => {
-    const [genuine] = (await floor.range.rangePools([WETH, USDC], {}, at())).pools
+    const [genuine] = (await fixture.range.rangePools([WETH, USDC], {}, at())).pools
     if (!genuine) throw new Error('No pool of ether and dollars.')
     const abi = ['function createAndInitializePoolIfNecessary(address, address, uint24, uint160) payable returns (address)']
-    const manager = new Contract(floor.exchange.positionManager, abi, floor.trader)
+    const manager = new Contract(fixture.exchange.positionManager, abi, fixture.trader)
     // A fifth beside the price of all others.
     const { token0, token1, sqrtPriceX96 } = genuine
     const sent = await manager.getFunction('createAndInitializePoolIfNecessary')(token0, token1, 100, (sqrtPriceX96 * 9n) / 10n)
-    await floor.mined(sent.hash)
-    const thin = await floor.pool(WETH, USDC, 100)
+    await fixture.mined(sent.hash)
+    const thin = await fixture.pool(WETH, USDC, 100)
     const most = { amount0Raw: 10n ** 24n, amount1Raw: 10n ** 24n }
-    const { liquidity } = floor.range.deposit(thin, floor.about(thin, -1, 2), most)
+    const { liquidity } = fixture.range.deposit(thin, fixture.about(thin, -1, 2), most)
     const share = (2n * genuine.liquidity * 10n ** 24n) / liquidity
-    await floor.minted(thin, floor.about(thin, -1, 2), { amount0Raw: share, amount1Raw: share })
+    await fixture.minted(thin, fixture.about(thin, -1, 2), { amount0Raw: share, amount1Raw: share })
 
-    const { pools } = await floor.range.rangePools([WETH, USDC], {}, at())
+    const { pools } = await fixture.range.rangePools([WETH, USDC], {}, at())
     const found = pools.find(({ fee }) => fee === 100)
     expect(found?.liquidity).to.satisfy((raw: bigint) => raw > genuine.liquidity)
     expect(pools[0]?.fee).to.equal(genuine.fee)
@@ -96,18 +96,18 @@ describe('pools that can have positions', () => {
   })
 
   it('are refused where the configured contract does not manage them', async () => {
-    for (const positionManager of [floor.exchange.factory, WETH.address, floor.owner]) {
-      const range = v3Range({ ...floor.exchange, positionManager }, floor.chain.reader)
+    for (const positionManager of [fixture.exchange.factory, WETH.address, fixture.owner]) {
+      const range = v3Range({ ...fixture.exchange, positionManager }, fixture.chain.reader)
       for (const asked of [
         () => range.rangePools([WETH, USDC], {}, at()),
         () => range.position(1n, at()),
-        () => range.positions(floor.owner, at()),
+        () => range.positions(fixture.owner, at()),
       ]) {
         const error = await rejection(asked())
         expect(error).to.include({ name: 'SERVICE_UNINITIALIZED' })
       }
     }
-    const elsewhere = v3Range({ ...floor.exchange, factory: WETH.address }, floor.chain.reader)
+    const elsewhere = v3Range({ ...fixture.exchange, factory: WETH.address }, fixture.chain.reader)
     expect(await rejection(elsewhere.position(1n, at()))).to.include({ name: 'SERVICE_UNINITIALIZED' })
   })
 })

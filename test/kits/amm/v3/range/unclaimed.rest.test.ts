@@ -1,27 +1,27 @@
 import { expect } from 'chai'
 import { Contract } from 'ethers'
 import type { RangeAmounts, RangePool } from '../../../../../core/contracts/index.ts'
-import { at, tokens } from '../../v2/trading-floor.ts'
-import { openRangeFloor, type RangeFloor } from './range-floor.ts'
+import { at, tokens } from '../../devnet-fixture.ts'
+import { openRangeFixture, type RangeFixture } from './range-fixture.ts'
 
 const { WETH, DAI } = tokens
 const other = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const rounds = Number(process.env['SLUICE_TEST_ROUNDS'] ?? 40)
 
 describe('unclaimed fees', () => {
-  let floor: RangeFloor
+  let fixture: RangeFixture
 
   before(async function () {
     // The devnet is built first.
     this.timeout(120_000)
-    floor = await openRangeFloor()
+    fixture = await openRangeFixture()
   })
-  after(() => floor.close())
+  after(() => fixture.close())
 
   it('are what a static call of collect gives, over random swaps through ranges above, below and about the price', async () => {
     const random = randomFrom(20_261_120)
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] ?? fail()
-    let pool = await floor.pool(WETH, DAI, 3000)
+    let pool = await fixture.pool(WETH, DAI, 3000)
     const start = pool.sqrtPriceX96
     await takeProtocolFee(pool)
     const between: readonly (readonly [number, number])[] = [
@@ -33,12 +33,12 @@ describe('unclaimed fees', () => {
     ]
     const owners = new Map<bigint, string>()
     const mint = async () => {
-      pool = await floor.pool(WETH, DAI, 3000)
+      pool = await fixture.pool(WETH, DAI, 3000)
       // Odd amounts, and several positions in one range: the pool rounds off for all of them together.
       const most = { amount0Raw: 10n ** 18n + BigInt(Math.floor(random() * 1e9)), amount1Raw: 3000n * 10n ** 18n + 1n }
-      const owner = pick([floor.owner, other])
-      const range = floor.about({ ...pool, tick: origin }, ...pick(between))
-      if (floor.range.deposit(pool, range, most).liquidity > 0n) owners.set(await floor.minted(pool, range, most, { owner }), owner)
+      const owner = pick([fixture.owner, other])
+      const range = fixture.about({ ...pool, tick: origin }, ...pick(between))
+      if (fixture.range.deposit(pool, range, most).liquidity > 0n) owners.set(await fixture.minted(pool, range, most, { owner }), owner)
     }
     const origin = pool.tick
     for (let count = 0; count < 8; count += 1) await mint()
@@ -46,52 +46,55 @@ describe('unclaimed fees', () => {
     let seen = 0n
     for (let round = 0; round < rounds; round += 1) {
       const amountRaw = BigInt(Math.floor((1 + random() * 20) * 1e15)) * 10n ** BigInt(Math.floor(random() * 6))
-      const now = (await floor.pool(WETH, DAI, 3000)).sqrtPriceX96
+      const now = (await fixture.pool(WETH, DAI, 3000)).sqrtPriceX96
       const [tokenIn, tokenOut] = now > (start * 11n) / 10n || (now > (start * 9n) / 10n && random() < 0.5) ? down(pool) : up(pool)
-      await floor.swap(tokenIn, tokenOut, 3000, tokenIn === DAI ? amountRaw * 3n : amountRaw / 1000n + 1n)
+      await fixture.swap(tokenIn, tokenOut, 3000, tokenIn === DAI ? amountRaw * 3n : amountRaw / 1000n + 1n)
       if (random() < 0.2) await mint()
-      const touched = pick([...owners].filter(([, owner]) => owner === floor.owner))
+      const touched = pick([...owners].filter(([, owner]) => owner === fixture.owner))
       if (touched && random() < 0.3) await touch(touched[0])
       for (const [tokenId, owner] of owners) {
-        const { unclaimed } = await floor.position(tokenId)
-        expect(unclaimed, `position ${tokenId} after round ${round}`).to.deep.equal(await floor.collectable(tokenId, owner))
+        const { unclaimed } = await fixture.position(tokenId)
+        expect(unclaimed, `position ${tokenId} after round ${round}`).to.deep.equal(await fixture.collectable(tokenId, owner))
         seen += unclaimed.amount0Raw + unclaimed.amount1Raw
       }
     }
     expect(seen > 0n).to.equal(true)
 
     async function touch(tokenId: bigint): Promise<void> {
-      const position = await floor.position(tokenId)
+      const position = await fixture.position(tokenId)
       const most: RangeAmounts = { amount0Raw: 10n ** 17n, amount1Raw: 10n ** 20n }
       const plan =
         random() < 0.5
-          ? floor.range.remove(position, { liquidity: position.liquidity / 7n, burn: false }, floor.terms())
-          : floor.range.add({ pool: position.pool, range: position, most, tokenId }, floor.terms())
-      const fill = floor.range.rangeFill(await floor.succeed(plan), plan.memo)
+          ? fixture.range.remove(position, { liquidity: position.liquidity / 7n, burn: false }, fixture.terms())
+          : fixture.range.add({ pool: position.pool, range: position, most, tokenId }, fixture.terms())
+      const fill = fixture.range.rangeFill(await fixture.succeed(plan), plan.memo)
       expect(fill?.tokenId).to.equal(tokenId)
     }
   }).timeout(300_000)
 
   it('are those of the pool where it has rounded off more than the position manager', async () => {
-    const pool = await floor.pool(WETH, DAI, 3000)
-    const range = floor.about(pool, -7, 7)
+    const pool = await fixture.pool(WETH, DAI, 3000)
+    const range = fixture.about(pool, -7, 7)
     // Beside a large one a tiny one, which is touched each time: the pool counts then, and rounds off what the large one earned.
     const most = { amount0Raw: 10_000n, amount1Raw: 10_000n }
-    const ids = [await floor.minted(pool, range, { amount0Raw: 10n ** 17n, amount1Raw: 10n ** 20n }), await floor.minted(pool, range, most)]
+    const ids = [
+      await fixture.minted(pool, range, { amount0Raw: 10n ** 17n, amount1Raw: 10n ** 20n }),
+      await fixture.minted(pool, range, most),
+    ]
     let less = 0n
     for (let round = 0; round < 12; round += 1) {
-      await floor.swap(...down(pool), 3000, 10n ** 18n)
-      await floor.swap(...up(pool), 3000, 10n ** 18n)
-      const second = await floor.position(ids[1] ?? 0n)
-      const plan = floor.range.add({ pool: second.pool, range: second, most, tokenId: second.tokenId }, floor.terms())
-      await floor.succeed(plan)
+      await fixture.swap(...down(pool), 3000, 10n ** 18n)
+      await fixture.swap(...up(pool), 3000, 10n ** 18n)
+      const second = await fixture.position(ids[1] ?? 0n)
+      const plan = fixture.range.add({ pool: second.pool, range: second, most, tokenId: second.tokenId }, fixture.terms())
+      await fixture.succeed(plan)
     }
     for (const tokenId of ids) {
-      const { unclaimed, ...position } = await floor.position(tokenId)
-      expect(unclaimed).to.deep.equal(await floor.collectable(tokenId))
-      const plan = floor.range.remove({ ...position, unclaimed }, { liquidity: position.liquidity, burn: true }, floor.terms())
-      const receipt = await floor.succeed(plan)
-      const fill = floor.range.rangeFill(receipt, plan.memo)
+      const { unclaimed, ...position } = await fixture.position(tokenId)
+      expect(unclaimed).to.deep.equal(await fixture.collectable(tokenId))
+      const plan = fixture.range.remove({ ...position, unclaimed }, { liquidity: position.liquidity, burn: true }, fixture.terms())
+      const receipt = await fixture.succeed(plan)
+      const fill = fixture.range.rangeFill(receipt, plan.memo)
       expect(fill).to.deep.include({
         amount0Raw: position.amounts.amount0Raw + unclaimed.amount0Raw,
         amount1Raw: position.amounts.amount1Raw + unclaimed.amount1Raw,
@@ -100,17 +103,17 @@ describe('unclaimed fees', () => {
     }
     // The manager's own log names what the pool did not have.
     expect(less > 0n).to.equal(true)
-    expect((await floor.range.positions(floor.owner, at())).positions.some(({ tokenId }) => ids.includes(tokenId))).to.equal(false)
+    expect((await fixture.range.positions(fixture.owner, at())).positions.some(({ tokenId }) => ids.includes(tokenId))).to.equal(false)
   }).timeout(120_000)
 
   async function takeProtocolFee({ address }: RangePool): Promise<void> {
-    const factory = new Contract(floor.exchange.factory, ['function owner() view returns (address)'], floor.provider)
+    const factory = new Contract(fixture.exchange.factory, ['function owner() view returns (address)'], fixture.provider)
     const owner = String(await factory.getFunction('owner').staticCall())
-    await floor.provider.send('anvil_impersonateAccount', [owner])
-    await floor.provider.send('anvil_setBalance', [owner, '0xde0b6b3a7640000'])
-    const signer = await floor.provider.getSigner(owner)
+    await fixture.provider.send('anvil_impersonateAccount', [owner])
+    await fixture.provider.send('anvil_setBalance', [owner, '0xde0b6b3a7640000'])
+    const signer = await fixture.provider.getSigner(owner)
     const set = new Contract(address, ['function setFeeProtocol(uint8 feeProtocol0, uint8 feeProtocol1)'], signer)
-    await floor.mined((await set.getFunction('setFeeProtocol')(4, 7)).hash)
+    await fixture.mined((await set.getFunction('setFeeProtocol')(4, 7)).hash)
   }
 
   const down = (pool: RangePool) => (pool.token0 === WETH.address ? ([WETH, DAI] as const) : ([DAI, WETH] as const))

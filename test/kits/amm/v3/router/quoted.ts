@@ -3,7 +3,7 @@ import { devnetQuoter } from '../../../../../testkit/devnet-operators.ts'
 import type { Hop, Quote, Swap, Token } from '../../../../../core/contracts/index.ts'
 import { addresses } from '../../../../devnet/addresses.ts'
 import { devnetFiles } from '../../../../devnet/test-devnet.ts'
-import { tokens, type TradingFloor } from '../../v2/trading-floor.ts'
+import { tokens, type DevnetFixture } from '../../devnet-fixture.ts'
 
 /** A pool of Uniswap's: its fee in hundredths of a basis point, or the constant product. */
 export type Pass = number | 'v2'
@@ -29,7 +29,7 @@ export function together(quotes: readonly [Quote, ...Quote[]]): Quote {
 }
 
 /** Quotes along a given route, by the exchange's own quoters: what routers are tried with, whatever pools are best. */
-export async function quotedBy({ provider }: TradingFloor) {
+export async function quotedBy({ provider }: DevnetFixture) {
   const quoter = await devnetQuoter(uniswapFile, provider)
   if (!quoter) throw new Error('The devnet of Uniswap names no quoter.')
   const range = new Contract(addresses.rangeExchanges.uniswap.factory, getPool, provider)

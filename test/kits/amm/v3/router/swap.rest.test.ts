@@ -8,7 +8,7 @@ import type { Router } from '../../../../../kits/amm/index.ts'
 import { v2Deployments, v3Deployments } from '../../../../../plugins/uniswap/deployments.ts'
 import { ContractFactory } from 'ethers'
 import { addresses } from '../../../../devnet/addresses.ts'
-import { at, openTradingFloor, tokens, type TradingFloor } from '../../v2/trading-floor.ts'
+import { at, openDevnetFixture, tokens, type DevnetFixture } from '../../devnet-fixture.ts'
 import { quotedBy, together, type Pass } from './quoted.ts'
 
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
@@ -116,34 +116,34 @@ const mixedTrades: readonly Trade[] = [
 ]
 
 describe('swaps by the routers of concentrated liquidity', () => {
-  let floor: TradingFloor
+  let fixture: DevnetFixture
   let eth: Token
   let quoted: Awaited<ReturnType<typeof quotedBy>>
   const exchanges = new Map<RouterKind, Exchange>()
   const routers = new Map<RouterKind, Router>()
 
   before(async () => {
-    floor = await openTradingFloor()
-    eth = floor.chain.nativeCurrency
-    quoted = await quotedBy(floor)
+    fixture = await openDevnetFixture()
+    eth = fixture.chain.nativeCurrency
+    quoted = await quotedBy(fixture)
     const { abi, bytecode } = await readArtifact('SwapRouter', artifactsOfKit)
-    const swapRouter = await new ContractFactory(abi, bytecode, floor.trader).deploy(factory, WETH.address)
+    const swapRouter = await new ContractFactory(abi, bytecode, fixture.trader).deploy(factory, WETH.address)
     await swapRouter.waitForDeployment()
     for (const [kind, v3RouterAddress] of [
       ['SwapRouter02', router02],
       ['SwapRouter', await swapRouter.getAddress()],
     ] as const) {
-      const exchange = exchangeAt(floor.venue({ v3RouterAddress, positionManagerAddress: positionManager }), {
+      const exchange = exchangeAt(fixture.venue({ v3RouterAddress, positionManagerAddress: positionManager }), {
         deployments: v3Deployments,
         router: kind,
         mixedWith: { version: 'v2', deployments: v2Deployments },
       })
       exchanges.set(kind, exchange)
       routers.set(kind, v3Router(exchange, WETH.address))
-      for (const { address } of [WETH, USDC, DAI, WBTC, USDT]) await floor.approve(address, v3RouterAddress)
+      for (const { address } of [WETH, USDC, DAI, WBTC, USDT]) await fixture.approve(address, v3RouterAddress)
     }
   })
-  after(() => floor.close())
+  after(() => fixture.close())
 
   const routerOf = (kind: RouterKind) => routers.get(kind) ?? expect.fail(kind)
   const quote = async (kind: RouterKind, { exact, amountRaw, along, beside = [] }: Omit<Trade, 'name'>): Promise<Quote> => {
@@ -153,7 +153,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
     return together([first, ...(await Promise.all(beside.map(([partRaw, way]) => of(partRaw, way))))])
   }
   const planned = (kind: RouterKind, of: Quote, terms: Partial<SwapTerms> = {}) =>
-    routerOf(kind).plan(of, { recipient: floor.trader.address, boundRaw: loose(of), deadline: inTenMinutes(), ...terms })
+    routerOf(kind).plan(of, { recipient: fixture.trader.address, boundRaw: loose(of), deadline: inTenMinutes(), ...terms })
 
   for (const [kind, trades] of [
     ['SwapRouter02', [...rangeTrades, ...mixedTrades, ...splitTrades, ...mixedSplits]],
@@ -163,40 +163,40 @@ describe('swaps by the routers of concentrated liquidity', () => {
       it(`give what the exchange quotes, by the fill and by the balances: ${kind}, ${trade.name}`, async () => {
         const of = await quote(kind, trade)
         const { tokenIn, tokenOut, exact } = of.swap
-        const held = await Promise.all([floor.balance(tokenIn), floor.balance(tokenOut)])
+        const held = await Promise.all([fixture.balance(tokenIn), fixture.balance(tokenOut)])
         const plan = planned(kind, of)
-        const receipt = await floor.execute(plan)
+        const receipt = await fixture.execute(plan)
         expect(receipt.status).to.equal(1)
 
         const [amountInRaw, amountOutRaw] = exact === 'in' ? [of.swap.amountRaw, of.amountRaw] : [of.amountRaw, of.swap.amountRaw]
         expect(routerOf(kind).fill(receipt, JSON.parse(JSON.stringify(plan.memo)))).to.deep.equal({ amountInRaw, amountOutRaw })
 
         const gasRaw = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
-        const now = await Promise.all([floor.balance(tokenIn), floor.balance(tokenOut)])
+        const now = await Promise.all([fixture.balance(tokenIn), fixture.balance(tokenOut)])
         expect(held[0] - now[0]).to.equal(amountInRaw + (tokenIn.native ? gasRaw : 0n))
         expect(now[1] - held[1]).to.equal(amountOutRaw - (tokenOut.native ? gasRaw : 0n))
         for (const token of [...of.route.map((hop) => ({ ...WETH, address: hop.tokenOut })), tokenIn, eth])
-          expect(await floor.balance(token, of.spender), 'left with the router').to.equal(0n)
+          expect(await fixture.balance(token, of.spender), 'left with the router').to.equal(0n)
       })
     }
 
     for (const trade of trades.filter((each) => each.along(WETH).length === 3 || each.beside || mixedTrades.slice(0, 2).includes(each))) {
       it(`revert past their bound, and hold at it: ${kind}, ${trade.name}`, async () => {
         const of = await quote(kind, trade)
-        const held = await floor.balance(of.swap.tokenOut)
+        const held = await fixture.balance(of.swap.tokenOut)
         const past = planned(kind, of, { boundRaw: of.amountRaw + (trade.exact === 'in' ? 1n : -1n) })
-        const receipt = await floor.execute(past)
+        const receipt = await fixture.execute(past)
         expect(receipt.status).to.equal(0)
         expect(routerOf(kind).fill(receipt, past.memo)).to.equal(undefined)
-        if (!of.swap.tokenOut.native) expect(await floor.balance(of.swap.tokenOut)).to.equal(held)
-        expect((await floor.execute(planned(kind, of, { boundRaw: of.amountRaw }))).status).to.equal(1)
+        if (!of.swap.tokenOut.native) expect(await fixture.balance(of.swap.tokenOut)).to.equal(held)
+        expect((await fixture.execute(planned(kind, of, { boundRaw: of.amountRaw }))).status).to.equal(1)
       })
 
       it(`revert after their deadline: ${kind}, ${trade.name}`, async () => {
         const of = await quote(kind, trade)
         const plan = planned(kind, of, { deadline: of.head.timestamp - 1 })
         expect(plan.deadline).to.equal(of.head.timestamp - 1)
-        expect((await floor.execute(plan)).status).to.equal(0)
+        expect((await fixture.execute(plan)).status).to.equal(0)
       })
     }
 
@@ -206,8 +206,8 @@ describe('swaps by the routers of concentrated liquidity', () => {
         const along = tokenOut === DAI ? ([USDC, 100, DAI] as const) : ([USDC, 500, eth] as const)
         const of = await quote(kind, { exact: 'in', amountRaw: 3000n * dollars, along: () => along })
         const plan = planned(kind, of, { recipient })
-        const receipt = await floor.execute(plan)
-        expect(await floor.balance(tokenOut, recipient)).to.equal(of.amountRaw)
+        const receipt = await fixture.execute(plan)
+        expect(await fixture.balance(tokenOut, recipient)).to.equal(of.amountRaw)
         expect(routerOf(kind).fill(receipt, plan.memo)?.amountOutRaw).to.equal(of.amountRaw)
       }
     })
@@ -249,14 +249,14 @@ describe('swaps by the routers of concentrated liquidity', () => {
     })
 
     it(`are checked against the factory and the wrapped coin: ${kind}`, async () => {
-      const answers = async (router: Router) => (await floor.chain.reader.read(router.check?.calls ?? [], at())).results
+      const answers = async (router: Router) => (await fixture.chain.reader.read(router.check?.calls ?? [], at())).results
       const router = routerOf(kind)
       router.check?.verify(await answers(router))
       const exchange = exchanges.get(kind) ?? expect.fail(kind)
       for (const [wrong, name] of [
         [v3Router({ ...exchange, factory: zero }, WETH.address), 'factory'],
         [v3Router(exchange, USDC.address), 'WETH9'],
-        [v3Router({ ...exchange, router: floor.trader.address }, WETH.address), 'factory'],
+        [v3Router({ ...exchange, router: fixture.trader.address }, WETH.address), 'factory'],
       ] as const) {
         const found = await answers(wrong)
         expect(() => wrong.check?.verify(found)).to.throw(`its ${name}() is`)
@@ -273,7 +273,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
     expect(router.carries(['v2'], 'in')).to.equal(false)
     expect(router.carries(['v4', 'v3'], 'in')).to.equal(false)
     const elsewhere = v3Router({ ...exchange, mixedWith: { version: 'v2', factory: zero } }, WETH.address)
-    elsewhere.check?.verify((await floor.chain.reader.read(elsewhere.check.calls, at())).results)
+    elsewhere.check?.verify((await fixture.chain.reader.read(elsewhere.check.calls, at())).results)
     expect(elsewhere.carries(['v2', 'v3'], 'in')).to.equal(false)
     expect(elsewhere.carries(['v3'], 'in')).to.equal(true)
     expect(routerOf('SwapRouter').carries(['v2', 'v3'], 'in')).to.equal(false)
@@ -306,22 +306,22 @@ describe('swaps by the routers of concentrated liquidity', () => {
   it('give the coin back that a pool did not take since its liquidity ended', async () => {
     const of = await quote('SwapRouter02', { exact: 'in', amountRaw: ether, along: () => [eth, 10000, USDC] })
     const all = 900_000n * ether
-    await floor.provider.send('anvil_setBalance', [floor.trader.address, `0x${(all + 10n * ether).toString(16)}`])
+    await fixture.provider.send('anvil_setBalance', [fixture.trader.address, `0x${(all + 10n * ether).toString(16)}`])
     const huge = { ...of, swap: { ...of.swap, amountRaw: all } }
     const plan = planned('SwapRouter02', huge, { boundRaw: 1n })
-    const snapshot = await floor.provider.send('evm_snapshot', [])
-    const receipt = await floor.execute(plan)
+    const snapshot = await fixture.provider.send('evm_snapshot', [])
+    const receipt = await fixture.execute(plan)
     expect(receipt.status).to.equal(1)
     const fill = routerOf('SwapRouter02').fill(receipt, plan.memo) ?? expect.fail('no fill')
     expect(fill.amountInRaw < all, 'all of it was taken').to.equal(true)
-    expect(await floor.balance(eth, router02)).to.equal(0n)
-    await floor.provider.send('evm_revert', [snapshot])
+    expect(await fixture.balance(eth, router02)).to.equal(0n)
+    await fixture.provider.send('evm_revert', [snapshot])
   })
 
   it('show no fill in the receipt of another transaction', async () => {
     const one = await quote('SwapRouter02', { exact: 'in', amountRaw: ether, along: () => [WETH, 500, USDC] })
     const other = await quote('SwapRouter02', { exact: 'in', amountRaw: 3000n * dollars, along: () => [USDC, 500, WETH] })
-    const receipt = await floor.execute(planned('SwapRouter02', other))
+    const receipt = await fixture.execute(planned('SwapRouter02', other))
     const { fill } = routerOf('SwapRouter02')
     expect(fill(receipt, planned('SwapRouter', one).memo)).to.equal(undefined)
     expect(fill(receipt, null)).to.equal(undefined)

@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import type { Quote, Token } from '../../../core/contracts/index.ts'
 import { devnetQuoter } from '../../../testkit/devnet-operators.ts'
 import balancer from '../../../plugins/balancer/index.ts'
-import { openTradingFloor, tokens } from '../../kits/amm/v2/trading-floor.ts'
+import { openDevnetFixture, tokens } from '../../kits/amm/devnet-fixture.ts'
 
 const folder = new URL('../../../plugins/balancer/', import.meta.url)
 export const defaults = parse(readFileSync(new URL('defaults.yml', folder), 'utf8'))
@@ -13,15 +13,15 @@ const devnetFiles = [devnetFile, fileURLToPath(new URL('../../../plugins/ethereu
 
 /** The devnet with Balancer alone on it, and its connector. */
 export async function openBalancer() {
-  const floor = await openTradingFloor(devnetFiles, { pollingSeconds: 0.05 })
+  const fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 })
   const create = (contracts: Readonly<Record<string, string>> = defaults.contractAddresses.local) =>
-    balancer.create({ ...floor.venue(contracts), config: defaults })
-  const quoter = await devnetQuoter(devnetFile, floor.provider)
+    balancer.create({ ...fixture.venue(contracts), config: defaults })
+  const quoter = await devnetQuoter(devnetFile, fixture.provider)
   const own = async ({ swap, route, head }: Quote): Promise<bigint | undefined> =>
     (swap.exact === 'in' ? quoter?.exactIn : quoter?.exactOut)?.(route, swap.amountRaw, Number(head.number))
   const vault: string = defaults.contractAddresses.local.routerAddress
   const approveAll = async () => {
-    for (const { address } of Object.values<Token>(tokens)) await floor.approve(address, vault)
+    for (const { address } of Object.values<Token>(tokens)) await fixture.approve(address, vault)
   }
-  return { floor, create, own, vault, approveAll, ...create() }
+  return { fixture, create, own, vault, approveAll, ...create() }
 }

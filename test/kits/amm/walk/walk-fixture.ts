@@ -8,7 +8,7 @@ import uniswap from '../../../../plugins/uniswap/index.ts'
 import { addresses } from '../../../devnet/addresses.ts'
 import { devnetFiles } from '../../../devnet/test-devnet.ts'
 import { rpcTo } from '../../evm/test-chain.ts'
-import { at, openTradingFloor, tokens } from '../v2/trading-floor.ts'
+import { at, openDevnetFixture, tokens } from '../devnet-fixture.ts'
 import { rangeManager, type RangeManager } from './range-manager.ts'
 import { poolsAmong, spacings, type WalkPool } from './walk-pools.ts'
 
@@ -21,19 +21,19 @@ export const mostGas = 500_000_000n
 const { WETH, USDC, DAI } = tokens
 const tokenAbi = new Interface(['function mint(address, uint256)', 'function approve(address, uint256)', 'function deposit() payable'])
 
-export type WalkFloor = Awaited<ReturnType<typeof openWalkFloor>>
+export type WalkFixture = Awaited<ReturnType<typeof openWalkFixture>>
 
 /**
  * Uniswap's own versions on the devnet, which makes a block for every transaction and none else; two tokens more, one with
  * coarse units and one whose liquidity has gaps; and plenty of everything.
  */
-export async function openWalkFloor() {
-  const floor = await openTradingFloor(devnetFiles, { pollingSeconds: 0.05 })
-  const { reader, nativeCurrency } = floor.chain
-  const trader = floor.trader.address
-  const rpc = rpcTo(floor.devnet.rpcUrl)
+export async function openWalkFixture() {
+  const fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 })
+  const { reader, nativeCurrency } = fixture.chain
+  const trader = fixture.trader.address
+  const rpc = rpcTo(fixture.devnet.rpcUrl)
   const own = async (symbol: string, decimals: number): Promise<Token> => {
-    const address = await (await floor.deploy('TestToken', symbol, symbol, decimals)).getAddress()
+    const address = await (await fixture.deploy('TestToken', symbol, symbol, decimals)).getAddress()
     return { symbol, address, decimals }
   }
   // While blocks come by themselves still: who waits for the next one waits for ever where none follows.
@@ -48,7 +48,7 @@ export async function openWalkFloor() {
     const call = { from: trader, to, data, value: toQuantity(value), gas: toQuantity(mostGas) }
     const hash = String(await rpc('eth_sendTransaction', call))
     await rpc('evm_mine')
-    const receipt = (await floor.chain.find(hash, at()))?.receipt
+    const receipt = (await fixture.chain.find(hash, at()))?.receipt
     if (!receipt) throw new Error(`No receipt of ${hash}.`)
     return receipt
   }
@@ -92,7 +92,7 @@ export async function openWalkFloor() {
   await manager.mint(coarse.address, WETH.address, 3000, -887_220, 887_220, 10_000n * ether)
 
   const ammBy = (through: EvmReader): AMM<Evm> => {
-    const venue = floor.venue({ v2RouterAddress: v2Router, v3RouterAddress: v3Router, positionManagerAddress: positionManager })
+    const venue = fixture.venue({ v2RouterAddress: v2Router, v3RouterAddress: v3Router, positionManagerAddress: positionManager })
     const { AMM } = uniswap.create({ ...venue, config: { allowedSlippage: '0/1', ttl: 600, contractAddresses: {} }, reader: through })
     if (!AMM) throw new Error('The connector trades no AMM.')
     return AMM
@@ -116,7 +116,7 @@ export async function openWalkFloor() {
     tokens: [...all, nativeCurrency],
     wrapped: WETH.address,
     between: reader.intermediates.map(({ address }) => address),
-    chain: floor.chain,
+    chain: fixture.chain,
     amm: ammBy(reader),
     /** As if gas were free: the best is whatever gives most. */
     gasless: ammBy({ ...reader, gasPriceRaw: () => 0n }),
@@ -129,7 +129,7 @@ export async function openWalkFloor() {
     manager,
     trader,
     carryOut: ({ steps: [{ to, data, value }] }: Plan<Evm>) => send(to, data, BigInt(value)),
-    close: floor.close,
+    close: fixture.close,
   }
 }
 

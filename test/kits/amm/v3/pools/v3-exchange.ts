@@ -39,10 +39,10 @@ export interface Quoted {
   readonly gasUnits: bigint
 }
 
-export type RangeMarket = Awaited<ReturnType<typeof openRangeMarket>>
+export type V3Exchange = Awaited<ReturnType<typeof openV3Exchange>>
 
 /** Uniswap v3 itself with two tokens, on a chain that makes a block for every transaction and none else. */
-export async function openRangeMarket() {
+export async function openV3Exchange() {
   const { chain, rpc, stop, asked } = await startStillChain({ flags: ['--gas-limit', String(mostGas)] })
   await chain.start?.(new AbortController().signal)
   let nonce = 0

@@ -4,7 +4,7 @@ import type { V3PoolState } from '../../../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../../../kits/amm/v3/pools.ts'
 import type { Passed, Pool } from '../../../../../kits/amm/index.ts'
 import { at } from '../../../evm/test-chain.ts'
-import type { Asked, RangeMarket } from './range-market.ts'
+import type { Asked, V3Exchange } from './v3-exchange.ts'
 
 // UniswapV3Pool of @uniswap/v3-core@1.0.1.
 export const initCodeHash = '0xe34f199b19b2b4f47f68442619d555527d244f78a3297ea89325f843f87b8b54'
@@ -12,16 +12,16 @@ export const fees = [100, 500, 3000, 10_000] as const
 export type FeeTier = (typeof fees)[number]
 export const spacings = { 100: 1, 500: 10, 3000: 60, 10_000: 200 } as const
 
-export type RangeDesk = ReturnType<typeof rangeDesk>
+export type V3QuoteChecker = ReturnType<typeof v3QuoteChecker>
 
 /** Quotes of ours, and what the exchange says to them. */
-export function rangeDesk(market: RangeMarket, tiers: readonly number[] = fees) {
-  const protocol = v3Protocol({ version: 'v3', factory: market.factory, initCodeHash, fees: tiers })
+export function v3QuoteChecker(exchange: V3Exchange, tiers: readonly number[] = fees) {
+  const protocol = v3Protocol({ version: 'v3', factory: exchange.factory, initCodeHash, fees: tiers })
   const counted = { furtherReadings: 0 }
 
   const read = async (missing: readonly unknown[] = []): Promise<readonly Pool<V3PoolState>[]> => {
-    const reading = protocol.read([market.tokens], missing)
-    const { results } = await market.reader.read(reading.calls, at)
+    const reading = protocol.read([exchange.tokens], missing)
+    const { results } = await exchange.reader.read(reading.calls, at)
     return reading.pools(results)
   }
   const poolOf = async (fee: number, missing: readonly unknown[] = []): Promise<Pool<V3PoolState>> => {
@@ -30,7 +30,7 @@ export function rangeDesk(market: RangeMarket, tiers: readonly number[] = fees) 
     return pool
   }
   const pass = (pool: Pool<V3PoolState>, { zeroForOne, exact, amountRaw }: Asked) => {
-    const [token0, token1] = market.tokens
+    const [token0, token1] = exchange.tokens
     const passage = zeroForOne ? { tokenIn: token0, tokenOut: token1 } : { tokenIn: token1, tokenOut: token0 }
     return protocol.pass(pool, passage, exact, amountRaw)
   }
@@ -57,7 +57,7 @@ export function rangeDesk(market: RangeMarket, tiers: readonly number[] = fees) 
 
   /** What the exchange's own quoter says; undefined where it refuses, or does not take an input whole. */
   const theirs = async (fee: number, asked: Asked): Promise<bigint | undefined> => {
-    const quoted = await market.quote(fee, asked)
+    const quoted = await exchange.quote(fee, asked)
     // QuoterV2 does not say where an input was not taken whole; that the price went as far as it can does.
     const ranOut = asked.exact === 'in' && quoted && [minSqrtRatioX96 + 1n, maxSqrtRatioX96 - 1n].includes(quoted.sqrtPriceX96)
     return ranOut ? undefined : quoted?.amountRaw

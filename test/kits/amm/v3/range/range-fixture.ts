@@ -14,9 +14,9 @@ import { v3Range } from '../../../../../kits/amm/v3/range.ts'
 import { rangeOf } from '../../../../../kits/amm/v3/range-prices.ts'
 import { v3Deployments } from '../../../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../../devnet/addresses.ts'
-import { at, openTradingFloor, tokens } from '../../v2/trading-floor.ts'
+import { at, openDevnetFixture, tokens } from '../../devnet-fixture.ts'
 
-export { at, tokens } from '../../v2/trading-floor.ts'
+export { at, tokens } from '../../devnet-fixture.ts'
 
 const { positionManager, router } = addresses.rangeExchanges.uniswap
 const routerAbi = [
@@ -29,11 +29,11 @@ const most128 = 2n ** 128n - 1n
 
 export const inTenMinutes = () => Math.floor(Date.now() / 1000) + 600
 
-export type RangeFloor = Awaited<ReturnType<typeof openRangeFloor>>
+export type RangeFixture = Awaited<ReturnType<typeof openRangeFixture>>
 
 /** The devnet's pools of concentrated liquidity, positions through the kit, and swaps past it. */
-export async function openRangeFloor() {
-  const floor = await openTradingFloor()
+export async function openRangeFixture() {
+  const fixture = await openDevnetFixture()
   const exchange = {
     version: 'v3',
     ...v3Deployments['ethereum/local'],
@@ -42,12 +42,12 @@ export async function openRangeFloor() {
     positionManager,
     listed: new Set(Object.values(tokens).map(({ address }) => address)),
   }
-  const range: AMMRange<Evm> = v3Range(exchange, floor.chain.reader)
+  const range: AMMRange<Evm> = v3Range(exchange, fixture.chain.reader)
   for (const { address } of Object.values(tokens)) {
-    await floor.approve(address, positionManager)
-    await floor.approve(address, router)
+    await fixture.approve(address, positionManager)
+    await fixture.approve(address, router)
   }
-  const owner = floor.trader.address
+  const owner = fixture.trader.address
   const terms = (changed: Partial<RangeTerms> = {}): RangeTerms => ({
     owner,
     slippage: { numerator: 1n, denominator: 100n },
@@ -69,7 +69,7 @@ export async function openRangeFloor() {
   }
 
   const succeed = async (plan: Plan<Evm>): Promise<EvmReceipt> => {
-    const receipt = await floor.execute(plan)
+    const receipt = await fixture.execute(plan)
     if (receipt.status !== 1) throw new Error(`Reverted: ${receipt.transactionHash}`)
     return receipt
   }
@@ -89,7 +89,7 @@ export async function openRangeFloor() {
 
   /** What the manager itself says that a position may collect now. */
   const collectable = async (tokenId: bigint, of = owner): Promise<RangeAmounts> => {
-    const manager = new Contract(positionManager, managerAbi, floor.provider)
+    const manager = new Contract(positionManager, managerAbi, fixture.provider)
     const params = { tokenId, recipient: of, amount0Max: most128, amount1Max: most128 }
     const [amount0Raw, amount1Raw] = await manager.getFunction('collect').staticCall(params, { from: of })
     return { amount0Raw, amount1Raw }
@@ -97,7 +97,7 @@ export async function openRangeFloor() {
 
   /** As far as the amount goes, or until the pool's price is there. */
   const swap = async (tokenIn: Token, tokenOut: Token, fee: number, amountInRaw: bigint, sqrtPriceLimitX96 = 0n): Promise<EvmReceipt> => {
-    const contract = new Contract(router, routerAbi, floor.trader)
+    const contract = new Contract(router, routerAbi, fixture.trader)
     const params = {
       tokenIn: tokenIn.address,
       tokenOut: tokenOut.address,
@@ -108,7 +108,7 @@ export async function openRangeFloor() {
       sqrtPriceLimitX96,
     }
     const sent = await contract.getFunction('exactInputSingle')(params, { gasLimit: 5_000_000n })
-    const receipt = await floor.mined(sent.hash)
+    const receipt = await fixture.mined(sent.hash)
     if (receipt.status !== 1) throw new Error(`The swap reverted: ${sent.hash}`)
     return receipt
   }
@@ -124,8 +124,8 @@ export async function openRangeFloor() {
 
   const as = (wallet: Wallet, plan: Plan<Evm>) => {
     const [{ to, data, value }] = plan.steps
-    return wallet.sendTransaction({ to, data, value, gasLimit: 1_000_000n }).then(({ hash }) => floor.mined(hash))
+    return wallet.sendTransaction({ to, data, value, gasLimit: 1_000_000n }).then(({ hash }) => fixture.mined(hash))
   }
 
-  return { ...floor, range, exchange, owner, terms, pool, about, succeed, minted, position, collectable, swap, moveTo, as }
+  return { ...fixture, range, exchange, owner, terms, pool, about, succeed, minted, position, collectable, swap, moveTo, as }
 }

@@ -1,20 +1,20 @@
 import { expect } from 'chai'
 import type { AMM, Quote, Swap, Token } from '../../../../core/contracts/index.ts'
 import { partsOf } from '../../../../kits/amm/index.ts'
-import { at } from '../v2/trading-floor.ts'
+import { at } from '../devnet-fixture.ts'
 import { givenOrRefused } from './given-or-refused.ts'
 import { ownQuoter } from './own-quoter.ts'
-import type { WalkFloor } from './walk-floor.ts'
+import type { WalkFixture } from './walk-fixture.ts'
 import { routesBetween, type WalkRoute } from './walk-pools.ts'
 
 export type Choice = Parameters<AMM['quote']>[1]
 const mostCompared = 40
 
 /** The connector's quotes, each held against what the exchange's own contracts say at the same block. */
-export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
-  const ask = ownQuoter(floor.contracts, floor.rpc)
+export function walkChecker(fixture: WalkFixture, pick: <T>(from: readonly T[]) => T) {
+  const ask = ownQuoter(fixture.contracts, fixture.rpc)
   const counted = { quotes: 0, refusals: 0, compared: 0, v2: 0, v3: 0, mixed: 0, split: 0, hops: [0, 0, 0] }
-  const onChain = ({ native, address }: Token) => (native ? floor.wrapped : address)
+  const onChain = ({ native, address }: Token) => (native ? fixture.wrapped : address)
 
   const routesOf = (quote: Quote) =>
     partsOf(quote).map(({ route, exactRaw, otherRaw }) => ({
@@ -22,7 +22,7 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
       otherRaw,
       tokens: [...route.slice(0, 1).map(({ tokenIn }) => tokenIn), ...route.map(({ tokenOut }) => tokenOut)],
       pools: route.map(({ pool }) => {
-        const known = floor.pools.find(({ address }) => address === pool)
+        const known = fixture.pools.find(({ address }) => address === pool)
         if (!known) throw new Error(`The factories know no pool ${pool}.`)
         return known
       }),
@@ -30,7 +30,7 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
 
   /** Some of the routes that the connector may take. */
   const others = ({ tokenIn, tokenOut, exact }: Swap, choice: Choice, most: number): readonly WalkRoute[] => {
-    const all = routesBetween(floor.pools, onChain(tokenIn), onChain(tokenOut), floor.between, versionsAllowed(exact, choice))
+    const all = routesBetween(fixture.pools, onChain(tokenIn), onChain(tokenOut), fixture.between, versionsAllowed(exact, choice))
     return all.length <= most ? all : Array.from({ length: most }, () => pick(all))
   }
 
@@ -47,7 +47,7 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
     if (exact === 'out') return false
     const [tokenIn = ''] = tokens
     for (let hops = 1; hops < pools.length; hops += 1) {
-      const ways = routesBetween(floor.pools, tokenIn, tokens[hops] ?? '', floor.between, versionsAllowed(exact, choice))
+      const ways = routesBetween(fixture.pools, tokenIn, tokens[hops] ?? '', fixture.between, versionsAllowed(exact, choice))
       const short = ways.filter((way) => way.pools.length <= 3 - (pools.length - hops))
       let mostRaw = 0n
       for (const way of short) {
@@ -59,9 +59,10 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
     return false
   }
 
-  const latest = async () => BigInt(String(await floor.rpc('eth_blockNumber')))
+  const latest = async () => BigInt(String(await fixture.rpc('eth_blockNumber')))
 
-  const quoteAlike = (swap: Swap, choice: Choice, what: string) => holdAlike(() => floor.amm.quote(swap, choice, at()), swap, choice, what)
+  const quoteAlike = (swap: Swap, choice: Choice, what: string) =>
+    holdAlike(() => fixture.amm.quote(swap, choice, at()), swap, choice, what)
 
   /** The quote, once it is known to be the exchange's own; undefined where both refuse. */
   const holdAlike = async (give: () => Promise<Quote>, swap: Swap, choice: Choice, what: string): Promise<Quote | undefined> => {
@@ -95,7 +96,7 @@ export function walkDesk(floor: WalkFloor, pick: <T>(from: readonly T[]) => T) {
 
   /** None of the exchange's own quotes along other routes is better, where gas is free. */
   const noneBetter = async (swap: Swap, choice: Choice, what: string): Promise<void> => {
-    const quote = await givenOrRefused(floor.gasless.quote(swap, choice, at()))
+    const quote = await givenOrRefused(fixture.gasless.quote(swap, choice, at()))
     if (!quote) return
     counted.compared += 1
     for (const route of others(swap, choice, mostCompared)) {

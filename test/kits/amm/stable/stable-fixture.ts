@@ -6,12 +6,12 @@ import { poolAMM } from '../../../../kits/amm/index.ts'
 import { stableSwap, type StablePool } from '../../../../kits/amm/stable/index.ts'
 import { routerDeployment } from '../../../../kits/amm/stable/router.ts'
 import { devnetFiles } from '../../../devnet/test-devnet.ts'
-import { openTradingFloor, tokens, type TradingFloor } from '../v2/trading-floor.ts'
+import { openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
 
 const kit = new URL('../../../../kits/amm/stable/devnet.ts', import.meta.url).href
 const { WETH, USDC, DAI, USDT } = tokens
 
-export interface StableFloor extends TradingFloor {
+export interface StableFixture extends DevnetFixture {
   readonly pools: readonly [stable: StablePool, wrapped: StablePool]
   readonly router: Contract
   readonly amm: AMM<Evm>
@@ -20,9 +20,9 @@ export interface StableFloor extends TradingFloor {
 }
 
 /** Two pools of Curve's, one with the wrapped coin, and a trader who may trade with all their tokens. */
-export async function openStableFloor(): Promise<StableFloor> {
-  const floor = await openTradingFloor(devnetFiles, { pollingSeconds: 0.05 })
-  const { trader } = floor
+export async function openStableFixture(): Promise<StableFixture> {
+  const fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 })
+  const { trader } = fixture
   const deploy = async (name: string, ...args: unknown[]): Promise<BaseContract> => {
     const { abi, bytecode } = await readArtifact(name, kit)
     return (await new ContractFactory(abi, bytecode, trader).deploy(...args)).waitForDeployment()
@@ -37,7 +37,7 @@ export async function openStableFloor(): Promise<StableFloor> {
     const pool = await deploy('Stableswap', places, places, await shares.getAddress(), 256n, 4_000_000n)
     const address = await pool.getAddress()
     await (await shares.getFunction('set_minter')(address)).wait()
-    for (const coin of coins) await floor.approve(coin.address, address)
+    for (const coin of coins) await fixture.approve(coin.address, address)
     const raw = coins.map(({ decimals }, index) => parseUnits(amounts[index] ?? '0', decimals))
     await (await pool.getFunction('add_liquidity')(raw, 0n)).wait()
     return { address, kind: 'first', coins: coins.map((coin) => ({ address: coin.address, decimals: coin.decimals })) }
@@ -50,13 +50,13 @@ export async function openStableFloor(): Promise<StableFloor> {
     // Nobody would make one: it is there for routes through two, and for the coin.
     await fill([WETH, USDC, other, sETH], ['40', '60', '50', '45']),
   ] as const
-  for (const { address } of [WETH, USDC, DAI]) await floor.approve(address, routerDeployment.address)
+  for (const { address } of [WETH, USDC, DAI]) await fixture.approve(address, routerDeployment.address)
   const usdt = new Contract(USDT.address, ['function approve(address, uint256)'], trader)
   await (await usdt.getFunction('approve')(routerDeployment.address, MaxUint256)).wait()
 
   const ammOf = (some: readonly StablePool[], routerAddress: string) =>
-    poolAMM(floor.venue({ routerAddress }), stableSwap(floor.venue({ routerAddress }), { pools: { 'ethereum/local': some } }))
+    poolAMM(fixture.venue({ routerAddress }), stableSwap(fixture.venue({ routerAddress }), { pools: { 'ethereum/local': some } }))
   const { abi } = await readArtifact('StableRouter', kit)
   const router = new Contract(routerDeployment.address, abi, trader)
-  return { ...floor, pools, router, ammOf, amm: ammOf(pools, routerDeployment.address) }
+  return { ...fixture, pools, router, ammOf, amm: ammOf(pools, routerDeployment.address) }
 }

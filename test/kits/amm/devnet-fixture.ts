@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Contract, ContractFactory, JsonRpcProvider, MaxUint256, Wallet, type BaseContract, type TransactionReceipt } from 'ethers'
-import type { At, Chain, Plan, Token, Venue } from '../../../../core/contracts/index.ts'
-import { readArtifact } from '../../../../core/devnet/build-state.ts'
-import { startDevnet } from '../../../../core/devnet/start-devnet.ts'
-import type { Evm, EvmChainConfig, EvmReceipt } from '../../../../kits/evm/index.ts'
-import ethereum from '../../../../plugins/ethereum/index.ts'
-import { addresses } from '../../../devnet/addresses.ts'
-import { devnetFiles, temporaryFolder } from '../../../devnet/test-devnet.ts'
+import type { At, Chain, Plan, Token, Venue } from '../../../core/contracts/index.ts'
+import { readArtifact } from '../../../core/devnet/build-state.ts'
+import { startDevnet } from '../../../core/devnet/start-devnet.ts'
+import type { Evm, EvmChainConfig, EvmReceipt } from '../../../kits/evm/index.ts'
+import ethereum from '../../../plugins/ethereum/index.ts'
+import { addresses } from '../../devnet/addresses.ts'
+import { devnetFiles, temporaryFolder } from '../../devnet/test-devnet.ts'
 
 // Account 0 of anvil's well-known mnemonic.
 const traderKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const silent = { info() {}, warn() {} }
-const artifactsOfTokens = new URL('../../../../plugins/ethereum/devnet.ts', import.meta.url).href
+const artifactsOfTokens = new URL('../../../plugins/ethereum/devnet.ts', import.meta.url).href
 
 export const at = (): At => ({ signal: AbortSignal.timeout(30_000) })
 
 const token = (symbol: keyof typeof addresses.tokens): Token => ({ symbol, ...addresses.tokens[symbol] })
 export const tokens = { WETH: token('WETH'), USDC: token('USDC'), DAI: token('DAI'), WBTC: token('WBTC'), USDT: token('USDT') }
 
-export type TradingFloor = Awaited<ReturnType<typeof openTradingFloor>>
+export type DevnetFixture = Awaited<ReturnType<typeof openDevnetFixture>>
 
 /** The devnet with its real exchanges, the chain's own reader over it, and a wallet that carries plans out. */
-export async function openTradingFloor(files: readonly string[] = devnetFiles, config: EvmChainConfig = {}) {
+export async function openDevnetFixture(files: readonly string[] = devnetFiles, config: EvmChainConfig = {}) {
   const place = await temporaryFolder()
   const devnet = await startDevnet({ port: 0, dataDir: place.folder, devnetFiles: files })
   const provider = new JsonRpcProvider(devnet.rpcUrl, devnet.chainId, {
