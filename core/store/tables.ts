@@ -2,22 +2,22 @@ import type { ColumnType, Generated } from 'kysely'
 
 /** Milliseconds since the Unix epoch. */
 type Milliseconds = number
-/** JSON as text: both databases keep it alike, and nothing inside is asked for in SQL. */
+/** JSON as text: every database stores it alike, and no SQL looks inside. */
 type JsonText = string
 
-/** A transaction of the journal: `body` is all of it, the other columns are what is looked for. */
+/** A transaction of the journal: `body` has all of it, the other columns are for queries. */
 export interface EntryRow {
   key: string
   version: number
-  /** chain/network/address: whose lane it is on. */
+  /** The nonce queue: `Lease.queue`. */
   lane: string
   chain: string
   network: string
-  /** In lower case, as it is looked for. */
+  /** In lower case, for queries. */
   address: string
-  /** The connector whose own rail it goes by; null: the chain's. */
+  /** The connector whose own rail it is on; null: the chain's rail. */
   via: string | null
-  /** Whose key signs there, in lower case; null where it is the chain's rail. */
+  /** Whose key signs there, in lower case; null on the chain's rail. */
   signer: string | null
   state: string
   /** 0 or 1. */
@@ -27,12 +27,12 @@ export interface EntryRow {
   request_id: string
   idempotency_key: string | null
   created_at: Milliseconds
-  /** What events tell of it, as JSON: where this stays the same, there is nothing to tell. */
+  /** What callers see of it, as JSON. There is no event where this stays the same. */
   shown: JsonText
   body: JsonText
 }
 
-/** Every hash that was ever signed, also those of attempts that another took the place of. */
+/** Every hash that was ever signed, also of replaced attempts. */
 export interface HashRow {
   chain: string
   network: string
@@ -40,7 +40,7 @@ export interface HashRow {
   entry_key: string
 }
 
-/** An order of a book, under the id that its wallet uses once on a venue. */
+/** An order in a book, under the client order id, which its wallet uses once on an exchange. */
 export interface OrderRow {
   chain: string
   network: string
@@ -53,58 +53,58 @@ export interface OrderRow {
   type: string
   market: string
   entry_key: string
-  /** Among what the outcome of its plan tells of. */
+  /** `ClientOrder.index` */
   place: number
   about: JsonText
-  /** `free`: what used the id was never signed. */
+  /** `free`: the entry that used the id was never signed. */
   standing: 'open' | 'ended' | 'free'
-  /** Once the exchange gave one, and it was noted. */
+  /** Null until the exchange has reported one. */
   order_id: string | null
   said_at: Milliseconds | null
-  /** What the exchange said last. */
+  /** The exchange's last report. */
   said: JsonText | null
 }
 
-/** What came with an Idempotency-Key, by certificate and path. */
+/** A request with an Idempotency-Key, by certificate and path. */
 interface RequestRow {
   client: string
   path: string
   key: string
   /** Hash of the request's fields. */
   fingerprint: string
-  /** Raised by one whenever another call takes the key over: a call that was given up can no longer journal. */
+  /** Rises by one whenever another call takes the key over: the earlier call cannot write to the journal any more. */
   claim: number
-  /** The server that works on it. */
+  /** The server that works on it; empty if none does. */
   server: string
   request_id: string
   created_at: Milliseconds
-  /** What the request is called; empty where it came before requests were called anything. */
+  /** Name of the request; empty in rows from before names existed. */
   tag: string
   /** The first answer; null until signed bytes are journaled. */
   status: number | null
   body: string | null
 }
 
-/** A server that runs: alive for as long as it renews its row. */
+/** A running server: alive as long as it renews its row. */
 interface ServerRow {
   id: string
   /** Host and process, for people. */
   name: string
-  /** By the store's own clock. */
+  /** By the database's own clock. */
   alive_until: Milliseconds
 }
 
-/** Who owns a lane. */
+/** The lease of a nonce queue (`Lease`). */
 interface LaneRow {
   lane: string
   server: string
-  /** Raised by one with every change of owner. */
+  /** The fencing token: rises by one with every change of owner. */
   fence: number
-  /** The server that asked for it; null where none did. */
+  /** The server that asked for it; null if none did. */
   wanted_by: string | null
 }
 
-/** What became of transactions, in the order in which it became durable: what `/events` replays. */
+/** Changes of transactions in the order in which they became durable, for `/events`. */
 export interface EventRow {
   id: Generated<number>
   entry_key: string
@@ -116,7 +116,7 @@ export interface EventRow {
   body: ColumnType<JsonText, JsonText, never>
 }
 
-/** Its one row is written to see whether the store can be. */
+/** Its one row is written to find out whether the store can be written. */
 interface ProbeRow {
   id: number
   tries: number
