@@ -91,7 +91,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
         return numUpdatedRows > 0n
       })
 
-    it('give the first answer again, to the byte, in a later process and on every server', async () => {
+    it('return the first answer again, to the byte, in a later process and on every server', async () => {
       const [first, second, key] = [await server(), await server(), newKey()]
       await once(first.idempotency, key, async () => bodyOf('{"a":1}'))
       await first.die()
@@ -99,7 +99,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
         expect(await once(idempotency, key, never)).to.deep.equal({ status: 200, body: '{"a":1}' })
     })
 
-    it('are refused with other fields, answered or under way', async () => {
+    it('are refused with other fields, whether answered or in flight', async () => {
       const [{ idempotency }, key] = [await server(), newKey()]
       const pause = gate()
       const first = once(idempotency, key, async () => pause.pass.then(() => bodyOf('1')), { amount: '1' })
@@ -123,7 +123,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       await work
     })
 
-    it('go to another call when their server died with nothing signed, and the dead call can journal under them no more', async () => {
+    it('go to another call if their server died before signing, and the dead call cannot write under them any more', async () => {
       const [first, second, key] = [await server(), await server(), newKey()]
       const pause = gate()
       let woken: boolean | undefined
@@ -142,7 +142,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(woken).to.equal(false)
     })
 
-    it('are free again after a definite error, also for other fields, and with a number that was never used before', async () => {
+    it('are free after a definite error, for other fields too, with a new claim number', async () => {
       const [{ idempotency }, key] = [await server(), newKey()]
       const claims: number[] = []
       const fails = async ({ claim }: KeyClaim) => {
@@ -155,7 +155,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(claims).to.deep.equal([1, 2, 3])
     })
 
-    it('give a request a name that it keeps when it is repeated, and that no other request under them has', async () => {
+    it('name a request: the same name when it is repeated, another one for another request', async () => {
       const [{ idempotency }, other, key, born] = [await server(), await server(), newKey(), now]
       const names: string[] = []
       const fails = async (_claim: KeyClaim, tag: string) => {
@@ -181,7 +181,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(new Set([first, ...others]).size).to.equal(4)
     })
 
-    it('are answered with what was journaled, whatever its call ended with', async () => {
+    it('are answered from the journal, however the call ended', async () => {
       const [{ idempotency }, key] = [await server(), newKey()]
       const answer = await once(idempotency, key, async (claim) => {
         await journaled(claim, 'signed')
@@ -214,7 +214,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect([...new Set(answers)].filter((each) => each !== 'IN_FLIGHT')).to.deep.equal(['effect 1'])
     })
 
-    it('last a day and are forgotten some time after it', async () => {
+    it('last a day and are deleted some time later', async () => {
       const [key, born] = [newKey(), now]
       await once((await server()).idempotency, key, async () => bodyOf('1'))
       now = born + 24 * 3_600_000
@@ -229,7 +229,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       now = born
     })
 
-    it('are claimed by nobody while the store fails, and are free when it is back', async () => {
+    it('cannot be claimed while the store is down, and are free when it is back', async () => {
       let isAway = true
       const failing = new StoreUnavailable('the disk is full')
       const shaky: Store = { ...store, writeOnce: (statement) => (isAway ? Promise.reject(failing) : store.writeOnce(statement)) }
@@ -246,7 +246,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(await once(idempotency, key, async () => bodyOf('1'))).to.deep.equal({ status: 200, body: '1' })
     })
 
-    it('do not stay in flight for other servers when the store failed to take them back', async () => {
+    it('do not stay in flight for other servers after the store failed to release them', async () => {
       let isAway = false
       const shaky: Store = {
         ...store,
@@ -264,7 +264,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       })
     })
 
-    it('do not stay in flight for other servers when a repeat comes while the store is still away', async () => {
+    it('do not stay in flight for other servers if a repeat comes while the store is still down', async () => {
       const pause = gate()
       let fails = () => Promise.resolve()
       const away = new StoreUnavailable('the database is away')
@@ -286,7 +286,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       })
     })
 
-    it('are in flight for a call whose server was taken for dead, as long as the one that took over works on them', async () => {
+    it('are in flight for a call whose server counted as dead, while the call that took over is running', async () => {
       const [first, second, key] = [await server(), await server(), newKey()]
       const [slept, began, worked] = [gate(), gate(), gate()]
       const late = once(first.idempotency, key, async () => {
@@ -307,7 +307,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(await work).to.deep.equal({ status: 200, body: '1' })
     })
 
-    it('give no answer that the store did not take: who repeats the request must not be told another', async () => {
+    it('return no answer that the store did not record, because a repeat must not get another one', async () => {
       let isAway = false
       const away = new StoreUnavailable('the database is away', { uncertain: true })
       const shaky: Store = { ...store, writeOnce: (statement) => (isAway ? Promise.reject(away) : store.writeOnce(statement)) }
@@ -326,7 +326,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(await once(idempotency, key, never)).to.deep.equal(answer)
     })
 
-    it('give the answer of the call that has them, where theirs was journaled with nothing', async () => {
+    it('return the answer of the call that owns them, if nothing was journaled with their own', async () => {
       const [first, second, key] = [await server(), await server(), newKey()]
       const pause = gate()
       const slept = once(first.idempotency, key, async () => pause.pass.then(() => bodyOf('of the dead')))
@@ -337,7 +337,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(await slept).to.deep.equal(living)
     })
 
-    it('do not stay in flight when nobody can know whether they were claimed', async () => {
+    it('do not stay in flight after a claim with an unknown commit', async () => {
       let isLost = false
       const shaky: Store = {
         ...store,

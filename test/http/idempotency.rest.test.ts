@@ -17,7 +17,7 @@ describe('Idempotency-Key', () => {
     client = server.client
   })
 
-  it('gives the first answer again to the same request, and has one effect', async () => {
+  it('returns the first answer again to the same request, and has one effect', async () => {
     const [key, before] = [newKey(), await nonce()]
     const first = await trade(key)
     const again = await trade(key)
@@ -26,7 +26,7 @@ describe('Idempotency-Key', () => {
     expect(await nonce()).to.equal(before + 1)
   })
 
-  it('knows the same request with its fields in another order, and with an absent field as null', async () => {
+  it('accepts the same request with fields in another order, and with an absent field as null', async () => {
     const key = newKey()
     const first = await trade(key)
     const turned = Object.fromEntries(Object.entries({ ...order, limitPrice: null }).toReversed())
@@ -41,7 +41,7 @@ describe('Idempotency-Key', () => {
     expect([outcome(other), other.body.errorCode]).to.deep.equal(['422 IDEMPOTENCY_CONFLICT', 1022])
   })
 
-  it('lets one of several at once through and answers 1028 to the others, with the seconds after which to come again', async () => {
+  it('accepts one of several at once and answers 1028 to the others, with Retry-After', async () => {
     const [key, before] = [newKey(), await nonce()]
     // Their connections are there, so that none comes when the first is done.
     await Promise.all(Array.from({ length: 6 }, () => client.get('/')))
@@ -61,14 +61,14 @@ describe('Idempotency-Key', () => {
     expect((await trade(key, named)).text).to.equal(done[0]?.text)
   })
 
-  it('does not remember what was refused before anything was journaled', async () => {
+  it('does not record a refusal from before anything was journaled', async () => {
     const key = newKey()
     expect(outcome(await trade(key, { side: 'SELL', limitPrice: '1000000' }))).to.equal('422 SWAP_PRICE_LOWER_THAN_LIMIT_PRICE')
     expect(outcome(await trade(key, { amount: '0' }))).to.equal('400 INCOMPLETE_PARAMS')
     expect(outcome(await trade(key))).to.equal('200')
   })
 
-  it('keeps the keys of certificates and paths apart', async () => {
+  it('separates the keys of certificates and of paths', async () => {
     const key = newKey()
     const first = await trade(key)
     const others = await trade(key, { address: traders }, server.as.trader)
@@ -91,7 +91,7 @@ describe('Idempotency-Key', () => {
     })
   }
 
-  it('takes a key of 255 characters', async () => {
+  it('accepts a key of 255 characters', async () => {
     expect(outcome(await trade(`${newKey()}${'~'.repeat(255)}`.slice(0, 255)))).to.equal('200')
   })
 })

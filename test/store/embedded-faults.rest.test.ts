@@ -32,10 +32,10 @@ async function expectJust(store: Store, kept: readonly Entry[]): Promise<void> {
   expect(await store.read((db) => db.selectFrom('events').select('id').execute())).to.have.length(kept.length)
 }
 
-describe('trouble with the disk of the embedded store', () => {
+describe('an embedded store with disk trouble', () => {
   const { place } = places('embedded')
 
-  it('that is full: a definite error, all that was acknowledged, and on it goes when there is room', async function () {
+  it('full: a definite error, nothing acknowledged is lost, and it works again when there is space', async function () {
     if (process.getuid?.() !== 0 || process.platform !== 'linux') this.skip()
     const folder = path.join(place().options.dataDir, 'small')
     mkdirSync(folder)
@@ -61,7 +61,7 @@ describe('trouble with the disk of the embedded store', () => {
     }
   })
 
-  it('that refuses to write: an error that leaves it open, settled by the next write, and on it goes', async function () {
+  it('refusing to write: an uncertain error that the next write settles, and it works again', async function () {
     if (process.platform !== 'linux') this.skip()
     const store = await place().open()
     const size = statSync(path.join(place().options.dataDir, 'sluice.db-wal')).size
@@ -90,7 +90,7 @@ describe('trouble with the disk of the embedded store', () => {
   })
 
   for (const name of ['sluice.db', 'sluice.db-wal'])
-    it(`whose ${name} was moved away: refused until it is back`, async () => {
+    it(`whose ${name} was moved away: refuses until it is back`, async () => {
       const store = await place().open()
       const guard = await giveLane(store)
       const file = path.join(place().options.dataDir, name)
@@ -105,7 +105,7 @@ describe('trouble with the disk of the embedded store', () => {
       await sqlJournal(store).open([newEntry()], guard)
     })
 
-  it('met by work that goes on all the same keeps nothing of it', async function () {
+  it('ignored by the work of a transaction: writes nothing of it', async function () {
     if (process.platform !== 'linux') this.skip()
     const store = await place().open()
     const limit = (most: string) => execFileSync('prlimit', [`--pid=${process.pid}`, `--fsize=${most}:`])

@@ -41,7 +41,7 @@ describe('a store whose process is killed', function () {
   this.timeout(Math.max(60_000, kills * 10_000))
 
   onBothStores((place) => {
-    it(`has all that was acknowledged and nothing by halves, after ${kills} kills at random`, async () => {
+    it(`has everything acknowledged and nothing half-written, after ${kills} kills at random`, async () => {
       const queued = new Set<string>()
       const signed = new Set<string>()
       for (let round = 0; round < kills; round += 1) {

@@ -18,7 +18,7 @@ async function undo(store: Store): Promise<void> {
 
 describe('a store of an older version', () => {
   onBothStores((place) => {
-    it('keeps its journal, and is on the chain with all of it', async () => {
+    it("keeps its journal, with every entry on the chain's rail", async () => {
       const before = await place().open()
       const guard = await giveLane(before)
       const entry = newEntry()

@@ -20,14 +20,14 @@ const refusal = async (work: Promise<unknown>): Promise<string> =>
 
 describe('opening a store', () => {
   onBothStores((place) => {
-    it('made by a newer version is refused, and left as it was', async () => {
+    it('refuses one of a newer version, and leaves it as it was', async () => {
       const store = await place().open()
       await store.write((tx) => sql`insert into kysely_migration (name, timestamp) values ('999-later', '')`.execute(tx))
       await store.close()
       expect(await refusal(place().open())).to.match(/newer version of Sluice \(it has 999-later\)/)
     })
 
-    it('again and again finds what was kept', async () => {
+    it('again and again finds what was written', async () => {
       for (let count = 0; count < 3; count += 1) {
         const store = await place().open()
         await store.write((tx) =>
@@ -52,12 +52,12 @@ describe('opening a store', () => {
   describe('in PostgreSQL', () => {
     const { place } = places('postgres')
 
-    it('by several at once on an empty place lets each do its part', async () => {
+    it('by several servers at once works on an empty database', async () => {
       const stores = await Promise.all(Array.from({ length: 5 }, () => place().open()))
       for (const store of stores) expect(await store.failing()).to.equal(undefined)
     })
 
-    it('with a wrong address, user, password or database says so at once, and never shows the password', async () => {
+    it('with a wrong address, user, password or database fails at once, and never shows the password', async () => {
       const { url: right = '' } = place().options
       const at = async (url: string) => {
         const said = await refusal(openStore({ dataDir: '', url, serverName: 'test', log }))
@@ -74,7 +74,7 @@ describe('opening a store', () => {
   describe('in the embedded store', () => {
     const { place } = places('embedded')
 
-    it('by a second process is refused, naming the first', async () => {
+    it('refuses a second process, and names the first', async () => {
       const { options, open } = place()
       // What a dead one left is no obstacle.
       writeFileSync(path.join(options.dataDir, 'sluice.holder'), JSON.stringify({ pid: 1, host: hostname(), since: 'long ago' }))
@@ -92,7 +92,7 @@ describe('opening a store', () => {
       expect(next.stdout).to.equal('opened\n')
     })
 
-    it('keeps its files for their owner alone', async () => {
+    it('makes files that only their owner can read', async () => {
       const { options, open } = place()
       writeFileSync(path.join(options.dataDir, 'sluice.db'), '', { mode: 0o644 })
       chmodSync(path.join(options.dataDir, 'sluice.db'), 0o644)
@@ -101,7 +101,7 @@ describe('opening a store', () => {
         expect(statSync(path.join(options.dataDir, name)).mode & 0o777, name).to.equal(0o600)
     })
 
-    it('that is damaged, or in a place that is none, says so', async () => {
+    it('reports a damaged file or an impossible path', async () => {
       const { options, open } = place()
       writeFileSync(path.join(options.dataDir, 'sluice.db'), 'no database '.repeat(1000))
       expect(await refusal(open())).to.match(/sluice.db cannot be opened: its file is damaged/)

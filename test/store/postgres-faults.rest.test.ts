@@ -9,7 +9,7 @@ import { giveLane, newEntry, next, signed } from '../transactions/journal/entrie
 import { until } from '../transactions/site.ts'
 import { places } from './stores.ts'
 
-describe('trouble with the database', () => {
+describe('a database in trouble', () => {
   const { place, postgres } = places('postgres')
   const works = async (store: Store) => expect(await store.failing()).to.equal(undefined)
 
@@ -45,7 +45,7 @@ describe('trouble with the database', () => {
     return { outcome, stop }
   }
 
-  it('that is killed: definite errors, nothing acknowledged is lost, and what is uncertain is settled by a write', async () => {
+  it('killed: definite errors, nothing acknowledged is lost, and a write settles what is uncertain', async () => {
     const store = await place().open()
     const guard = await giveLane(store)
     const journal = sqlJournal(store)
@@ -74,7 +74,7 @@ describe('trouble with the database', () => {
     }
   })
 
-  it('that hangs: errors after a few seconds, and on it goes when it goes on', async () => {
+  it('hanging: errors after a few seconds, until it answers again', async () => {
     const store = await place().open()
     const guard = await giveLane(store)
     await postgres().pause()
@@ -91,7 +91,7 @@ describe('trouble with the database', () => {
     await sqlJournal(store).open([newEntry()], guard)
   })
 
-  it('that may only be read: seen, refused, and over when it is over', async () => {
+  it('read-only: reported and refused, until it is writable again', async () => {
     const store = await place().open()
     const guard = await giveLane(store)
     await postgres().query('alter system set default_transaction_read_only = on')
@@ -119,7 +119,7 @@ describe('trouble with the database', () => {
     await postgres().query('select pg_reload_conf()')
   }
 
-  it('that ends every connection: the next ones are made', async () => {
+  it('ending every connection: new ones are made', async () => {
     const store = await place().open()
     await Promise.all(Array.from({ length: 5 }, () => works(store)))
     await postgres().query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'sluice%'")
@@ -127,7 +127,7 @@ describe('trouble with the database', () => {
     await works(store)
   })
 
-  it('whose transaction had an error that its work passed over: nothing is kept, and it is an error', async () => {
+  it('with an error that the transaction ignored: nothing is written, and it is an error', async () => {
     const store = await place().open()
     const written = store.write(async (tx) => {
       await tx.insertInto('servers').values({ id: 'one', name: '', alive_until: 1 }).execute()
@@ -137,7 +137,7 @@ describe('trouble with the database', () => {
     expect(await store.read((db) => db.selectFrom('servers').selectAll().execute())).to.deep.equal([])
   })
 
-  it('that undoes one of two in a deadlock: it is run again', async () => {
+  it('undoing one of two in a deadlock: that one runs again', async () => {
     const store = await place().open()
     const rise = (id: string) => ({ id, name: '', alive_until: 1 })
     await store.write((tx) =>

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { isPostgresInstalled, startPostgres } from './postgres.ts'
 
-describe('the throwaway PostgreSQL of the tests', () => {
+describe('the temporary PostgreSQL of the tests', () => {
   before(function () {
     if (!isPostgresInstalled) this.skip()
   })
 
-  it('keeps what it committed through kill and restart, hangs when paused, and gives databases apart', async () => {
+  it('keeps commits through kill and restart, hangs when paused, and separates databases', async () => {
     const postgres = await startPostgres()
     try {
       const url = await postgres.database()

@@ -9,9 +9,9 @@ const begin = (store: Store, lane: string, fail?: Error) =>
     return lane
   })
 
-describe('writes that come at the same moment', () => {
+describe('simultaneous writes', () => {
   onBothStores((place) => {
-    it('are each kept or undone alone, and told so', async () => {
+    it('are committed or undone one by one, and each caller learns which', async () => {
       const store = await place().open()
       const lanes = Array.from({ length: 100 }, (_, index) => `lane-${String(index).padStart(3, '0')}`)
       const isBad = (index: number) => index % 7 === 3
@@ -23,7 +23,7 @@ describe('writes that come at the same moment', () => {
       expect(rows.map(({ lane }) => lane)).to.deep.equal(lanes.filter((_, index) => !isBad(index)))
     })
 
-    it('see what the one before wrote, and one that breaks a rule of the tables breaks no other', async () => {
+    it('see the write before, and one that violates a constraint fails alone', async () => {
       const store = await place().open()
       const twice = await Promise.allSettled([begin(store, 'a'), begin(store, 'a'), begin(store, 'b')])
       expect(twice.map(({ status }) => status).toSorted()).to.deep.equal(['fulfilled', 'fulfilled', 'rejected'])

@@ -21,7 +21,7 @@ describe('stopping with transactions under way', () => {
     await store.close()
   })
 
-  it('lets them be answered, takes nothing new, and leaves what is open to the next', async () => {
+  it('lets them finish, accepts nothing new, and leaves open ones to the next server', async () => {
     const { pass, open } = gate()
     const signing = gate()
     const first = await transactionsOn({
@@ -45,7 +45,7 @@ describe('stopping with transactions under way', () => {
     await until('it is confirmed', async () => next !== undefined && (await stateOf(next, txHash)) === 'CONFIRMED')
   })
 
-  it('cuts off what outlasts the time for it: nothing was sent, and it says so', async () => {
+  it('aborts requests that outlast the drain time, and says that nothing was sent', async () => {
     const first = await transactionsOn({ store, sign: () => new Promise<never>(() => {}) })
     const hung = first.submit(order(site), soon())
     await until('it is queued', async () => (await first.list({ state: 'QUEUED' })).entries.length === 1)

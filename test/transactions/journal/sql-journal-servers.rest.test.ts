@@ -37,7 +37,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     )
   const idsOf = (events: readonly JournalEvent[]) => events.map(({ id }) => id)
 
-  it('never shows an event before one with a lower id that is still to come', async () => {
+  it('never returns an event before one with a lower id that is not visible yet', async () => {
     await other.query('begin')
     await other.query('select pg_advisory_xact_lock_shared($1)', [0x53_6c_75_69_63_65])
     await other.query(`insert into events (entry_key, chain, network, address, at, body)
@@ -53,7 +53,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     expect(await newest).to.equal(2)
   })
 
-  it('shows who follows it every event, once and in order, whoever writes at the same time', async () => {
+  it('returns every event once and in order, while several servers write', async () => {
     // Ids are given in one order and become visible in another.
     await other.query(`create function slow() returns trigger language plpgsql as $$
       begin perform pg_sleep(random() * 0.02); return null; end $$`)
@@ -93,7 +93,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     expect(idsOf(followed)).to.deep.equal(all.map(({ id }) => id))
   })
 
-  it('keeps nothing of a server whose lane another takes over at the same moment', async () => {
+  it('writes nothing for a server whose lease another takes at the same moment', async () => {
     const [one, two] = [newEntry(), newEntry()]
     await journal.open([one], guard)
     await other.query('begin')
@@ -108,7 +108,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     expect(await journal.unfinished({ chain: 'ethereum', network: 'local' })).to.deep.equal([one])
   })
 
-  it('lets a takeover wait until what was being kept is kept, and then shows it', async () => {
+  it('makes a takeover wait for a write that is under way, and then shows it', async () => {
     const one = newEntry()
     await journal.open([one], guard)
     // It is held up after it has seen its lane: by the row that it is to change.
@@ -126,7 +126,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     expect(await errorOf(journal.write([next(signed(one), {})], guard))).to.be.instanceOf(OwnershipLost)
   })
 
-  it('keeps nothing of a call whose key another call takes over at the same moment', async () => {
+  it('writes nothing for a call whose key another call takes at the same moment', async () => {
     const claim = await giveKey(store, 'k')
     const one = newEntry()
     await other.query('begin')

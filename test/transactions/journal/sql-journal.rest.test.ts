@@ -23,7 +23,7 @@ describe('the journal in a database', () => {
       guard = await giveLane(store)
     })
 
-    it('gives back what it was given, to the byte, also after it was opened again', async () => {
+    it('returns what was written, to the byte, after a restart, too', async () => {
       const queued = newEntry({
         deadline: 1_800_000_000,
         idempotencyKey: 'k',
@@ -47,7 +47,7 @@ describe('the journal in a database', () => {
       expect(await reopened.read('nobody')).to.equal(undefined)
     })
 
-    it('gives back transactions of every kind', async () => {
+    it('returns transactions of every kind', async () => {
       const entries = kinds.map((kind) => newEntry({ kind }))
       await journal.open(entries, guard)
       for (const entry of entries) expect(await journal.read(entry.key)).to.deep.equal(entry)
@@ -64,7 +64,7 @@ describe('the journal in a database', () => {
       expect(await journal.find('ethereum', 'mainnet', '0xaa')).to.equal(undefined)
     })
 
-    it('refuses a server that lost the lane, and keeps nothing', async () => {
+    it('refuses a server that lost its lease, and writes nothing', async () => {
       const [one, two] = [newEntry(), newEntry()]
       await journal.open([one], guard)
       await giveLane(store, { queue: guard.queue, fencingToken: 2 })
@@ -76,7 +76,7 @@ describe('the journal in a database', () => {
       expect(await journal.eventsAfter(0, { limit: 10 })).to.have.length(1)
     })
 
-    it('refuses a call that lost its key, and keeps neither entries nor answer', async () => {
+    it('refuses a call that lost its key, and writes neither entries nor answer', async () => {
       const claim = await giveKey(store, 'k')
       const [one, two] = [newEntry(), newEntry()]
       await journal.open([one], guard, claim)
@@ -89,7 +89,7 @@ describe('the journal in a database', () => {
       ])
     })
 
-    it('keeps the answer together with the signed bytes', async () => {
+    it('writes the answer together with the signed bytes', async () => {
       const claim = await giveKey(store, 'k')
       await giveKey(store, 'another')
       const one = newEntry()
@@ -102,7 +102,7 @@ describe('the journal in a database', () => {
       ])
     })
 
-    it('takes all entries of a write or none: one of an old version, and nothing is written', async () => {
+    it('writes all entries or none: nothing if one has an old version', async () => {
       const claim = await giveKey(store, 'k')
       const [one, two] = [newEntry(), newEntry()]
       await journal.open([one, two], guard, claim)
@@ -116,7 +116,7 @@ describe('the journal in a database', () => {
       expect(await journal.eventsAfter(0, { limit: 10 })).to.have.length(3)
     })
 
-    it('refuses to open a key twice, or to sign one hash for two', async () => {
+    it('refuses to open a key twice, or to record one hash for two entries', async () => {
       const [one, two] = [newEntry(), newEntry()]
       await journal.open([one, two], guard)
       expect(await nameOf(journal.open([newEntry(), one], guard))).to.not.equal('no error')
@@ -126,7 +126,7 @@ describe('the journal in a database', () => {
       expect((await journal.list({})).entries).to.have.length(2)
     })
 
-    it('tells what is unfinished, by wallet and by lane', async () => {
+    it('returns unfinished entries by wallet and by queue', async () => {
       const other = '0xBBcd000000000000000000000000000000000002'
       const there = await giveLane(store, { queue: laneOf(other), fencingToken: 1 })
       const [one, two, three] = [newEntry(), newEntry(), newEntry({ address: other })]
@@ -178,7 +178,7 @@ describe('the journal in a database', () => {
       expect(paged).to.deep.equal(all)
     })
 
-    it('tells changes that callers see, once each and in order, and no others', async () => {
+    it('has an event for each change that callers see, once and in order, and no others', async () => {
       const one = newEntry()
       const other = newEntry({ address: '0xBBcd000000000000000000000000000000000002' })
       await journal.open([one], guard)
@@ -208,12 +208,12 @@ describe('the journal in a database', () => {
       expect(events.every(({ entry }) => entry.attempts.every(({ raw }) => raw.length === 0))).to.equal(true)
     })
 
-    it('has no event before the first', async () => {
+    it('has no event in an empty journal', async () => {
       expect(await journal.lastEventId()).to.equal(0)
       expect(await journal.eventsAfter(0, { limit: 9 })).to.deep.equal([])
     })
 
-    it('names the row that is damaged, and lists the others', async () => {
+    it('names a damaged row, and lists the others', async () => {
       const told: unknown[] = []
       const careful = sqlJournal(store, { warn: (fields) => told.push(fields) })
       const [one, two] = [newEntry(), newEntry()]

@@ -15,7 +15,7 @@ describe('leases in an embedded store', () => {
   })
   after(() => rm(dataDir, { recursive: true, force: true }))
 
-  it('are all there for the taking, and have a higher fence in each process that takes them', async () => {
+  it('are always free, and get a higher fencing token in each process', async () => {
     for (const [serverId, fence] of [
       ['first', 1],
       ['second', 2],

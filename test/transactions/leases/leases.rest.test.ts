@@ -49,7 +49,7 @@ describe('leases in PostgreSQL', () => {
   const fenceOf = (leases: Leases, lane: string, at = soon()) => leases.use(lane, at, async ({ fencingToken: fence }) => fence)
   const askedOf = async (lane: string) => (await postgres.query(`select * from lanes where lane = '${lane}'`, url))[0] ?? {}
 
-  it('take a lane that nobody has, keep it, and let many use it at once', async () => {
+  it('are taken if free, kept, and shared by many calls at once', async () => {
     const [a, lane] = [await server(), newLane()]
     let [inside, most] = [0, 0]
     const fences = await Promise.all(
@@ -67,7 +67,7 @@ describe('leases in PostgreSQL', () => {
     expect(a.held(lane)).to.deep.equal({ queue: lane, fencingToken: 1 })
   })
 
-  it('hand a lane over when another server asks for it, with a higher fence, and never have two users of different servers in it', async () => {
+  it('are handed over on request with a higher fencing token, and never have users on two servers', async () => {
     const [changesA, changesB]: [string[], string[]] = [[], []]
     const [a, b, lane] = [await server(changesA), await server(changesB), newLane()]
     const inside = new Map<string, number>([
@@ -93,7 +93,7 @@ describe('leases in PostgreSQL', () => {
     expect([...new Set([...changesA, ...changesB])]).to.include.members(['taken', 'given', 'received'])
   })
 
-  it('give it to one that waits although the owner is never done with it for long', async () => {
+  it('are handed over even if the owner uses them all the time', async () => {
     const [a, b, lane] = [await server(), await server(), newLane()]
     const over = new AbortController()
     const busy = Array.from({ length: 4 }, async () => {
@@ -105,7 +105,7 @@ describe('leases in PostgreSQL', () => {
     await Promise.all(busy)
   })
 
-  it('let three servers have it in turn', async () => {
+  it('go around between three servers', async () => {
     const [servers, lane] = [await Promise.all([server(), server(), server()]), newLane()]
     const had = await Promise.all(
       servers.map(async (each) => {
@@ -121,7 +121,7 @@ describe('leases in PostgreSQL', () => {
     for (const fence of had[0] ?? []) expect(had.slice(1).flat()).to.not.include(fence)
   })
 
-  it('give everything back at a stop, so that others need not wait', async () => {
+  it('are all released at a stop, so that others need not wait', async () => {
     const [a, b, lane] = [await server(), await server(), newLane()]
     await fenceOf(a, lane)
     await a.stop()
@@ -130,7 +130,7 @@ describe('leases in PostgreSQL', () => {
     expect(await a.use(lane, soon(), async () => 'done').catch((error: Error) => error.name)).to.equal('OVERLOADED')
   })
 
-  it('adopt only what has no living owner, and what was given while nobody waited any more', async () => {
+  it('are taken without asking only if free, or handed over to nobody who waits', async () => {
     const [a, b, lane] = [await server(), await server(), newLane()]
     await fenceOf(a, lane)
     expect(await b.takeIfFree(lane)).to.equal(undefined)
@@ -151,7 +151,7 @@ describe('leases in PostgreSQL', () => {
     expect(b.held(lane)).to.deep.equal({ queue: lane, fencingToken: 2 })
   })
 
-  it('end with the signal’s reason for who waits too long, before its work has begun', async () => {
+  it('throw the signal’s reason at a call that waits too long, before its work begins', async () => {
     const [a, b, lane] = [await server(), await server(), newLane()]
     const busy = gate()
     const used = a.use(lane, soon(), () => busy.pass)
@@ -171,7 +171,7 @@ describe('leases in PostgreSQL', () => {
     expect(begun).to.equal(false)
   })
 
-  it('take over from a server that was killed', async () => {
+  it('are taken over from a server that was killed', async () => {
     const [a, lane] = [await server(), newLane()]
     const holder = await startHolder(url, lane)
     expect(await a.takeIfFree(lane)).to.equal(undefined)
@@ -181,7 +181,7 @@ describe('leases in PostgreSQL', () => {
     console.log(`        taken over after ${Math.round(performance.now() - killedAt)} ms`)
   })
 
-  it('are not believed by a process that was stopped for longer than its session, from its first moment on', async () => {
+  it('are not trusted by a process that was suspended for longer than its session, from its first moment on', async () => {
     const [a, lane] = [await server(), newLane()]
     const holder = await startHolder(url, lane)
     await until('it holds the lane', async () => holder.lines.includes('held 1'))
@@ -198,7 +198,7 @@ describe('leases in PostgreSQL', () => {
     holder.signal('SIGKILL')
   })
 
-  it('keep their fence where nobody took the lane meanwhile, and are not believed while the database hangs', async () => {
+  it('keep their fencing token if nobody took them, and are not trusted while the database hangs', async () => {
     const [a, lane] = [await server(), newLane()]
     expect(await fenceOf(a, lane)).to.equal(1)
     await postgres.pause()
@@ -218,7 +218,7 @@ describe('leases in PostgreSQL', () => {
     expect(a.held(lane)).to.deep.equal({ queue: lane, fencingToken: 1 })
   })
 
-  it('outlive the connection that they are renewed and asked for by', async () => {
+  it('survive the loss of their connection', async () => {
     const [a, b, lane] = [await server(), await server(), newLane()]
     expect(await fenceOf(a, lane)).to.equal(1)
     await postgres.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice lanes'`, url)
@@ -229,7 +229,7 @@ describe('leases in PostgreSQL', () => {
     expect(await fenceOf(a, lane)).to.equal(3)
   })
 
-  it('outlive a database that was killed', async () => {
+  it('survive a database that was killed', async () => {
     const [a, b, lane] = [await server(), await server(), newLane()]
     expect(await fenceOf(a, lane)).to.equal(1)
     await postgres.restart()
@@ -247,7 +247,7 @@ describe('leases in PostgreSQL', () => {
     )
   })
 
-  it('ask the store again after a write under them was refused', async () => {
+  it('are read again after a write with them was refused', async () => {
     const [a, lane] = [await server(), newLane()]
     const refused = () => a.use(lane, soon(), () => Promise.reject(new OwnershipLost('Another one owns it.'))).catch(() => {})
     expect(await fenceOf(a, lane)).to.equal(1)
@@ -258,14 +258,14 @@ describe('leases in PostgreSQL', () => {
     expect(await fenceOf(a, lane)).to.equal(8)
   })
 
-  it('are not kept from others by a session that says to live longer than any can, as after a clock was set back', async () => {
+  it('are not blocked by a session that ends later than any can, as after a clock was set back', async () => {
     const [a, lane] = [await server(), newLane()]
     await postgres.query(`insert into servers (id, name, alive_until) values ('ghost', '', ${Date.now() + 3_600_000})`, url)
     await postgres.query(`insert into lanes (lane, server, fence) values ('${lane}', 'ghost', 4)`, url)
     expect(await a.takeIfFree(lane)).to.deep.equal({ queue: lane, fencingToken: 5 })
   })
 
-  it('notice within seconds that a lane is theirs no longer, whoever moved it', async () => {
+  it('notice within seconds that the table has another owner', async () => {
     const [a, lane] = [await server(), newLane()]
     expect(await fenceOf(a, lane)).to.equal(1)
     await postgres.query(`update lanes set server = 'other', fence = 2 where lane = '${lane}'`, url)

@@ -24,7 +24,7 @@ const said = (state: OrderReport['state'], updatedAt: number, over: Partial<Orde
   ...over,
 })
 
-describe('orders in the journal', () => {
+describe('book orders in the journal', () => {
   onBothStores((place) => {
     let store: Store
     let journal: Journal
@@ -47,7 +47,7 @@ describe('orders in the journal', () => {
       expect(await journal.write([next(entry, { state: 'EXPIRED' })], guard)).to.equal(true)
     }
 
-    it('are kept with the entry that places them, and given back as they were', async () => {
+    it('are written with the entry that places them, and returned unchanged', async () => {
       const entry = placing()
       await place1(entry, orderOf('a'), orderOf('b', { index: 1, about: null }))
       const [second, first, ...more] = await all()
@@ -63,7 +63,7 @@ describe('orders in the journal', () => {
       expect((await only('a')).entry).to.deep.equal(steps[1])
     })
 
-    it('have an id of their own for each wallet and venue, whichever book they are for', async () => {
+    it('have one id per wallet and exchange, whichever type of book they are for', async () => {
       const first = placing()
       await place1(first, orderOf('a'))
       const again = placing()
@@ -80,19 +80,19 @@ describe('orders in the journal', () => {
       expect((await only('a')).entry).to.deep.equal(first)
     })
 
-    it('know an address in any letter case', async () => {
+    it('are found by an address in any letter case', async () => {
       await place1(placing({ address: wallet.toLowerCase() }), orderOf('a'))
       expect((await rejection(place1(placing(), orderOf('a')))).name).to.equal('IDEMPOTENCY_CONFLICT')
       expect(idsOf(await all({ address: wallet.toUpperCase().replace('0X', '0x') }))).to.deep.equal(['a'])
     })
 
-    it('are refused all together where two of them have one id', async () => {
+    it('are all refused if two of them have one id', async () => {
       const refused = await rejection(place1(placing(), orderOf('a'), orderOf('b', { index: 1 }), orderOf('a', { index: 2 })))
       expect(refused.details).to.deep.equal({ clientOrderId: 'a' })
       expect(await all()).to.deep.equal([])
     })
 
-    it('of many at once with one id leave one', async () => {
+    it('are written once if many come at once with one id', async () => {
       const tries = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           place1(placing(), orderOf('a', { index }), orderOf(`b${index % 3}`)).then(
@@ -106,7 +106,7 @@ describe('orders in the journal', () => {
       expect(await all()).to.have.length(2)
     })
 
-    it('give their ids up where they were never signed, to one', async () => {
+    it('free their ids for one other order if they were never signed', async () => {
       const entry = placing()
       await place1(entry, orderOf('a'), orderOf('b', { index: 1 }))
       expect(await journal.orders.firstUsed(here, ['c', 'b'])).to.equal('b')
@@ -121,7 +121,7 @@ describe('orders in the journal', () => {
       expect(idsOf(await all())).to.have.members(['a', 'b'])
     })
 
-    it('keep their ids once they were signed, whatever became of that', async () => {
+    it('keep their ids once they were signed, whatever happens then', async () => {
       const entry = placing()
       await place1(entry, orderOf('a'))
       await journal.write([signed(entry)], guard)
@@ -130,7 +130,7 @@ describe('orders in the journal', () => {
       expect(await all({ openOnly: true })).to.deep.equal([])
     })
 
-    it('are open until it is known that they ended', async () => {
+    it('are open until their end is known', async () => {
       const entries = [placing(), placing(), placing(), placing()]
       for (const [index, entry] of entries.entries()) await place1(entry, orderOf(`o${index}`))
       const [giving, reverting, confirming] = entries
@@ -148,7 +148,7 @@ describe('orders in the journal', () => {
       expect(idsOf(await all())).to.deep.equal(['o3', 'o2', 'o1', 'o0'])
     })
 
-    it('keep what the exchange said last, and find themselves by the id that it gave', async () => {
+    it("keep the exchange's last report, and are found by its order id", async () => {
       await place1(placing(), orderOf('a'))
       const order = await only('a')
       await journal.orders.note(order, said('PARTIALLY_FILLED', 20, { orderId: '77', filledAmount: '1' }))
@@ -159,7 +159,7 @@ describe('orders in the journal', () => {
       expect(idsOf(await all({ openOnly: true }))).to.deep.equal(['a'])
     })
 
-    it('never come back from an end', async () => {
+    it('stay ended', async () => {
       await place1(placing(), orderOf('a'))
       const order = await only('a')
       await journal.orders.note(order, said('OPEN', 30, { orderId: '77' }))
@@ -173,7 +173,7 @@ describe('orders in the journal', () => {
       expect(await all({ openOnly: true })).to.deep.equal([])
     })
 
-    it('hear nothing of an order that had their id before and was never signed', async () => {
+    it('ignore reports on an earlier order that had their id and was never signed', async () => {
       const entry = placing()
       await place1(entry, orderOf('a'))
       const before = await only('a')
@@ -183,7 +183,7 @@ describe('orders in the journal', () => {
       expect(await only('a')).not.to.have.property('said')
     })
 
-    it('come in pages, newest first, of one type or market', async () => {
+    it('are listed in pages, newest first, by type and market', async () => {
       for (let count = 0; count < 5; count += 1)
         await place1(
           placing(),
@@ -203,14 +203,14 @@ describe('orders in the journal', () => {
       expect(idsOf(await all({ type: 'PERP_CLOB', limit: 2 }))).to.deep.equal(['y4', 'y3'])
     })
 
-    it('are a thousand in one write', async () => {
+    it('can be a thousand in one write', async () => {
       const orders = Array.from({ length: 1_500 }, (_, index) => orderOf(`o${index}`, { index }))
       await place1(placing(), ...orders)
       expect(idsOf(await all({ limit: 2 }))).to.deep.equal(['o1499', 'o1498'])
       expect((await rejection(place1(placing(), ...orders.slice(1_200)))).name).to.equal('IDEMPOTENCY_CONFLICT')
     })
 
-    it('are left out of a list where a row is damaged, alone', async () => {
+    it('are left out of a list alone if their row is damaged', async () => {
       const told: object[] = []
       const careful = sqlJournal(store, { warn: (fields) => told.push(fields) })
       await place1(placing(), orderOf('a'))
@@ -220,7 +220,7 @@ describe('orders in the journal', () => {
       expect(told).to.have.length(1)
     })
 
-    it('are of a connector, and of the kind that says so', async () => {
+    it('need a connector and the kind order', async () => {
       expect((await rejection(place1(newEntry(), orderOf('a')))).message).to.contain('client order id')
       expect((await rejection(place1(placing({ connector: undefined }), orderOf('a')))).message).to.contain('client order id')
     })

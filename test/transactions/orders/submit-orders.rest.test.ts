@@ -17,7 +17,7 @@ import type { Store } from '../../../core/store/store.ts'
 
 const named = (clientOrderId: string) => ({ clientOrderId, type: 'CLOB', market: 'WETH-USDC', index: 0, about: null })
 
-describe('orders that are transactions', () => {
+describe('book orders that are transactions', () => {
   let site: TestSite
   let store: Store
   let transactions: Transactions
@@ -39,7 +39,7 @@ describe('orders that are transactions', () => {
   const list = (address = addressOf(0)) =>
     transactions.orders.list({ chain: 'ethereum', network: 'local', connector: 'book', address, limit: 100 })
 
-  it('are in the journal with the transaction that places them', async () => {
+  it('are journaled with the transaction that places them', async () => {
     const { txHash } = await transactions.submit(placing('a'), soon())
     await reaches(transactions, txHash, 'CONFIRMED')
     const [found] = await list()
@@ -48,7 +48,7 @@ describe('orders that are transactions', () => {
     expect(found?.entry).not.to.have.property('signer')
   })
 
-  it('under one id are one, however many ask at once: nothing is asked of the chain, signed or filled for the others', async () => {
+  it('are placed once per id, however many requests come at once; nothing is asked, signed or filled for the others', async () => {
     const address = addressOf(1)
     const before = await transactions.nextNonce({ network: site.network, address }, soon())
     const tries = await Promise.all(
@@ -69,7 +69,7 @@ describe('orders that are transactions', () => {
     expect(site.relay.requests.length).to.equal(asked)
   })
 
-  it('leave no empty nonce before those of others, where they are refused', async () => {
+  it('leave no nonce gap when they are refused', async () => {
     const address = addressOf(3)
     const ids = ['a', 'a', 'b', 'a', 'a', 'c']
     const tries = await Promise.allSettled(ids.map((id) => transactions.submit(placing(id, address), soon())))
@@ -80,7 +80,7 @@ describe('orders that are transactions', () => {
     expect(entries.map(({ kind }) => kind)).to.deep.equal(['order', 'order', 'order'])
   })
 
-  it('that the chain refuses as they are checked leave their id free', async () => {
+  it('leave their id free if the chain refuses them in the check', async () => {
     const tooMuch = planOf({ to: nowhere, data: '0x', value: String(10n ** 30n) })
     const refused = { ...placing('a', addressOf(2)), plan: tooMuch, scope: { contracts: [nowhere], valueRaw: 10n ** 30n } }
     expect((await rejection(transactions.submit(refused, soon()))).name).to.equal('INSUFFICIENT_BALANCE')

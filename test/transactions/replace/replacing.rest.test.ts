@@ -52,8 +52,8 @@ describe('a transaction that is stuck, slow or late', function () {
     await site.mine()
   }
 
-  describe('asked to be sped up', () => {
-    it('is signed again on its nonce at higher fees, and is mined once, as one transaction of the journal', async () => {
+  describe('speeding it up', () => {
+    it('signs it again on its nonce at higher fees; it is mined once, as one entry of the journal', async () => {
       const slow = await transactions.submit(order(site), soon())
       const fast = await transactions.speedUp(order(site), soon())
       expect(fast.nonce).to.equal(slow.nonce)
@@ -68,7 +68,7 @@ describe('a transaction that is stuck, slow or late', function () {
       expect((await transactions.list({})).entries).to.have.length(1)
     })
 
-    it('takes the fees that are wished for, and is not raised by anybody else afterwards', async () => {
+    it("takes the caller's fees, and nobody else raises them afterwards", async () => {
       const { txHash, nonce } = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
       const fast = await transactions.speedUp(order(site, { nonce, feeOverrides: dear }), soon())
       const entry = await find(txHash)
@@ -78,7 +78,7 @@ describe('a transaction that is stuck, slow or late', function () {
       await reaches(transactions, fast.txHash, 'CONFIRMED')
     })
 
-    it('is refused what does not outbid, with the least that does', async () => {
+    it('refuses fees that do not outbid, and names the minimum', async () => {
       const { nonce } = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
       const error = await rejection(transactions.speedUp(order(site, { nonce, feeOverrides: cheap }), soon()))
       expect(error).to.include({ name: 'INVALID_NONCE' })
@@ -87,7 +87,7 @@ describe('a transaction that is stuck, slow or late', function () {
       expect(above).to.include({ name: 'INCOMPLETE_PARAMS' })
     })
 
-    it('is refused what the wallet cannot pay, and goes on as it was', async () => {
+    it('refuses fees that the wallet cannot pay, and leaves it as it was', async () => {
       const { txHash, nonce } = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
       await site.rpc('anvil_setBalance', addressOf(0), toQuantity(15n * 21_000n * gwei))
       try {
@@ -112,7 +112,7 @@ describe('a transaction that is stuck, slow or late', function () {
       expect(mined.message).to.contain(txHash)
     })
 
-    it('answers under its key what it answers', async () => {
+    it('records its answer under the Idempotency-Key', async () => {
       const { nonce } = await transactions.submit(order(site), soon())
       const kept: object[] = []
       const keyed = {
@@ -151,7 +151,7 @@ describe('a transaction that is stuck, slow or late', function () {
     })
   }
 
-  it('outbids itself when the base fee has risen above what it pays, and is mined', async () => {
+  it('is raised when the base fee has risen above its fees, and is mined', async () => {
     const { txHash } = await transactions.submit(order(site), soon())
     // They stay high until it has outbid itself, however long that takes; then every block brings them down.
     await until('it is raised', async () => {
@@ -167,7 +167,7 @@ describe('a transaction that is stuck, slow or late', function () {
     expect(landed?.id).to.equal(attempts.at(-1)?.id)
   })
 
-  it('outbids itself when nodes want a higher tip than it has', async () => {
+  it('is raised when nodes want a higher tip', async () => {
     let first: string | undefined
     site.relay.meddle = (methods, body) => {
       if (methods[0] !== 'eth_sendRawTransaction') return 'pass'
@@ -183,7 +183,7 @@ describe('a transaction that is stuck, slow or late', function () {
     expect((await find(txHash)).attempts).to.have.length(2)
   })
 
-  it('is raised though it pays, when block after block leaves it out', async () => {
+  it('is raised when block after block leaves it out, even if it pays enough', async () => {
     const { txHash } = await transactions.submit(order(site, { plan: planOf(call) }), soon())
     await site.rpc('evm_setBlockGasLimit', toQuantity(50_000))
     try {
@@ -200,7 +200,7 @@ describe('a transaction that is stuck, slow or late', function () {
     })
   })
 
-  it('is not raised where the caller said what it pays', async () => {
+  it('is not raised if the caller set the fees', async () => {
     const { txHash } = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     await feesRise()
     for (let blocks = 0; blocks < 3; blocks += 1) {
@@ -211,7 +211,7 @@ describe('a transaction that is stuck, slow or late', function () {
     expect((await find(txHash)).attempts).to.have.length(1)
   })
 
-  it('stops at the fee cap, and is mined when the base fee has come down', async () => {
+  it('is not raised above the fee cap, and is mined when the base fee has fallen', async () => {
     const { txHash } = await transactions.submit(order(site), soon())
     await until('it has reached the cap', async () => {
       await site.rpc('anvil_setNextBlockBaseFeePerGas', toQuantity(200n * gwei))
@@ -225,7 +225,7 @@ describe('a transaction that is stuck, slow or late', function () {
     expect(Math.max(...feesOf(await find(txHash)))).to.equal(100e9)
   })
 
-  it('is cancelled when its deadline has passed and that burns less, with the reason', async () => {
+  it('is cancelled after its deadline if that costs less, with the reason', async () => {
     const block = await site.chain.head({ signal: soon() })
     const plan = { ...planOf(call), deadline: block.timestamp + 2 }
     const late = await transactions.submit(order(site, { plan, feeOverrides: cheap }), soon())

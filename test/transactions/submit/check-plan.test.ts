@@ -17,12 +17,12 @@ const check =
   }
 
 describe('a plan', () => {
-  it('may call the contracts of its scope in any spelling, with the value of the request', () => {
+  it("may call the contracts of its scope in any spelling, with the request's value", () => {
     expect(check([{ to: router, value: '0' }])).not.to.throw()
     expect(check([{ to: router.toLowerCase(), value: '5' }], 5n)).not.to.throw()
   })
 
-  it('may call nothing else, in none of its steps', () => {
+  it('may call nothing else in any step', () => {
     expect(
       check([
         { to: router, value: '0' },
@@ -34,7 +34,7 @@ describe('a plan', () => {
       .with.property('name', 'UNKNOWN_ERROR')
   })
 
-  it('may send no more than the request is for, with all of its steps together', () => {
+  it('may not send more than the request allows in all steps together', () => {
     expect(check([{ to: router, value: '1' }])).to.throw('allows 0 at most')
     expect(
       check(
@@ -56,7 +56,7 @@ describe('a plan', () => {
     ).to.throw('negative')
   })
 
-  it('has a step', () => {
+  it('needs at least one step', () => {
     expect(check([])).to.throw('has no step')
   })
 })

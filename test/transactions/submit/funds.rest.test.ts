@@ -6,7 +6,7 @@ import { addressOf, gwei, nowhere, order, planOf, reaches, rejection, soon, star
 const sending = (ether: string) => ({ plan: planOf({ to: nowhere, data: '0x', value: parseEther(ether).toString() }) })
 const fees = (most: bigint) => ({ feeOverrides: { maxFeePerGasRaw: most * gwei, maxPriorityFeePerGasRaw: most * gwei } })
 
-describe("a wallet's coins, while its transactions wait", function () {
+describe("a wallet's balance while its transactions are pending", function () {
   let site: TestSite
   let transactions: Transactions
   const submit = (ether: string, more: object = {}) => transactions.submit(order(site, { ...sending(ether), ...more }), soon())
@@ -21,7 +21,7 @@ describe("a wallet's coins, while its transactions wait", function () {
   })
   afterEach(() => transactions.stop(1000))
 
-  it('are not promised twice: of two that fit alone, in the same moment, one is sent and the other is refused', async () => {
+  it('is not spent twice: of two simultaneous requests that fit alone, one is refused', async () => {
     const outcomes = await Promise.allSettled([submit('6'), submit('6')])
     const sent = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
     const [refused] = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
@@ -37,7 +37,7 @@ describe("a wallet's coins, while its transactions wait", function () {
     await site.mine(1)
   })
 
-  it('are not promised twice by what is in memory, and what they do not suffice for is told by the chain', async () => {
+  it('is not spent twice by cached checks, and only the chain reports a shortage', async () => {
     const { steps } = sending('6').plan
     await submit('0.001')
     await site.mine(1)
@@ -49,7 +49,7 @@ describe("a wallet's coins, while its transactions wait", function () {
     await site.mine(1)
   })
 
-  it('are free for what takes the place of a transaction, and free again when it is cancelled', async () => {
+  it('is available for a replacement, and again after a cancel', async () => {
     const first = await submit('9', fees(10n))
     expect((await submit('9', { ...fees(20n), nonce: first.nonce })).nonce).to.equal(first.nonce)
     expect(await rejection(submit('9'))).to.include({ name: 'INSUFFICIENT_BALANCE' })

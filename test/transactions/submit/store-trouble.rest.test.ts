@@ -5,7 +5,7 @@ import { OwnershipLost } from '../../../core/transactions/journal/journal.ts'
 import { away, bringsBytes, faultyJournal, type Faults } from './faulty-journal.ts'
 import { addressOf, order, planOf, nowhere, reaches, rejection, soon, startSite, transactionsOn, until, type TestSite } from '../site.ts'
 
-describe('a store that fails while a transaction is made', function () {
+describe('a store that fails during a submission', function () {
   let site: TestSite
   let transactions: Transactions
   let faults: Faults
@@ -38,14 +38,14 @@ describe('a store that fails while a transaction is made', function () {
     expect(sends()).to.equal(sent + 1)
   }
 
-  it('before anything was kept: a definite error, and the nonce is free', async () => {
+  it('before anything is written: a definite error, and the nonce is free', async () => {
     const [nonce, sent] = [await next(), sends()]
     faults.open = () => Promise.reject(away())
     expect(await rejection(submit())).to.include({ name: 'OVERLOADED' })
     await leavesNothing(nonce, sent)
   })
 
-  it('so that nobody knows whether it took the request: a definite error, and what it took is given up', async () => {
+  it('with an unknown commit of the request: a definite error, and the entry expires', async () => {
     const [nonce, sent] = [await next(), sends()]
     faults.open = async (keep) => {
       await keep()
@@ -68,7 +68,7 @@ describe('a store that fails while a transaction is made', function () {
     })
   }
 
-  it('after it kept the signed bytes and before it said so: the answer is the hash', async () => {
+  it('after it committed the signed bytes and before it confirmed: the answer is the hash', async () => {
     faults.write = async (keep, written) => {
       if (!bringsBytes(written)) return keep()
       await keep()
@@ -80,7 +80,7 @@ describe('a store that fails while a transaction is made', function () {
     expect(await states()).to.deep.equal(['CONFIRMED'])
   })
 
-  it('after it dropped the signed bytes and before it said so: a definite error, once that is certain', async () => {
+  it('after it lost the signed bytes without an answer: a definite error, once that is certain', async () => {
     const [nonce, sent] = [await next(), sends()]
     faults.write = (keep, written) => (bringsBytes(written) ? Promise.reject(away(true)) : keep())
     expect(await rejection(submit())).to.include({ name: 'OVERLOADED' })
@@ -88,7 +88,7 @@ describe('a store that fails while a transaction is made', function () {
     await leavesNothing(nonce, sent)
   })
 
-  it('never lets bytes come in that were given up meanwhile', async () => {
+  it('never stores bytes that were given up in the meantime', async () => {
     const [nonce, sent] = [await next(), sends()]
     let late: () => Promise<boolean> = async () => false
     faults.write = (keep, written) => {
@@ -102,7 +102,7 @@ describe('a store that fails while a transaction is made', function () {
   })
 
   for (const isKept of [true, false]) {
-    it(`for longer than the request's time: TIMEOUT says where to look, and the nonce stays held (${isKept ? 'kept' : 'not kept'})`, async () => {
+    it(`for longer than the request's timeout: TIMEOUT says where to look, and the nonce stays claimed (${isKept ? 'kept' : 'not kept'})`, async () => {
       const [nonce, sent] = [await next(), sends()]
       const ending = new AbortController()
       faults.write = async (keep, written) => {
@@ -128,7 +128,7 @@ describe('a store that fails while a transaction is made', function () {
     })
   }
 
-  it('holds the nonce of what it did not say, while it stays away', async () => {
+  it('keeps the nonce of an unknown commit claimed while it is down', async () => {
     const nonce = await next()
     const ending = new AbortController()
     faults.write = (keep, written) => {
@@ -149,7 +149,7 @@ describe('a store that fails while a transaction is made', function () {
   })
 
   for (const isKept of [true, false]) {
-    it(`with errors that nobody knows: it is found out all the same (${isKept ? 'kept' : 'not kept'})`, async () => {
+    it(`with unexpected errors: the outcome is found out all the same (${isKept ? 'kept' : 'not kept'})`, async () => {
       const [nonce, sent] = [await next(), sends()]
       let trouble = 0
       const unknown = () => Promise.reject(new Error('cached plan must not change result type'))
@@ -173,7 +173,7 @@ describe('a store that fails while a transaction is made', function () {
     })
   }
 
-  it('says so at once where an answer cannot be made: nothing is sent that nobody could be told of', async () => {
+  it('refuses at once if no answer can be made: nothing is sent that nobody could be told about', async () => {
     const [nonce, sent] = [await next(), sends()]
     const answer = () => {
       throw new Error('a defect')
@@ -182,7 +182,7 @@ describe('a store that fails while a transaction is made', function () {
     await leavesNothing(nonce, sent)
   })
 
-  it('keeps all steps of a plan or none', async () => {
+  it('writes all steps of a plan or none', async () => {
     const [nonce, sent] = [await next(), sends()]
     const step = { to: nowhere, data: '0x', value: '1' }
     faults.write = (keep, written) => (bringsBytes(written) ? Promise.reject(away(true)) : keep())
@@ -192,7 +192,7 @@ describe('a store that fails while a transaction is made', function () {
   })
 
   for (const isKept of [true, false]) {
-    it(`while another attempt is made: it is one of the transaction's, or never will be (${isKept ? 'kept' : 'not kept'})`, async () => {
+    it(`during a speed-up: the new attempt is stored, or never will be (${isKept ? 'kept' : 'not kept'})`, async () => {
       await site.rpc('evm_setAutomine', false)
       const { txHash } = await submit()
       const sent = sends()
@@ -220,7 +220,7 @@ describe('a store that fails while a transaction is made', function () {
     })
   }
 
-  it("gives one wallet's requests up also while another wallet's lane is no longer this server's", async () => {
+  it("expires one wallet's requests even if this server lost another wallet's queue", async () => {
     faults.open = async (keep) => {
       await keep()
       throw away(true)
@@ -239,7 +239,7 @@ describe('a store that fails while a transaction is made', function () {
     await isGivenUp()
   })
 
-  it("holds no other wallet's transactions up with one wallet's entry that cannot be written", async () => {
+  it("does not delay other wallets if one wallet's entry cannot be written", async () => {
     await site.rpc('evm_setAutomine', false)
     const [stuck, other] = [await submit(), await submit({ address: addressOf(1) })]
     faults.write = (keep, written) =>
@@ -253,7 +253,7 @@ describe('a store that fails while a transaction is made', function () {
     await reaches(transactions, stuck.txHash, 'CONFIRMED')
   })
 
-  it('sends nothing that the journal does not have', async () => {
+  it('sends nothing that is not in the journal', async () => {
     const { rail } = site.chain
     const had: boolean[] = []
     const send: typeof rail.send = async (sealed, at) => {

@@ -117,7 +117,7 @@ describe('submitting transactions', () => {
     expect(site.relay.requests.flat().filter((method) => method === 'eth_sendRawTransaction')).to.have.length(sends)
   })
 
-  it('goes on with a transaction whose caller ran out of time while it was sent', async () => {
+  it('continues a transaction whose caller timed out during the broadcast', async () => {
     const ending = new AbortController()
     site.relay.meddle = (methods) => {
       if (methods.includes('eth_sendRawTransaction')) ending.abort()
@@ -131,14 +131,14 @@ describe('submitting transactions', () => {
     await reaches(transactions, entry?.attempts[0]?.id ?? '', 'CONFIRMED')
   })
 
-  it('answers with the hash when the line is cut after the node had the transaction, and sees it through', async () => {
+  it('answers with the hash if the connection breaks after the node has the transaction, and finishes it', async () => {
     site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? 'cut-after' : 'pass')
     const { txHash } = await transactions.submit(order(site), soon())
     await site.heal()
     await reaches(transactions, txHash, 'CONFIRMED')
   })
 
-  it('sends again what never reached a node', async () => {
+  it('sends a transaction again that never reached a node', async () => {
     site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? 'refuse' : 'pass')
     const { txHash } = await transactions.submit(order(site), soon())
     const entry = await transactions.find('ethereum', 'local', txHash)
@@ -151,7 +151,7 @@ describe('submitting transactions', () => {
     })
   })
 
-  it('steps around what another program sent from the same wallet', async () => {
+  it('uses the nonces after those of another program', async () => {
     const before = await transactions.submit(order(site), soon())
     await reaches(transactions, before.txHash, 'CONFIRMED')
     await sendForeign(site, before.nonce + 1, { maxFeePerGas: 10n * gwei, maxPriorityFeePerGas: gwei })
@@ -160,7 +160,7 @@ describe('submitting transactions', () => {
     await reaches(transactions, after.txHash, 'CONFIRMED')
   })
 
-  it('asks the node nothing but to take it, by a check that memory has; and again where another program has used the wallet since', async () => {
+  it("skips the node's check if the cached one is valid, and asks again if another program has used the wallet", async () => {
     const address = addressOf(2)
     const one = order(site, { address })
     const sent = await transactions.submit(one, soon())
@@ -180,7 +180,7 @@ describe('submitting transactions', () => {
     expect(await checks(newer)).to.equal(1)
   })
 
-  it('sheds load beyond the queue of a wallet without holding another one up', async () => {
+  it('refuses requests above the limit of a wallet without delaying other wallets', async () => {
     const { pass, open } = gate()
     transactions = await transactionsOn({
       walletQueue: 2,
@@ -197,7 +197,7 @@ describe('submitting transactions', () => {
     await Promise.all(held)
   })
 
-  it('takes nothing new once it is stopping', async () => {
+  it('accepts nothing new while it is stopping', async () => {
     await transactions.stop(0)
     expect(await rejection(transactions.submit(order(site), soon()))).to.include({ name: 'OVERLOADED' })
   })

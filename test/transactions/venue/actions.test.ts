@@ -29,7 +29,7 @@ describe('signed actions of an exchange', () => {
     await venue.stop()
   })
 
-  it('end with what the exchange says at once, and leave nothing to look for', async () => {
+  it("are final with the exchange's immediate answer, and leave nothing to watch", async () => {
     const sent = await transactions.submit(placing(venue), soon())
     expect(sent.landed).to.deep.include({ ok: true })
     expect(sent.landed?.receipt).to.deep.equal(venue.exchange.done[0]?.outcome)
@@ -40,13 +40,13 @@ describe('signed actions of an exchange', () => {
     expect([venue.exchange.questions, venue.exchange.asked.length]).to.deep.equal([1, 1])
   })
 
-  it('cost no gas, and name the nonce that they took', async () => {
+  it('cost no gas, and report their nonce', async () => {
     const { gas, nonce } = await transactions.submit(placing(venue), soon())
     expect(gas).to.deep.equal({ gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n })
     expect(nonce).to.equal(venue.exchange.done[0]?.nonce)
   })
 
-  it('are REVERTED where the exchange refuses at once, with its words', async () => {
+  it('are REVERTED if the exchange refuses at once, with its reason', async () => {
     const sent = await transactions.submit(placing(venue, { amount: '0' }), soon())
     expect(sent.landed).to.include({ ok: false, reason: 'the amount is 0' })
     const entry = await transactions.find('ethereum', 'local', sent.txHash)
@@ -54,7 +54,7 @@ describe('signed actions of an exchange', () => {
     expect(await transactions.orders.list({ ...listOf(), openOnly: true })).to.deep.equal([])
   })
 
-  it('are answered under a key as it was journaled before anything left', async () => {
+  it('are answered under a key as journaled before anything was sent', async () => {
     const bodies: object[] = []
     const claim = { client: 'client', path: '/clob/orders', key: 'k', claim: 1 }
     await store.write((tx) =>
@@ -76,7 +76,7 @@ describe('signed actions of an exchange', () => {
     expect(row?.body).to.equal(JSON.stringify({ txHash: sent.txHash }))
   })
 
-  it('whose answer is lost are found out about, and not done again', async () => {
+  it('are looked up if the answer is lost, and not done again', async () => {
     once(venue.exchange, 'lose')
     const sent = await transactions.submit(placing(venue), soon())
     expect(sent).not.to.have.property('landed')
@@ -86,7 +86,7 @@ describe('signed actions of an exchange', () => {
     expect(signings).to.equal(1)
   })
 
-  it('that never came are sent again as the same bytes', async () => {
+  it('are sent again as the same bytes if they never arrived', async () => {
     once(venue.exchange, 'cut')
     const sent = await transactions.submit(placing(venue), soon())
     await reaches(transactions, sent.txHash, 'CONFIRMED')
@@ -95,14 +95,14 @@ describe('signed actions of an exchange', () => {
     expect([venue.exchange.done.length, signings]).to.deep.equal([1, 1])
   })
 
-  it('are sent again where the exchange takes none for now', async () => {
+  it('are sent again if the exchange accepts none for now', async () => {
     once(venue.exchange, { status: 429 })
     const sent = await transactions.submit(placing(venue), soon())
     await reaches(transactions, sent.txHash, 'CONFIRMED')
     expect(venue.exchange.done).to.have.length(1)
   })
 
-  it('are EXPIRED once their time and a margin are over and the exchange does not know them', async () => {
+  it('are EXPIRED after their time and a margin, if the exchange does not know them', async () => {
     venue.exchange.meddle = () => 'cut'
     const { txHash } = await transactions.submit(placing(venue), soon())
     venue.exchange.advance(21_000)
@@ -118,7 +118,7 @@ describe('signed actions of an exchange', () => {
     })
   })
 
-  it('whose answer takes longer than the request may are told of as TIMEOUT, and seen to their end', async () => {
+  it('answer TIMEOUT if the exchange takes too long, and are finished', async () => {
     const { pass, open } = gate()
     const ending = new AbortController()
     venue.exchange.meddle = () => {
@@ -135,7 +135,7 @@ describe('signed actions of an exchange', () => {
     expect(venue.exchange.done).to.have.length(1)
   })
 
-  it('are not sent where the exchange is away as they are checked', async () => {
+  it('are not sent if the exchange is down during the check', async () => {
     venue.exchange.away = true
     const refused = await rejection(transactions.submit(placing(venue, { clientOrders: [named('a')] }), soon()))
     expect(refused.name).to.equal('NETWORK')
@@ -145,7 +145,7 @@ describe('signed actions of an exchange', () => {
     expect(venue.exchange.done).to.have.length(1)
   })
 
-  it('give their id back where signing failed', async () => {
+  it('free their id if signing failed', async () => {
     await transactions.stop(100)
     let fails = true
     transactions = await start({ sign: (request) => (fails ? Promise.reject(new Error('the signer died')) : sign(request)) })
@@ -158,7 +158,7 @@ describe('signed actions of an exchange', () => {
     expect(venue.exchange.done).to.have.length(1)
   })
 
-  it('of many at once with one id are one', async () => {
+  it('are placed once if many come at once with one id', async () => {
     const tries = await Promise.all(
       Array.from({ length: 30 }, () =>
         transactions.submit(placing(venue, { clientOrders: [named('a')] }), soon()).then(
@@ -173,7 +173,7 @@ describe('signed actions of an exchange', () => {
     expect(await ordersOf(transactions)).to.have.length(1)
   })
 
-  it('of many at once have a nonce each', async () => {
+  it('have one nonce each if many come at once', async () => {
     const sent = await Promise.all(Array.from({ length: 100 }, () => transactions.submit(placing(venue), soon(20_000))))
     expect(new Set(sent.map(({ nonce }) => nonce)).size).to.equal(100)
     expect(sent.every(({ landed }) => landed?.ok)).to.equal(true)
@@ -184,7 +184,7 @@ describe('signed actions of an exchange', () => {
     expect(nonce).to.be.above(highest)
   })
 
-  it("take an agent's key and its nonces, and are the wallet's all the same", async () => {
+  it("use an agent's key and nonces, and belong to the wallet", async () => {
     venue.exchange.agents.set(addressOf(5).toLowerCase(), addressOf(0).toLowerCase())
     const { txHash } = await transactions.submit(placing(venue, { signer: addressOf(5).toLowerCase() }), soon())
     expect(venue.exchange.done[0]).to.include({ signer: addressOf(5).toLowerCase() })
@@ -199,7 +199,7 @@ describe('signed actions of an exchange', () => {
     expect((await rejection(transactions.submit(again, soon()))).name).to.equal('IDEMPOTENCY_CONFLICT')
   })
 
-  it('are not signed where the plugin has no rail for its plan, or names nobody to sign', async () => {
+  it('are not signed if the plugin has no rail for its plan, or names no valid signer', async () => {
     const withoutRail = { ...placing(venue), venue: { connector: 'book' } }
     for (const order of [withoutRail, placing(venue, { signer: 'me' })]) {
       const refused = await rejection(transactions.submit(order, soon()))
@@ -209,7 +209,7 @@ describe('signed actions of an exchange', () => {
     expect([signings, venue.exchange.asked.length]).to.deep.equal([0, 0])
   })
 
-  it('are actions, and no transactions of the chain', async () => {
+  it('must be actions, not transactions of the chain', async () => {
     const { rail } = venue.site.impl
     const draft: typeof rail.draft = (what, slot) => ({ ...rail.draft(what, slot), scheme: 'evm-transaction' })
     const posing = { ...venue.site, impl: { ...venue.site.impl, rail: { ...rail, draft } } }
@@ -221,7 +221,7 @@ describe('signed actions of an exchange', () => {
     expect([signings, venue.exchange.asked.length]).to.deep.equal([0, 0])
   })
 
-  it('of one plan go one after the other, and tell what came of the last', async () => {
+  it('of one plan are sent in order, and return the result of the last', async () => {
     const order = placing(venue)
     if (!('via' in order.plan)) throw new Error('It goes by the venue.')
     const [step] = order.plan.steps
@@ -232,7 +232,7 @@ describe('signed actions of an exchange', () => {
     expect((await ordersOf(transactions))[0]?.entry.state).to.equal('REVERTED')
   })
 
-  it('cannot be cancelled or raised as transactions are', async () => {
+  it('cannot be cancelled or sped up', async () => {
     const origin = { network: venue.site, address: addressOf(0), caller: { commonName: 'c' }, requestId: 'r', feeOverrides: {} }
     once(venue.exchange, 'cut')
     const { txHash, nonce } = await transactions.submit(placing(venue), soon())

@@ -32,7 +32,7 @@ interface Told {
   outcome: string
 }
 
-describe('any trouble between a server and an exchange', function () {
+describe('any fault between a server and an exchange', function () {
   this.timeout(60_000)
   let venue: VenueSite
   let store: Store
@@ -48,7 +48,7 @@ describe('any trouble between a server and an exchange', function () {
   })
 
   for (const seed of ['one', 'two'])
-    it(`leaves each order done once or never, and known as what it is (seed ${seed})`, async () => {
+    it(`leaves each order done once or never, with its true state (seed ${seed})`, async () => {
       const random = randomOf(seed)
       const start = () => transactionsOn({ store, sites: [venue.site], sign: signTyped })
       let server: Promise<Transactions> = start()

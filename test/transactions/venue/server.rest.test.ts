@@ -11,7 +11,7 @@ const local = { chain: 'ethereum', network: 'local' }
 const [wallet = '', agent = ''] = tradingWallets
 const folder = fileURLToPath(new URL('../../fixtures/signed-actions/fixture-exchange', import.meta.url))
 
-describe('a connector with a rail of its own, in the whole server', () => {
+describe('a connector with its own rail, in the whole server', () => {
   let exchange: TestExchange
   let server: TestServer
   before(async () => {
@@ -44,7 +44,7 @@ describe('a connector with a rail of its own, in the whole server', () => {
   const submit = (...asked: Parameters<typeof orderOf>) => server.kernel.services.transactions.submit(orderOf(...asked), soon())
   const poll = async (txHash: string) => (await server.client.get('/network/poll', { ...local, txHash })).body
 
-  it('has its actions signed by the signer, done, and shown as what they are', async () => {
+  it('has its actions signed, done, and shown as actions', async () => {
     const sent = await submit({ do: 'order', amount: '1' }, { clientOrders: [named('a')] })
     expect(sent.landed).to.include({ ok: true })
     expect(await poll(sent.txHash)).to.deep.include({
@@ -70,19 +70,19 @@ describe('a connector with a rail of its own, in the whole server', () => {
     })
   })
 
-  it('tells why the exchange refused', async () => {
+  it('reports why the exchange refused', async () => {
     const { txHash } = await submit({ do: 'order', amount: '0' })
     expect(await poll(txHash)).to.deep.include({ txStatus: 1, txState: 'REVERTED', reason: 'the amount is 0' })
   })
 
-  it("has an agent's key sign for the wallet", async () => {
+  it("lets an agent's key sign for the wallet", async () => {
     const { txHash } = await submit({ do: 'order', amount: '2' }, { signer: agent })
     expect(exchange.done.at(-1)).to.include({ signer: agent.toLowerCase() })
     const mine = await server.client.get('/transactions', { ...local, address: wallet, limit: '1' })
     expect(Object(mine.body).transactions[0]).to.include({ txHash, address: wallet })
   })
 
-  it('has money leave to the signer alone', async () => {
+  it("lets money leave to the signer's own address only", async () => {
     const { txHash } = await submit({ do: 'withdraw', destination: wallet, amount: '1' }, { kind: 'funds' })
     expect(await poll(txHash)).to.include({ txState: 'CONFIRMED' })
     const asked = exchange.asked.length
@@ -94,7 +94,7 @@ describe('a connector with a rail of its own, in the whole server', () => {
     expect(exchange.asked).to.have.length(asked)
   })
 
-  it('has open actions counted beside those of its chain', async () => {
+  it('counts its open actions beside those of its chain', async () => {
     exchange.meddle = () => 'cut'
     const { txHash } = await submit({ do: 'order', amount: '3' })
     const lines = (await server.kernel.services.transactions.list({ txHash })).entries.map(({ state }) => state)

@@ -45,7 +45,7 @@ describe('several servers that place the orders of one wallet', () => {
       )
   }
 
-  it('use each id once and each nonce once, whoever of them is asked', async () => {
+  it('use each id and each nonce once, whichever server is asked', async () => {
     const servers = await Promise.all([start(), start(), start()])
     const ids = Array.from({ length: 40 }, (_, index) => `o${index}`)
     venue.exchange.meddle = ({ nonce }) => (nonce % 5 === 0 ? 'lose' : 'pass')

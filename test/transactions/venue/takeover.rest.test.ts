@@ -37,7 +37,7 @@ describe('signed actions that a server left', () => {
       await server.stop(0)
     }
 
-    it('between the journal and the sending are sent by the next, as the same bytes', async () => {
+    it('that were journaled but not sent are sent by the next one, as the same bytes', async () => {
       const store = await place().open()
       const first = await start(store)
       venue.exchange.meddle = () => 'cut'
@@ -54,7 +54,7 @@ describe('signed actions that a server left', () => {
       expect((await rejection(second.submit(placing(venue, { clientOrders: [named('a')] }), soon()))).name).to.equal('IDEMPOTENCY_CONFLICT')
     })
 
-    it('once the exchange had done them are found, and not done again', async () => {
+    it('that the exchange has done are found, and not done again', async () => {
       const store = await place().open()
       const first = await start(store)
       venue.exchange.meddle = () => 'lose'
@@ -65,7 +65,7 @@ describe('signed actions that a server left', () => {
       expect(venue.exchange.done).to.have.length(1)
     })
 
-    it('used nonces that the next never gives again, though its clock is behind', async () => {
+    it('have nonces that the next one never assigns again, even if its clock is behind', async () => {
       const store = await place().open()
       const first = await start(store)
       venue.exchange.advance(3_600_000)
@@ -80,7 +80,7 @@ describe('signed actions that a server left', () => {
       expect(venue.exchange.done).to.have.length(4)
     })
 
-    it('before they were signed come to nothing, and their id is free', async () => {
+    it('that were never signed expire, and their id is free', async () => {
       const store = await place().open()
       const first = await start(store, { write: () => Promise.reject(away()) })
       expect((await rejection(first.submit(placing(venue, { clientOrders: [named('a')] }), soon()))).name).to.equal('OVERLOADED')
@@ -94,7 +94,7 @@ describe('signed actions that a server left', () => {
       expect(venue.exchange.done).to.have.length(1)
     })
 
-    it('before they were signed can be asked for again at the same server, at once', async () => {
+    it('that were never signed can be requested again at the same server at once', async () => {
       const store = await place().open()
       const faults: Faults = { write: () => Promise.reject(away()) }
       const server = await start(store, faults)
@@ -105,7 +105,7 @@ describe('signed actions that a server left', () => {
       expect(venue.exchange.done).to.have.length(1)
     })
 
-    it('of which nobody knows whether their bytes were kept leave only where they were', async () => {
+    it('with an unknown commit are sent only if their bytes were stored', async () => {
       const store = await place().open()
       for (const isKept of [true, false]) {
         let writes = 0
@@ -131,7 +131,7 @@ describe('signed actions that a server left', () => {
 })
 
 describe('a wallet on a chain and on an exchange beside it', () => {
-  it('has the nonces of both apart', async () => {
+  it('has separate nonces for both', async () => {
     const [site, venue] = [await startSite(), await startVenue({ livesMs: 120_000 })]
     const store = await freshStore()
     const signAny: Sign = (request) => (request.signable.scheme === 'typed-data' ? signTyped(request) : sign(request))

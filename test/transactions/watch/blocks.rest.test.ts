@@ -7,7 +7,7 @@ const contract = '0x00000000000000000000000000000000000000c0'
 const accepts = '0x00'
 const reverts = '0x5f5ffd'
 
-describe('transactions and the blocks they are in', () => {
+describe('transactions and their blocks', () => {
   let site: TestSite
   let transactions: Transactions
   const statusOf = async (txHash: string) => {
@@ -25,7 +25,7 @@ describe('transactions and the blocks they are in', () => {
   })
   afterEach(() => transactions.stop(1000))
 
-  it('goes from broadcast to mined to confirmed by depth', async () => {
+  it('goes from BROADCAST to MINED to CONFIRMED by depth', async () => {
     const { txHash } = await transactions.submit(order(site), soon())
     await reaches(transactions, txHash, 'BROADCAST')
     // A look that was under way while it was sent may not have seen it yet.
@@ -40,7 +40,7 @@ describe('transactions and the blocks they are in', () => {
     await reaches(transactions, txHash, 'CONFIRMED')
   })
 
-  it('moves a mined one back and forth with a reorganisation of depth 2', async () => {
+  it('follows a reorganisation of depth 2 back and forth', async () => {
     const { txHash, nonce } = await transactions.submit(order(site), soon())
     await site.mine(2)
     await reaches(transactions, txHash, 'MINED')
@@ -59,7 +59,7 @@ describe('transactions and the blocks they are in', () => {
     await reaches(transactions, again.txHash, 'CONFIRMED')
   })
 
-  it('is reverted only when that is final, and keeps the receipt', async () => {
+  it('is REVERTED only when that is final, and keeps the receipt', async () => {
     await site.rpc('anvil_setCode', contract, accepts)
     const { txHash } = await transactions.submit(order(site, { plan: planOf({ to: contract, data: '0x', value: '0' }) }), soon())
     await site.rpc('anvil_setCode', contract, reverts)
@@ -72,14 +72,14 @@ describe('transactions and the blocks they are in', () => {
     expect(entry?.landed?.receipt).to.include({ status: 0, transactionHash: txHash })
   })
 
-  it('does not sign what would revert', async () => {
+  it('does not sign a transaction that would revert', async () => {
     await site.rpc('anvil_setCode', contract, reverts)
     const error = await rejection(transactions.submit(order(site, { plan: planOf({ to: contract, data: '0x', value: '0' }) }), soon()))
     expect(error).to.include({ name: 'TRADE_FAILED' })
     expect((await transactions.list({})).entries).to.have.length(0)
   })
 
-  it('shows one that pays too little for now as such', async () => {
+  it('shows that a transaction pays too little for now', async () => {
     const { txHash } = await transactions.submit(
       order(site, { feeOverrides: { maxFeePerGasRaw: 3n * gwei, maxPriorityFeePerGasRaw: 0n } }),
       soon(),
@@ -94,7 +94,7 @@ describe('transactions and the blocks they are in', () => {
     })
   })
 
-  it('sends again what the nodes dropped', async () => {
+  it('sends a transaction again that the nodes dropped', async () => {
     const { txHash } = await transactions.submit(order(site), soon())
     await site.rpc('anvil_dropTransaction', txHash)
     await until('it is mined all the same', async () => {
@@ -103,7 +103,7 @@ describe('transactions and the blocks they are in', () => {
     })
   })
 
-  it('looks at everything that is open in one batch for a head', async () => {
+  it('polls all open transactions in one batch per head', async () => {
     const sent = await Promise.all(Array.from({ length: 5 }, () => transactions.submit(order(site), soon())))
     await site.mine()
     for (const { txHash } of sent) await reaches(transactions, txHash, 'MINED')

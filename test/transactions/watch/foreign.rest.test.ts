@@ -5,7 +5,7 @@ import { addressOf, gwei, order, reaches, sendForeign, soon, startSite, stateOf,
 const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
 const theirs = { maxFeePerGas: 30n * gwei, maxPriorityFeePerGas: 5n * gwei }
 
-describe('a wallet that other software spends from too', function () {
+describe('a wallet that other software uses, too', function () {
   let site: TestSite
   let transactions: Transactions
   const next = () => transactions.nextNonce({ network: site.network, address: addressOf(0) }, soon())
@@ -50,7 +50,7 @@ describe('a wallet that other software spends from too', function () {
       return (await stateOf(transactions, txHash)) === state
     })
 
-  it('goes on behind what they sent', async () => {
+  it('continues after their transactions', async () => {
     const nonce = await next()
     await sendForeign(site, nonce, theirs)
     await sendForeign(site, nonce + 1, theirs)
@@ -60,7 +60,7 @@ describe('a wallet that other software spends from too', function () {
     expect(await fills()).to.deep.equal([])
   })
 
-  it('fills the nonce that they left when theirs was dropped, and goes on', async () => {
+  it('fills the nonce gap that their dropped transaction left, and continues', async () => {
     const nonce = await next()
     const dropped = await sendForeign(site, nonce, theirs)
     const ours = await transactions.submit(order(site), soon())
@@ -72,7 +72,7 @@ describe('a wallet that other software spends from too', function () {
     await end(ours.txHash, 'CONFIRMED')
   })
 
-  it('fills the nonce of theirs that a reorganisation undid, and goes on', async () => {
+  it('fills the nonce of their transaction that a reorganisation removed, and continues', async () => {
     const nonce = await next()
     await sendForeign(site, nonce, theirs)
     await site.mine()
@@ -87,7 +87,7 @@ describe('a wallet that other software spends from too', function () {
     await end(ours.txHash, 'CONFIRMED')
   })
 
-  it('gives up what they took the place of, and sees the others through', async () => {
+  it('drops the transaction whose nonce they took, and finishes the others', async () => {
     const ours = []
     for (let count = 0; count < 5; count += 1) ours.push(await transactions.submit(order(site, { feeOverrides: cheap }), soon()))
     const [first, , third] = ours
@@ -98,7 +98,7 @@ describe('a wallet that other software spends from too', function () {
     await end(after.txHash, 'CONFIRMED')
   })
 
-  it('survives that theirs took the place of ours, and was undone by a reorganisation', async () => {
+  it('recovers when their transaction took our nonce and was removed by a reorganisation', async () => {
     const ours = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     const later = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     await sendForeign(site, ours.nonce, theirs)
@@ -111,7 +111,7 @@ describe('a wallet that other software spends from too', function () {
     expect(await fills()).to.deep.equal([])
   })
 
-  it('has every trade of its own through while they send beside it all the time', async () => {
+  it('finishes every trade of its own while they keep sending', async () => {
     const sent = []
     for (let round = 0; round < 5; round += 1) {
       const mine = Array.from({ length: 4 }, () => transactions.submit(order(site), soon()))

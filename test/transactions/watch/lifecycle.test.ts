@@ -59,15 +59,21 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { when: 'a node has it waiting', entry: signed, looks: [observed([pending])], state: 'BROADCAST', status: 2 },
-  { when: 'it waits and pays too little', entry: signed, looks: [observed([underpriced])], state: 'BROADCAST', status: 3 },
+  { when: 'it is pending at a node', entry: signed, looks: [observed([pending])], state: 'BROADCAST', status: 2 },
+  { when: 'it is pending and pays too little', entry: signed, looks: [observed([underpriced])], state: 'BROADCAST', status: 3 },
   { when: 'no node has ever had it', entry: signed, looks: [observed([unseen])], state: 'SIGNED', status: 0 },
-  { when: 'the node said nothing of it', entry: broadcast, looks: [observed([])], state: 'BROADCAST', status: 2 },
+  { when: 'the node said nothing about it', entry: broadcast, looks: [observed([])], state: 'BROADCAST', status: 2 },
   { when: 'it is in the newest block', entry: broadcast, looks: [observed([landed(1)])], state: 'MINED', status: 1 },
-  { when: 'it is mined without ever being seen waiting', entry: signed, looks: [observed([landed(1)])], state: 'MINED', status: 1 },
+  { when: 'it is mined without ever being seen as pending', entry: signed, looks: [observed([landed(1)])], state: 'MINED', status: 1 },
   { when: 'one confirmation is missing', entry: mined, looks: [observed([landed(2)])], state: 'MINED', status: 1 },
   { when: 'it has all confirmations', entry: mined, looks: [observed([landed(3)])], state: 'CONFIRMED', status: 1 },
-  { when: 'it was first seen deep down, after being away', entry: signed, looks: [observed([landed(50)])], state: 'CONFIRMED', status: 1 },
+  {
+    when: 'it was first seen deep in the chain, after an outage',
+    entry: signed,
+    looks: [observed([landed(50)])],
+    state: 'CONFIRMED',
+    status: 1,
+  },
   { when: 'it reverted in the newest block', entry: broadcast, looks: [observed([landed(1, false)])], state: 'MINED', status: 1 },
   { when: 'the revert has all confirmations', entry: mined, looks: [observed([landed(3, false)])], state: 'REVERTED', status: 1 },
   { when: 'a reorganisation put it back into the mempool', entry: mined, looks: [observed([pending])], state: 'BROADCAST', status: 2 },
@@ -127,45 +133,45 @@ const cases: readonly Case[] = [
     state: 'MINED',
     status: 1,
   },
-  { when: 'a node may lag: its time over once', entry: broadcast, looks: [observed([expired])], state: 'BROADCAST', status: 3 },
+  { when: 'a node may lag: expired once', entry: broadcast, looks: [observed([expired])], state: 'BROADCAST', status: 3 },
   {
-    when: 'its time over twice in a row',
+    when: 'expired twice in a row',
     entry: broadcast,
     looks: [observed([expired]), observed([expired])],
     state: 'EXPIRED',
     status: -1,
   },
   {
-    when: 'it was never sent and its time is over',
+    when: 'it was never sent and has expired',
     entry: { ...signed, attempts: [{ id, raw: new Uint8Array(), fees: null, signedAt: 0, sends: 0 }] },
     looks: [observed([expired]), observed([expired])],
     state: 'EXPIRED',
     status: -1,
   },
   {
-    when: 'its time over, not over, and over again',
+    when: 'expired, not expired, and expired again',
     entry: broadcast,
     looks: [observed([expired]), observed([pending]), observed([expired])],
     state: 'BROADCAST',
     status: 3,
   },
   {
-    when: 'its time over by a node that lags, and then in a block',
+    when: 'expired by a node that lags, and then in a block',
     entry: broadcast,
     looks: [observed([expired]), observed([landed(1)])],
     state: 'MINED',
     status: 1,
   },
   {
-    when: 'its block was taken back and its time is over',
+    when: 'a reorganisation removed its block and it has expired',
     entry: mined,
     looks: [observed([expired]), observed([expired])],
     state: 'EXPIRED',
     status: -1,
   },
-  { when: 'a replacement is signed and both wait', entry: replaced, looks: [observed([pending])], state: 'BROADCAST', status: 3 },
+  { when: 'a replacement is signed and both are pending', entry: replaced, looks: [observed([pending])], state: 'BROADCAST', status: 3 },
   {
-    when: 'what is replaced is gone from the mempool: it is not sent again',
+    when: 'it is being replaced and gone from the mempool: it is not sent again',
     entry: replaced,
     looks: [observed([unseen], { nowMs: 5_000 })],
     state: 'BROADCAST',
@@ -201,14 +207,14 @@ const cases: readonly Case[] = [
     status: 3,
   },
   {
-    when: 'what it was to replace is mined',
+    when: 'the transaction that it was to replace is mined',
     entry: { ...broadcast, rank: 1 },
     looks: [observed([unseen], { competing: { ...elder(false), rank: 0 } })],
     state: 'BROADCAST',
     status: 3,
   },
   {
-    when: 'what it was to replace is final',
+    when: 'the transaction that it was to replace is final',
     entry: { ...broadcast, rank: 1 },
     looks: [observed([dead], { competing: { ...elder(true), rank: 0 } })],
     state: 'DROPPED',
@@ -228,7 +234,7 @@ const cases: readonly Case[] = [
     state: 'QUEUED',
     status: 0,
   },
-  { when: 'it was given up before', entry: { ...signed, state: 'EXPIRED' }, looks: [observed([landed(3)])], state: 'EXPIRED', status: -1 },
+  { when: 'it expired before', entry: { ...signed, state: 'EXPIRED' }, looks: [observed([landed(3)])], state: 'EXPIRED', status: -1 },
   {
     when: 'it was final before',
     entry: { ...mined, state: 'CONFIRMED' },
@@ -238,7 +244,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-describe('the life of a transaction', () => {
+describe('the lifecycle of a transaction', () => {
   for (const { when, entry, looks, state, status, sends = 0 } of cases) {
     it(`is ${state} (${status})${sends > 0 ? ' and sent again' : ''} when ${when}`, () => {
       let current = entry
@@ -254,19 +260,19 @@ describe('the life of a transaction', () => {
     })
   }
 
-  it('gives the same entry back when nothing changed, so that nothing is written', () => {
+  it('returns the same entry if nothing changed, so that nothing is written', () => {
     const once = advance(mined, observed([landed(2)])).entry
     expect(advance(once, observed([landed(2)])).entry).to.equal(once)
     const lost = advance(broadcast, observed([unseen])).entry
     expect(advance(lost, observed([unseen])).entry).to.equal(lost)
   })
 
-  it('tells what took its place', () => {
+  it('names the transaction that replaced it', () => {
     expect(advance(replaced, observed([dead], { competing: heir(true) })).entry.replacedBy).to.equal('0xbb')
     expect(advance(replaced, observed([landed(3)])).entry.replacedBy).to.equal(undefined)
   })
 
-  it('waits longer between sendings the more there were, and never more than a minute', () => {
+  it('waits longer after each broadcast, and never more than a minute', () => {
     expect([
       sentAfter(1, 999),
       sentAfter(1, 1_000),
@@ -277,7 +283,7 @@ describe('the life of a transaction', () => {
     ]).to.deep.equal([0, 1, 0, 1, 0, 1])
   })
 
-  it('sends what was at a node or in a block and is lost as soon as the first time, however often it was sent', () => {
+  it('restarts the backoff for a transaction that a node or block has lost', () => {
     const sentOften = [attempt({ sends: 9, sendsSinceLost: 4, sentAt: 1_000 })]
     for (const was of [
       { ...broadcast, attempts: sentOften, seen: 'pays' as const },
@@ -290,7 +296,7 @@ describe('the life of a transaction', () => {
     }
   })
 
-  it('believes the chain before the journal when asked for a status', () => {
+  it('trusts the chain more than the journal when asked for a status', () => {
     expect(txStatus(broadcast, { blockNumber: 7 })).to.equal(1)
     expect(txStatus(signed, { pays: true })).to.equal(2)
     expect(txStatus(signed, { pays: false })).to.equal(3)

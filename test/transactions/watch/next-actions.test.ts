@@ -96,7 +96,7 @@ const cases: readonly Case[] = [
     given: { afterSeconds: 1, replacing: false },
     does: [],
   },
-  { when: 'it waits and pays', seen: [pending('0xa')], given: { afterSeconds: 20 }, does: [] },
+  { when: 'it is pending and pays enough', seen: [pending('0xa')], given: { afterSeconds: 20 }, does: [] },
   { when: 'it pays too little, but not for long', seen: [pending('0xa', { underpriced: true })], given: { afterSeconds: 9 }, does: [] },
   {
     when: 'it has paid too little for long enough',
@@ -105,31 +105,31 @@ const cases: readonly Case[] = [
     does: ['bump 0xa'],
   },
   {
-    when: 'it pays too little and waits behind others too',
+    when: 'it pays too little and waits behind others, too',
     seen: [pending('0xa', { underpriced: true, next: false })],
     given: { afterSeconds: 10 },
     does: ['bump 0xa'],
   },
   {
-    when: 'nodes refuse it, for it pays too little',
+    when: 'nodes refuse it because it pays too little',
     seen: [unseen('0xa', { underpriced: true })],
     given: { afterSeconds: 10 },
     does: ['bump 0xa'],
   },
-  { when: 'it pays and is not taken for very long', seen: [pending('0xa')], given: { afterSeconds: 50 }, does: ['bump 0xa'] },
+  { when: 'it pays enough and is not included for very long', seen: [pending('0xa')], given: { afterSeconds: 50 }, does: ['bump 0xa'] },
   {
-    when: 'it pays and was left out of one block only, however long that took',
+    when: 'it pays enough and has missed only one block, however long that took',
     seen: [pending('0xa')],
     given: { afterSeconds: 5_000, leftOutOf: 1 },
     does: [],
   },
   {
-    when: 'it pays and waits for very long behind others',
+    when: 'it pays enough and waits for very long behind others',
     seen: [pending('0xa', { next: false })],
     given: { afterSeconds: 500 },
     does: [],
   },
-  { when: 'it pays and no node takes it for very long', seen: [unseen('0xa')], given: { afterSeconds: 500 }, does: ['send 0xa'] },
+  { when: 'it pays enough and no node accepts it for very long', seen: [unseen('0xa')], given: { afterSeconds: 500 }, does: ['send 0xa'] },
   {
     when: 'its fees are the caller’s',
     entry: { ...open, feesGiven: true },
@@ -151,7 +151,7 @@ const cases: readonly Case[] = [
     does: [],
   },
   {
-    when: 'something is to replace it',
+    when: 'a replacement is signed',
     entry: { ...open, replacedBy: '0xc' },
     seen: [pending('0xa', { underpriced: true })],
     given: { afterSeconds: 500 },
@@ -165,14 +165,14 @@ const cases: readonly Case[] = [
     does: [],
   },
   {
-    when: 'the newest pays and the older does not',
+    when: 'the newest pays enough and the older does not',
     entry: bumped,
     seen: [pending('0xa', { underpriced: true }), pending('0xb', { next: false })],
     given: { afterSeconds: 20 },
     does: [],
   },
   {
-    when: 'the newest did not get there',
+    when: 'the newest did not reach a node',
     entry: bumped,
     seen: [pending('0xa'), unseen('0xb')],
     given: { afterSeconds: 20 },
@@ -186,21 +186,21 @@ const cases: readonly Case[] = [
     does: ['bump 0xb', 'send 0xb'],
   },
   {
-    when: 'no node takes it, for its tip is too low',
+    when: 'no node accepts it because its tip is too low',
     entry: { ...open, attempts: [attempt('0xa', { refused: 'underpriced' })] },
     seen: [unseen('0xa')],
     given: { afterSeconds: 10 },
     does: ['bump 0xa', 'send 0xa'],
   },
   {
-    when: 'a node took it, after all had said that its tip is too low',
+    when: 'a node accepted it after all had refused its tip',
     entry: { ...open, attempts: [attempt('0xa', { refused: 'underpriced' })] },
     seen: [pending('0xa')],
     given: { afterSeconds: 10 },
     does: [],
   },
   {
-    when: 'other software’s pays more on its nonce',
+    when: 'a transaction of other software pays more on its nonce',
     entry: { ...open, attempts: [attempt('0xa', { refused: 'outbid' })] },
     seen: [unseen('0xa')],
     given: { afterSeconds: 500 },
@@ -224,7 +224,7 @@ const cases: readonly Case[] = [
   ]),
   { when: 'the mempool lost both', entry: bumped, seen: [unseen('0xa'), unseen('0xb')], given: { afterSeconds: 20 }, does: ['send 0xb'] },
   {
-    when: 'the mempool lost both and does not take the newest',
+    when: 'the mempool lost both and does not accept the newest',
     entry: { ...bumped, seen: 'lost', attempts: [attempt('0xa'), attempt('0xb', { sends: 2 })] },
     seen: [unseen('0xa'), unseen('0xb')],
     given: { afterSeconds: 20 },
@@ -244,9 +244,9 @@ const cases: readonly Case[] = [
     given: { afterSeconds: 20 },
     does: ['bump 0xa'],
   },
-  { when: 'nothing is known of the newest', entry: bumped, seen: [pending('0xa')], given: { afterSeconds: 500 }, does: [] },
+  { when: 'nothing is known about the newest', entry: bumped, seen: [pending('0xa')], given: { afterSeconds: 500 }, does: [] },
   {
-    when: 'it is dead by some of its attempts only',
+    when: 'only some of its attempts are dead',
     entry: bumped,
     seen: [{ id: '0xa', is: 'dead', by: '0xf' }],
     given: { afterSeconds: 500 },
@@ -288,28 +288,28 @@ const cases: readonly Case[] = [
     does: ['cancel'],
   },
   {
-    when: 'its cancel does not come about, so that it holds up others',
+    when: 'its cancel does not happen, so that it blocks others',
     entry: withDeadline,
     seen: [unseen('0xa')],
     given: { chainTime: 1_031, afterSeconds: 50 },
     does: ['cancel', 'send 0xa'],
   },
   {
-    when: 'its deadline is past and a cancel is dearer',
+    when: 'its deadline is past and a cancel costs more',
     entry: withDeadline,
     seen: [pending('0xa', { underpriced: true })],
     given: { chainTime: 1_001, cheaper: false },
     does: [],
   },
   {
-    when: 'its deadline is past, a cancel is dearer, and it would have to be bumped',
+    when: 'its deadline is past, a cancel costs more, and it would have to be bumped',
     entry: withDeadline,
     seen: [pending('0xa', { underpriced: true })],
     given: { chainTime: 1_001, afterSeconds: 50, cheaper: false },
     does: ['cancel'],
   },
   {
-    when: 'its deadline is past, a cancel is dearer, and its fees are the caller’s',
+    when: 'its deadline is past, a cancel costs more, and its fees are the caller’s',
     entry: { ...withDeadline, feesGiven: true },
     seen: [pending('0xa', { underpriced: true })],
     given: { chainTime: 1_001, afterSeconds: 50, cheaper: false },
@@ -324,7 +324,7 @@ const cases: readonly Case[] = [
     does: [],
   },
   {
-    when: 'its deadline is past where nothing can be replaced',
+    when: 'its deadline is past and nothing can be replaced',
     entry: withDeadline,
     seen: [pending('0xa')],
     given: { chainTime: 1_001, replacing: false },
@@ -332,58 +332,58 @@ const cases: readonly Case[] = [
   },
 ]
 
-describe('what is done about an open transaction', () => {
+describe('the next action for an open transaction', () => {
   for (const { when, entry = open, seen, given, does } of cases) {
     it(`is ${does.length === 0 ? 'nothing' : does.join(' and ')} when ${when}`, () => {
       expect(actionsOf(entry, seen, given)).to.deep.equal(does)
     })
   }
 
-  it('says it again at every look until it has come about', () => {
+  it('repeats an action at every poll until it has happened', () => {
     const stuck = observed([pending('0xa', { underpriced: true })], { afterSeconds: 10 })
     const first = advance(open, stuck)
     expect(advance(first.entry, stuck).actions.map(said)).to.deep.equal(['bump 0xa'])
   })
 })
 
-describe('the end of a transaction', () => {
+describe('the final state of a transaction', () => {
   const dead: Sighting = { id: '0xa', is: 'dead', by: '0xf' }
   const counted: Sighting = { id: '0xa', is: 'dead' }
   const through = (entry: Entry, looks: readonly LifecycleInput[]) => looks.reduce((current, look) => advance(current, look).entry, entry)
 
-  it('names what took the place of one that is dead', () => {
+  it('names the transaction that took the nonce of a dead one', () => {
     const end = through(open, [observed([dead]), observed([dead])])
     expect(end).to.include({ state: 'DROPPED' })
     expect(end.reason).to.contain('0xf')
   })
 
-  it('takes many looks over as many blocks as make final where only counts tell', () => {
+  it('needs many polls over as many blocks as confirmations, if only the account nonce tells', () => {
     const at = (block: number) => observed([counted], { block })
     expect(through(open, [at(100), at(101), at(102), at(103)]).state).to.equal('BROADCAST')
     expect(through(open, [at(100), at(100), at(100), at(100), at(100), at(100)]).state).to.equal('BROADCAST')
     expect(through(open, [at(100), at(101), at(102), at(103), at(104)]).state).to.equal('DROPPED')
   })
 
-  it('begins to count anew whenever something says that it lives', () => {
+  it('restarts the count whenever the transaction is seen alive', () => {
     const at = (block: number, sighting: Sighting = counted) => observed([sighting], { block })
     const doubted = [at(100), at(101), at(102), at(103), at(104, unseen('0xa')), at(105), at(106), at(107), at(108)]
     expect(through(open, doubted).state).to.equal('BROADCAST')
   })
 
-  it('is not dead as long as one attempt may live', () => {
+  it('is not dead while one attempt may be alive', () => {
     const partly = observed([dead])
     expect(through(bumped, [partly, partly, partly]).state).to.equal('BROADCAST')
     const both = observed([dead, { id: '0xb', is: 'dead', by: '0xf' }])
     expect(through(bumped, [both, both]).state).to.equal('DROPPED')
   })
 
-  it('waits for another look where two attempts of one slot seem to be in a block', () => {
+  it('waits for another poll if two attempts seem to be in a block', () => {
     const both = observed([landed('0xa', { depth: 9 }), landed('0xb', { depth: 9 })])
     expect(through(bumped, [both]).state).to.equal('MINED')
     expect(through(bumped, [both, observed([landed('0xb', { depth: 9 }), unseen('0xa')])])).to.deep.include({ state: 'CONFIRMED' })
   })
 
-  it('waits for another look where another of ours seems to be in a block on its slot too', () => {
+  it('waits for another poll if a competing transaction seems to be in a block, too', () => {
     const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
     const both = { ...observed([landed('0xa', { depth: 9 })]), competing: rival }
     expect(through(open, [both, both]).state).to.equal('MINED')
@@ -392,13 +392,13 @@ describe('the end of a transaction', () => {
     expect(through(open, [both, observed([landed('0xa', { depth: 9 })])])).to.include({ state: 'CONFIRMED', replacedBy: undefined })
   })
 
-  it('takes the receipt of the block that it is in now, though a reorganisation gave that the same number', () => {
+  it('takes the receipt of its new block, even if a reorganisation gave it the same number', () => {
     const first = through(open, [observed([landed('0xa')])])
     const second = through(first, [observed([landed('0xa', { blockHash: '0x77' })])])
     expect(second.landed?.receipt).to.deep.equal({ of: '0xa', in: '0x77' })
   })
 
-  it('goes to another attempt and to a rival and back with reorganisations', () => {
+  it('follows reorganisations to another attempt, to a competing transaction, and back', () => {
     const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: false }
     const looks = [
       observed([unseen('0xa'), landed('0xb')]),
@@ -420,14 +420,14 @@ describe('the end of a transaction', () => {
     ])
   })
 
-  it('keeps why it failed, and forgets it when a reorganisation takes it back', () => {
+  it('keeps the reason of a failure until a reorganisation removes it', () => {
     const failed = through(open, [observed([landed('0xa', { ok: false, reason: 'too late' })])])
     expect(failed.reason).to.equal('too late')
     expect(through(failed, [observed([landed('0xa', { ok: false, depth: 3 })])])).to.include({ state: 'REVERTED', reason: 'too late' })
     expect(through(failed, [observed([unseen('0xa')])]).reason).to.equal(undefined)
   })
 
-  it('keeps why it is cancelled until the cancel is final', () => {
+  it('keeps the reason of a cancel until the cancel is final', () => {
     const cancelled = { ...open, replacedBy: '0xc', reason: 'Its deadline passed.' }
     const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
     const end = through(cancelled, [observed([pending('0xa')]), { ...observed([unseen('0xa')]), competing: rival }])
@@ -435,7 +435,7 @@ describe('the end of a transaction', () => {
   })
 })
 
-describe('whatever is seen, a transaction', () => {
+describe('any sequence of observations', () => {
   const ids = ['0xa', '0xb']
   const sighting = (id: string) =>
     option(
@@ -472,7 +472,7 @@ describe('whatever is seen, a transaction', () => {
     deadline: option(constant(1_000), { nil: undefined }),
   })
 
-  it('never leaves an end, ends only for a reason, and is never both ended and acted upon', () => {
+  it('never leaves a final state, reaches one only for a reason, and asks for no action then', () => {
     assert(
       property(given, array(look, { maxLength: 12 }), (more, looks) => {
         let entry: Entry = { ...bumped, ...more }

@@ -6,8 +6,8 @@ import { createRecorder } from '../../../core/transactions/journal/journal.ts'
 import { createUpkeep } from '../../../core/transactions/upkeep.ts'
 import { addressOf, freshStore, silent, soon, startSite } from '../site.ts'
 
-describe('what the server does by itself', function () {
-  it('is tried again soon after a long trouble ends: no later than what is stuck waits', async () => {
+describe('automatic fills, bumps and cancels', function () {
+  it('are retried soon after an outage, no later than the bump interval', async () => {
     const site = await startSite({ bumpAfterSeconds: 3 })
     const store = await freshStore()
     const recorder = createRecorder(sqlJournal(store), () => {}, Date.now)

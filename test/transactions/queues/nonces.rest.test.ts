@@ -20,7 +20,7 @@ import {
 const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
 const dear = { maxFeePerGasRaw: 11n * gwei, maxPriorityFeePerGasRaw: (11n * gwei) / 10n }
 
-describe('nonces that a caller gives, and cancels', () => {
+describe('nonces chosen by callers, and cancels', () => {
   let site: TestSite
   let transactions: Transactions
   const next = () => transactions.nextNonce({ network: site.network, address: addressOf(0) }, soon())
@@ -63,7 +63,7 @@ describe('nonces that a caller gives, and cancels', () => {
     })
   })
 
-  it('says so when what is to be cancelled is mined already', async () => {
+  it('refuses to cancel a mined transaction, and says so', async () => {
     const { txHash, nonce } = await transactions.submit(order(site), soon())
     await site.mine()
     await reaches(transactions, txHash, 'CONFIRMED')
@@ -94,7 +94,7 @@ describe('nonces that a caller gives, and cancels', () => {
     expect((await transactions.list({})).entries).to.have.length(1)
   })
 
-  it('refuses a nonce of the past, and names who has it', async () => {
+  it('refuses a used nonce, and names its transaction', async () => {
     const used = await transactions.submit(order(site), soon())
     await site.mine()
     await reaches(transactions, used.txHash, 'CONFIRMED')
@@ -103,7 +103,7 @@ describe('nonces that a caller gives, and cancels', () => {
     expect(error).to.include({ name: 'INVALID_NONCE' })
   })
 
-  it('takes a nonce of the future as it is and fills what lies before only with what is asked for', async () => {
+  it('accepts a future nonce, and does not fill the gap that the caller made', async () => {
     const start = await next()
     const ahead = await transactions.submit(order(site, { nonce: start + 2 }), soon())
     expect(ahead.nonce).to.equal(start + 2)
@@ -116,12 +116,12 @@ describe('nonces that a caller gives, and cancels', () => {
     await reaches(transactions, ahead.txHash, 'CONFIRMED')
   })
 
-  it('refuses a nonce that no queue reaches', async () => {
+  it('refuses a nonce too far ahead', async () => {
     const start = await next()
     expect(await rejection(transactions.submit(order(site, { nonce: start + 10_000 }), soon()))).to.include({ name: 'INVALID_NONCE' })
   })
 
-  it('names the request that is signing on the nonce', async () => {
+  it('names the request that is signing with the nonce', async () => {
     const { pass, open } = gate()
     const signing = gate()
     transactions = await transactionsOn({
@@ -142,7 +142,7 @@ describe('nonces that a caller gives, and cancels', () => {
     expect(asked.message).to.contain((await first).txHash)
   })
 
-  it('does not take a nonce from another program unless told to with fees', async () => {
+  it("does not replace another program's transaction unless the caller sets fees", async () => {
     const nonce = await next()
     await sendForeign(site, nonce, { maxFeePerGas: 10n * gwei, maxPriorityFeePerGas: gwei })
     expect(await rejection(transactions.submit(order(site, { nonce }), soon()))).to.include({ name: 'INVALID_NONCE' })
@@ -151,7 +151,7 @@ describe('nonces that a caller gives, and cancels', () => {
     await reaches(transactions, taken.txHash, 'CONFIRMED')
   })
 
-  it('drops a transaction whose nonce another program took, and goes on behind it', async () => {
+  it('drops a transaction whose nonce another program took, and continues after it', async () => {
     const ours = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     const later = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     await sendForeign(site, ours.nonce, { maxFeePerGas: 20n * gwei, maxPriorityFeePerGas: 5n * gwei })
@@ -165,7 +165,7 @@ describe('nonces that a caller gives, and cancels', () => {
     expect(await next()).to.equal(later.nonce + 1)
   })
 
-  it('keeps the one that was mined when a replacement came too late', async () => {
+  it('keeps the mined transaction if the replacement came too late', async () => {
     const old = await transactions.submit(order(site, { feeOverrides: cheap }), soon())
     // The node keeps the first: the replacement never gets there.
     site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? 'refuse' : 'pass')

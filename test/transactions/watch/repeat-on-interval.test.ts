@@ -15,8 +15,8 @@ async function* once(signal: AbortSignal): AsyncGenerator<string> {
   await new Promise<void>((done) => signal.addEventListener('abort', () => done()))
 }
 
-describe('the pulse of a watch', () => {
-  it('gives the last value again when there is no new one', async () => {
+describe('repeating a value on an interval', () => {
+  it('yields the last value again if there is no new one', async () => {
     const end = new AbortController()
     const seen: string[] = []
     for await (const value of repeatOnInterval(once(end.signal), 5)) {
@@ -26,7 +26,7 @@ describe('the pulse of a watch', () => {
     expect(seen.slice(0, 3)).to.deep.equal(['head', 'head', 'head'])
   })
 
-  it('ends its source when nobody listens any more, though a value is ready', async () => {
+  it('ends its source when nobody listens any more, even if a value is ready', async () => {
     const ended = { yes: false }
     for await (const value of repeatOnInterval(numbers(ended), 1_000)) {
       await new Promise((done) => setTimeout(done, 5))

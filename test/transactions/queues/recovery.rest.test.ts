@@ -22,7 +22,7 @@ import {
 const cheap = { maxFeePerGasRaw: 10n * gwei, maxPriorityFeePerGasRaw: gwei }
 const dear = { maxFeePerGasRaw: 20n * gwei, maxPriorityFeePerGasRaw: 2n * gwei }
 
-describe('what a server left open', function () {
+describe('transactions that a server left open', function () {
   let site: TestSite
   let store: Store
   let faults: Faults
@@ -57,7 +57,7 @@ describe('what a server left open', function () {
     await transactions.stop(0)
   }
 
-  it('comes to its end under the next one, whatever state it was in', async () => {
+  it('are finished by the next server, whatever state they were in', async () => {
     let isHung = false
     const first = await mortal({ sign: (request: Parameters<typeof sign>[0]) => (isHung ? new Promise<never>(() => {}) : sign(request)) })
     const mined = await first.submit(order(site), soon())
@@ -95,7 +95,7 @@ describe('what a server left open', function () {
     expect(after.nonce).to.equal(unsent.nonce + 1)
   })
 
-  it('keeps its nonces and is replaced only at its price', async () => {
+  it('keep their nonces and are replaced only at higher fees', async () => {
     const first = await mortal()
     const open = await first.submit(order(site, { feeOverrides: cheap }), soon())
     await kill(first)
@@ -112,7 +112,7 @@ describe('what a server left open', function () {
     })
   })
 
-  it('is replaced at the price of the newest, also where the clock was set back before that was made', async () => {
+  it('are replaced at the fees of the newest, even if the clock was set back before it', async () => {
     const first = await mortal()
     const open = await first.submit(order(site, { feeOverrides: cheap }), soon())
     await kill(first)
@@ -131,7 +131,7 @@ describe('what a server left open', function () {
     })
   })
 
-  it('is looked for once, however many networks there are on which nothing is open', async () => {
+  it('are searched once, however many networks have none', async () => {
     let asked = 0
     const counting = (journal: Journal): Journal => ({ ...journal, list: (filter) => ((asked += 1), journal.list(filter)) })
     const others = Array.from({ length: 30 }, (_, index) => ({ ...site.network, network: `other-${index}` }))
@@ -139,7 +139,7 @@ describe('what a server left open', function () {
     expect(asked).to.equal(0)
   })
 
-  it('holds no start up: without a node it is taken up all the same, and gone on with when the node is back', async () => {
+  it('do not delay a start: without a node they are recovered, and continued when the node is back', async () => {
     const first = await mortal()
     const open = await first.submit(order(site), soon())
     await kill(first)
@@ -153,7 +153,7 @@ describe('what a server left open', function () {
     })
   })
 
-  it('holds no start up: where the store hangs it is taken up when that answers', async () => {
+  it('do not delay a start: if the store hangs they are recovered when it answers', async () => {
     const first = await mortal()
     const open = await first.submit(order(site), soon())
     await kill(first)
@@ -168,7 +168,7 @@ describe('what a server left open', function () {
     })
   })
 
-  it('is told to the operator where no plugin serves its network any more', async () => {
+  it('are reported to the operator if no plugin serves their network', async () => {
     const first = await mortal()
     const open = await first.submit(order(site), soon())
     await kill(first)

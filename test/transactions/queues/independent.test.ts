@@ -56,8 +56,8 @@ const refused = (lane: NonceQueue, nonce: number) => {
   return 'conflict' in claimed ? claimed.conflict.is : undefined
 }
 
-describe('a lane whose slots stand for themselves', () => {
-  it('gives each transaction a number of its own, whatever becomes of the others', () => {
+describe('a nonce queue with independent nonces', () => {
+  it('assigns each transaction its own number, whatever happens to the others', () => {
     const lane = laneAt(at(100))
     const first = [taken(lane), taken(lane), taken(lane)]
     expect(first.map(({ number }) => number)).to.deep.equal([100, 101, 102])
@@ -71,7 +71,7 @@ describe('a lane whose slots stand for themselves', () => {
     expect(taken(lane).number).to.equal(500)
   })
 
-  it('has no gaps: what was given back holds up nobody', () => {
+  it('has no gaps: a released number delays nobody', () => {
     const lane = laneAt(at(100))
     const [first, second] = [taken(lane), taken(lane)]
     occupy(lane, second)
@@ -79,7 +79,7 @@ describe('a lane whose slots stand for themselves', () => {
     expect([lane.gaps(at(101)), lane.gaps(at(102))]).to.deep.equal([[], []])
   })
 
-  it('gives a durable nonce to one at a time, and its next value once that is final', () => {
+  it('assigns a durable nonce to one transaction at a time, and its next value once that is final', () => {
     const lane = laneAt(at(100))
     const slot = taken(lane, 0)
     expect(slot).to.include({ number: 0, nonceAccount: 'a', nonce: 'v' })
@@ -92,7 +92,7 @@ describe('a lane whose slots stand for themselves', () => {
     expect(taken(lane, 0)).to.include({ nonce: 'w' })
   })
 
-  it('counts what transactions may still cost, and no more what those cost that are in a block', () => {
+  it('counts what pending transactions may cost, without those in a block', () => {
     const lane = laneAt(at(100))
     const slots = [taken(lane), taken(lane)]
     for (const slot of slots) occupy(lane, slot)

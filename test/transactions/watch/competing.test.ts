@@ -8,7 +8,7 @@ import { findCompeting } from '../../../core/transactions/watcher.ts'
 import { giveLane, newEntry, next, signed } from '../journal/entries.ts'
 import { freshStore } from '../site.ts'
 
-describe('what took the place of a transaction', () => {
+describe('the competing transaction', () => {
   let store: Store
   let recorder: Recorder
   let guard: Lease
@@ -35,7 +35,7 @@ describe('what took the place of a transaction', () => {
   const rivalOf = async (entry: Entry, by: string) =>
     (await findCompeting([entry], deadBy(entry, by), { recorder, confirmations: 3 }))(entry)
 
-  it('is known also where another of ours was to take it: whichever was seen in the block there', async () => {
+  it('is found even if another replacement was intended: the one in the block counts', async () => {
     const heir = await kept({ rank: 2, kind: 'cancel' })
     await final(heir)
     const middle = await kept({ rank: 1 }, { state: 'REPLACED', replacedBy: idOf(heir) })
@@ -43,13 +43,13 @@ describe('what took the place of a transaction', () => {
     expect(await rivalOf(first, idOf(heir))).to.deep.equal({ txHash: idOf(heir), kind: 'cancel', rank: 2, final: true })
   })
 
-  it('is nobody of ours where other software took it, or where ours is not final or on another nonce', async () => {
+  it('is not ours if other software took the nonce, or ours is not final or on another nonce', async () => {
     const [open, elsewhere, first] = [await kept({ rank: 1 }), await kept({ sequence: 8, nonce: 8 }), await kept({})]
     await final(elsewhere)
     for (const by of ['0xforeign', idOf(open), idOf(elsewhere)]) expect(await rivalOf(first, by)).to.equal(undefined)
   })
 
-  it('is what reverted in a block, and nothing that an exchange refused beside the chain', async () => {
+  it('is one that reverted in a block, but not an action that an exchange refused', async () => {
     for (const signer of [undefined, '0xagent']) {
       const over = { sequence: signer ?? 9, ...(signer && { signer }) }
       const heir = await kept({ rank: 1, kind: 'cancel', ...over })

@@ -5,7 +5,7 @@ import { createRecorder } from '../../../core/transactions/journal/journal.ts'
 import { giveLane, newEntry, signed } from '../journal/entries.ts'
 import { freshStore, silent, startSite, type TestSite } from '../site.ts'
 
-describe('sending what was signed', function () {
+describe('broadcasting signed bytes', function () {
   let site: TestSite
   before(async () => {
     site = await startSite()
@@ -13,7 +13,7 @@ describe('sending what was signed', function () {
   after(() => site.stop())
 
   for (const takes of [true, false]) {
-    it(`keeps why it is to be replaced, whatever nodes say (${takes ? 'they take it' : 'they refuse it'})`, async () => {
+    it(`keeps the reason of a replacement, whatever nodes answer (${takes ? 'they take it' : 'they refuse it'})`, async () => {
       const store = await freshStore()
       const recorder = createRecorder(sqlJournal(store), () => {}, Date.now)
       const guard = await giveLane(store)

@@ -28,8 +28,8 @@ function take(lane: NonceQueue, more: { nonce?: number; count?: number } = {}): 
 const occupy = (lane: NonceQueue, nonce: number) =>
   lane.setPending(nonce, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
 
-describe('a lane', () => {
-  it('never gives a nonce twice and leaves none out, however claims, failures and news mix', () => {
+describe('a nonce queue', () => {
+  it('never assigns a nonce twice or skips one, in any order of claims, failures and updates', () => {
     const step = oneof(
       record({ do: constant('claim' as const), count: integer({ min: 1, max: 3 }) }),
       record({ do: constant('sign' as const), which: nat(20) }),
@@ -83,7 +83,7 @@ describe('a lane', () => {
     )
   })
 
-  it('goes by the newest question about what waits at the node, whichever answer comes first', () => {
+  it('trusts the answer to the newest question, whichever arrives first', () => {
     const lane = laneAt(5)
     const older = [lane.startSync(), lane.startSync()]
     for (const _ of older) lane.startSync()({ latest: 5, pending: 6 })
@@ -94,14 +94,14 @@ describe('a lane', () => {
     expect(take(lane)).to.deep.equal([5])
   })
 
-  it('does not believe a node that lags about what is mined', () => {
+  it('does not trust a lagging node about mined nonces', () => {
     const lane = laneAt(9)
     lane.startSync()({ latest: 4, pending: 4 })
     expect(take(lane)).to.deep.equal([9])
     expect(take(lane, { nonce: 8 })).to.equal('past')
   })
 
-  it('never gives what is final by our own journal, however often a node says that it is free', () => {
+  it('never assigns a nonce that is final in our journal, however often a node reports it free', () => {
     const lane = laneAt(5)
     take(lane)
     occupy(lane, 5)
@@ -111,7 +111,7 @@ describe('a lane', () => {
     expect(take(lane, { count: 2 })).to.deep.equal([6, 7])
   })
 
-  it('is borne out by an older word that says nothing else, and has seen what is final', () => {
+  it('agrees with a cached answer that says the same and is not behind a final transaction', () => {
     const word = (latest: number, pending = latest) => ({ latest, pending })
     const fresh = createNonceQueue({ rail, address: '0x1', limit: 8, name: '0x1' })
     expect(fresh.agreesWith(word(5))).to.equal(false)
@@ -131,7 +131,7 @@ describe('a lane', () => {
     expect(take(lane)).to.deep.equal([6])
   })
 
-  it('says who is signing on a nonce, or on the lowest one', () => {
+  it('names the request that is signing with a nonce, or with the lowest one', () => {
     const lane = laneAt(5)
     expect(lane.signingOn()).to.equal(undefined)
     take(lane)
@@ -141,14 +141,14 @@ describe('a lane', () => {
     expect(lane.signingOn(5)).to.equal(undefined)
   })
 
-  it('gives steps consecutive nonces past whatever lies between', () => {
+  it('assigns consecutive nonces to steps, after any in between', () => {
     const lane = laneAt(5)
     expect(take(lane, { nonce: 6 })).to.deep.equal([6])
     expect(take(lane, { count: 3 })).to.deep.equal([7, 8, 9])
     expect(take(lane)).to.deep.equal([5])
   })
 
-  it('tells gaps that it made at once and others after two looks, but not those that a caller made', () => {
+  it('reports its own gaps at once, others after two updates, and those of a caller never', () => {
     const lane = laneAt(5)
     for (const nonce of [5, 6, 7]) {
       take(lane)

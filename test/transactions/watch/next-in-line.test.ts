@@ -18,8 +18,8 @@ function blocks(looks: readonly (readonly [number, readonly Sighting[]])[], entr
   return missedBlocks(entry, since, head)
 }
 
-describe('the blocks that leave a transaction out', () => {
-  it('are those that come while it is first in line', () => {
+describe('the blocks that a transaction has missed', () => {
+  it('count while it is next in line', () => {
     expect(blocks([[7, [pending('0xa')]]])).to.equal(0)
     expect(
       blocks([
@@ -29,7 +29,7 @@ describe('the blocks that leave a transaction out', () => {
     ).to.equal(2)
   })
 
-  it('are none while others are before it, and none while the chain makes none', () => {
+  it('do not count while others are before it, or while there are no blocks', () => {
     expect(
       blocks([
         [7, [pending('0xa', false)]],
@@ -44,7 +44,7 @@ describe('the blocks that leave a transaction out', () => {
     ).to.equal(0)
   })
 
-  it('are counted anew once it was lost, and on where a look said nothing of it', () => {
+  it('restart after it was lost, and continue after a poll without an answer', () => {
     expect(
       blocks([
         [7, [pending('0xa')]],
@@ -61,7 +61,7 @@ describe('the blocks that leave a transaction out', () => {
     ).to.equal(2)
   })
 
-  it('are counted anew for every attempt, also where only an older one is at a node', () => {
+  it('restart with every attempt, even if only an older one is at a node', () => {
     const one = updateNextInLine(new Map(), [once], new Map([['0xa', pending('0xa')]]), 7n)
     const seen = new Map([
       ['0xa', pending('0xa')],
