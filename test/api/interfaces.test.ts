@@ -24,7 +24,7 @@ describe("the package's entry point sluice/api", () => {
     }
   })
 
-  it('gives them as types too', () => {
+  it('exports them as types too', () => {
     const request: api.AMMPriceRequest = { chain: 'a', network: 'b', connector: 'c', base: 'd', quote: 'e', amount: '1', side: 'BUY' }
     // @ts-expect-error -- a side that there is not
     const wrong: api.AMMPriceRequest = { ...request, side: 'HOLD' }

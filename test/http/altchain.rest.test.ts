@@ -1,20 +1,20 @@
 import { expect } from 'chai'
 import { outcome, sharedServer, traders, type SharedServer } from './shared-server.ts'
 
-describe('accounts for tokens', () => {
+describe('token accounts', () => {
   let server: SharedServer
   before(async () => {
     server = await sharedServer()
   })
 
-  it('are not needed on EVM chains, which say so', async () => {
+  it('are refused on EVM chains as unsupported', async () => {
     const asked = { chain: 'ethereum', network: 'local', address: traders, tokenSymbol: 'USDC' }
     const answer = await server.client.post('/altchain/create-token', asked)
     expect(outcome(answer)).to.equal('501 UNSUPPORTED')
     expect(answer.body.message).to.contain('needs no token accounts')
   })
 
-  it('are made for nobody whose certificate may not trade, or not with the wallet', async () => {
+  it('are refused to certificates that may not trade, or not with the wallet', async () => {
     const asked = { chain: 'solana', network: 'mainnet', address: '9a7xu6pt44A5WRkDyfvFKdfY6MYFuvbcfme1pvsy7e9J', tokenSymbol: 'USDC' }
     for (const client of [server.as.reader, server.as.trader, server.as.unlisted])
       expect(outcome(await client.post('/altchain/create-token', asked))).to.equal('403 FORBIDDEN')

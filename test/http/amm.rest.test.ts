@@ -102,7 +102,7 @@ describe('/amm', () => {
       expect(outcome(await price({ allowedSlippage }))).to.equal('400 INCOMPLETE_PARAMS')
   })
 
-  it('takes a version that the connector has, and names those when it has not', async () => {
+  it('accepts a version of the connector, and lists them for an unknown one', async () => {
     expect(outcome(await price({ version: 'v2' }))).to.equal('200')
     for (const version of ['v9', '__proto__', 'constructor']) {
       const answer = await price({ version })
@@ -117,7 +117,7 @@ describe('/amm', () => {
     expect((await price({ address: admins, base: 'ETH' })).body.allowance).to.include({ sufficient: true })
   })
 
-  it('answers 1013 or 1025 where the pools cannot give that much', async () => {
+  it('answers 1013 or 1025 if the pools cannot fill the amount', async () => {
     expect(outcome(await price({ side: 'BUY', amount: '1000000' }))).to.equal('422 PRICE_FAILED')
   })
 
@@ -153,7 +153,7 @@ describe('/amm', () => {
     }
   })
 
-  it('goes several ways at once where that is better, with the shares of each, and shows what all of them gave', async () => {
+  it('splits a swap if that is better, and shows the share and the fill of each path', async () => {
     // There and back, so that others find the pools about as they were.
     for (const side of ['SELL', 'BUY']) {
       const { body: quoted } = await price({ side, amount: '150' })
@@ -192,7 +192,7 @@ describe('/amm', () => {
     expect(await nonce()).to.equal(before)
   })
 
-  it('gives a trade the ttl of the settings after the latest block', async () => {
+  it('sets the deadline to the latest block plus the ttl of the settings', async () => {
     const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
     const before = await toldSeconds(client, server.rpc)
     const { body } = await trade()
@@ -225,7 +225,7 @@ describe('/amm', () => {
     })
   }
 
-  it('refuses what the wallet does not hold or has not allowed, with the figures', async () => {
+  it('refuses amounts above balance or allowance, with the figures', async () => {
     const before = await nonce()
     const poor = await trade({ amount: '2000' })
     expect(outcome(poor)).to.equal('422 INSUFFICIENT_BALANCE')
@@ -237,7 +237,7 @@ describe('/amm', () => {
     expect(await nonce()).to.equal(before)
   })
 
-  it('answers 1005 for a wallet that the server has no key of', async () => {
+  it('answers 1005 for a wallet without a key', async () => {
     expect(outcome(await trade({ address: freshAddress() }))).to.equal('404 LOAD_WALLET')
   })
 
@@ -259,11 +259,11 @@ describe('/amm', () => {
     })
   }
 
-  it('answers 1004 to fees that the network does not take', async () => {
+  it('answers 1004 to fees that the network refuses', async () => {
     expect(outcome(await trade({ maxFeePerGas: '0.000000001', maxPriorityFeePerGas: '0' }))).to.equal('422 TRANSACTION_GAS_PRICE_TOO_LOW')
   })
 
-  it('uses a given nonce exactly, and answers 409 to one that is used, with its holder', async () => {
+  it('uses the nonce of the request, and answers 409 with its transaction if it is used', async () => {
     const next = await nonce()
     const { body } = await trade({ nonce: next })
     expect(body.nonce).to.equal(next)

@@ -30,7 +30,7 @@ describe('amounts, tokens and sides', () => {
     expect(body.expectedAmount).to.match(/^0\.\d{18}$/)
   })
 
-  it('refuses more decimals than the token has, and does not mind zeros', async () => {
+  it('refuses more decimals than the token has, except zeros', async () => {
     const refused = await price({ base: 'USDC', quote: 'WETH', amount: '1.0000001' })
     expect(outcome(refused)).to.equal('400 INCOMPLETE_PARAMS')
     expect(refused.body.message).to.contain('more decimals than USDC (6)')
@@ -98,7 +98,7 @@ describe('amounts, tokens and sides', () => {
       expect(outcome(await withNumber(number))).to.equal('400 INCOMPLETE_PARAMS')
     })
   }
-  it('tells how to write a number that JSON would round', async () => {
+  it('says how to write a number that JSON would round', async () => {
     expect((await withNumber('9007199254740993')).body.message).to.contain('"9007199254740993"')
   })
 
@@ -112,12 +112,12 @@ describe('amounts, tokens and sides', () => {
     })
   }
 
-  it('knows a token by its symbol in any case and by its address in any case', async () => {
+  it('finds a token by symbol and by address in any letter case', async () => {
     const weth = (await price({})).body.base as string
     for (const base of ['weth', 'WeTh', weth, weth.toLowerCase()]) expect((await price({ base })).body.base).to.equal(weth)
   })
 
-  it('reads a token that no list has from the chain', async () => {
+  it('reads an unlisted token from the chain', async () => {
     const { rpc } = await sharedServer()
     const [usdc] = (await client.get('/network/tokens', { ...local, tokenSymbols: 'USDC' })).body
     const unlisted = '0x00000000000000000000000000000000000c0ffe'

@@ -9,13 +9,13 @@ import { fieldsReader } from '../../core/handlers/read-fields.ts'
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
 describe('the deadline of a request', () => {
-  it('is not counted for what is answered at once', () => {
+  it('starts no timer for an answer at once', () => {
     const before = timers()
     expect(createDeadline(30).bound(() => 7)).to.equal(7)
     expect(timers()).to.equal(before)
   })
 
-  it('leaves no timer behind, whether the work gives, fails or throws at once', async () => {
+  it('leaves no timer behind, whether the work returns, fails or throws at once', async () => {
     // Mocha's own, for a test that waits, begins with the first wait.
     await sleep(1)
     const before = timers()
@@ -27,7 +27,7 @@ describe('the deadline of a request', () => {
     expect(timers()).to.equal(before)
   })
 
-  it('answers TIMEOUT when it is over, a moment after the work was told', async () => {
+  it('answers TIMEOUT a moment after the work’s signal was aborted', async () => {
     const deadline = createDeadline(0.01)
     const late = await Promise.resolve(deadline.bound(() => sleep(60_000, 'late', { ref: false }))).catch((error: unknown) => error)
     expect(late).to.have.property('name', 'TIMEOUT')
@@ -35,10 +35,10 @@ describe('the deadline of a request', () => {
   })
 })
 
-describe('queries that were read before', () => {
+describe('cached queries', () => {
   const schema = Type.Object({ base: Type.String(), depth: Type.Optional(Type.Integer()) }, { additionalProperties: false })
 
-  it('are not read again, and cannot be changed by who got them', () => {
+  it('are read once and frozen', () => {
     const readSearch = cachedQueryReader(fieldsReader(schema))
     const first = readSearch('base=WETH&depth=3')
     expect(first).to.deep.equal({ base: 'WETH', depth: 3 })
@@ -46,12 +46,12 @@ describe('queries that were read before', () => {
     expect(Object.isFrozen(first)).to.equal(true)
   })
 
-  it('are told what is wrong with them each time', () => {
+  it('throw their problems each time', () => {
     const readSearch = cachedQueryReader(fieldsReader(schema))
     for (let time = 0; time < 2; time += 1) expect(() => readSearch('bass=WETH')).to.throw('did you mean "base"?')
   })
 
-  it('are forgotten after some hundred others', () => {
+  it('are dropped after some hundred others', () => {
     let reads = 0
     const read = fieldsReader(schema)
     const readSearch = cachedQueryReader<{ base: string }>((fields, from) => ((reads += 1), read(fields, from)))
@@ -61,7 +61,7 @@ describe('queries that were read before', () => {
   })
 })
 
-describe('a method of a plugin that may answer at once', () => {
+describe('a plugin’s method that may return at once', () => {
   const callee = { plugin: 'one', log: { debug() {}, info() {}, warn() {}, error() {} } }
   const rules = { gas: { atOnce: () => {} } }
   const at = {
@@ -70,11 +70,11 @@ describe('a method of a plugin that may answer at once', () => {
     },
   }
 
-  it('is not waited for where it does', () => {
+  it('is not awaited if it returns a value', () => {
     expect(boundary({ gas: (units: bigint, _at: object) => units }, rules, callee).gas(5n, at)).to.equal(5n)
   })
 
-  it('is waited for until the deadline where it does not, and blamed for what it throws', async () => {
+  it('is awaited until the deadline if it returns a promise, and blamed for what it throws', async () => {
     const chain = boundary({ gas: (_units: bigint, _at: object): unknown => new Promise(() => {}) }, rules, callee)
     const late = await Promise.resolve(chain.gas(5n, { signal: AbortSignal.timeout(10) })).catch((error: unknown) => error)
     expect(late).to.have.property('name', 'TIMEOUT')

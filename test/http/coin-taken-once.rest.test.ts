@@ -6,7 +6,7 @@ import { admins, local, mined, outcome, sharedServer, uniswap } from './shared-s
 
 const ether = 10n ** 18n
 
-describe('the coin against a token whose code takes it from the router', () => {
+describe('the native coin against a token whose code takes it from the router', () => {
   let client: Client
   let provider: JsonRpcProvider
   let token = ''
@@ -64,7 +64,7 @@ describe('the coin against a token whose code takes it from the router', () => {
     ['SELL', 'ETH', () => token],
     ['BUY', () => token, 'ETH'],
   ] as const) {
-    it(`is never paid twice, once as the coin and once wrapped (${side})`, async () => {
+    it(`is never paid twice, native and wrapped (${side})`, async () => {
       const nameOf = (one: string | (() => string)) => (typeof one === 'string' ? one : one())
       const trade = { ...uniswap, address: admins, base: nameOf(base), quote: nameOf(quote), side, amount: '1', version: 'v3' }
       await approve('WETH', 'uniswap/v3')

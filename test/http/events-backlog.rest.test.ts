@@ -60,7 +60,7 @@ async function idsUntil(response: IncomingMessage, last: number): Promise<number
   return ids
 }
 
-describe('those who follow the journal', () => {
+describe('streams of transaction changes', () => {
   onBothStores((place) => {
     let journal: Journal
     /** Another server's, where there can be one. */
@@ -115,7 +115,7 @@ describe('those who follow the journal', () => {
       return ids
     }
 
-    it('are each told all that they want, once and in order, while several write', async () => {
+    it('get every change that passes their filter, once and in order, while several servers write', async () => {
       const changes = changesOf(journal)
       // More than is read at once.
       const before = Array.from({ length: 600 }, () => newEntry({ address: wallet }))
@@ -149,7 +149,7 @@ describe('those who follow the journal', () => {
       expect(await expected(0, {})).to.have.length(before.length + 2 * 242)
     })
 
-    it('are told what another server wrote, without a word from it', async () => {
+    it('get the changes of another server without a notification from it', async () => {
       const changes = changesOf(journal)
       const start = await journal.lastEventId()
       let last: number | undefined
@@ -160,7 +160,7 @@ describe('those who follow the journal', () => {
     })
   })
 
-  it('take no memory while they take nothing, and hold up nobody', async () => {
+  it('use no memory for a client that reads nothing, and delay no other', async () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), 'sluice-backlog-'))
     const store = await openStore({ dataDir, serverName: 'test', log: { ...log, info: () => {} } })
     const journal = sqlJournal(store)

@@ -47,7 +47,7 @@ describe('order books in /events', () => {
   const tell = (update: BookUpdate, id = 'WETH/USDC') => exchange.tell(id, update)
   const parts = (id: string) => id.split('-').map(Number)
 
-  it('are told when they change, the same to every stream, best first and no deeper than is asked', async () => {
+  it('are sent when they change, the same to every stream, best first and up to the depth', async () => {
     const levels = Array.from({ length: 30 }, (_, index) => level(30 - index))
     const [one, two, top] = await Promise.all([
       listen(),
@@ -77,7 +77,7 @@ describe('order books in /events', () => {
     expect(outcome(answer)).to.equal('200')
   })
 
-  it('are told by ids that increase, and to who comes back only as they are now', async () => {
+  it('have increasing ids; a client that reconnects gets only the current one', async () => {
     const follower = await listen({ topics: 'orderBook,transactions' })
     await until(() => exchange.isWatched('WETH/USDC'))
     tell(exchange.book(sequence))
@@ -96,7 +96,7 @@ describe('order books in /events', () => {
     expect(again.told).to.have.length(1)
   })
 
-  it('say when there is none that may be shown, and when there is one again', async () => {
+  it('are sent as stale while there is no book, and again when there is one', async () => {
     const follower = await listen()
     await until(() => exchange.isWatched('WETH/USDC'))
     tell(exchange.book(sequence))
@@ -110,7 +110,7 @@ describe('order books in /events', () => {
     expect(back.data).to.not.have.property('stale')
   })
 
-  it('are of several markets in one stream, and of the kind that has the name or is asked for', async () => {
+  it('can be of several markets in one stream, of the requested kind or the first that has the name', async () => {
     const follower = await listen({ market: 'WETH-USDC,wbtc-usdc,ETH-USD' })
     const perp = await listen({ type: 'PERP_CLOB' })
     for (const [index, id] of ['WETH/USDC', 'WBTC/USDC', 'ETH/USD', 'perp'].entries()) {
@@ -127,7 +127,7 @@ describe('order books in /events', () => {
     expect([data.market, data.sequence]).to.deep.equal(['WETH-USDC', sequence + 3])
   })
 
-  it('are told of as they are when a reader comes to it, however many there were meanwhile', async () => {
+  it('are sent as they are when the client reads, whatever came in between', async () => {
     const client = createClient(server.kernel.url, server.settings.ssl.certsDir)
     const response = await client.open('/events', asked)
     response.pause()

@@ -33,7 +33,7 @@ describe('a stream of events', () => {
     await server?.stop()
   })
 
-  it('takes no place of requests under way, and outlives their deadline', async () => {
+  it('is not counted as a request in flight, and outlives the request deadline', async () => {
     const followers = await Promise.all([1, 2, 3, 4].map(() => follow(door(), { topics: 'blocks', network: 'local' })))
     expect(outcome(await server.client.get('/'))).to.equal('200')
     await new Promise((resolve) => setTimeout(resolve, 1_300))
@@ -57,7 +57,7 @@ describe('a stream of events', () => {
     expect((await ask()).statusCode).to.equal(200)
   })
 
-  it('is one of so many of a certificate; another certificate still has room', async () => {
+  it('is refused beyond the maximum of its certificate; another certificate still has room', async () => {
     const { certsDir } = server.settings.ssl
     await newClient(certsDir, 'greedy')
     const greedy = createClient(server.kernel.url, certsDir, 'greedy')
@@ -88,7 +88,7 @@ describe('a stream of events', () => {
     throw new Error('The places of closed streams were not given back.')
   })
 
-  it('ends in order when the server stops, also where its client reads nothing', async () => {
+  it('ends when the server stops, even if its client reads nothing', async () => {
     const [reading, silent] = await Promise.all([ask(), ask()])
     await told(reading)
     silent.pause()

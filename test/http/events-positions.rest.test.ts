@@ -41,7 +41,7 @@ describe('positions in /events', function () {
   const next = async (follower: Follower, after: number) =>
     (await follower.hears(`more than ${after}`, (told) => follower.told.indexOf(told) >= after)).data
 
-  it('are told at once, and when they are opened, grow and are closed, and not when their account alone changes', async () => {
+  it('are sent at once and when they are opened, increased or closed, but not when only the account changes', async () => {
     const [all, one] = [await listen(), await listen({ base: 'eth', quote: 'Usd' }, 'client')]
     const both = (after: number) => Promise.all([next(all, after), next(one, after)])
     const [none] = await both(0)
@@ -69,7 +69,7 @@ describe('positions in /events', function () {
     expect([all.told.length, one.told.length]).to.deep.equal([4, 4])
   })
 
-  it('in a range of prices are told when they are made, get another liquidity, and are burnt', async () => {
+  it('in a range of prices are sent when they are made, changed or burnt', async () => {
     for (const token of ['WETH', 'USDC']) await made('/evm/approve', { ...local, address: admins, spender: 'uniswap/positions', token })
     const follower = await listen({ connector: 'uniswap', address: admins }, 'client')
     const before = (await next(follower, 0)).positions.length
@@ -89,7 +89,7 @@ describe('positions in /events', function () {
     expect((await next(follower, 3)).positions).to.have.length(before)
   })
 
-  it('are told only to who may use the wallet', async () => {
+  it('are sent only to certificates that may use the wallet', async () => {
     const query = { ...asked, address: admins }
     expect(outcome(await server.as.trader.get('/events', query))).to.equal('403 FORBIDDEN')
     expect(outcome(await server.as.unlisted.get('/events', asked))).to.equal('403 FORBIDDEN')

@@ -57,7 +57,7 @@ describe('prices in /events', function () {
     return (await mined(server.client, answer.body.txHash)).body.txBlock
   }
 
-  it('are told as /amm/price has them, and again in the block in which they became others, the same to every stream', async () => {
+  it('equal /amm/price, and are sent again with each block that changes them, the same to every stream', async () => {
     const [one, other] = [await listen(), await listen(asked, 'unlisted')]
     const before = await priceNow()
     const told = await first(one)
@@ -89,7 +89,7 @@ describe('prices in /events', function () {
     expect(one.told).to.have.length(2)
   })
 
-  it('are not told again after blocks that change nothing of them', async () => {
+  it('are not sent again after blocks that do not change them', async () => {
     const follower = await listen({ ...asked, topics: 'price,blocks' })
     const { data } = await follower.hears('a price', ({ topic }) => topic === 'price')
     for (let i = 0; i < 3; i++) await rpc('anvil_mine', '0x1')
@@ -126,7 +126,7 @@ describe('prices in /events', function () {
     })
   })
 
-  it('are of many questions in one stream, each told by how it was asked', async () => {
+  it('can be many in one stream, each with the text of its request', async () => {
     const questions = ['WETH:USDC:SELL:1.5', 'weth:usdc:buy:0.25', 'USDC:ETH:BUY:1e3', 'ETH:USDC:SELL:1.50']
     const follower = await listen({ topics: 'price', ...quickswap, price: questions.join(','), ...sale, amount: '7' })
     for (const question of [...questions, 'WETH:USDC:SELL:7']) {
@@ -142,7 +142,7 @@ describe('prices in /events', function () {
     expect(new Set(ids.map(String)).size).to.equal(ids.length)
   })
 
-  it('are told to who comes back only as they are now', async () => {
+  it('are sent to a client that reconnects only as they are now', async () => {
     const follower = await listen()
     const { id } = await first(follower)
     await trade()
@@ -152,7 +152,7 @@ describe('prices in /events', function () {
     expect(again.told).to.have.length(1)
   })
 
-  it('are of a thousand questions in one query, and no more', async () => {
+  it('can be a thousand in one query, and no more', async () => {
     const questions = Array.from({ length: 1_000 }, (_, index) => `WETH:USDC:${index % 2 ? 'SELL' : 'BUY'}:${index + 1}e-3`)
     const follower = await listen({ topics: 'price', ...quickswap, price: questions.join(',') })
     await follower.hears('all of them', () => follower.told.length === 1_000)
@@ -161,7 +161,7 @@ describe('prices in /events', function () {
     expect(outcome(more)).to.equal('400 INCOMPLETE_PARAMS')
   })
 
-  it('say why there is none, beside those that there are', async () => {
+  it('are sent as an error if the exchange gives none, beside the others', async () => {
     const follower = await listen({ topics: 'price', ...quickswap, price: 'LONE:USDC:SELL:1,WETH:USDC:BUY:1e9,WETH:USDC:SELL:1' })
     const of = (question: string) => follower.hears(question, ({ data }: Told) => data.asked === question)
     const { data: none } = await of('LONE:USDC:SELL:1')
@@ -175,7 +175,7 @@ describe('prices in /events', function () {
     expect((await of('WETH:USDC:SELL:1')).data.expectedAmount).to.be.a('string')
   })
 
-  it('are refused by an error of the table, or told, whatever is asked', async () => {
+  it('are sent or refused by an error of the table, for any query', async () => {
     const fields = ['price', 'price', 'price[]', 'base', 'quote', 'side', 'amount', 'version', 'connector'] as const
     const question = fc
       .array(fc.oneof(queryValues, fc.constantFrom('WETH', 'USDC', 'BUY', '1.5')), { minLength: 3, maxLength: 5 })

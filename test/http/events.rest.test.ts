@@ -33,7 +33,7 @@ describe('/events', () => {
     for (const follower of followers.splice(0)) await follower.close()
   })
 
-  it('tells what becomes of a transaction, each time as /transactions has it then, by ids that increase', async () => {
+  it('sends every change of a transaction as /transactions shows it, with increasing ids', async () => {
     const follower = await listen()
     const txHash = await trade()
     const last = await follower.hears('its end', endOf(txHash))
@@ -45,7 +45,7 @@ describe('/events', () => {
     expect(ids).to.deep.equal([...new Set(ids)].toSorted((a, b) => a - b))
   })
 
-  it('tells again what was missed, by the header or the query, without a gap and nothing twice', async () => {
+  it('sends missed events by header or query, without a gap and none twice', async () => {
     const first = await trade()
     const whole = await listen({ lastEventId: '0' })
     await whole.hears('its end', endOf(first))
@@ -69,7 +69,7 @@ describe('/events', () => {
     expect([...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id).slice(0, rest.length + 1)).to.deep.equal([middle, ...rest])
   })
 
-  it('loses and doubles nothing when the connection is cut again and again while trades go on', async () => {
+  it('loses and repeats nothing when connections are cut again and again during trades', async () => {
     const cutter = await startCutter(server.kernel.url)
     try {
       const follower = await listen({}, { ...door(), url: cutter.url })
@@ -90,7 +90,7 @@ describe('/events', () => {
     }
   })
 
-  it('tells of the newest block only to who comes back, by ids that go on from the last', async () => {
+  it('sends only the newest block to a client that reconnects, with ids that continue', async () => {
     const follower = await listen({ topics: 'blocks', ...local })
     const { data } = await follower.hears('a block', ({ topic }) => topic === 'blocks')
     expect(data).to.have.all.keys('chain', 'network', 'number', 'hash', 'timestamp')
@@ -111,7 +111,7 @@ describe('/events', () => {
     }
   })
 
-  it('tells of several topics in one stream, whose ids increase together', async () => {
+  it('sends several topics in one stream with increasing ids', async () => {
     const follower = await listen({ topics: 'transactions,blocks', ...local })
     const txHash = await trade()
     await follower.hears('its end', endOf(txHash))
@@ -120,7 +120,7 @@ describe('/events', () => {
     expect(ids).to.deep.equal(ids.toSorted(([a = 0, b = 0], [c = 0, d = 0]) => a - c || b - d))
   })
 
-  it('tells a certificate of its own wallets only, whatever it asks for', async () => {
+  it('sends a certificate only events of its own wallets', async () => {
     const [theirs, all] = [await listen({}, door('trader')), await listen()]
     const unlisted = await listen({ topics: 'transactions,blocks' }, door('unlisted'))
     const [foreign, own] = [await trade(), await trade({ address: traders })]
@@ -135,7 +135,7 @@ describe('/events', () => {
     expect(outcome(await server.as.idle.get('/events'))).to.equal('403 FORBIDDEN')
   })
 
-  it('narrows to a wallet and to a network, in any letter case of the address', async () => {
+  it('filters by wallet, in any letter case, and by network', async () => {
     const one = await listen({ address: traders.toUpperCase().replace('0X', '0x') })
     const elsewhere = await listen({ network: 'mainnet', chain: 'ethereum' })
     const [foreign, own] = [await trade(), await trade({ address: traders })]
@@ -162,13 +162,13 @@ describe('/events', () => {
   }
 
   for (const method of ['POST', 'HEAD', 'PUT', 'DELETE']) {
-    it(`is no place for ${method}`, async () => {
+    it(`refuses ${method}`, async () => {
       const { status, headers } = await client.request(method, '/events')
       expect([status, headers.allow]).to.deep.equal([405, 'GET'])
     })
   }
 
-  it('says what it is to proxies', async () => {
+  it('has the headers that proxies need', async () => {
     const response = await client.open('/events')
     expect(response.statusCode).to.equal(200)
     expect(response.headers).to.deep.include({

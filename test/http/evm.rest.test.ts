@@ -18,7 +18,7 @@ describe('/evm', () => {
     client = server.client
   })
 
-  it('approves the largest amount without one, the amount given, and 0 to revoke', async () => {
+  it('approves an unlimited amount without an amount, the given amount, and 0 to revoke', async () => {
     for (const [amount, raw] of [
       [undefined, most],
       ['12.5', '12500000'],
@@ -33,7 +33,7 @@ describe('/evm', () => {
     }
   })
 
-  it('approves all that a connector has by its name, one after another, and shows each and the least', async () => {
+  it('approves all spenders of a connector by its name, and shows each and the smallest allowance', async () => {
     const next = await nonce()
     const { body } = await approve({ spender: 'uniswap', token: 'DAI', amount: '7', nonce: next })
     const spenders = await Promise.all(['v2', 'v3', 'positions'].map(async (each) => (await allowances(`uniswap/${each}`, 'DAI')).spender))
@@ -50,7 +50,7 @@ describe('/evm', () => {
     expect((await allowances('uniswap', 'DAI')).approvals).to.deep.equal({ DAI: `5.${'0'.repeat(18)}` })
   })
 
-  it('gives a token that refuses to change an allowance 0 first, in two transactions of one request', async () => {
+  it('revokes first for a token that requires it, in two transactions of one request', async () => {
     const first = await approve({ token: 'USDT', amount: '5' })
     expect(first.body).not.to.have.property('transactions')
     await mined(client, first.body.txHash)
@@ -62,7 +62,7 @@ describe('/evm', () => {
     expect((await allowances('uniswap/v2', 'USDT')).approvals.USDT).to.equal('6.000000')
   })
 
-  it('knows a spender as connector, as connector/version and as address', async () => {
+  it('accepts a spender as connector, connector/version or address', async () => {
     const byName = await allowances('uniswap', 'USDC', 'ETH')
     expect(await allowances('uniswap/v2', 'USDC')).to.include({ spender: byName.spender })
     expect(await allowances(byName.spender, 'USDC')).to.include({ spender: byName.spender })
@@ -74,7 +74,7 @@ describe('/evm', () => {
     }
   })
 
-  it('approves a stranger only for the permission admin', async () => {
+  it('approves an unknown spender only with the permission admin', async () => {
     const stranger = freshAddress()
     const before = (await server.as.trader.get('/evm/nonce', { ...local, address: traders })).body.nonce
     const barred = await server.as.trader.post('/evm/approve', { ...local, address: traders, spender: stranger, token: 'USDC' })
@@ -91,13 +91,13 @@ describe('/evm', () => {
     await mined(client, known.body.txHash)
   })
 
-  it('refuses the native coin, and amounts that no allowance can be', async () => {
+  it('refuses the native coin, and invalid allowances', async () => {
     expect(outcome(await approve({ token: 'ETH' }))).to.equal('400 INCOMPLETE_PARAMS')
     for (const amount of ['-1', '1.0000001', '1e90', '0.1.2', 1e-7])
       expect(outcome(await approve({ amount })), String(amount)).to.equal('400 INCOMPLETE_PARAMS')
   })
 
-  it('does not take a number that JSON makes 0 for a revocation', async () => {
+  it('does not read a number that JSON rounds to 0 as a revocation', async () => {
     const { body } = await approve({ amount: '8' })
     await mined(client, body.txHash)
     const raw = JSON.stringify({ ...wallet, spender: 'uniswap', token: 'USDC', amount: 'N' }).replace('"N"', '1e-400')
@@ -134,7 +134,7 @@ describe('/evm', () => {
     }
   })
 
-  it('answers 404 where there is nothing to cancel', async () => {
+  it('answers 404 if there is nothing to cancel', async () => {
     await noted(client, last)
     expect(outcome(await client.post('/evm/cancel', wallet))).to.equal('404 UNKNOWN_TRANSACTION')
     expect(outcome(await client.post('/evm/cancel', { ...wallet, nonce: (await nonce()) + 50 }))).to.equal('404 UNKNOWN_TRANSACTION')

@@ -28,7 +28,7 @@ const unserved = (endpoints as readonly Endpoint[])
 /** What HTTP has a number of its own for. */
 const httpsOwn = [404, 405, 413, 415, 431]
 
-describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
+describe(`any request (SLUICE_FUZZ_SEED=${seed})`, function () {
   this.timeout(120_000)
   let server: SharedServer
   /** Hashes that were answered: the same key twice gives the same. */
@@ -99,7 +99,7 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
     expect(text, about).not.to.match(/\bat .+\.[tj]s:\d+|node_modules/)
   }
 
-  it('gets a documented answer, and what is answered as an error sends nothing', async () => {
+  it('gets a documented answer, and sends no transaction if it is an error', async () => {
     const before = await nonces()
     // What is good is answered and what is not is refused, whatever the dice say: they come to an endpoint a few times only.
     for (const endpoint of endpoints) {
@@ -125,7 +125,7 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
     expect(expected.filter((each) => !seen.has(each))).to.deep.equal([])
   })
 
-  it('opens a stream of events, or gets a documented error', async () => {
+  it('opens an event stream or gets a documented error', async () => {
     let opened = 0
     const property = fc.asyncProperty(eventsRequests, async (request) => {
       const incoming = await server.client.open(request.path)
@@ -146,7 +146,7 @@ describe(`whatever a caller sends (SLUICE_FUZZ_SEED=${seed})`, function () {
     await until(async () => (await streams()) === '0')
   })
 
-  it('leaves nothing behind in memory', async () => {
+  it('leaks no memory', async () => {
     setFlagsFromString('--expose_gc')
     const gc: unknown = runInNewContext('gc')
     const heapUsed = () => {

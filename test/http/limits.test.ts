@@ -19,8 +19,8 @@ function nameOf(act: () => void): string | undefined {
   }
 }
 
-describe('the rate of a certificate', () => {
-  it('refills with time, each certificate for itself', () => {
+describe('the rate limit of a certificate', () => {
+  it('refills with time, separately for each certificate', () => {
     let now = 0
     const limit = rateLimit(() => now)
     const [a, b] = [caller('a', 2), caller('b', 2)]
@@ -33,7 +33,7 @@ describe('the rate of a certificate', () => {
     expect(tries(3)).to.deep.equal([undefined, undefined, 'RATE_LIMIT'])
   })
 
-  it('may be less than one a second, and is without end where none is set', () => {
+  it('may be less than one a second, and is unlimited if none is set', () => {
     let now = 0
     const limit = rateLimit(() => now)
     const slow = caller('slow', 0.1)
@@ -47,8 +47,8 @@ describe('the rate of a certificate', () => {
   })
 })
 
-describe('the bound on requests under way', () => {
-  it('sheds what is beyond it with 1027, and takes more when some are done', async () => {
+describe('the limit of requests in flight', () => {
+  it('refuses more requests with 1027, until some have ended', async () => {
     const bound = inFlightLimit(2)
     const ends: (() => void)[] = []
     const work = async () => bound.run(() => new Promise<void>((resolve) => ends.push(resolve)))

@@ -94,7 +94,7 @@ describe('/amm/liquidity', () => {
     expect([raw(fill.amount0), raw(fill.amount1)]).to.deep.equal([...owed])
   })
 
-  it('makes one position however often a request is repeated with its key, and lists it as liquidity', async () => {
+  it('makes one position however often a request with a key is repeated, and lists it as liquidity', async () => {
     const key = { 'idempotency-key': `range-${Date.now()}` }
     const body = { ...uniswap, ...range, address: admins }
     const first = await client.post('/amm/liquidity/add', body, { headers: key })
@@ -108,7 +108,7 @@ describe('/amm/liquidity', () => {
     await mined(client, first.body.txHash)
   })
 
-  it('takes the native coin in either place, in whatever order the pool has the tokens', async () => {
+  it('accepts the native coin as either token, in any order of the pool', async () => {
     for (const asked of [
       { token0: 'ETH', token1: 'USDC', amount0: '1', amount1: '3000', lowerPrice: '2800', upperPrice: '3200' },
       { token0: 'USDC', token1: 'ETH', amount0: '3000', amount1: '1', lowerPrice: '0.0003', upperPrice: '0.0004' },
@@ -123,7 +123,7 @@ describe('/amm/liquidity', () => {
     expect(outcome(wrapping)).to.equal('404 PAIR_NOT_FOUND')
   })
 
-  it('gives a change the ttl of its version, and no more slippage than that has', async () => {
+  it('applies ttl and maximum slippage of the version to a change', async () => {
     const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
     const before = await toldSeconds(client, server.rpc)
     const { deadline, fill } = await made('add', range)
@@ -136,7 +136,7 @@ describe('/amm/liquidity', () => {
     }
   })
 
-  it('understands a fee by its name in any case or by its number, and a position by number or text', async () => {
+  it('accepts a fee by name in any letter case or by number, and a position by number or text', async () => {
     for (const fee of ['MEDIUM', 'medium', '3000', 3000]) expect((await ask('price', { ...pair, fee })).body.fee).to.equal(3000)
     for (const tokenId of [1, '1', '0001']) expect((await ask('position', { tokenId })).body.tokenId).to.equal('1')
     for (const tokenId of [1.5, '-1', '0x1', true, '1'.repeat(79)])
@@ -148,12 +148,12 @@ describe('/amm/liquidity', () => {
     }
   })
 
-  it('takes the deepest pool where no fee is given', async () => {
+  it('uses the deepest pool if no fee is given', async () => {
     for (const fee of [500, 3000, 10_000]) expect((await ask('price', { ...pair, fee })).status).to.equal(200)
     expect((await ask('price', pair)).body.fee).to.equal(500)
   })
 
-  it('adds to a pool without liquidity where its fee is given only: somebody set its price', async () => {
+  it('adds to an empty pool only if its fee is given, as anybody may have set its price', async () => {
     const { body: tokens } = await client.get('/network/tokens', local)
     const addressOf = (wanted: string): string => tokens.find(({ symbol }: { symbol: string }) => symbol === wanted).address
     const [token0 = '', token1 = ''] = [addressOf('USDT'), addressOf('WBTC')].toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))
@@ -177,7 +177,7 @@ describe('/amm/liquidity', () => {
     expect(Number((await made('add', { ...fields, ...bounds, fee: 3000 })).fill.liquidity)).to.be.above(0)
   })
 
-  it('tells a tier without a pool of the tokens from one that there is not, and from tokens without any', async () => {
+  it('distinguishes a fee tier without a pool, an unknown fee tier, and tokens without a pool', async () => {
     const before = await nonce()
     for (const [verb, fields] of [
       ['price', {}],
@@ -197,7 +197,7 @@ describe('/amm/liquidity', () => {
     expect(await nonce()).to.equal(before)
   })
 
-  it('says UNSUPPORTED for a connector without ranges, whatever is asked of it', async () => {
+  it('answers UNSUPPORTED for a connector without ranges, at every endpoint', async () => {
     const { body: plugins } = await client.get('/plugins')
     const without = plugins.find(
       ({ kind, trading_type, available_networks }: PluginsResponse[number]) =>
@@ -218,7 +218,7 @@ describe('/amm/liquidity', () => {
     for (const answer of await Promise.all(asked)) expect(outcome(answer)).to.equal('501 UNSUPPORTED')
   })
 
-  it('names the position manager where it may not move the tokens, and what would be needed', async () => {
+  it('names the position manager and the missing allowance', async () => {
     const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
     const manager = config.contractAddresses.local.positionManagerAddress
     await mined(
@@ -243,7 +243,7 @@ describe('/amm/liquidity', () => {
     expect(body.components.schemas).to.include.keys('AMMLiquidityCollectFeesRequest', 'AMMLiquidityPositionsResponse')
   })
 
-  it("hides none of a wallet's positions behind one that a stranger sent, whose token tells nothing", async () => {
+  it('shows all positions of a wallet beside one with unreadable tokens', async () => {
     const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
     const { positionManagerAddress } = config.contractAddresses.local
     const stranger = Wallet.createRandom(provider)

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { sharedServer, type SharedServer } from './shared-server.ts'
 
-describe('what is no HTTP', () => {
+describe('malformed HTTP', () => {
   let server: SharedServer
   before(async () => {
     server = await sharedServer()
@@ -51,7 +51,7 @@ describe('what is no HTTP', () => {
     })
   }
 
-  it('takes a caller that goes away in the middle of a body for no defect', async () => {
+  it('does not report a caller that disconnects during a body as a defect', async () => {
     for (const body of ['', '{"chain":', '{"chain":"ethereum"}'])
       await say(
         `POST /network/chain_config HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n${body}`,
@@ -60,7 +60,7 @@ describe('what is no HTTP', () => {
     expect((await server.client.get('/metrics')).text).not.to.contain('code="1099"')
   })
 
-  it('unpacks nothing: a compressed body, whole, broken or cut off, is 415 and takes nobody down or away', async () => {
+  it('refuses compressed bodies, whole, broken or cut off, with 415', async () => {
     const request = (body: Buffer, length = body.length) =>
       `POST /network/chain_config HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: ${length}\r\n\r\n${body.toString('latin1')}`
     for (const size of [98_000, 105_000, 114_000, 180_000]) {
@@ -73,7 +73,7 @@ describe('what is no HTTP', () => {
     expect((await server.client.get('/metrics')).text).not.to.contain('code="1099"')
   })
 
-  it('answers 400 to a URL that is none, and 417 to an expectation that it does not meet', async () => {
+  it('answers 400 to an invalid URL, and 417 to an unsupported expectation', async () => {
     expect(await say('GET http://[::1/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'))
       .to.match(/^HTTP\/1\.1 400 /)
       .and.to.contain('"errorCode":1014')
@@ -82,7 +82,7 @@ describe('what is no HTTP', () => {
       .and.to.contain('"errorCode":1014')
   })
 
-  it('goes on after any of it', async () => {
+  it('still answers afterwards', async () => {
     expect((await server.client.get('/')).status).to.equal(200)
     const head = await server.client.request('HEAD', '/')
     expect([head.status, head.text]).to.deep.equal([200, ''])

@@ -17,7 +17,14 @@ const ordered = { rail: { slots: 'ordered' as const } }
 const attempt = { id: '0xaa', raw: new Uint8Array(), fees: null, signedAt: 0, sends: 1 }
 const landed = { id: '0xaa', ok: true, blockNumber: 7, receipt: null }
 
-const queued = newEntry({ ...site, createdAt: 0, updatedAt: 0, address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', sequence: 5, nonce: 5 })
+const queued = newEntry({
+  ...site,
+  createdAt: 0,
+  updatedAt: 0,
+  address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  sequence: 5,
+  nonce: 5,
+})
 const signed: Entry = { ...queued, state: 'SIGNED', attempts: [attempt] }
 const bumped: Entry = { ...signed, state: 'BROADCAST', attempts: [attempt, { ...attempt, id: '0xbb' }] }
 const mined: Entry = { ...bumped, state: 'MINED', landed, updatedAt: 4_000 }
@@ -30,7 +37,7 @@ async function shown(metrics: ReturnType<typeof createMetrics>, ...names: readon
 }
 
 describe('the metrics of transactions', () => {
-  it('count what becomes of one: fees raised, into a block, out of it, back, and final', async () => {
+  it('count raised fees, inclusion, reorganisation and final states', async () => {
     const metrics = createMetrics()
     const changed = countChanges(metrics)
     const life = [queued, signed, bumped, mined, bumped, mined, confirmed]
@@ -45,7 +52,7 @@ describe('the metrics of transactions', () => {
     ])
   })
 
-  it('count cancels and filled gaps when they are made, and nothing twice', async () => {
+  it('count cancels and filled gaps once, when they are made', async () => {
     const metrics = createMetrics()
     const changed = countChanges(metrics)
     for (const kind of ['cancel', 'fill'] as const) {
@@ -84,7 +91,7 @@ describe('the metrics of the journal', () => {
     return entry
   }
 
-  it('time what was kept, and name why something was not', async () => {
+  it('measure durable writes, and count failed ones by reason', async () => {
     const entry = await openAt(5, 0)
     expect(await journal.write([{ ...entry, version: 2, state: 'EXPIRED' }], { queue: lane, fencingToken: 1 })).to.equal(true)
     const refused = await journal.open([{ ...queued, key: 'b-1' }], { queue: lane, fencingToken: 0 }).catch((error: unknown) => error)
@@ -97,7 +104,7 @@ describe('the metrics of the journal', () => {
     ])
   })
 
-  it('show what is open by state and age, how old the oldest is, and where a nonce is missing', async () => {
+  it('show open transactions by state and age, the age of the oldest, and wallets with nonce gaps', async () => {
     const nowMs = 1_000_000
     const other = { chain: 'ethereum', network: 'mainnet', impl: ordered }
     measureTransactions(metrics, { journal, networks: [{ ...site, impl: ordered }, other], log, nowMs: () => nowMs })
@@ -116,7 +123,7 @@ describe('the metrics of the journal', () => {
     for (const lines of scrapes) expect(lines).to.have.members(expected)
   })
 
-  it('miss no nonce where each stands for itself', async () => {
+  it('show no nonce gap on rails without an order of nonces', async () => {
     const networks = [{ ...site, impl: { rail: { slots: 'independent' as const } } }]
     measureTransactions(metrics, { journal, networks, log, nowMs: () => 1_000_000 })
     await openAt(5, 900_000)
@@ -124,7 +131,7 @@ describe('the metrics of the journal', () => {
     expect(await shown(metrics, 'sluice_nonce_gap_wallets')).to.deep.equal(['sluice_nonce_gap_wallets{chain="ethereum",network="local"} 0'])
   })
 
-  it('show a store that cannot be written, and everything else all the same', async () => {
+  it('show that the store cannot be written, and all other metrics', async () => {
     measureTransactions(metrics, { journal, networks: [{ ...site, impl: ordered }], log })
     measureStore(metrics, store)
     expect(await shown(metrics, 'sluice_store_up')).to.deep.equal(['sluice_store_up 1'])
@@ -139,7 +146,7 @@ describe('the metrics of the journal', () => {
 })
 
 describe('the metrics of nodes', () => {
-  it('show every node that a network knows, and survive one that cannot tell', async () => {
+  it('show every node of a network, and survive a plugin that fails to list its nodes', async () => {
     const metrics = createMetrics()
     const node = { url: 'https://one', state: 'good', inUse: true, reads: true, errorRate: 0.25, latencyMs: 40 }
     const impls = [

@@ -15,7 +15,7 @@ describe('/network', () => {
     client = (await sharedServer()).client
   })
 
-  it('answers the status of every network at once, the dead ones with their error', async () => {
+  it('answers the status of every network at once, with an error for those that are down', async () => {
     const { body, status } = await client.get('/network/status')
     expect(status).to.equal(200)
     expect(body.map(({ network }: { network: string }) => network)).to.have.members(['mainnet', 'sepolia', 'local'])
@@ -33,7 +33,7 @@ describe('/network', () => {
     }
   })
 
-  it('narrows the status to a chain or a network, and names the known ones for an unknown', async () => {
+  it('filters the status by chain or network, and lists the known ones for an unknown one', async () => {
     expect((await client.get('/network/status', { network: 'local' })).body).to.have.length(1)
     expect((await client.get('/network/status', { chain: 'ethereum' })).body).to.have.length(3)
     const unknown = await client.get('/network/status', { network: 'goerli' })
@@ -55,7 +55,7 @@ describe('/network', () => {
     expect(body.map(({ symbol }: { symbol: string }) => symbol)).to.include.members(['ETH', 'WETH', 'USDC', 'DAI', 'WBTC', 'USDT', 'TWIN'])
   })
 
-  it('reads any number of balances, the native one too, by one call to the node', async () => {
+  it('reads any number of balances, with the native one, by one call to the node', async () => {
     const tokenSymbols = ['ETH', 'WETH', 'usdc', 'DAI', 'WBTC', 'USDT']
     const asked = async () => {
       const before = await rpcCalls(client)
@@ -72,14 +72,14 @@ describe('/network', () => {
     expect(body).to.include.keys('network', 'timestamp', 'latency')
   })
 
-  it('answers balances under the addresses that were asked for, and 0 for a new wallet', async () => {
+  it('answers balances by the addresses of the request, and 0 for a new wallet', async () => {
     const [usdc] = (await client.get('/network/tokens', { ...local, tokenSymbols: 'USDC' })).body
     const asked = usdc.address.toLowerCase()
     const { body } = await client.get('/network/balances', { ...local, address: freshAddress(), tokenSymbols: [asked, 'ETH'] })
     expect(body.balances).to.deep.equal({ [asked]: '0.000000', ETH: '0.000000000000000000' })
   })
 
-  it('refuses an address that is none, also by its checksum', async () => {
+  it('refuses an invalid address or checksum', async () => {
     for (const address of ['0x1', `${admins}0`, admins.replace('F', 'f'), 'vitalik.eth', '__proto__', '\0']) {
       const answer = await client.get('/network/balances', { ...local, address, tokenSymbols: 'ETH' })
       expect(outcome(answer), address).to.equal('400 INCOMPLETE_PARAMS')
@@ -89,7 +89,7 @@ describe('/network', () => {
     expect(outcome(await client.get('/network/balances', { ...local, address: upper, tokenSymbols: 'ETH' }))).to.equal('200')
   })
 
-  it('answers -1 for a transaction that nobody knows', async () => {
+  it('answers -1 for an unknown transaction', async () => {
     const txHash = `0x${'ab'.repeat(32)}`
     const { body, status } = await client.get('/network/poll', { ...local, txHash })
     expect(status).to.equal(200)

@@ -13,7 +13,7 @@ const sale = { base: 'WETH', quote: 'USDC', side: 'SELL' }
 const cold = { uniswap: '15000', sushiswap: '300', pancakeswap: '300' }
 const blocks = 5
 
-describe('what the node is asked about prices, as a proxy before it counts', function () {
+describe('requests to the node for prices, counted by a proxy', function () {
   this.timeout(120_000)
   let stage: BehindProxy
   let proxy: BehindProxy['proxy']
@@ -48,7 +48,7 @@ describe('what the node is asked about prices, as a proxy before it counts', fun
     ['v2', 2],
     ['v3', 4],
   ] as const) {
-    it(`is at most ${most} round trips one after the other for pools of ${version} that nobody has asked about`, async () => {
+    it(`is at most ${most} round trips one after the other for pools of ${version} that are not loaded`, async () => {
       for (const [connector, amount] of Object.entries(cold)) {
         trips.take()
         await price({ ...sale, connector, version, amount })
@@ -59,7 +59,7 @@ describe('what the node is asked about prices, as a proxy before it counts', fun
   }
 
   for (const count of [10, 100]) {
-    it(`is one question a block for ${count} pools, and nothing for whatever price by them`, async () => {
+    it(`is one query a block for ${count} pools, and none for any price by them`, async () => {
       const places = Array.from({ length: count }, (_, place) => place)
       await Promise.all(places.map((place) => priceOf(place, '1')))
       const traded = places.filter((place) => place % Math.ceil(count / 10) === 0)

@@ -35,7 +35,7 @@ const mayAnswer: typeof questions = [
   ['AMMPrice', (client) => client.get('/amm/price', order)],
 ]
 
-describe('a node in trouble', () => {
+describe('a failing node', () => {
   let proxy: FaultyProxy
   let child: ChildProcess
   let client: Client
@@ -92,7 +92,7 @@ describe('a node in trouble', () => {
   const mostNonce = async () => Number(await node('eth_getTransactionCount', admins, 'pending'))
 
   for (const [what, fault] of Object.entries(faults(`${key} ${apiKey} http://${user}:${password}@host/${key}`))) {
-    it(`that ${what} is a clear error for every endpoint, and the server recovers`, async () => {
+    it(`that ${what} causes a clear error at every endpoint, and the server recovers`, async () => {
       const before = await mostNonce()
       await proxy.become(fault)
       const answers = await Promise.all([...questions, ...mayAnswer].map(async ([name, ask]) => ({ name, answer: await ask(client) })))
@@ -122,7 +122,7 @@ describe('a node in trouble', () => {
     })
   }
 
-  describe('and answers to a sending only when nobody waits any more', () => {
+  describe('that answers a broadcast after the request has ended', () => {
     const late: Fault = async (exchange) => {
       const text = await exchange.answer()
       if (!exchange.methods.includes('eth_sendRawTransaction')) await healthy({ ...exchange, answer: async () => text })
@@ -130,7 +130,7 @@ describe('a node in trouble', () => {
     const trade = (headers: Record<string, string> = {}) => client.post('/amm/trade', { ...order, address: admins }, { headers })
     const statusOf = async (txHash: string) => (await client.get('/network/poll', { ...proxied, txHash })).body.txStatus
 
-    it('is told with the hash, which is mined', async () => {
+    it('is answered with the hash, and the transaction is mined', async () => {
       const before = await mostNonce()
       await proxy.become(late)
       const told = await trade()
@@ -141,7 +141,7 @@ describe('a node in trouble', () => {
       expect(await mostNonce()).to.equal(before + 1)
     })
 
-    it('has one trade and one answer for a key: that which was kept with what was signed', async () => {
+    it('makes one trade with one answer for a key: the journaled one', async () => {
       const before = await mostNonce()
       await proxy.become(late)
       const first = await trade({ 'idempotency-key': 'late' })
@@ -154,7 +154,7 @@ describe('a node in trouble', () => {
     })
   })
 
-  it('makes prices that are followed stale, and they are told again when it is back', async () => {
+  it('makes followed prices stale, which are sent again when it is back', async () => {
     const follower = await follow(door, { topics: 'price', ...order })
     let known = 0
     const next = async (what: string, is: 'price' | 'stale') => {
@@ -177,7 +177,7 @@ describe('a node in trouble', () => {
     }
   })
 
-  it('shows no secret of a URL: not in bodies, not in the log, nowhere', async () => {
+  it('shows no secret of a URL in bodies or logs', async () => {
     const pages = await Promise.all(
       ['/network/status', '/network/chain_config?chain=ethereum', '/metrics', '/plugins', '/openapi.json', '/health/ready'].map((each) =>
         client.get(each),

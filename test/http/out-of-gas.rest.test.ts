@@ -3,7 +3,7 @@ import { others, sharedServer, type SharedServer } from './shared-server.ts'
 
 const chain = { chain: 'ethereum', network: 'local' }
 
-describe('a wallet without the coin that pays for gas', () => {
+describe('a wallet without coins for gas', () => {
   let server: SharedServer
   let balance: unknown
   before(async () => {
@@ -13,7 +13,7 @@ describe('a wallet without the coin that pays for gas', () => {
   })
   after(() => server.rpc('anvil_setBalance', others, balance))
 
-  it('is told so as OUT_OF_GAS, with what it has and what it needs, and nothing is sent', async () => {
+  it('gets OUT_OF_GAS with balance and need, and nothing is sent', async () => {
     const nonce = async () => (await server.client.get('/evm/nonce', { ...chain, address: others })).body.nonce
     const before = await nonce()
     const { status, body } = await server.client.post('/evm/approve', { ...chain, address: others, spender: 'sushiswap', token: 'DAI' })

@@ -3,13 +3,13 @@ import { admins, mined, sharedServer, type SharedServer } from './shared-server.
 
 const venue = { chain: 'ethereum', network: 'local', connector: 'uniswap' }
 
-describe('a hundred trades at once from one wallet', () => {
+describe('a hundred concurrent trades of one wallet', () => {
   let server: SharedServer
   before(async () => {
     server = await sharedServer()
   })
 
-  it('get a hundred consecutive nonces, and all are mined', async () => {
+  it('get a hundred consecutive nonces and are all mined', async () => {
     const { client } = server
     const { nonce: next } = (await client.get('/evm/nonce', { chain: venue.chain, network: venue.network, address: admins })).body
     const trade = { ...venue, address: admins, base: 'ETH', quote: 'USDC', amount: '0.001', side: 'SELL' }

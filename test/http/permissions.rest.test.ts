@@ -166,7 +166,7 @@ const table: readonly [what: string, ask: (client: Client) => ReturnType<Client[
 const all: readonly Endpoint[] = endpoints
 const addresses = async (client: Client) => (await client.get('/wallet')).body.map(({ address }: { address: string }) => address)
 
-describe('who may do what', function () {
+describe('permissions', function () {
   this.timeout(60_000)
   let server: SharedServer
   before(async () => {
@@ -181,7 +181,7 @@ describe('who may do what', function () {
     })
   }
 
-  it('lets a certificate without permissions see that the server is there, and nothing else', async () => {
+  it('shows a certificate without permissions only that the server is running', async () => {
     for (const endpoint of all) {
       const { method, path, permission } = endpoint
       for (const each of alsoPosts(endpoint) ? [method, 'POST'] : [method]) {
@@ -193,7 +193,7 @@ describe('who may do what', function () {
     expect(open).to.have.members(['/', '/health/live', '/health/ready'])
   })
 
-  it('asks for the permission to trade wherever something is signed, and for a wallet of the caller', () => {
+  it('require trade and a wallet of the caller at every endpoint that signs', () => {
     for (const { path, permission, wallet, acts, request } of all) {
       expect(permission === 'trade', path).to.equal(acts === true)
       expect(wallet === true, path).to.equal('address' in request.properties || 'wallet_address' in request.properties)
@@ -206,7 +206,7 @@ describe('who may do what', function () {
     expect(await addresses(server.as.unlisted)).to.deep.equal([])
   })
 
-  it("shows a transaction of another's wallet as the chain has it, without the journal", async () => {
+  it('shows a transaction of another wallet from the chain only, without the journal', async () => {
     const { body } = await server.client.post('/amm/trade', { ...swap, base: 'ETH', amount: '0.001', address: admins })
     const asked = { ...local, txHash: body.txHash }
     expect((await server.client.get('/network/poll', asked)).body).to.have.property('txState')
@@ -217,12 +217,12 @@ describe('who may do what', function () {
     }
   })
 
-  it('says who lacks what and where it is given', async () => {
+  it('names the certificate, the missing permission and the file that gives it', async () => {
     const { body } = await server.as.reader.post('/amm/trade', { ...swap, address: traders })
     expect(body.message).to.contain('"reader"').and.to.contain('trade').and.to.contain('conf/clients.yml')
   })
 
-  it('holds a certificate to its own rate, with the seconds after which to come again', async () => {
+  it('limits a certificate to its rate, with Retry-After', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => server.as.slow.get('/')))
     const limited = answers.filter(({ status }) => status === 429)
     expect(limited.length).to.be.within(4, 7)

@@ -100,7 +100,7 @@ describe('/perpAMM and /perp', () => {
     await made('deposit', { amount: '5000' })
   })
 
-  it('answer every verb under both prefixes, with every field and the envelope', async () => {
+  it('answer every endpoint under both prefixes, with every field and the envelope', async () => {
     for (const prefix of ['/perpAMM', '/perp']) {
       for (const verb of Object.keys(fieldsOf)) {
         const answer = await ask(verb, {}, prefix)
@@ -113,7 +113,7 @@ describe('/perpAMM and /perp', () => {
     expect(perpEndpoints).to.have.length(2 * Object.keys(fieldsOf).length)
   })
 
-  it('answer what is read by GET and POST alike', async () => {
+  it('answer reads by GET and POST alike', async () => {
     for (const { method, path } of perpEndpoints) {
       const verb = path.split('/').at(-1) ?? ''
       const got = await client.get(path, asQuery({ ...perp, ...fieldsOf[verb] }))
@@ -122,7 +122,7 @@ describe('/perpAMM and /perp', () => {
     }
   })
 
-  it('understand BUY and SELL, and names, in any letter case', async () => {
+  it('accept BUY and SELL, and names, in any letter case', async () => {
     for (const [side, shown] of [
       ['long', 'LONG'],
       ['Buy', 'LONG'],
@@ -134,7 +134,7 @@ describe('/perpAMM and /perp', () => {
     }
   })
 
-  it('take a price that was answered back as a limit, and journal what was done', async () => {
+  it('accept an answered price as limitPrice, and journal the trade', async () => {
     const { body: quoted } = await ask('price', { side: 'SHORT' })
     const opened = await made('open', { side: 'SHORT', limitPrice: quoted.price })
     expect(opened.limitPrice).to.equal(quoted.price)
@@ -147,7 +147,7 @@ describe('/perpAMM and /perp', () => {
     expect(page.transactions[0]).to.include({ connector: 'perp', deadline: closed.deadline })
   })
 
-  it('make one position however often a request is repeated with its key', async () => {
+  it('make one position however often a request with a key is repeated', async () => {
     const headers = { 'idempotency-key': `perp-${Date.now()}` }
     const first = await client.post('/perp/open', { ...perp, ...order }, { headers })
     expect(first.status, first.text).to.equal(200)
@@ -160,7 +160,7 @@ describe('/perpAMM and /perp', () => {
     await made('close')
   })
 
-  it('use the nonce and the fees that are given, and refuse fees that are not', async () => {
+  it('use nonce and fees of the request, and refuse invalid fees', async () => {
     const next = await nonce()
     const opened = await made('open', { nonce: next, maxFeePerGas: '50', maxPriorityFeePerGas: '2' })
     expect(opened.nonce).to.equal(next)
@@ -204,7 +204,7 @@ describe('/perpAMM and /perp', () => {
     it(`refuse ${title}`, () => refused(verb, fields, expected, field))
   }
 
-  it('are 1016 for a connector without perpetuals, and the others for one without theirs', async () => {
+  it('answer 1016 for a connector without perpetuals, as other groups do for a connector without them', async () => {
     for (const verb of Object.keys(fieldsOf)) await refused(verb, uniswap, '501 UNSUPPORTED')
     for (const path of ['/amm/price', '/amm/trade', '/amm/estimateGas', '/amm/liquidity/price', '/amm/liquidity/positions']) {
       const fields = path.includes('liquidity') ? { token0: 'WETH', token1: 'USDC', fee: 500 } : path.includes('Gas') ? {} : swap
@@ -214,7 +214,7 @@ describe('/perpAMM and /perp', () => {
     }
   })
 
-  it('show and spend only wallets that the certificate has', async () => {
+  it('show and spend only wallets of the certificate', async () => {
     const { trader, reader, unlisted, idle } = server.as
     for (const prefix of ['/perpAMM', '/perp']) {
       for (const verb of Object.keys(fieldsOf)) {
@@ -243,7 +243,7 @@ describe('/perpAMM and /perp', () => {
     }
   })
 
-  it('need an allowance to deposit, and say whose', async () => {
+  it('require an allowance to deposit, and name the spender', async () => {
     const { body: config } = await client.get('/connector/config', { connector: 'perp' })
     const none = { ...local, address: admins, spender: 'perp', token: 'USDC', amount: '0' }
     await mined(client, (await client.post('/evm/approve', none)).body.txHash)
@@ -251,7 +251,7 @@ describe('/perpAMM and /perp', () => {
     expect([body.name, body.details?.spender], text).to.deep.equal(['INSUFFICIENT_ALLOWANCE', config.contractAddresses.local.vaultAddress])
   })
 
-  it('are counted in /metrics by their paths, and told in the OpenAPI document with their errors', async () => {
+  it('are counted in /metrics by path, and are in the OpenAPI document with their errors', async () => {
     const { text } = await client.get('/metrics')
     for (const { path } of perpEndpoints) expect(text, path).to.contain(`"${path}"`)
     const { body } = await client.get('/openapi.json')

@@ -62,7 +62,7 @@ describe('/network/poll of a transaction with several attempts', () => {
     await rpc('evm_setAutomine', false)
   })
 
-  it('shows the attempt that was mined, by whatever hash it is asked for', async () => {
+  it('shows the mined attempt for the hash of any attempt', async () => {
     const first = await trade()
     const second = await speedUp({ nonce: first.nonce })
     expect(second.nonce).to.equal(first.nonce)
@@ -88,7 +88,7 @@ describe('/network/poll of a transaction with several attempts', () => {
     await becomes(first.txHash, 'CONFIRMED')
   })
 
-  it('shows the first attempt where that is mined after all', async () => {
+  it('shows the first attempt if it is mined after all', async () => {
     const first = await trade()
     const second = await speedUp()
     const entry = await server.kernel.services.transactions.find('ethereum', 'local', first.txHash)
@@ -105,7 +105,7 @@ describe('/network/poll of a transaction with several attempts', () => {
     expect(await journaled(second.txHash)).to.have.nested.property('[0].txHash', first.txHash)
   })
 
-  it('never calls it dead to a stranger while it is open, and shows the hash that was asked for alone', async () => {
+  it('shows other certificates only the requested hash, and not as dead while it is open', async () => {
     const first = await trade()
     const second = await speedUp()
     expect((await poll(first.txHash, stranger)).body)
@@ -117,7 +117,7 @@ describe('/network/poll of a transaction with several attempts', () => {
     expect((await poll(second.txHash, stranger)).body).to.include({ txStatus: 1 })
   })
 
-  it('follows a cancel, that is another transaction, to its end', async () => {
+  it('shows a cancel, which is another transaction, until its end', async () => {
     const first = await trade()
     const { body: cancel } = await client.post('/evm/cancel', { ...local, address: admins, nonce: first.nonce })
     expect((await poll(first.txHash)).body).to.include({ txStatus: 3, replacedBy: cancel.txHash })
@@ -131,7 +131,7 @@ describe('/network/poll of a transaction with several attempts', () => {
     expect(ours).to.include({ kind: 'cancel', txState: 'CONFIRMED', nonce: first.nonce })
   })
 
-  it('tells why the chain reverted it', async () => {
+  it('shows why the chain reverted it', async () => {
     const { txHash } = await trade()
     // The pools' price moves before it is mined: the bound on chain refuses it.
     await rpc('evm_increaseTime', 100_000)
@@ -145,7 +145,7 @@ describe('/network/poll of a transaction with several attempts', () => {
     expect(await journaled(txHash)).to.have.nested.property('[0].reason', body.reason)
   })
 
-  it('answers from the journal what is final when every node is away, and nothing that it cannot know', async () => {
+  it('answers final states from the journal while every node is down, and nothing else', async () => {
     await rpc('evm_setAutomine', true)
     const { txHash } = await trade()
     // A node that mines at once still answers before the block is made.

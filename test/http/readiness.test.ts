@@ -6,7 +6,7 @@ const directory = { networks: [] }
 const failing = (why: () => Promise<string | undefined>) => failingParts(signer, { failing: why }, directory)
 
 describe('readiness', () => {
-  it('names the store where it cannot be written, and why', async () => {
+  it('names the store if it cannot be written, with the reason', async () => {
     expect(await failing(async () => 'the disk is full')).to.deep.equal([{ part: 'store', reason: 'the disk is full' }])
     expect(await failing(async () => undefined)).to.deep.equal([])
   })

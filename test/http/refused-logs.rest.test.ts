@@ -21,7 +21,7 @@ const isLogs = ({ method }: { method: string }) => method === 'eth_getLogs'
 const isOfAnybody = ({ method, params: [filter] }: { method: string; params: readonly unknown[] }) =>
   method === 'eth_getLogs' && !Array.isArray(Reflect.get(Object(filter), 'address'))
 
-describe('prices where nodes refuse to say what happened in a block', function () {
+describe('prices while nodes refuse to return logs', function () {
   this.timeout(120_000)
   let stage: BehindProxy
   let proxy: BehindProxy['proxy']
@@ -68,7 +68,7 @@ describe('prices where nodes refuse to say what happened in a block', function (
     }
   }
 
-  it('come from memory where they give logs of contracts that are named, of pools that were not asked about before, too', async () => {
+  it('come from memory if nodes return logs of named contracts, also for new pools', async () => {
     await proxy.become(refusing(isOfAnybody, noAddress))
     await price()
     for (let count = 0; count < 5; count += 1) {
@@ -92,7 +92,7 @@ describe('prices where nodes refuse to say what happened in a block', function (
     await proxy.become(healthy)
   })
 
-  it('are never of a block that the node does not have yet, though it says that nothing was logged in it', async () => {
+  it('are never of a block that the node does not have, although it returns no logs for it', async () => {
     await priceFrom('memory')
     const unknown = new Map<string, unknown>([
       ['eth_getLogs', []],
@@ -106,7 +106,7 @@ describe('prices where nodes refuse to say what happened in a block', function (
     await priceFrom('memory')
   })
 
-  it('are asked of the chain, each exact at a new block, and come from memory again once the nodes say it', async () => {
+  it('are read from the chain, exact at each new block, and come from memory again once nodes return logs', async () => {
     await priceFrom('memory')
     const follower = await follow(
       { url: server.kernel.url, certsDir: server.settings.ssl.certsDir },

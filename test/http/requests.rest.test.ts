@@ -8,7 +8,7 @@ describe('the form of requests', () => {
     client = (await sharedServer()).client
   })
 
-  it('takes a reading request as GET and as POST with the same fields, with the same answer', async () => {
+  it('answers a reading request by GET and POST alike', async () => {
     const asked = { ...local, address: admins, tokenSymbols: ['USDC', 'WBTC'] }
     const [get, post] = await Promise.all([client.get('/network/balances', asked), client.post('/network/balances', asked)])
     expect(get.body.balances).to.have.keys('USDC', 'WBTC')
@@ -29,34 +29,34 @@ describe('the form of requests', () => {
     })
   }
 
-  it('takes a list of hundreds of addresses, written one by one', async () => {
+  it('accepts a list of hundreds of addresses as repeated fields', async () => {
     const query = Array.from({ length: 1000 }, () => `tokenSymbols=${twins[0]}`).join('&')
     const { body } = await client.get(`/network/tokens?${query}&chain=ethereum&network=local`)
     expect(body).to.have.length(1000)
   })
 
-  it('takes null, and in a query nothing, for an optional field that is absent', async () => {
+  it('treats null, and an empty value in a query, as an absent optional field', async () => {
     const asPost = await client.post('/amm/price', { ...swap, version: null, address: null })
     const asGet = await client.get('/amm/price', { ...swap, version: '', address: '' })
     expect([outcome(asPost), outcome(asGet)]).to.deep.equal(['200', '200'])
     expect(asPost.body).not.to.have.property('allowance')
   })
 
-  it('says which required field is missing, also when it is null', async () => {
+  it('names a missing required field, also if it is null', async () => {
     const { body, status } = await client.post('/amm/price', { ...swap, base: undefined, quote: null })
     expect(status).to.equal(400)
     expect(body.details.map(({ field }: { field: string }) => field)).to.have.members(['base', 'quote'])
     expect(body.details[0].problem).to.contain('is required')
   })
 
-  it('refuses an unknown field by its name, with the nearest that there is', async () => {
+  it('refuses an unknown field, with the nearest known name', async () => {
     const { body, status } = await client.get('/amm/price', { ...swap, ammount: '1' })
     expect(status).to.equal(400)
     expect(body.details).to.deep.equal([{ field: 'ammount', problem: 'is not a field of this request (did you mean "amount"?)' }])
   })
 
   for (const field of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
-    it(`knows no field ${field}`, async () => {
+    it(`refuses the field ${field}`, async () => {
       for (const path of ['/', '/network/status']) {
         const { body, status } = await client.get(`${path}?${field}=1`)
         expect(status, path).to.equal(400)
@@ -69,11 +69,11 @@ describe('the form of requests', () => {
     })
   }
 
-  it('refuses a scalar that is given twice', async () => {
+  it('refuses a single value that is given twice', async () => {
     expect(outcome(await client.get('/amm/price', { ...swap, side: ['BUY', 'SELL'] }))).to.equal('400 INCOMPLETE_PARAMS')
   })
 
-  it('names at most twenty of thousands of wrong fields, at once', async () => {
+  it('names at most twenty of thousands of wrong fields', async () => {
     const many = Object.fromEntries(Array.from({ length: 9000 }, (_, i) => [`f${i}`, 1]))
     const { body, status } = await client.post('/network/status', many)
     expect(status).to.equal(400)
@@ -89,7 +89,7 @@ describe('the form of HTTP', () => {
     client = (await sharedServer()).client
   })
 
-  it('answers 413 to a body over the limit and takes one just below it', async () => {
+  it('answers 413 to a body over the limit and accepts one just below it', async () => {
     expect((await client.post('/network/chain_config', undefined, { raw: padded(100_001) })).status).to.equal(413)
     expect((await client.post('/network/chain_config', undefined, { raw: padded(100_000) })).status).to.equal(200)
   })
@@ -117,7 +117,7 @@ describe('the form of HTTP', () => {
     }
   })
 
-  it('takes JSON with a charset, and a POST without a body where nothing is required', async () => {
+  it('accepts JSON with a charset, and a POST without a body if no field is required', async () => {
     expect(
       (
         await client.request('POST', '/network/chain_config', {
@@ -151,7 +151,7 @@ describe('the form of HTTP', () => {
     expect(body.message).to.contain('/amm/price"')
   })
 
-  it('answers a URL that is too long with a body like every error', async () => {
+  it('answers a URL that is too long with the usual error body', async () => {
     const { status, body } = await client.get(`/network/tokens?chain=${'x'.repeat(70_000)}`)
     expect([status, body.name, body.httpErrorCode]).to.deep.equal([431, 'INCOMPLETE_PARAMS', 431])
     expect(body.message).to.contain('POST')

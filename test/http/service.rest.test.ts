@@ -32,7 +32,7 @@ describe('the service', function () {
     client = (await sharedServer()).client
   })
 
-  it('says that it is there', async () => {
+  it('answers its status', async () => {
     const { body, headers } = await client.get('/')
     expect(body).to.deep.equal({ status: 'ok' })
     expect(headers['content-type']).to.contain('application/json')
@@ -56,7 +56,7 @@ describe('the service', function () {
     )
   })
 
-  it('lists the plugins with what each is', async () => {
+  it('lists the plugins with kind, version and state', async () => {
     const { body } = await client.get('/plugins')
     expect(body.map(({ name, kind, state }: Record<string, string>) => `${kind} ${name} ${state}`)).to.include.members([
       'chain ethereum loaded',
@@ -79,7 +79,7 @@ describe('the service', function () {
       expect(outcome(await client.get('/connector/config', { connector }))).to.equal('404 UNKNOWN_CONNECTOR')
   })
 
-  it('is alive and ready, with the required network there', async () => {
+  it('is live and ready once the required network is ready', async () => {
     expect((await client.get('/health/live')).status).to.equal(200)
     expect((await client.get('/health/ready')).body).to.deep.equal({ status: 'ok' })
   })
@@ -100,13 +100,13 @@ describe('the service', function () {
       expect(text).to.match(pattern)
   })
 
-  it('keeps callers from making labels of the metrics', async () => {
+  it('does not let callers create labels of metrics', async () => {
     await client.get('/amm/price', { connector: 'made-up', chain: 'made-up' })
     await client.request('PATCH', '/made-up')
     expect((await client.get('/metrics')).text).not.to.contain('made-up')
   })
 
-  it('serves the page of the document from itself alone', async () => {
+  it('serves /docs without any other host', async () => {
     const { text, headers } = await client.get('/docs')
     expect(headers['content-security-policy']).to.contain("default-src 'none'")
     const links = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link ?? '')
@@ -140,13 +140,13 @@ describe('/openapi.json', function () {
     expect(document.components.securitySchemes.mutualTLS.type).to.equal('mutualTLS')
   })
 
-  it('refers to nothing that is not there', () => {
+  it('has no dangling reference', () => {
     const all = [...refs(document)]
     expect(all.length).to.be.above(50)
     for (const ref of all) expect(at(document, ref), ref).to.be.an('object')
   })
 
-  it('gives every operation an id of its own, a summary and answers', () => {
+  it('gives every operation a unique id, a summary and responses', () => {
     const operations = Object.values(document.paths).flatMap((item) => Object.values(Object(item))) as Record<string, unknown>[]
     const ids = operations.map(({ operationId }) => operationId)
     expect(new Set(ids).size).to.equal(ids.length)
@@ -160,7 +160,7 @@ describe('/openapi.json', function () {
     }
   })
 
-  it('names the interfaces after the URLs, one definition for each', () => {
+  it('names the schemas after the URLs, one definition for each', () => {
     for (const name of [
       'NetworkStatus',
       'NetworkChainConfig',
@@ -176,7 +176,7 @@ describe('/openapi.json', function () {
     expect(JSON.stringify(document)).not.to.contain('"expects"')
   })
 
-  it('lists every endpoint of what is loaded, the reading ones by POST too, with the errors of the table', async () => {
+  it('lists every endpoint of the loaded plugins, reads by POST too, with their errors', async () => {
     const { plugins } = (await sharedServer()).kernel.services.registry
     const loaded = plugins.flatMap(({ state, trading_type }) => (state === 'loaded' ? trading_type : []))
     // No chain of another family is, and of the kinds of exchanges those that plugins are of.
@@ -191,7 +191,7 @@ describe('/openapi.json', function () {
     }
   })
 
-  it('names the connectors, chains and networks that are loaded', () => {
+  it('has the loaded connectors, chains and networks as examples', () => {
     const examples = (field: string) =>
       document.paths['/amm/price'].get.parameters.find(({ name }: { name: string }) => name === field).schema.examples
     expect(examples('connector')).to.include.members(['sushiswap', 'uniswap'])

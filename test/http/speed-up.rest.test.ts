@@ -31,7 +31,7 @@ describe('/evm/speedUp', () => {
     await server.rpc('evm_setIntervalMining', 1)
   })
 
-  it('offers more for the lowest pending one, or for that of a nonce, which stay what they are', async () => {
+  it('raises the fees of the lowest pending transaction, or of the one with the given nonce', async () => {
     const [lower, higher] = [await trade(), await trade()]
     const { body } = await speedUp()
     expect(body).to.have.all.keys('txHash', 'nonce', 'network', 'timestamp', 'latency')
@@ -49,7 +49,7 @@ describe('/evm/speedUp', () => {
     }
   })
 
-  it('does it once for one Idempotency-Key', async () => {
+  it('does so once for one Idempotency-Key', async () => {
     const pending = await trade()
     const key = `speed-up-${process.pid}-${Date.now()}`
     const first = await speedUp({}, key)
@@ -61,7 +61,7 @@ describe('/evm/speedUp', () => {
     await noted(client, pending.txHash)
   })
 
-  it('says what must be offered at least, and refuses more than the cap', async () => {
+  it('names the minimum replacement fee, and refuses fees above the cap', async () => {
     const pending = await trade()
     const low = await speedUp({ nonce: pending.nonce, maxFeePerGas: '0.5', maxPriorityFeePerGas: '0.1' })
     expect(low.status, low.text).to.be.oneOf([409, 422])
@@ -72,7 +72,7 @@ describe('/evm/speedUp', () => {
     await noted(client, pending.txHash)
   })
 
-  it('finds nothing to speed up where nothing is pending', async () => {
+  it('answers 404 if nothing is pending', async () => {
     expect(outcome(await speedUp())).to.equal('404 UNKNOWN_TRANSACTION')
     const { nonce } = (await client.get('/evm/nonce', wallet)).body
     expect(outcome(await speedUp({ nonce }))).to.equal('404 UNKNOWN_TRANSACTION')
@@ -80,7 +80,7 @@ describe('/evm/speedUp', () => {
     expect(outcome(await speedUp({ address: freshAddress() }))).to.equal('404 LOAD_WALLET')
   })
 
-  it('is for who may trade with the wallet', async () => {
+  it('requires trade and the wallet', async () => {
     expect(outcome(await speedUp({}, undefined, server.as.reader))).to.equal('403 FORBIDDEN')
     expect(outcome(await speedUp({ address: admins }, undefined, server.as.trader))).to.equal('403 FORBIDDEN')
     expect(outcome(await speedUp({}, undefined, server.as.trader))).to.equal('404 UNKNOWN_TRANSACTION')

@@ -8,7 +8,7 @@ import { refusing } from './trouble/faulty-proxy.ts'
 const ttl = 60
 const priced = { ...uniswap, base: 'ETH', quote: 'USDC', side: 'SELL' }
 
-describe('a trade of which the price was asked of the chain before', function () {
+describe('a trade after a price from the chain', function () {
   this.timeout(120_000)
   let stage: BehindProxy
   before(async () => {
@@ -44,11 +44,11 @@ describe('a trade of which the price was asked of the chain before', function ()
     return Math.min(...seen)
   }
 
-  it('takes a round trip less: whether it has moved is asked while the plan is checked', async () => {
+  it('takes one round trip less, as price and plan are checked together', async () => {
     expect(await steps(true)).to.equal((await steps(false)) - 1)
   })
 
-  it('goes by the new price where that has moved', async () => {
+  it('uses the new price if it has moved', async () => {
     const { price: before } = await price('0.0321')
     await trade('2')
     const { status, body, text } = await trade('0.0321')
@@ -56,14 +56,14 @@ describe('a trade of which the price was asked of the chain before', function ()
     expect(Number(body.price)).to.be.below(Number(before))
   })
 
-  it('is refused by the new price, though the old one was within its limit', async () => {
+  it('is refused by the new price, although the old one was within the limit', async () => {
     const { price: before } = await price('0.0231')
     await trade('2')
     const { status, body } = await trade('0.0231', { limitPrice: before })
     expect([status, body.name]).to.deep.equal([422, 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE'])
   })
 
-  it('has all of its time, though the price was asked for longer ago than a tenth of that', async () => {
+  it('gets its full ttl, although the price is older than a tenth of it', async () => {
     await price('0.0123')
     await sleep((ttl / 10) * 1_000 + 1_000)
     const before = await toldSeconds(stage.server.client, stage.rpc)

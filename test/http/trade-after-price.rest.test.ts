@@ -4,13 +4,13 @@ import { admins, sharedServer, type SharedServer } from './shared-server.ts'
 
 const priced = { chain: 'ethereum', network: 'local', connector: 'uniswap', base: 'ETH', quote: 'USDC', side: 'SELL' }
 
-describe('a trade of which the price was asked before', () => {
+describe('a trade after a price from memory', () => {
   let server: SharedServer
   before(async () => {
     server = await sharedServer()
   })
 
-  it('asks the node one thing only, to take the transaction, once its wallet and pools are known', async () => {
+  it('sends the node only the transaction, once wallet and pools are in memory', async () => {
     const question = { ...priced, amount: '0.0123' }
     const steps: number[] = []
     // The first is simulated, and the chain is followed beside some of them: the shortest is the trade's own.
@@ -28,7 +28,7 @@ describe('a trade of which the price was asked before', () => {
     expect(Math.min(...steps)).to.equal(1)
   })
 
-  it('goes by the new price where that has moved', async () => {
+  it('uses the new price if it has moved', async () => {
     const question = { ...priced, amount: '0.0321' }
     const { price: before } = (await server.client.get('/amm/price', question)).body
     const moving = await server.client.post('/amm/trade', { ...priced, amount: '2', address: admins })
@@ -38,7 +38,7 @@ describe('a trade of which the price was asked before', () => {
     expect(Number(body.price)).to.be.below(Number(before))
   })
 
-  it('is refused by the new price, though the old one was within its limit', async () => {
+  it('is refused by the new price, although the old one was within the limit', async () => {
     const question = { ...priced, amount: '0.0231' }
     const { price: before } = (await server.client.get('/amm/price', question)).body
     await server.client.post('/amm/trade', { ...priced, amount: '2', address: admins })

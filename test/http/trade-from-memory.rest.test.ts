@@ -9,7 +9,7 @@ import { healthy } from './trouble/faulty-proxy.ts'
 const weth = addresses.tokens.WETH.address
 const erc20 = new Interface(['function approve(address spender, uint256 value)', 'function transfer(address to, uint256 value)'])
 
-describe('a trade of a wallet, and through pools, that are in memory', function () {
+describe('a trade with wallet and pools in memory', function () {
   this.timeout(120_000)
   let stage: BehindProxy
   let proxy: BehindProxy['proxy']
@@ -60,7 +60,7 @@ describe('a trade of a wallet, and through pools, that are in memory', function 
     await price()
   }
 
-  it('is simulated the first time, and then asks the node for nothing but to take it', async () => {
+  it('is simulated the first time, and later only broadcast', async () => {
     expect(await simulates('ETH', '0.01')).to.equal(true)
     await warm('ETH', '0.01')
     // The newest block is in memory, and none comes that would have to be read first.
@@ -80,7 +80,7 @@ describe('a trade of a wallet, and through pools, that are in memory', function 
     await done(body.txHash)
   })
 
-  it('is simulated on another pool, for another wallet and by another kind of route', async () => {
+  it('is simulated for another pool, another wallet and another kind of route', async () => {
     await warm('ETH', '0.01')
     expect(await simulates('ETH', '0.01', { version: 'v3' })).to.equal(true)
     expect(await simulates('ETH', '0.01', { address: traders })).to.equal(true)
@@ -88,7 +88,7 @@ describe('a trade of a wallet, and through pools, that are in memory', function 
     expect(await simulates('ETH', '0.01')).to.equal(false)
   })
 
-  it('has gas enough, however much it takes through its pools', async () => {
+  it('has a sufficient gas limit for any amount', async () => {
     await approve('WETH', 'uniswap/v3')
     const v3 = { version: 'v3' }
     await warm('WETH', '0.001', v3)
@@ -102,7 +102,7 @@ describe('a trade of a wallet, and through pools, that are in memory', function 
     expect(fromMemory).to.be.at.least(2)
   })
 
-  it('is refused by the word of the chain where the wallet has too little', async () => {
+  it('is refused by the chain’s answer if the balance is too small', async () => {
     await approve('WETH', 'uniswap/v2')
     await warm('WETH', '0.01')
     expect(outcome(await sell('WETH', '9999999'))).to.equal('422 INSUFFICIENT_BALANCE')
@@ -110,7 +110,7 @@ describe('a trade of a wallet, and through pools, that are in memory', function 
     expect(outcome(await sell('ETH', '9999999'))).to.equal('422 INSUFFICIENT_BALANCE')
   })
 
-  it('is refused where another program has taken its allowance back, and takes the nonce after that one', async () => {
+  it('is refused after another program revoked the allowance, and then uses the next nonce', async () => {
     await approve('WETH', 'uniswap/v2')
     await warm('WETH', '0.01')
     await elsewhere(weth, 'approve', [addresses.exchanges.uniswap.router, 0n])
@@ -119,7 +119,7 @@ describe('a trade of a wallet, and through pools, that are in memory', function 
     await warm('ETH', '0.01')
   })
 
-  it('is refused where an allowance is used up, of a token that does not log that', async () => {
+  it('is refused if the allowance is used up, for a token that does not log it', async () => {
     await approve('USDC', 'uniswap/v2', '25')
     await warm('USDC', '1', { quote: 'WETH' })
     let trades = 0

@@ -28,7 +28,7 @@ describe('/transactions', () => {
     for (const txHash of made) await noted(client, txHash)
   })
 
-  it('shows all that the journal has of a transaction', async () => {
+  it('shows everything that the journal has about a transaction', async () => {
     const [txHash = ''] = made
     const { body: poll } = await mined(client, txHash)
     const { status, body } = await list({ txHash })
@@ -54,7 +54,7 @@ describe('/transactions', () => {
     expect(shown.updatedAt).to.be.at.least(shown.createdAt)
   })
 
-  it('lists the newest first, in pages that join without a gap and without one twice', async () => {
+  it('lists the newest first, in pages without gaps or repeats', async () => {
     const whole = await hashes({ limit: '500' })
     expect(whole.filter((each) => made.includes(each))).to.deep.equal(made.toReversed())
     const paged: string[] = []
@@ -70,7 +70,7 @@ describe('/transactions', () => {
     expect(new Set(paged).size).to.equal(paged.length)
   })
 
-  it('narrows by each of its fields', async () => {
+  it('filters by each of its fields', async () => {
     const [first = '', second = ''] = made
     expect(await hashes({ txHash: second.toUpperCase().replace('0X', '0x') })).to.deep.equal([second])
     expect(await hashes({ idempotencyKey: `${run}-1` })).to.deep.equal([second])
@@ -91,7 +91,7 @@ describe('/transactions', () => {
     expect(await hashes({ state: 'DROPPED', requestId: `${run}-id-1` })).to.deep.equal([])
   })
 
-  it('shows a certificate the transactions of its wallets only', async () => {
+  it('shows a certificate only transactions of its wallets', async () => {
     const theirs = (await list({ limit: '500' }, server.as.trader)).body.transactions
     expect(theirs.every(({ address }: { address: string }) => address === traders)).to.equal(true)
     expect(theirs.map(({ txHash }: { txHash: string }) => txHash)).to.include(made[1])
@@ -120,7 +120,7 @@ describe('/transactions', () => {
     })
   }
 
-  it('is read by GET alone', async () => {
+  it('accepts only GET', async () => {
     const answer = await client.post('/transactions', {})
     expect([answer.status, answer.headers.allow]).to.deep.equal([405, 'GET'])
   })

@@ -12,7 +12,7 @@ const at = { signal: new AbortController().signal }
 const market = marketOf('WETH')
 const { id } = market
 
-describe('the books of exchanges that tell of them', function () {
+describe('books that exchanges stream', function () {
   this.timeout(60_000)
   let exchange: ToldExchange
   let venue: BookVenue
@@ -59,7 +59,7 @@ describe('the books of exchanges that tell of them', function () {
     return reading
   }
 
-  it('are there once the exchange told them, and the same object until something changes', async () => {
+  it('returns the book once it has arrived, and the same object until it changes', async () => {
     const first = await begun()
     expect(first).to.include({ sequence: 1 })
     expect(await books.book(venue, market, at)).to.equal(first)
@@ -70,13 +70,13 @@ describe('the books of exchanges that tell of them', function () {
     expect(exchange.asked).to.deep.equal([])
   })
 
-  it('are as new as the last sign of life', async () => {
+  it('returns the time of the last heartbeat as the time of the book', async () => {
     const { timestamp } = await begun()
     exchange.tell(id, { is: 'alive', timestamp: timestamp + 5_000 })
     expect(await books.book(venue, market, at)).to.include({ sequence: 1, timestamp: timestamp + 5_000 })
   })
 
-  it('ask for a snapshot where an update is missing, and show nothing until the gap is healed', async () => {
+  it('asks for a snapshot if an update is missing, and shows no book until the gap is repaired', async () => {
     await begun()
     let answer: (told: ReturnType<ToldExchange['book']>) => void = () => {}
     exchange.answer(id, () => new Promise((resolve) => (answer = resolve)))
@@ -91,7 +91,7 @@ describe('the books of exchanges that tell of them', function () {
     expect(told).to.deep.equal(['gap dex WETH/USDC'])
   })
 
-  it('are an error with Retry-After while the exchange is away, and back with its next snapshot', async () => {
+  it('refuses reads with Retry-After while the exchange is away, until its next snapshot', async () => {
     await begun()
     exchange.tell(id, { is: 'lost', reason: 'its websocket was cut' })
     const error = await refusal()
@@ -101,7 +101,7 @@ describe('the books of exchanges that tell of them', function () {
     expect(await read()).to.deep.equal(['1@5', '1@10'])
   })
 
-  it('are not what a snapshot said that was asked for before the exchange went away', async () => {
+  it('ignores a snapshot that was requested before the exchange went away', async () => {
     await begun()
     let answer: (told: ReturnType<ToldExchange['book']>) => void = () => {}
     exchange.answer(id, () => new Promise((resolve) => (answer = resolve)))
@@ -112,7 +112,7 @@ describe('the books of exchanges that tell of them', function () {
     expect(await refusal()).to.include({ name: 'NETWORK' })
   })
 
-  it('are an error once nothing was heard for too long, until a snapshot says how it is', async () => {
+  it('refuses reads after too long without a message, until a snapshot arrives', async () => {
     start({ staleSeconds: 0.5 })
     await begun()
     exchange.answer(id, () => Promise.reject(new SluiceError('NETWORK', 'nobody answers')))
@@ -123,7 +123,7 @@ describe('the books of exchanges that tell of them', function () {
     await eventually(['1@6', '1@10'])
   })
 
-  it('are healed where a connector tells what is no book: that is told, counted, and never shown', async () => {
+  it('reports and counts an invalid book, never shows it, and repairs it by a snapshot', async () => {
     await begun()
     let heal: (told: ReturnType<ToldExchange['book']>) => void = () => {}
     exchange.answer(id, () => new Promise((resolve) => (heal = resolve)))
@@ -134,7 +134,7 @@ describe('the books of exchanges that tell of them', function () {
     expect(await reading).to.deep.equal(['1@9.9', '1@10'])
   })
 
-  it('are watched again where a connector ends or fails its stream, and what the old one still says is not heard', async () => {
+  it('subscribes again if a stream ends or fails, and ignores updates of the old stream', async () => {
     await begun()
     const old = exchange.sinkOf(id)
     exchange.answer(id, () => Promise.reject(new Error('not now')))
@@ -153,7 +153,7 @@ describe('the books of exchanges that tell of them', function () {
     expect(told).to.include('defect dex WETH/USDC')
   })
 
-  it('ask nothing more of an exchange once they are let go', async () => {
+  it('asks an exchange nothing after the book was dropped', async () => {
     await begun()
     books.stop()
     await new Promise((resolve) => setImmediate(resolve))
@@ -161,7 +161,7 @@ describe('the books of exchanges that tell of them', function () {
     expect(await refusal()).to.include({ name: 'OVERLOADED' })
   })
 
-  it('are waited for only so long, and only as long as the request', async () => {
+  it('waits for a book for a limited time, and no longer than the request', async () => {
     const over = new AbortController()
     const reading = books.book(venue, market, { signal: over.signal }).catch((error: unknown) => error)
     over.abort(new Error('the request is over'))
@@ -170,7 +170,7 @@ describe('the books of exchanges that tell of them', function () {
     expect(await refusal()).to.include({ name: 'NETWORK', retryAfterSeconds: 1 })
   })
 
-  it('are compared with the exchange: of the same sequence, whichever comes first', async () => {
+  it('compares books with the exchange at the same sequence, whichever side arrives first', async () => {
     start({ checkSeconds: 0.5 })
     await begun()
     exchange.answer(id, async () => exchange.book(2, [level('9.50'), level(9)]))
@@ -184,7 +184,7 @@ describe('the books of exchanges that tell of them', function () {
     await eventually(['1@9.5 1@9 1@8', '1@10'])
   })
 
-  it('tell their followers every change once, and when there is nothing to show', async () => {
+  it('tells listeners every change once, and when there is no book to show', async () => {
     const seen: (string | undefined)[] = []
     const unfollow = books.follow(venue, market, (newest) => {
       const view = newest()
@@ -213,7 +213,7 @@ describe('the books of exchanges that tell of them', function () {
     expect(late).to.have.length(5)
   })
 
-  it('tell their followers nothing of a trade, which changes no book, and whoever asks what was traded last', async () => {
+  it('tells listeners nothing of a trade, but returns it as the last trade to readers', async () => {
     const seen: unknown[] = []
     books.follow(venue, market, (newest) => void seen.push(newest()))
     exchange.tell(id, exchange.book(1))
@@ -222,7 +222,7 @@ describe('the books of exchanges that tell of them', function () {
     expect(await books.book(venue, market, at)).to.include({ lastPrice: '9.5', volume24h: '100', sequence: 1 })
   })
 
-  it('are as they are now for a follower who looks later, and none while there is none', async () => {
+  it('gives a listener that looks later the book as it is then', async () => {
     const told: LatestBook[] = []
     books.follow(venue, market, (newest) => void told.push(newest))
     exchange.tell(id, exchange.book(1))
@@ -236,7 +236,7 @@ describe('the books of exchanges that tell of them', function () {
     expect(told.map((newest) => newest())).to.deep.equal([undefined, undefined, undefined, undefined])
   })
 
-  it('are let go when nobody asked for long; those that are followed stay, and there are no more than may be', async () => {
+  it('drops books that are not used, keeps those with listeners, and refuses more than the maximum', async () => {
     start({ idleSeconds: 0.5, maxBooks: 2 })
     await begun()
     books.follow(venue, marketOf('ETH'), () => {})

@@ -13,7 +13,7 @@ if (!one || !two || !coin) throw new Error('There are three.')
 const sell = (tokenIn: typeof one, amountRaw: bigint): Swap => ({ tokenIn, tokenOut: coin, exact: 'in', amountRaw })
 const priced = ({ address }: typeof one, price: string): Happened => ({ topic: 'price', key: address, what: price })
 
-describe('quotes that are followed', () => {
+describe('subscriptions to quotes', () => {
   let test: ForkChain
   let following: Following
   let quotes: Quotes
@@ -82,7 +82,7 @@ describe('quotes that are followed', () => {
   const isBusy = () => computed.length !== seen && ((seen = computed.length), true)
   let seen = 0
 
-  it('are told at once, and after the blocks in which they became others, and not after the others', async () => {
+  it('calls back at once and after each block that changes the quote, and after no other block', async () => {
     const { told } = follow(sell(one, 2n))
     await until(() => told.length === 1)
     const first = number()
@@ -99,7 +99,7 @@ describe('quotes that are followed', () => {
     ])
   })
 
-  it('are computed once a block for all who follow the same, and not at all when nobody does', async () => {
+  it('computes a quote once a block for all listeners, and never without one', async () => {
     const several = [follow(sell(one, 2n)), follow(sell(one, 2n)), follow(sell(one, 3n))]
     await until(() => several.every(({ told }) => told.length === 1))
     computed.length = 0
@@ -115,7 +115,7 @@ describe('quotes that are followed', () => {
     expect(computed).to.have.length(2)
   })
 
-  it('of pools that have changed are computed before those of others', async () => {
+  it('computes quotes of changed pools before others', async () => {
     let told = 0
     const count = () => (told += 1)
     for (let amount = 1n; amount <= 50n; amount++)
@@ -133,7 +133,7 @@ describe('quotes that are followed', () => {
     }
   })
 
-  it('are not computed where neither what they go by nor the price of gas has changed', async () => {
+  it('computes nothing if neither the states nor the gas price changed', async () => {
     const [a, b] = [follow(sell(one, 2n)), follow(sell(two, 3n))]
     await until(() => a.told.length === 1 && b.told.length === 1)
     computed.length = 0
@@ -158,7 +158,7 @@ describe('quotes that are followed', () => {
     expect(told.at(-1)).to.deep.equal([20, number()])
   })
 
-  it('are unknown while the network is away, and told again when it is back, changed or not', async () => {
+  it('sends undefined while the network is away, and the quote again when it is back', async () => {
     const { told } = follow(sell(one, 2n))
     await until(() => told.length === 1)
     test.fail()
@@ -172,7 +172,7 @@ describe('quotes that are followed', () => {
     expect(told[2]?.[0]).to.equal(20)
   })
 
-  it('are unknown where the network is away when they are asked for', async () => {
+  it('sends undefined if the network is away at the start', async () => {
     test.fail()
     const { told } = follow(sell(one, 2n))
     await until(() => told.length === 1)
@@ -181,7 +181,7 @@ describe('quotes that are followed', () => {
     expect(told).to.deep.equal([['unknown'], [20, number()]])
   })
 
-  it('are tried again, block or not, where what must be asked about them was not answered', async () => {
+  it('retries a failed quote even without a new block', async () => {
     vet = () => Promise.reject(new SluiceError('NETWORK', 'nobody there'))
     const { told } = follow(sell(one, 2n))
     await until(() => told.length === 1)
@@ -190,7 +190,7 @@ describe('quotes that are followed', () => {
     expect(told).to.deep.equal([['unknown'], [20, number()]])
   })
 
-  it('are what the exchange says where it gives none, until it gives one', async () => {
+  it('sends the refusal of the exchange until there is a quote', async () => {
     test.make(0, [[priced(one, '0')]])
     const { told } = follow(sell(one, 2n))
     await until(() => told.length === 1)
@@ -201,7 +201,7 @@ describe('quotes that are followed', () => {
     expect(told).to.deep.equal([['PRICE_FAILED'], [14, number()]])
   })
 
-  it('keep what they go by in memory, also where no block comes', async () => {
+  it('keeps the states of followed quotes in memory, also without blocks', async () => {
     following.stop()
     start({ idleSeconds: 0, maxKeys: 1 })
     const { told, end } = follow(sell(one, 2n))

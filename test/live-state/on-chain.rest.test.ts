@@ -16,7 +16,7 @@ const countersCode = '0x36602014602257602035600035540160003555604060006000376001
 const word = (value: number | bigint) => value.toString(16).padStart(64, '0')
 const topic = `0x${word(1)}`
 
-describe('state that follows a real node', function () {
+describe('states that follow a real node', function () {
   this.timeout(120_000)
   let test: TestChain
   let sync: Synchroniser
@@ -68,7 +68,7 @@ describe('state that follows a real node', function () {
   const onChain = async (key: number, hash: string | undefined) =>
     BigInt(String(await test.rpc('eth_call', { to: counters, data: `0x${word(key)}` }, { blockHash: hash })))
 
-  it('equals what the contract says at the same block, over reorganisations and blocks that come in heaps', async () => {
+  it('equal the contract’s answer at the same block, over reorganisations and bursts of blocks', async () => {
     // One seed, told where it fails.
     let seed = Number(process.env['SLUICE_SEED'] ?? 20_261_120)
     const dice = (sides: number) => {
@@ -113,7 +113,7 @@ describe('state that follows a real node', function () {
     expect(told.filter((each) => each.startsWith('different') || each.startsWith('defect'))).to.deep.equal([])
   })
 
-  it('costs one question of what happened a block, for 10 and for 1,000 of them alike, and none to be read', async () => {
+  it('cost one query a block for 10 as for 1,000 states, and none to be read', async () => {
     const calls = async (count: number) => {
       const names = Array.from({ length: count }, (_, index) => String(index))
       await Promise.all(names.map((key) => sync.read(source, key, at)))

@@ -23,8 +23,8 @@ const change = (follows: number, sequence: number, ...changes: [side: 'buys' | '
   levels: changes.map(([side, price, quantity]) => ({ side, price, quantity })),
 })
 
-describe('the book that a stream tells of', () => {
-  it('begins with a snapshot and is moved by changes', () => {
+describe('the book of a stream', () => {
+  it('begins with a snapshot and applies changes', () => {
     const book = createStreamBook()
     expect(book.status).to.equal('waiting')
     expect(book.take(snapshot(5, { 9: '1', 8: '2' }, { 10: '1' }))).to.equal('changed')
@@ -39,7 +39,7 @@ describe('the book that a stream tells of', () => {
     expect([book.status, book.sequence, book.timestamp]).to.deep.equal(['good', 6, 60])
   })
 
-  it('passes over what is older than what it has, and what it has already', () => {
+  it('ignores updates that it has already, or older ones', () => {
     const book = createStreamBook()
     book.take(snapshot(5, { 9: '1' }))
     book.take(change(5, 6, ['buys', '9', '2']))
@@ -51,7 +51,7 @@ describe('the book that a stream tells of', () => {
     expect(book.book()).to.equal(before)
   })
 
-  it('has a gap where a change follows what it never had, until that comes', () => {
+  it('has a gap until a missing change arrives', () => {
     const book = createStreamBook()
     book.take(snapshot(1, { 9: '1' }))
     expect(book.take(change(2, 3, ['buys', '8', '3']))).to.equal('changed')
@@ -66,7 +66,7 @@ describe('the book that a stream tells of', () => {
     ])
   })
 
-  it('heals a gap by a snapshot, after which what came early has its place', () => {
+  it('repairs a gap by a snapshot, and then applies the changes that came early', () => {
     const book = createStreamBook()
     book.take(snapshot(1, { 9: '1' }))
     book.take(change(3, 4, ['buys', '7', '4']))
@@ -75,7 +75,7 @@ describe('the book that a stream tells of', () => {
     expect(book.book().buys.map(({ price }) => price)).to.deep.equal(['7', '6'])
   })
 
-  it('is lost until the next snapshot, whose numbers may begin anew', () => {
+  it('is lost until the next snapshot, whose sequence may start again', () => {
     const book = createStreamBook()
     book.take(snapshot(100, { 9: '1' }))
     expect(book.take({ is: 'lost', reason: 'away' })).to.equal('changed')
@@ -87,7 +87,7 @@ describe('the book that a stream tells of', () => {
     expect([book.status, book.sequence]).to.deep.equal(['good', 3])
   })
 
-  it('is no book where the best bid is not below the best ask, or a number is none: a snapshot heals it', () => {
+  it('is faulty if it is crossed or a number is invalid, until a snapshot', () => {
     const faulty: unknown[] = [
       change(1, 2, ['buys', '10', '1']),
       change(1, 2, ['buys', '11', '1']),
@@ -117,7 +117,7 @@ describe('the book that a stream tells of', () => {
     }
   })
 
-  it('remembers the last trade, whatever happens to the book', () => {
+  it('keeps the last trade, whatever happens to the book', () => {
     const book = createStreamBook()
     expect(book.take({ is: 'traded', lastPrice: '9.50' })).to.equal('traded')
     book.take(snapshot(1, { 9: '1' }))
@@ -125,7 +125,7 @@ describe('the book that a stream tells of', () => {
     expect(book.book()).to.include({ lastPrice: '9.5', volume24h: '100' })
   })
 
-  it('is never another than the exchange had, however updates are dropped, repeated and out of order, and comes to the newest in the end', () => {
+  it('equals a book that the exchange had, whatever updates are dropped, repeated or reordered, and ends at the newest', () => {
     const step = fc.array(
       fc.record({
         side: fc.constantFrom<'buys' | 'sells'>('buys', 'sells'),

@@ -37,7 +37,7 @@ function exchange(test: ForkChain, topic = 'a', connector = 'dex') {
 
 const happened = (key: string, what: string, topic = 'a'): Happened => ({ topic, key, what })
 
-describe('state that follows a chain', () => {
+describe('states that follow a chain', () => {
   let test: ForkChain
   let sync: Synchroniser
   let told: string[]
@@ -56,7 +56,7 @@ describe('state that follows a chain', () => {
   const settled = () => until(() => sync.tip?.hash === test.tip.hash, `${sync.tip?.number} is ${test.tip.number}`)
   const stateOf = async (source: StateSource, key: string) => (await sync.read(source, key, at)).state
 
-  it('is loaded when it is asked for first, moved by what happens, and asks the network nothing for being read', async () => {
+  it('are loaded by the first read, updated by blocks, and read without asking the network', async () => {
     const { source, loads } = exchange(test)
     test.make(0, [[happened('x', 'before')]])
     expect(await sync.read(source, 'x', at)).to.deep.equal({ state: ['before'], head: test.tip })
@@ -68,7 +68,7 @@ describe('state that follows a chain', () => {
     expect(loads).to.deep.equal([['x']])
   })
 
-  it('is one question a block for all exchanges and keys of a network, and none while nobody follows any', async () => {
+  it('cost one query a block for all exchanges and keys of a network, and none while nothing is followed', async () => {
     const [one, other] = [exchange(test, 'a', 'one'), exchange(test, 'b', 'other')]
     expect(test.following).to.equal(0)
     for (let i = 0; i < 20; i++) await Promise.all([sync.read(one.source, `x${i}`, at), sync.read(other.source, `y${i}`, at)])
@@ -84,13 +84,13 @@ describe('state that follows a chain', () => {
     await until(() => test.following === 0)
   })
 
-  it('loads together what is asked for together', async () => {
+  it('are loaded together if they are requested together', async () => {
     const { source, loads } = exchange(test)
     await Promise.all(['x', 'y', 'z', 'x'].map((key) => sync.read(source, key, at)))
     expect(loads).to.deep.equal([['x', 'y', 'z']])
   })
 
-  it('goes back to the state before a fork, and is not loaded for it', async () => {
+  it('return to the version before a fork without being loaded', async () => {
     const { source, loads } = exchange(test)
     await stateOf(source, 'x')
     for (const what of ['1', '2', '3']) {
@@ -107,7 +107,7 @@ describe('state that follows a chain', () => {
     expect(told).to.deep.equal(['reorganisation', 'reorganisation'])
   })
 
-  it('is loaded again where a fork goes back behind its loading, where too much was missed, and where what happened does not tell', async () => {
+  it('are loaded again if a fork is older than the load, if too many blocks were missed, or if an event does not determine the state', async () => {
     const { source, loads } = exchange(test)
     test.make(0, [[happened('x', '1')]])
     await stateOf(source, 'x')
@@ -126,7 +126,7 @@ describe('state that follows a chain', () => {
     expect(loads).to.deep.equal([['x'], ['x'], ['x'], ['x']])
   })
 
-  it('misses nothing that happens while it is loaded, in a block that was asked about before it was followed too', async () => {
+  it('miss no event during their load, even of a block that was queried before they were followed', async () => {
     const [one, other] = [exchange(test, 'a', 'one'), exchange(test, 'b', 'other')]
     await sync.read(one.source, 'x', at)
     let release = test.hold()
@@ -147,7 +147,7 @@ describe('state that follows a chain', () => {
     expect(other.loads.flat().filter((key) => key === 'z')).to.have.length(1)
   })
 
-  it('misses nothing of a block that was being read without it when it was loaded, where each key has its own question', async () => {
+  it('miss no event of a block that was queried without their key’s topics', async () => {
     const { source, followed } = exchange(test)
     Object.assign(followed, { follow: [], followOf: (key: string) => [key], keysOf: ({ key }: Happened) => [key] })
     await sync.read(source, 'x', at)
@@ -161,7 +161,7 @@ describe('state that follows a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['told'])
   })
 
-  it('misses nothing of a block that only those were asked about who had been named', async () => {
+  it('miss no event of a block that was queried without their emitters', async () => {
     const { source, followed, loads } = exchange(test)
     Object.assign(followed, { emitters: (keys: readonly string[]) => keys })
     test.nameKeys()
@@ -180,7 +180,7 @@ describe('state that follows a chain', () => {
     expect(loads).to.deep.equal([['x'], ['y'], ['y']])
   })
 
-  it('tells its watchers every new state, and nothing where none is new', async () => {
+  it('tell listeners every new version, and nothing without one', async () => {
     const { source } = exchange(test)
     const seen: unknown[] = []
     const unwatch = sync.watch(source, 'x', (each) => void seen.push(each && [each.head.number, each.state]))
@@ -202,7 +202,7 @@ describe('state that follows a chain', () => {
     expect(seen).to.have.length(3)
   })
 
-  it('is an error while the network is away for longer than it may be, told to its watchers, and comes back by itself', async function () {
+  it('are refused while the network is away for too long, tell listeners, and recover by themselves', async function () {
     this.timeout(60_000)
     const { source } = exchange(test)
     const seen: (StateAtBlock | undefined)[] = []
@@ -219,7 +219,7 @@ describe('state that follows a chain', () => {
     expect(seen[2]?.state).to.deep.equal([])
   })
 
-  it('is an error where the nodes stand still: their newest block is too old by the clock, and than ten blocks take', async () => {
+  it('are refused if the nodes stand still: their newest block is older than allowed and than ten blocks take', async () => {
     const stale = { staleBlockSeconds: 5 }
     const born = (ageSeconds: number) => Date.now() / 1000 - 100 * 10 - ageSeconds
     const { source } = exchange(test)
@@ -237,7 +237,7 @@ describe('state that follows a chain', () => {
     expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
   })
 
-  it('is told to its watchers once the network is there, where it was away at first', async () => {
+  it('are sent to listeners once the network is there, if it was away at first', async () => {
     const { source } = exchange(test)
     const seen: unknown[] = []
     test.fail()
@@ -249,7 +249,7 @@ describe('state that follows a chain', () => {
     expect(seen.filter((each) => each === undefined)).to.have.length(1)
   })
 
-  it('is loaded again where its loading took so long that what happened meanwhile is forgotten', async () => {
+  it('are loaded again if the load took longer than blocks are remembered', async () => {
     const { source, loads } = exchange(test)
     await sync.read(source, 'x', at)
     const release = test.hold('load')
@@ -264,7 +264,7 @@ describe('state that follows a chain', () => {
     expect(loads).to.deep.equal([['x'], ['y'], ['y']])
   })
 
-  it('is an error where blocks are told of whose changes cannot be read, once it is more behind than it may be', async () => {
+  it('are refused once they are too far behind because changes of blocks cannot be read', async () => {
     const { source } = exchange(test)
     await stateOf(source, 'x')
     test.fail()
@@ -283,7 +283,7 @@ describe('state that follows a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['0', '1', '2'])
   })
 
-  it('is waited for where more blocks came while others were read than it may be behind', async () => {
+  it('are waited for if too many blocks came during a read', async () => {
     start({
       chain: {
         local: true,
@@ -304,7 +304,7 @@ describe('state that follows a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['1', '2'])
   })
 
-  it('is waited for where the network takes long for the first question', async () => {
+  it('are waited for if the network is slow with the first answer', async () => {
     const { source } = exchange(test)
     const release = test.hold('head')
     const reading = sync.bundle([{ source, key: 'x' }]).read(at)
@@ -313,7 +313,7 @@ describe('state that follows a chain', () => {
     expect((await reading).states).to.deep.equal([[]])
   })
 
-  it('is shown at once for two seconds of the chain’s time, where blocks come faster than what happened in them is read', async () => {
+  it('are shown for two seconds of block time, if blocks come faster than their changes can be read', async () => {
     start({}, 0.25)
     const { source } = exchange(test)
     await stateOf(source, 'x')
@@ -333,7 +333,7 @@ describe('state that follows a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['1', '2'])
   })
 
-  it('is cut off where what happens cannot be read: after a few tries nobody waits for the next, until one works', async () => {
+  it('are cut off if changes cannot be read: after a few failures readers do not wait, until a read succeeds', async () => {
     const { source } = exchange(test)
     await stateOf(source, 'x')
     test.fail(undefined, 'changes')
@@ -351,7 +351,7 @@ describe('state that follows a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['1'])
   })
 
-  it('is out by itself where its connector fails on it: the others are not, and it comes back', async () => {
+  it('fail alone if the connector fails on one of them, and recover', async () => {
     const { source, followed } = exchange(test)
     const { load, apply } = followed
     let broken = true
@@ -386,7 +386,7 @@ describe('state that follows a chain', () => {
     expect(await stateOf(source, 'good')).to.deep.equal(['1', '2'])
   })
 
-  it('is refused where the connector read another block than it was asked for, gave nothing, or has no such key', async () => {
+  it('are refused if the connector read another block, returned nothing, or has no such key', async () => {
     const { source, followed } = exchange(test)
     const { load } = followed
     const outcome = async (key: string) => sync.read(source, key, at).catch((error: unknown) => error)
@@ -404,7 +404,7 @@ describe('state that follows a chain', () => {
     expect(told).to.deep.equal(['defect dex x', 'defect dex z'])
   })
 
-  it('is waited for where it is loaded again, instead of what went wrong the last time', async () => {
+  it('are waited for during a second load, instead of throwing the last failure', async () => {
     const { source } = exchange(test)
     test.fail(undefined, 'load')
     expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
@@ -417,7 +417,7 @@ describe('state that follows a chain', () => {
     expect(await reading).to.deep.equal(['1'])
   })
 
-  it('is loaded with what a reader found wanting though a load without it was under way', async () => {
+  it('are loaded with what a reader found missing, even if a load without it was in progress', async () => {
     const { source, followed } = exchange(test)
     const asked: unknown[] = []
     const { load } = followed
@@ -445,7 +445,7 @@ describe('state that follows a chain', () => {
     expect(asked).to.deep.equal([undefined, ['down'], ['down', 'up']])
   })
 
-  it('is compared with the chain now and then; what differs is told and read anew', async function () {
+  it('are compared with the chain regularly; a difference is reported and loaded again', async function () {
     this.timeout(60_000)
     start({ checkSeconds: 0.5 })
     const { source, followed, wrong } = exchange(test)
@@ -461,7 +461,7 @@ describe('state that follows a chain', () => {
     expect(wrong).to.deep.equal([['1, wrongly']])
   })
 
-  it('is not taken for wrong by what a node says once and not again of the same block', async function () {
+  it('are not reported as wrong for an answer that a node does not repeat', async function () {
     this.timeout(60_000)
     start({ checkSeconds: 0.5 })
     const { source, followed, loads, wrong } = exchange(test)
@@ -477,7 +477,7 @@ describe('state that follows a chain', () => {
     expect(loads.length).to.be.at.least(4)
   })
 
-  it('is let go when nobody asked for it for long, and nothing is asked of the network then', async function () {
+  it('are dropped when they are idle, and then the network is asked nothing', async function () {
     this.timeout(60_000)
     start({ idleSeconds: 0.5 })
     const { source } = exchange(test)
@@ -491,7 +491,7 @@ describe('state that follows a chain', () => {
     expect(await stateOf(source, 'x')).to.deep.equal(['1'])
   })
 
-  it('is no more than there is room for: what was asked for longest ago goes, and what is watched stays', async () => {
+  it('are limited in number: the longest unused are dropped, those with listeners stay', async () => {
     start({ maxKeys: 3 })
     const { source, loads } = exchange(test)
     sync.watch(source, 'watched', () => {})
@@ -502,7 +502,7 @@ describe('state that follows a chain', () => {
     expect(await sync.read(source, 'more', at).catch((error: unknown) => error)).to.include({ name: 'OVERLOADED' })
   })
 
-  it('equals a replay of its chain from the beginning, after any forks, gaps and failures', async () => {
+  it('equal a replay of the chain from its beginning, after any forks, gaps and failures', async () => {
     const keys = ['x', 'y', 'z']
     const block = array(record({ key: constantFrom(...keys), what: constantFrom('1', '2', 'unclear') }), { maxLength: 3 })
     const move = record({

@@ -28,7 +28,7 @@ const wrapper = '0x00000000000000000000000000000000000000C3'
 /** They are anvil's own: the node signs for them. */
 const [spender, other] = ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
 
-describe('what wallets have, kept in memory by what is logged of a real node', function () {
+describe('balances and allowances of wallets, kept in memory by the logs of a real node', function () {
   this.timeout(120_000)
   let test: TestChain
   let sync: Synchroniser
@@ -100,7 +100,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
     expect(account.number).to.equal(sync.tip?.number)
   }
 
-  it('are coins, counts, tokens and allowances as the chain has them after each block, in one batch a block', async () => {
+  it('equal coins, nonces, tokens and allowances on the chain after each block, by one batch a block', async () => {
     // A comparison asks for the same.
     await follow(3600)
     await send(wallet, token, 'mint', [wallet, 1000n])
@@ -121,7 +121,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
     await follow(1)
   })
 
-  it('are never more than that, of a token that does not log what a spender took off its allowance', async () => {
+  it('are never higher than on the chain, for a token that does not log used allowances', async () => {
     await send(wallet, token, 'approve', [spender, 500n])
     await mine()
     await isExact(token)
@@ -134,14 +134,14 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
     expect(await allowanceOf(token)).to.equal(400n)
   })
 
-  it('leave the largest allowance as it is', async () => {
+  it('keep an unlimited allowance unchanged', async () => {
     await send(wallet, token, 'approve', [spender, MaxUint256])
     await send(spender, token, 'transferFrom', [wallet, other, 100n])
     await mine()
     await isExact(token)
   })
 
-  it('know of coins that are wrapped and unwrapped without a transfer', async () => {
+  it('include coins that are wrapped and unwrapped without a transfer', async () => {
     await known(wrapper)
     await send(wallet, wrapper, 'deposit', [], '0x64')
     await mine()
@@ -164,7 +164,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
     expect((await known(token)).allowanceRaw).to.equal(MaxUint256)
   })
 
-  it('know what waits to be mined', async () => {
+  it('include pending transactions', async () => {
     const before = (await known(token)).account
     await send(wallet, token, 'transfer', [other, 1n])
     await mine()
@@ -175,7 +175,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
     await mine()
   })
 
-  it('miss nothing of a wallet that comes in while a block is read that was not asked for it', async () => {
+  it('miss nothing for a wallet that is added while a block is queried without it', async () => {
     await Promise.all([mine(), known(token, other)])
     for (let round = 0; round < 5; round += 1) {
       await send(wallet, token, 'transfer', [other, 1n])
@@ -184,7 +184,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
     }
   })
 
-  describe('make a check of a call like one that was simulated', () => {
+  describe('replace the simulation of a call', () => {
     const sold = { to: token, data: erc20.encodeFunctionData('transfer', [other, 1n]), value: '0', alike: step.alike }
     const recalled = async (call: EvmIntent = sold, needs = needsOf(token), wish: FeeWish = {}) => {
       const { states, head } = await viewOf(token, wallet)
@@ -194,7 +194,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
     const alike = (change: Partial<GasProfile>) => ({ ...sold, alike: { ...sold.alike, ...change } })
     const check = () => test.chain.rail.check([sold], needsOf(token), wallet, { wish: {} }, at)
 
-    it('which finds the same fees and counts, and gas enough', async () => {
+    it('computes the same fees and nonces as a simulation, and a sufficient gas limit', async () => {
       await isUnknown()
       const asked = await check()
       const found = await recalled()
@@ -207,7 +207,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
       expect(found.beside(10n ** 30n)).to.include({ name: 'INSUFFICIENT_BALANCE' })
     })
 
-    it('with as much more gas as its quote says', async () => {
+    it('adds the gas that the quote asks for', async () => {
       const gasOf = async (units: string) => {
         const found = await recalled(alike({ units }))
         return found && 'prepared' in found ? found.prepared[0]?.gas.gasLimit : undefined
@@ -216,7 +216,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
       expect(await gasOf('40000000'), 'more than a block has').to.equal(undefined)
     })
 
-    it('and not of any other, nor where something would be told to be wrong', async () => {
+    it('does not check other calls, nor calls that would be refused', async () => {
       await isUnknown(alike({ kind: 'another' }))
       await isUnknown(alike({ through: [...sold.alike.through, 'another pool'] }))
       await isUnknown(sold, needsOf(token), { maxFeePerGasRaw: 1n })
@@ -232,7 +232,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
       expect(recall?.check([sold], needsOf(token), other, {}, states, head)).to.equal(undefined)
     })
 
-    it('until one of them fails on the chain', async () => {
+    it('stops after one of them fails on the chain', async () => {
       expect(await recalled()).to.be.an('object')
       const id = String(await send(wallet, token, 'transferFrom', [other, spender, 1n]))
       await mine()
@@ -244,7 +244,7 @@ describe('what wallets have, kept in memory by what is logged of a real node', f
     })
   })
 
-  it('are not gone by of a token that takes away what it does not log, once a comparison has shown that', async () => {
+  it('are not used for a token whose balances change without logs, once a comparison has shown it', async () => {
     await send(wallet, silent, 'mint', [wallet, 1000n])
     await mine()
     await isExact(silent)

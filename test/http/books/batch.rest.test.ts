@@ -41,7 +41,7 @@ describe('/clob/batchOrders', function () {
     }
   })
 
-  it('gives every entry its own outcome, and lets the good ones go', async () => {
+  it('gives every entry its own result, and places the valid ones', async () => {
     const [one, two, gone] = [newId(), newId(), newId()]
     const before = await nonce()
     const { body, status, text } = await batch({
@@ -83,7 +83,7 @@ describe('/clob/batchOrders', function () {
     expect(again.body.cancelled[0]).to.include({ state: 'CANCELED', clientOrderId: one })
   })
 
-  it('refuses a name that was used before, alone', async () => {
+  it('refuses only the entry whose id was used before', async () => {
     const [used, fresh] = [newId(), newId()]
     await batch({ create: [bid({ clientOrderId: used })] })
     const { body } = await batch({ create: [bid({ clientOrderId: used }), bid({ clientOrderId: fresh })] })
@@ -93,7 +93,7 @@ describe('/clob/batchOrders', function () {
     for (const id of [used, fresh]) await until(id, 'CANCELED')
   })
 
-  it('answers a thousand entries of which most are wrong, and more than a thousand not at all', async () => {
+  it('answers a thousand mostly wrong entries, and refuses more than a thousand', async () => {
     const before = await nonce()
     const many = Array.from({ length: 1000 }, (_, i) => ({ ...bid(i % 250 === 0 ? {} : { price: '0' }) }))
     const { body, status } = await batch({ create: many })
@@ -113,7 +113,7 @@ describe('/clob/batchOrders', function () {
     for (const id of ids) await until(id, 'CANCELED')
   })
 
-  it('goes once for one Idempotency-Key, with one answer for all of it', async () => {
+  it('has one effect and one answer for one Idempotency-Key', async () => {
     const key = { 'idempotency-key': newId() }
     const create = [bid(), bid({ price: '0' }), bid({ price: '901' })]
     const before = await nonce()

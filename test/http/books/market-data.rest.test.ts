@@ -28,7 +28,7 @@ describe('/clob', function () {
     client = (await sharedServer()).client
   })
 
-  it('tells the markets, or one of them by its name in any letter case', async () => {
+  it('lists the markets, or one by its name in any letter case', async () => {
     const { body } = await client.get('/clob/markets', oasis)
     expect(body).to.have.all.keys('markets', ...envelope)
     for (const [name, each] of Object.entries<Record<string, unknown>>(body.markets)) {
@@ -42,7 +42,7 @@ describe('/clob', function () {
     expect(unknown.body.message).to.contain('did you mean "WETH-USDC"?')
   })
 
-  it('tells the book best first, to the depth that was asked for, with its own time and number', async () => {
+  it('shows the book best first up to the depth, with its time and sequence', async () => {
     const { body } = await client.get('/clob/orderBook', { ...oasis, ...weth })
     expect(body).to.have.all.keys('market', 'buys', 'sells', 'sequence', 'blockNumber', ...envelope)
     const prices = (side: readonly { price: string }[]) => side.map(({ price }) => Number(price))
@@ -56,7 +56,7 @@ describe('/clob', function () {
     expect(outcome(await client.get('/clob/orderBook', { ...oasis, ...weth, depth: '0' }))).to.equal('400 INCOMPLETE_PARAMS')
   })
 
-  it('tells the best prices of one market, and of all', async () => {
+  it('shows the best prices of one market, and of all', async () => {
     const { buys, sells } = (await client.get('/clob/orderBook', { ...oasis, ...weth })).body
     const { body } = await client.get('/clob/ticker', { ...oasis, ...weth })
     expect(body.markets['WETH-USDC']).to.include({ bestBid: buys[0].price, bestAsk: sells[0].price })
@@ -66,7 +66,7 @@ describe('/clob', function () {
     expect(all.body).not.to.have.property('failing')
   })
 
-  it('tells what an order costs in gas, and what a wallet has there', async () => {
+  it('shows the gas cost of an order, and the balances of a wallet', async () => {
     const gas = await client.get('/clob/estimateGas', oasis)
     expect(gas.body).to.have.all.keys('gasPrice', 'gasPriceToken', 'gasLimit', 'gasCost', ...envelope)
     expect(gas.body.gasLimit).to.be.above(0)
@@ -83,7 +83,7 @@ describe('/clob', function () {
     expect(outcome(await client.get('/clob/trades', { ...oasis, ...weth, limit: '501' }))).to.equal('400 INCOMPLETE_PARAMS')
   })
 
-  it('has no verb of what the exchange has not: 1016 under every path of it', async () => {
+  it('answers 1016 at every endpoint that the exchange lacks', async () => {
     const good = {
       ...oasis,
       ...weth,

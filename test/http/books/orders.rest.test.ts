@@ -56,7 +56,7 @@ describe('/clob/orders', function () {
       }
   })
 
-  it('tells the life of an order: placed, open, cancelled', async () => {
+  it('shows an order as placed, open and cancelled', async () => {
     const placed = await place()
     expect(placed.body).to.have.all.keys('clientOrderId', 'state', 'txHash', 'nonce', ...envelope)
     expect(placed.body.state).to.equal('PENDING_OPEN')
@@ -74,7 +74,7 @@ describe('/clob/orders', function () {
     expect(again.body).not.to.have.property('txHash')
   })
 
-  it('takes the fields of GET and DELETE in the query or in a body, and not in both', async () => {
+  it('accepts the fields of GET and DELETE in the query or in a body, and not in both', async () => {
     const { orderId, clientOrderId } = await open()
     const asked = { ...oasis, address: traders, orderId: Number(orderId) }
     const asBody = { headers: { 'content-type': 'application/json' }, raw: JSON.stringify(asked) }
@@ -87,7 +87,7 @@ describe('/clob/orders', function () {
     await until(clientOrderId, 'CANCELED')
   })
 
-  it('says what is wrong with an order, by its field, and sends nothing', async () => {
+  it('refuses an invalid order by its field, and sends nothing', async () => {
     const before = await nonce()
     for (const [fields, expected, field] of [
       [{ market: 'WETH-USD' }, '404 UNKNOWN_ORDER'],
@@ -118,12 +118,12 @@ describe('/clob/orders', function () {
     expect(await nonce()).to.equal(before)
   })
 
-  it('tells the nearest values that would do', async () => {
+  it('suggests the nearest valid values', async () => {
     const { body } = await place({ price: '1000', amount: '0.0100000000000000015' })
     expect(body.details[0].nearest).to.deep.equal(['0.010000000000000001', '0.010000000000000002'])
   })
 
-  it('fills a MARKET order within the slippage of the best price, and says at which', async () => {
+  it('fills a MARKET order within the slippage of the best price, and shows the limit', async () => {
     const { sells } = (await client.get('/clob/orderBook', { ...oasis, ...weth })).body
     const placed = await place({ orderType: 'MARKET', price: undefined })
     const filled = await until(placed.body.clientOrderId, 'FILLED')
@@ -133,7 +133,7 @@ describe('/clob/orders', function () {
     expect(trades[0]).to.include({ side: 'BUY', amount: '0.01', price: sells[0].price, txHash: placed.body.txHash })
   })
 
-  it('uses a name once', async () => {
+  it('accepts a client order id once', async () => {
     const clientOrderId = newId()
     await open({ clientOrderId })
     const before = await nonce()
@@ -162,7 +162,7 @@ describe('/clob/orders', function () {
     await until(clientOrderId, 'CANCELED')
   })
 
-  it("knows nobody's order by another wallet, or by no name", async () => {
+  it('finds no order of another wallet, or without an id', async () => {
     const { orderId, clientOrderId } = await open()
     for (const name of [{ orderId }, { clientOrderId }] as Record<string, string>[]) {
       expect(outcome(await cancel(name, others))).to.equal('404 UNKNOWN_ORDER')
@@ -177,7 +177,7 @@ describe('/clob/orders', function () {
     await until(clientOrderId, 'CANCELED')
   })
 
-  it('says what became of an order that was filled before it was cancelled', async () => {
+  it('shows an order as filled that was filled before its cancel', async () => {
     const { sells, buys } = (await client.get('/clob/orderBook', { ...oasis, ...weth })).body
     const price = String((Number(sells[0].price) + Number(buys[0].price)) / 2)
     const { clientOrderId } = await open({ price })
@@ -196,7 +196,7 @@ describe('/clob/orders', function () {
     expect(body).not.to.have.property('txHash')
   })
 
-  it('takes back an order that is not in a block yet, by its name', async () => {
+  it('cancels an order that is not mined yet, by its client order id', async () => {
     await server.rpc('evm_setIntervalMining', 0)
     await server.rpc('evm_setAutomine', false)
     try {
@@ -214,7 +214,7 @@ describe('/clob/orders', function () {
     }
   })
 
-  it('is cancelled by one transaction, however often that is asked until it is in a block', async () => {
+  it('sends one cancel, however often it is requested before it is mined', async () => {
     const { orderId, clientOrderId } = await open()
     await server.rpc('evm_setIntervalMining', 0)
     await server.rpc('evm_setAutomine', false)
@@ -234,7 +234,7 @@ describe('/clob/orders', function () {
     await until(clientOrderId, 'CANCELED')
   })
 
-  it('is asked to cancel what is being replaced, and leaves alone what takes its place', async () => {
+  it('cancels an order that is being replaced, and not its replacement', async () => {
     const fees = { maxFeePerGas: '100', maxPriorityFeePerGas: '50' }
     const cancels = async () =>
       (await client.get('/transactions', { ...local, address: traders, limit: '500' })).body.transactions.filter(
@@ -269,7 +269,7 @@ describe('/clob/orders', function () {
     }
   })
 
-  it('lists orders newest first, each once, page by page and by their state', async () => {
+  it('lists orders newest first, each once, by page and state', async () => {
     const names = [newId(), newId(), newId()]
     for (const clientOrderId of names) await open({ clientOrderId })
     const all = (await list()).orders.map(({ clientOrderId }: { clientOrderId: string }) => clientOrderId)
@@ -290,7 +290,7 @@ describe('/clob/orders', function () {
     for (const clientOrderId of names) await until(clientOrderId, 'CANCELED')
   })
 
-  it('lists orders that other software placed, once, among those of this server', async () => {
+  it('lists orders of other software once, among those of this server', async () => {
     const { orderId, clientOrderId } = await open()
     const ids = (await list()).orders.map((each: { orderId?: string }) => each.orderId)
     expect(ids.filter((id: string) => id === orderId)).to.have.length(1)
@@ -303,7 +303,7 @@ describe('/clob/orders', function () {
     await until(clientOrderId, 'CANCELED')
   })
 
-  it('is journaled as what it is', async () => {
+  it('journals orders and cancels with their kind', async () => {
     const { body } = await place()
     await noted(client, body.txHash)
     const { transactions } = (await client.get('/transactions', { txHash: body.txHash })).body

@@ -19,7 +19,7 @@ function inNoTime(act: () => void): void {
   }
 }
 
-describe('answers that were made in one turn of the event loop', () => {
+describe('responses of one turn of the event loop', () => {
   let server: Server
   before(async () => {
     server = createServer().listen(0, '127.0.0.1')
@@ -39,7 +39,7 @@ describe('answers that were made in one turn of the event loop', () => {
     return { response, heard }
   }
 
-  it('are written together at its end, their status known at once', async () => {
+  it('are written together at its end, with their status set at once', async () => {
     const [one, two] = [await asked(), await asked()]
     const send = createResponseBatcher()
     inNoTime(() => {
@@ -52,7 +52,7 @@ describe('answers that were made in one turn of the event loop', () => {
     expect(await Promise.all([one.heard, two.heard])).to.deep.equal(['200 one', '503 two'])
   })
 
-  it('do not wait for its end where it is long', async () => {
+  it('do not wait for the end of a long turn', async () => {
     const [one, two] = [await asked(), await asked()]
     const send = createResponseBatcher()
     send(one.response, 200, three, 'one')
@@ -63,7 +63,7 @@ describe('answers that were made in one turn of the event loop', () => {
     expect(await Promise.all([one.heard, two.heard])).to.deep.equal(['200 one', '200 two'])
   })
 
-  it('are not written where the request has had another answer meanwhile, and not in the way of the others', async () => {
+  it('are skipped if the request has another answer meanwhile', async () => {
     const [one, two] = [await asked(), await asked()]
     const send = createResponseBatcher()
     inNoTime(() => {

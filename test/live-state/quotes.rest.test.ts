@@ -80,7 +80,7 @@ describe('quotes from memory', function () {
     return amounts.at(-1) ?? 0n
   }
 
-  it('equal the exchange’s own at their block, before and after it was traded with', async () => {
+  it('equal the exchange’s own quotes at their block, before and after trades', async () => {
     const isOwn = async ({ amountRaw, route, head }: Quote) =>
       expect(await ownAmount(ether, [WETH.address, ...route.map(({ tokenOut }) => tokenOut)], head.number)).to.equal(amountRaw)
     for (let trades = 0; trades < 5; trades += 1) {
@@ -98,7 +98,7 @@ describe('quotes from memory', function () {
     }
   })
 
-  it('are not older than a block that somebody was told of', async () => {
+  it('are not older than a block that a caller was told about', async () => {
     await quote(sell(ether))
     for (let trades = 0; trades < 3; trades += 1) {
       const value = ether / 10n
@@ -117,7 +117,7 @@ describe('quotes from memory', function () {
     expect(fixture.counted.rpc - asked).to.be.lessThan(2)
   })
 
-  it('ask the node nothing for whatever amount, and the same question twice gives the same', async () => {
+  it('ask the node nothing for any amount, and return the same object for the same question', async () => {
     await quote(sell(ether))
     const asked = fixture.counted.rpc
     const amounts = Array.from({ length: 50 }, (_, index) => (ether * BigInt(100 + index)) / 100n)
@@ -127,7 +127,7 @@ describe('quotes from memory', function () {
     expect(await quote(sell(ether))).to.equal(await quote(sell(ether)))
   })
 
-  it('take two round trips to the node where nothing is known yet', async () => {
+  it('take two round trips to the node if no state is loaded', async () => {
     await market.stop()
     await rm(place.folder, { recursive: true })
     market = openMarket()
@@ -145,7 +145,7 @@ describe('quotes from memory', function () {
     market = openMarket()
   })
 
-  it('are brought back for what was asked about when the server ran last, and what was not kept whole is left', async () => {
+  it('are loaded at start for the pairs of the last run, and ignore a damaged file', async () => {
     await quote(sell(ether))
     await market.stop()
     market = openMarket()
@@ -161,7 +161,7 @@ describe('quotes from memory', function () {
     expect(market.following.all()).to.deep.equal([])
   })
 
-  it('are there at once where four blocks come in a second, and the node is a third of one away', async () => {
+  it('are returned at once with four blocks a second and a node 333 ms away', async () => {
     const proxy = await startFaultyProxy()
     proxy.target = fixture.devnet.rpcUrl
     await proxy.become(async (exchange) => {
@@ -193,7 +193,7 @@ describe('quotes from memory', function () {
     }
   })
 
-  it('notice a pool that was not there', async () => {
+  it('use a pool that is created later', async () => {
     await quote(sell(ether))
     const fresh = await fixture.list('TestToken', 'FRSH', 10n * ether, WETH, ether / 100n)
     await caughtUp()

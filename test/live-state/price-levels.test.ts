@@ -18,14 +18,14 @@ const decimal = fc.oneof(
 )
 const canon = (text: string) => canonicalDecimal(text) ?? expect.fail(`${text} is a number`)
 
-describe('one side of a book', () => {
-  it('writes a number in one way, and takes nothing for one that is none', () => {
+describe('price levels', () => {
+  it('writes every number in one form, and refuses what is not a number', () => {
     expect(['007.500', '0.0', '10', '1.0', '0.10'].map(canonicalDecimal)).to.deep.equal(['7.5', '0', '10', '1', '0.1'])
     for (const none of ['', '.5', '5.', '-1', '1e3', ' 1', '1,5', 'NaN', 5, null, undefined, '0x10'])
       expect(canonicalDecimal(none)).to.equal(undefined)
   })
 
-  it('compares numbers exactly, where doubles cannot tell them apart too', () => {
+  it('compares numbers exactly, also where doubles are equal', () => {
     fc.assert(
       fc.property(decimal, decimal, (a, b) => {
         const order = scaled(a) - scaled(b)
@@ -65,7 +65,7 @@ describe('one side of a book', () => {
       )
     })
 
-  it('takes a list only where it is sorted best first, with each price once and nothing at 0', () => {
+  it('accepts a list only if it is sorted best first, with each price once and no quantity of 0', () => {
     const level = (price: string, quantity = '1') => ({ price, quantity })
     const takes = (side: 'buys' | 'sells', ...levels: { price: string; quantity: string }[]) => createPriceLevels(side).replace(levels)
     expect(takes('buys', level('2'), level('1.5'), level('1'))).to.equal(true)
