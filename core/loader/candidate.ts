@@ -11,22 +11,22 @@ import { PluginFault } from './refusal.ts'
 import type { Trials } from './trials.ts'
 import { isObject } from '../json.ts'
 
-/** A plugin whose manifest and configuration are good, and whose code has not entered the server yet. */
+/** A plugin with a valid manifest and configuration, whose code the server has not imported yet. */
 export interface Candidate {
-  /** By its manifest's name. */
+  /** Under the name of its manifest. */
   readonly found: FoundPlugin
   readonly description: Description
   readonly manifest: Manifest
   readonly configuration: PluginConfig
 }
 
-/** What is known of a plugin so far, for whoever has to say that it was refused. */
+/** What is known of a plugin so far, for its refusal. */
 export interface PluginOutline {
   kind?: 'chain' | 'connector'
   manifest?: Manifest
 }
 
-/** The first half of a plugin's way: import on trial, manifest, configuration. Throws PluginFault. */
+/** The first half of loading a plugin: import on trial, manifest, configuration. @throws PluginFault */
 export async function makeCandidate(found: FoundPlugin, known: PluginOutline, trials: Trials, options: LoadOptions): Promise<Candidate> {
   const description = await trials.describe(found).catch(async (thrown: unknown) => {
     const mayBeSyntax = thrown instanceof PluginFault && thrown.step === 'import'
@@ -50,7 +50,7 @@ async function configurationOf(
   return structuredClone(await readingConfiguration(configure, `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`))
 }
 
-/** Imports a plugin that passed its trials into the server. Throws PluginFault. */
+/** Imports a plugin that passed its trials into the server. @throws PluginFault */
 export async function importCandidate({ found, description }: Candidate, deadlineMs: number): Promise<Plugin> {
   const { plugin, description: again } = await withTimeout(importPlugin(found.entry), deadlineMs, () => {
     throw new PluginFault(
@@ -62,8 +62,8 @@ export async function importCandidate({ found, description }: Candidate, deadlin
   if (JSON.stringify(again) !== JSON.stringify(description)) {
     throw new PluginFault(
       'import',
-      'It says something else of itself each time it is imported',
-      'A manifest is constant: it depends on neither time, thread nor environment.',
+      'Its description changes each time it is imported',
+      'Make the manifest constant: it must not depend on time, thread or environment.',
     )
   }
   return plugin
@@ -114,7 +114,7 @@ const manifestSchema = {
 const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false })
 const isManifest = ajv.compile<Manifest>(manifestSchema)
 
-/** The manifest as data that cannot change any more. Throws PluginFault. */
+/** The manifest, checked and frozen. @throws PluginFault */
 function checkManifest(found: FoundPlugin, { kind, manifest }: Description): Manifest {
   checkApiVersion(manifest)
   if (!isManifest(manifest)) {
@@ -131,11 +131,11 @@ function checkManifest(found: FoundPlugin, { kind, manifest }: Description): Man
   return deepFreeze(manifest)
 }
 
-/** An exchange that runs a chain of its own has two plugins of one name: the chain's folder has more to its name. */
+/** An exchange with a chain of its own has two plugins of one name. The chain's folder ends with `-chain`. */
 const isNamesakeChain = (kind: 'chain' | 'connector', name: string, folder: string): boolean =>
   kind === 'chain' && folder === `${name}-chain`
 
-/** First of all: what a later version may have more would only confuse the other checks. */
+/** Comes first: keys of a later version would fail the other checks for the wrong reason. */
 function checkApiVersion(manifest: unknown): void {
   const theirs = isObject(manifest) && 'apiVersion' in manifest ? manifest.apiVersion : undefined
   const [major, minor] =
@@ -147,7 +147,7 @@ function checkApiVersion(manifest: unknown): void {
   if (major === undefined || minor === undefined) {
     throw new PluginFault(
       'manifest',
-      `apiVersion ${JSON.stringify(theirs)} is no 'major.minor'; this server's is '${ours}'`,
+      `apiVersion ${JSON.stringify(theirs)} is not 'major.minor'; this server has '${ours}'`,
       `Write apiVersion: '${ours}' when the plugin was made for this version.`,
     )
   }
@@ -173,7 +173,7 @@ function checkNetworks(kind: 'chain' | 'connector', { name, trading_type, availa
   if (kind === 'chain' && (chains.length !== 1 || chains[0] !== name)) {
     throw new PluginFault(
       'manifest',
-      `A chain's available_networks are its own, this one has ${chains.join(', ')}`,
+      `A chain lists only its own networks in available_networks, this one lists ${chains.join(', ')}`,
       `Write available_networks: [{ chain: '${name}', networks: [ … ] }].`,
     )
   }

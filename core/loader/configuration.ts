@@ -13,9 +13,9 @@ interface NetworkName {
 type Addresses = Readonly<Record<string, string>>
 
 /**
- * This network's entry of a connector's `contractAddresses`, as it is written there: `<chain>_<network>` (hyphens as
- * underscores) wins over `<network>`, which may be no other chain's too, whoever wrote it: to pass over it would be to ignore
- * a setting. An exchange without contracts has `{}` for all; undefined where only this network has no entry. Throws PluginFault.
+ * This network's entry of a connector's `contractAddresses`. `<chain>_<network>` (hyphens as underscores) wins over `<network>`, which is
+ * refused where several chains have a network of that name. `{}` for an exchange without contracts; undefined where only this network has no
+ * entry. @throws PluginFault
  */
 export function contractsOf(name: string, config: unknown, { chain, network }: NetworkName, manifest: Manifest): Addresses | undefined {
   const all = contractAddresses(config)
@@ -23,7 +23,7 @@ export function contractsOf(name: string, config: unknown, { chain, network }: N
   return entryOf(all, 'contractAddresses', name, { chain, network }, manifest)
 }
 
-/** What stands under a network's name, the short one or the long. Throws PluginFault. */
+/** The entry under a network's short or long name. @throws PluginFault */
 function entryOf<T>(
   all: ReadonlyMap<string, T>,
   of: 'contractAddresses' | 'bridges',
@@ -38,14 +38,14 @@ function entryOf<T>(
   if (bare !== undefined && namesakes.length > 1) {
     throw new PluginFault(
       'configuration',
-      `${of}.${network} may be any of ${namesakes.join(', ')}`,
+      `${of}.${network} is ambiguous, it may be any of ${namesakes.join(', ')}`,
       `Write one of these instead of ${network} in conf/connectors/${name}.yml.`,
     )
   }
   return all.get(longKey(chain, network)) ?? bare
 }
 
-/** A key that names no network is a misspelt one. Throws PluginFault. */
+/** A key that names no network is misspelt. @throws PluginFault */
 export function checkNetworkKeys(name: string, config: unknown, manifest: Manifest): void {
   const known = manifest.available_networks.flatMap(({ chain, networks }) =>
     networks.flatMap((network) => [network, longKey(chain, network)]),
@@ -70,7 +70,7 @@ function contractAddresses(config: unknown): ReadonlyMap<string, Addresses> {
       if (isAddresses(entry)) return [network, entry]
       throw new PluginFault(
         'configuration',
-        `contractAddresses.${network} is no map of names to addresses`,
+        `contractAddresses.${network} is not a mapping of names to addresses`,
         'Write each address as a quoted string.',
       )
     }),
@@ -86,8 +86,8 @@ function isAddresses(entry: unknown): entry is Addresses {
 }
 
 /**
- * What deposits come by from other chains to a connector on this network, by chain: its entry of `bridges`, named as those of
- * `contractAddresses`. Addresses are spelt as that chain does, where it is there. Throws PluginFault.
+ * The bridges over which deposits reach a connector on this network, by the chain that they come from: its entry of `bridges`, with keys
+ * as in `contractAddresses`. Addresses are in that chain's canonical spelling where the chain is loaded. @throws PluginFault
  */
 export function bridgesOf(
   name: string,
@@ -114,7 +114,7 @@ function spelt(name: string, chain: string, { network, ...addresses }: Bridge, c
     if (address !== undefined) return address
     throw new PluginFault(
       'configuration',
-      `bridges: ${key} '${text}' is no address on ${chain} ${network}`,
+      `bridges: ${key} '${text}' is not an address on ${chain} ${network}`,
       `Correct it in conf/connectors/${name}.yml: quoted, complete, and with the right checksum where it has one.`,
     )
   }
@@ -126,7 +126,7 @@ const rules = {
   ttl: { type: 'integer', minimum: 1 },
 } as const
 
-/** The keys that the kernel itself trades by, whatever the manifest's schema asks for. */
+/** The keys that core itself uses for trading, whatever the manifest's schema says. */
 const isBase = new Ajv({ allErrors: true }).compile<ConnectorConfig>({
   type: 'object',
   properties: {
@@ -138,7 +138,7 @@ const isBase = new Ajv({ allErrors: true }).compile<ConnectorConfig>({
   required: [...Object.keys(rules), 'contractAddresses'],
 })
 
-/** Throws PluginFault. */
+/** @throws PluginFault */
 export function checkBaseKeys(name: string, config: unknown): asserts config is ConnectorConfig {
   if (!isBase(config)) {
     const wrong = (isBase.errors ?? []).map(({ instancePath, params, message }) => {
@@ -148,7 +148,7 @@ export function checkBaseKeys(name: string, config: unknown): asserts config is 
     throw new PluginFault(
       'configuration',
       [...new Set(wrong)].join('; '),
-      `Every connector has these keys: write them in conf/connectors/${name}.yml, or in the plugin's defaults.yml.`,
+      `Write these keys, which every connector has, in conf/connectors/${name}.yml or in the plugin's defaults.yml.`,
     )
   }
   checkSlippage(name, 'allowedSlippage', config.allowedSlippage)
@@ -157,18 +157,18 @@ export function checkBaseKeys(name: string, config: unknown): asserts config is 
   }
 }
 
-/** A slippage of all or more leaves a SELL without a bound; such a fraction is most likely written upside down. */
+/** A slippage of 1 or more leaves a SELL without a bound. Such a fraction is probably upside down. */
 function checkSlippage(name: string, key: string, slippage: string): void {
   const [numerator = '', denominator = ''] = slippage.split('/')
   if (BigInt(numerator) < BigInt(denominator)) return
   throw new PluginFault(
     'configuration',
-    `${key} ${slippage} is the whole price or more: trades would have no bound`,
+    `${key} ${slippage} is not below 1: trades would have no bound`,
     `Write a fraction below 1 in conf/connectors/${name}.yml, such as 1/100 for one percent.`,
   )
 }
 
-/** Does what reads configuration; what it throws is a fault of the configuration. */
+/** Runs a function that reads configuration, and throws its errors as faults of the configuration. */
 export async function readingConfiguration<T>(read: () => Promise<T>, cure: string): Promise<T> {
   try {
     return await read()
@@ -177,7 +177,7 @@ export async function readingConfiguration<T>(read: () => Promise<T>, cure: stri
   }
 }
 
-/** What the settings said of a plugin's configuration, as a refusal says it: every problem with its place, every cure once. */
+/** A refusal from the problems of a plugin's configuration: each with its place, and each cure once. */
 function configurationFault(thrown: unknown, cure: string): PluginFault {
   if (!(thrown instanceof ConfigError)) return faultOf(thrown, 'configuration', cure)
   const { problems } = thrown

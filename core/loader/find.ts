@@ -3,7 +3,7 @@ import path from 'node:path'
 import { PluginFault, faultOf, type Refusal } from './refusal.ts'
 
 export interface FoundPlugin {
-  /** The folder's name, which the manifest must repeat. */
+  /** The folder's name; the manifest has the same. */
   readonly name: string
   readonly folder: string
   /** The file that exports the plugin. */
@@ -13,16 +13,16 @@ export interface FoundPlugin {
 export interface FindResult {
   readonly found: readonly FoundPlugin[]
   readonly refused: readonly Refusal[]
-  /** Names that the settings switch off: they are not looked into. */
+  /** Names of plugins that the settings disable; their folders are not read. */
   readonly disabled: readonly string[]
 }
 
 export const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/
-/** Of the two, the source is what its author edits. */
+/** Where both are there, the author edits the source. */
 const entryNames = ['index.ts', 'index.js']
 const commonJsNames = ['index.cjs', 'index.cts']
 
-/** Lists the plugins in these folders; each is a folder of plugins, or a plugin itself. Runs no code of theirs. */
+/** Lists the plugins in these folders; each is a folder of plugins, or a plugin itself. Runs no code of plugins. */
 export function findPlugins(folders: readonly string[], disabled: readonly string[]): FindResult {
   const found = new Map<string, FoundPlugin>()
   const refused: Refusal[] = []
@@ -63,7 +63,7 @@ function inspect(name: string, folder: string, rival: FoundPlugin | undefined): 
   if (!namePattern.test(name)) {
     throw new PluginFault(
       'find',
-      `'${name}' is no name for a plugin`,
+      `'${name}' is not a valid name of a plugin`,
       'Rename the folder: lower-case letters, digits and hyphens, at most 64, and the same name in the manifest.',
     )
   }
@@ -88,7 +88,7 @@ function entryOf(folder: string): string {
     if (commonJs !== undefined) throw commonJsFault(commonJs)
     throw new PluginFault(
       'find',
-      'It has neither index.ts nor index.js',
+      'The folder has neither index.ts nor index.js',
       'Add the file that exports the plugin, or move the folder out of the plugins folder.',
     )
   }
@@ -96,7 +96,7 @@ function entryOf(folder: string): string {
   if (!file.startsWith(folder + path.sep)) {
     throw new PluginFault('find', `${entry} is a link to ${file}, outside of the plugin's folder`, 'Put the file itself into the folder.')
   }
-  if (!statSync(file).isFile()) throw new PluginFault('find', `${entry} is no file`, 'Put the file that exports the plugin there.')
+  if (!statSync(file).isFile()) throw new PluginFault('find', `${entry} is not a file`, 'Put the file that exports the plugin there.')
   return file
 }
 

@@ -15,7 +15,7 @@ import {
 import { PluginFault, faultOf } from './refusal.ts'
 import { isObject } from '../json.ts'
 
-/** `create` of a chain on one network, and a check of what it gave. Runs alike on trial and for good. Throws PluginFault. */
+/** Calls `create` of a chain for one network and checks the result, on trial and in the server alike. @throws PluginFault */
 export function instantiateChain(plugin: ChainPlugin, venue: ChainVenue<unknown>): Chain {
   const chain = created(() => plugin.create(frozen(venue)), venue)
   requireVerbs(chain, 'the chain', [
@@ -32,11 +32,11 @@ export function instantiateChain(plugin: ChainPlugin, venue: ChainVenue<unknown>
   for (const part of ['reader', 'rail', 'nativeCurrency'] satisfies (keyof Chain)[]) {
     if (typeof chain[part] !== 'object' || chain[part] === null) throw missing(`the chain has no ${part}`)
   }
-  if (!Number.isSafeInteger(chain.chainId)) throw missing(`the chain's chainId is no whole number`)
+  if (!Number.isSafeInteger(chain.chainId)) throw missing(`the chain's chainId is not a whole number`)
   return chain
 }
 
-/** `create` of a connector on one network, and a check that each declared trading type has all of its verbs. Throws PluginFault. */
+/** Calls `create` of a connector for one network, and checks that each declared trading type has all of its methods. @throws PluginFault */
 export function instantiateConnector(
   plugin: ConnectorPlugin,
   tradingTypes: readonly (keyof typeof tradingVerbs)[],
@@ -45,14 +45,14 @@ export function instantiateConnector(
   const connector = created<Partial<Connector>>(() => plugin.create(frozen(venue)), venue)
   for (const type of tradingTypes) {
     const implementation: unknown = connector[type]
-    if (!isObject(implementation)) throw missing(`trading type ${type} is declared and not implemented`)
+    if (!isObject(implementation)) throw missing(`trading type ${type} is declared but not implemented`)
     requireVerbs(implementation, type, tradingVerbs[type])
     if (type.endsWith('CLOB')) requireBooks(Reflect.get(implementation, 'books'), type)
   }
   return connector
 }
 
-/** That the exchange tells of itself, or that are followed on its chain. */
+/** Books that the exchange streams, or that are followed on its chain. */
 function requireBooks(books: unknown, type: string): void {
   if (!isObject(books)) throw missing(`${type} has no books`)
   if ('watch' in books) return requireVerbs(books, `books of ${type}`, ['watch', 'snapshot'])
@@ -67,12 +67,16 @@ function created<T>(create: () => T, { chain, network }: { chain: string; networ
   } catch (thrown) {
     throw faultOf(thrown, 'create', `Correct what create() does for ${chain} ${network}, or its configuration.`)
   }
-  if (!isObject(implementation)) throw missing('create() returned no object')
+  if (!isObject(implementation)) throw missing('create() did not return an object')
   if ('then' in implementation)
-    throw new PluginFault('create', 'create() returned a promise', 'Wire in create() without awaiting, and do what needs I/O in start().')
+    throw new PluginFault(
+      'create',
+      'create() returned a promise',
+      'Wire parts together in create() without awaiting, and do I/O in start().',
+    )
   for (const life of ['start', 'stop']) {
     const step: unknown = Reflect.get(implementation, life)
-    if (step !== undefined && typeof step !== 'function') throw missing(`${life} is no function`)
+    if (step !== undefined && typeof step !== 'function') throw missing(`${life} is not a function`)
   }
   return implementation
 }
@@ -83,10 +87,14 @@ function requireVerbs(implementation: object, of: string, verbs: readonly string
 }
 
 function missing(reason: string): PluginFault {
-  return new PluginFault('create', reason, "Implement it as sluice/plugin's types say; the TypeScript compiler shows what is missing.")
+  return new PluginFault(
+    'create',
+    reason,
+    'Implement it as the types of sluice/plugin require; the TypeScript compiler shows what is missing.',
+  )
 }
 
-/** Plugins share what is given to them; the reader and the log are live and stay as they are. */
+/** Plugins share these values, so they are frozen; the reader and the log are live objects and are not. */
 function frozen<V extends { config: unknown }>(venue: V): V {
   deepFreeze(venue.config)
   if ('contracts' in venue) deepFreeze(venue.contracts)
@@ -95,10 +103,10 @@ function frozen<V extends { config: unknown }>(venue: V): V {
   return Object.freeze(venue)
 }
 
-/** What a plugin says of itself, as data that may cross threads. */
+/** A plugin's description of itself, as data that may cross threads. */
 export type Description = {
   readonly family: string
-  /** As it was written: not checked yet. */
+  /** Not checked yet. */
   readonly manifest: Json
 } & ({ readonly kind: 'connector' } | { readonly kind: 'chain'; /** The curve of its wallets' keys. */ readonly keys: Family['keys'] })
 
@@ -107,7 +115,7 @@ interface ImportedPlugin {
   readonly description: Description
 }
 
-/** Imports a plugin's module and reads what it is. The module hook must know its folder. Throws PluginFault. */
+/** Imports a plugin's module and reads its description. The module hook must know its folder. @throws PluginFault */
 export async function importPlugin(entry: string): Promise<ImportedPlugin> {
   let exported: unknown
   try {
@@ -133,23 +141,23 @@ function describe(plugin: Plugin): Description {
       ? { kind: 'chain', family, keys: curveOf(family, keys), manifest }
       : { kind: 'connector', family, manifest }
   } catch (thrown) {
-    throw faultOf(thrown, 'manifest', 'A manifest holds plain data only: no functions, no bigint, no cycles.')
+    throw faultOf(thrown, 'manifest', 'Use plain data in the manifest: no functions, no bigint, no cycles.')
   }
 }
 
-/** A kit is written in any language that compiles to JavaScript: its word is checked. */
+/** A kit may be written in plain JavaScript, so its value is checked. */
 function curveOf(family: string, keys: unknown): Family['keys'] {
   if (keys === 'secp256k1' || keys === 'ed25519') return keys
   throw new PluginFault(
     'manifest',
-    `Its family '${family}' does not say of which curve the keys of its wallets are`,
+    `Its family '${family}' does not say which curve its wallets' keys are on`,
     "Use the family's kit, or give the family keys: 'secp256k1' or 'ed25519'.",
   )
 }
 
 function assertPlugin(exported: unknown, entry: string): Plugin {
   if (isPlugin(exported)) return exported
-  const what = exported === undefined ? 'has no default export' : 'has a default export that is no plugin'
+  const what = exported === undefined ? 'has no default export' : 'has a default export that is not a plugin'
   throw new PluginFault(
     'import',
     `${path.basename(entry)} ${what}`,
@@ -157,7 +165,7 @@ function assertPlugin(exported: unknown, entry: string): Plugin {
   )
 }
 
-/** The outline only: the manifest is checked by checkManifest, what `create` gives by its callers. */
+/** Checks the outline only: checkManifest checks the manifest, and instantiateChain and instantiateConnector what `create` returns. */
 function isPlugin(value: unknown): value is Plugin {
   return (
     isObject(value) &&

@@ -27,7 +27,7 @@ interface ConnectorVenues {
   readonly unserved: readonly UnservedNetwork[]
 }
 
-/** The manifest's networks that loaded chains have, with their contracts. Throws PluginFault where there are none. */
+/** The networks of the manifest that loaded chains serve, with their contracts. @throws PluginFault where there are none */
 export function connectorVenues(
   { found, description, manifest, configuration: { config } }: Candidate,
   chains: readonly LoadedChain[],
@@ -41,7 +41,7 @@ export function connectorVenues(
     if (chain !== undefined && chain.family !== description.family) {
       throw new PluginFault(
         'networks',
-        `It is written for chains of the family '${description.family}', and ${name} is of '${chain.family}'`,
+        `It is written for chains of the family '${description.family}', but ${name} is of '${chain.family}'`,
         `Take ${name} out of available_networks, or use the family's kit.`,
       )
     }
@@ -53,14 +53,14 @@ export function connectorVenues(
         unserved.push({
           chain: name,
           network,
-          reason: `There is no chain '${name}' here`,
-          cure: "Add the chain's plugin, or see why it was refused.",
+          reason: `There is no chain '${name}'`,
+          cure: "Add the chain's plugin, or correct it where it was refused.",
         })
       else if (on === undefined)
         unserved.push({
           chain: name,
           network,
-          reason: `The chain '${name}' does not serve the network '${network}' here`,
+          reason: `The chain '${name}' does not serve the network '${network}'`,
           cure: `See conf/chains/${name}.yml.`,
         })
       else if (contracts === undefined)
@@ -75,7 +75,11 @@ export function connectorVenues(
   }
   if (venues.length === 0) {
     const reasons = [...new Set(unserved.map(({ reason }) => reason))].join('; ')
-    throw new PluginFault('networks', `None of its networks is there: ${reasons}`, [...new Set(unserved.map(({ cure }) => cure))].join(' '))
+    throw new PluginFault(
+      'networks',
+      `None of its networks can be served: ${reasons}`,
+      [...new Set(unserved.map(({ cure }) => cure))].join(' '),
+    )
   }
   return { venues, unserved }
 }
@@ -98,7 +102,7 @@ export function trialVenues(
   )
 }
 
-/** The second half of a connector's way, after its trial: import and create for good. Throws PluginFault. */
+/** The second half of loading a connector, after its trial: imports and creates it in the server. @throws PluginFault */
 export async function loadConnector(
   candidate: Candidate,
   { venues: wanted, unserved }: ConnectorVenues,
@@ -106,7 +110,7 @@ export async function loadConnector(
 ): Promise<LoadedConnector> {
   const { found, description, manifest, configuration } = candidate
   const plugin = await importCandidate(candidate, options.deadlineMs)
-  if (plugin.kind !== 'connector') throw new PluginFault('import', 'It is no connector any more', 'Correct the plugin.')
+  if (plugin.kind !== 'connector') throw new PluginFault('import', 'It was a connector on trial and is not one now', 'Correct the plugin.')
   const log = options.logOf(found.name)
   const venues: LoadedVenue<Partial<Connector>>[] = wanted.map(({ on, contracts, bridges }) => {
     const { chain, network, tokens } = on
@@ -137,7 +141,7 @@ export async function loadConnector(
   })
 }
 
-/** What a caller would approve by the connector's name: nothing that the operator cannot see in its configuration. */
+/** Callers approve spenders by the connector's name, so these must be addresses that the operator sees in the configuration. */
 function checkSpenders(
   { spenders = {} }: Partial<Connector>,
   contracts: Readonly<Record<string, string>>,
@@ -148,7 +152,7 @@ function checkSpenders(
     if (address !== undefined && Object.values(contracts).includes(address)) continue
     throw new PluginFault(
       'create',
-      `spenders.${label} '${spender}' is ${address === undefined ? 'no address' : 'none of its contractAddresses'} on ${chain} ${network}`,
+      `spenders.${label} '${spender}' is ${address === undefined ? 'not an address' : 'not one of its contractAddresses'} on ${chain} ${network}`,
       "Give the contract that moves tokens, one of the venue's contracts.",
     )
   }
@@ -165,14 +169,14 @@ function canonical(
       if (address !== undefined) return [key, address]
       throw new PluginFault(
         'configuration',
-        `contractAddresses: ${key} '${text}' is no address on ${chain} ${network}`,
+        `contractAddresses: ${key} '${text}' is not an address on ${chain} ${network}`,
         `Correct it in conf/connectors/${name}.yml: quoted, complete, and with the right checksum where it has one.`,
       )
     }),
   )
 }
 
-/** What a chain can be created with: its networks that have settings. Throws PluginFault where there are none. */
+/** The networks of a chain that have settings. @throws PluginFault where there are none */
 export function chainVenues({ found, manifest, configuration }: Candidate): {
   venues: readonly TrialVenue[]
   unserved: readonly UnservedNetwork[]
@@ -184,18 +188,18 @@ export function chainVenues({ found, manifest, configuration }: Candidate): {
   const cure = `Add the network to conf/chains/${found.name}.yml.`
   const unserved = networks
     .filter((network) => !settings.has(network))
-    .map((network) => ({ chain, network, reason: 'It has no settings, or is switched off in them', cure }))
+    .map((network) => ({ chain, network, reason: 'It has no settings, or its settings disable it', cure }))
   if (venues.length === 0) throw new PluginFault('networks', `None of its networks (${networks.join(', ')}) has settings`, cure)
   return { venues, unserved }
 }
 
-/** The second half of a chain's way, after its trial: import and create for good. Throws PluginFault. */
+/** The second half of loading a chain, after its trial: imports and creates it in the server. @throws PluginFault */
 export async function loadChain(candidate: Candidate, options: LoadOptions): Promise<LoadedChain> {
   const { found, description, manifest, configuration } = candidate
   const { venues: wanted, unserved } = chainVenues(candidate)
   const plugin = await importCandidate(candidate, options.deadlineMs)
   if (plugin.kind !== 'chain' || description.kind !== 'chain')
-    throw new PluginFault('import', 'It is no chain any more', 'Correct the plugin.')
+    throw new PluginFault('import', 'It was a chain on trial and is not one now', 'Correct the plugin.')
   const log = options.logOf(found.name)
   const venues: LoadedVenue<Chain>[] = []
   for (const { chain, network, config: settings } of wanted) {
@@ -221,7 +225,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
   })
 }
 
-/** In the chain's own spelling of addresses. A list entry that is none of this chain's is left out, and said. */
+/** With addresses in the chain's canonical spelling. An entry with an invalid address is left out and logged. */
 async function tokensOf(of: ChainNetwork, options: LoadOptions): Promise<readonly Token[]> {
   const tokens: Token[] = []
   for (const token of await readingConfiguration(
@@ -230,7 +234,7 @@ async function tokensOf(of: ChainNetwork, options: LoadOptions): Promise<readonl
   )) {
     const address = of.implementation.address(token.address)
     if (address === undefined)
-      options.log.warn({ chain: of.chain, network: of.network, token }, 'token list: no address of this chain, left out')
+      options.log.warn({ chain: of.chain, network: of.network, token }, 'token list entry left out: its address is invalid on this chain')
     else tokens.push({ ...token, address })
   }
   return deepFreeze(tokens)

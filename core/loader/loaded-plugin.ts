@@ -1,23 +1,23 @@
 import type { PluginConfig, NetworkSettings } from '../config/plugin-config.ts'
 import type { Bridge, Chain, Connector, Family, Log, Manifest, NetworkNames, Token, ChainVenue } from '../contracts/index.ts'
 
-/** What was created for one network. */
+/** A chain or connector as created for one network. */
 export interface LoadedVenue<T> {
   /** The plugin's name. */
   readonly plugin: string
   readonly chain: string
   readonly network: string
   readonly implementation: T
-  /** Of a connector: what it may call on this network, by the names in its configuration. */
+  /** The contracts that a connector may call on this network, by their names in its configuration. */
   readonly contracts: Readonly<Record<string, string>>
-  /** Of a connector: what deposits come by from other chains, by chain. Addresses are spelt canonically where that chain is there. */
+  /** The bridges over which deposits reach a connector, by chain. Addresses are canonical where that chain is loaded. */
   readonly bridges: Readonly<Record<string, Bridge>>
-  /** Of the network's token list, addresses in the family's canonical spelling. */
+  /** The network's token list, with addresses in the family's canonical spelling. */
   readonly tokens: readonly Token[]
   readonly log: Log
 }
 
-/** A network that the manifest names and that the plugin does not serve here. */
+/** A network of the manifest that the plugin does not serve on this server. */
 export interface UnservedNetwork {
   readonly chain: string
   readonly network: string
@@ -31,7 +31,7 @@ interface Loaded {
   readonly family: string
   /** A frozen copy. */
   readonly manifest: Manifest
-  /** What is really served: the manifest's networks without the unserved ones. */
+  /** The networks of the manifest without the unserved ones. */
   readonly available_networks: readonly NetworkNames[]
   readonly unserved: readonly UnservedNetwork[]
   /** Checked and frozen. */
@@ -53,12 +53,12 @@ export function networksOf(venues: readonly { chain: string; network: string }[]
   return chains.map((chain) => ({ chain, networks: venues.filter((venue) => venue.chain === chain).map(({ network }) => network) }))
 }
 
-/** What the settings are asked for a plugin's configuration with. */
+/** What identifies a plugin when its configuration is read. */
 interface PluginIdentity {
   readonly kind: 'chain' | 'connector'
   readonly name: string
   readonly folder: string
-  /** The manifest's JSON Schema: of a connector's configuration, or of one network's settings of a chain. */
+  /** The JSON Schema of the manifest: for a connector's configuration, or for the settings of one network of a chain. */
   readonly schema: object
   /** A chain's networks, as its manifest has them. */
   readonly networks?: readonly string[]
@@ -70,19 +70,19 @@ export interface ChainNetwork {
   /** The chain plugin's folder. */
   readonly folder: string
   readonly implementation: Chain
-  /** What the kernel itself reads of the network's settings. */
+  /** The part of the network's settings that core itself reads. */
   readonly settings: NetworkSettings | undefined
 }
 
-/** What the loader is given by the kernel. */
+/** What the loader gets from the kernel. */
 export interface LoadOptions {
   /** Absolute, or relative to the working directory; each is a folder of plugins or a plugin. */
   readonly folders: readonly string[]
-  /** Names of plugins that are left alone. */
+  /** Names of plugins that are not loaded. */
   readonly disabled?: readonly string[]
-  /** For each step of a plugin: its import, and its `create` for all networks. */
+  /** The deadline of each step of a plugin: its import, and its `create` for all networks. */
   readonly deadlineMs: number
-  /** Throws what is wrong with the configuration; that refuses the plugin. */
+  /** Throws where the configuration is wrong; then the plugin is refused. */
   configOf(plugin: PluginIdentity): PluginConfig | Promise<PluginConfig>
   /** The network's token list. */
   tokensOf(network: ChainNetwork): readonly Token[] | Promise<readonly Token[]>

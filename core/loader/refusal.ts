@@ -1,9 +1,9 @@
 import { SluiceError, type NetworkNames } from '../contracts/index.ts'
 
-/** Where on its way a plugin was stopped. */
+/** The step of loading at which a plugin was refused. */
 export type Step = 'find' | 'import' | 'manifest' | 'configuration' | 'networks' | 'create'
 
-/** A plugin that the server runs without. What is known of it depends on how far it came. */
+/** A plugin that was not loaded. The later the step, the more is known of it. */
 export interface Refusal {
   readonly name: string
   readonly folder: string
@@ -16,7 +16,7 @@ export interface Refusal {
   readonly cure: string
 }
 
-/** What stops a plugin: said to the operator, never to a caller. */
+/** Why a plugin is refused. For the operator, never for a caller. */
 export class PluginFault extends Error {
   override readonly name = 'PluginFault'
   readonly step: Step
@@ -29,16 +29,16 @@ export class PluginFault extends Error {
   }
 }
 
-/** The fault as it is, or anything else that was thrown as a fault of this step. */
+/** Returns a PluginFault as it is, and anything else that was thrown as a fault of this step. */
 export function faultOf(thrown: unknown, step: Step, cure: string): PluginFault {
   if (thrown instanceof PluginFault) return thrown
   return new PluginFault(step, messageOf(thrown), cure)
 }
 
-/** What was thrown, in one line. Plugins throw anything. */
+/** One line about what was thrown. Plugins throw values of any type. */
 export function messageOf(thrown: unknown): string {
   try {
-    // Messages of our own are whole sentences; of other errors the name can be the better half.
+    // The messages of SluiceErrors are whole sentences. Those of other errors may say less than their name.
     if (thrown instanceof SluiceError) return oneLine(thrown.message)
     if (thrown instanceof Error) return oneLine(thrown.name === 'Error' ? thrown.message : `${thrown.name}: ${thrown.message}`)
     return oneLine(`threw ${typeof thrown === 'string' ? `'${thrown}'` : String(thrown)}`)
@@ -47,9 +47,9 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-const longestReason = 600
+const maxReasonLength = 600
 
 function oneLine(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
-  return line.length > longestReason ? `${line.slice(0, longestReason)} …` : line
+  return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength)} …` : line
 }

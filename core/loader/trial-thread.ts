@@ -1,4 +1,4 @@
-// A thread in which plugins are tried before they come near the server: whatever they do here ends with the thread.
+// A thread in which plugins are tried before the server imports them: whatever they do here ends with the thread.
 import { setImmediate } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
 import type { Chain, ChainVenue, Log } from '../contracts/index.ts'
@@ -27,7 +27,7 @@ async function answer(request: TrialRequest): Promise<void> {
         instantiateConnector(plugin, tradingTypes, { chain, network, config, contracts, tokens, reader, nativeCurrency, log: silent })
       }
     }
-    // What was rejected and left unhandled ends the thread before it can answer.
+    // Unhandled rejections end the thread before it can answer.
     await setImmediate()
     await setImmediate()
     reply({ is: 'passed', description })
@@ -42,7 +42,7 @@ async function chainOf(venue: TrialVenue, on: { plugin: FoundPlugin; config: unk
   const known = chains.get(key)
   if (known !== undefined) return known
   const { plugin } = await importPlugin(on.plugin.entry)
-  if (plugin.kind !== 'chain') throw new PluginFault('create', `${on.plugin.name} is no chain`, 'Correct the chain plugin.')
+  if (plugin.kind !== 'chain') throw new PluginFault('create', `${on.plugin.name} is not a chain`, 'Correct the chain plugin.')
   const chain = instantiateChain(plugin, chainVenue(venue, on.config))
   chains.set(key, chain)
   return chain

@@ -8,25 +8,25 @@ import type { HookUpdate } from './hook.ts'
 import type { Description } from './instantiate.ts'
 import { PluginFault, messageOf, type Step } from './refusal.ts'
 
-/** Tries plugins in threads of their own. What fails throws a PluginFault. */
+/** Tries plugins in threads of their own. A failed trial throws a PluginFault. */
 export interface Trials {
   describe(plugin: FoundPlugin): Promise<Description>
   create(plugin: FoundPlugin, venues: readonly TrialVenue[]): Promise<void>
   close(): Promise<void>
 }
 
-const mostThreads = Math.max(2, Math.min(4, availableParallelism()))
-/** A trial that takes longer does not hold up the others. Until then one thread is quicker than two: it loads the kits once. */
-const patienceMs = 1_000
-/** The first in a thread loads the kits, which on a busy machine takes far longer: of its time so much is waited for. */
-const firstPatience = 0.5
-/** Starting a thread is our own work, not the plugin's: it has a bound of its own. */
+const maxThreads = Math.max(2, Math.min(4, availableParallelism()))
+/** A trial that takes longer lets the next one begin in a thread of its own. Before that one thread is faster than two: it loads the kits once. */
+const soloMs = 1_000
+/** The first trial of a thread loads the kits, which takes far longer on a busy machine: this part of its deadline it runs alone. */
+const firstSoloShare = 0.5
+/** Starting a thread is the server's work, not the plugin's: it has a deadline of its own. */
 const bootMs = 60_000
 const heapMegabytes = 512
 
 /**
- * Each trial has `deadlineMs`. A thread goes on to the next plugin while all is well; what fails in a thread that
- * another plugin was in before is tried once more in a new one, so that nobody is refused for a neighbour's doing.
+ * Each trial has `deadlineMs`. A thread goes on to the next plugin as long as trials pass. A trial that fails in a used thread is repeated
+ * in a new one, so that no plugin is refused for what another one did.
  */
 export function startTrials(deadlineMs: number): Trials {
   const idle: Thread[] = []
@@ -34,7 +34,7 @@ export function startTrials(deadlineMs: number): Trials {
   let running = 0
   let turns = 1
 
-  /** Waits for a turn. The returned function passes it on; the second time it does nothing. */
+  /** Waits for a turn. The returned function passes the turn on, once. */
   async function takeTurn(): Promise<() => void> {
     if (turns > 0) turns -= 1
     else await new Promise<void>((resolve) => waiting.push(resolve))
@@ -51,23 +51,23 @@ export function startTrials(deadlineMs: number): Trials {
   async function run(request: TrialRequest, step: Step): Promise<Description> {
     const passTurn = await takeTurn()
     running += 1
-    let impatience: NodeJS.Timeout | undefined
-    // Counted from when the plugin has its thread: on a busy machine a second thread would only take the time of the first.
-    const tryPatiently = async (thread: Thread, isNew: boolean) => {
-      impatience ??= setTimeout(
+    let passingOn: NodeJS.Timeout | undefined
+    // Counted from when the plugin has its thread: on a busy machine a second thread would only slow down the first.
+    const tryAlone = async (thread: Thread, isNew: boolean) => {
+      passingOn ??= setTimeout(
         () => {
-          if (running < mostThreads) passTurn()
+          if (running < maxThreads) passTurn()
         },
-        isNew ? deadlineMs * firstPatience : patienceMs,
+        isNew ? deadlineMs * firstSoloShare : soloMs,
       )
       return tryIn(thread, request, step, isNew)
     }
     try {
-      const inNew = async () => tryPatiently(await bootThread(), true)
+      const inNew = async () => tryAlone(await bootThread(), true)
       const thread = idle.pop()
-      return thread === undefined ? await inNew() : await tryPatiently(thread, false).catch(inNew)
+      return thread === undefined ? await inNew() : await tryAlone(thread, false).catch(inNew)
     } finally {
-      clearTimeout(impatience)
+      clearTimeout(passingOn)
       running -= 1
       passTurn()
     }
@@ -78,12 +78,12 @@ export function startTrials(deadlineMs: number): Trials {
     try {
       reply = await thread.ask(request, deadlineMs, step)
     } finally {
-      // One that answers goes on, unless its answer is in doubt.
+      // A thread that answered is used again, unless its answer is in doubt.
       if (reply?.is === 'passed' || (reply !== undefined && isNew)) idle.push(thread)
       else await thread.end()
     }
     if (reply.is === 'refused') throw new PluginFault(reply.step, reply.reason, reply.cure)
-    if (reply.is !== 'passed') throw new PluginFault(step, 'The trial gave no answer', 'Correct the plugin.')
+    if (reply.is !== 'passed') throw new PluginFault(step, 'The trial returned no result', 'Correct the plugin.')
     return reply.description
   }
 
@@ -109,14 +109,14 @@ async function bootThread(): Promise<Thread> {
     stdout: true,
     stderr: true,
   })
-  // What a plugin prints while loading is seen once, when it is loaded for good.
+  // A plugin's output while loading is shown once, when it is loaded into the server.
   worker.stdout.resume()
   worker.stderr.resume()
-  // What a thread still reports after it was given up concerns nobody.
+  // Errors of an abandoned thread are ignored.
   worker.on('error', () => {})
   await nextReply(worker, bootMs, 'import').catch(async (thrown: unknown) => {
     await worker.terminate()
-    throw new Error(`A thread to try plugins in could not be started: ${messageOf(thrown)}`)
+    throw new Error(`The thread for trials of plugins did not start: ${messageOf(thrown)}`)
   })
   return {
     ask: (request, withinMs, step) => {
@@ -137,17 +137,23 @@ function nextReply(worker: Worker, withinMs: number, step: Step): Promise<TrialR
           new PluginFault(
             step,
             `${what} was not done after ${withinMs / 1000} s: an endless loop, or an await that never settles`,
-            'Do nothing but wiring there, and I/O in start(); limits.pluginLoadSeconds in conf/server.yml is the time it has.',
+            'Only wire parts together there, and do I/O in start(). The deadline is limits.pluginLoadSeconds in conf/server.yml.',
           ),
         ),
       )
     }, withinMs)
     const onMessage = (reply: TrialReply) => settle(() => resolve(reply))
     const onError = (error: unknown) =>
-      settle(() => reject(new PluginFault(step, reasonOf(error, when), 'Correct the plugin; handle what it starts in the background.')))
+      settle(() => reject(new PluginFault(step, reasonOf(error, when), 'Correct the plugin: handle the errors of its background work.')))
     const onExit = (code: number) =>
       settle(() =>
-        reject(new PluginFault(step, `It ended the process ${when}: process.exit(${code})`, 'A plugin throws when it cannot go on.')),
+        reject(
+          new PluginFault(
+            step,
+            `It ended the process ${when}: process.exit(${code})`,
+            'Throw an error instead: a plugin must not end the process.',
+          ),
+        ),
       )
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
 
@@ -165,12 +171,12 @@ function reasonOf(error: unknown, when: string): string {
   return `Failed in the background ${when}: ${messageOf(error)}`
 }
 
-/** A venue as data: what a thread needs to build one of its own. */
+/** A venue as data, from which a thread builds its own. */
 export interface TrialVenue {
   readonly chain: string
   readonly network: string
   readonly config: unknown
-  /** Absent for a chain's own networks. */
+  /** Absent for the networks of a chain. */
   readonly connector?: {
     readonly contracts: Readonly<Record<string, string>>
     readonly tokens: readonly Token[]

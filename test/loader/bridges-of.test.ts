@@ -27,7 +27,9 @@ describe("a network's bridges", () => {
   })
 
   it('are refused under a name that several chains have, or no network, and from the own chain', () => {
-    expect(() => of({ mainnet: { base: bridge } }, 'ethereum', 'mainnet')).to.throw('bridges.mainnet may be any of ethereum_mainnet')
+    expect(() => of({ mainnet: { base: bridge } }, 'ethereum', 'mainnet')).to.throw(
+      'bridges.mainnet is ambiguous, it may be any of ethereum_mainnet',
+    )
     expect(() => checkNetworkKeys('book', { bridges: { mainet: {} } }, manifest)).to.throw('bridges has mainet')
     expect(() => of({ sepolia: { ethereum: bridge } }, 'ethereum', 'sepolia')).to.throw("'ethereum' is the connector's own chain")
   })
@@ -44,7 +46,7 @@ describe("a network's bridges", () => {
         chains,
       )
     expect(from({})).to.deep.equal({ 'fixture-chain': { network: 'mainnet', token: '0xaa01', recipient: '0xbb02' } })
-    expect(() => from({ recipient: 'bridge.eth' })).to.throw("recipient 'bridge.eth' is no address on fixture-chain mainnet")
+    expect(() => from({ recipient: 'bridge.eth' })).to.throw("recipient 'bridge.eth' is not an address on fixture-chain mainnet")
     expect(from({ network: 'elsewhere' })).to.deep.equal({ 'fixture-chain': { ...bridge, network: 'elsewhere' } })
   })
 })

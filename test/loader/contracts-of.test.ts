@@ -33,7 +33,7 @@ describe("a network's contract addresses", () => {
 
   it('are refused under a bare name that several chains have, with the candidates', () => {
     expect(() => of(addresses({ mainnet: {} }), 'ethereum', 'mainnet')).to.throw(
-      'contractAddresses.mainnet may be any of ethereum_mainnet, binance_smart_chain_mainnet',
+      'contractAddresses.mainnet is ambiguous, it may be any of ethereum_mainnet, binance_smart_chain_mainnet',
     )
   })
 
