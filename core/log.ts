@@ -2,16 +2,16 @@ import pino, { type Logger } from 'pino'
 import { maskUrls } from './config/mask.ts'
 import { type Settings } from './config/settings.ts'
 
-/** More than this is not kept for a reader that stands still: later lines are lost. */
-const mostBytesWaiting = 4 * 1024 * 1024
+/** The buffer for a reader that has stopped reading. When it is full, later lines are lost. */
+const maxBufferedBytes = 4 * 1024 * 1024
 /** An error may be its own cause. */
-const mostCauses = 5
+const maxCauses = 5
 
-/** Structured lines on standard error; standard output is for people. Of errors only what is listed here is written, of URLs nothing secret. */
+/** Writes JSON lines to standard error; standard output is for people. Of errors it writes the properties listed here, of URLs no secrets. */
 export const createLog = ({ settings }: { settings: Pick<Settings, 'log'> }): Logger => {
-  // Whoever reads may stand still (Ctrl-S at the terminal) or fail (a full disk); the server must not. What waits is written at the exit,
-  // a line that is just being written perhaps twice.
-  const lines = pino.destination({ fd: 2, sync: false, maxLength: mostBytesWaiting })
+  // The reader may stop (Ctrl-S at the terminal) or fail (a full disk); the server must not. Buffered lines are written at the exit; a line
+  // that is being written then may appear twice.
+  const lines = pino.destination({ fd: 2, sync: false, maxLength: maxBufferedBytes })
   lines.on('error', () => {})
   const write = (line: string) => void lines.write(line.includes('://') ? maskUrls(line) : line)
   return pino(
@@ -20,9 +20,9 @@ export const createLog = ({ settings }: { settings: Pick<Settings, 'log'> }): Lo
   )
 }
 
-/** Not every property of an error: a client library hangs requests and URLs with keys on its own. */
+/** Only some properties of an error: client libraries add requests and URLs with keys to theirs. */
 function describeError(error: unknown): object {
-  return describe(error, mostCauses)
+  return describe(error, maxCauses)
 }
 
 function describe(error: unknown, causes: number): object {

@@ -21,13 +21,13 @@ import type { Store } from './store/store.ts'
 import type { TransactionTarget } from './transactions/submit-request.ts'
 import type { Signer } from './wallet/signer.ts'
 
-/** What was loaded and what runs, as the verbs look it up. */
+/** Builds what handlers look up: the networks, venues and plugins that were loaded, and whether they run. */
 export function buildRegistry({ loaded, refused }: LoadResult, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): Registry {
   const life = (venue: LoadedVenue<object>) => {
     const run = running.get(venue)
     return {
       wake: async () => run?.wake(),
-      // A plugin's own words, which callers will read.
+      // Callers read it, and a plugin's error may hold a URL with a key.
       notReady: () => (run?.state === 'ready' ? undefined : maskUrls(run?.lastError ?? run?.state ?? 'not started')),
     }
   }
@@ -106,7 +106,7 @@ function refusedEntry({ name, kind, folder, version, trading_type, available_net
   }
 }
 
-/** An exchange's own rail, as transactions go by it: what it does not have of its own is the chain's. Undefined where it has none. */
+/** An exchange's own rail as a target of transactions; what the rail does not have comes from the chain. Undefined without such a rail. */
 export function actionsTarget(venue: LoadedVenue<Partial<Connector>>, on: Chain): TransactionTarget | undefined {
   const { plugin: connector, chain, network, implementation } = venue
   const { actions } = implementation
@@ -119,7 +119,7 @@ export function actionsTarget(venue: LoadedVenue<Partial<Connector>>, on: Chain)
     impl: {
       rail: own.rail,
       heads: (signal) => own.heads(signal),
-      // What an exchange says for good is final.
+      // The exchange's answer is final.
       confirmations: 1,
       bumpAfterSeconds: on.bumpAfterSeconds,
       nativeCurrency: on.nativeCurrency,
@@ -130,7 +130,7 @@ export function actionsTarget(venue: LoadedVenue<Partial<Connector>>, on: Chain)
   }
 }
 
-/** Where transactions are made: every network, and every exchange's own rail. */
+/** All targets of transactions: every network, and every exchange's own rail. */
 export function transactionTargets({ networks, venuesOn }: Registry): readonly TransactionTarget[] {
   const venues = networks.flatMap(({ chain, network }) => venuesOn(chain, network))
   return [...networks, ...venues.flatMap(({ actions }) => actions ?? [])]
@@ -138,15 +138,15 @@ export function transactionTargets({ networks, venuesOn }: Registry): readonly T
 
 const deadlineMs = 2_000
 
-/** What keeps the server from being ready: the store, the signer, and every required network. The listener is what asks. */
+/** The parts that keep the server from being ready: the store, the signer, and every required network. */
 export async function failingParts(
   signer: Pick<Signer, 'isReady'>,
   store: Pick<Store, 'failing'>,
-  directory: Pick<Registry, 'networks'>,
+  registry: Pick<Registry, 'networks'>,
 ): Promise<readonly { part: string; reason: string }[]> {
-  const required = directory.networks.filter((network) => network.required)
-  const [kept, ...networks] = await Promise.all([
-    keeping(store),
+  const required = registry.networks.filter((network) => network.required)
+  const [storage, ...networks] = await Promise.all([
+    failingStore(store),
     ...required.map(async ({ chain, network, impl, notReady }) => {
       const part = `${chain}/${network}`
       const starting = notReady()
@@ -159,12 +159,12 @@ export async function failingParts(
       }
     }),
   ])
-  const signing = signer.isReady() ? undefined : { part: 'signer', reason: 'it is being started again' }
-  return [kept, signing, ...networks].filter((each) => each !== undefined)
+  const signing = signer.isReady() ? undefined : { part: 'signer', reason: 'it is restarting' }
+  return [storage, signing, ...networks].filter((each) => each !== undefined)
 }
 
-/** A database that hangs answers nobody: it fails too. */
-async function keeping(store: Pick<Store, 'failing'>): Promise<{ part: string; reason: string } | undefined> {
+/** A database that hangs counts as failing. */
+async function failingStore(store: Pick<Store, 'failing'>): Promise<{ part: string; reason: string } | undefined> {
   const asked = store.failing().catch(() => 'its state cannot be read')
   const reason = await withTimeout(asked, deadlineMs, () => 'it does not answer')
   return reason === undefined ? undefined : { part: 'store', reason }

@@ -13,9 +13,9 @@ import { startSigner, type Signer } from './wallet/signer.ts'
 type Keys = Family['keys']
 
 /**
- * What may be signed, by what the loaded plugins declare. What a plugin declares wrongly is left out, and so refused by the
- * signer: it must not keep the server from starting.
- * @throws StartError for a spender of the settings that is no address
+ * What the signer may sign, from what the loaded plugins declare. An invalid declaration is left out and logged, so that the signer refuses
+ * it and the server still starts.
+ * @throws StartError for a spender of the settings that is not an address
  */
 export function signerPolicy(
   chains: readonly LoadedChain[],
@@ -60,7 +60,7 @@ function networkPolicy(on: LoadedVenue<Chain>, keys: Keys, connectors: readonly 
   }
 }
 
-/** By the bridges of exchanges elsewhere that begin on this network. */
+/** The deposits over bridges that begin on this network and end at exchanges on other chains. */
 function depositsOn(on: LoadedVenue<Chain>, keys: Keys, connectors: readonly LoadedConnector[]) {
   return connectors.flatMap(({ venues }) =>
     venues.flatMap((venue) => {
@@ -76,12 +76,12 @@ function isSignable({ plugin, chain, network, implementation: { chainId, feeCapR
   if ((keys !== 'secp256k1' || chainId > 0) && typeof feeCapRaw === 'bigint' && feeCapRaw >= 0n) return true
   log.warn(
     { plugin, chain, network },
-    'nothing is signed for this network: the plugin gives no chain id above 0, or no feeCapRaw (a bigint)',
+    'network not signed for: the plugin gives no chain id above 0, or no feeCapRaw (a bigint of 0 or more)',
   )
   return false
 }
 
-/** As the signer reads it, or nothing. */
+/** The address in the signer's spelling; nothing where it is invalid. */
 function addressOf(
   value: unknown,
   what: string,
@@ -91,11 +91,11 @@ function addressOf(
 ): string[] {
   const address = typeof value === 'string' ? canonical(value, implementation, keys) : undefined
   if (address !== undefined) return [address]
-  log.warn({ plugin, chain, network, what }, 'the plugin declares what is no address that the signer knows; it signs nothing for it')
+  log.warn({ plugin, chain, network, what }, 'invalid address in the declaration of a plugin, left out of what may be signed')
   return []
 }
 
-/** What the signer can compare with a transaction's bytes; undefined for anything else. */
+/** The spelling that the signer compares with a transaction's bytes; undefined where the text is not an address. */
 function canonical(text: string, chain: Chain, keys: Keys): string | undefined {
   try {
     const spelt: unknown = chain.address(text)
@@ -109,7 +109,7 @@ function spenderOf(text: string, venues: readonly LoadedVenue<Chain>[]): string 
   const address = venues.map(({ implementation }) => canonical(text, implementation, 'secp256k1')).find((each) => each !== undefined)
   if (address !== undefined) return address
   throw new StartError(
-    `wallet.allowedSpenders in conf/server.yml holds "${text}", which is no address: copy it anew, complete and with the right checksum, or write it in lower case.`,
+    `wallet.allowedSpenders in conf/server.yml holds "${text}", which is not an address: copy it again, complete and with the right checksum, or write it in lower case.`,
   )
 }
 
@@ -119,7 +119,7 @@ interface SignerParts {
   passphrase: string | undefined
 }
 
-/** Asked for only when there is a real key, and before any plugin's code runs beside the prompt. */
+/** Asks for the passphrase where the keystore has keys, before code of plugins runs beside the prompt. */
 export async function askPassphrase({ data, wallet }: Settings): Promise<string | undefined> {
   if (!wallet.keySources.includes('keystore') || !keystoreHasKeys(data.dir)) return undefined
   try {
@@ -129,12 +129,10 @@ export async function askPassphrase({ data, wallet }: Settings): Promise<string 
   }
 }
 
-/**
- * The signer's process with the keystore unlocked. It signs nothing until it is told what the loaded plugins declare.
- */
+/** Starts the signer's process and unlocks its keys. It signs nothing until it has the policy of the loaded plugins. */
 export function openSigner(parts: SignerParts): Promise<Signer> {
   const opening = open(parts)
-  // It is awaited later, after other steps of the start: until then a failure is nobody's unhandled rejection.
+  // The start awaits it later: until then a failure must not become an unhandled rejection.
   opening.catch(() => {})
   return opening
 }
@@ -153,7 +151,7 @@ function refuseStart(error: unknown): never {
   throw new StartError(error instanceof Error ? error.message : String(error))
 }
 
-/** How the signer is asked for the bytes that a rail drafts. @throws SluiceError where typed data is none: a defect of the plugin */
+/** The signer's request for bytes that a rail drafted. @throws SluiceError where typed data is invalid, which is a defect of the plugin */
 export function draftOf({ scheme, bytes }: Signable): SignRequest['draft'] {
   if (scheme === 'evm-transaction') return { scheme: 'secp256k1', bytes }
   if (scheme === 'solana-message') return { scheme: 'ed25519', bytes }
@@ -161,6 +159,6 @@ export function draftOf({ scheme, bytes }: Signable): SignRequest['draft'] {
   if (typedData) return { scheme: 'eip712', typedData }
   throw new SluiceError(
     'UNKNOWN_ERROR',
-    'What is to be signed is no typed data (EIP-712): nothing was signed. This is a defect of the plugin.',
+    'The plugin drafted invalid typed data (EIP-712), so nothing was signed. This is a defect of the plugin.',
   )
 }

@@ -6,29 +6,29 @@ import { type Environment, substitute, type TreeProblem, setAt, type Section, ge
 import { locate, type YamlFile } from './yaml.ts'
 import { isObject } from '../json.ts'
 
-/** A value that goes over the file's. */
+/** A value that replaces that of the file. */
 export interface Override {
   pointer: string
   value: unknown
-  /** Where it came from, for problems. */
+  /** Its source, for problems. */
   file: 'environment' | 'command line'
   path: string
-  /** Not to be shown. */
+  /** Must not be shown. */
   secret: boolean
 }
 
 interface CheckResult<T> {
   value: T
-  /** Fit to be shown. */
+  /** The same with secrets masked. */
   shown: Section
 }
 
 export interface Check<T> {
   validate: ValidateFunction<T>
   env: Environment
-  /** Values that go over the tree's own. */
+  /** Values that replace those of the tree. */
   overrides?: readonly Override[]
-  /** Keys that are known at the top besides the schema's. */
+  /** Further keys that are known at the top. */
   alsoKnown?: readonly string[]
 }
 
@@ -39,13 +39,13 @@ export function compile<S extends TSchema>(schema: S): ValidateFunction<Static<S
   return ajv.compile<Static<S>>(schema)
 }
 
-/** Puts the environment into a tree and validates it. The tree is left as it is. */
+/** Substitutes variables in a tree, applies overrides and validates the result. The given tree is not changed. */
 export function checkTree<T>(
   tree: Section,
   { validate, env, overrides = [], alsoKnown }: Check<T>,
 ): CheckResult<T> | { troubles: readonly TreeProblem[] } {
   const own = structuredClone(tree)
-  // What is overridden is not looked at: its variables need not be set.
+  // Overridden values are removed first: their variables may be unset.
   for (const { pointer } of overrides) setAt(own, pointer, undefined)
   const { value, shown, troubles } = substitute(own, env)
   if (!isObject(value)) return { troubles }
@@ -61,8 +61,8 @@ export function checkTree<T>(
 }
 
 /**
- * Validates in place. Text that came from the environment is turned into the number, truth value or list that the
- * schema asks for at its place; what stands in a file must have its type already.
+ * Validates in place. Text from the environment is converted to the number, boolean or list that the schema expects there; values in a file
+ * must have the right type.
  * @param textual JSON pointers of the texts from the environment
  */
 function checkValue<T>(validate: ValidateFunction<T>, value: Section, textual: ReadonlySet<string>): value is Section & T {
@@ -103,7 +103,7 @@ function listFromText(text: string): readonly string[] | undefined {
   }
 }
 
-/** What goes over one another, from lowest to highest: defaults, what the file says, what flags and environment say. */
+/** The layers of a file's settings, from lowest to highest: defaults, the file, flags and environment. */
 interface Layers {
   file: string
   defaults?: Section
@@ -111,7 +111,7 @@ interface Layers {
   overrides?: readonly Override[]
 }
 
-/** Lays the layers over one another and validates; undefined when there is a problem. */
+/** Merges the layers and validates the result; undefined after a problem. */
 export function checkFile<T>(
   validate: ValidateFunction<T>,
   { file, defaults = {}, yaml, overrides = [] }: Layers,

@@ -33,7 +33,7 @@ const clientsSchema = Type.Object(
 )
 const validate = compile(clientsSchema)
 
-/** What one certificate may do. */
+/** The rights of one certificate. */
 export interface Client {
   /** The key in clients.yml: common name or fingerprint. */
   readonly name: string
@@ -63,13 +63,13 @@ export function readClients(
     problems.push({
       file,
       path: `clients.${twice.name}`,
-      problem: 'is the fingerprint of an entry above, written in another way',
+      problem: 'repeats the fingerprint of an entry above in another spelling',
       cure: 'Keep one of the two.',
     })
   return twice ? undefined : { clients, shown: checked.shown }
 }
 
-/** The entry for a certificate: that of its fingerprint before that of its common name; undefined where it is not listed. */
+/** The entry of a certificate: by its fingerprint, else by its common name; undefined where it is not listed. */
 export function clientOf(clients: readonly Client[], certificate: { commonName: string; fingerprint256: string }): Client | undefined {
   const fingerprint = fingerprintOf(certificate.fingerprint256)
   return (

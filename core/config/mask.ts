@@ -2,16 +2,16 @@ import { shownHost } from '../contracts/index.ts'
 import { mapTexts, setAt, type Section } from './tree.ts'
 import { isObject } from '../json.ts'
 
-/** Keys whose text is a secret, whatever it looks like. */
+/** Keys whose text is always a secret. */
 const secretName =
   /secret|passw(or)?d|passphrase|mnemonic|credential|(api|access|private|signing)[-_]?keys?|(access|auth|api|bearer)[-_]?token/i
 
 /**
- * A URL fit to be shown: protocol, host, port and the readable part of the path stay; user info, query and fragment
- * become `***`, and so does each path segment that looks like a key, and each long part of the host's name that does.
+ * Masks the secrets of a URL: protocol, host, port and the readable part of the path stay; user info, query and fragment become `***`, and so
+ * do path segments and long labels of the host that look like keys.
  *
  * A segment looks like a key when it has 16 characters or more, or 8 or more with both letters and digits; words of
- * a path (`/v3`, `/eth-mainnet`, `/ext/bc/C/rpc`) have neither. What cannot be read as a URL is masked whole.
+ * a path (`/v3`, `/eth-mainnet`, `/ext/bc/C/rpc`) have neither. Text that is not a URL is masked whole.
  */
 export function maskUrl(url: string): string {
   if (!URL.canParse(url)) return '***'
@@ -28,14 +28,14 @@ function looksLikeKey(segment: string): boolean {
   return segment.length >= 16 || (segment.length >= 8 && /\d/.test(segment) && /[a-z]/i.test(segment))
 }
 
-/** Masks every URL inside of a text, e.g. of an error of a library. Places of files in a stack stay readable. */
+/** Masks every URL in a text, e.g. in the message of a library. File URLs of a stack stay readable. */
 export function maskUrls(text: string): string {
   return text.replaceAll(/\b(?!file:)[a-z][a-z0-9+.-]*:\/\/[^\s"'<>`\\]+/gi, (url) => maskUrl(url))
 }
 
 /**
- * A copy of a configuration that may be shown: URLs lose their secrets, and texts under a secret's name are hidden.
- * @param instead by JSON pointer, what to show in the place of values that came from outside of the files
+ * A copy of a configuration without its secrets: URLs are masked, and so are texts under the name of a secret.
+ * @param instead by JSON pointer, the texts shown for values from outside of the files
  */
 export function maskedCopy(tree: Section, instead: ReadonlyMap<string, string>): Section {
   const copy = mapTexts(tree, (text, pointer) => (secretName.test(pointer) ? '***' : maskUrls(text)))

@@ -11,23 +11,23 @@ import { isObject } from '../json.ts'
 
 export interface PluginConfigSources {
   kind: 'chain' | 'connector'
-  /** The plugin's name, which is that of its file in the conf folder. */
+  /** The plugin's name, and that of its file in the conf folder. */
   name: string
   confDir: string
   pluginFolder: string
-  /** JSON Schema of the manifest; a chain's describes one network's entry. */
+  /** The manifest's JSON Schema; that of a chain describes the entry of one network. */
   schema: object
   env?: Environment
-  /** A chain's networks as its manifest has them: each gets an entry, and no other is known. Absent: those of the files. */
+  /** The networks of a chain's manifest: each gets an entry, and others are refused. Absent: those of the files. */
   networks?: readonly string[]
 }
 
 export interface PluginConfig {
-  /** Checked. A connector's settings; for a chain, those of each enabled network by its name. */
+  /** Checked. The settings of a connector, or those of a chain's enabled networks by name. */
   config: Section
   /** The same with secrets masked. */
   shown: Section
-  /** What the kernel reads of a chain's networks; empty for a connector. */
+  /** The part that core reads of a chain's networks; empty for a connector. */
   networks: Readonly<Record<string, NetworkSettings>>
 }
 
@@ -43,7 +43,7 @@ export function loadPluginConfig({
 }: PluginConfigSources): PluginConfig {
   if (!/^\w[\w-]*$/.test(name))
     throw new ConfigError([
-      { file: pluginFolder, path: 'manifest.name', problem: 'is not a name that a file can have', cure: 'Use letters, digits, - and _.' },
+      { file: pluginFolder, path: 'manifest.name', problem: 'is not a valid name of a file', cure: 'Use letters, digits, - and _.' },
     ])
   const validate = compilePluginSchema(schema, name)
   const file = join(`${kind}s`, `${name}.yml`)
@@ -73,7 +73,7 @@ interface ChainCheck extends Pick<Check<Section>, 'validate' | 'env'> {
   home: string
 }
 
-/** A chain's file: network → entry, in which the kernel's keys and the family's stand side by side. */
+/** A chain's file: network → entry, which holds keys of core beside keys of the chain family. */
 function chainConfig(tree: Section, { validate, env, networks, home }: ChainCheck): PluginConfig | { troubles: readonly TreeProblem[] } {
   const troubles: TreeProblem[] = []
   const config: Section = {}
@@ -99,7 +99,7 @@ function chainConfig(tree: Section, { validate, env, networks, home }: ChainChec
     const own = checkTree(parts.kernel, { validate: validateNetwork, env })
     if ('value' in own) kernel[network] = networkSettings(own.value, home)
     if (kernel[network]?.enabled === false) {
-      // Its variables need not be set, and a half-written entry does no harm.
+      // A disabled entry is not checked: its variables may be unset.
       shown[network] = maskedCopy(entry, new Map())
       continue
     }
@@ -123,7 +123,7 @@ const remoteList = Type.Object(
   { additionalProperties: false, description: 'url and sha256' },
 )
 
-/** What the kernel itself reads of a network's entry in `conf/chains/<chain>.yml`; the rest is the chain family's. */
+/** What core reads of a network's entry in `conf/chains/<chain>.yml`; the other keys are the chain family's. */
 const networkSchema = Type.Object(
   {
     required: Type.Optional(Type.Boolean({ description: 'Whether the server is ready only when this network is' })),
@@ -139,7 +139,7 @@ const networkSchema = Type.Object(
 export const networkKeys = Object.keys(networkSchema.properties)
 const validateNetwork = compile(networkSchema)
 
-/** A file (absolute path), or a list fetched once that must have this hash. */
+/** A file (absolute path), or a remote list, which must have this hash. */
 export type TokenListSource = string | { url: string; sha256: string }
 
 export interface NetworkSettings {
@@ -148,7 +148,7 @@ export interface NetworkSettings {
   tokenLists: readonly TokenListSource[]
 }
 
-/** An entry's keys, the kernel's and the family's apart. */
+/** Separates the keys of core from those of the family. */
 function splitEntry(entry: Section): { kernel: Section; family: Section } {
   const of = (isKernel: boolean) => Object.fromEntries(Object.entries(entry).filter(([key]) => networkKeys.includes(key) === isKernel))
   return { kernel: of(true), family: of(false) }
@@ -164,13 +164,13 @@ function networkSettings(
   return { required, enabled, tokenLists: lists }
 }
 
-/** Not strict: what a plugin's schema says beyond JSON Schema is its own affair. `format` is not checked. */
+/** Not strict: a plugin's schema may have keywords of its own. `format` is not checked. */
 const options = { strict: false, allErrors: true, verbose: true, useDefaults: true, validateFormats: false, logger: false } as const
 
-// Making one takes as long as loading a plugin: they are shared, and hold no schema after it was compiled.
+// Creating an instance takes as long as loading a plugin, so both are shared; schemas are removed after they are compiled.
 let ajv2020: Ajv2020 | undefined
 let ajv7: Ajv | undefined
-/** By their text: all chains of a family have one. */
+/** By their text: all chains of a family share a schema. */
 const compiled = new Map<string, ValidateFunction<Section>>()
 
 /** Compiles the schema of a plugin's manifest (JSON Schema 2020-12, or draft 7 where `$schema` says so). @throws ConfigError */
@@ -185,14 +185,14 @@ function compilePluginSchema(schema: unknown, plugin: string): ValidateFunction<
       },
     ])
   if (!isObject(schema)) throw refuse('is not a JSON Schema object')
-  // Such a schema would validate by a promise.
+  // It would validate asynchronously.
   if (schema['$async'] === true) throw refuse('is an asynchronous schema')
   const text = JSON.stringify(schema)
   const known = compiled.get(text)
   if (known) return known
   const isDraft7 = typeof schema['$schema'] === 'string' && schema['$schema'].includes('draft-07')
   const ajv = isDraft7 ? (ajv7 ??= new Ajv(options)) : (ajv2020 ??= new Ajv2020(options))
-  // A copy: the plugin's own object may be frozen, or change.
+  // A copy, because the plugin's object may be frozen or change.
   const copy = structuredClone(schema)
   try {
     const validate = ajv.compile<Section>(copy)

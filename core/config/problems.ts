@@ -3,21 +3,21 @@ import { distance } from 'fastest-levenshtein'
 import { pointerOf, type TreeProblem } from './tree.ts'
 import { isObject } from '../json.ts'
 
-/** One thing that is wrong in the configuration, and what to do about it. Never holds a value: it could be a secret. */
+/** A mistake in the configuration, and its cure. Never holds a value, which could be a secret. */
 export interface ConfigProblem {
   /** A file (relative to the home folder where it lies inside), `environment` or `command line`. */
   file: string
-  /** 1-based, where it is known. */
+  /** 1-based; absent where it is unknown. */
   line?: number
   /** The key, e.g. `server.port`; the variable's name for the environment; empty for the whole file. */
   path: string
   problem: string
   cure: string
-  /** Trying again later can help: nothing that the operator wrote is wrong. */
+  /** The configuration is right, and a later attempt may succeed. */
   temporary?: true
 }
 
-/** Every problem of one configuration at once; the message is meant for a terminal. */
+/** All problems of a configuration; the message is for a terminal. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly ConfigProblem[]
@@ -37,19 +37,19 @@ export function describeProblem({ file, line, path, problem, cure }: ConfigProbl
   return `${[place, path].filter(Boolean).join('  ')}: ${problem}\n→ ${cure}`
 }
 
-/** Why the server cannot start, for the operator: what is wrong and what to do. */
+/** Why the server cannot start. The message tells the operator what is wrong and what to do. */
 export class StartError extends Error {
   override readonly name: string = 'StartError'
 }
 
 /**
- * What ajv found, in words for the person who wrote the file. Needs ajv's options `allErrors` and `verbose`.
- * @param alsoKnown keys that are known at a place although the schema there does not have them
+ * Turns the errors of ajv into problems for the author of the file. Needs ajv's options `allErrors` and `verbose`.
+ * @param alsoKnown keys that are known although the schema does not have them
  */
 export function schemaProblems(errors: readonly ErrorObject[], alsoKnown: readonly string[] = []): TreeProblem[] {
   const all = errors.map((error) => ({ error, trouble: trouble(error, alsoKnown) }))
   const told = all.filter((one) => isWorthTelling(one, all)).map((one) => one.trouble)
-  // Branches of a schema can find the same thing twice.
+  // Two branches of a schema can report the same problem.
   return told.filter((one, index) => told.findIndex((other) => other.pointer === one.pointer && other.problem === one.problem) === index)
 }
 
@@ -59,9 +59,9 @@ interface Found {
 }
 
 function isWorthTelling({ error, trouble }: Found, all: readonly Found[]): boolean {
-  // What made them fail is told by errors of their own.
+  // Other errors report why these failed.
   if (error.keyword === 'if' || error.propertyName !== undefined) return false
-  // Of a choice, only the branch that matched so far that it fails inside is of interest.
+  // Of a choice, only the branch that fails deepest inside is worth reporting.
   if (isChoice(error)) return !all.some((one) => isBranchOf(one.error, error) && one.trouble.pointer.startsWith(`${error.instancePath}/`))
   const choice = all.find((one) => isChoice(one.error) && isBranchOf(error, one.error))
   return choice === undefined || trouble.pointer.length > choice.error.instancePath.length
@@ -91,7 +91,7 @@ function trouble({ keyword, instancePath, params, parentSchema, data, message }:
     case 'propertyNames':
       return {
         pointer: instancePath + pointerOf([name('propertyName')]),
-        problem: 'is not a key that can stand here',
+        problem: 'is not a valid key here',
         cure: `Use ${isObject(schema) ? expected(schema['propertyNames']) : 'another key'}.`,
       }
     case 'uniqueItems':
@@ -125,7 +125,7 @@ function problemOf(keyword: string, message: string | undefined): string {
 
 function typeHint(keyword: string, data: unknown, type: unknown): string {
   if (keyword !== 'type' || typeof data !== 'string') return ''
-  if (type === 'boolean' && /^(y|n|yes|no|on|off)$/i.test(data)) return ' (YAML 1.2 takes yes, no, on and off for text.)'
+  if (type === 'boolean' && /^(y|n|yes|no|on|off)$/i.test(data)) return ' (In YAML 1.2, yes, no, on and off are text.)'
   if ((type === 'integer' || type === 'number') && /^-?\d/.test(data)) return ' (Without quotes, in decimal digits.)'
   return ''
 }
@@ -134,7 +134,7 @@ function isChoice({ keyword }: ErrorObject): boolean {
   return keyword === 'anyOf' || keyword === 'oneOf'
 }
 
-/** Says in words what a JSON Schema asks for: "a whole number from 1 to 65535 (TCP port), for example 15888". */
+/** Describes what a JSON Schema expects: "a whole number from 1 to 65535 (TCP port), for example 15888". */
 export function expected(schema: unknown): string {
   if (!isObject(schema)) return 'a value'
   const description = typeof schema['description'] === 'string' ? ` (${schema['description'].replace(/\.$/, '')})` : ''
@@ -176,17 +176,17 @@ function range(schema: Record<string, unknown>): string {
   return typeof maximum === 'number' ? `${low}${low ? ' and' : ' of'} at most ${maximum}` : low
 }
 
-/** Comparing takes time by the product of the lengths. */
-const longestName = 64
+/** The time of a comparison grows with the product of the lengths. */
+const maxNameLength = 64
 
-/** The known name that was probably meant, or undefined when none is near. */
+/** The known name that was probably meant; undefined when no name is similar. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  if (name.length > longestName) return undefined
+  if (name.length > maxNameLength) return undefined
   const ranked = known
     .map((candidate) => ({ candidate, edits: distance(plain(name), plain(candidate)) }))
     .toSorted((a, b) => a.edits - b.edits)
   const best = ranked[0]
-  // A third of the letters may be wrong (two that changed places count twice); more than that is another word.
+  // Up to a third of the letters may be wrong (two swapped letters count twice).
   return best && best.edits <= Math.max(name.length > 3 ? 2 : 1, Math.floor(name.length / 3)) ? best.candidate : undefined
 }
 
@@ -196,9 +196,9 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`
 }
 
-/** "Did you mean …?" where there is a near name, else the list of what is known. */
+/** "Did you mean …?" with a similar name, else the list of the known names. */
 export function suggestion(name: string, known: readonly string[]): string {
-  if (known.length === 0) return 'Remove it: nothing can be set here.'
+  if (known.length === 0) return 'Remove it: no key is possible here.'
   const near = nearest(name, known)
   return near === undefined ? `Remove it, or use one of: ${known.join(', ')}.` : `Did you mean "${near}"?`
 }

@@ -11,7 +11,7 @@ const port = (value: number, description: string) => Type.Integer({ minimum: 0, 
 /** A path; a relative one is resolved against the home folder. */
 const path = (value: string, description: string) => Type.String({ minLength: 1, default: value, description })
 
-/** `conf/server.yml`: type, defaults, validation and documentation in one. */
+/** `conf/server.yml`: type, defaults, validation and documentation in one declaration. */
 export const serverSchema = closed({
   server: closed({
     host: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 is every one of the machine' }),
@@ -97,11 +97,11 @@ export const sslSchema = closed({
 })
 export type SslSettings = Static<typeof sslSchema>
 
-/** One thing that an operator can set. */
+/** One setting. */
 export interface SettingKey {
   /** E.g. `server.port`; those of ssl.yml begin with `ssl.`. */
   name: string
-  /** Place inside its file. */
+  /** JSON pointer in its file. */
   pointer: string
   environmentName: string
   /** Its piece of JSON Schema. */
@@ -111,7 +111,7 @@ export interface SettingKey {
 export interface SettingsFile {
   file: 'server.yml' | 'ssl.yml'
   keys: readonly SettingKey[]
-  /** The tree that holds with an empty file. */
+  /** The settings of an empty file. */
   defaults: Section
 }
 
@@ -152,12 +152,12 @@ function defaultsOf(schema: unknown): Section {
   return defaults
 }
 
-/** The only way in for the passphrase besides a terminal: files can be kept from others, variables and settings are copied about. */
+/** The only source of the passphrase besides a terminal: a file can be protected, while variables and settings are copied around. */
 export const passphraseVariable = 'SLUICE_WALLET_PASSPHRASE_FILE'
 
 const cure = `Write it into a file that only the user of Sluice can read, and name that file in ${passphraseVariable}.`
 
-/** Reports a passphrase in a place where it must not stand, and takes it out of what was read. */
+/** Reports a passphrase in a file of settings or in a variable, and removes it from what was read. */
 export function refusePassphrase(yaml: YamlFile | undefined, env: Environment, problems: ConfigProblem[]): void {
   const wallet = yaml?.value['wallet']
   if (yaml && isObject(wallet) && wallet['passphrase'] !== undefined) {
@@ -173,14 +173,14 @@ export function refusePassphrase(yaml: YamlFile | undefined, env: Environment, p
 interface SettingRow {
   name: string
   file: string
-  /** As it would be written in the file; empty where there is none. */
+  /** As it would be written in the file; empty without a default. */
   default: string
   environmentName: string
-  /** What may be set, and what for. */
+  /** The possible values, and what they do. */
   description: string
 }
 
-/** Every setting with its default and its name in the environment, from the schemas that validate them. */
+/** Every setting with its default and its environment variable, from the schemas that validate it. */
 export function describeSettings(): SettingRow[] {
   const rows = settingKeys.map((key) => ({
     name: key.name,

@@ -20,27 +20,27 @@ import {
 import { variable, type Environment, type Section } from './tree.ts'
 import { readYaml, readTextFile } from './yaml.ts'
 
-/** Everything that an operator set, checked; every path is absolute. */
+/** All settings, checked, with absolute paths. */
 export type Settings = ServerSettings & {
   ssl: SslSettings
   clients: readonly Client[]
   wallet: {
-    /** Holds the passphrase of the keystore; the passphrase itself is read where it is used, and not kept. */
+    /** The file with the keystore's passphrase. The passphrase is read where it is used, and not kept in memory. */
     passphraseFile?: string
   }
   /** The folder that contains the conf folder; relative paths of the settings start here. */
   home: string
   confDir: string
-  /** The same with secrets masked: what may be printed. */
+  /** The same with secrets masked, for printing. */
   shown: Section
-  /** To be told to the operator; nothing that stops the start. */
+  /** For the operator; none of them stops the start. */
   warnings: readonly string[]
 }
 
 interface SettingsSources {
   flags?: Flags
   env?: Environment
-  /** What `--conf` says; else `SLUICE_CONF`, else `conf` in the working directory. */
+  /** The value of `--conf`; by default `SLUICE_CONF`, then `conf` in the working directory. */
   confDir?: string
 }
 
@@ -98,16 +98,16 @@ export function loadSettings({ flags = {}, env = process.env, confDir }: Setting
 
 const ownPlugins = fileURLToPath(new URL('../../plugins', import.meta.url))
 
-/** The default stands for Sluice's own plugins also where the configuration lies elsewhere. */
+/** The default means Sluice's own plugins, also where the configuration lies elsewhere. */
 function pluginFolder(home: string, path: string): string {
   const folder = resolve(home, path)
   return path === 'plugins' && !existsSync(folder) ? ownPlugins : folder
 }
 
-/** Values of the command line by the setting's name, e.g. `{ 'server.port': '9000' }`; text is read as the environment's is. */
+/** Values of the command line by the setting's name, e.g. `{ 'server.port': '9000' }`; text is parsed like text of the environment. */
 export type Flags = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
-/** What flags and environment say about these keys; the flag wins. */
+/** The values of flags and environment for these keys; the flag wins. */
 function overridesOf(keys: readonly SettingKey[], flags: Flags, env: Environment, home: string, problems: ConfigProblem[]): Override[] {
   return keys.flatMap(({ name, pointer, environmentName }): Override[] => {
     const flag = flags[name]
@@ -127,20 +127,20 @@ function fromEnvironment(
   const fileName = `${name}_FILE`
   if (variable(env, fileName) === undefined) return text === undefined ? undefined : { name, text }
   if (text !== undefined) {
-    problems.push({ file: 'environment', path: name, problem: `is set, and so is ${fileName}`, cure: 'Set only one of the two.' })
+    problems.push({ file: 'environment', path: name, problem: `is set together with ${fileName}`, cure: 'Set only one of the two.' })
     return undefined
   }
   const secret = readSecretFile(fileName, env, home, problems)
   return secret === undefined ? undefined : { name: fileName, text: secret }
 }
 
-/** What stands in the file that a variable names, without the newline at its end; undefined when there is no such variable, or a problem. */
+/** The content of the file that a variable names, without the newline at its end; undefined without such a variable, or after a problem. */
 function readSecretFile(name: string, env: Environment, home: string, problems: ConfigProblem[]): string | undefined {
   const path = variable(env, name)
   if (path === undefined) return undefined
   const problem = (what: string, cure: string) => void problems.push({ file: 'environment', path: name, problem: what, cure })
   const read = readTextFile(resolve(home, path))
-  if (read.is === 'absent') problem(`names ${path}, which does not exist`, 'Make that file, or correct its name.')
+  if (read.is === 'absent') problem(`names ${path}, which does not exist`, 'Create that file, or correct its name.')
   else if (read.is === 'bad') problem(`names ${path}, which ${read.problem}`, read.cure)
   else {
     const text = read.text.replace(/\r?\n$/, '')
@@ -156,7 +156,7 @@ const knownVariables = [
   ...settingKeys.flatMap(({ environmentName }) => [environmentName, `${environmentName}_FILE`]),
 ]
 
-/** A warning for each variable that looks as if it should set something, and does not. */
+/** A warning for each variable that begins with SLUICE_ and sets nothing. */
 function unknownVariables(env: Environment): string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith('SLUICE_') && variable(env, name) !== undefined && !knownVariables.includes(name))
@@ -176,12 +176,12 @@ function unknownFlags(flags: Flags): ConfigProblem[] {
 const files = ['server.yml', 'ssl.yml', 'clients.yml']
 const folders = ['chains', 'connectors', 'tokens']
 
-/** A warning for whatever lies in the conf folder as if it set something, and is not read. */
+/** A warning for each file of the conf folder that looks like settings and is not read. */
 function confFolderWarnings(folder: string): string[] {
   const entries = entriesOf(folder)
   if (entries === undefined) {
     return [
-      `There is no folder ${folder}: everything has its default. Go to Sluice's folder, or name the conf folder by --conf or SLUICE_CONF.`,
+      `There is no folder ${folder}, so all settings have their defaults. Start in Sluice's folder, or name the conf folder by --conf or SLUICE_CONF.`,
     ]
   }
   return entries
@@ -194,7 +194,7 @@ function confFolderWarnings(folder: string): string[] {
     })
 }
 
-/** A warning for each file of `chains/` and `connectors/` that belongs to no plugin: its name is probably misspelt. */
+/** A warning for each file of `chains/` and `connectors/` without a plugin of its name: the name is probably misspelt. */
 export function pluginFileWarnings(confDir: string, plugins: { chains: readonly string[]; connectors: readonly string[] }): string[] {
   return (['chains', 'connectors'] as const).flatMap((folder) =>
     (entriesOf(join(confDir, folder)) ?? [])

@@ -26,10 +26,10 @@ export interface TokenSources extends FetchOptions {
 }
 
 /**
- * The tokens of a network: the plugin's `tokens.json`, over it the `tokenLists` of the settings in their order, over
- * them `conf/tokens/<chain>/<network>.json`. The same address is replaced; a symbol may be there several times.
- * Addresses are as the lists spell them.
- * @throws ConfigError with every problem; those that only an unreachable host causes are `temporary`
+ * The tokens of a network: those of the plugin's `tokens.json`, then of the settings' `tokenLists` in their order, then of
+ * `conf/tokens/<chain>/<network>.json`. A later entry replaces an earlier one of the same address; symbols may repeat. Addresses are spelt as
+ * in the lists.
+ * @throws ConfigError with every problem; problems caused only by an unreachable host are `temporary`
  */
 export async function loadTokens({
   pluginFolder,
@@ -50,7 +50,7 @@ export async function loadTokens({
       problems.push({
         file,
         path: '',
-        problem: 'does not exist, and tokenLists names it',
+        problem: 'does not exist, but tokenLists names it',
         cure: `Put the list there, or take it out of tokenLists in ${basename(confDir)}/chains/${chain}.yml.`,
       })
     return []
@@ -76,8 +76,8 @@ function shorter(path: string, home: string): string {
   return inside.startsWith('..') ? path : inside
 }
 
-// The parts of the Uniswap Token Lists format that are used; the rest (name, logoURI, tags …) may say what it likes.
-// No invisible characters in symbols: a symbol that looks like another one must not be another one.
+// The parts of the Uniswap Token Lists format that are used; the others (name, logoURI, tags …) are not checked.
+// Symbols have no invisible characters, so that two symbols that look alike are alike.
 const validate = compile(
   Type.Object({
     tokens: Type.Array(
@@ -94,12 +94,12 @@ const validate = compile(
   }),
 )
 
-/** So that a wholly wrong file does not fill the screen. */
-const mostProblems = 10
+/** A file that is wrong throughout must not fill the screen. */
+const maxProblems = 10
 
 interface TokenListScope {
   chainId: number
-  /** A list of this network alone, where an entry of another chain is a mistake. */
+  /** The list is only for this network: an entry of another chain is a mistake. */
   own: boolean
 }
 
@@ -108,14 +108,14 @@ function parseTokenList(text: string, file: string, { chainId, own }: TokenListS
   const report = (path: string, problem: string, cure: string) => void problems.push({ file, path, problem, cure })
   const list = fromJson(text)
   if (list instanceof Error) {
-    report('', `is not JSON: ${list.message}`, 'Correct the file; it is in the Uniswap Token Lists format.')
+    report('', `is not JSON: ${list.message}`, 'Correct the file: it has the Uniswap Token Lists format.')
     return []
   }
   if (!validate(list)) {
     const found = schemaProblems(validate.errors ?? [])
-    for (const { pointer, problem, cure } of found.slice(0, mostProblems)) report(dottedPath(pointer), problem, cure)
-    if (found.length > mostProblems)
-      report('', `has ${found.length - mostProblems} more such problems`, 'Correct the file; it is in the Uniswap Token Lists format.')
+    for (const { pointer, problem, cure } of found.slice(0, maxProblems)) report(dottedPath(pointer), problem, cure)
+    if (found.length > maxProblems)
+      report('', `has ${found.length - maxProblems} more such problems`, 'Correct the file: it has the Uniswap Token Lists format.')
     return []
   }
   const tokens = new Map<string, Token>()
@@ -142,7 +142,7 @@ function parseTokenList(text: string, file: string, { chainId, own }: TokenListS
   return [...tokens.values()]
 }
 
-/** What makes two spellings of an address one: the case of hexadecimal digits is only a checksum, that of other alphabets counts. */
+/** Equal for two spellings of one address. The case of hexadecimal digits is only a checksum; in other alphabets it matters. */
 function tokenKey(address: string): string {
   return /^0x[0-9a-f]+$/i.test(address) ? address.toLowerCase() : address
 }
@@ -155,7 +155,6 @@ function fromJson(text: string): unknown {
   }
 }
 
-const maxBytesOfFetchTokenList = 10_000_000
 const timeoutMs = 15_000
 
 interface RemoteTokenList {
@@ -165,7 +164,7 @@ interface RemoteTokenList {
 }
 
 interface FetchOptions {
-  /** Where what was fetched is kept. */
+  /** Holds the cache of fetched lists. */
   dataDir: string
   signal?: AbortSignal
   /** How to reach the host, e.g. through a proxy. */
@@ -173,8 +172,8 @@ interface FetchOptions {
 }
 
 /**
- * The text of a list, from the cache or by HTTPS. It is taken only when its SHA-256 is the given one; redirects are
- * not followed. Undefined when there is a problem, which is added to `problems`.
+ * The text of a list, from the cache or by HTTPS, if it has the given SHA-256. Redirects are not followed. Returns undefined after a problem,
+ * which is added to `problems`.
  */
 async function fetchTokenList(
   { url, sha256 }: RemoteTokenList,
@@ -185,8 +184,8 @@ async function fetchTokenList(
   const report = (problem: string, cure: string, temporary?: true) =>
     void problems.push({ file: maskUrl(url), path: '', problem, cure, ...(temporary ? { temporary } : {}) })
 
-  const kept = await readFile(cached).catch(() => undefined)
-  if (kept && sha256Of(kept) === sha256) return kept.toString('utf8')
+  const saved = await readFile(cached).catch(() => undefined)
+  if (saved && sha256Of(saved) === sha256) return saved.toString('utf8')
   if (!url.startsWith('https://')) {
     report('is not fetched without TLS', 'Give an https:// URL.')
     return undefined
@@ -209,11 +208,11 @@ async function fetchTokenList(
   if (sha256Of(bytes.body) !== sha256) {
     report(
       `has the SHA-256 ${sha256Of(bytes.body)}, not the expected one`,
-      'The list was changed: read what changed, then write the new hash.',
+      'The list has changed: review the change, then write the new hash.',
     )
     return undefined
   }
-  await keep(cached, bytes.body)
+  await saveToCache(cached, bytes.body)
   return bytes.body.toString('utf8')
 }
 
@@ -222,7 +221,7 @@ type Download = { body: Buffer } | { problem: string; cure: string }
 async function download(url: string, dispatcher: Dispatcher | undefined, signal: AbortSignal): Promise<Download> {
   const response = await request(url, { signal, ...(dispatcher ? { dispatcher } : {}) })
   if (response.statusCode !== 200) {
-    // Ending it is an error to the stream, which would end the process.
+    // Destroying the body emits an error, which would end the process without a listener.
     response.body.on('error', () => {}).destroy()
     const redirect = response.statusCode >= 300 && response.statusCode < 400
     if (!redirect) throw new Error(`the host answers ${response.statusCode}`)
@@ -233,16 +232,15 @@ async function download(url: string, dispatcher: Dispatcher | undefined, signal:
   for await (const chunk of response.body) {
     const bytes = Buffer.from(chunk)
     size += bytes.length
-    // Leaving the loop ends the connection.
-    if (size > maxBytesOfFetchTokenList)
-      return { problem: `is larger than ${maxBytesOfFetchTokenList} bytes`, cure: 'Give the URL of a token list.' }
+    // Leaving the loop closes the connection.
+    if (size > maxBytes) return { problem: `is larger than ${maxBytes} bytes`, cure: 'Give the URL of a token list.' }
     chunks.push(bytes)
   }
   return { body: Buffer.concat(chunks) }
 }
 
-/** The cache only saves the next fetch: a disk that cannot be written is another's to report. */
-async function keep(file: string, body: Buffer): Promise<void> {
+/** Failures are ignored: the cache only saves the next fetch, and other parts report a disk that cannot be written. */
+async function saveToCache(file: string, body: Buffer): Promise<void> {
   const temporary = `${file}.${randomUUID()}`
   await mkdir(dirname(file), { recursive: true })
     .then(() => writeFile(temporary, body))

@@ -5,7 +5,7 @@ export interface Section {
   [key: string]: unknown
 }
 
-/** What a layer says goes over what is below: mappings are merged, all else (lists too) is replaced; null says nothing. */
+/** Lays one tree over another: mappings are merged, other values (lists too) replaced; null leaves the value below. */
 export function mergeOver(below: Section, over: Section): Section {
   const merged: Section = { ...below }
   for (const [key, value] of Object.entries(over)) {
@@ -26,7 +26,7 @@ export function getAt(tree: unknown, pointer: string): unknown {
   return at
 }
 
-/** Sets a value in place. Does nothing where what should hold it is no mapping or list: that is reported by the schema. */
+/** Sets a value in place. Does nothing where its parent is not a mapping or list: the schema reports that. */
 export function setAt(tree: Section, pointer: string, value: unknown): void {
   const segments = segmentsOf(pointer)
   const last = segments.pop()
@@ -36,7 +36,7 @@ export function setAt(tree: Section, pointer: string, value: unknown): void {
   else if (isObject(parent)) parent[last] = value
 }
 
-/** A copy in which each text was replaced by what `change` makes of it. */
+/** A copy with each text replaced by the result of `change`. */
 export function mapTexts(value: unknown, change: (text: string, pointer: string) => string, pointer = ''): unknown {
   if (typeof value === 'string') return change(value, pointer)
   if (Array.isArray(value)) return value.map((item, index) => mapTexts(item, change, pointer + pointerOf([index])))
@@ -63,13 +63,13 @@ export function dottedPath(pointer: string): string {
     .join('')
 }
 
-/** The pointer itself and everything above it, deepest first: where to look for what a problem belongs to. */
+/** The pointer and all its ancestors, deepest first. */
 export function ancestors(pointer: string): string[] {
   const segments = segmentsOf(pointer)
   return segments.map((_, index) => pointerOf(segments.slice(0, segments.length - index))).concat('')
 }
 
-/** A problem by its place in the tree; which file that is in, is known elsewhere. */
+/** A problem by its place in the tree, without the file. */
 export interface TreeProblem {
   pointer: string
   problem: string
@@ -78,7 +78,7 @@ export interface TreeProblem {
 
 interface SubstitutionResult {
   value: unknown
-  /** The texts that were changed, by JSON pointer, with `***` for what came from outside. */
+  /** The texts that were changed, by JSON pointer, with `***` for values of variables. */
   shown: Map<string, string>
   troubles: TreeProblem[]
 }
@@ -86,7 +86,7 @@ interface SubstitutionResult {
 const reference = /\$(\$?)\{([^}]*)(\}?)/g
 const variableName = /^[A-Za-z_]\w*$/
 
-/** Puts the environment's values in the place of `${NAME}`; `$${` stands for `${` itself. */
+/** Replaces `${NAME}` by the variable's value; `$${` stands for `${` itself. */
 export function substitute(tree: unknown, env: Environment): SubstitutionResult {
   const shown = new Map<string, string>()
   const troubles: TreeProblem[] = []
@@ -126,7 +126,7 @@ function wrong(name: string, closed: boolean, env: Environment): { problem: stri
 /** The variables of a process, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The value of a variable; one that is set to nothing counts as not set (`${X:-}` of Compose files makes such). */
+/** The value of a variable; an empty one counts as not set, because `${X:-}` in Compose files makes empty ones. */
 export function variable(env: Environment, name: string): string | undefined {
   const value = Object.hasOwn(env, name) ? env[name] : undefined
   return value === '' ? undefined : value

@@ -4,7 +4,7 @@ import type { ConfigProblem } from './problems.ts'
 import { dottedPath, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
 import { isObject } from '../json.ts'
 
-/** A configuration file that was read: its mapping, and where in the file each key stands. */
+/** A configuration file: its mapping, and the line of each key. */
 export interface YamlFile {
   /** The name to show. */
   file: string
@@ -14,8 +14,8 @@ export interface YamlFile {
 }
 
 /**
- * Reads a YAML mapping; undefined when there is no such file, or a problem, which is added to `problems`.
- * YAML 1.2 core without hexadecimal and octal numbers: an address without quotes stays text.
+ * Reads a YAML mapping; undefined without such a file, or after a problem, which is added to `problems`. The schema is YAML 1.2 core without
+ * hexadecimal and octal numbers, so that an address without quotes is text.
  */
 export function readYaml(path: string, file: string, problems: ConfigProblem[]): YamlFile | undefined {
   const report = (problem: string, cure: string, pointer = '', line?: number) =>
@@ -24,7 +24,7 @@ export function readYaml(path: string, file: string, problems: ConfigProblem[]):
   const read = readTextFile(path)
   if (read.is === 'bad') report(read.problem, read.cure)
   if (read.is !== 'text') return undefined
-  // The parser itself does not survive thousands of open brackets.
+  // The parser overflows its stack at thousands of open brackets.
   if (openBrackets(read.text) > maxDepth) {
     report(`is nested more than ${maxDepth} levels deep`, 'Check the brackets.')
     return undefined
@@ -40,11 +40,11 @@ export function readYaml(path: string, file: string, problems: ConfigProblem[]):
     resolveKnownTags: false,
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || (tag.format !== 'HEX' && tag.format !== 'OCT')),
   })
-  // One fault can bring about any number of further ones.
+  // One fault can cause any number of others.
   const faults = [...document.errors, ...document.warnings]
   for (const { message, pos, code } of faults.slice(0, 5)) {
     report(
-      `is not the YAML that Sluice reads: ${withoutText(message)}`,
+      `is not valid YAML: ${withoutText(message)}`,
       cures[code] ?? 'Correct that line, or put quotes around the value.',
       '',
       lineAt(pos[0]),
@@ -69,7 +69,7 @@ const cures: Readonly<Partial<Record<string, string>>> = {
   TAG_RESOLVE_FAILED: 'Remove the tag (the word that begins with `!`).',
 }
 
-/** The parser ends some of its messages with what it found there, which may be a secret that lacks its quotes. */
+/** The parser ends some messages with text of the file, which may be a secret without its quotes. */
 function withoutText(message: string): string {
   return message.replace(/(:| %).*$/s, '')
 }
@@ -84,7 +84,7 @@ function openBrackets(text: string): number {
   return most
 }
 
-/** Aliases can make a small file expand without bound, and refer to themselves. */
+/** Aliases can expand a small file without bound, and refer to themselves. */
 const maxValues = 20_000
 const maxDepth = 40
 
@@ -94,7 +94,7 @@ interface PlainYaml {
   value: unknown
   /** By JSON pointer. */
   lines: Map<string, number>
-  /** What YAML allows and hardly anyone means. */
+  /** Values that YAML allows and that are probably mistakes. */
   traps: (TreeProblem & { line: number | undefined })[]
 }
 
@@ -113,14 +113,14 @@ function plainYaml(document: Document, lineAt: (offset: number) => number): Plai
     if (gaveUp) return null
     if (++values > maxValues || depth > maxDepth) {
       gaveUp = true
-      trap(pointer, node, 'holds too much: too many values, too deep, or an alias inside of itself', 'Write fewer aliases.')
+      trap(pointer, node, 'is too large: too many values, nested too deep, or an alias inside of itself', 'Write fewer aliases.')
     } else if (isAlias(node)) {
       const target = node.resolve(document)
       if (target) return plain(target, pointer, depth + 1)
       trap(
         pointer,
         node,
-        'begins with *, as an alias does, and there is no such anchor before it',
+        'begins with * like an alias, but no such anchor stands before it',
         'Put quotes around the value, or define the anchor.',
       )
     } else if (isSeq(node)) {
@@ -154,7 +154,7 @@ function plainYaml(document: Document, lineAt: (offset: number) => number): Plai
 function numberTrap(value: unknown, source: string): [problem: string, cure: string] | undefined {
   if (typeof value !== 'number') return undefined
   if (/^[-+]?0\d/.test(source))
-    return ['is a number with leading zeros, which some take for octal', 'Write it without leading zeros, or put quotes around it.']
+    return ['is a number with leading zeros, which may be read as octal', 'Write it without leading zeros, or put quotes around it.']
   if (!Number.isFinite(value)) return ['is not a finite number', 'Write a number.']
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return ['is a number too large to be exact', 'Put quotes around it.']
   return undefined
@@ -164,7 +164,7 @@ function isNode(value: unknown): value is { range?: [number, number, number] | n
   return isScalar(value) || isMap(value) || isSeq(value) || isAlias(value)
 }
 
-/** Where a key stands, for people: the topmost file that has it, or has what it would be in. */
+/** Where a key stands, for people: in the topmost file that has the key or the nearest mapping around it. */
 export function locate(pointer: string, layers: readonly YamlFile[], otherwise: string): { file: string; line?: number; path: string } {
   const path = dottedPath(pointer)
   for (const at of ancestors(pointer)) {
@@ -175,16 +175,16 @@ export function locate(pointer: string, layers: readonly YamlFile[], otherwise: 
   return { file: otherwise, path }
 }
 
-/** More than any configuration needs; a token list has its own bound. */
+/** More than any configuration needs; token lists have their own limit. */
 const maxBytes = 1_000_000
 
 type TextFile = { is: 'text'; text: string } | { is: 'absent' } | { is: 'bad'; problem: string; cure: string }
 
-/** Reads a regular UTF-8 file. Whatever stands in the way comes back as a problem with its cure, never as a throw. */
+/** Reads a regular UTF-8 file. Failures are returned as a problem with its cure, never thrown. */
 export function readTextFile(file: string, limitBytes = maxBytes): TextFile {
   try {
     const stats = statSync(file)
-    // A FIFO or a device would block the start for ever.
+    // Reading a FIFO or a device could block for ever.
     if (!stats.isFile())
       return bad(stats.isDirectory() ? 'is a folder, not a file' : 'is not a regular file', `Put a file in its place, or remove it.`)
     if (stats.size > limitBytes) return bad(`is larger than ${limitBytes} bytes`, 'Put the right file in its place.')

@@ -9,13 +9,13 @@ import { isObject } from '../json.ts'
 export const host = '127.0.0.1'
 export const chainId = 31337
 const startTimeoutMs = 15_000
-// Anvil keeps some hundred states in memory and writes every older one to disk, without bound unless told.
+// Anvil keeps a few hundred states in memory and writes all older ones to disk, without this limit.
 const statesOnDisk = 100
 
 export interface Anvil {
   rpcUrl: string
   rpc: Rpc
-  /** Settles when anvil has ended, asked or not. */
+  /** Settles when anvil has ended, by `stop` or by itself. */
   ended: Promise<void>
   stop(): Promise<void>
 }
@@ -39,7 +39,7 @@ export async function startAnvil(port: number, flags: readonly string[] = []): P
   try {
     const rpcUrl = `http://${host}:${await listeningPort(child, port)}`
     const rpc = rpcTo(rpcUrl)
-    // From here on it says nothing: a line for every request would cost more than the request.
+    // Its log is switched off: a line for every request would cost more than the request.
     await rpc('anvil_setLoggingEnabled', false)
     return { rpcUrl, rpc, ended, stop: () => endWatched(child) }
   } catch (cause) {
@@ -48,7 +48,7 @@ export async function startAnvil(port: number, flags: readonly string[] = []): P
   }
 }
 
-/** Says so when another program has the port: it is asked to move, never moved. */
+/** Refuses a port that another program has: that program is never stopped. */
 export async function refuseTakenPort(port: number): Promise<void> {
   if (port === 0 || (await isPortFree(host, port))) return
   const cure =
@@ -56,7 +56,7 @@ export async function refuseTakenPort(port: number): Promise<void> {
   throw new DevnetError(`The devnet cannot start: another program listens on port ${port} of ${host}. ${cure}`)
 }
 
-/** Anvil prints its port once it listens. To ask the port instead could get another program's answer. */
+/** Anvil prints its port once it listens. Polling the port could reach another program. */
 async function listeningPort(child: WatchedProcess, wanted: number): Promise<number> {
   const streams = [child.stdout, child.stderr]
   const spent = new AbortController()
@@ -86,12 +86,12 @@ async function listeningPort(child: WatchedProcess, wanted: number): Promise<num
   }
 }
 
-/** Something that keeps the devnet from starting. `message` is for the operator and says what to do. */
+/** Why the devnet cannot start. The message tells the operator what to do. */
 export class DevnetError extends StartError {
   override readonly name: string = 'DevnetError'
 }
 
-/** The first three accounts of anvil's well-known mnemonic: the wallets that trade on the devnet. */
+/** The wallets that trade on the devnet: the first three accounts of anvil's well-known mnemonic. */
 export const tradingWallets: readonly string[] = [
   '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
@@ -103,10 +103,10 @@ export interface AnvilBinary {
   version: string
 }
 
-// npm's names for the processor and those of the packages.
+// Node's name of the processor → that of the packages.
 const packageArch: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', arm64: 'arm64' }
 
-/** The anvil that npm installed for this machine, without the Node program around it. */
+/** The binary of anvil that npm installed for this machine. */
 export function anvilBinary(): AnvilBinary {
   const arch = packageArch[process.arch]
   // The watchdog is a script of the POSIX shell.
@@ -118,7 +118,7 @@ export function anvilBinary(): AnvilBinary {
     const manifest: unknown = anvil(`${platform}/package.json`)
     return { path: anvil.resolve(`${platform}/bin/anvil`), version: versionOf(manifest) }
   } catch (cause) {
-    throw missing('The devnet needs anvil, and it is not installed', cause)
+    throw missing('The devnet needs anvil, which is not installed', cause)
   }
 }
 
@@ -135,7 +135,7 @@ function versionOf(manifest: unknown): string {
 
 export type Rpc = (method: string, ...params: readonly unknown[]) => Promise<unknown>
 
-/** Calls a JSON-RPC node; throws what it answers as an error. */
+/** Calls a JSON-RPC node. @throws Error with the node's error */
 export function rpcTo(url: string, timeoutMs = 10_000): Rpc {
   return async (method, ...params) => {
     const response = await fetch(url, {
@@ -152,9 +152,9 @@ export function rpcTo(url: string, timeoutMs = 10_000): Rpc {
 
 export type WatchedProcess = ChildProcessByStdio<Writable, Readable, Readable>
 
-// A program outlives a parent that is killed, so a shell between them waits for the end of its standard input, which
-// the system closes whatever way the parent ends. `read` never gets a line; 3 is the parent's pipe, as what a shell
-// puts in the background loses its standard input. The second `wait` is for a signal that came during the first.
+// A program outlives a parent that is killed. So a shell runs between them and waits for the end of its standard input, which the system
+// closes however the parent ends. `read` never gets a line; descriptor 3 is the parent's pipe, because background processes of a shell lose
+// their standard input. The second `wait` follows a signal during the first.
 const watchdog = `
 exec 3<&0
 "$@" </dev/null 3<&- & program=$!
@@ -167,27 +167,27 @@ kill "$guard" 2>/dev/null
 exit "$code"
 `
 
-/** The server's own holds keys of nodes. */
+/** Without the other variables of the server, which may hold keys of nodes. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env
   return { PATH, HOME, TMPDIR }
 }
 
 /**
- * Runs a program that ends when this process does, in whatever way, kill -9 included. It is in a process group of its
- * own, so that a Ctrl-C at the terminal reaches it only through this process.
+ * Runs a program that ends with this process, however that ends, SIGKILL included. It has a process group of its own, so that Ctrl-C at the
+ * terminal reaches it only through this process.
  */
 export function spawnWatched(program: string, args: readonly string[]): WatchedProcess {
   return spawn('/bin/sh', ['-c', watchdog, 'sh', program, ...args], { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: environment() })
 }
 
-/** Ends it and waits until it is gone; by force when it does not go by itself. */
-export async function endWatched(child: WatchedProcess, patienceMs = 3000): Promise<void> {
+/** Ends the program and waits for its end; kills it when that takes too long. */
+export async function endWatched(child: WatchedProcess, graceMs = 3000): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const group = -child.pid
   const gone = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
   child.stdin.end()
-  const force = setTimeout(() => process.kill(group, 'SIGKILL'), patienceMs)
+  const force = setTimeout(() => process.kill(group, 'SIGKILL'), graceMs)
   await gone
   clearTimeout(force)
 }

@@ -32,7 +32,7 @@ import { isObject } from '../json.ts'
 
 const pluginTimeoutMs = 60_000
 
-/** A plugin's own deployment failed, not the devnet. */
+/** The deployment of a plugin failed, not the devnet itself. */
 class DeploymentFailure extends DevnetError {
   readonly plugin: DevnetPlugin
 
@@ -42,11 +42,10 @@ class DeploymentFailure extends DevnetError {
   }
 }
 
-/** Deploys everything on a fresh chain of its own and gives the state of that chain, as anvil dumps it (JSON, gzipped). */
+/** Deploys all plugins on a fresh chain and returns that chain's state as anvil dumps it (gzipped JSON). */
 async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buffer> {
   const [chain, ...others] = plugins.filter((plugin) => plugin.tokens)
-  if (!chain?.tokens || others.length > 0)
-    throw new DevnetError('The devnet needs exactly one devnet.ts with `tokens`: the one of its chain.')
+  if (!chain?.tokens || others.length > 0) throw new DevnetError('The devnet needs exactly one devnet.ts with `tokens`, that of its chain.')
   const anvil = await startAnvil(0)
   const provider = new JsonRpcProvider(anvil.rpcUrl, chainId, {
     staticNetwork: true,
@@ -61,7 +60,7 @@ async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buffer> {
       if (plugin.deploy) await deployed(plugin, plugin.deploy({ ...site, tokens: mintedBy(site, tokens) }))
     }
     const dump = await anvil.rpc('anvil_dumpState')
-    if (!isHexString(dump)) throw new DevnetError('anvil gave no state to keep.')
+    if (!isHexString(dump)) throw new DevnetError('anvil did not return a state.')
     return withoutTraces(Buffer.from(dump.slice(2), 'hex'))
   } finally {
     provider.destroy()
@@ -69,9 +68,7 @@ async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buffer> {
   }
 }
 
-/**
- * Nobody asks how the transactions ran that deployed it, and these traces are most of the state, which each start loads.
- */
+/** Drops the traces of the deployments: nobody reads them, and they are most of the state, which each start loads. */
 function withoutTraces(dump: Buffer): Buffer {
   const state: unknown = JSON.parse(gunzipSync(dump).toString())
   return gzipSync(JSON.stringify(state, (key, value: unknown) => (key === 'traces' ? [] : value)))
@@ -101,7 +98,7 @@ export interface Refusal {
   reason: string
 }
 
-/** Deploys every plugin that can be; one that fails is left out and the rest is deployed anew, as if it had never been. */
+/** Deploys every plugin. After a failure the other plugins are deployed again on a fresh chain, without the one that failed. */
 export async function deployPlugins(devnetFiles: readonly string[]): Promise<{ state: Buffer; refused: readonly Refusal[] }> {
   const files = new Map<DevnetPlugin, string>()
   const refused: Refusal[] = []
@@ -109,7 +106,7 @@ export async function deployPlugins(devnetFiles: readonly string[]): Promise<{ s
     try {
       const plugin = await loadDevnetPlugin(file)
       const namesake = [...files].find(([{ name }]) => name === plugin.name)
-      if (namesake) throw new Error(`${namesake[1]} has the name ${plugin.name} already`)
+      if (namesake) throw new Error(`${namesake[1]} already has the name ${plugin.name}`)
       files.set(plugin, file)
     } catch (error) {
       refused.push({ file, reason: error instanceof Error ? error.message : String(error) })
@@ -129,7 +126,7 @@ export async function deployPlugins(devnetFiles: readonly string[]): Promise<{ s
 
 const deployerEther = 1_000_000n
 
-/** What one plugin gets to deploy with. Transactions are sent one after the other, so nonces follow the order of calls. */
+/** What a plugin deploys with. Transactions are sent one after another, so nonces follow the order of calls. */
 export async function devnetSite(pluginName: string, provider: JsonRpcProvider): Promise<DevnetSite> {
   const signer = deployer(pluginName, provider)
   await provider.send('anvil_setBalance', [signer.address, toQuantity(deployerEther * 10n ** 18n)])
@@ -141,7 +138,7 @@ export async function devnetSite(pluginName: string, provider: JsonRpcProvider):
     async deploy({ abi, bytecode }, ...constructorArguments) {
       const creation = await new ContractFactory(abi, bytecode).getDeployTransaction(...constructorArguments)
       const { contractAddress } = await mined(provider, signer, creation)
-      if (contractAddress === null) throw new Error('The creation of a contract gave none.')
+      if (contractAddress === null) throw new Error('The transaction created no contract.')
       return new Contract(contractAddress, abi, signer)
     },
     async send(contract: BaseContract, method: string, ...args: unknown[]): Promise<TransactionReceipt> {
@@ -151,15 +148,14 @@ export async function devnetSite(pluginName: string, provider: JsonRpcProvider):
   }
 }
 
-// Said beforehand: to ask the chain for each takes longer than the transaction. It is half of a block's gas, and many times the
-// base fee that the chain begins with.
+// Fixed values: an estimate takes longer than the transaction. Half of a block's gas, and many times the initial base fee.
 const gasLimit = 15_000_000n
 const maxFeePerGas = 100_000_000_000n
 const askAgainMs = 2
 
 /**
- * Asks until it is there. To wait for the next block instead, as ethers does, is to wait for ever where the transaction was in
- * the last one: this chain makes a block for a transaction only.
+ * Polls for the receipt. ethers waits for the next block instead, which never comes where the transaction was in the last one: this chain
+ * makes blocks for transactions only.
  */
 async function mined(provider: JsonRpcProvider, signer: Wallet, wanted: TransactionRequest): Promise<TransactionReceipt> {
   const { chainId } = await provider.getNetwork()
@@ -168,11 +164,11 @@ async function mined(provider: JsonRpcProvider, signer: Wallet, wanted: Transact
   const transaction = { gasLimit, ...wanted, ...fees, nonce, chainId, from: signer.address }
   const signed = await signer.signTransaction(transaction)
   const hash: unknown = await provider.send('eth_sendRawTransaction', [signed])
-  if (typeof hash !== 'string') throw new Error('The chain gave no hash of a transaction.')
+  if (typeof hash !== 'string') throw new Error('The chain returned no transaction hash.')
   for (;;) {
     const receipt = await provider.getTransactionReceipt(hash)
     if (receipt?.status === 0) {
-      // Called again it says why.
+      // Throws the reason of the revert.
       await provider.call({ ...transaction, nonce: null })
       throw new Error(`The transaction ${hash} reverted.`)
     }
@@ -181,7 +177,7 @@ async function mined(provider: JsonRpcProvider, signer: Wallet, wanted: Transact
   }
 }
 
-/** The account that deploys a plugin's contracts: made from the plugin's name, so the same in every build. */
+/** The account that deploys a plugin's contracts. Its key is derived from the plugin's name, so it is the same in every build. */
 export function deployer(pluginName: string, provider: Provider): Wallet {
   return new Wallet(deployerKey(pluginName), provider)
 }
@@ -190,7 +186,7 @@ export function deployerAddress(pluginName: string): string {
   return computeAddress(deployerKey(pluginName))
 }
 
-// No secret: whoever reads this has it, and it holds nothing but the devnet's play money.
+// Not a secret: the account holds only the devnet's play money.
 function deployerKey(pluginName: string): string {
   return id(`sluice devnet: ${pluginName}`)
 }
@@ -199,7 +195,7 @@ function deployerKey(pluginName: string): string {
 export async function loadDevnetPlugin(file: string): Promise<DevnetPlugin> {
   const module: unknown = await import(pathToFileURL(file).href)
   if (isObject(module) && 'default' in module && isDevnetPlugin(module.default)) return module.default
-  throw new Error('its default export must be defineDevnet({ name, deploy })')
+  throw new Error('the default export must be defineDevnet({ name, deploy })')
 }
 
 function isDevnetPlugin(value: unknown): value is DevnetPlugin {

@@ -6,12 +6,12 @@ import { anvilBinary } from './anvil.ts'
 
 const abandonedAfterMs = 60 * 60 * 1000
 
-/** The state in `folder` for these inputs, if any. It may be damaged: gzip's checksum shows that to whoever unpacks it. */
+/** The state in `folder` for these inputs, if any. It may be damaged, which gzip's checksum shows when it is unpacked. */
 export async function readSavedState(folder: string, inputs: string): Promise<Buffer | undefined> {
   return readFile(stateFile(folder, inputs)).catch(() => undefined)
 }
 
-/** Keeps a state in place of those of other inputs. Whoever is killed in between leaves nothing that is taken for one. */
+/** Saves a state and removes those of other inputs. A process that is killed meanwhile leaves no incomplete state. */
 export async function saveState(folder: string, inputs: string, state: Buffer): Promise<void> {
   await mkdir(folder, { recursive: true })
   const unfinished = path.join(folder, `${inputs}.${randomUUID()}.tmp`)
@@ -28,18 +28,18 @@ function stateFile(folder: string, inputs: string): string {
   return path.join(folder, `${inputs}.json.gz`)
 }
 
-/** Of a server that was killed while it wrote; another one's may still be on the way. */
+/** Left by a server that was killed while it wrote; a newer file may still be written by another server. */
 async function isAbandoned(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined)
   return found !== undefined && Date.now() - found.mtimeMs > abandonedAfterMs
 }
 
 const ownFolder = fileURLToPath(new URL('.', import.meta.url))
-// Those of this folder that what is deployed follows from; the others only run it.
+// The files of this folder that determine what is deployed; the others only run it.
 const builders = ['anvil', 'build-state']
 const kitsFolder = fileURLToPath(new URL('../../kits/', import.meta.url))
 
-/** A name for everything that the deployed state follows from: the plugins' and kits' devnet files, what builds with them, anvil. */
+/** A hash of everything that determines the deployed state: the devnet files of plugins and kits, the code that builds the state, anvil. */
 export async function inputsHash(devnetFiles: readonly string[]): Promise<string> {
   const kits = (await readdir(kitsFolder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isDirectory() && entry.name !== 'artifacts')
@@ -57,7 +57,7 @@ function isDevnetPart(name: string): boolean {
   return name.startsWith('devnet') || name === 'artifacts'
 }
 
-/** Of a file's content, or of a folder's names and contents, whatever the folder itself is called. */
+/** The hash of a file's content, or of a folder's names and contents without the folder's own name. */
 async function hashOf(place: string, wanted: (name: string) => boolean = () => true): Promise<string> {
   if (!(await stat(place)).isDirectory()) return digest(await readFile(place))
   const names = (await readdir(place)).filter(wanted).toSorted()

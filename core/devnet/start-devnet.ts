@@ -13,7 +13,7 @@ export interface DevnetOptions {
   port: number
   /** The deployed state is kept in its folder `devnet`. */
   dataDir: string
-  /** The plugins' `devnet.ts` (or .js), exactly one of them a chain's. */
+  /** The `devnet.ts` (or .js) of plugins; exactly one of them is that of a chain. */
   devnetFiles: readonly string[]
   log?: (message: string) => void
 }
@@ -21,20 +21,20 @@ export interface DevnetOptions {
 export interface Devnet {
   readonly rpcUrl: string
   readonly chainId: typeof chainId
-  /** Whether everything was deployed now; otherwise it was kept from an earlier start. */
+  /** Whether the contracts were deployed now; else their state was saved by an earlier start. */
   readonly built: boolean
-  /** Devnet files that failed: all the others are there, and the next start tries again. */
+  /** Devnet files that failed. The others are deployed, and the next start tries these again. */
   readonly refused: readonly Refusal[]
-  /** Settles when the chain has ended, whether `stop` asked it to or not. */
+  /** Settles when the chain has ended, by `stop` or by itself. */
   readonly ended: Promise<void>
   stop(): Promise<void>
 }
 
-// A block per second and one at once for a transaction: time on the chain is the clock's on the wall. The state of many
-// exchanges is more than the two megabytes that a request may have otherwise.
+// A block per second, and one at once for a transaction, so that the chain's time is that of the clock. The state of many exchanges is
+// larger than the two megabytes that a request may have by default.
 const flags = ['--block-time', '1', '--mixed-mining', '--no-request-size-limit']
 
-/** Brings up the local chain with the plugins' contracts on it. It ends with this process, in whatever way that ends. */
+/** Starts the local chain with the plugins' contracts on it. It ends with this process, however that ends. */
 export async function startDevnet({ port, dataDir, devnetFiles, log = () => {} }: DevnetOptions): Promise<Devnet> {
   await refuseTakenPort(port) // before the work of building
   const folder = path.join(dataDir, 'devnet')
@@ -44,23 +44,25 @@ export async function startDevnet({ port, dataDir, devnetFiles, log = () => {} }
   const anvil = kept && (await chainFrom(kept, port))
   if (anvil) return devnet(anvil, { built: false, refused: [] })
 
-  log('Deploying the exchanges on the devnet; later starts take what is kept of it.')
+  log('Deploying the exchanges on the devnet; later starts reuse the saved state.')
   const { state, refused } = await deployPlugins(devnetFiles)
   if (refused.length === 0) {
-    await saveState(folder, inputs, state).catch((error: unknown) => log(`The devnet is not kept for the next start: ${String(error)}`))
+    await saveState(folder, inputs, state).catch((error: unknown) =>
+      log(`The devnet's state could not be saved for the next start: ${String(error)}`),
+    )
   }
   const fresh = await chainFrom(state, port)
-  if (!fresh) throw new DevnetError('anvil does not load the state that it dumped. Is its version the one in package-lock.json?')
+  if (!fresh) throw new DevnetError('anvil does not load its own state. Check that its version is the one in package-lock.json.')
   return devnet(fresh, { built: true, refused })
 }
 
-/** A chain that goes on from a state; undefined when anvil does not take the state. */
+/** A chain that continues from a state; undefined when anvil refuses the state. */
 async function chainFrom(state: Buffer, port: number): Promise<Anvil | undefined> {
   const anvil = await startAnvil(port, flags)
   try {
     const taken = await anvil.rpc('anvil_loadState', `0x${state.toString('hex')}`).catch(() => false)
     if (taken === true) {
-      // The state has the clock of its making: without a block of now, a deadline counted from it would be past already.
+      // The state has the time of its creation: without a new block, deadlines counted from it would be in the past.
       await anvil.rpc('evm_mine')
       return anvil
     }
@@ -76,7 +78,7 @@ function devnet({ rpcUrl, ended, stop }: Anvil, how: Pick<Devnet, 'built' | 'ref
   return { rpcUrl, chainId, ended, stop, ...how }
 }
 
-/** The devnet of these settings: everything that the plugins' `devnet.ts` put there. */
+/** Starts the devnet of these settings, with the contracts of the plugins' `devnet.ts`. */
 export async function bringUpDevnet({ plugins, data, devnet }: Settings, say: (line: string) => void): Promise<Devnet> {
   const { found } = findPlugins(plugins.folders, plugins.disabled)
   await registerHook(found.map(({ folder }) => folder))
@@ -90,9 +92,9 @@ export async function bringUpDevnet({ plugins, data, devnet }: Settings, say: (l
 }
 
 /**
- * A devnet that the server brings up begins anew: what the journal has of the one before did not happen on it, its nonces are
- * free again, and the same bytes may be signed a second time. What events told of it stays. A key that was used there alone is free
- * again too: its answer names a transaction that is nowhere any more.
+ * Deletes the journal of an earlier devnet. A new devnet starts from block 0: the journaled transactions did not happen on it, its nonces are
+ * free again, and the same bytes may be signed a second time. Events about the earlier devnet stay. An Idempotency-Key that was used only
+ * there is free again too, because its answer names a transaction that no longer exists.
  */
 export async function forgetDevnet(store: Store): Promise<void> {
   const { chain, network } = devnetNetwork

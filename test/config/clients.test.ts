@@ -44,6 +44,6 @@ describe('clients.yml', () => {
 
   it('refuses one fingerprint in two spellings', async () => {
     await home.write('conf/clients.yml', `clients:\n  ${hex}: { permissions: [read] }\n  ${colons}: { permissions: [admin] }\n`)
-    expect(await described(load)).to.contain('written in another way')
+    expect(await described(load)).to.contain('in another spelling')
   })
 })

@@ -87,7 +87,7 @@ describe('the settings', () => {
     expect(text).to.contain('SLUICE_STORE_URL_FILE: names none, which does not exist')
     expect(text).to.contain('SLUICE_SERVER_HOST_FILE: names conf, which is a folder')
     expect(text).to.contain('SLUICE_DATA_DIR_FILE: names empty, which is empty')
-    expect(text).to.contain('SLUICE_LOG_LEVEL: is set, and so is SLUICE_LOG_LEVEL_FILE')
+    expect(text).to.contain('SLUICE_LOG_LEVEL: is set together with SLUICE_LOG_LEVEL_FILE')
   })
 
   it('take ${NAME} from the environment, typed as the key is, and $${ as it stands', async () => {

@@ -36,7 +36,7 @@ describe('a YAML file of the configuration', () => {
   }
 
   for (const [what, text, problem] of [
-    ['with a key twice', 'a: 1\na: 2\n', '2 : is not the YAML that Sluice reads: Map keys must be unique → Keep one'],
+    ['with a key twice', 'a: 1\na: 2\n', '2 : is not valid YAML: Map keys must be unique → Keep one'],
     ['with tabs', 'a:\n\tb: 1\n', 'Indent with spaces.'],
     ['with leading zeros', 'a: 1\nb: 017\n', '2 b: is a number with leading zeros'],
     ['with a number that is not exact', 'a: [12345678901234567890]\n', '1 a[0]: is a number too large to be exact'],
@@ -46,7 +46,7 @@ describe('a YAML file of the configuration', () => {
     ['that is a list', '- a\n', '1 : is not a mapping'],
     ['that is a word', 'hello\n', 'is not a mapping'],
     ['with a lone star', 'wallets: *\n', 'Put quotes around a value that begins with `*`.'],
-    ['with an unknown alias', 'a: *x\n', '1 a: begins with *, as an alias does'],
+    ['with an unknown alias', 'a: *x\n', '1 a: begins with * like an alias'],
     ['with a tag', 'a: !!binary aGk=\n', 'Remove the tag'],
     ['with several documents', 'a: 1\n---\nb: 2\n', 'Remove the line `---`'],
     ['with a list as a key', '? [a]\n: 1\n', 'all keys must be strings'],
@@ -73,7 +73,7 @@ describe('a YAML file of the configuration', () => {
   it('whose aliases expand without bound is refused', async () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]']
     for (let n = 1; n < 12; n++) lines.push(`a${n}: &a${n} [${Array.from({ length: 10 }, () => `*a${n - 1}`).join(', ')}]`)
-    expect((await read(lines.join('\n'))).problems).to.contain('holds too much')
+    expect((await read(lines.join('\n'))).problems).to.contain('is too large')
   })
 
   it('may be missing', () => {

@@ -46,7 +46,7 @@ describe("a network's contract addresses", () => {
 
   it('are refused under a name that no network has, and where they are no addresses', () => {
     expect(() => checkNetworkKeys('swap', addresses({ mainet: {}, sepolia: {} }), manifest)).to.throw('contractAddresses has mainet')
-    expect(() => of(addresses({ sepolia: { a: 1 } }), 'ethereum', 'sepolia')).to.throw('contractAddresses.sepolia is no map')
+    expect(() => of(addresses({ sepolia: { a: 1 } }), 'ethereum', 'sepolia')).to.throw('contractAddresses.sepolia is not a mapping')
     expect(of(addresses({ sepolia: {} }), 'ethereum', 'constructor')).to.equal(undefined)
   })
 })

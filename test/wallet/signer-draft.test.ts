@@ -19,7 +19,7 @@ describe('the draft that the signer gets', () => {
     const drafted = [{}, { ...typedData, domain: { ...typedData.domain, colour: 'red' } }, { ...typedData, types: 7 }]
     for (const bytes of [...drafted.map(bytesOf), Uint8Array.of(0xff), new TextEncoder().encode('{')])
       expect(() => draftOf({ scheme: 'typed-data', bytes }))
-        .to.throw('no typed data')
+        .to.throw('invalid typed data')
         .with.property('name', 'UNKNOWN_ERROR')
   })
 })
