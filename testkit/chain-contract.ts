@@ -8,27 +8,27 @@ import { startServer, type TestServer } from './server.ts'
 export interface ChainContract {
   /** The plugin's folder, anywhere. */
   folder: string
-  /** A network of the chain that has a node here; the cards that need one run on it. Absent: only those that need none. */
+  /** A network of the chain with a node here, for the cards that need one. Absent: only the other cards run. */
   network?: string
-  /** Files of the configuration that the network needs: name in the conf folder → content. */
+  /** Configuration files that the network needs: name in the conf folder → content. */
   conf?: Readonly<Record<string, unknown>>
   /** A wallet that holds the coin and every listed token there. Absent: a trading wallet of the devnet. */
   owner?: string
 }
 
-/** Of all chain families; a chain knows its own, and nobody has ever seen these. */
+/** Transaction ids of each chain family that do not exist. */
 const unknownIds = [`0x${'ab'.repeat(32)}`, '5'.repeat(87)]
 
 const at = () => ({ signal: AbortSignal.timeout(5_000) })
 
-/** Mocha tests that every chain passes, ours or a third party's. */
+/** Mocha tests that every chain must pass, ours or a third party's. */
 export function chainContract({ folder, network, conf, owner = tradingWallets[0] }: ChainContract): void {
   const name = path.basename(folder)
 
   describe(`chain ${name}`, function () {
     this.timeout(60_000)
     let server: TestServer
-    // One whose start outlasts the hook is stopped all the same: else mocha would never end.
+    // A server that starts only after the hook's timeout is stopped, too. Otherwise mocha would not end.
     let starting: Promise<TestServer> | undefined
     let venues: readonly LoadedVenue<Chain>[]
     before(async () => {
@@ -38,7 +38,9 @@ export function chainContract({ folder, network, conf, owner = tradingWallets[0]
       const refusal = server.kernel.plugins.refused.find((each) => each.name === name)
       if (plugin?.kind !== 'chain')
         throw new Error(
-          refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.cure}` : `${name} is no chain, or was not found`,
+          refusal
+            ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.cure}`
+            : `${name} was not found, or is not a chain`,
         )
       venues = plugin.venues
     })
@@ -54,14 +56,14 @@ export function chainContract({ folder, network, conf, owner = tradingWallets[0]
       expect(new Set(ids).size).to.equal(ids.length)
       for (const { implementation, tokens } of venues) {
         const { native, symbol, address } = implementation.nativeCurrency
-        // One that is a token itself is listed as such.
+        // A coin that is a token itself must be listed as one.
         expect(native ?? tokens.some((token) => token.address === address), symbol).to.equal(true)
         expect(implementation.feeCapRaw > 0n).to.equal(true)
         expect(implementation.confirmations).to.be.at.least(1)
       }
     })
 
-    it('CHAIN-03 addresses have one spelling, and what is no address is none', () => {
+    it('CHAIN-03 addresses have one spelling, and other text is not an address', () => {
       for (const { implementation, tokens } of venues) {
         for (const { address } of tokens) {
           expect(implementation.address(address)).to.equal(address)
@@ -79,7 +81,7 @@ export function chainContract({ folder, network, conf, owner = tradingWallets[0]
       }
     })
 
-    it('CHAIN-05 a network whose nodes do not answer keeps its entry and holds up nobody', async () => {
+    it('CHAIN-05 a network without answering nodes keeps its entry and delays no other', async () => {
       const { status, body } = await server.client.get('/network/status')
       expect(status).to.equal(200)
       for (const entry of body) if (entry.error !== undefined) expect(entry).to.include({ currentBlockNumber: -1, currentBlockSeconds: -1 })
@@ -92,7 +94,7 @@ export function chainContract({ folder, network, conf, owner = tradingWallets[0]
       return found
     }
 
-    it('CHAIN-06 heads grow and carry the time', async () => {
+    it('CHAIN-06 heads increase and have the time', async () => {
       const first = await venue().implementation.head(at())
       const watching = new AbortController()
       for await (const next of venue().implementation.heads(watching.signal)) {
@@ -102,27 +104,27 @@ export function chainContract({ folder, network, conf, owner = tradingWallets[0]
       watching.abort()
     })
 
-    it('CHAIN-07 what the list says of a token is what the chain says', async () => {
+    it('CHAIN-07 the token list agrees with the chain', async () => {
       for (const { address, decimals } of venue().tokens) {
         expect(await venue().implementation.token(address, at()), address).to.include({ decimals })
       }
     })
 
-    it('CHAIN-08 balances of the coin and of every token come together', async () => {
+    it('CHAIN-08 balances of the coin and of every token come in one answer', async () => {
       const { implementation, tokens } = venue()
       const balances = await implementation.balances(owner ?? '', [implementation.nativeCurrency, ...tokens], at())
       expect(balances).to.have.length(tokens.length + 1)
       for (const balance of balances) expect(balance > 0n).to.equal(true)
     })
 
-    it('CHAIN-09 gas has a price, the limit covers the units, and cost is price times limit or more', async () => {
+    it('CHAIN-09 gas has a price, the limit covers the units, and the cost is at least price times limit', async () => {
       const { gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRaw } = await venue().implementation.gas(100_000n, undefined, at())
       expect(gasLimit >= 100_000n).to.equal(true)
       expect(gasPriceRaw > 0n).to.equal(true)
       expect(gasCostRaw * 10n ** BigInt(gasPriceDecimals) >= gasLimit * gasPriceRaw).to.equal(true)
     })
 
-    it('CHAIN-10 a hash that nobody knows is nothing, not an error', async () => {
+    it('CHAIN-10 an unknown transaction hash is an empty answer, not an error', async () => {
       const txHash = unknownIds.find((id) => venue().implementation.isTransactionId(id)) ?? ''
       const { body } = await server.client.get('/network/poll', { chain: name, network, txHash })
       expect(body).to.include({ txStatus: -1, txBlock: -1, txData: null, txReceipt: null })

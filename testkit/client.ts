@@ -7,14 +7,14 @@ export interface Answer {
   status: number
   headers: Readonly<Record<string, string | string[] | undefined>>
   text: string
-  /** The JSON that was answered; undefined for anything else. */
+  /** The parsed JSON; undefined for other answers. */
   // eslint-disable-next-line typescript/no-explicit-any -- tests look into whatever was answered
   body: any
 }
 
 export interface RequestOptions {
   headers?: Record<string, string>
-  /** Sent as it is. */
+  /** The body, sent as it is. */
   raw?: string
 }
 
@@ -22,16 +22,16 @@ export interface Client {
   get(path: string, query?: Record<string, string | readonly string[]>, options?: RequestOptions): Promise<Answer>
   post(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
-  /** GET of an answer that has no end, such as a stream of events: whoever asks reads it. */
+  /** GET of an answer without end, such as an event stream. The caller reads it. */
   open(path: string, query?: Record<string, string | readonly string[]>, options?: RequestOptions): Promise<IncomingMessage>
   close(): void
 }
 
-/** A bot: an HTTPS client with a certificate of `certsDir`, on kept-alive connections. */
+/** An HTTPS client, as a bot has one: with a certificate from `certsDir` and keep-alive connections. */
 export function createClient(url: string, certsDir: string, name = 'client'): Client {
   const read = (file: string) => readFileSync(path.join(certsDir, file))
   const agent = new https.Agent({ keepAlive: true, ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) })
-  const open = (method: string, target: string, options: RequestOptions = {}) => ask(new URL(target, url), method, agent, options)
+  const open = (method: string, target: string, options: RequestOptions = {}) => send(new URL(target, url), method, agent, options)
   const request = async (method: string, target: string, options?: RequestOptions) => readAll(await open(method, target, options))
   const json = { 'content-type': 'application/json' }
 
@@ -52,7 +52,7 @@ function withQuery(target: string, query: Record<string, string | readonly strin
   return search.size === 0 ? target : `${target}?${search.toString()}`
 }
 
-function ask(url: URL, method: string, agent: https.Agent, { headers = {}, raw }: RequestOptions): Promise<IncomingMessage> {
+function send(url: URL, method: string, agent: https.Agent, { headers = {}, raw }: RequestOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const length = raw === undefined ? {} : { 'content-length': String(Buffer.byteLength(raw)) }
     https

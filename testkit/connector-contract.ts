@@ -20,13 +20,13 @@ import { venueFields, type AddCard, type TestVenue, nodeCall } from './cards/ven
 import { devnetBookOperators, devnetPerpOperator, devnetQuoter } from './devnet-operators.ts'
 import { startServer, venuesReady, type ServerOptions, type TestServer } from './server.ts'
 
-/** Where a connector is tried whose exchange cannot run on the devnet: against a service that stands in for it. */
+/** A service that stands in for an exchange which cannot run on the devnet. */
 export interface ContractSite {
   chain: string
   network: string
-  /** What the server is started with, such as the service's address and wallets with keys. The devnet is off unless they say otherwise. */
+  /** Options of the server, such as the service's address and wallets with keys. The devnet is off by default. */
   server: ServerOptions
-  /** Three that the server has keys of, and that have in the exchange, or can put there, some of every token. */
+  /** Three wallets whose keys the server has. Each has some of every token in the exchange, or can deposit it there. */
   wallets: readonly [string, string, string]
   bookOperators: BookOperators
   stop(): Promise<void>
@@ -39,13 +39,13 @@ export interface ConnectorContract {
   site?: () => Promise<ContractSite>
 }
 
-/** Mocha tests that every connector passes, ours or a third party's: the whole server, on real exchange code in the devnet. */
+/** Mocha tests that every connector must pass, ours or a third party's: the whole server, with real exchange code on the devnet. */
 export function connectorContract({ folder, site: startSite }: ConnectorContract): void {
   const name = path.basename(folder)
 
   describe(`connector ${name}`, function () {
     this.timeout(60_000)
-    const bench: TestVenue = {
+    const venue: TestVenue = {
       connector: name,
       ...devnetNetwork,
       client: undefined as never,
@@ -56,51 +56,51 @@ export function connectorContract({ folder, site: startSite }: ConnectorContract
       quoter: undefined,
     }
     let plugin: LoadedPlugin
-    // What was begun is stopped, also where its start outlasts the hook: else mocha would never end.
-    const begun: Promise<{ stop(): Promise<void> }>[] = []
-    const begin = <T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
-      begun.unshift(starting)
+    // Everything that was started is stopped, even if it starts only after the hook's timeout. Otherwise mocha would not end.
+    const started: Promise<{ stop(): Promise<void> }>[] = []
+    const start = <T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
+      started.unshift(starting)
       return starting
     }
 
     before(async function () {
-      const site = startSite && (await begin(startSite()))
-      const server = await begin(startServer(serverOptions(folder, site)))
+      const site = startSite && (await start(startSite()))
+      const server = await start(startServer(serverOptions(folder, site)))
       plugin = loadedPlugin(server, name)
       if (site) await venuesReady(server.kernel, site)
-      Object.assign(bench, { client: server.client, rpcUrl: server.rpcUrl }, site ? atSite(site) : await begin(onDevnet(folder, server)))
-      // What it trades is known only now; cards of what it has not would be shown as not run.
+      Object.assign(venue, { client: server.client, rpcUrl: server.rpcUrl }, site ? atSite(site) : await start(onDevnet(folder, server)))
+      // The trading types are known only now. Cards of other types must not be shown as skipped.
       const { trading_type: types } = plugin.manifest
       const add: AddCard = (title, run) => this.test?.parent?.addTest(new Test(title, run))
       if (types.includes('AMM')) {
-        Object.assign(bench, await askPairs(bench))
-        ammCards(bench, add)
+        Object.assign(venue, await quotedPairs(venue))
+        ammCards(venue, add)
       }
-      if (types.includes('AMM_RANGE')) lpCards(bench, add)
-      if (types.includes('PERP_AMM')) perpCards(bench, add)
-      bookCards(bench, types, add)
+      if (types.includes('AMM_RANGE')) lpCards(venue, add)
+      if (types.includes('PERP_AMM')) perpCards(venue, add)
+      bookCards(venue, types, add)
     })
     after(async () => {
-      for (const each of begun) await (await each.catch(() => undefined))?.stop()
+      for (const each of started) await (await each.catch(() => undefined))?.stop()
     })
 
-    const found = () => ({ plugin, bench })
-    pluginCards(found)
-    configurationCards(found)
-    if (!startSite) addressCards(found)
+    const loaded = () => ({ plugin, venue })
+    pluginCards(loaded)
+    configurationCards(loaded)
+    if (!startSite) addressCards(loaded)
   })
 }
 
-/** The plugin's defects are told to callers in the log only. */
+/** With log messages of errors, since only they name defects of the plugin. */
 const serverOptions = (folder: string, site: ContractSite | undefined): ServerOptions => ({
   ...site?.server,
   plugins: [folder, ...(site?.server.plugins ?? [])],
   settings: { 'log.level': 'error', ...(site && { 'devnet.enabled': false }), ...site?.server.settings },
 })
 
-type Found = Pick<TestVenue, 'chain' | 'network' | 'wallets' | 'quoter' | 'perpOperator' | 'bookOperators'>
+type VenueParts = Pick<TestVenue, 'chain' | 'network' | 'wallets' | 'quoter' | 'perpOperator' | 'bookOperators'>
 
-const atSite = ({ chain, network, wallets, bookOperators }: ContractSite): Found => ({
+const atSite = ({ chain, network, wallets, bookOperators }: ContractSite): VenueParts => ({
   chain,
   network,
   wallets,
@@ -108,7 +108,7 @@ const atSite = ({ chain, network, wallets, bookOperators }: ContractSite): Found
   quoter: undefined,
 })
 
-async function onDevnet(folder: string, { rpcUrl }: TestServer): Promise<Found & { stop(): Promise<void> }> {
+async function onDevnet(folder: string, { rpcUrl }: TestServer): Promise<VenueParts & { stop(): Promise<void> }> {
   const file = ['devnet.ts', 'devnet.js'].map((each) => path.join(folder, each)).find((each) => existsSync(each))
   const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1 })
   const [first = '', second = '', third = ''] = tradingWallets
@@ -129,16 +129,16 @@ function loadedPlugin({ kernel }: TestServer, name: string): LoadedPlugin {
   throw new Error(refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.cure}` : `${name} was not found`)
 }
 
-/** Which pairs of the devnet's tokens have a pool of their own, and what was answered for the others. */
-async function askPairs(bench: TestVenue): Promise<Pick<TestVenue, 'pairs' | 'unquoted'>> {
+/** The pairs of the devnet's tokens that are quoted, and the errors of the others. */
+async function quotedPairs(venue: TestVenue): Promise<Pick<TestVenue, 'pairs' | 'unquoted'>> {
   const pairs: [string, string][] = []
   const unquoted: string[] = []
   for (const [i, base] of devnetTokenSymbols.entries()) {
     for (const quote of devnetTokenSymbols.slice(i + 1)) {
-      const { status, body } = await bench.client.get('/amm/price', { ...venueFields(bench), base, quote, amount: '0.01', side: 'SELL' })
+      const { status, body } = await venue.client.get('/amm/price', { ...venueFields(venue), base, quote, amount: '0.01', side: 'SELL' })
       if (status === 200) pairs.push([base, quote])
       else unquoted.push(`${base}-${quote}: ${body.name}: ${body.message}`)
-      // A defect shows for the others too, and timeouts would use up the time before anybody says why.
+      // A defect affects all pairs, and their timeouts would exceed the hook's.
       if (body.name === 'TIMEOUT' || body.name === 'UNKNOWN_ERROR') return { pairs, unquoted }
     }
   }
@@ -147,42 +147,42 @@ async function askPairs(bench: TestVenue): Promise<Pick<TestVenue, 'pairs' | 'un
 
 type Section = Record<string, unknown>
 
-/** What every plugin must hold to, chain or connector. */
-function pluginCards(found: () => { plugin: LoadedPlugin; bench: TestVenue }): void {
-  it('PLUGIN-01 the server loads it and shows it', async () => {
-    const { plugin, bench } = found()
-    const { body } = await bench.client.get('/plugins')
-    // An exchange and its own chain may have one name.
+/** For every plugin. */
+function pluginCards(loaded: () => { plugin: LoadedPlugin; venue: TestVenue }): void {
+  it('PLUGIN-01 the server loads it and lists it', async () => {
+    const { plugin, venue } = loaded()
+    const { body } = await venue.client.get('/plugins')
+    // An exchange and its own chain may have the same name.
     const shown = body.find(({ name, kind }: { name: string; kind: string }) => name === plugin.name && kind === plugin.kind)
     expect(shown).to.include({ state: 'loaded' })
   })
 
-  it('PLUGIN-02 what it says of itself in its manifest is what the server shows', async () => {
-    const { plugin, bench } = found()
+  it('PLUGIN-02 the server shows what its manifest says', async () => {
+    const { plugin, venue } = loaded()
     const { name, trading_type, available_networks } = plugin.manifest
     expect(name).to.equal(path.basename(plugin.folder))
-    const { body } = await bench.client.get('/connector/config', { connector: name })
+    const { body } = await venue.client.get('/connector/config', { connector: name })
     expect(body).to.deep.include({ name, trading_type, available_networks })
   })
 }
 
-/** What every connector's configuration must hold to. */
-function configurationCards(found: () => { plugin: LoadedPlugin; bench: TestVenue }): void {
+/** For every connector's configuration. */
+function configurationCards(loaded: () => { plugin: LoadedPlugin; venue: TestVenue }): void {
   const effective = ({ configuration }: LoadedPlugin) => structuredClone(configuration.config)
 
-  it('CONFIG-01 its own defaults are a complete configuration', async () => {
-    const { plugin } = found()
+  it('CONFIG-01 its defaults are a complete configuration', async () => {
+    const { plugin } = loaded()
     expect(await problemsWith(plugin, effective(plugin))).to.deep.equal([])
   })
 
-  it('CONFIG-02 each required key that is missing is named', async () => {
-    const { plugin } = found()
+  it('CONFIG-02 each missing required key is named', async () => {
+    const { plugin } = loaded()
     const { required = [] } = plugin.manifest.schema as { required?: readonly string[] }
     expect(required).to.include.members(['allowedSlippage', 'ttl', 'contractAddresses'])
     for (const key of required) expect(await problemsWith(plugin, changed(effective(plugin), [key])), key).to.include(key)
     for (const [name, key] of innerSections(effective(plugin))) {
       const place = `${name}.${key}`
-      // Whoever has addresses needs some of them; a version needs all that it has.
+      // Every address and every key of a version may be required, but a network without addresses requires none.
       if (Object.keys(valueAt(effective(plugin), [name, key])).length === 0) continue
       const problems = await problemsWith(plugin, changed(effective(plugin), [name, key], {}))
       expect(problems, place).to.satisfy((paths: readonly string[]) => paths.some((path) => path.startsWith(`${place}.`)))
@@ -190,8 +190,8 @@ function configurationCards(found: () => { plugin: LoadedPlugin; bench: TestVenu
     }
   })
 
-  it('CONFIG-03 an unknown key is named, at the top, among the addresses of a network and in a version', async () => {
-    const { plugin } = found()
+  it('CONFIG-03 an unknown key is named: at the top, among the addresses of a network, and in a version', async () => {
+    const { plugin } = loaded()
     for (const place of [[], ...innerSections(effective(plugin))]) {
       const path = [...place, 'slipage']
       expect(await problemsWith(plugin, changed(effective(plugin), path, '1/100'))).to.include(path.join('.'))
@@ -199,24 +199,24 @@ function configurationCards(found: () => { plugin: LoadedPlugin; bench: TestVenu
   })
 }
 
-/** Of exchanges that are on the devnet. */
-function addressCards(found: () => { plugin: LoadedPlugin; bench: TestVenue }): void {
+/** For exchanges on the devnet. */
+function addressCards(loaded: () => { plugin: LoadedPlugin; venue: TestVenue }): void {
   it('ADDRESS-01 there is a contract at each of its addresses on the devnet', async () => {
-    const { plugin, bench } = found()
-    const addresses = plugin.venues.filter(({ network }) => network === bench.network).flatMap(({ contracts }) => Object.values(contracts))
+    const { plugin, venue } = loaded()
+    const addresses = plugin.venues.filter(({ network }) => network === venue.network).flatMap(({ contracts }) => Object.values(contracts))
     expect(addresses).to.not.have.length(0)
-    for (const address of addresses) expect(await nodeCall(bench, 'eth_getCode', address, 'latest'), address).to.not.equal('0x')
+    for (const address of addresses) expect(await nodeCall(venue, 'eth_getCode', address, 'latest'), address).to.not.equal('0x')
   })
 }
 
-/** Where a configuration has keys of its own below the top: each network's addresses, each version. */
+/** Paths of the sections below the top: each network's addresses, each version. */
 const innerSections = (config: Section): readonly (readonly [string, string])[] =>
   ['contractAddresses', 'versions'].flatMap((name) => Object.keys(valueAt(config, [name])).map((key): [string, string] => [name, key]))
 
-/** The section at a path; empty where there is none. */
+/** The section at a path, empty if there is none. */
 const valueAt = (config: Section, path: readonly string[]): Section => path.reduce<Section>((section, key) => Object(section[key]), config)
 
-/** The same configuration with another value at a path, or without what is there. */
+/** The configuration with another value at a path, or without the key. */
 function changed(config: Section, path: readonly string[], value?: unknown): Section {
   const section = valueAt(config, path.slice(0, -1))
   const key = path.at(-1) ?? ''
@@ -225,7 +225,7 @@ function changed(config: Section, path: readonly string[], value?: unknown): Sec
   return config
 }
 
-/** Paths of the keys that are wrong, as the server's own reading of this configuration says. */
+/** Paths of the invalid keys, as the server reads this configuration. */
 async function problemsWith({ name, manifest: { schema } }: LoadedPlugin, config: Section): Promise<readonly string[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-config-'))
   try {

@@ -1,4 +1,4 @@
-// What `sluice plugin test <folder>` has mocha run: the cards for the plugin in that folder.
+// The mocha file of `sluice plugin test <folder>`: the cards for the plugin in that folder.
 import { chainContract } from './chain-contract.ts'
 import { connectorContract } from './connector-contract.ts'
 

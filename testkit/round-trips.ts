@@ -3,20 +3,20 @@ import { isObject } from '../core/json.ts'
 
 /** One HTTP request to a node. */
 export interface RoundTrip {
-  /** Of its JSON-RPC calls. */
+  /** The methods of its JSON-RPC calls. */
   methods: readonly string[]
-  /** How many had been answered one after the other when it was made, itself included. */
+  /** One more than the step of the last answered request before it: requests of the same step ran concurrently. */
   step: number
 }
 
-/** Records the HTTP requests that this process makes to a node, where they leave: at the HTTP client. */
+/** Records this process's HTTP requests to a node, by the HTTP client's diagnostics channel. */
 export function roundTripsTo(rpcUrl: string) {
   const { origin } = new URL(rpcUrl)
   let taken: RoundTrip[] = []
   let answered = 0
   const open = new Map<unknown, RoundTrip>()
   const created = (event: unknown): void => {
-    // As undici documents its events.
+    // The event's type is documented by undici.
     const { request } = event as { request: { origin: string | URL; body: Buffer | string | null } }
     if (new URL(request.origin).origin !== origin) return
     const trip = { methods: methodsOf(String(request.body)), step: answered + 1 }

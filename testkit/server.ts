@@ -13,27 +13,27 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 export interface ServerOptions {
   /** Folders of plugins besides Sluice's own. */
   plugins?: readonly string[]
-  /** Settings over the test's own: loopback, free ports, a temporary home, the devnet. */
+  /** Settings that replace the test's defaults: loopback, free ports, a temporary home, the devnet. */
   settings?: Flags
-  /** Further files of the configuration: name in the conf folder → content. */
+  /** Further configuration files: name in the conf folder → content. */
   conf?: Readonly<Record<string, unknown>>
-  /** Puts something between the server and the devnet's node, and gives its URL. */
+  /** Starts a proxy between the server and the devnet's node, and returns its URL. */
   between?: (rpcUrl: string) => Promise<string>
-  /** What the server finds in its environment: nothing, unless given. */
+  /** The server's environment variables, none by default. */
   env?: Readonly<Record<string, string>>
 }
 
 export interface TestServer {
   kernel: Kernel
   settings: Settings
-  /** The client of the certificate made in set-up, which may do everything. */
+  /** A client with the certificate from set-up, which has all permissions. */
   client: Client
-  /** The devnet's node. */
+  /** URL of the devnet's node. */
   rpcUrl: string
   stop(): Promise<void>
 }
 
-/** The whole server in this process, in a home of its own, with the devnet and real certificates. */
+/** Starts the whole server in this process, in a temporary home, with the devnet and real certificates. */
 export async function startServer({
   plugins = [],
   settings: flags = {},
@@ -44,8 +44,8 @@ export async function startServer({
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-'))
   const confDir = path.join(home, 'conf')
   await shareDevnetState(home)
-  const everything = { clients: { client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' } } }
-  for (const [name, content] of Object.entries({ 'clients.yml': everything, ...conf })) {
+  const allPermissions = { clients: { client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' } } }
+  for (const [name, content] of Object.entries({ 'clients.yml': allPermissions, ...conf })) {
     const file = path.join(confDir, name)
     await mkdir(path.dirname(file), { recursive: true })
     await writeFile(file, typeof content === 'string' ? content : stringify(content))
@@ -61,16 +61,16 @@ export async function startServer({
       'log.level': 'silent',
       'plugins.folders': [path.join(root, 'plugins'), ...plugins],
       'data.dir': path.join(home, 'data'),
-      // Tests share the process, and some wait for one of their own without letting the event loop turn.
+      // Tests share the process, and some of them block the event loop.
       'limits.pluginStallSeconds': 120,
-      // A machine that tests much at once is slow.
+      // Plugins load slowly while many tests run at once.
       'limits.pluginLoadSeconds': 60,
       ...flags,
     },
   })
   const devnet = between && (await bringUpDevnet(settings, () => {}))
-  const behind = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
-  const kernel = await startKernel(settings, { print: () => {}, ...(behind && { devnet: behind }) })
+  const proxied = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
+  const kernel = await startKernel(settings, { print: () => {}, ...(proxied && { devnet: proxied }) })
   if (kernel.devnet) await venuesReady(kernel, devnetNetwork)
   const client = createClient(kernel.url, settings.ssl.certsDir)
   return {
@@ -87,26 +87,26 @@ export async function startServer({
   }
 }
 
-/** Venues start beside the server, or when they are first asked for: a test wants them ready. */
+/** Waits until the venues of a network have started. They start beside the server, or with their first request. */
 export async function venuesReady(
-  { services: { registry: directory } }: Kernel,
+  { services: { registry } }: Kernel,
   { chain, network }: Record<'chain' | 'network', string>,
 ): Promise<void> {
-  const there = [
-    ...directory.networks.filter((each) => each.chain === chain && each.network === network),
-    ...directory.venuesOn(chain, network),
+  const entries = [
+    ...registry.networks.filter((each) => each.chain === chain && each.network === network),
+    ...registry.venuesOn(chain, network),
   ]
-  const starting = () => there.some((each) => each.notReady() !== undefined)
+  const starting = () => entries.some((each) => each.notReady() !== undefined)
   for (let tries = 0; starting() && tries < 600; tries++) {
-    for (const each of there) void each.wake()
+    for (const each of entries) void each.wake()
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 
-/** Deploying all exchanges takes longer than most tests: what is deployed is kept from run to run, by the hash of its inputs. */
+/** Shares the devnet's saved state between runs, by the hash of its inputs: deploying all exchanges takes longer than most tests. */
 async function shareDevnetState(home: string): Promise<void> {
-  const kept = path.join(tmpdir(), `sluice-devnet-${process.getuid?.() ?? ''}`)
-  await mkdir(kept, { recursive: true, mode: 0o700 })
+  const shared = path.join(tmpdir(), `sluice-devnet-${process.getuid?.() ?? ''}`)
+  await mkdir(shared, { recursive: true, mode: 0o700 })
   await mkdir(path.join(home, 'data'), { mode: 0o700 })
-  await symlink(kept, path.join(home, 'data', 'devnet'))
+  await symlink(shared, path.join(home, 'data', 'devnet'))
 }

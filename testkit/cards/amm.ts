@@ -1,43 +1,34 @@
 import { expect } from 'chai'
 import type { AMMPriceResponse } from '../../core/api/index.ts'
-import {
-  approve,
-  priorityFields,
-  inOneBlock,
-  waitForMined,
-  nodeCall,
-  price,
-  toRaw,
-  venueFields,
-  type AddCard,
-  type TestVenue,
-  type PriceRequest,
-} from './venue.ts'
+import { fromRaw } from '../../core/decimal.ts'
+import { expectOk, expectRefusal } from './expect.ts'
+import { approve, balancesOf, inOneBlock, nodeCall, price, priorityFields, toRaw, venueFields, waitForMined } from './venue.ts'
+import type { AddCard, PriceRequest, TestVenue } from './venue.ts'
 
 const amounts = ['0.0001', '0.001', '0.01', '0.1', '1', '5', '20']
 
-/** What every exchange of the trading type AMM must do, whatever is behind it. */
-export function ammCards(bench: TestVenue, it: AddCard): void {
+/** What every exchange of the trading type AMM must do. */
+export function ammCards(venue: TestVenue, it: AddCard): void {
   const firstPair = (): readonly [string, string] =>
-    bench.pairs[0] ?? expect.fail(`it quotes no pair of the devnet's tokens:\n${bench.unquoted.join('\n')}`)
+    venue.pairs[0] ?? expect.fail(`It quotes no pair of the devnet's tokens:\n${venue.unquoted.join('\n')}`)
   const eachPair = async (check: (base: string, quote: string) => Promise<void>) => {
     firstPair()
-    for (const [base, quote] of bench.pairs) await check(base, quote)
+    for (const [base, quote] of venue.pairs) await check(base, quote)
   }
 
   it('AMM-01 a larger amount never gets a better price', () =>
     eachPair(async (base, quote) => {
       for (const side of ['BUY', 'SELL'] as const) {
         const quotes = []
-        for (const amount of amounts) quotes.push(await quoteOrNothing(bench, { base, quote, amount, side }))
+        for (const amount of amounts) quotes.push(await quoteOrNothing(venue, { base, quote, amount, side }))
         for (const [i, small] of quotes.entries()) {
           const large = quotes[i + 1]
-          // Another route may be worth its gas only for the larger amount: prices compare on one route.
+          // Only prices of the same route compare: another route may be worth its gas for the larger amount only.
           if (!small || !large || pools(small) !== pools(large)) continue
           const [smallIn, smallOut] = [BigInt(small.rawAmount), toRaw(small.expectedAmount)]
           const [largeIn, largeOut] = [BigInt(large.rawAmount), toRaw(large.expectedAmount)]
           const [a, b] = [smallOut * largeIn, largeOut * smallIn]
-          // Two smallest units may be rounding in each pool, of what goes in or of what comes out: of an amount, and of the fee on it.
+          // Each pool may round two units of input or output: the amount, and the fee on it.
           const units = 2n * BigInt(small.route.length) * (smallIn + smallOut + largeIn + largeOut)
           const holds = side === 'SELL' ? b <= a + units : b >= a - units
           expect(holds, `${side} ${base}-${quote}: ${small.amount} at ${small.price}, ${large.amount} at ${large.price}`).to.equal(true)
@@ -48,50 +39,48 @@ export function ammCards(bench: TestVenue, it: AddCard): void {
   it('AMM-02 buying costs at least what selling brings', () =>
     eachPair(async (base, quote) => {
       for (const amount of amounts) {
-        const buy = await quoteOrNothing(bench, { base, quote, amount, side: 'BUY' })
-        const sell = await quoteOrNothing(bench, { base, quote, amount, side: 'SELL' })
+        const buy = await quoteOrNothing(venue, { base, quote, amount, side: 'BUY' })
+        const sell = await quoteOrNothing(venue, { base, quote, amount, side: 'SELL' })
         if (buy && sell) expect(toRaw(buy.expectedAmount) >= toRaw(sell.expectedAmount), `${base}-${quote} ${amount}`).to.equal(true)
       }
     }))
 
   it('AMM-03 more than the pools hold is PRICE_FAILED', () =>
     eachPair(async (base, quote) => {
-      const { status, body, text } = await bench.client.get('/amm/price', {
-        ...venueFields(bench),
-        base,
-        quote,
-        amount: '1000000000000',
-        side: 'BUY',
-      })
-      expect(status, text).to.equal(422)
-      expect(body.name).to.equal('PRICE_FAILED')
+      const request = { ...venueFields(venue), base, quote, amount: '1000000000000', side: 'BUY' }
+      expectRefusal(await venue.client.get('/amm/price', request), '422 PRICE_FAILED', `${base}-${quote}`)
     }))
 
-  it('AMM-04 what an exact input buys costs no more than that input, and no unit less', () =>
+  it('AMM-04 buying what an exact input bought costs no more than that input, and not a unit less', () =>
     eachPair(async (base, quote) => {
-      const sold = await price(bench, { base, quote, amount: '1', side: 'SELL' })
-      const bought = await price(bench, { base: quote, quote: base, amount: sold.expectedAmount, side: 'BUY' })
-      // Twentieths of what goes in are not those of what comes out.
+      const sold = await price(venue, { base, quote, amount: '1', side: 'SELL' })
+      const bought = await price(venue, { base: quote, quote: base, amount: sold.expectedAmount, side: 'BUY' })
+      // A split trade has shares of the input, which are not those of the output.
       if (pools(sold) !== pools(bought) || sold.route.some(({ share }) => share !== undefined)) return
       const cost = toRaw(bought.expectedAmount)
-      // An exchange may ask for more than it need, a unit or the margin of error of its powers: then its own quoter says the same.
-      const asItsOwn = async () =>
-        expect(await bench.quoter?.exactOut(bought.route, BigInt(bought.rawAmount), bought.blockNumber)).to.equal(cost)
-      if (cost > BigInt(sold.rawAmount)) await asItsOwn()
-      // Tight: what it costs buys as much, and one unit less of input does not.
-      const again = await price(bench, { base, quote, amount: bought.expectedAmount, side: 'SELL' })
+      // An exchange may charge a unit or its error margin of powers more than needed. Then its own quoter does, too.
+      const expectOwnQuote = async () =>
+        expect(await venue.quoter?.exactOut(bought.route, BigInt(bought.rawAmount), bought.blockNumber)).to.equal(cost)
+      if (cost > BigInt(sold.rawAmount)) await expectOwnQuote()
+      // The cost is tight: it buys the same amount, and a unit less does not.
+      const again = await price(venue, { base, quote, amount: bought.expectedAmount, side: 'SELL' })
       if (pools(again) === pools(bought)) expect(toRaw(again.expectedAmount) >= toRaw(sold.expectedAmount)).to.equal(true)
-      const less = await price(bench, { base, quote, amount: decimal(cost - 1n, bought.expectedAmount), side: 'SELL' })
-      if (pools(less) === pools(bought) && toRaw(less.expectedAmount) >= toRaw(sold.expectedAmount)) await asItsOwn()
+      const less = await price(venue, {
+        base,
+        quote,
+        amount: fromRaw(cost - 1n, bought.expectedAmount.split('.')[1]?.length ?? 0),
+        side: 'SELL',
+      })
+      if (pools(less) === pools(bought) && toRaw(less.expectedAmount) >= toRaw(sold.expectedAmount)) await expectOwnQuote()
     }))
 
   it("AMM-05 the quote equals the exchange's own quoter to the unit, at that block", async () => {
-    const { quoter } = bench
-    if (!quoter) throw new Error("The plugin's devnet.ts has no quoter: without one nobody but the plugin says what is right.")
+    const { quoter } = venue
+    if (!quoter) throw new Error("The plugin's devnet.ts has no quoter: without one nothing but the plugin itself says what is right.")
     await eachPair(async (base, quote) => {
       for (const amount of amounts) {
         for (const side of ['BUY', 'SELL'] as const) {
-          const answer = await quoteOrNothing(bench, { base, quote, amount, side })
+          const answer = await quoteOrNothing(venue, { base, quote, amount, side })
           if (!answer) continue
           const { route, rawAmount, expectedAmount, blockNumber } = answer
           const own =
@@ -106,97 +95,65 @@ export function ammCards(bench: TestVenue, it: AddCard): void {
 
   it('AMM-06 the fill equals the quote when nothing came between', () =>
     eachPair(async (base, quote) => {
-      const [address] = bench.wallets
-      await approve(bench, address, base)
-      await approve(bench, address, quote)
+      const [address] = venue.wallets
+      await approve(venue, address, base)
+      await approve(venue, address, quote)
       for (const side of ['BUY', 'SELL'] as const) {
-        const { route } = await price(bench, { base, quote, amount: '0.01', side })
-        const {
-          body: trade,
-          status,
-          text,
-        } = await bench.client.post('/amm/trade', { ...venueFields(bench), address, base, quote, amount: '0.01', side })
-        expect(status, text).to.equal(200)
-        const { fill, txReceipt } = await waitForMined(bench, trade.txHash)
+        const { route } = await price(venue, { base, quote, amount: '0.01', side })
+        const trade = expectOk(await sendTrade(venue, { address, base, quote, amount: '0.01', side }))
+        const { fill, txReceipt } = await waitForMined(venue, trade.txHash)
         expect(txReceipt.status).to.equal(1)
         const [paid, got] = side === 'BUY' ? [trade.expectedAmount, trade.amount] : [trade.amount, trade.expectedAmount]
         if (side === 'BUY' && toRaw(fill.amountOut) > toRaw(got)) {
-          // Some exchanges have exact amounts in only, and may give more than was bought: then a unit less would have given too little.
+          // An exchange with exact inputs only may give more than was bought. Then a unit less would have bought too little.
           expect(fill.amountIn).to.equal(paid)
-          const less = await bench.quoter?.exactIn(route, toRaw(paid) - 1n, txReceipt.blockNumber - 1)
-          expect(less !== undefined && less < toRaw(got), `${base}-${quote} for a unit less gives ${less}`).to.equal(true)
+          const less = await venue.quoter?.exactIn(route, toRaw(paid) - 1n, txReceipt.blockNumber - 1)
+          expect(less !== undefined && less < toRaw(got), `${base}-${quote}: a unit less gives ${less}`).to.equal(true)
         } else expect(fill).to.deep.equal({ amountIn: paid, amountOut: got, price: trade.price })
       }
     }))
 
   it('AMM-07 a price that moved past the limit reverts on chain and costs only gas', async () => {
     const [base, quote] = firstPair()
-    const [victim, mover] = bench.wallets
-    for (const address of [victim, mover]) await approve(bench, address, base)
+    const [victim, mover] = venue.wallets
+    for (const address of [victim, mover]) await approve(venue, address, base)
     let before: unknown
     let txHash = ''
-    await inOneBlock(bench, async () => {
-      before = await balances(bench, victim, [base, quote])
-      const quoted = await price(bench, { base, quote, amount: '0.1', side: 'SELL' })
-      const limited = await bench.client.post('/amm/trade', {
-        ...venueFields(bench),
-        address: victim,
-        base,
-        quote,
-        amount: '0.1',
-        side: 'SELL',
-        limitPrice: quoted.price,
-      })
-      expect(limited.status, limited.text).to.equal(200)
-      txHash = limited.body.txHash
-      const first = await bench.client.post('/amm/trade', {
-        ...venueFields(bench),
-        address: mover,
-        base,
-        quote,
-        amount: '1',
-        side: 'SELL',
-        ...priorityFields(bench),
-      })
-      expect(first.status, first.text).to.equal(200)
+    await inOneBlock(venue, async () => {
+      before = await balancesOf(venue, victim, [base, quote])
+      const { price: limitPrice } = await price(venue, { base, quote, amount: '0.1', side: 'SELL' })
+      txHash = expectOk(await sendTrade(venue, { address: victim, base, quote, amount: '0.1', side: 'SELL', limitPrice })).txHash
+      expectOk(await sendTrade(venue, { address: mover, base, quote, amount: '1', side: 'SELL', ...priorityFields(venue) }))
     })
-    const { txReceipt, fill } = await waitForMined(bench, txHash)
+    const { txReceipt, fill } = await waitForMined(venue, txHash)
     expect(txReceipt.status).to.equal(0)
     expect(fill).to.equal(undefined)
-    expect(await balances(bench, victim, [base, quote])).to.deep.equal(before)
+    expect(await balancesOf(venue, victim, [base, quote])).to.deep.equal(before)
   })
 
-  it('AMM-08 a trade that is mined after its deadline reverts on chain and costs only gas', async () => {
+  it('AMM-08 a transaction after its deadline reverts on chain and costs only gas', async () => {
     const [base, quote] = firstPair()
-    const [address] = bench.wallets
-    await approve(bench, address, base)
+    const [address] = venue.wallets
+    await approve(venue, address, base)
     let before: unknown
     let txHash = ''
-    await inOneBlock(bench, async () => {
-      before = await balances(bench, address, [base, quote])
-      const { status, body, text } = await bench.client.post('/amm/trade', {
-        ...venueFields(bench),
-        address,
-        base,
-        quote,
-        amount: '0.1',
-        side: 'SELL',
-      })
-      expect(status, text).to.equal(200)
-      txHash = body.txHash
-      await nodeCall(bench, 'evm_setNextBlockTimestamp', body.deadline + 1)
+    await inOneBlock(venue, async () => {
+      before = await balancesOf(venue, address, [base, quote])
+      const trade = expectOk(await sendTrade(venue, { address, base, quote, amount: '0.1', side: 'SELL' }))
+      txHash = trade.txHash
+      await nodeCall(venue, 'evm_setNextBlockTimestamp', trade.deadline + 1)
     })
-    const { txReceipt } = await waitForMined(bench, txHash)
+    const { txReceipt } = await waitForMined(venue, txHash)
     expect(txReceipt.status).to.equal(0)
-    expect(await balances(bench, address, [base, quote])).to.deep.equal(before)
+    expect(await balancesOf(venue, address, [base, quote])).to.deep.equal(before)
   })
 }
 
-async function quoteOrNothing(bench: TestVenue, question: PriceRequest) {
-  const { status, body, text } = await bench.client.get('/amm/price', { ...venueFields(bench), ...question })
-  if (body?.name === 'PRICE_FAILED') return undefined
-  expect(status, text).to.equal(200)
-  return body as Awaited<ReturnType<typeof price>>
+const sendTrade = (venue: TestVenue, fields: object) => venue.client.post('/amm/trade', { ...venueFields(venue), ...fields })
+
+async function quoteOrNothing(venue: TestVenue, request: PriceRequest): Promise<AMMPriceResponse | undefined> {
+  const answer = await venue.client.get('/amm/price', { ...venueFields(venue), ...request })
+  return answer.body?.name === 'PRICE_FAILED' ? undefined : expectOk(answer)
 }
 
 const pools = ({ route }: Pick<AMMPriceResponse, 'route'>) =>
@@ -204,16 +161,3 @@ const pools = ({ route }: Pick<AMMPriceResponse, 'route'>) =>
     .map(({ pool, share = '1' }) => `${pool} ${share}`)
     .toSorted()
     .join()
-
-/** A decimal string with as many decimals as another. */
-function decimal(value: bigint, like: string): string {
-  const decimals = like.split('.')[1]?.length ?? 0
-  const text = value.toString().padStart(decimals + 1, '0')
-  return decimals === 0 ? text : `${text.slice(0, -decimals)}.${text.slice(-decimals)}`
-}
-
-async function balances({ client, chain, network }: TestVenue, address: string, tokenSymbols: readonly string[]): Promise<unknown> {
-  const { body, status, text } = await client.get('/network/balances', { chain, network, address, tokenSymbols })
-  expect(status, text).to.equal(200)
-  return body.balances
-}

@@ -1,25 +1,26 @@
-import type { AddCard, TestVenue } from './venue.ts'
 import type { BookOperator } from '../../core/contracts/devnet.ts'
-import { batchCards, refusalCards } from './books/refusals.ts'
-import { bookCards as theBook, listCards, statusCards } from './books/market-data.ts'
-import { type BookType, type BookFixture, createBookFixture } from './books/fixture.ts'
-import { kindCards, lifeCards, raceCards } from './books/orders.ts'
-import { marginCards, moneyCards } from './books/accounts.ts'
+import { balanceCards, marginCards } from './books/accounts.ts'
+import { createBookFixture, type BookCard, type BookType } from './books/fixture.ts'
+import { bookCards as marketDataCards, listCards, statusCards } from './books/market-data.ts'
+import { lifeCards, orderTypeCards, raceCards } from './books/orders.ts'
 import { perpCards } from './books/perp.ts'
+import { batchCards, refusalCards } from './books/refusals.ts'
+import { addCards, type AddCard, type TestVenue } from './venue.ts'
 
-export type Card<O extends BookOperator = BookOperator> = readonly [
-  title: string,
-  run: (desk: BookFixture<O>) => Promise<void>,
-  /** Whether it is for such an exchange; absent: for every one. */
-  isFor?: (exchange: { type: BookType; operator: O | undefined }) => boolean,
-]
+/** What every exchange with order books must do, for each of its types. */
+export function bookCards(venue: TestVenue, types: readonly string[], add: AddCard): void {
+  const { bookOperators: operators } = venue
+  if (types.includes('CLOB')) addBookCards(venue, 'CLOB', operators?.CLOB, [], add)
+  if (types.includes('MARGIN_CLOB')) addBookCards(venue, 'MARGIN_CLOB', operators?.MARGIN_CLOB, marginCards, add)
+  if (types.includes('PERP_CLOB')) addBookCards(venue, 'PERP_CLOB', operators?.PERP_CLOB, perpCards, add)
+}
 
-/** What closes a market for good is the last. */
-const everyBook: readonly Card[] = [
-  ...theBook,
+/** The card that closes a market for good is the last. */
+const commonCards: readonly BookCard[] = [
+  ...marketDataCards,
   ...lifeCards,
-  ...kindCards,
-  ...moneyCards,
+  ...orderTypeCards,
+  ...balanceCards,
   ...listCards,
   ...refusalCards,
   ...batchCards,
@@ -27,28 +28,22 @@ const everyBook: readonly Card[] = [
   ...statusCards,
 ]
 
-/** What every exchange with order books must do, whatever is behind it: for each type that it has. */
-export function bookCards(bench: TestVenue, types: readonly string[], add: AddCard): void {
-  const { bookOperators: operators } = bench
-  if (types.includes('CLOB')) addCards(bench, 'CLOB', operators?.CLOB, [], add)
-  if (types.includes('MARGIN_CLOB')) addCards(bench, 'MARGIN_CLOB', operators?.MARGIN_CLOB, marginCards, add)
-  if (types.includes('PERP_CLOB')) addCards(bench, 'PERP_CLOB', operators?.PERP_CLOB, perpCards, add)
-}
-
-function addCards<O extends BookOperator>(
-  bench: TestVenue,
+function addBookCards<O extends BookOperator>(
+  venue: TestVenue,
   type: BookType,
   operator: O | undefined,
-  own: readonly Card<O>[],
+  own: readonly BookCard<O>[],
   add: AddCard,
 ): void {
-  let desk: Promise<BookFixture<O>> | undefined
-  for (const [title, run, isFor = () => true] of [...own, ...everyBook])
-    if (isFor({ type, operator }))
-      add(type === 'CLOB' ? title : `${title} (${type})`, async () => {
-        if (!operator) throw new Error(`No bookOperators say who else trades by ${type}: nobody but the plugin would say what is right.`)
-        const opened = await (desk ??= createBookFixture(bench, type, operator))
-        await opened.clear()
-        await run(opened)
-      })
+  const cards = [...own, ...commonCards].filter(([, , isFor = () => true]) => isFor({ type, operator }))
+  addCards(
+    cards.map(([title, run]) => [type === 'CLOB' ? title : `${title} (${type})`, run]),
+    async () => {
+      if (!operator)
+        throw new Error(`No bookOperators for ${type}: without other traders nothing but the plugin itself says what is right.`)
+      return createBookFixture(venue, type, operator)
+    },
+    add,
+    (fixture) => fixture.clear(),
+  )
 }

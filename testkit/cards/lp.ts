@@ -1,53 +1,65 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { inOrderOf, rawLike, raws, isClose, type LpFixture, type MinedChange, createLpFixture } from './lp-fixture.ts'
-import { toRaw, inOneBlock, waitForMined, nodeCall, type AddCard, type TestVenue } from './venue.ts'
+import { expectOk } from './expect.ts'
+import { createLpFixture, inOrderOf, isClose, rawLike, raws, type LpFixture, type MinedChange } from './lp-fixture.ts'
+import { addCards, inOneBlock, nodeCall, priorityFields, toRaw, venueFields, waitForMined } from './venue.ts'
+import type { AddCard, Card, TestVenue } from './venue.ts'
 
-const changeCards: readonly Card[] = [
+/** What every exchange of the trading type AMM_RANGE must do. */
+export function lpCards(venue: TestVenue, add: AddCard): void {
+  addCards([...changeCards, ...priceCards, ...refusalCards, ...onChainCards], () => createLpFixture(venue), add)
+}
+
+const changeCards: readonly Card<LpFixture>[] = [
   [
-    'LP-01 what is added is what was promised, and what the position shows',
-    async ({ around, add, position, owner, ground, bench }) => {
+    'LP-01 an added position has the quoted amounts, and shows them',
+    async ({ around, add, position, owner, pool, venue }) => {
       const { answer, fill } = await add(await around(0.9, 1.1))
       expect(fill).to.include({ amount0: answer.amount0, amount1: answer.amount1, liquidity: answer.liquidity })
       const shown = await position(fill.tokenId)
-      const { pool, fee } = ground
-      expect(shown).to.include({ tokenId: fill.tokenId, liquidity: fill.liquidity, inRange: true, owner, pool, fee })
+      expect(shown).to.include({
+        tokenId: fill.tokenId,
+        liquidity: fill.liquidity,
+        inRange: true,
+        owner,
+        pool: pool.address,
+        fee: pool.fee,
+      })
       const held = raws(inOrderOf(answer, shown, [shown.amount0, shown.amount1]))
-      for (const [i, put] of raws([fill.amount0, fill.amount1]).entries()) {
-        // The contracts round up what is put in, and down what comes out.
-        const lostRaw = put - (held[i] ?? 0n)
+      for (const [i, paid] of raws([fill.amount0, fill.amount1]).entries()) {
+        // The contracts round deposits up and withdrawals down.
+        const lostRaw = paid - (held[i] ?? 0n)
         expect(lostRaw === 0n || lostRaw === 1n, JSON.stringify({ fill, shown })).to.equal(true)
       }
       expect(raws([shown.unclaimedToken0, shown.unclaimedToken1])).to.deep.equal([0n, 0n])
 
-      const { connector, chain, network } = bench
-      const { body } = await bench.client.get('/amm/liquidity/positions', { connector, chain, network, address: owner })
+      const { body } = await venue.client.get('/amm/liquidity/positions', { ...venueFields(venue), address: owner })
       const listed = body.positions.filter((each: { tokenId: string }) => each.tokenId === fill.tokenId)
       const { blockNumber, timestamp, latency, network: on, ...alone } = shown
-      expect([on, blockNumber > 0, timestamp > 0, latency > 0]).to.deep.equal([network, true, true, true])
+      expect([on, blockNumber > 0, timestamp > 0, latency > 0]).to.deep.equal([venue.network, true, true, true])
       expect(listed).to.deep.equal([alone])
     },
   ],
   [
-    'LP-02 what is added is never more than was offered, and nearly all of one of both',
+    'LP-02 adding never takes more than was offered, and nearly all of one token',
     async ({ around, add }) => {
       for (const amount0 of ['0.1', '0.5', '2']) {
-        const asked = await around(0.8, 1.05, { amount0 })
-        const { fill } = await add(asked)
+        const request = await around(0.8, 1.05, { amount0 })
+        const { fill } = await add(request)
         const left = (['amount0', 'amount1'] as const).map((each) => {
-          const offered = rawLike(asked[each], fill[each])
-          expect(toRaw(fill[each]) <= offered, JSON.stringify({ asked, fill })).to.equal(true)
+          const offered = rawLike(request[each], fill[each])
+          expect(toRaw(fill[each]) <= offered, JSON.stringify({ request, fill })).to.equal(true)
           return Number(offered - toRaw(fill[each])) / Number(offered)
         })
-        expect(Math.min(...left), JSON.stringify({ asked, fill })).to.be.below(1e-5)
+        expect(Math.min(...left), JSON.stringify({ request, fill })).to.be.below(1e-5)
       }
     },
   ],
   [
-    'LP-03 removing all of it returns what the position showed, to the unit',
-    async ({ around, add, position, remove, balances, ground: { token0, token1 } }) => {
-      const asked = await around(0.9, 1.1)
-      const { fill: added, answer: adding } = await add(asked)
+    'LP-03 removing a whole position returns what it showed, to the unit',
+    async ({ around, add, position, remove, balances, pool: { token0, token1 } }) => {
+      const request = await around(0.9, 1.1)
+      const { fill: added, answer: adding } = await add(request)
       const shown = await position(added.tokenId)
       const before = await balances([token0, token1])
       const { answer, fill } = await remove({ tokenId: added.tokenId })
@@ -59,17 +71,17 @@ const changeCards: readonly Card[] = [
     },
   ],
   [
-    'LP-04 unclaimed fees are its share of what swaps paid, and collecting gives just that',
-    async ({ around, add, position, price, sold, collect, balances, ground: { fee, token0, token1 } }) => {
+    'LP-04 unclaimed fees are its share of the fees of swaps, and collecting returns exactly those',
+    async ({ around, add, position, price, sellMined, collect, balances, pool: { fee, token0, token1 } }) => {
       const { fill: added, answer } = await add(await around(0.9, 1.1))
       const { liquidity } = await price()
-      const { amountInRaw } = await sold('0.01')
+      const { amountInRaw } = await sellMined('0.01')
       expect((await price()).liquidity).to.equal(liquidity, 'the swap was too large for this card')
       const shown = await position(added.tokenId)
       const [earned, nothing] = inOrderOf(answer, shown, [shown.unclaimedToken0, shown.unclaimedToken1])
-      // An exchange may keep a part of the fee for itself; none keeps half.
+      // The exchange may keep a part of the fee, but less than half.
       const share = (amountInRaw * BigInt(fee) * BigInt(added.liquidity)) / (1_000_000n * BigInt(liquidity))
-      expect(toRaw(earned) <= share + 1n && toRaw(earned) * 2n >= share - 2n, `${earned}, and its share is ${share}`).to.equal(true)
+      expect(toRaw(earned) <= share + 1n && toRaw(earned) * 2n >= share - 2n, `${earned} of a share of ${share}`).to.equal(true)
       expect(toRaw(nothing)).to.equal(0n)
 
       const before = await balances([token0, token1])
@@ -84,36 +96,36 @@ const changeCards: readonly Card[] = [
     },
   ],
   [
-    'LP-05 a range that the price is outside of takes one token only',
+    'LP-05 a range on one side of the price takes one token only',
     async ({ around, add, position, refused }) => {
       for (const [below, above, taken, left] of [
         [1.1, 1.2, 'amount0', 'amount1'],
         [0.8, 0.9, 'amount1', 'amount0'],
       ] as const) {
-        const asked = await around(below, above)
-        const { fill, answer } = await add({ ...asked, [left]: '0' })
+        const request = await around(below, above)
+        const { fill, answer } = await add({ ...request, [left]: '0' })
         expect([toRaw(fill[taken]) > 0n, toRaw(fill[left])]).to.deep.equal([true, 0n])
         expect(answer).to.include({ amount0: fill.amount0, amount1: fill.amount1 })
         expect((await position(fill.tokenId)).inRange).to.equal(false)
-        // What it does not take stays in the wallet.
-        expect((await add(asked)).fill).to.include({ amount0: fill.amount0, amount1: fill.amount1 })
-        await refused('add', { ...asked, [taken]: '0' }, '400 INCOMPLETE_PARAMS', taken)
+        // The unused token stays in the wallet.
+        expect((await add(request)).fill).to.include({ amount0: fill.amount0, amount1: fill.amount1 })
+        await refused('add', { ...request, [taken]: '0' }, '400 INCOMPLETE_PARAMS', taken)
       }
     },
   ],
   [
-    'LP-06 more is added to a position, and part of it taken out',
+    'LP-06 liquidity can be added to a position, and removed in part',
     async ({ around, add, remove, position }) => {
       const { fill: first, answer } = await add(await around(0.9, 1.1))
-      const asked = await around(0.9, 1.1, { tokenId: first.tokenId, lowerPrice: undefined, upperPrice: undefined })
-      const { fill: second, answer: again } = await add(asked)
+      const request = await around(0.9, 1.1, { tokenId: first.tokenId, lowerPrice: undefined, upperPrice: undefined })
+      const { fill: second, answer: again } = await add(request)
       expect(second.tokenId).to.equal(first.tokenId)
       const { lowerPrice, upperPrice, pool } = answer
       expect(again).to.include({ tokenId: first.tokenId, lowerPrice, upperPrice, pool })
       const whole = BigInt(first.liquidity) + BigInt(second.liquidity)
       expect((await position(first.tokenId)).liquidity).to.equal(String(whole))
-      // The same bounds may be said again.
-      await add({ ...asked, lowerPrice, upperPrice })
+      // The position's own bounds are accepted.
+      await add({ ...request, lowerPrice, upperPrice })
       const { liquidity } = await position(first.tokenId)
       const { fill: part } = await remove({ tokenId: first.tokenId, decreasePercent: '12.5' })
       expect(BigInt(part.liquidity)).to.equal((BigInt(liquidity) * 125n) / 1000n)
@@ -121,7 +133,7 @@ const changeCards: readonly Card[] = [
     },
   ],
   [
-    'LP-07 a position that was emptied can be burnt, and is none from then on',
+    'LP-07 an emptied position can be burned, and is unknown afterwards',
     async ({ around, add, remove, position, refused, owner }) => {
       const { fill: burnt } = await add(await around(0.9, 1.1))
       const { fill } = await remove({ tokenId: burnt.tokenId, burn: true })
@@ -134,32 +146,32 @@ const changeCards: readonly Card[] = [
       await remove({ tokenId: emptied.tokenId, burn: true })
       for (const { tokenId } of [burnt, emptied]) {
         await refused('position', { tokenId }, '404 UNKNOWN_POSITION')
-        for (const verb of ['remove', 'collect_fees']) await refused(verb, { address: owner, tokenId }, '404 UNKNOWN_POSITION')
+        for (const endpoint of ['remove', 'collect_fees']) await refused(endpoint, { address: owner, tokenId }, '404 UNKNOWN_POSITION')
       }
     },
   ],
 ]
 
-const priceCards: readonly Card[] = [
+const priceCards: readonly Card<LpFixture>[] = [
   [
-    'LP-08 the tokens in the other order give the mirrored answer',
-    async ({ around, add, price, position, ground: { token0, token1, fee } }) => {
+    'LP-08 the tokens in reverse order give the mirrored answer',
+    async ({ around, add, price, position, pool: { token0, token1, fee } }) => {
       const [there, back] = [await price(), await price({ token0: token1, token1: token0 })]
       expect([back.token0, back.token1]).to.deep.equal([there.token1, there.token0])
       expect(isClose(Number(there.price) * Number(back.price), 1), `${there.price} ${back.price}`).to.equal(true)
       expect(back).to.include({ pool: there.pool, tick: there.tick, sqrtPriceX96: there.sqrtPriceX96, liquidity: there.liquidity })
 
-      const asked = await around(0.9, 1.1)
-      const one = await add(asked)
+      const request = await around(0.9, 1.1)
+      const one = await add(request)
       const other = await add({
-        ...asked,
+        ...request,
         token0: token1,
         token1: token0,
         fee,
-        amount0: asked.amount1,
-        amount1: asked.amount0,
-        lowerPrice: String(1 / Number(asked.upperPrice)),
-        upperPrice: String(1 / Number(asked.lowerPrice)),
+        amount0: request.amount1,
+        amount1: request.amount0,
+        lowerPrice: String(1 / Number(request.upperPrice)),
+        upperPrice: String(1 / Number(request.lowerPrice)),
       })
       expect(other.fill).to.include({ amount0: one.fill.amount1, amount1: one.fill.amount0, liquidity: one.fill.liquidity })
       expect(isClose(Number(other.answer.lowerPrice) * Number(one.answer.upperPrice), 1)).to.equal(true)
@@ -169,36 +181,36 @@ const priceCards: readonly Card[] = [
     },
   ],
   [
-    'LP-09 bounds are snapped outward, and those that were used give the same range again, in either order',
-    async ({ around, add, ground: { token0, token1 } }) => {
-      const asked = await around(0.93, 1.04)
-      const { answer } = await add(asked)
-      expect(Number(answer.lowerPrice)).to.be.at.most(Number(asked.lowerPrice))
-      expect(Number(answer.upperPrice)).to.be.at.least(Number(asked.upperPrice))
+    'LP-09 bounds are rounded outward, and the used bounds give the same range again, in either order',
+    async ({ around, add, pool: { token0, token1 } }) => {
+      const request = await around(0.93, 1.04)
+      const { answer } = await add(request)
+      expect(Number(answer.lowerPrice)).to.be.at.most(Number(request.lowerPrice))
+      expect(Number(answer.upperPrice)).to.be.at.least(Number(request.upperPrice))
       const { lowerPrice, upperPrice } = answer
-      expect((await add({ ...asked, lowerPrice, upperPrice })).answer).to.include({ lowerPrice, upperPrice })
+      expect((await add({ ...request, lowerPrice, upperPrice })).answer).to.include({ lowerPrice, upperPrice })
 
       const { answer: mirrored } = await add({
-        ...asked,
+        ...request,
         token0: token1,
         token1: token0,
-        amount0: asked.amount1,
-        amount1: asked.amount0,
-        lowerPrice: String(1 / Number(asked.upperPrice)),
-        upperPrice: String(1 / Number(asked.lowerPrice)),
+        amount0: request.amount1,
+        amount1: request.amount0,
+        lowerPrice: String(1 / Number(request.upperPrice)),
+        upperPrice: String(1 / Number(request.lowerPrice)),
       })
-      const turned = { token0: token1, token1: token0, amount0: asked.amount1, amount1: asked.amount0 }
+      const turned = { token0: token1, token1: token0, amount0: request.amount1, amount1: request.amount0 }
       const used = { lowerPrice: mirrored.lowerPrice, upperPrice: mirrored.upperPrice }
-      expect((await add({ ...asked, ...turned, ...used })).answer).to.include(used)
+      expect((await add({ ...request, ...turned, ...used })).answer).to.include(used)
     },
   ],
   [
-    'LP-10 the series of prices is as long as it was asked for, and says how far the oracle holds',
-    async ({ price, sold, refused, ground: { token0, token1, fee } }) => {
-      await sold('0.001')
+    'LP-10 the series of prices has the requested length, and an error says how far back the oracle reaches',
+    async ({ price, sellMined, refused, pool: { token0, token1, fee } }) => {
+      await sellMined('0.001')
       await sleep(3_000)
-      const asked = { token0, token1, fee }
-      const far = await refused('price', { ...asked, period: 4_000_000_000, interval: 10_000_000 }, '422 PRICE_FAILED')
+      const request = { token0, token1, fee }
+      const far = await refused('price', { ...request, period: 4_000_000_000, interval: 10_000_000 }, '422 PRICE_FAILED')
       const { holdsSeconds } = far.body.details
       expect(holdsSeconds).to.be.within(1, 4_000_000_000)
       expect(far.body.message).to.contain(String(holdsSeconds))
@@ -207,77 +219,77 @@ const priceCards: readonly Card[] = [
       const series = await price({ period, interval: 1 })
       expect(series).to.include({ period, interval: 1 })
       expect(series.prices).to.have.length(period)
-      // Nobody traded since: the mean is the price of a whole tick, which is 1.0001 times the next.
+      // Without trades the mean is the price of a whole tick, and ticks are a factor of 1.0001 apart.
       const last = Number(series.prices.at(-1))
       expect(Math.abs(last / Number(series.price) - 1)).to.be.below(0.00011)
       expect((await price({ period, interval: period })).prices).to.have.length(1)
       expect((await price()).prices).to.deep.equal([])
 
-      await refused('price', { ...asked, period: 60, interval: 61 }, '400 INCOMPLETE_PARAMS', 'interval')
-      await refused('price', { ...asked, period: 60 }, '400 INCOMPLETE_PARAMS', 'interval')
-      await refused('price', { ...asked, interval: 60 }, '400 INCOMPLETE_PARAMS', 'period')
-      await refused('price', { ...asked, period: 1_000_000, interval: 1 }, '400 INCOMPLETE_PARAMS', 'interval')
+      await refused('price', { ...request, period: 60, interval: 61 }, '400 INCOMPLETE_PARAMS', 'interval')
+      await refused('price', { ...request, period: 60 }, '400 INCOMPLETE_PARAMS', 'interval')
+      await refused('price', { ...request, interval: 60 }, '400 INCOMPLETE_PARAMS', 'period')
+      await refused('price', { ...request, period: 1_000_000, interval: 1 }, '400 INCOMPLETE_PARAMS', 'interval')
     },
   ],
 ]
 
 const bad = '400 INCOMPLETE_PARAMS'
 
-const refusalCards: readonly Card[] = [
+const refusalCards: readonly Card<LpFixture>[] = [
   [
-    'LP-11 bounds that make no range are refused by their field',
+    'LP-11 bounds that are not a range are refused, naming the field',
     async ({ around, refused }) => {
-      const asked = await around(0.9, 1.1)
-      const { lowerPrice, upperPrice } = asked
-      await refused('add', { ...asked, lowerPrice: upperPrice, upperPrice: lowerPrice }, bad, 'lowerPrice')
-      await refused('add', { ...asked, upperPrice: lowerPrice }, bad, 'lowerPrice')
-      await refused('add', { ...asked, lowerPrice: '0' }, bad, 'lowerPrice')
-      await refused('add', { ...asked, lowerPrice: '1e-90' }, bad, 'lowerPrice')
-      await refused('add', { ...asked, upperPrice: '1e90' }, bad, 'upperPrice')
-      await refused('add', { ...asked, lowerPrice: '1e89', upperPrice: '1e90' }, bad, 'lowerPrice')
-      await refused('add', { ...asked, lowerPrice: undefined }, bad, 'lowerPrice')
-      await refused('add', { ...asked, lowerPrice: undefined, upperPrice: undefined }, bad, 'lowerPrice')
+      const request = await around(0.9, 1.1)
+      const { lowerPrice, upperPrice } = request
+      await refused('add', { ...request, lowerPrice: upperPrice, upperPrice: lowerPrice }, bad, 'lowerPrice')
+      await refused('add', { ...request, upperPrice: lowerPrice }, bad, 'lowerPrice')
+      await refused('add', { ...request, lowerPrice: '0' }, bad, 'lowerPrice')
+      await refused('add', { ...request, lowerPrice: '1e-90' }, bad, 'lowerPrice')
+      await refused('add', { ...request, upperPrice: '1e90' }, bad, 'upperPrice')
+      await refused('add', { ...request, lowerPrice: '1e89', upperPrice: '1e90' }, bad, 'lowerPrice')
+      await refused('add', { ...request, lowerPrice: undefined }, bad, 'lowerPrice')
+      await refused('add', { ...request, lowerPrice: undefined, upperPrice: undefined }, bad, 'lowerPrice')
     },
   ],
   [
-    'LP-12 amounts that give no liquidity are refused by their field',
+    'LP-12 amounts without liquidity are refused, naming the field',
     async ({ around, refused }) => {
-      const asked = await around(0.9, 1.1)
-      await refused('add', { ...asked, amount0: '0', amount1: '0' }, bad, 'amount0')
-      await refused('add', { ...asked, amount0: '0' }, bad, 'amount0')
-      await refused('add', { ...asked, amount1: '0' }, bad, 'amount1')
-      await refused('add', { ...asked, amount0: '1e75' }, bad, 'amount0')
-      await refused('add', { ...asked, amount0: '1.1234567890123456789' }, bad, 'amount0')
-      const rich = await refused('add', { ...asked, amount0: '1e12', amount1: '1e15' }, '422 INSUFFICIENT_BALANCE')
+      const request = await around(0.9, 1.1)
+      await refused('add', { ...request, amount0: '0', amount1: '0' }, bad, 'amount0')
+      await refused('add', { ...request, amount0: '0' }, bad, 'amount0')
+      await refused('add', { ...request, amount1: '0' }, bad, 'amount1')
+      await refused('add', { ...request, amount0: '1e75' }, bad, 'amount0')
+      await refused('add', { ...request, amount0: '1.1234567890123456789' }, bad, 'amount0')
+      const rich = await refused('add', { ...request, amount0: '1e12', amount1: '1e15' }, '422 INSUFFICIENT_BALANCE')
       expect(rich.body.details).to.include.keys('token', 'current', 'needed')
     },
   ],
   [
-    'LP-13 a fee tier that there is not is refused with those that there are',
-    async ({ around, refused, price, ground: { fee } }) => {
-      const asked = await around(0.9, 1.1)
+    'LP-13 an unknown fee tier is refused with the known ones',
+    async ({ around, refused, price, pool: { fee } }) => {
+      const request = await around(0.9, 1.1)
       for (const wrong of ['HUGE', '1234567'])
-        expect((await refused('add', { ...asked, fee: wrong }, bad, 'fee')).body.message).to.contain(String(fee))
-      await refused('price', { token0: asked.token0, token1: asked.token1, fee: '0.3%' }, bad, 'fee')
+        expect((await refused('add', { ...request, fee: wrong }, bad, 'fee')).body.message).to.contain(String(fee))
+      await refused('price', { token0: request.token0, token1: request.token1, fee: '0.3%' }, bad, 'fee')
       expect((await price({ fee: String(fee) })).fee).to.equal(fee)
     },
   ],
   [
-    'LP-14 a position of another, or one that there is not, cannot be touched',
+    'LP-14 a position of another wallet, or an unknown one, is refused',
     async ({ around, add, refused, position, owner, other }) => {
-      const asked = await around(0.9, 1.1)
-      const { fill } = await add(asked)
+      const request = await around(0.9, 1.1)
+      const { fill } = await add(request)
       const { tokenId } = fill
       const before = await position(tokenId)
-      for (const [verb, fields] of [
+      for (const [endpoint, fields] of [
         ['remove', {}],
         ['collect_fees', {}],
-        ['add', asked],
+        ['add', request],
       ] as const) {
-        const barred = await refused(verb, { ...fields, address: other, tokenId }, '404 UNKNOWN_POSITION')
-        expect(barred.body.message).to.contain(owner)
-        for (const nobodys of ['0', '999999999999', String(2n ** 256n), '9'.repeat(78)])
-          await refused(verb, { ...fields, address: owner, tokenId: nobodys }, '404 UNKNOWN_POSITION')
+        const refusal = await refused(endpoint, { ...fields, address: other, tokenId }, '404 UNKNOWN_POSITION')
+        expect(refusal.body.message).to.contain(owner)
+        for (const unknown of ['0', '999999999999', String(2n ** 256n), '9'.repeat(78)])
+          await refused(endpoint, { ...fields, address: owner, tokenId: unknown }, '404 UNKNOWN_POSITION')
       }
       await refused('position', { tokenId: '999999999999' }, '404 UNKNOWN_POSITION')
       const { liquidity, amount0, amount1 } = before
@@ -285,15 +297,15 @@ const refusalCards: readonly Card[] = [
     },
   ],
   [
-    'LP-15 what does not fit its position is refused by its field',
-    async ({ around, add, refused, owner, ground: { token0, fee } }) => {
-      const asked = await around(0.9, 1.1)
-      const { tokenId } = (await add(asked)).fill
-      await refused('add', { ...asked, tokenId, lowerPrice: String(Number(asked.lowerPrice) / 2) }, bad, 'lowerPrice')
-      await refused('add', { ...asked, tokenId, fee: String(fee + 1) }, bad, 'fee')
-      const stranger = ['WETH', 'USDC', 'DAI', 'WBTC', 'USDT'].find((each) => each !== token0 && each !== asked.token1)
-      await refused('add', { ...asked, tokenId, token1: stranger }, bad, 'token0')
-      await refused('add', { ...asked, token1: token0 }, bad, 'token1')
+    'LP-15 fields that contradict the position are refused, naming the field',
+    async ({ around, add, refused, owner, pool: { token0, fee } }) => {
+      const request = await around(0.9, 1.1)
+      const { tokenId } = (await add(request)).fill
+      await refused('add', { ...request, tokenId, lowerPrice: String(Number(request.lowerPrice) / 2) }, bad, 'lowerPrice')
+      await refused('add', { ...request, tokenId, fee: String(fee + 1) }, bad, 'fee')
+      const stranger = ['WETH', 'USDC', 'DAI', 'WBTC', 'USDT'].find((each) => each !== token0 && each !== request.token1)
+      await refused('add', { ...request, tokenId, token1: stranger }, bad, 'token0')
+      await refused('add', { ...request, token1: token0 }, bad, 'token1')
       for (const decreasePercent of ['0', '100.000001', '1000'])
         await refused('remove', { address: owner, tokenId, decreasePercent }, bad, 'decreasePercent')
       await refused('remove', { address: owner, tokenId, decreasePercent: '50', burn: true }, bad, 'burn')
@@ -302,65 +314,60 @@ const refusalCards: readonly Card[] = [
   ],
 ]
 
-const onChainCards: readonly Card[] = [
+const onChainCards: readonly Card<LpFixture>[] = [
   [
     'LP-16 a price that moved further than allowed reverts on chain and costs only gas',
-    async ({ bench, around, add, ask, sell, balances, position, owner, ground: { token0, token1 } }) => {
+    async ({ venue, around, add, send, sell, balances, position, owner, pool: { token0, token1 } }) => {
       const { tokenId } = (await add(await around(0.9, 1.1))).fill
       const strict = { allowedSlippage: '0/1' }
-      for (const [verb, fields] of [
+      for (const [endpoint, fields] of [
         ['add', { ...(await around(0.99, 1.01)), ...strict }],
         ['remove', { address: owner, tokenId, ...strict }],
       ] as const) {
         let before: unknown
         let txHash = ''
-        await inOneBlock(bench, async () => {
+        await inOneBlock(venue, async () => {
           before = await balances([token0, token1])
-          const held = await ask(verb, fields)
-          expect(held.status, held.text).to.equal(200)
-          txHash = held.body.txHash
-          // It pays more, so it goes first.
-          const first = await sell('1', { maxFeePerGas: '100', maxPriorityFeePerGas: '50' })
-          expect(first.status, first.text).to.equal(200)
+          txHash = expectOk(await send(endpoint, fields)).txHash
+          expectOk(await sell('1', { ...priorityFields(venue) }))
         })
-        const { txReceipt, fill } = await waitForMined(bench, txHash)
-        expect([verb, txReceipt.status, fill]).to.deep.equal([verb, 0, undefined])
+        const { txReceipt, fill } = await waitForMined(venue, txHash)
+        expect([endpoint, txReceipt.status, fill]).to.deep.equal([endpoint, 0, undefined])
         expect(await balances([token0, token1])).to.deep.equal(before)
       }
       expect(BigInt((await position(tokenId)).liquidity) > 0n).to.equal(true)
     },
   ],
   [
-    'LP-17 what is mined after its deadline reverts on chain and costs only gas',
-    async ({ bench, around, add, ask, balances, owner, ground: { token0, token1 } }) => {
+    'LP-17 a transaction after its deadline reverts on chain and costs only gas',
+    async ({ venue, around, add, send, balances, owner, pool: { token0, token1 } }) => {
       const { tokenId } = (await add(await around(0.9, 1.1))).fill
-      for (const [verb, fields] of [
+      for (const [endpoint, fields] of [
         ['add', await around(0.9, 1.1)],
         ['remove', { address: owner, tokenId }],
       ] as const) {
         let before: unknown
         let txHash = ''
-        await inOneBlock(bench, async () => {
+        await inOneBlock(venue, async () => {
           before = await balances([token0, token1])
-          const { status, body, text } = await ask(verb, fields)
-          expect(status, text).to.equal(200)
+          const body = expectOk(await send(endpoint, fields))
           txHash = body.txHash
-          await nodeCall(bench, 'evm_setNextBlockTimestamp', body.deadline + 1)
+          await nodeCall(venue, 'evm_setNextBlockTimestamp', body.deadline + 1)
         })
-        const { txReceipt } = await waitForMined(bench, txHash)
-        expect([verb, txReceipt.status]).to.deep.equal([verb, 0])
+        const { txReceipt } = await waitForMined(venue, txHash)
+        expect([endpoint, txReceipt.status]).to.deep.equal([endpoint, 0])
         expect(await balances([token0, token1])).to.deep.equal(before)
       }
     },
   ],
   [
-    'LP-18 the native coin itself goes in, the rest of it comes back, and it comes out where it is asked for',
-    async ({ around, add, remove, collect, balances, sold, position, ground: { token0, token1 } }) => {
-      // Where the cards' pool has the wrapped coin; the devnet's is WETH.
+    'LP-18 the native coin can be added, its rest is returned, and it is withdrawn where requested',
+    async ({ around, add, remove, collect, balances, sellMined, position, pool: { token0, token1 } }) => {
+      // Only for a pool with the wrapped coin, which is WETH on the devnet.
       const side = token0 === 'WETH' ? 0 : token1 === 'WETH' ? 1 : undefined
       if (side === undefined) return
       const symbols = ['ETH', 'WETH']
-      const asked = await around(0.9, 1.1, { [`token${side}`]: 'ETH', [`amount${side}`]: side === 0 ? '2' : '20000' })
+      const request = await around(0.9, 1.1, { [`token${side}`]: 'ETH', [`amount${side}`]: side === 0 ? '2' : '20000' })
       const changeOf = async (change: () => Promise<{ gasRaw: bigint }>) => {
         const before = await balances(symbols)
         const { gasRaw } = await change()
@@ -369,25 +376,25 @@ const onChainCards: readonly Card[] = [
         return { coin: coin + gasRaw, wrapped }
       }
       let tokenId = ''
-      let put = 0n
+      let paid = 0n
       const added = await changeOf(async () => {
-        const done = await add(asked)
+        const done = await add(request)
         tokenId = done.fill.tokenId
-        put = toRaw(side === 0 ? done.fill.amount0 : done.fill.amount1)
+        paid = toRaw(side === 0 ? done.fill.amount0 : done.fill.amount1)
         expect(side === 0 ? done.answer.token0 : done.answer.token1).to.equal(`0x${'0'.repeat(40)}`)
         return done
       })
-      expect(added).to.deep.equal({ coin: -put, wrapped: 0n })
+      expect(added).to.deep.equal({ coin: -paid, wrapped: 0n })
       const more = await changeOf(async () => {
-        const done = await add({ ...asked, tokenId, lowerPrice: undefined, upperPrice: undefined })
-        put = toRaw(side === 0 ? done.fill.amount0 : done.fill.amount1)
+        const done = await add({ ...request, tokenId, lowerPrice: undefined, upperPrice: undefined })
+        paid = toRaw(side === 0 ? done.fill.amount0 : done.fill.amount1)
         return done
       })
-      expect(more).to.deep.equal({ coin: -put, wrapped: 0n })
+      expect(more).to.deep.equal({ coin: -paid, wrapped: 0n })
 
-      await sold('0.01', side === 0 ? {} : { base: token1, quote: token0 })
+      await sellMined('0.01', side === 0 ? {} : { base: token1, quote: token0 })
       const shown = await position(tokenId)
-      // Of the ground's tokens the coin alone has 18 decimals, or it comes first.
+      // Among the pool's tokens only the coin has 18 decimals, or it comes first.
       const got = async (native: boolean, change: LpFixture['remove'], fields: object = {}) => {
         let amounts: string[] = []
         const moved = await changeOf(async () => {
@@ -405,12 +412,3 @@ const onChainCards: readonly Card[] = [
     },
   ],
 ]
-
-type Card = readonly [title: string, run: (desk: LpFixture) => Promise<void>]
-
-/** What every exchange of the trading type AMM_RANGE must do, whatever is behind it. */
-export function lpCards(bench: TestVenue, add: AddCard): void {
-  let desk: Promise<LpFixture> | undefined
-  for (const [title, run] of [...changeCards, ...priceCards, ...refusalCards, ...onChainCards])
-    add(title, async () => run(await (desk ??= createLpFixture(bench))))
-}

@@ -1,31 +1,31 @@
 import { expect } from 'chai'
 import { roundTripsTo } from '../round-trips.ts'
-import { expectClose, expectSame, tickerOf, type PerpFixture, type Market } from './perp-fixture.ts'
-import type { Card } from './perp.ts'
-import { nodeCall, type TestVenue, inOneBlock, waitForMined } from './venue.ts'
+import { expectClose, expectOk, expectSame } from './expect.ts'
+import { tickerOf, type Market, type PerpFixture } from './perp-fixture.ts'
+import { inOneBlock, nodeCall, priorityFields, waitForMined, waitForPoll, type Card, type TestVenue } from './venue.ts'
 
-export const figureCards: readonly Card[] = [
+export const figureCards: readonly Card<PerpFixture>[] = [
   [
     "PERP-14 figures equal the exchange's own view functions to the unit, at that block",
-    async (desk) => {
-      const { order, open, market, second, answered, operator, owner } = desk
+    async (fixture) => {
+      const { order, open, market, second, call, operator, owner } = fixture
       for (const [first, other] of [
         ['LONG', 'SHORT'],
         ['SHORT', 'LONG'],
       ] as const) {
-        await desk.clear()
+        await fixture.clear()
         await open(await order(first, 30_000))
-        await holdPosition(desk, market)
-        await holdAccount(desk)
-        await holdLiquidation(desk)
+        await expectPosition(fixture, market)
+        await expectAccount(fixture)
+        await expectLiquidation(fixture)
         await open(await order(other, 20_000, second))
-        for (const on of [market, second]) await holdPosition(desk, on)
-        await holdAccount(desk)
-        const { funding } = await answered('funding', { wallet_address: owner })
+        for (const on of [market, second]) await expectPosition(fixture, on)
+        await expectAccount(fixture)
+        const { funding } = await call('funding', { wallet_address: owner })
         expect(funding.map((each: { tickerSymbol: string }) => each.tickerSymbol)).to.have.members([market, second].map(tickerOf))
       }
       for (const on of [market, second]) {
-        const { markPrice, indexPrice, blockNumber } = await answered('market-prices', { ...on })
+        const { markPrice, indexPrice, blockNumber } = await call('market-prices', { ...on })
         const views = await operator.views(owner, tickerOf(on), blockNumber)
         expectSame(markPrice, views.markPrice, 'mark price')
         expectSame(indexPrice, views.indexPrice, 'index price')
@@ -33,12 +33,12 @@ export const figureCards: readonly Card[] = [
     },
   ],
   [
-    'PERP-15 funding accrues as the contract says, from longs to shorts where the mark price is above the index price',
-    async ({ bench, order, open, close, margin, answered, operator, owner, market, clear, position }) => {
+    'PERP-15 funding accrues by the contracts, from longs to shorts where the mark price is above the index price',
+    async ({ venue, order, open, close, margin, call, operator, owner, market, clear, position }) => {
       const ticker = tickerOf(market)
-      const { indexPrice } = await answered('market-prices', { ...market })
+      const { indexPrice } = await call('market-prices', { ...market })
       const pendingNow = async () => {
-        const { funding, blockNumber } = await answered('funding', { wallet_address: owner })
+        const { funding, blockNumber } = await call('funding', { wallet_address: owner })
         const [{ pendingFundingPayment, fundingRate, indexPrice: index }] = funding
         const views = await operator.views(owner, ticker, blockNumber)
         expectSame(pendingFundingPayment, views.pendingFunding, 'pending funding')
@@ -54,10 +54,10 @@ export const figureCards: readonly Card[] = [
           const before = Number((await margin()).accountValue)
           await open(await order(side, 50_000))
           await operator.moveIndex(ticker, (Number(indexPrice) * (1 - 0.02 * sign)).toFixed(6))
-          // Its mean over time has to follow.
-          await pass(bench, 300)
+          // The mean over time follows later.
+          await advanceTime(venue, 300)
           const first = await pendingNow()
-          await pass(bench, 60)
+          await advanceTime(venue, 60)
           const last = await pendingNow()
           expect(first.pending).to.be.below(0)
           expect(last.pending).to.be.below(first.pending)
@@ -67,8 +67,8 @@ export const figureCards: readonly Card[] = [
 
           const { fill } = await close()
           const funded = Number((await margin()).accountValue) - before - Number(fill.realizedProfit)
-          // A few blocks more than were seen.
-          expect(funded, 'what funding took').to.be.within(last.pending * 1.1, last.pending + 1e-5)
+          // A few more blocks have passed.
+          expect(funded, 'the paid funding').to.be.within(last.pending * 1.1, last.pending + 1e-5)
         }
       } finally {
         await operator.moveIndex(ticker, indexPrice)
@@ -77,10 +77,10 @@ export const figureCards: readonly Card[] = [
   ],
   [
     'PERP-16 position, margin and funding cost one round trip to the node each',
-    async ({ order, open, answered, bench, owner, market, second }) => {
+    async ({ order, open, call, venue, owner, market, second }) => {
       await open(await order('LONG', 1_000))
       await open(await order('SHORT', 1_000, second))
-      for (const [verb, fields] of [
+      for (const [endpoint, fields] of [
         ['position', { ...market, wallet_address: owner }],
         ['margin', { wallet_address: owner }],
         ['funding', { wallet_address: owner }],
@@ -88,26 +88,26 @@ export const figureCards: readonly Card[] = [
         ['balance', { address: owner }],
       ] as const) {
         const counts: number[] = []
-        // The chain is followed beside some of them.
+        // Some of them coincide with calls that follow the chain.
         for (let round = 0; round < 5; round++) {
-          const trips = roundTripsTo(bench.rpcUrl)
+          const trips = roundTripsTo(venue.rpcUrl)
           trips.record()
-          await answered(verb, fields)
+          await call(endpoint, fields)
           counts.push(trips.take().filter(({ methods }) => methods.includes('eth_call')).length)
         }
-        expect([verb, Math.min(...counts)]).to.deep.equal([verb, 1])
+        expect([endpoint, Math.min(...counts)]).to.deep.equal([endpoint, 1])
       }
     },
   ],
 ]
 
-/** Time of the chain's clock. */
-async function pass(bench: TestVenue, seconds: number): Promise<void> {
-  await nodeCall(bench, 'evm_increaseTime', seconds)
-  await nodeCall(bench, 'evm_mine')
+/** Advances the chain's clock. */
+async function advanceTime(venue: TestVenue, seconds: number): Promise<void> {
+  await nodeCall(venue, 'evm_increaseTime', seconds)
+  await nodeCall(venue, 'evm_mine')
 }
 
-async function holdPosition({ position, operator, owner }: PerpFixture, on: Market): Promise<void> {
+async function expectPosition({ position, operator, owner }: PerpFixture, on: Market): Promise<void> {
   const { blockNumber, ...shown } = await position(on)
   const views = await operator.views(owner, tickerOf(on), blockNumber)
   expectSame(`${shown.positionSide === 'SHORT' ? '-' : ''}${shown.positionAmt}`, views.size, 'size')
@@ -115,11 +115,11 @@ async function holdPosition({ position, operator, owner }: PerpFixture, on: Mark
   expectSame(shown.pendingFundingPayment, views.pendingFunding, 'pending funding')
   expectSame(shown.markPrice, views.markPrice, 'mark price')
   expectClose(Number(shown.entryPrice) * Number(views.size), -Number(views.openNotional), 1e-14, 'entry price')
-  const worth = Math.abs(Number(views.size)) * Number(views.markPrice)
-  expectClose(shown.leverage, worth / Number(views.accountValue), 1e-12, 'leverage')
+  const value = Math.abs(Number(views.size)) * Number(views.markPrice)
+  expectClose(shown.leverage, value / Number(views.accountValue), 1e-12, 'leverage')
 }
 
-async function holdAccount({ margin, operator, owner, market }: PerpFixture): Promise<void> {
+async function expectAccount({ margin, operator, owner, market }: PerpFixture): Promise<void> {
   const { blockNumber, marginRatio, leverage, ...shown } = await margin()
   const views = await operator.views(owner, tickerOf(market), blockNumber)
   for (const key of ['accountValue', 'freeCollateral', 'collateral', 'initialMargin', 'maintenanceMargin'] as const)
@@ -128,16 +128,16 @@ async function holdAccount({ margin, operator, owner, market }: PerpFixture): Pr
   expectClose(leverage, Number(views.notional) / Number(views.accountValue), 1e-12, 'leverage')
 }
 
-/** Put back into the account's own sum, where it has this position only. */
-async function holdLiquidation({ position, operator, owner, market }: PerpFixture): Promise<void> {
+/** At the liquidation price the account's value must equal its maintenance margin. Only for an account with a single position. */
+async function expectLiquidation({ position, operator, owner, market }: PerpFixture): Promise<void> {
   const { blockNumber, liquidationPrice } = await position()
   const views = await operator.views(owner, tickerOf(market), blockNumber)
   const [price, size] = [Number(liquidationPrice), Number(views.size)]
-  // The account has more than a long can lose.
+  // A long position cannot lose all of the account.
   if (price === 0) return void expect(size).to.be.above(0)
-  const part = Number(views.maintenanceMargin) / Number(views.notional)
+  const ratio = Number(views.maintenanceMargin) / Number(views.notional)
   const value = Number(views.accountValue) + size * (price - Number(views.markPrice))
-  expectClose(value, part * Math.abs(size) * price, 1e-9, 'value at the liquidation price')
+  expectClose(value, ratio * Math.abs(size) * price, 1e-9, 'value at the liquidation price')
 }
 
 const sides = [
@@ -145,63 +145,58 @@ const sides = [
   ['SHORT', 'LONG'],
 ] as const
 
-export const onChainCards: readonly Card[] = [
+export const onChainCards: readonly Card<PerpFixture>[] = [
   [
-    'PERP-17 a price that moved past the bound reverts on chain and costs only gas',
-    async ({ bench, order, open, ask, clear, position, owner, other, market }) => {
+    'PERP-17 a price that moved past the limit reverts on chain and costs only gas',
+    async ({ venue, order, open, send, clear, position, owner, other, market }) => {
       for (const [side, back] of sides) {
         await clear()
         await open(await order(side, 10_000))
         const strict = { allowedSlippage: '0/1' }
-        for (const [verb, fields, moving] of [
+        for (const [endpoint, fields, moving] of [
           ['open', { ...(await order(side, 10_000)), ...strict }, side],
           ['close', { ...market, address: owner, ...strict }, back],
         ] as const) {
           const { positionAmt } = await position()
-          const first = await order(moving, 20_000, { address: other, maxFeePerGas: '100', maxPriorityFeePerGas: '50' })
+          const first = await order(moving, 20_000, { address: other, ...priorityFields(venue) })
           let txHash = ''
-          await inOneBlock(bench, async () => {
-            const held = await ask(verb, fields)
-            expect(held.status, held.text).to.equal(200)
-            txHash = held.body.txHash
-            // It pays more, so it goes first.
-            const answer = await ask('open', first)
-            expect(answer.status, answer.text).to.equal(200)
+          await inOneBlock(venue, async () => {
+            txHash = expectOk(await send(endpoint, fields)).txHash
+            expectOk(await send('open', first))
           })
-          const { txReceipt, fill } = await waitForMined(bench, txHash)
-          expect([verb, txReceipt.status, fill]).to.deep.equal([verb, 0, undefined])
+          const { txReceipt, fill } = await waitForMined(venue, txHash)
+          expect([endpoint, txReceipt.status, fill]).to.deep.equal([endpoint, 0, undefined])
           expect((await position()).positionAmt).to.equal(positionAmt)
         }
       }
     },
   ],
   [
-    'PERP-18 what is mined after its deadline reverts on chain and costs only gas',
-    async ({ bench, order, open, ask, position, owner, market }) => {
+    'PERP-18 a transaction after its deadline reverts on chain and costs only gas',
+    async ({ venue, order, open, send, position, owner, market }) => {
       await open(await order('LONG', 1_000))
       const { positionAmt } = await position()
-      for (const [verb, fields] of [
+      for (const [endpoint, fields] of [
         ['open', await order('LONG', 1_000)],
         ['close', { ...market, address: owner }],
       ] as const) {
         let txHash = ''
-        await inOneBlock(bench, async () => {
-          const { status, body, text } = await ask(verb, fields)
-          expect(status, text).to.equal(200)
+        await inOneBlock(venue, async () => {
+          const body = expectOk(await send(endpoint, fields))
           txHash = body.txHash
-          await nodeCall(bench, 'evm_setNextBlockTimestamp', body.deadline + 1)
+          await nodeCall(venue, 'evm_setNextBlockTimestamp', body.deadline + 1)
         })
-        const { txReceipt } = await waitForMined(bench, txHash)
-        expect([verb, txReceipt.status]).to.deep.equal([verb, 0])
+        const { txReceipt } = await waitForMined(venue, txHash)
+        expect([endpoint, txReceipt.status]).to.deep.equal([endpoint, 0])
         expect((await position()).positionAmt).to.equal(positionAmt)
       }
     },
   ],
   [
-    'PERP-19 a liquidation in between is told as what it is',
-    async (desk) => {
-      const { position, operator, refused, owner, market } = desk
-      await nearlyLiquidated(desk, async ({ fill, blockNumber }) => {
+    'PERP-19 a liquidation in between is returned as one',
+    async (fixture) => {
+      const { position, operator, refused, owner, market } = fixture
+      await withLittleMargin(fixture, async ({ fill, blockNumber }) => {
         const hashes: string[] = []
         for (let tries = 0; tries < 10 && (await position()).positionAmt !== '0'; tries++) {
           const before = Number((await position()).positionAmt)
@@ -210,65 +205,55 @@ export const onChainCards: readonly Card[] = [
         }
         const { body } = await refused('close', { ...market, address: owner }, '404 UNKNOWN_POSITION')
         expect(body.message).to.contain('liquidated')
-        const told: { txHash: string; blockNumber: number; size: string }[] = body.details.liquidations
-        expect(told.map((each) => each.txHash)).to.deep.equal(hashes)
-        const sizes = told.reduce((sum, each) => sum + Number(each.size), 0)
-        expectClose(sizes, fill.size, 1e-12, 'what was liquidated')
-        for (const each of told) expect(each.blockNumber).to.be.above(blockNumber)
+        const liquidations: { txHash: string; blockNumber: number; size: string }[] = body.details.liquidations
+        expect(liquidations.map((each) => each.txHash)).to.deep.equal(hashes)
+        const sizes = liquidations.reduce((sum, each) => sum + Number(each.size), 0)
+        expectClose(sizes, fill.size, 1e-12, 'the liquidated size')
+        for (const each of liquidations) expect(each.blockNumber).to.be.above(blockNumber)
       })
     },
   ],
   [
-    'PERP-20 a close that comes after a liquidation says so',
-    async (desk) => {
-      const { bench, ask, position, operator, owner, market } = desk
-      await nearlyLiquidated(desk, async () => {
+    'PERP-20 a close after a liquidation says why it failed',
+    async (fixture) => {
+      const { venue, send, position, operator, owner, market } = fixture
+      await withLittleMargin(fixture, async () => {
         let txHash = ''
-        await inOneBlock(bench, async () => {
-          const { status, body, text } = await ask('close', { ...market, address: owner })
-          expect(status, text).to.equal(200)
+        await inOneBlock(venue, async () => {
+          const body = expectOk(await send('close', { ...market, address: owner }))
           txHash = body.txHash
-          // The nodes have forgotten it when the liquidation comes; the server sends it again.
-          await nodeCall(bench, 'anvil_dropTransaction', txHash)
+          // The node drops it before the liquidation. The server broadcasts it again.
+          await nodeCall(venue, 'anvil_dropTransaction', txHash)
         })
         const hashes: string[] = []
         for (let tries = 0; tries < 10 && (await position()).positionAmt !== '0'; tries++)
           hashes.push(await operator.liquidate(owner, tickerOf(market)))
-        const { txReceipt } = await waitForMined(bench, txHash)
+        const { txReceipt } = await waitForMined(venue, txHash)
         expect(txReceipt.status).to.equal(0)
-        expect(await reasonOf(bench, txHash))
-          .to.contain('liquidated')
-          .and.to.contain(hashes[0])
+        // The reason is known once the journal has the receipt.
+        const isKnown = ({ reason: why, txState }: { reason?: string; txState: string }) => why !== undefined && txState !== 'BROADCAST'
+        const { reason } = await waitForPoll(venue, txHash, 'has a reason for its revert', isKnown)
+        expect(reason).to.contain('liquidated').and.to.contain(hashes[0])
       })
     },
   ],
 ]
 
-/** Opens a position with as little behind it as the market allows, and puts the rest of the collateral back in the end. */
-async function nearlyLiquidated(
-  { order, open, move, margin, answered, market }: PerpFixture,
+/** Opens a position with as little margin as the market allows. Deposits the rest of the collateral again at the end. */
+async function withLittleMargin(
+  { order, open, move, margin, call, market }: PerpFixture,
   work: (opened: Awaited<ReturnType<PerpFixture['open']>>) => Promise<void>,
 ): Promise<void> {
-  const { maxLeverage } = await answered('market-status', { ...market })
-  const worth = 20_000
+  const { maxLeverage } = await call('market-status', { ...market })
+  const value = 20_000
   const { freeCollateral } = await margin()
-  const left = (worth / Number(maxLeverage)) * 1.1
-  const taken = (Number(freeCollateral) - left).toFixed(2)
-  await move('withdraw', taken)
+  const left = (value / Number(maxLeverage)) * 1.1
+  const withdrawn = (Number(freeCollateral) - left).toFixed(2)
+  await move('withdraw', withdrawn)
   try {
-    await work(await open(await order('LONG', worth, { leverage: maxLeverage, margin: (left * 0.95).toFixed(2) })))
+    await work(await open(await order('LONG', value, { leverage: maxLeverage, margin: (left * 0.95).toFixed(2) })))
     expect(Number((await margin()).accountValue)).to.be.below(left)
   } finally {
-    await move('deposit', taken)
+    await move('deposit', withdrawn)
   }
-}
-
-/** Why it reverted: found out once the journal knows that it did. */
-async function reasonOf({ client, chain, network }: TestVenue, txHash: string): Promise<string> {
-  for (let tries = 0; tries < 200; tries++) {
-    const { body } = await client.get('/network/poll', { chain, network, txHash })
-    if (body.reason !== undefined && body.txState !== 'BROADCAST') return String(body.reason)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`It is not told why ${txHash} reverted`)
 }

@@ -1,20 +1,33 @@
 import { expect } from 'chai'
-import { expectClose, expectNear, tickerOf, expectSame, type PerpFixture, type Market, createPerpFixture } from './perp-fixture.ts'
+import { expectClose, expectNear, expectSame } from './expect.ts'
+import { createPerpFixture, tickerOf, type Market, type PerpFixture } from './perp-fixture.ts'
 import { figureCards, onChainCards } from './perp-on-chain.ts'
-import { toRaw, type AddCard, type TestVenue } from './venue.ts'
+import { addCards, toRaw, venueFields, type AddCard, type Card, type TestVenue } from './venue.ts'
 
-const positionCards: readonly Card[] = [
+/** What every exchange of the trading type PERP_AMM must do. */
+export function perpCards(venue: TestVenue, add: AddCard): void {
+  // The card that closes a market for good is the last.
+  const cards = [...positionCards, ...accountCards, ...refusalCards, ...figureCards, ...onChainCards, ...marketCards]
+  addCards(
+    cards,
+    () => createPerpFixture(venue),
+    add,
+    (fixture) => fixture.clear(),
+  )
+}
+
+const positionCards: readonly Card<PerpFixture>[] = [
   [
-    "PERP-01 a long's entry is not below the mark price, nor a short's above it, by more than impact explains",
+    'PERP-01 a long opens no lower than the mark price, and a short no higher, except for price impact',
     async ({ price }) => {
       let before: { long: number; short: number } | undefined
       for (const size of ['0.001', '0.01', '0.1', '1']) {
         const [bought, sold] = [await price('LONG', size), await price('SHORT', size)]
         const [long, short] = [Number(bought.price), Number(sold.price)]
-        // Nobody has traded yet, so the market is at its mark price; what is left is the mark's own rounding.
+        // Without trades the market is at its mark price, except for the mark's rounding.
         expect(long, size).to.be.at.least(Number(bought.markPrice) * 0.9999)
         expect(short, size).to.be.at.most(Number(sold.markPrice) * 1.0001)
-        // A larger size never gets a better price, but for the last digits.
+        // A larger size never gets a better price, except in the last digits.
         expect(long, size).to.be.at.least((before?.long ?? 0) * (1 - 1e-12))
         expect(short, size).to.be.at.most((before?.short ?? Infinity) * (1 + 1e-12))
         expect(long, size).to.be.above(short)
@@ -23,13 +36,13 @@ const positionCards: readonly Card[] = [
     },
   ],
   [
-    'PERP-02 what is opened is what was promised, and what the position shows',
+    'PERP-02 an opened position has the quoted price, fee and size, and shows them',
     async ({ order, open, price, position, clear, market }) => {
       for (const side of ['LONG', 'SHORT'] as const) {
         await clear()
-        const asked = await order(side, 10_000)
-        const quoted = await price(side, asked.amount)
-        const { answer, fill, blockNumber } = await open(asked)
+        const request = await order(side, 10_000)
+        const quoted = await price(side, request.amount)
+        const { answer, fill, blockNumber } = await open(request)
         expect(answer.price).to.equal(quoted.price)
         expect(fill).to.include({ price: quoted.price, fee: quoted.fee, size: quoted.amount })
         expect(Number(fill.realizedProfit)).to.equal(0)
@@ -44,24 +57,24 @@ const positionCards: readonly Card[] = [
     },
   ],
   [
-    'PERP-03 opening and closing at once loses only fees and impact',
+    'PERP-03 opening and closing at once loses only fees and price impact',
     async ({ order, open, close, price, margin, clear }) => {
       for (const side of ['LONG', 'SHORT'] as const) {
         await clear()
-        const asked = await order(side, 20_000)
-        const [dear, cheap] = [await price('LONG', asked.amount), await price('SHORT', asked.amount)]
+        const request = await order(side, 20_000)
+        const [long, short] = [await price('LONG', request.amount), await price('SHORT', request.amount)]
         const before = Number((await margin()).accountValue)
-        const { fill: opened } = await open(asked)
+        const { fill: opened } = await open(request)
         const { fill: closed } = await close()
         expect(closed.size).to.equal(opened.size)
         const lost = before - Number((await margin()).accountValue)
-        // Funding of a few blocks, and the settlement token's rounding.
+        // Funding of a few blocks, and rounding to the settlement token's decimals.
         const slack = 0.01
-        const between = (Number(opened.price) - Number(closed.price)) * Number(opened.size) * (side === 'LONG' ? 1 : -1)
-        expectNear(lost, between, slack, 'what was paid more than was got')
-        expectNear(lost, -Number(closed.realizedProfit), slack, 'what was realized')
+        const spread = (Number(opened.price) - Number(closed.price)) * Number(opened.size) * (side === 'LONG' ? 1 : -1)
+        expectNear(lost, spread, slack, 'the difference of both prices')
+        expectNear(lost, -Number(closed.realizedProfit), slack, 'the realized loss')
         expect(lost).to.be.at.least(Number(opened.fee) + Number(closed.fee) - slack)
-        expect(lost).to.be.at.most((Number(dear.price) - Number(cheap.price)) * Number(opened.size) + slack)
+        expect(lost).to.be.at.most((Number(long.price) - Number(short.price)) * Number(opened.size) + slack)
       }
     },
   ],
@@ -80,7 +93,7 @@ const positionCards: readonly Card[] = [
         const { answer, fill } = await open(part)
         const after = await position()
         expect(after.positionSide).to.equal(side)
-        expectNear(Number(after.positionAmt), Number(whole.amount) - Number(part.amount), 1e-9, 'what is left')
+        expectNear(Number(after.positionAmt), Number(whole.amount) - Number(part.amount), 1e-9, 'the rest')
         expect(answer.position).to.include({ positionAmt: after.positionAmt, positionSide: side })
         expectClose(after.entryPrice, before.entryPrice, 1e-15, 'entry price')
         expectClose(answer.position.entryPrice, before.entryPrice, 1e-15, 'expected entry price')
@@ -89,12 +102,12 @@ const positionCards: readonly Card[] = [
     },
   ],
   [
-    'PERP-05 an order that goes beyond zero turns the position, and needs the margin of what it opens',
+    'PERP-05 an order beyond zero turns the position, and needs the margin of what it opens',
     async ({ order, open, position, refused }) => {
       await open(await order('LONG', 10_000))
       const beyond = await order('SHORT', 30_000, { leverage: '2' })
       const short = await refused('open', { ...beyond, margin: '9000' }, '422 INSUFFICIENT_MARGIN')
-      // A third of it closes: what is left is worth 20,000, at twice its margin.
+      // A third of it closes the position. The rest is worth 20,000 and needs half of it as margin.
       expectClose(short.body.details.needed, 10_000, 0.01, 'needed')
       const { answer, fill } = await open({ ...beyond, margin: '11000' })
       const after = await position()
@@ -105,7 +118,7 @@ const positionCards: readonly Card[] = [
     },
   ],
   [
-    'PERP-06 closing closes all of it, or says which part',
+    'PERP-06 a close closes the whole position, or says which part',
     async ({ order, open, close, position, refused, owner, market }) => {
       for (const side of ['LONG', 'SHORT'] as const) {
         await open(await order(side, 10_000))
@@ -123,58 +136,58 @@ const positionCards: readonly Card[] = [
   ],
 ]
 
-const accountCards: readonly Card[] = [
+const accountCards: readonly Card<PerpFixture>[] = [
   [
-    'PERP-07 what is deposited is in the account, and what is withdrawn in the wallet, to the unit',
-    async ({ move, margin, inWallet, answered, owner }) => {
-      const [held, kept] = [await inWallet(), await margin()]
+    'PERP-07 a deposit is in the account, and a withdrawal in the wallet, to the unit',
+    async ({ move, margin, walletBalance, call, owner }) => {
+      const [held, before] = [await walletBalance(), await margin()]
       await move('deposit', '123.45')
-      expect(toRaw(held) - toRaw(await inWallet())).to.equal(toRaw('123.450000'))
+      expect(toRaw(held) - toRaw(await walletBalance())).to.equal(toRaw('123.450000'))
       const deposited = await margin()
       for (const key of ['collateral', 'freeCollateral', 'accountValue'] as const)
-        expectNear(Number(deposited[key]) - Number(kept[key]), 123.45, 1e-9, key)
-      expectSame((await answered('balance', { address: owner })).balance, deposited.collateral, 'balance')
+        expectNear(Number(deposited[key]) - Number(before[key]), 123.45, 1e-9, key)
+      expectSame((await call('balance', { address: owner })).balance, deposited.collateral, 'balance')
       await move('withdraw', '123.45')
-      expect(await inWallet()).to.equal(held)
-      // What was earned before may be settled by it, in the settlement token's units.
-      expectNear(Number((await margin()).collateral), Number(kept.collateral), 1e-5, 'collateral')
+      expect(await walletBalance()).to.equal(held)
+      // The withdrawal may settle earlier profit, rounded to the settlement token's decimals.
+      expectNear(Number((await margin()).collateral), Number(before.collateral), 1e-5, 'collateral')
     },
   ],
   [
-    'PERP-08 profit that is shown is profit that can be withdrawn',
-    async ({ order, open, close, move, margin, inWallet, refused, owner, other, settlement }) => {
+    'PERP-08 shown profit can be withdrawn',
+    async ({ order, open, close, move, margin, walletBalance, refused, owner, other, settlement }) => {
       const before = Number((await margin()).accountValue)
       await open(await order('LONG', 20_000))
       await open(await order('LONG', 400_000, { address: other }))
       const { fill: closed } = await close()
       expect(Number(closed.realizedProfit)).to.be.above(0)
       const { freeCollateral, accountValue } = await margin()
-      // Funding of a few blocks, and the settlement token's rounding.
-      expectNear(Number(accountValue) - before, Number(closed.realizedProfit), 0.01, 'what the account earned')
+      // Funding of a few blocks, and rounding to the settlement token's decimals.
+      expectNear(Number(accountValue) - before, Number(closed.realizedProfit), 0.01, 'the profit of the account')
 
-      const held = await inWallet()
+      const held = await walletBalance()
       const decimals = held.split('.')[1]?.length ?? 0
       const all = freeCollateral.slice(0, freeCollateral.indexOf('.') + 1 + decimals)
       const over = (Number(all) + 0.01).toFixed(2)
       const tooMuch = await refused('withdraw', { address: owner, token: settlement, amount: over }, '422 INSUFFICIENT_MARGIN')
       expectSame(tooMuch.body.details.free, all, 'free')
       await move('withdraw', all)
-      expect(toRaw(await inWallet()) - toRaw(held)).to.equal(toRaw(all))
-      expectNear(Number((await margin()).accountValue), 0, 1e-5, 'what is left')
+      expect(toRaw(await walletBalance()) - toRaw(held)).to.equal(toRaw(all))
+      expectNear(Number((await margin()).accountValue), 0, 1e-5, 'the rest')
       await move('deposit', all)
     },
   ],
   [
-    'PERP-09 what cannot be moved is refused',
+    'PERP-09 invalid deposits and withdrawals are refused',
     async ({ refused, owner, settlement }) => {
-      const asked = { address: owner, token: settlement, amount: '1' }
-      for (const verb of ['deposit', 'withdraw']) {
+      const request = { address: owner, token: settlement, amount: '1' }
+      for (const endpoint of ['deposit', 'withdraw']) {
         for (const amount of ['0', '-1', '0.0000000000000000001', '1e78'])
-          await refused(verb, { ...asked, amount }, '400 INCOMPLETE_PARAMS', 'amount')
-        await refused(verb, { ...asked, token: 'NOPE' }, '404 TOKEN_NOT_SUPPORTED')
+          await refused(endpoint, { ...request, amount }, '400 INCOMPLETE_PARAMS', 'amount')
+        await refused(endpoint, { ...request, token: 'NOPE' }, '404 TOKEN_NOT_SUPPORTED')
       }
-      await refused('deposit', { ...asked, amount: '1e12' }, '422 INSUFFICIENT_BALANCE')
-      const rich = await refused('withdraw', { ...asked, amount: '1e12' }, '422 INSUFFICIENT_MARGIN')
+      await refused('deposit', { ...request, amount: '1e12' }, '422 INSUFFICIENT_BALANCE')
+      const rich = await refused('withdraw', { ...request, amount: '1e12' }, '422 INSUFFICIENT_MARGIN')
       expect(rich.body.details).to.have.all.keys('free', 'needed')
     },
   ],
@@ -182,25 +195,25 @@ const accountCards: readonly Card[] = [
 
 const bad = '400 INCOMPLETE_PARAMS'
 
-const refusalCards: readonly Card[] = [
+const refusalCards: readonly Card<PerpFixture>[] = [
   [
-    'PERP-10 more leverage than the market allows, and none, are refused by their field',
-    async ({ order, refused, answered, market }) => {
-      const { maxLeverage } = await answered('market-status', { ...market })
-      const asked = await order('LONG', 1_000)
+    'PERP-10 a leverage above the maximum, and an invalid one, are refused, naming the field',
+    async ({ order, refused, call, market }) => {
+      const { maxLeverage } = await call('market-status', { ...market })
+      const request = await order('LONG', 1_000)
       for (const leverage of [`${Number(maxLeverage)}.000001`, '1000000', '0', '0.0', '-1', 'all'])
-        await refused('open', { ...asked, leverage }, bad, 'leverage')
-      const most = await refused('open', { ...asked, leverage: '1000' }, bad, 'leverage')
+        await refused('open', { ...request, leverage }, bad, 'leverage')
+      const most = await refused('open', { ...request, leverage: '1000' }, bad, 'leverage')
       expect(most.body.message).to.contain(String(Number(maxLeverage)))
     },
   ],
   [
-    'PERP-11 a margin that is too small, or more than the account has free, is told with what is needed',
+    'PERP-11 too small a margin, and one that is not free, are refused with what is needed',
     async ({ order, price, refused, margin }) => {
       for (const side of ['LONG', 'SHORT'] as const) {
-        const asked = await order(side, 1_000, { leverage: '4' })
-        const needed = (Number((await price(side, asked.amount)).price) * Number(asked.amount)) / 4
-        const short = await refused('open', { ...asked, margin: (needed * 0.999).toFixed(2) }, '422 INSUFFICIENT_MARGIN')
+        const request = await order(side, 1_000, { leverage: '4' })
+        const needed = (Number((await price(side, request.amount)).price) * Number(request.amount)) / 4
+        const short = await refused('open', { ...request, margin: (needed * 0.999).toFixed(2) }, '422 INSUFFICIENT_MARGIN')
         expect(Number(short.body.details.needed)).to.be.within(needed * 0.9999, needed * 1.0001)
       }
       for (const margin of ['0', '-1', '0.0000000000000000001', '1e78'])
@@ -212,36 +225,35 @@ const refusalCards: readonly Card[] = [
     },
   ],
   [
-    'PERP-12 a market that there is not, a size that is none, a side that is neither and a wallet that is none are refused by name',
-    async ({ order, refused, market, owner, bench }) => {
-      const asked = await order('LONG', 1_000)
+    'PERP-12 refuses an unknown market, an invalid size, an invalid side and an unknown wallet, naming the field',
+    async ({ order, refused, market, owner, venue }) => {
+      const request = await order('LONG', 1_000)
       const reading = { ...market, wallet_address: owner }
       for (const other of [
         { ...market, base: 'NOPE' },
         { ...market, quote: 'NOPE' },
         { base: market.quote, quote: market.base },
       ]) {
-        await refused('open', { ...asked, ...other }, '404 PAIR_NOT_FOUND')
+        await refused('open', { ...request, ...other }, '404 PAIR_NOT_FOUND')
         await refused('close', { ...other, address: owner }, '404 PAIR_NOT_FOUND')
-        for (const verb of ['market-prices', 'market-status']) await refused(verb, other, '404 PAIR_NOT_FOUND')
+        for (const endpoint of ['market-prices', 'market-status']) await refused(endpoint, other, '404 PAIR_NOT_FOUND')
         await refused('price', { ...other, side: 'LONG', amount: '1' }, '404 PAIR_NOT_FOUND')
         await refused('position', { ...reading, ...other }, '404 PAIR_NOT_FOUND')
       }
       for (const amount of ['0', '0.000', '-1', 'one', '1e-40', '1e80']) {
-        await refused('open', { ...asked, amount }, bad, 'amount')
+        await refused('open', { ...request, amount }, bad, 'amount')
         await refused('price', { ...market, side: 'LONG', amount }, bad, 'amount')
       }
-      for (const side of ['UP', '', 'LONGSHORT']) await refused('open', { ...asked, side }, bad, 'side')
+      for (const side of ['UP', '', 'LONGSHORT']) await refused('open', { ...request, side }, bad, 'side')
       for (const address of ['0x1234', `${owner.slice(0, -1)}g`, 'So11111111111111111111111111111111111111112']) {
-        await refused('open', { ...asked, address }, bad, 'address')
+        await refused('open', { ...request, address }, bad, 'address')
         await refused('position', { ...reading, wallet_address: address }, bad, 'wallet_address')
       }
-      await refused('open', { ...asked, size: '1' }, bad, 'size')
-      await refused('open', { ...asked, address: `0x${'00'.repeat(19)}01` }, '404 LOAD_WALLET')
-      await refused('open', { ...asked, amount: '1e12', margin: '1' }, '422 PRICE_FAILED')
+      await refused('open', { ...request, size: '1' }, bad, 'size')
+      await refused('open', { ...request, address: `0x${'00'.repeat(19)}01` }, '404 LOAD_WALLET')
+      await refused('open', { ...request, amount: '1e12', margin: '1' }, '422 PRICE_FAILED')
       for (const prefix of ['/perpAMM', '/perp']) {
-        const { chain, network, connector } = bench
-        const answer = await bench.client.get(`${prefix}/pairs`, { chain, network, connector })
+        const answer = await venue.client.get(`${prefix}/pairs`, venueFields(venue))
         expect(answer.body.pairs).to.include(`${market.base}${market.quote}`)
       }
     },
@@ -249,18 +261,18 @@ const refusalCards: readonly Card[] = [
   [
     'PERP-13 a price past the limit is refused before signing, and a close has the limit of its own side',
     async ({ order, open, close, price, position, refused, owner, market, clear }) => {
-      const [dearer, cheaper] = ['422 SWAP_PRICE_EXCEEDS_LIMIT_PRICE', '422 SWAP_PRICE_LOWER_THAN_LIMIT_PRICE']
+      const [tooHigh, tooLow] = ['422 SWAP_PRICE_EXCEEDS_LIMIT_PRICE', '422 SWAP_PRICE_LOWER_THAN_LIMIT_PRICE']
       for (const [side, outcome, back, better] of [
-        ['LONG', dearer, cheaper, 0.999],
-        ['SHORT', cheaper, dearer, 1.001],
+        ['LONG', tooHigh, tooLow, 0.999],
+        ['SHORT', tooLow, tooHigh, 1.001],
       ] as const) {
         await clear()
-        const asked = await order(side, 10_000)
-        const { price: now } = await price(side, asked.amount)
-        await refused('open', { ...asked, limitPrice: String(Number(now) * better) }, outcome)
-        // What was answered may be sent back.
-        const { answer } = await open({ ...asked, limitPrice: now })
-        expect(answer.limitPrice).to.equal(now)
+        const request = await order(side, 10_000)
+        const { price: current } = await price(side, request.amount)
+        await refused('open', { ...request, limitPrice: String(Number(current) * better) }, outcome)
+        // The answered price is accepted as a limit.
+        const { answer } = await open({ ...request, limitPrice: current })
+        expect(answer.limitPrice).to.equal(current)
         const { markPrice } = await position()
         await refused('close', { ...market, address: owner, limitPrice: String(Number(markPrice) / better / better) }, back)
         const { answer: closed } = await close({ limitPrice: String(Number(markPrice) * (side === 'LONG' ? 0.99 : 1.01)) })
@@ -271,34 +283,34 @@ const refusalCards: readonly Card[] = [
   ],
 ]
 
-const marketCards: readonly Card[] = [
+const marketCards: readonly Card<PerpFixture>[] = [
   [
-    'PERP-21 a paused market takes no orders, shows what is in it, and goes on once it is open again',
-    async (desk) => {
-      const { order, open, close, position, refused, operator, market, owner } = desk
+    'PERP-21 a paused market refuses orders, shows its positions, and continues once it is open again',
+    async (fixture) => {
+      const { order, open, close, position, refused, operator, market, owner } = fixture
       await open(await order('LONG', 5_000))
-      const asked = await order('LONG', 1_000)
+      const request = await order('LONG', 1_000)
       const before = await position()
       await operator.setStatus(tickerOf(market), 'paused')
-      await takesNoOrders(desk, market, asked, 'paused')
+      await expectNoOrders(fixture, market, request, 'paused')
       const paused = await refused('close', { ...market, address: owner }, '422 TRADE_FAILED')
       expect(paused.body.details.reason).to.contain('paused')
       const { positionAmt, positionSide, entryPrice } = before
       expect(await position()).to.include({ positionAmt, positionSide, entryPrice })
       await operator.setStatus(tickerOf(market), 'open')
-      await open(asked)
+      await open(request)
       await close()
     },
   ],
   [
-    'PERP-22 a market that is closed for good takes no orders, and lets positions go',
-    async (desk) => {
-      const { order, open, close, position, operator, second, answered } = desk
+    'PERP-22 a market that is closed for good refuses orders, and lets positions be closed',
+    async (fixture) => {
+      const { order, open, close, position, operator, second, call } = fixture
       await open(await order('LONG', 5_000, second))
-      const asked = await order('LONG', 1_000, second)
+      const request = await order('LONG', 1_000, second)
       await operator.setStatus(tickerOf(second), 'closed')
-      await takesNoOrders(desk, second, asked, 'closed')
-      expect((await answered('pairs')).pairs).to.include(tickerOf(second))
+      await expectNoOrders(fixture, second, request, 'closed')
+      expect((await call('pairs')).pairs).to.include(tickerOf(second))
       const { positionAmt } = await position(second)
       const { fill } = await close(second)
       expect(fill.size).to.equal(positionAmt)
@@ -307,23 +319,9 @@ const marketCards: readonly Card[] = [
   ],
 ]
 
-async function takesNoOrders({ refused, answered }: PerpFixture, on: Market, asked: object, status: string): Promise<void> {
-  expect(await answered('market-status', { ...on })).to.include({ isActive: false, status })
+async function expectNoOrders({ refused, call }: PerpFixture, on: Market, request: object, status: string): Promise<void> {
+  expect(await call('market-status', { ...on })).to.include({ isActive: false, status })
   await refused('price', { ...on, side: 'LONG', amount: '0.1' }, '422 PRICE_FAILED')
-  const { body } = await refused('open', { ...asked }, '422 TRADE_FAILED')
+  const { body } = await refused('open', { ...request }, '422 TRADE_FAILED')
   expect(body.details.reason).to.equal(`the market is ${status}`)
-}
-
-export type Card = readonly [title: string, run: (desk: PerpFixture) => Promise<void>]
-
-/** What every exchange of the trading type PERP_AMM must do, whatever is behind it. */
-export function perpCards(bench: TestVenue, add: AddCard): void {
-  let desk: Promise<PerpFixture> | undefined
-  // What closes a market for good is the last.
-  for (const [title, run] of [...positionCards, ...accountCards, ...refusalCards, ...figureCards, ...onChainCards, ...marketCards])
-    add(title, async () => {
-      const opened = await (desk ??= createPerpFixture(bench))
-      await opened.clear()
-      await run(opened)
-    })
 }

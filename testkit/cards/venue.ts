@@ -1,9 +1,9 @@
-import { expect } from 'chai'
 import type { AMMPriceResponse } from '../../core/api/index.ts'
-import type { Client } from '../client.ts'
 import type { BookOperators, PerpOperator, Quoter } from '../../core/contracts/devnet.ts'
+import type { Client } from '../client.ts'
+import { expectOk, waitFor } from './expect.ts'
 
-/** What the cards of one connector work on: a server with the devnet, and the exchange's own quoter. */
+/** What the cards of one connector use: a server, wallets, and the exchange's own quoter and operators. */
 export interface TestVenue {
   readonly connector: string
   readonly chain: string
@@ -14,34 +14,46 @@ export interface TestVenue {
   wallets: readonly [string, string, string]
   /** Pairs that the exchange has pools for, base and quote by symbol. */
   pairs: readonly (readonly [string, string])[]
-  /** What was answered for the others, a line each. */
+  /** The errors of the other pairs, a line each. */
   unquoted: readonly string[]
   quoter: Quoter | undefined
-  /** Who runs the perpetual exchange. */
   perpOperator?: PerpOperator | undefined
-  /** Who else trades on its order books. */
   bookOperators?: BookOperators | undefined
   /** Absent: the devnet. */
-  ground?: ChainControl
+  chainControl?: ChainControl
 }
 
-/** What cards do to a chain of another family, in place of what they do to the devnet. */
+/** What the cards do to a chain, for chains other than the devnet. */
 export interface ChainControl {
-  /** Lets the exchange move the wallet's tokens, where that takes anything. */
+  /** Approves the exchange for the wallet's token, where the chain has approvals. */
   approve(address: string, token: string): Promise<void>
-  /** What `during` sends is carried out when it settles: what was sent with `first` before the rest. */
+  /** Carries out together what `during` sends: transactions with the fields of `first` before the others. */
   inOneBlock(during: () => Promise<void>): Promise<void>
-  /** Fields of a request by which its transaction goes before others. */
+  /** Fields of a request that let its transaction go before others. */
   first: object
 }
 
-/** It pays more, so it goes first. */
-const devnetFirst = { maxFeePerGas: '100', maxPriorityFeePerGas: '50' }
-
-export const priorityFields = ({ ground }: TestVenue): object => ground?.first ?? devnetFirst
-
-/** Has one more card run. */
+/** One card: its number and title, and what it checks. */
+export type Card<F> = readonly [title: string, run: (fixture: F) => Promise<void>]
 export type AddCard = (title: string, run: () => Promise<void>) => void
+
+/** Adds cards that share one fixture, which is created with the first of them. `prepare` runs before each. */
+export function addCards<F>(
+  cards: readonly Card<F>[],
+  create: () => Promise<F>,
+  add: AddCard,
+  prepare: (fixture: F) => Promise<void> = async () => {},
+): void {
+  let creating: Promise<F> | undefined
+  for (const [title, run] of cards)
+    add(title, async () => {
+      const fixture = await (creating ??= create())
+      await prepare(fixture)
+      await run(fixture)
+    })
+}
+
+export const venueFields = ({ connector, chain, network }: TestVenue) => ({ chain, network, connector })
 
 export interface PriceRequest {
   base: string
@@ -50,36 +62,38 @@ export interface PriceRequest {
   side: 'BUY' | 'SELL'
 }
 
-export const venueFields = ({ connector, chain, network }: TestVenue) => ({ chain, network, connector })
+/** A quote, which must succeed. */
+export const price = async (venue: TestVenue, request: PriceRequest): Promise<AMMPriceResponse> =>
+  expectOk(await venue.client.get('/amm/price', { ...venueFields(venue), ...request }))
 
-/** A quote that must be there. */
-export async function price(bench: TestVenue, question: PriceRequest): Promise<AMMPriceResponse> {
-  const { status, body, text } = await bench.client.get('/amm/price', { ...venueFields(bench), ...question })
-  expect(status, text).to.equal(200)
-  return body
-}
+/** Balances by symbol, as padded decimal strings. */
+export const balancesOf = async (
+  { client, chain, network }: TestVenue,
+  address: string,
+  tokenSymbols: readonly string[],
+): Promise<Record<string, string>> => expectOk(await client.get('/network/balances', { chain, network, address, tokenSymbols })).balances
 
-/** Lets the exchange move the wallet's tokens, and waits until it may. */
-export async function approve(bench: TestVenue, address: string, token: string): Promise<void> {
-  const { chain, network, connector, ground } = bench
-  if (ground) return ground.approve(address, token)
-  const { status, text, body } = await bench.client.post('/evm/approve', { chain, network, address, spender: connector, token })
-  expect(status, text).to.equal(200)
-  await waitForMined(bench, body.txHash)
+/** Approves the exchange for a token, and waits until the approval is mined. */
+export async function approve(venue: TestVenue, address: string, token: string): Promise<void> {
+  const { chain, network, connector, chainControl } = venue
+  if (chainControl) return chainControl.approve(address, token)
+  const { txHash } = expectOk(await venue.client.post('/evm/approve', { chain, network, address, spender: connector, token }))
+  await waitForMined(venue, txHash)
 }
 
 /** The poll of a transaction once it is in a block. */
-// eslint-disable-next-line typescript/no-explicit-any -- the cards look into the answer
-export async function waitForMined({ client, chain, network }: TestVenue, txHash: string): Promise<any> {
-  for (let tries = 0; tries < 200; tries++) {
-    const { body } = await client.get('/network/poll', { chain, network, txHash })
-    if (body.txStatus === 1) return body
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`${txHash} was not mined`)
-}
+export const waitForMined = (venue: TestVenue, txHash: string) => waitForPoll(venue, txHash, 'is mined', ({ txStatus }) => txStatus === 1)
 
-/** A plain call to the devnet's node, for what a test does to the chain itself. */
+export const waitForPoll = (
+  { client, chain, network }: TestVenue,
+  txHash: string,
+  what: string,
+  // eslint-disable-next-line typescript/no-explicit-any -- the cards look into the answer
+  holds: (poll: any) => boolean,
+  // eslint-disable-next-line typescript/no-explicit-any -- the cards look into the answer
+): Promise<any> => waitFor(`${txHash} ${what}`, async () => (await client.get('/network/poll', { chain, network, txHash })).body, holds)
+
+/** A JSON-RPC call to the devnet's node. */
 export async function nodeCall({ rpcUrl }: Pick<TestVenue, 'rpcUrl'>, method: string, ...params: unknown[]): Promise<unknown> {
   const response = await fetch(rpcUrl, {
     method: 'POST',
@@ -91,25 +105,30 @@ export async function nodeCall({ rpcUrl }: Pick<TestVenue, 'rpcUrl'>, method: st
   return result
 }
 
+/** Fees on the devnet with which a transaction goes before others. */
+const highFees = { maxFeePerGas: '100', maxPriorityFeePerGas: '50' }
+
+export const priorityFields = ({ chainControl }: TestVenue): object => chainControl?.first ?? highFees
+
 /**
- * Holds blocks back while `during` runs, then lets one block take everything that waits. A block that was on its way
- * already may come in between: then all of it is done again.
+ * Holds blocks back while `during` runs, then mines one block with everything that was sent. If a block that was already under way comes in
+ * between, all of it is done again.
  */
-export async function inOneBlock(bench: TestVenue, during: () => Promise<void>, tries = 5): Promise<void> {
-  if (bench.ground) return bench.ground.inOneBlock(during)
-  await nodeCall(bench, 'evm_setAutomine', false)
-  await nodeCall(bench, 'evm_setIntervalMining', 0)
+export async function inOneBlock(venue: TestVenue, during: () => Promise<void>, tries = 5): Promise<void> {
+  if (venue.chainControl) return venue.chainControl.inOneBlock(during)
+  await nodeCall(venue, 'evm_setAutomine', false)
+  await nodeCall(venue, 'evm_setIntervalMining', 0)
   try {
-    const before = await nodeCall(bench, 'eth_blockNumber')
+    const before = await nodeCall(venue, 'eth_blockNumber')
     await during()
-    const wasHeld = (await nodeCall(bench, 'eth_blockNumber')) === before
-    await nodeCall(bench, 'evm_mine')
-    if (!wasHeld && tries > 1) await inOneBlock(bench, during, tries - 1)
+    const wasHeld = (await nodeCall(venue, 'eth_blockNumber')) === before
+    await nodeCall(venue, 'evm_mine')
+    if (!wasHeld && tries > 1) await inOneBlock(venue, during, tries - 1)
   } finally {
-    await nodeCall(bench, 'evm_setIntervalMining', 1)
-    await nodeCall(bench, 'evm_setAutomine', true)
+    await nodeCall(venue, 'evm_setIntervalMining', 1)
+    await nodeCall(venue, 'evm_setAutomine', true)
   }
 }
 
-/** Smallest units of a decimal string that is padded to the token's decimals. */
+/** The raw amount of a decimal string that is padded to the token's decimals. */
 export const toRaw = (padded: string) => BigInt(padded.replace('.', ''))

@@ -12,19 +12,19 @@ const trade = { chain: 'ethereum', network: 'local', connector: 'curve', address
 
 describe('trades on curve', () => {
   let server: TestServer
-  let bench: TestVenue
+  let venue: TestVenue
   before(async () => {
     server = await startServer({ plugins: [fileURLToPath(new URL('../../../plugins/curve', import.meta.url))] })
     const { client, rpcUrl } = server
-    bench = { ...trade, client, rpcUrl, wallets: ['', '', ''], pairs: [], unquoted: [], quoter: undefined }
-    for (const token of ['DAI', 'USDC']) await approve(bench, address, token)
+    venue = { ...trade, client, rpcUrl, wallets: ['', '', ''], pairs: [], unquoted: [], quoter: undefined }
+    for (const token of ['DAI', 'USDC']) await approve(venue, address, token)
   })
   after(() => server.stop())
 
   it('show what they gave, with the logs of pool and router decoded', async () => {
-    const { body, text, status } = await bench.client.post('/amm/trade', trade)
+    const { body, text, status } = await venue.client.post('/amm/trade', trade)
     expect(status, text).to.equal(200)
-    const { fill, txReceipt } = await waitForMined(bench, body.txHash)
+    const { fill, txReceipt } = await waitForMined(venue, body.txHash)
     expect(fill).to.include({ amountIn: body.amount, amountOut: body.expectedAmount })
     const names = txReceipt.logs.map(({ name }: { name?: string }) => name)
     expect(names).to.include.members(['TokenExchange', 'Swapped'])
@@ -33,13 +33,13 @@ describe('trades on curve', () => {
   it('are refused before anything is sent where the pool has been stopped', async () => {
     const owner = deployerAddress('curve')
     const data = new Interface(['function kill_me()']).encodeFunctionData('kill_me')
-    await nodeCall(bench, 'anvil_impersonateAccount', owner)
-    await nodeCall(bench, 'eth_sendTransaction', { from: owner, to: stableDevnetAddresses(owner).pool, data, gas: '0x30000' })
-    await nodeCall(bench, 'evm_mine')
+    await nodeCall(venue, 'anvil_impersonateAccount', owner)
+    await nodeCall(venue, 'eth_sendTransaction', { from: owner, to: stableDevnetAddresses(owner).pool, data, gas: '0x30000' })
+    await nodeCall(venue, 'evm_mine')
     // The other way, which nobody has traded: what went well is not simulated again within the hour, and a pool stops without a log.
-    const { body, status } = await bench.client.post('/amm/trade', { ...trade, base: trade.quote, quote: trade.base })
+    const { body, status } = await venue.client.post('/amm/trade', { ...trade, base: trade.quote, quote: trade.base })
     expect([status, body.name]).to.deep.equal([422, 'TRADE_FAILED'])
-    const { body: journal } = await bench.client.get('/transactions', { address })
+    const { body: journal } = await venue.client.get('/transactions', { address })
     // The approvals and the trade before.
     expect(journal.transactions).to.have.length(3)
   })

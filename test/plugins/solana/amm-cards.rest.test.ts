@@ -9,7 +9,7 @@ const most = 2n ** 64n - 1n
 
 describe('an exchange on Solana, by the cards of every AMM', () => {
   let site: AmmSite
-  const bench: TestVenue = {
+  const venue: TestVenue = {
     ...here,
     connector: 'poolswap',
     client: undefined as never,
@@ -24,12 +24,12 @@ describe('an exchange on Solana, by the cards of every AMM', () => {
   }
   before(async () => {
     site = await startAmmSite({ slotMs: 40, skipped: 0.2 })
-    Object.assign(bench, { client: site.client, wallets: site.wallets, quoter: quoterOf(site), ground: groundOf(site) })
+    Object.assign(venue, { client: site.client, wallets: site.wallets, quoter: quoterOf(site), chainControl: chainControlOf(site) })
   })
   after(() => site?.stop())
 
-  ammCards(bench, (title, run) => {
-    // The program knows no deadline: what is too late on Solana is in amm-trade.rest.test.ts.
+  ammCards(venue, (title, run) => {
+    // The program has no deadline. amm-trade.rest.test.ts tests expired transactions on Solana.
     if (!title.startsWith('AMM-08')) it(title, run)
   })
 })
@@ -53,7 +53,7 @@ function quoterOf(site: AmmSite): Quoter {
   }
 }
 
-function groundOf({ solana }: AmmSite): ChainControl {
+function chainControlOf({ solana }: AmmSite): ChainControl {
   return {
     // What a wallet signs moves its tokens: nobody else is let.
     approve: async () => {},

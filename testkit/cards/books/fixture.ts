@@ -3,16 +3,17 @@ import { expect } from 'chai'
 import type { BookOperator, BookOperators } from '../../../core/contracts/devnet.ts'
 import type { Book } from '../../../core/contracts/index.ts'
 import type { Answer, RequestOptions } from '../../client.ts'
-import { venueFields as venueOf, type TestVenue, approve } from '../venue.ts'
-import { exact, type Market, plain, onGrid, unitOf } from './grid.ts'
+import { bodyOf, expectRefusal, waitFor } from '../expect.ts'
+import { approve, venueFields, type Card, type TestVenue } from '../venue.ts'
+import { exact, onGrid, plain, unitOf, type Market } from './grid.ts'
 
 export type BookType = keyof BookOperators
 
-/** Of a request; what is undefined is left out. */
+/** Fields of a request. Undefined ones are left out. */
 export type Fields = Readonly<Record<string, string | number | boolean | undefined>>
 export type Side = 'BUY' | 'SELL'
 
-/** An order as `/clob/orders` lists it. */
+/** An order of `/clob/orders`. */
 export interface Order {
   orderId?: string
   clientOrderId: string
@@ -43,57 +44,54 @@ export interface BookAnswer {
   blockNumber?: number
 }
 
-/** In 10^-40. */
+/** Multiples of 10^-40. */
 export interface FundsExact {
   free: bigint
   locked: bigint
 }
 
-/** What the cards do with orders, as a bot would: by the interface alone. */
+/** The cards' access to an order book, by the HTTP interface only, as a bot's. */
 export interface BookFixture<O extends BookOperator = BookOperator> {
-  readonly bench: TestVenue
+  readonly venue: TestVenue
   readonly type: BookType
   readonly operator: O
-  /** What the cards trade. Its book is theirs alone. */
+  /** The market that the cards trade. Nobody else has orders in it. */
   readonly market: Market
-  /** What one base was worth in quote when they began. */
+  /** The price of one base in quote when the cards began. */
   readonly fair: number
-  /** What they trade at once, of base. */
+  /** The base amount of one trade. */
   readonly unit: string
-  /** The wallet whose orders they are, and another of the server's. */
+  /** The wallet with the orders, and another one of the server. */
   readonly owner: string
   readonly other: string
-  /** The price of the grid that is next to such a part of the fair one. */
-  at(part: number): string
-  /** So many units. */
+  /** The valid price that is nearest to a multiple of the fair price. */
+  at(multiple: number): string
+  /** The amount of so many units. */
   units(count: number): string
-  read(verb: string, fields?: Fields): Promise<Answer>
-  act(verb: string, fields?: object, options?: RequestOptions): Promise<Answer>
+  read(endpoint: string, fields?: Fields): Promise<Answer>
+  post(endpoint: string, fields?: object, options?: RequestOptions): Promise<Answer>
   remove(fields: Fields, how?: 'query' | 'body'): Promise<Answer>
-  /** Takes it as given that it is answered. */
-  // eslint-disable-next-line typescript/no-explicit-any -- the cards look into the answer
-  answered(answer: Promise<Answer>): Promise<any>
-  /** A request for a limit order of one unit at a part of the fair price. */
-  order(side: Side, part: number, fields?: Fields): Fields
-  /** Waits until the exchange has said what it makes of an order. */
+  /** A request for a limit order of one unit at a multiple of the fair price. */
+  order(side: Side, multiple: number, fields?: Fields): Fields
+  /** Waits until the exchange has accepted or refused an order. */
   settled(order: Pick<Order, 'clientOrderId'>, address?: string): Promise<Order>
-  /** Takes it as given that the order is taken, and waits until the exchange has said what it made of it. */
+  /** Places an order, which must succeed, and waits until the exchange has accepted or refused it. */
   place(fields: Fields): Promise<Order>
-  /** The same for its cancellation. */
+  /** Cancels an order, which must succeed, and waits until the exchange has done it. */
   cancel(order: Order, fields?: Fields): Promise<Order>
   orders(fields?: Fields): Promise<Order[]>
   find(order: Pick<Order, 'clientOrderId'>, fields?: Fields): Promise<Order>
   trades(fields?: Fields): Promise<Trade[]>
   book(fields?: Fields): Promise<BookAnswer>
-  /** Waits until the server's book is so. */
+  /** Waits until the server's book satisfies the condition. */
   bookWhere(what: string, holds: (book: BookAnswer) => boolean): Promise<BookAnswer>
-  /** Another trader's order, once the server's book shows it. */
-  rest(side: Side, part: number, amount?: string): Promise<string>
-  /** What the exchange says of a wallet's tokens. */
+  /** Places another trader's order and waits until the server's book shows it. Returns its id. */
+  rest(side: Side, multiple: number, amount?: string): Promise<string>
+  /** A wallet's tokens by the exchange's own figures. */
   funds(owner?: string): Promise<Record<'base' | 'quote', FundsExact>>
-  /** As every card finds it: an open market without orders. */
+  /** The state that every card starts from: an open market without orders. */
   clear(): Promise<void>
-  /** Sees to it that a request for an order is refused so, naming the field, and that nothing was made of it. */
+  /** The request for an order must be refused, naming the field, and place no order. */
   refused(fields: Fields, outcome: string, field?: string): Promise<Answer>
 }
 
@@ -110,6 +108,16 @@ export interface Trade {
   txHash?: string
 }
 
+/** A card, and which exchanges it is for; absent: all. */
+export type BookCard<O extends BookOperator = BookOperator> = readonly [...Card<BookFixture<O>>, isFor?: (exchange: Exchange) => boolean]
+export interface Exchange {
+  type: BookType
+  operator: BookOperator | undefined
+}
+
+/** For exchanges that trade the tokens themselves. */
+export const tradesTokens = ({ type }: Exchange) => type !== 'PERP_CLOB'
+
 /** States of orders that are in the book. */
 export const openStates = ['OPEN', 'PARTIALLY_FILLED']
 
@@ -118,50 +126,44 @@ export const quantityAt = ({ buys, sells }: Pick<Book, 'buys' | 'sells'>, side: 
   return level ? exact(level.quantity) : 0n
 }
 
-export const fixtureVenueFields = ({ bench }: Pick<BookFixture, 'bench'>) => venueOf(bench)
-
 const prefixes = { CLOB: '/clob', MARGIN_CLOB: '/clob/margin', PERP_CLOB: '/clob/perp' } as const satisfies Record<BookType, string>
-const stillUnderWay = ['PENDING_OPEN', 'PENDING_CANCEL']
+const pendingStates = ['PENDING_OPEN', 'PENDING_CANCEL']
 
-export async function createBookFixture<O extends BookOperator>(bench: TestVenue, type: BookType, operator: O): Promise<BookFixture<O>> {
-  const { client } = bench
-  const [other, , owner] = bench.wallets
-  const path = (verb: string) => `${prefixes[type]}/${verb}`
-  const read: BookFixture['read'] = (verb, fields = {}) => client.get(path(verb), asQuery({ ...venueOf(bench), ...fields }))
-  const act: BookFixture['act'] = (verb, fields = {}, options) => client.post(path(verb), { ...venueOf(bench), ...fields }, options)
-  const answered: BookFixture['answered'] = async (answer) => {
-    const { status, text, body } = await answer
-    expect(status, text).to.equal(200)
-    return body
-  }
+export async function createBookFixture<O extends BookOperator>(venue: TestVenue, type: BookType, operator: O): Promise<BookFixture<O>> {
+  const { client } = venue
+  const [other, , owner] = venue.wallets
+  const path = (endpoint: string) => `${prefixes[type]}/${endpoint}`
+  const read: BookFixture['read'] = (endpoint, fields = {}) => client.get(path(endpoint), asQuery({ ...venueFields(venue), ...fields }))
+  const post: BookFixture['post'] = (endpoint, fields = {}, options) =>
+    client.post(path(endpoint), { ...venueFields(venue), ...fields }, options)
 
-  const { market, fair } = await marketOf(answered, read)
+  const { market, fair } = await findMarket(read)
   const name = market.market
   const unit = unitOf(market, fair)
-  // A connector on the devnet takes what wallets let it take.
-  if (bench.rpcUrl !== '')
-    for (const address of [owner, other]) for (const token of [market.base, market.quote]) await approve(bench, address, token)
+  // On the devnet the connector needs approvals.
+  if (venue.rpcUrl !== '')
+    for (const address of [owner, other]) for (const token of [market.base, market.quote]) await approve(venue, address, token)
 
   const orders: BookFixture['orders'] = async (fields = {}) =>
-    (await answered(read('orders', { address: owner, market: name, limit: '500', ...fields }))).orders
+    (await bodyOf(read('orders', { address: owner, market: name, limit: '500', ...fields }))).orders
   const find: BookFixture['find'] = async ({ clientOrderId }, fields = {}) => {
     const found = await orders({ clientOrderId, ...fields })
-    expect(found, `the orders of id ${clientOrderId}`).to.have.length(1)
-    return found[0] ?? expect.fail('none was found')
+    expect(found, `the orders with id ${clientOrderId}`).to.have.length(1)
+    return found[0] ?? expect.fail('no order was found')
   }
-  const book: BookFixture['book'] = (fields = {}) => answered(read('orderBook', { market: name, ...fields }))
+  const book: BookFixture['book'] = (fields = {}) => bodyOf(read('orderBook', { market: name, ...fields }))
   const bookWhere: BookFixture['bookWhere'] = (what, holds) => waitFor(what, () => book(), holds)
   const settled: BookFixture['settled'] = (order, address = owner) =>
     waitFor(
       `order ${order.clientOrderId} is settled`,
       () => find(order, { address }),
-      ({ state }) => !stillUnderWay.includes(state),
+      ({ state }) => !pendingStates.includes(state),
     )
-  const at = (part: number) => onGrid(market, fair * part)
-  let made = 0
+  const at = (multiple: number) => onGrid(market, fair * multiple)
+  let refusals = 0
 
-  const desk: BookFixture<O> = {
-    bench,
+  const fixture: BookFixture<O> = {
+    venue,
     type,
     operator,
     market,
@@ -172,43 +174,43 @@ export async function createBookFixture<O extends BookOperator>(bench: TestVenue
     at,
     units: (count) => plain(exact(unit) * BigInt(count)),
     read,
-    act,
-    answered,
+    post,
     orders,
     find,
     settled,
     book,
     bookWhere,
     remove: (fields, how = 'body') => {
-      const all = { ...venueOf(bench), address: owner, market: name, ...fields }
+      const all = { ...venueFields(venue), address: owner, market: name, ...fields }
       if (how === 'query') return client.request('DELETE', `${path('orders')}?${new URLSearchParams(asQuery(all)).toString()}`)
       return client.request('DELETE', path('orders'), { raw: JSON.stringify(all), headers: { 'content-type': 'application/json' } })
     },
-    order: (side, part, fields = {}) => ({
+    order: (side, multiple, fields = {}) => ({
       address: owner,
       market: name,
       side,
       orderType: 'LIMIT',
-      price: at(part),
+      price: at(multiple),
       amount: unit,
       ...fields,
     }),
     async place(fields) {
-      const answer = await answered(act('orders', fields))
+      const answer = await bodyOf(post('orders', fields))
       expect(answer.clientOrderId, JSON.stringify(answer)).to.be.a('string')
       return settled(answer, addressIn(fields))
     },
     async cancel(order, fields = {}) {
       const { clientOrderId, orderId } = order
-      await answered(desk.remove({ ...(orderId === undefined ? { clientOrderId } : { orderId }), ...fields }))
+      await bodyOf(fixture.remove({ ...(orderId === undefined ? { clientOrderId } : { orderId }), ...fields }))
       return settled(order, addressIn(fields))
     },
-    trades: async (fields = {}) => (await answered(read('trades', { market: name, limit: '500', ...fields }))).trades,
-    async rest(side, part, amount = unit) {
-      const { orderId } = await operator.place(name, { side, price: at(part), amount })
-      const there = quantityAt(await operator.book(name), side, at(part))
-      await bookWhere(`another's ${side} at ${at(part)} is shown`, (now) => quantityAt(now, side, at(part)) === there)
-      return orderId ?? expect.fail(`the ${side} at ${at(part)} did not rest`)
+    trades: async (fields = {}) => (await bodyOf(read('trades', { market: name, limit: '500', ...fields }))).trades,
+    async rest(side, multiple, amount = unit) {
+      const price = at(multiple)
+      const { orderId } = await operator.place(name, { side, price, amount })
+      const quantity = quantityAt(await operator.book(name), side, price)
+      await bookWhere(`another's ${side} at ${price} is shown`, (shown) => quantityAt(shown, side, price) === quantity)
+      return orderId ?? expect.fail(`the ${side} at ${price} did not rest`)
     },
     async funds(address = owner) {
       const of = async (symbol: string) => {
@@ -220,40 +222,38 @@ export async function createBookFixture<O extends BookOperator>(bench: TestVenue
     async clear() {
       for (const address of [owner, other]) {
         for (const { orderId, state } of await orders({ address }))
-          if (openStates.includes(state)) await answered(desk.remove({ orderId, address }))
+          if (openStates.includes(state)) await bodyOf(fixture.remove({ orderId, address }))
         await waitFor(
-          'all orders are over',
+          'no order is open',
           () => orders({ address }),
-          (all) => all.every(({ state }) => ![...openStates, ...stillUnderWay].includes(state)),
+          (all) => all.every(({ state }) => ![...openStates, ...pendingStates].includes(state)),
         )
       }
       await operator.clear(name, [owner, other])
       await bookWhere('the book is empty', ({ buys, sells }) => buys.length + sells.length === 0)
     },
     async refused(fields, outcome, field) {
-      made += 1
-      const asked = { clientOrderId: `refused-${made}`, ...fields }
+      refusals += 1
+      const request = { clientOrderId: `refused-${refusals}`, ...fields }
       const before = await operator.open(name, owner)
-      const answer = await act('orders', asked)
-      const { status, body, text } = answer
-      expect(`${status} ${body?.name}`, `${JSON.stringify(asked)}: ${text}`).to.equal(outcome)
-      if (field !== undefined) expect(body.details[0].field, text).to.equal(field)
+      const answer = await post('orders', request)
+      expectRefusal(answer, outcome, JSON.stringify(request), field)
       expect(await operator.open(name, owner)).to.deep.equal(before)
       return answer
     },
   }
-  return desk
+  return fixture
 }
 
-/** The first that is open and has prices on both sides, and what it is worth by them. */
-async function marketOf(answered: BookFixture['answered'], read: BookFixture['read']): Promise<{ market: Market; fair: number }> {
-  const { markets } = await answered(read('markets'))
-  const { markets: tickers } = await answered(read('ticker'))
+/** The first open market with orders on both sides, and its mid price. */
+async function findMarket(read: BookFixture['read']): Promise<{ market: Market; fair: number }> {
+  const { markets } = await bodyOf(read('markets'))
+  const { markets: tickers } = await bodyOf(read('ticker'))
   for (const market of Object.values<Market>(markets)) {
     const { bestBid, bestAsk } = tickers[market.market] ?? {}
     if (market.status === 'open' && bestBid != null && bestAsk != null) return { market, fair: (Number(bestBid) + Number(bestAsk)) / 2 }
   }
-  throw new Error(`One market at least must be open and have orders on both sides: ${JSON.stringify(tickers)}`)
+  throw new Error(`At least one market must be open and have orders on both sides: ${JSON.stringify(tickers)}`)
 }
 
 const addressIn = ({ address }: Fields) => (address === undefined ? undefined : String(address))
@@ -261,36 +261,35 @@ const addressIn = ({ address }: Fields) => (address === undefined ? undefined : 
 const asQuery = (fields: Fields): Record<string, string> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
 
-/** What `/events` tells of the market's book, until it is stopped. */
+/** The events of the market's book, until it is stopped. */
 interface BookSubscription {
-  /** All of it, in order; what says that the book is stale has no levels, and is left out. */
-  readonly told: readonly (BookAnswer & Record<'chain' | 'network' | 'connector', string>)[]
-  until(what: string, holds: (book: BookAnswer) => boolean): Promise<BookAnswer & Record<'chain' | 'network' | 'connector', string>>
+  /** All events in order, except those that say the book is stale, which have no levels. */
+  readonly events: readonly (BookAnswer & Record<'chain' | 'network' | 'connector', string>)[]
+  waitFor(what: string, holds: (book: BookAnswer) => boolean): Promise<BookAnswer & Record<'chain' | 'network' | 'connector', string>>
   stop(): void
 }
 
-export async function subscribeToBook(desk: BookFixture): Promise<BookSubscription> {
-  const { bench, market, type } = desk
-  const stream = await bench.client.open('/events', { topics: 'orderBook', ...fixtureVenueFields(desk), market: market.market, type })
+export async function subscribeToBook({ venue, market, type }: BookFixture): Promise<BookSubscription> {
+  const stream = await venue.client.open('/events', { topics: 'orderBook', ...venueFields(venue), market: market.market, type })
   expect(stream.statusCode).to.equal(200)
-  const told: BookSubscription['told'][number][] = []
-  let event = ''
+  const events: BookSubscription['events'][number][] = []
+  let name = ''
   const lines = createInterface(stream)
   lines.on('line', (line) => {
-    if (line.startsWith('event: ')) event = line.slice('event: '.length)
-    if (!line.startsWith('data: ') || event !== 'orderBook') return
+    if (line.startsWith('event: ')) name = line.slice('event: '.length)
+    if (!line.startsWith('data: ') || name !== 'orderBook') return
     const data = JSON.parse(line.slice('data: '.length))
-    if (data.stale !== true) told.push(data)
+    if (data.stale !== true) events.push(data)
   })
   return {
-    told,
-    async until(what, holds) {
+    events,
+    async waitFor(what, holds) {
       await waitFor(
         what,
-        async () => told,
+        async () => events,
         (all) => all.some(holds),
       )
-      return told.find(holds) ?? expect.fail(what)
+      return events.find(holds) ?? expect.fail(what)
     },
     stop: () => {
       lines.close()
@@ -298,17 +297,3 @@ export async function subscribeToBook(desk: BookFixture): Promise<BookSubscripti
     },
   }
 }
-
-/** Asks again and again until what is told holds. */
-export async function waitFor<T>(what: string, ask: () => Promise<T>, holds: (told: T) => boolean): Promise<T> {
-  const end = performance.now() + 20_000
-  for (;;) {
-    const told = await ask()
-    if (holds(told)) return told
-    if (performance.now() > end) throw new Error(`${what}: never came about. Last told: ${JSON.stringify(told)}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
-/** Of exchanges that trade the tokens themselves. */
-export const tradesTokens = ({ type }: { type: BookType }) => type !== 'PERP_CLOB'

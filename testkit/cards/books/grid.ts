@@ -1,6 +1,6 @@
 import { formatRaw, parseDecimal, rescale } from '../../../core/decimal.ts'
 
-/** A market as `/clob/markets` tells of it. */
+/** A market of `/clob/markets`. */
 export interface Market {
   market: string
   base: string
@@ -18,34 +18,34 @@ export interface Market {
   status: string
 }
 
-/** The price of the market's grid that is next to a number. */
+/** The market's valid price that is nearest to a number. */
 export function onGrid({ tickSize, priceSignificantFigures, priceDecimals = 20 }: Market, price: number): string {
   if (tickSize !== undefined) return plain(BigInt(Math.round(price / Number(tickSize))) * exact(tickSize))
   const figures = Number(price.toPrecision(priceSignificantFigures ?? 5))
   return plain(exact(figures.toFixed(Math.min(priceDecimals, 20))))
 }
 
-/** A price between two of the grid; undefined where the market takes any. */
+/** An invalid price between two valid ones. Undefined where every price is valid. */
 export function offGrid(market: Market, price: number): string | undefined {
   const { tickSize, priceSignificantFigures } = market
   if (tickSize !== undefined) return plain(exact(onGrid(market, price)) + exact(tickSize) / 2n)
   if (priceSignificantFigures === undefined) return undefined
-  // One digit more than it takes. Whole numbers fit in any case.
+  // One digit more than is valid. Whole numbers are always valid.
   const digit = Math.floor(Math.log10(price)) - priceSignificantFigures
   return plain(exact(onGrid(market, price)) + exact(digit >= 0 ? '0.5' : `1e${digit}`))
 }
 
-/** The least amount of lots that is at least a number. */
+/** The smallest amount in whole lots that is not below a number. */
 export function lotsOf({ lotSize = '0.00000001' }: Market, amount: number): string {
   const lot = exact(lotSize)
-  const wanted = exact(amount.toFixed(18))
-  return plain(((wanted + lot - 1n) / lot) * lot)
+  const minimum = exact(amount.toFixed(18))
+  return plain(((minimum + lot - 1n) / lot) * lot)
 }
 
-/** What the cards trade at once: well above the least that the market takes, with few digits, and worth some 20 in quote. */
+/** The amount of one trade: well above the market's minimum, with few digits, and worth at least 20 in quote. */
 export function unitOf(market: Market, price: number): string {
-  const least = Math.max(Number(market.minOrderSize ?? 0) * 4, (Number(market.minNotional ?? 0) * 4) / price, 20 / price)
-  return lotsOf(market, Number(least.toPrecision(2)))
+  const amount = Math.max(Number(market.minOrderSize ?? 0) * 4, (Number(market.minNotional ?? 0) * 4) / price, 20 / price)
+  return lotsOf(market, Number(amount.toPrecision(2)))
 }
 
 // Enough for a price of 18 digits times an amount of 18 decimals.

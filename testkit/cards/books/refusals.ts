@@ -1,15 +1,15 @@
 import { expect } from 'chai'
-import type { Card } from '../books.ts'
-import { type Fields, quantityAt, type BookFixture, waitFor } from './fixture.ts'
-import { exact, plain, offGrid, type Market } from './grid.ts'
-import { becomes, expectSame } from './orders.ts'
+import { bodyOf, expectSame, waitFor } from '../expect.ts'
+import { quantityAt, type BookCard, type BookFixture, type Fields } from './fixture.ts'
+import { exact, offGrid, plain, type Market } from './grid.ts'
+import { becomes } from './orders.ts'
 
 const bad = '400 INCOMPLETE_PARAMS'
 const unknown = '404 UNKNOWN_ORDER'
 
-export const refusalCards: readonly Card[] = [
+export const refusalCards: readonly BookCard[] = [
   [
-    'BOOK-20 a price and an amount that the market does not have are refused, with the nearest that it has',
+    'BOOK-20 an invalid price and amount are refused, with the nearest valid ones',
     async ({ market, order, refused, place, cancel, fair, unit }) => {
       const price = offGrid(market, fair * 0.99)
       if (price !== undefined) {
@@ -27,8 +27,8 @@ export const refusalCards: readonly Card[] = [
     },
   ],
   [
-    'BOOK-21 an order that is too small, has no price or a price of zero, or one where it has none, is refused by its field',
-    async ({ market, order, refused, act, at, owner, fair }) => {
+    'BOOK-21 too small an order, a missing or invalid field, and one that does not apply are refused, naming the field',
+    async ({ market, order, refused, post, at, owner, fair }) => {
       for (const amount of ['0', '0.000', '-1', 'one', '1e-40']) await refused(order('BUY', 0.99, { amount }), bad, 'amount')
       for (const price of ['0', '0.0', '-1', 'one']) await refused(order('BUY', 0.99, { price }), bad, 'price')
       await refused(order('BUY', 0.99, { price: undefined }), bad, 'price')
@@ -44,7 +44,7 @@ export const refusalCards: readonly Card[] = [
       for (const address of ['0x1234', `${owner.slice(0, -1)}g`]) await refused(order('BUY', 0.99, { address }), bad, 'address')
       await refused(order('BUY', 0.99, { address: `0x${'00'.repeat(19)}01` }), '404 LOAD_WALLET')
       for (const huge of [{ amount: '1e80' }, { price: '1e80' }]) {
-        const { status, body, text } = await act('orders', order('BUY', 0.99, huge))
+        const { status, body, text } = await post('orders', order('BUY', 0.99, huge))
         expect(status, text).to.be.within(400, 422)
         expect(body.name, text).to.not.equal('UNKNOWN_ERROR')
       }
@@ -52,32 +52,32 @@ export const refusalCards: readonly Card[] = [
     },
   ],
   [
-    'BOOK-22 a market that there is not is refused by name, wherever one is asked for',
+    'BOOK-22 an unknown market is refused by every endpoint',
     async ({ market, order, refused, read, remove, owner }) => {
       const names = ['NOPE-NONE', `${market.quote}-${market.base}`, `${market.base}${market.quote}`, `${market.base}-`]
       for (const name of names) {
         await refused(order('BUY', 0.99, { market: name }), unknown)
-        for (const [verb, fields] of [
+        for (const [endpoint, fields] of [
           ['orderBook', {}],
           ['ticker', {}],
           ['markets', {}],
           ['trades', { address: owner }],
           ['orders', { address: owner }],
         ] as const) {
-          const { status, body, text } = await read(verb, { ...fields, market: name })
-          expect(`${status} ${body?.name}`, `${verb} of ${name}: ${text}`).to.equal(unknown)
+          const { status, body, text } = await read(endpoint, { ...fields, market: name })
+          expect(`${status} ${body?.name}`, `${endpoint} of ${name}: ${text}`).to.equal(unknown)
         }
         const { status, body, text } = await remove({ market: name, clientOrderId: 'any' })
         expect(`${status} ${body?.name}`, text).to.equal(unknown)
       }
-      // In any letter case it is the same.
+      // The name is not case-sensitive.
       const { status, body, text } = await read('orderBook', { market: market.market.toLowerCase() })
       expect(status, text).to.equal(200)
       expect(body.market).to.equal(market.market)
     },
   ],
   [
-    "BOOK-23 an order of another wallet's, and one that there is not, cannot be cancelled",
+    "BOOK-23 another wallet's order, and an unknown one, cannot be cancelled",
     async ({ place, order, remove, find, rest, other, owner }) => {
       const theirs = await place(order('BUY', 0.99, { address: other }))
       const strange = await rest('SELL', 1.02)
@@ -98,92 +98,92 @@ export const refusalCards: readonly Card[] = [
     },
   ],
   [
-    'BOOK-24 a clientOrderId is used once by a wallet, also where the first order is over, and each wallet has its own',
-    async (desk) => {
-      const { place, order, refused, cancel, other, find, act, orders } = desk
+    'BOOK-24 a wallet can use a clientOrderId once, even after the first order has ended, and each wallet has its own',
+    async (fixture) => {
+      const { place, order, refused, cancel, other, find, post, orders } = fixture
       const clientOrderId = `once-${Date.now()}`
       const first = await place(order('BUY', 0.99, { clientOrderId }))
       expect(first.clientOrderId).to.equal(clientOrderId)
       const { body } = await refused(order('BUY', 0.98, { clientOrderId }), '422 IDEMPOTENCY_CONFLICT')
       expect(body.details.clientOrderId).to.equal(clientOrderId)
-      // The same order again is no other case.
+      // The same holds for exactly the same order.
       await refused(order('BUY', 0.99, { clientOrderId }), '422 IDEMPOTENCY_CONFLICT')
       await cancel(first)
       await refused(order('BUY', 0.99, { clientOrderId }), '422 IDEMPOTENCY_CONFLICT')
       expect(await find(first)).to.include({ state: 'CANCELED' })
       expect((await place(order('BUY', 0.97, { clientOrderId, address: other }))).state).to.equal('OPEN')
 
-      // Of many at once one wins.
+      // One of several simultaneous requests succeeds.
       const fields = order('BUY', 0.96, { clientOrderId: `${clientOrderId}-race` })
-      const answers = await Promise.all(Array.from({ length: 5 }, () => act('orders', fields)))
+      const answers = await Promise.all(Array.from({ length: 5 }, () => post('orders', fields)))
       expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([200, 422, 422, 422, 422])
-      await becomes(desk, await desk.settled({ clientOrderId: `${clientOrderId}-race` }), 'OPEN')
+      await becomes(fixture, await fixture.settled({ clientOrderId: `${clientOrderId}-race` }), 'OPEN')
       expect(await orders({ state: 'OPEN' })).to.have.length(1)
     },
   ],
   [
-    'BOOK-25 a request with an Idempotency-Key places one order, whatever number of times it is sent',
-    async ({ act, order, orders, settled }) => {
+    'BOOK-25 a request with an Idempotency-Key places one order, whatever the number of times it is sent',
+    async ({ post, order, orders, settled }) => {
       const key = { headers: { 'idempotency-key': `book-${Date.now()}` } }
       const fields: Fields = order('BUY', 0.99)
-      const first = await act('orders', fields, key)
+      const first = await post('orders', fields, key)
       expect(first.status, first.text).to.equal(200)
-      const again = await act('orders', fields, key)
+      const again = await post('orders', fields, key)
       expect(again.text).to.equal(first.text)
       await settled(first.body)
-      const conflict = await act('orders', { ...fields, price: order('BUY', 0.98)['price'] }, key)
+      const conflict = await post('orders', { ...fields, price: order('BUY', 0.98)['price'] }, key)
       expect(`${conflict.status} ${conflict.body.name}`).to.equal('422 IDEMPOTENCY_CONFLICT')
       expect(await orders({ state: 'OPEN' })).to.have.length(1)
     },
   ],
 ]
 
-/** Whole lots below what the market takes at least, where it names a least. */
+/** Amounts in whole lots below the market's minimum, where it has one. */
 function tooSmall({ lotSize = '1', minOrderSize = '0', minNotional = '0' }: Market, price: number): string[] {
-  const least = [exact(minOrderSize) - exact(lotSize), exact(((Number(minNotional) / price) * 0.9).toFixed(18))]
-  return least.flatMap((amount) => (amount >= exact(lotSize) ? [plain(amount - (amount % exact(lotSize)))] : []))
+  const tooLittle = [exact(minOrderSize) - exact(lotSize), exact(((Number(minNotional) / price) * 0.9).toFixed(18))]
+  return tooLittle.flatMap((amount) => (amount >= exact(lotSize) ? [plain(amount - (amount % exact(lotSize)))] : []))
 }
 
-/** The nearest valid values, below and above: wherever in `details` they are told. */
+/** The nearest valid values below and above, from whichever entry of `details` has them. */
 function nearestIn(details: readonly { nearest?: readonly string[] }[]): readonly [string, string] {
   const [below, above] = details.flatMap(({ nearest = [] }) => nearest)
-  if (below === undefined || above === undefined) throw new Error(`The nearest valid values are not told: ${JSON.stringify(details)}`)
+  if (below === undefined || above === undefined) throw new Error(`The error lacks the nearest valid values: ${JSON.stringify(details)}`)
   return [below, above]
 }
 
-export const batchCards: readonly Card[] = [
+export const batchCards: readonly BookCard[] = [
   [
-    'BOOK-26 of a batch the good ones go, and each bad one has its own error',
-    async (desk) => {
-      const { place, order, orders, find, settled, at, unit, bookWhere } = desk
+    'BOOK-26 in a batch the valid orders are placed, and each invalid one has its own error',
+    async (fixture) => {
+      const { place, order, orders, find, settled, at, unit, bookWhere } = fixture
       const [stays, goes] = [await place(order('BUY', 0.95)), await place(order('BUY', 0.96))]
       const twice = `twice-${Date.now()}`
       const create = [
-        entry(desk, 'BUY', 0.97),
-        entry(desk, 'BUY', 0.98, { price: '0' }),
-        entry(desk, 'SELL', 1.02, { clientOrderId: twice }),
-        entry(desk, 'SELL', 1.03, { clientOrderId: twice }),
-        entry(desk, 'SELL', 1.03, { market: 'NOPE-NONE' }),
-        entry(desk, 'SELL', 1.03, { clientOrderId: stays.clientOrderId }),
-        entry(desk, 'SELL', 1.04, { size: '1' }),
+        entry(fixture, 'BUY', 0.97),
+        entry(fixture, 'BUY', 0.98, { price: '0' }),
+        entry(fixture, 'SELL', 1.02, { clientOrderId: twice }),
+        entry(fixture, 'SELL', 1.03, { clientOrderId: twice }),
+        entry(fixture, 'SELL', 1.03, { market: 'NOPE-NONE' }),
+        entry(fixture, 'SELL', 1.03, { clientOrderId: stays.clientOrderId }),
+        entry(fixture, 'SELL', 1.04, { size: '1' }),
       ]
-      const { market } = desk.market
+      const { market } = fixture.market
       const cancel = [
         { market, clientOrderId: goes.clientOrderId },
         { market, clientOrderId: 'nobody-made-it' },
       ]
-      const { created, cancelled } = await send(desk, create, cancel)
+      const { created, cancelled } = await send(fixture, create, cancel)
       expect(created.map(outcomeOf)).to.deep.equal([
-        'taken',
+        'accepted',
         'INCOMPLETE_PARAMS',
-        'taken',
+        'accepted',
         'INCOMPLETE_PARAMS',
         'UNKNOWN_ORDER',
         'IDEMPOTENCY_CONFLICT',
         'INCOMPLETE_PARAMS',
       ])
       expect(created[2].clientOrderId).to.equal(twice)
-      expect(cancelled.map(outcomeOf)).to.deep.equal(['taken', 'UNKNOWN_ORDER'])
+      expect(cancelled.map(outcomeOf)).to.deep.equal(['accepted', 'UNKNOWN_ORDER'])
       for (const index of [0, 2]) expect((await settled(created[index])).state).to.equal('OPEN')
       await waitFor(
         'the cancelled one is gone',
@@ -192,7 +192,7 @@ export const batchCards: readonly Card[] = [
       )
       expect((await orders({ state: 'OPEN' })).length).to.equal(3)
       await bookWhere(
-        'the good ones are shown',
+        'the valid orders are shown',
         (book) =>
           quantityAt(book, 'BUY', at(0.97)) === exact(unit) &&
           quantityAt(book, 'SELL', at(1.02)) === exact(unit) &&
@@ -201,29 +201,31 @@ export const batchCards: readonly Card[] = [
     },
   ],
   [
-    'BOOK-27 a batch of many is answered one by one, in their order',
-    async (desk) => {
-      const { orders, settled, at } = desk
-      // Every seventh has a price of zero.
-      const isBad = (index: number) => index % 7 === 3
-      const create = Array.from({ length: 28 }, (_, index) => entry(desk, 'BUY', 0.9 + index / 1000, isBad(index) ? { price: '0' } : {}))
-      const { created } = await send(desk, create, [])
-      expect(created.map(outcomeOf)).to.deep.equal(create.map((_, index) => (isBad(index) ? 'INCOMPLETE_PARAMS' : 'taken')))
+    'BOOK-27 a large batch is answered one by one, in its order',
+    async (fixture) => {
+      const { orders, settled, at } = fixture
+      // Every seventh order has a price of zero.
+      const isInvalid = (index: number) => index % 7 === 3
+      const create = Array.from({ length: 28 }, (_, index) =>
+        entry(fixture, 'BUY', 0.9 + index / 1000, isInvalid(index) ? { price: '0' } : {}),
+      )
+      const { created } = await send(fixture, create, [])
+      expect(created.map(outcomeOf)).to.deep.equal(create.map((_, index) => (isInvalid(index) ? 'INCOMPLETE_PARAMS' : 'accepted')))
       for (const [index, each] of created.entries())
-        if (!isBad(index)) {
+        if (!isInvalid(index)) {
           const order = await settled(each)
           expect(order.state).to.equal('OPEN')
           expectSame(order.price, at(0.9 + index / 1000), `price of number ${index}`)
         }
       const all = await orders({ state: 'OPEN' })
       const { cancelled } = await send(
-        desk,
+        fixture,
         [],
         all.map(({ market, orderId }) => ({ market, orderId })),
       )
-      expect(new Set(cancelled.map(outcomeOf))).to.deep.equal(new Set(['taken']))
+      expect(new Set(cancelled.map(outcomeOf))).to.deep.equal(new Set(['accepted']))
       await waitFor(
-        'all are cancelled',
+        'all orders are cancelled',
         () => orders({ state: 'OPEN' }),
         ({ length }) => length === 0,
       )
@@ -231,17 +233,17 @@ export const batchCards: readonly Card[] = [
   ],
 ]
 
-/** As in a batch: whose it is stands beside the list. */
-function entry({ order }: BookFixture, side: 'BUY' | 'SELL', part: number, fields: Fields = {}): Fields {
-  const { address: _, ...asked } = order(side, part, fields)
-  return asked
+/** An order of a batch: its address is a field of the batch. */
+function entry({ order }: BookFixture, side: 'BUY' | 'SELL', multiple: number, fields: Fields = {}): Fields {
+  const { address: _, ...request } = order(side, multiple, fields)
+  return request
 }
 
-async function send({ act, answered, owner }: BookFixture, create: readonly Fields[], cancel: readonly Fields[]) {
-  const { created, cancelled } = await answered(act('batchOrders', { address: owner, create, cancel }))
+async function send({ post, owner }: BookFixture, create: readonly Fields[], cancel: readonly Fields[]) {
+  const { created, cancelled } = await bodyOf(post('batchOrders', { address: owner, create, cancel }))
   expect(created).to.have.length(create.length)
   expect(cancelled).to.have.length(cancel.length)
   return { created, cancelled }
 }
 
-const outcomeOf = ({ error }: { error?: { name: string } }) => error?.name ?? 'taken'
+const outcomeOf = ({ error }: { error?: { name: string } }) => error?.name ?? 'accepted'

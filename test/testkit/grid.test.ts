@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { PriceGrid } from '../../../../core/contracts/index.ts'
-import { exact, plain, times, lotsOf, offGrid, onGrid, unitOf, type Market } from '../../../../testkit/cards/books/grid.ts'
-import { isInLots, isOnGrid } from '../../../../core/handlers/clob/grids.ts'
+import type { PriceGrid } from '../../core/contracts/index.ts'
+import { exact, plain, times, lotsOf, offGrid, onGrid, unitOf, type Market } from '../../testkit/cards/books/grid.ts'
+import { isInLots, isOnGrid } from '../../core/handlers/clob/grids.ts'
 
 const market = { market: 'A-B', base: 'A', quote: 'B', orderTypes: [], takes: {}, status: 'open' }
 
@@ -15,8 +15,8 @@ const grids = fc.oneof(
 )
 const prices = fc.double({ min: 100, max: 200_000, noNaN: true })
 
-describe('the prices and amounts that cards trade at', () => {
-  it('are on the grid of the market, next to what is wished', () => {
+describe('prices and amounts of the cards', () => {
+  it('are valid in the market, and the nearest to the requested number', () => {
     fc.assert(
       fc.property(grids, prices, ([market, grid]: readonly [Market, PriceGrid], price) => {
         const found = onGrid(market, price)
@@ -26,7 +26,7 @@ describe('the prices and amounts that cards trade at', () => {
     )
   })
 
-  it('are off it where that is wanted, and never where every price is on it', () => {
+  it('are invalid where that is requested, unless every price is valid', () => {
     fc.assert(
       fc.property(grids, prices, ([market, grid]: readonly [Market, PriceGrid], price) => {
         const found = offGrid(market, price) ?? ''
@@ -36,7 +36,7 @@ describe('the prices and amounts that cards trade at', () => {
     expect(offGrid(market, 100)).to.equal(undefined)
   })
 
-  it('are whole lots, and not less than is wished', () => {
+  it('are in whole lots, and not below the requested number', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('0.001', '5', '0.000000000000000001'),
@@ -50,12 +50,12 @@ describe('the prices and amounts that cards trade at', () => {
     )
   })
 
-  it('are well above the least that the market takes', () => {
+  it('are well above the minimum of the market', () => {
     expect(unitOf({ ...market, lotSize: '0.01', minOrderSize: '3', minNotional: '10' }, 2)).to.equal('20')
     expect(unitOf({ ...market, lotSize: '0.0001', minNotional: '10' }, 3000)).to.equal('0.013')
   })
 
-  it('are reckoned exactly', () => {
+  it('are computed exactly', () => {
     fc.assert(
       fc.property(fc.bigInt(-(10n ** 40n), 10n ** 40n), (value) => {
         expect(exact(plain(value))).to.equal(value)
