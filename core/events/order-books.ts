@@ -2,8 +2,8 @@ import type { BookSet } from '../api/endpoint.ts'
 import type { EventsRequest, OrderBookNews } from '../api/events.ts'
 import type { At, BookMarket } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
-import { bookOf, marketName, marketsOf } from '../handlers/clob/markets.ts'
-import type { Registry, VenueEntry } from '../handlers/registry.ts'
+import { marketName, marketsOf } from '../handlers/clob/markets.ts'
+import { tradingOf, type Registry, type VenueEntry } from '../handlers/registry.ts'
 import type { BookVenue, LatestBook } from '../live-state/book-feed.ts'
 import type { Books } from '../live-state/books.ts'
 import { createSharedFeed, missingField, onEachNetwork, type Topic } from './topic.ts'
@@ -41,7 +41,7 @@ async function findBooks(registry: Registry, request: EventsRequest, at: At): Pr
   return onEachNetwork(registry, connector, request, async ({ chain, network, impl }, venue) => {
     const markets = await findMarkets(venue, type, names, at)
     return markets.map((each) => ({
-      venue: { chain, network, connector: venue.connector, type: each.type, books: bookOf(each.type, venue).books, chainImpl: impl },
+      venue: { chain, network, connector: venue.connector, type: each.type, books: tradingOf(each.type, venue).books, chainImpl: impl },
       market: each.market,
       depth,
     }))

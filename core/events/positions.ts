@@ -5,11 +5,11 @@ import type { At } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
 import { rangePositions } from '../handlers/amm/range-positions.ts'
 import { showBookPosition } from '../handlers/clob/accounts.ts'
-import { bookOf, marketsOf } from '../handlers/clob/markets.ts'
+import { marketsOf } from '../handlers/clob/markets.ts'
 import type { TargetContext } from '../handlers/context.ts'
 import { showPosition } from '../handlers/perp/account.ts'
-import { findMarket, perpOf, tickerOf } from '../handlers/perp/markets.ts'
-import type { Registry, VenueEntry } from '../handlers/registry.ts'
+import { findMarket, tickerOf } from '../handlers/perp/markets.ts'
+import { tradingOf, type Registry, type VenueEntry } from '../handlers/registry.ts'
 import { readAddress } from '../handlers/wallets.ts'
 import { updateOfFailure } from '../live-state/pair-quoter.ts'
 import type { BlockFeed } from './blocks.ts'
@@ -180,7 +180,7 @@ const kinds: Readonly<Record<string, PositionKind>> = {
       return {
         markets,
         async read(now) {
-          const held = await bookOf('PERP_CLOB', venue).positions(owner, now)
+          const held = await tradingOf('PERP_CLOB', venue).positions(owner, now)
           return { positions: held.filter(({ market }) => markets?.includes(market.id) ?? true).map(showBookPosition) }
         },
       }
@@ -190,7 +190,7 @@ const kinds: Readonly<Record<string, PositionKind>> = {
     // Not the leverage: it is the position's value by the account's, and both move with prices.
     ownFields: ['tickerSymbol', 'positionSide', 'positionAmt', 'entryPrice'],
     async find({ venue }, owner, request, at) {
-      const perp = perpOf(venue)
+      const perp = tradingOf('PERP_AMM', venue)
       const market = await findRequestedMarket(request, venue, at)
       return {
         markets: market && [tickerOf(market)],

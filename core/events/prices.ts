@@ -2,17 +2,8 @@ import type { EventsRequest, PriceNews } from '../api/events.ts'
 import type { At } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
-import {
-  ammOf,
-  readSwapRequest,
-  requireVersion,
-  swapPrice,
-  toQuoteChoice,
-  toQuoteVenue,
-  toSwap,
-  type SwapRequest,
-} from '../handlers/amm/price.ts'
-import type { NetworkEntry, Registry } from '../handlers/registry.ts'
+import { readSwapRequest, requireVersion, swapPrice, toQuoteChoice, toQuoteVenue, toSwap, type SwapRequest } from '../handlers/amm/price.ts'
+import { tradingOf, type NetworkEntry, type Registry } from '../handlers/registry.ts'
 import type { QuoteUpdate } from '../live-state/pair-quoter.ts'
 import type { Quotes, QuoteVenue } from '../live-state/quotes.ts'
 import { createSharedFeed, missingField, onEachNetwork, type Topic } from './topic.ts'
@@ -51,7 +42,7 @@ async function findPrices(registry: Registry, request: EventsRequest, at: At): P
   if (!trading_type.includes('AMM'))
     throw new SluiceError('UNSUPPORTED', `The connector ${name} has no trading type AMM; GET /plugins shows what it has.`)
   return onEachNetwork(registry, name, request, async (network, venueEntry) => {
-    requireVersion(version, ammOf(venueEntry), name)
+    requireVersion(version, tradingOf('AMM', venueEntry), name)
     const venue = toQuoteVenue(network, venueEntry)
     if (!venue)
       throw new SluiceError(

@@ -1,6 +1,6 @@
 import { withTimeout } from '../async.ts'
 import { didYouMean } from '../config/problems.ts'
-import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Quote } from '../contracts/index.ts'
+import type { Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Quote, Trading, TradingType } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
 import type { TokenBook } from './tokens.ts'
@@ -49,6 +49,14 @@ export interface PluginEntry {
   maskedConfig?: Readonly<Record<string, unknown>>
   /** Networks of its manifest that it does not serve here. */
   unserved?: readonly { chain: string; network: string; reason: string; cure: string }[]
+}
+
+/** A connector's implementation of a trading type. @throws SluiceError UNSUPPORTED */
+export function tradingOf<T extends TradingType>(type: T, { impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): Trading[T] {
+  const trading: Partial<Trading> = impl
+  const implementation = trading[type]
+  if (implementation) return implementation
+  throw new SluiceError('UNSUPPORTED', `The connector ${connector} has no trading type ${type}; GET /plugins shows what it has.`)
 }
 
 /** The plugins that are loaded and the networks and connectors that run. */

@@ -1,10 +1,10 @@
 import type { AMMPriceRequest, AMMPriceResponse } from '../../api/index.ts'
 import type { AMM, At, GasTerms, Plan, Quote, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
 import { formatRatio, fromRaw, priceOf } from '../../decimal.ts'
-import { badFields, SluiceError } from '../../errors.ts'
+import { badFields } from '../../errors.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
 import { after, lazySignal, type ConnectorContext, type Handler } from '../context.ts'
-import type { NetworkEntry, VenueEntry } from '../registry.ts'
+import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules } from '../slippage.ts'
 import { readPositiveRaw } from '../tokens.ts'
 import { readAddress, showGas } from '../wallets.ts'
@@ -64,7 +64,7 @@ async function allowanceOf(
   at: At,
 ): Promise<AMMPriceResponse['allowance']> {
   const { ttlSeconds } = tradeRules(venue.config, quote.route)
-  const plan: Plan = ammOf(venue).swap(quote, { recipient: wallet, boundRaw, deadline: quote.head.timestamp + ttlSeconds })
+  const plan: Plan = tradingOf('AMM', venue).swap(quote, { recipient: wallet, boundRaw, deadline: quote.head.timestamp + ttlSeconds })
   for (const need of plan.needs) {
     if (need.is !== 'allowance' || !impl.evm) continue
     const token = await tokens.resolve(need.token, 'token', at)
@@ -85,14 +85,8 @@ function priceImpact({ swap, amountRaw, spotAmountRaw }: Quote): string {
 const typicalSwapGas = 110_000n
 
 export const ammEstimateGas: Handler<'AMMEstimateGas'> = async (_request, { network, venue, signal }) => {
-  ammOf(venue)
+  tradingOf('AMM', venue)
   return showGas(await network.impl.gas(typicalSwapGas, undefined, { signal }), network)
-}
-
-/** @throws SluiceError UNSUPPORTED */
-export function ammOf({ impl, connector }: VenueEntry): AMM {
-  if (impl.AMM) return impl.AMM
-  throw new SluiceError('UNSUPPORTED', `The connector ${connector} has no trading type AMM; GET /plugins shows what it has.`)
 }
 
 /** A swap that a caller asks for: BUY or SELL of an exact amount of base. */
@@ -139,7 +133,7 @@ export function quoteSwap(
   at: At,
 ): SourcedQuote | Promise<SourcedQuote> {
   const { version } = swapRequest
-  requireVersion(version, ammOf(venue), venue.connector)
+  requireVersion(version, tradingOf('AMM', venue), venue.connector)
   const quoteVenue = toQuoteVenue(network, venue)
   if (!quoteVenue) return quoteAndRemember(swapRequest, venue, at)
   const quoted = quotes.quote(quoteVenue, toSwap(swapRequest), toQuoteChoice(version), at)
@@ -167,7 +161,7 @@ async function quoteAndRemember(swapRequest: SwapRequest, venue: VenueEntry, at:
 
 /** Asks the exchange, at the chain's latest block. */
 export async function quoteFromChain(swapRequest: SwapRequest, venue: VenueEntry, at: At): Promise<SourcedQuote> {
-  const quote = await ammOf(venue).quote(toSwap(swapRequest), toQuoteChoice(swapRequest.version), at)
+  const quote = await tradingOf('AMM', venue).quote(toSwap(swapRequest), toQuoteChoice(swapRequest.version), at)
   venue.recentQuotes.counts.rpc += 1
   return { quote, source: 'rpc' }
 }

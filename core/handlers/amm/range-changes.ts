@@ -17,7 +17,7 @@ import type {
 import { fromRaw, toFraction, type Fraction } from '../../decimal.ts'
 import { badFields, SluiceError, type FieldProblem } from '../../errors.ts'
 import type { ConnectorContext, Handler } from '../context.ts'
-import type { VenueEntry } from '../registry.ts'
+import { tradingOf, type VenueEntry } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, tradeRules } from '../slippage.ts'
 import { submitAndShow } from '../submit.ts'
 import { readRaw } from '../tokens.ts'
@@ -26,7 +26,6 @@ import {
   findPoolToAddTo,
   isBelow,
   orderIn,
-  rangeOf,
   readFee,
   readPair,
   reorder,
@@ -39,7 +38,7 @@ import { findOwnPosition, orderOf } from './range-positions.ts'
 
 export const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => {
   const { network, venue, signal } = context
-  const range = rangeOf(venue)
+  const range = tradingOf('AMM_RANGE', venue)
   const wallet = readWallet(request, context)
   const pair = await readPair(request, network, { signal })
   const [token0, token1] = pair
@@ -72,7 +71,7 @@ export const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, conte
 export const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, context) => {
   const { network, venue, signal } = context
   const at = { signal }
-  const range = rangeOf(venue)
+  const range = tradingOf('AMM_RANGE', venue)
   const wallet = readWallet(request, context)
   const percent = readPercent(request)
 
@@ -91,7 +90,7 @@ export const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request,
 export const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (request, context) => {
   const { network, venue, signal } = context
   const at = { signal }
-  const range = rangeOf(venue)
+  const range = tradingOf('AMM_RANGE', venue)
   const wallet = readWallet(request, context)
 
   const { head, position } = await findOwnPosition({ ...request, address: wallet.address }, venue, network, at)
@@ -151,7 +150,7 @@ async function findTarget(
   { venue, network, signal }: ConnectorContext,
 ): Promise<AddTarget> {
   const at = { signal }
-  const range = rangeOf(venue)
+  const range = tradingOf('AMM_RANGE', venue)
   if (tokenId === undefined) {
     if (!bounds) {
       const problem = 'is required: a decimal string such as "1.5" (both bounds may be left out only with tokenId)'
@@ -186,7 +185,7 @@ async function isPoolOf(pool: RangePool, pair: Pair, venue: VenueEntry, at: At):
   const own = [pool.token0, pool.token1]
   if (!pair.some(({ native }) => native)) return pair.every(({ address }) => own.includes(address))
   if (!pair.some(({ address }) => own.includes(address))) return false
-  const { pools } = await rangeOf(venue).rangePools(pair, { fee: pool.fee }, at)
+  const { pools } = await tradingOf('AMM_RANGE', venue).rangePools(pair, { fee: pool.fee }, at)
   return pools.some(({ address }) => address === pool.address)
 }
 

@@ -3,12 +3,12 @@ import type { AMMRange, At, Head, RangeAmounts, RangePool, RangePrice, Token } f
 import { formatRatio, toFraction, type Rounding } from '../../decimal.ts'
 import { badFields, SluiceError } from '../../errors.ts'
 import type { Handler } from '../context.ts'
-import type { NetworkEntry, VenueEntry } from '../registry.ts'
+import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
 
 export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, { network, venue, services, signal }) => {
   const at = { signal }
-  const range = rangeOf(venue)
+  const range = tradingOf('AMM_RANGE', venue)
   if (request.address !== undefined) readAddress(network, request.address)
   const series = readSeries(request, services.settings.limits.pageSize)
   const pair = await readPair(request, network, at)
@@ -56,15 +56,6 @@ function readSeries({ period, interval }: AMMLiquidityPriceRequest, maxPrices: n
   return { period, interval, secondsAgo: Array.from({ length: count + 1 }, (_, i) => (count - i) * interval) }
 }
 
-/** @throws SluiceError UNSUPPORTED */
-export function rangeOf({ impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): AMMRange {
-  if (impl.AMM_RANGE) return impl.AMM_RANGE
-  throw new SluiceError(
-    'UNSUPPORTED',
-    `The connector ${connector} has no trading type AMM_RANGE (concentrated liquidity); GET /plugins shows what it has.`,
-  )
-}
-
 interface PoolAtBlock {
   head: Head
   pool: RangePool
@@ -72,7 +63,7 @@ interface PoolAtBlock {
 
 /** The pool of a pair: of the fee tier if one is given, else the deepest. @throws SluiceError PAIR_NOT_FOUND, INCOMPLETE_PARAMS */
 async function findPool(pair: Pair, feeText: string | undefined, venue: VenueEntry, at: At): Promise<PoolAtBlock> {
-  const range = rangeOf(venue)
+  const range = tradingOf('AMM_RANGE', venue)
   const fee = readFee(feeText, range.feeTiers, venue.connector)
   const { head, pools } = await range.rangePools(pair, { ...(fee !== undefined && { fee }) }, at)
   const [pool] = pools
@@ -97,7 +88,7 @@ async function findPool(pair: Pair, feeText: string | undefined, venue: VenueEnt
 export async function findPoolToAddTo(pair: Pair, feeText: string | undefined, venue: VenueEntry, at: At): Promise<PoolAtBlock> {
   const found = await findPool(pair, feeText, venue, at)
   if (feeText !== undefined || found.pool.liquidity > 0n) return found
-  const tier = showTier(found.pool.fee, rangeOf(venue).feeTiers)
+  const tier = showTier(found.pool.fee, tradingOf('AMM_RANGE', venue).feeTiers)
   const problem = `is required here: no pool of this pair has liquidity at its price, so the price is whatever somebody set. Check it with /amm/liquidity/price, then name the tier, such as ${tier}`
   throw badFields([{ field: 'fee', problem }])
 }

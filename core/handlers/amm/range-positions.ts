@@ -3,9 +3,9 @@ import { fromRaw } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import { requireWallet } from '../caller.ts'
 import type { Handler, TargetContext } from '../context.ts'
-import type { NetworkEntry, VenueEntry } from '../registry.ts'
+import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
-import { rangeOf, resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
+import { resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
 
 /** Only callers that may use the owner's wallet see a position. */
 export const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async ({ tokenId }, { network, venue, caller, signal }) => {
@@ -20,7 +20,7 @@ export const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (re
 
 /** Anybody can send a wallet a position of tokens without symbol and decimals: it is listed as `unshown`, and the others are shown. */
 export async function rangePositions(owner: string, { network, venue }: TargetContext<'connector'>, at: At) {
-  const { head, positions } = await rangeOf(venue).positions(owner, at)
+  const { head, positions } = await tradingOf('AMM_RANGE', venue).positions(owner, at)
   const tokens = await tokensOf(positions, network, at)
   const unshown = positions.flatMap(({ tokenId, pool }) => {
     const unknown = [pool.token0, pool.token1].find((address) => !tokens.has(address))
@@ -59,7 +59,7 @@ const endOfIds = 2n ** 256n
 
 /** @throws SluiceError UNKNOWN_POSITION */
 async function findPosition(idText: string, venue: VenueEntry, at: At): Promise<PositionAtBlock> {
-  const range = rangeOf(venue)
+  const range = tradingOf('AMM_RANGE', venue)
   const tokenId = BigInt(idText)
   const found = tokenId < endOfIds ? await range.position(tokenId, at) : undefined
   if (found) return found

@@ -3,11 +3,11 @@ import { fromRaw, priceOf, valueAt } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { Handler } from '../context.ts'
+import { tradingOf } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../slippage.ts'
 import { submit } from '../submit.ts'
 import { readWallet, showGas } from '../wallets.ts'
 import {
-  ammOf,
   quoteFromChain,
   quoteSwap,
   readSwapRequest,
@@ -31,7 +31,7 @@ export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
     const limitRaw = limitOf(swapRequest, request.limitPrice)
     const boundRaw = tighterBound(quote, slippageRaw, limitRaw, swapPrice(swapRequest, quote.amountRaw))
     const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds)
-    const plan = ammOf(venue).swap(quote, { recipient: wallet.address, boundRaw, deadline })
+    const plan = tradingOf('AMM', venue).swap(quote, { recipient: wallet.address, boundRaw, deadline })
     // Computed before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was sent.
     const shown = {
       ...showSwap(swapRequest, quote),

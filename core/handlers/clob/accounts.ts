@@ -4,13 +4,14 @@ import type { Handler } from '../context.ts'
 import { cutTimedPage, queryLimit, readTimedPage } from '../pages.ts'
 import { showLeverage, showMarginRatio } from '../perp/figures.ts'
 import { tickerOf } from '../perp/markets.ts'
+import { tradingOf } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
-import { bookOf, marketName, marketsOf, type BookHandler, type BookHandlerFor } from './markets.ts'
+import { marketName, marketsOf, type BookHandler, type BookHandlerFor } from './markets.ts'
 
 export const clobBalances: BookHandlerFor<'Balances'> =
   (type) =>
   async (request, { network, venue, signal }) => {
-    const balances = await bookOf(type, venue).balances(readAddress(network, request.address), { signal })
+    const balances = await tradingOf(type, venue).balances(readAddress(network, request.address), { signal })
     const shown = balances.map(({ symbol, total, available, locked }) => {
       return [symbol, { total: normalize(total), available: normalize(available), locked: normalize(locked) }] as const
     })
@@ -18,7 +19,7 @@ export const clobBalances: BookHandlerFor<'Balances'> =
   }
 
 export const clobMarginAccount: Handler<'CLOBMarginAccount'> = async (request, { network, venue, signal }) => {
-  const account = await bookOf('MARGIN_CLOB', venue).account(readAddress(network, request.address), { signal })
+  const account = await tradingOf('MARGIN_CLOB', venue).account(readAddress(network, request.address), { signal })
   return {
     mode: account.mode,
     sharedWith: [...account.sharedWith],
@@ -42,7 +43,7 @@ const showToken = ({ deposited, borrowed, available, borrowRate, borrowCap }: Ma
 })
 
 export const clobPerpAccount: BookHandler<'Account'> = async (request, { network, venue, signal }) => {
-  const account = await bookOf('PERP_CLOB', venue).account(readAddress(network, request.address), { signal })
+  const account = await tradingOf('PERP_CLOB', venue).account(readAddress(network, request.address), { signal })
   const { aRaw: valueRaw, bRaw: notionalRaw } = toCommonScale(account.accountValue, account.notional)
   return {
     accountValue: normalize(account.accountValue),
@@ -57,7 +58,7 @@ export const clobPerpAccount: BookHandler<'Account'> = async (request, { network
 
 export const clobPositions: BookHandler<'Positions'> = async (request, { network, venue, signal }) => {
   const at = { signal }
-  const perp = bookOf('PERP_CLOB', venue)
+  const perp = tradingOf('PERP_CLOB', venue)
   const owner = readAddress(network, request.address)
   const only = request.market === undefined ? undefined : (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
   const all = await perp.positions(owner, at)
@@ -84,7 +85,7 @@ export const clobFundingPayments: BookHandler<'FundingPayments'> = async (reques
   const owner = readAddress(network, request.address)
   const market = request.market === undefined ? undefined : (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
   const query = { market, limit: queryLimit(page), before: page.before }
-  const { shown, nextCursor } = cutTimedPage(await bookOf('PERP_CLOB', venue).fundingPayments(owner, query, at), page)
+  const { shown, nextCursor } = cutTimedPage(await tradingOf('PERP_CLOB', venue).fundingPayments(owner, query, at), page)
   const payments = shown.map(({ market: of, amount, rate, timestamp }) => {
     return { market: marketName(of), amount: normalize(amount), rate: normalize(rate), timestamp }
   })

@@ -5,11 +5,11 @@ import { badFields, SluiceError } from '../../errors.ts'
 import type { Scope, SubmitResult } from '../../transactions/submit-request.ts'
 import type { ConnectorContext } from '../context.ts'
 import { evmOf } from '../evm.ts'
-import type { NetworkEntry, VenueEntry } from '../registry.ts'
+import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { submit } from '../submit.ts'
 import { readPositiveRaw } from '../tokens.ts'
 import { readWallet, type SigningWallet } from '../wallets.ts'
-import { bookOf, marketName, marketsOf, type BookHandler } from './markets.ts'
+import { marketName, marketsOf, type BookHandler } from './markets.ts'
 import { leverageProblems } from './read-order.ts'
 
 /** Deposits a token into the exchange: from the chain that the request names, else the exchange's own way. */
@@ -23,7 +23,7 @@ export const clobDeposit =
 async function depositFrom(type: BookSet, fromChain: string, request: CLOBWithdrawRequest, context: ConnectorContext) {
   const { venue, services, signal } = context
   const at = { signal }
-  const book = bookOf(type, venue)
+  const book = tradingOf(type, venue)
   if (!book.depositFrom)
     throw new SluiceError('UNSUPPORTED', `${venue.connector} takes no deposits from a chosen chain: leave fromChain out.`)
   const { network, bridge } = await sourceOf(fromChain, context)
@@ -109,10 +109,10 @@ type Planner = (token: Token, amountRaw: bigint, owner: string, at: At) => Promi
 /** @throws SluiceError UNSUPPORTED if the exchange holds no funds */
 function plannerOf(type: BookSet, how: MarginMove, venue: VenueEntry): Planner {
   if (type === 'MARGIN_CLOB') {
-    const book = bookOf(type, venue)
+    const book = tradingOf(type, venue)
     return (token, amountRaw, owner, at) => book.move(token, amountRaw, how, owner, at)
   }
-  const book = bookOf(type, venue)
+  const book = tradingOf(type, venue)
   const { move } = book
   if (move && (how === 'deposit' || how === 'withdraw'))
     return (token, amountRaw, owner, at) => move.call(book, token, amountRaw, how, owner, at)
@@ -122,7 +122,7 @@ function plannerOf(type: BookSet, how: MarginMove, venue: VenueEntry): Planner {
 export const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
-  const perp = bookOf('PERP_CLOB', venue)
+  const perp = tradingOf('PERP_CLOB', venue)
   const wallet = readWallet(request, context)
   const market = (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
   if (market.maxLeverage === undefined) throw new SluiceError('UNSUPPORTED', `${marketName(market)} has no leverage setting.`)

@@ -3,8 +3,9 @@ import { normalize } from '../../decimal.ts'
 import type { JournaledOrder } from '../../transactions/book-orders.ts'
 import { canonicalHash, isFinal } from '../../transactions/entry.ts'
 import { badCursor, readLimit } from '../pages.ts'
+import { tradingOf } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
-import { bookOf, marketName, marketsOf, type BookHandlerFor } from './markets.ts'
+import { marketName, marketsOf, type BookHandlerFor } from './markets.ts'
 import { readAboutOrder, showForeign, type ShownOrder } from './order-state.ts'
 import {
   findOrder,
@@ -23,7 +24,7 @@ const pagesPerSearch = 10
 /** A wallet's orders: those that this server placed, and the others that the exchange knows. */
 export const clobListOrders: BookHandlerFor<'Orders'> = (type) => async (request, context) => {
   const { network, venue, services, signal } = context
-  bookOf(type, venue)
+  tradingOf(type, venue)
   const owner = readAddress(network, request.address)
   const limit = readLimit(request.limit, services.settings)
   const since = readOrdersCursor(request.cursor)

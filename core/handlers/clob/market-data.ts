@@ -4,8 +4,9 @@ import { normalize } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import type { ConnectorContext } from '../context.ts'
 import { cutTimedPage, queryLimit, readTimedPage } from '../pages.ts'
+import { tradingOf } from '../registry.ts'
 import { readAddress, showGas } from '../wallets.ts'
-import { bookOf, marketName, marketsOf, readBook, type BookHandler, type BookHandlerFor } from './markets.ts'
+import { marketName, marketsOf, readBook, type BookHandler, type BookHandlerFor } from './markets.ts'
 
 export const clobMarkets: BookHandlerFor<'Markets'> =
   (type) =>
@@ -107,7 +108,7 @@ export const clobTrades: BookHandlerFor<'Trades'> =
     const owner = request.address === undefined ? undefined : readAddress(network, request.address)
     const market = (await marketsOf(type, venue, at)).find(request.market)
     const query = { market, owner, orderId: request.orderId, limit: queryLimit(page), before: page.before }
-    const { shown, nextCursor } = cutTimedPage(await bookOf(type, venue).trades(query, at), page)
+    const { shown, nextCursor } = cutTimedPage(await tradingOf(type, venue).trades(query, at), page)
     return {
       trades: shown.map(({ tradeId, orderId, market: of, side, price, amount, fee, feeToken, timestamp, txHash }) => ({
         tradeId,
@@ -128,7 +129,7 @@ export const clobTrades: BookHandlerFor<'Trades'> =
 export const clobFundingInfo: BookHandler<'FundingInfo'> = async (request, { venue, signal }) => {
   const at = { signal }
   const market = (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
-  const { fundingRate, indexPrice, markPrice, nextFundingTimestamp } = await bookOf('PERP_CLOB', venue).prices(market, at)
+  const { fundingRate, indexPrice, markPrice, nextFundingTimestamp } = await tradingOf('PERP_CLOB', venue).prices(market, at)
   return {
     market: marketName(market),
     fundingRate: normalize(fundingRate),
@@ -153,6 +154,6 @@ const noGas = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
 export const clobEstimateGas: BookHandlerFor<'EstimateGas'> =
   (type) =>
   async (_request, { network, venue, signal }) => {
-    const { typicalGasUnits } = bookOf(type, venue)
+    const { typicalGasUnits } = tradingOf(type, venue)
     return showGas(typicalGasUnits === undefined ? noGas : await network.impl.gas(typicalGasUnits, undefined, { signal }), network)
   }

@@ -1,10 +1,10 @@
 import type { AnswerOf, BookSet, EndpointName, EndpointNamed, RequestOf } from '../../api/index.ts'
 import { didYouMean } from '../../config/problems.ts'
-import type { At, BookMarket, CLOB, MarginCLOB, PerpCLOB } from '../../contracts/index.ts'
+import type { At, BookMarket } from '../../contracts/index.ts'
 import { SluiceError } from '../../errors.ts'
 import type { BookView } from '../../live-state/book-feed.ts'
 import type { ConnectorContext } from '../context.ts'
-import type { VenueEntry } from '../registry.ts'
+import { tradingOf, type VenueEntry } from '../registry.ts'
 
 type Name = EndpointName extends infer N ? (N extends `CLOBPerp${infer V}` ? V : never) : never
 type Of<V extends Name> = EndpointNamed<`CLOBPerp${V}`>
@@ -14,23 +14,8 @@ export type BookHandler<V extends Name> = (request: RequestOf<Of<V>>, context: C
 
 export type BookHandlerFor<V extends Name> = (type: BookSet) => BookHandler<V>
 
-/** The plugin interface of each kind of order book. */
-interface Books {
-  CLOB: CLOB
-  MARGIN_CLOB: MarginCLOB
-  PERP_CLOB: PerpCLOB
-}
-
 /** The paths of each kind's endpoints. */
 export const basePaths = { CLOB: '/clob', MARGIN_CLOB: '/clob/margin', PERP_CLOB: '/clob/perp' } as const satisfies Record<BookSet, string>
-
-/** @throws SluiceError UNSUPPORTED */
-export function bookOf<T extends BookSet>(type: T, { impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): Books[T] {
-  const books: Partial<Books> = impl
-  const book = books[type]
-  if (book) return book
-  throw new SluiceError('UNSUPPORTED', `The connector ${connector} has no trading type ${type}; GET /plugins shows what it has.`)
-}
 
 /** WETH-USDC */
 export const marketName = ({ base, quote }: Pick<BookMarket, 'base' | 'quote'>) => `${base}-${quote}`
@@ -43,7 +28,7 @@ export interface Markets {
 }
 
 export async function marketsOf(type: BookSet, venue: Pick<VenueEntry, 'impl' | 'connector'>, at: At): Promise<Markets> {
-  const all = await bookOf(type, venue).markets(at)
+  const all = await tradingOf(type, venue).markets(at)
   return {
     all,
     find(name) {
@@ -67,7 +52,7 @@ function byName(markets: readonly BookMarket[]): ReadonlyMap<string, BookMarket>
 
 /** The book from memory. @throws SluiceError NETWORK if it is stale */
 export function readBook(type: BookSet, market: BookMarket, { network, venue, services, signal }: ConnectorContext): Promise<BookView> {
-  const { books } = bookOf(type, venue)
+  const { books } = tradingOf(type, venue)
   const bookVenue = { chain: network.chain, network: network.network, connector: venue.connector, type, books, chainImpl: network.impl }
   return services.books.book(bookVenue, market, { signal })
 }

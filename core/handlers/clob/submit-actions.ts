@@ -5,9 +5,10 @@ import { SluiceError } from '../../errors.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import { orUndefined, type ConnectorContext } from '../context.ts'
+import { tradingOf } from '../registry.ts'
 import { submit } from '../submit.ts'
 import type { SigningWallet } from '../wallets.ts'
-import { bookOf, marketName } from './markets.ts'
+import { marketName } from './markets.ts'
 import { aboutCancels, aboutOrder } from './order-state.ts'
 
 export interface SubmittedAction {
@@ -40,7 +41,7 @@ export async function submitActions(
   beforeLast: (results: ActionResults) => Promise<void> = async () => {},
 ): Promise<ActionResults> {
   const { venue, signal } = context
-  const book = bookOf(type, venue)
+  const book = tradingOf(type, venue)
   const { plans, refused } = await planActions(book, wallet.address, actions, { signal })
   const results = new Map<number, ActionResult>(refused)
 

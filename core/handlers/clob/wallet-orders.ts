@@ -4,7 +4,8 @@ import { badFields, SluiceError } from '../../errors.ts'
 import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders.ts'
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
 import type { ConnectorContext } from '../context.ts'
-import { basePaths, bookOf, marketName } from './markets.ts'
+import { tradingOf } from '../registry.ts'
+import { basePaths, marketName } from './markets.ts'
 import { hasEnded, readAboutCancels, showForeign, showJournaled, type ShownOrder } from './order-state.ts'
 import { readOutcomes } from './submit-actions.ts'
 
@@ -20,7 +21,7 @@ export type WalletOrders = ReturnType<typeof walletOrders>
 /** The orders of one wallet on one exchange, from the journal and from the exchange. */
 export function walletOrders(type: BookSet, owner: string, { network: { chain, network, impl }, venue, services, signal }: Context) {
   const { transactions } = services
-  const book = bookOf(type, venue)
+  const book = tradingOf(type, venue)
   const { connector } = venue
 
   const outcomeOf = ({ entry: { landed, memo }, index }: JournaledOrder) =>

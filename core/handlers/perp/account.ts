@@ -1,15 +1,16 @@
 import type { PerpPosition, Token } from '../../contracts/index.ts'
 import { abs, formatFraction, fromRaw, rescale } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
+import { tradingOf } from '../registry.ts'
 import { submitAndShow } from '../submit.ts'
 import { readPositiveRaw } from '../tokens.ts'
 import { readAddress, readWallet } from '../wallets.ts'
 import { liquidationPrice, notionalAt, pricePerBase, showLeverage, showMarginRatio, type AccountMargin } from './figures.ts'
-import { findMarket, perpOf, tickerOf, type PerpHandler } from './markets.ts'
+import { findMarket, tickerOf, type PerpHandler } from './markets.ts'
 
 export const perpBalance: PerpHandler<'Balance'> = async (request, { network, venue, signal }) => {
   const at = { signal }
-  const perp = perpOf(venue)
+  const perp = tradingOf('PERP_AMM', venue)
   const owner = readAddress(network, request.address)
   const [{ settlement }, { account, head }] = await Promise.all([perp.listed(at), perp.account(owner, at)])
   return {
@@ -20,7 +21,7 @@ export const perpBalance: PerpHandler<'Balance'> = async (request, { network, ve
 }
 
 export const perpMargin: PerpHandler<'Margin'> = async (request, { network, venue, signal }) => {
-  const perp = perpOf(venue)
+  const perp = tradingOf('PERP_AMM', venue)
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
   const { account, head } = await perp.account(owner, { signal })
   const { decimals, valueRaw, notionalRaw } = account
@@ -37,7 +38,7 @@ export const perpMargin: PerpHandler<'Margin'> = async (request, { network, venu
 }
 
 export const perpFunding: PerpHandler<'Funding'> = async (request, { network, venue, signal }) => {
-  const perp = perpOf(venue)
+  const perp = tradingOf('PERP_AMM', venue)
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
   const { funding: markets, head } = await perp.funding(owner, { signal })
   const shown = markets.map(({ market, rate, periodSeconds, index, mark, pendingRaw, nextAt }) => ({
@@ -55,7 +56,7 @@ export const perpFunding: PerpHandler<'Funding'> = async (request, { network, ve
 export const perpPosition: PerpHandler<'Position'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
-  const { position, account, head } = await perpOf(venue).position(owner, await findMarket(request, venue, at), at)
+  const { position, account, head } = await tradingOf('PERP_AMM', venue).position(owner, await findMarket(request, venue, at), at)
   return { position: showPosition(position, account), blockNumber: Number(head.number) }
 }
 
@@ -86,7 +87,7 @@ export const perpMove =
   async (request, context) => {
     const { network, venue, signal } = context
     const at = { signal }
-    const perp = perpOf(venue)
+    const perp = tradingOf('PERP_AMM', venue)
     const wallet = readWallet(request, context)
     const token = await network.tokens.resolve(request.token, 'token', at)
     const amountRaw = readPositiveRaw(request.amount, token, 'amount')

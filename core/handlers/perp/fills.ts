@@ -3,8 +3,9 @@ import { formatFraction, fromRaw } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import type { Entry } from '../../transactions/entry.ts'
 import type { ConnectorContext } from '../context.ts'
+import { tradingOf } from '../registry.ts'
 import { pricePerBase } from './figures.ts'
-import { perpOf, tickerOf } from './markets.ts'
+import { tickerOf } from './markets.ts'
 
 /** What the journal keeps of a change of a position, in `about`, to show its fill and to find it by its market. */
 interface AboutPosition {
@@ -34,7 +35,7 @@ type JournalContext = Pick<ConnectorContext, 'network' | 'venue' | 'services' | 
 /** The liquidations of a wallet's position since its last successful trade in that market. */
 async function liquidationsSince(address: string, market: PerpMarketName, context: JournalContext): Promise<readonly PerpLiquidation[]> {
   const block = await lastTradeBlock(address, tickerOf(market), context)
-  return block === undefined ? [] : perpOf(context.venue).liquidations(address, market, block, { signal: context.signal })
+  return block === undefined ? [] : tradingOf('PERP_AMM', context.venue).liquidations(address, market, block, { signal: context.signal })
 }
 
 /** From the journal: it does not know trades that this server did not send. Reads the newest 500 transactions only. */

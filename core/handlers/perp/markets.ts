@@ -1,24 +1,18 @@
 import type { EndpointName } from '../../api/index.ts'
 import { didYouMean } from '../../config/problems.ts'
-import type { At, PerpAMM, PerpMarket, PerpMarketName, PerpPrices } from '../../contracts/index.ts'
+import type { At, PerpMarket, PerpMarketName, PerpPrices } from '../../contracts/index.ts'
 import { formatFraction } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import type { Handler } from '../context.ts'
-import type { VenueEntry } from '../registry.ts'
+import { tradingOf, type VenueEntry } from '../registry.ts'
 import { showGas } from '../wallets.ts'
-
-/** @throws SluiceError UNSUPPORTED */
-export function perpOf({ impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): PerpAMM {
-  if (impl.PERP_AMM) return impl.PERP_AMM
-  throw new SluiceError('UNSUPPORTED', `The connector ${connector} has no trading type PERP_AMM; GET /plugins shows what it has.`)
-}
 
 /** ETHUSD */
 export const tickerOf = ({ base, quote }: Pick<PerpMarketName, 'base' | 'quote'>) => `${base}${quote}`
 
 /** A market by base and quote, in any letter case. @throws SluiceError PAIR_NOT_FOUND */
 export async function findMarket({ base, quote }: { base: string; quote: string }, venue: VenueEntry, at: At): Promise<PerpMarketName> {
-  const { markets } = await perpOf(venue).listed(at)
+  const { markets } = await tradingOf('PERP_AMM', venue).listed(at)
   const ticker = tickerOf({ base, quote }).toUpperCase()
   const market = markets.find((each) => isSame(each.base, base) && isSame(each.quote, quote))
   if (market) return market
@@ -45,7 +39,7 @@ export type PerpHandler<V extends Name> = Handler<`PerpAMM${V}`> & Handler<`Perp
 
 export const perpMarketPrices: PerpHandler<'MarketPrices'> = async (request, { venue, signal }) => {
   const at = { signal }
-  const { prices, head } = await perpOf(venue).prices(await findMarket(request, venue, at), at)
+  const { prices, head } = await tradingOf('PERP_AMM', venue).prices(await findMarket(request, venue, at), at)
   return { ...showPrices(prices), blockNumber: Number(head.number) }
 }
 
@@ -57,15 +51,15 @@ export const showPrices = ({ mark, index, indexTwap }: PerpPrices) => ({
 
 export const perpMarketStatus: PerpHandler<'MarketStatus'> = async (request, { venue, signal }) => {
   const at = { signal }
-  const { market, head } = await perpOf(venue).prices(await findMarket(request, venue, at), at)
+  const { market, head } = await tradingOf('PERP_AMM', venue).prices(await findMarket(request, venue, at), at)
   const { status, maxLeverage } = market
   return { isActive: status === 'open', status, maxLeverage: formatFraction(maxLeverage, 'down'), blockNumber: Number(head.number) }
 }
 
 export const perpPairs: PerpHandler<'Pairs'> = async (_request, { venue, signal }) => {
-  const { markets } = await perpOf(venue).listed({ signal })
+  const { markets } = await tradingOf('PERP_AMM', venue).listed({ signal })
   return { pairs: markets.map(tickerOf) }
 }
 
 export const perpEstimateGas: PerpHandler<'EstimateGas'> = async (_request, { network, venue, signal }) =>
-  showGas(await network.impl.gas(perpOf(venue).typicalGasUnits, undefined, { signal }), network)
+  showGas(await network.impl.gas(tradingOf('PERP_AMM', venue).typicalGasUnits, undefined, { signal }), network)

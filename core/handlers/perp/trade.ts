@@ -2,7 +2,7 @@ import type { PerpAMMPriceRequest } from '../../api/index.ts'
 import type { At, PerpClosing, PerpOrder, PerpQuote, PerpTerms, Plan } from '../../contracts/index.ts'
 import { formatFraction, fromRaw, valueAt } from '../../decimal.ts'
 import type { ConnectorContext } from '../context.ts'
-import type { VenueEntry } from '../registry.ts'
+import { tradingOf, type VenueEntry } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '../slippage.ts'
 import { submitAndShow } from '../submit.ts'
 import { readPositiveRaw } from '../tokens.ts'
@@ -11,11 +11,11 @@ import { showPosition } from './account.ts'
 import { pricePerBase } from './figures.ts'
 import { aboutPosition, noPositionError } from './fills.ts'
 import { positionAfterFill, readMarginRequest, requireFreeCollateral, requireMargin } from './margin-check.ts'
-import { findMarket, perpOf, requireOpen, showPrices, type PerpHandler } from './markets.ts'
+import { findMarket, requireOpen, showPrices, type PerpHandler } from './markets.ts'
 
 export const perpPrice: PerpHandler<'Price'> = async (request, { network, venue, signal }) => {
   const at = { signal }
-  const perp = perpOf(venue)
+  const perp = tradingOf('PERP_AMM', venue)
   const order = await readPerpOrder(request, venue, at)
   const { market, quoteRaw, feeRaw, prices, gasUnits, head } = await perp.quote(order, undefined, at)
   requireOpen(market, 'PRICE_FAILED')
@@ -37,7 +37,7 @@ export const perpPrice: PerpHandler<'Price'> = async (request, { network, venue,
 export const perpOpen: PerpHandler<'Open'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
-  const perp = perpOf(venue)
+  const perp = tradingOf('PERP_AMM', venue)
   const wallet = readWallet(request, context)
   const [order, { settlement }] = await Promise.all([readPerpOrder(request, venue, at), perp.listed(at)])
   const marginRequest = readMarginRequest(request, settlement)
@@ -56,7 +56,7 @@ export const perpOpen: PerpHandler<'Open'> = async (request, context) => {
 export const perpClose: PerpHandler<'Close'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
-  const perp = perpOf(venue)
+  const perp = tradingOf('PERP_AMM', venue)
   const wallet = readWallet(request, context)
   const market = await findMarket(request, venue, at)
   const closing = await perp.closing(wallet.address, market, at)
