@@ -50,14 +50,9 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
     return graph
   }
 
-  /** Throws the first error of the two checks. */
-  async function bothChecks(exact: Promise<void> | undefined, due: readonly Router[], at: At): Promise<void> {
-    await Promise.all([exact ?? Promise.resolve(), checkRouters(due, at)])
-  }
-
-  async function checkRouters(due: readonly Router[], at: At): Promise<void> {
-    const { results } = await reader.read(checks.calls(due), at)
-    checks.verify(due, results)
+  async function checkRouters(due: readonly Router[], exact: Promise<void> | undefined, at: At): Promise<void> {
+    const verified = reader.read(checks.calls(due), at).then(({ results }) => checks.verify(due, results))
+    await Promise.all([exact ?? Promise.resolve(), verified])
   }
 
   return {
@@ -93,7 +88,7 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
       const due = checks.due(routers.filter(({ address }) => address === quote.spender))
       const origin = origins.get(quote)
       const exact = origin && requireExactTransfers(untrustedTokens(quote.swap, origin.edges, origin.graph, trusted), at)
-      return due.length === 0 ? exact : bothChecks(exact, due, at)
+      return due.length === 0 ? exact : checkRouters(due, exact, at)
     },
   }
 }

@@ -24,6 +24,10 @@ interface PricedSwap {
   readonly edges: readonly PoolEdge[]
 }
 
+interface NeedsState {
+  readonly missing: readonly MissingState[]
+}
+
 /** The address by which pools know a token: the native coin is traded as the wrapped one. */
 export const poolToken = (token: Token, wrapped: Token): string => (token.native ? wrapped.address : token.address)
 
@@ -35,11 +39,7 @@ const minReadsLeftForSplit = 2
  * @param readsLeft how often state can still be read; at 0 a pool with missing state counts as one that refuses
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
-export function priceSwap(
-  snapshot: PricingSnapshot,
-  swap: Swap,
-  readsLeft: number,
-): PricedSwap | { readonly missing: readonly MissingState[] } {
+export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: number): PricedSwap | NeedsState {
   const { head, graph, options, wrapped, intermediates, gasPriceRaw } = snapshot
   const { exact, amountRaw } = swap
   const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
@@ -140,12 +140,8 @@ const edgesOf = (graph: PoolGraph, from: string, to: string, versions: ReadonlyS
   graph.edgesBetween(from, to).filter(({ protocol }) => versions.has(protocol.version))
 
 /** How much can go in at most, by the pools that it could go into first. Undefined where one of them does not say. */
-export function maxAmountIn(
-  graph: PoolGraph,
-  { tokenIn, tokenOut, intermediates }: RouteQuery,
-  versions: ReadonlySet<string>,
-): bigint | undefined {
-  const firstEdges = [tokenOut, ...intermediates].flatMap((token) => edgesOf(graph, tokenIn, token, versions))
+export function maxAmountIn(graph: PoolGraph, query: RouteQuery, versions: ReadonlySet<string>): bigint | undefined {
+  const firstEdges = [query.tokenOut, ...query.intermediates].flatMap((token) => edgesOf(graph, query.tokenIn, token, versions))
   return maxOf(firstEdges.map(maxInputOf))
 }
 

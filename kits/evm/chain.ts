@@ -1,4 +1,4 @@
-import { defineChain, SluiceError } from '../../core/contracts/index.ts'
+import { defineChain } from '../../core/contracts/index.ts'
 import type { At, Chain, ChainPlugin, ChainVenue, GasTerms, Head, Token } from '../../core/contracts/index.ts'
 import { withSignal } from '../nodes/dialect.ts'
 import { createHeadFeed } from '../nodes/head-feed.ts'
@@ -9,6 +9,7 @@ import { canonicalAddress, isTransactionHash, nativeAddress } from './encoding.t
 import { createFeeOracle } from './fee-oracle.ts'
 import { defaultFeePolicy, min, type FeePolicy } from './fees.ts'
 import { limitFromGasUsed } from './gas-limit.ts'
+import { noMulticall } from './multicall.ts'
 import { defaultBumpAfterSeconds, defaultFeeCapGwei, evmChainSchema, gweiRaw, multicall3 } from './network.ts'
 import type { EvmChainConfig, EvmNetwork } from './network.ts'
 import { createRollupFees } from './op-stack.ts'
@@ -117,8 +118,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     async start(signal) {
       await withSignal(fees.refresh(), signal)
       const code = await ask(rpc, 'eth_getCode', [multicall, 'latest'], { signal })
-      if (code === '0x')
-        throw new SluiceError('NETWORK', `${name} has no Multicall3 at ${multicall}, which Sluice needs for reading: check rpcUrls.`)
+      if (code === '0x') throw noMulticall(name, multicall)
     },
     stop: () => rpc.stop(),
   }

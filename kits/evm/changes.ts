@@ -5,7 +5,7 @@ import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { numberOf, quantityOf } from './encoding.ts'
 import type { Evm, FoundLog } from './types.ts'
 import { accountCalls, accountChange, accountsOf, parseInterest, logFilters } from './wallets.ts'
-import { readBlock } from './rpc.ts'
+import { blockCall, readBlock } from './rpc.ts'
 import { parseLog } from './receipts.ts'
 import { isObject } from '../../core/json.ts'
 
@@ -105,7 +105,7 @@ function parts(addresses: readonly string[]): readonly (readonly string[])[] {
 async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At): Promise<readonly Head[]> {
   const numbers = Array.from({ length: Number(count) }, (_, index) => first + BigInt(index))
   const answers = await rpc.batch(
-    numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] })),
+    numbers.map((number) => blockCall(toQuantity(number))),
     at,
   )
   return numbers.map((number, index) => {

@@ -3,14 +3,15 @@ import type { At, Checked, FeeWish, Need, Token, Head, Recall } from '../../core
 import { type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
 import { fundsInPendingTransactions, insufficientGasFunds, insufficientBalance, shortage } from '../nodes/rails.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
-import { isBytes, nativeAddress, quantityOf } from './encoding.ts'
+import { nativeAddress, numberOf, quantityOf } from './encoding.ts'
 import { tipMethod } from './fee-oracle.ts'
 import { checkFeeOverrides, computeFeePerGas, costOf, feesOf, min } from './fees.ts'
 import type { EvmFees, FeePerGas, FeePolicy } from './fees.ts'
 import { type GasLimitCache, gasLimitsOf, simulationCalls } from './gas-limit.ts'
-import { packAggregate3, unpackAggregate3, ethBalanceCall } from './multicall.ts'
+import { aggregateResults, packAggregate3, ethBalanceCall } from './multicall.ts'
 import type { NonceCounts } from './nonces.ts'
 import { chargeCalls, chargesOf } from './op-stack.ts'
+import { blockCall } from './rpc.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { EvmIntent, Call, CallResult, EvmReader } from './types.ts'
 import { followedAccounts, isAccount, createHoldings, isHolding } from './wallets.ts'
@@ -70,7 +71,7 @@ export async function check(
   const views = [...allNeeds.map((need) => needCall(need, from, multicall)), ...oracleCalls]
   const [block, latest, pending, tip, read, ...simulated] = await rpc.batch(
     [
-      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+      blockCall('latest'),
       { method: 'eth_getTransactionCount', params: [from, 'latest'] },
       { method: 'eth_getTransactionCount', params: [from, 'pending'] },
       { method: tipMethod(policy.legacy), params: [] },
@@ -80,9 +81,7 @@ export async function check(
     at,
   )
 
-  const bytes = resultOf(rpc, 'eth_call', read)
-  const results = isBytes(bytes) ? unpackAggregate3(bytes, views.length) : undefined
-  if (!results) throw invalidAnswer(rpc, 'answered a call to Multicall3 with something else than its result')
+  const results = aggregateResults(rpc, resultOf(rpc, 'eth_call', read), views.length)
   const nativeRaw = await checkNeeds(options, allNeeds, results.slice(0, allNeeds.length), at)
   const charges = options.rollup ? chargesOf(results.slice(allNeeds.length)) : []
   if (!charges) throw invalidAnswer(rpc, 'has no GasPriceOracle, which tells the fees of a rollup')
@@ -121,9 +120,9 @@ function nonceCountsOf(rpc: Rpc, latest: RpcAnswer | undefined, pending: RpcAnsw
 }
 
 function countOf(rpc: Rpc, answer: RpcAnswer | undefined): number {
-  const count = quantityOf(resultOf(rpc, 'eth_getTransactionCount', answer))
+  const count = numberOf(resultOf(rpc, 'eth_getTransactionCount', answer))
   if (count === undefined) throw invalidAnswer(rpc, 'answered eth_getTransactionCount with something that is no number')
-  return Number(count)
+  return count
 }
 
 function blockField({ rpc, network }: EvmRailOptions, block: unknown, field: 'gasLimit' | 'baseFeePerGas'): bigint {

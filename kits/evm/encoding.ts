@@ -40,6 +40,9 @@ export const isAddressTopic = (topic: string | undefined, address: string): bool
 /** Whether both spell the same address. */
 export const isSameAddress = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
+/** Whether a value is this address or hash, in any case. */
+export const isSameHex = (value: unknown, hex: string): boolean => typeof value === 'string' && isSameAddress(value, hex)
+
 /** A number as a word, without `0x`. */
 export function word(value: number | bigint): string {
   return value.toString(16).padStart(wordDigits, '0')

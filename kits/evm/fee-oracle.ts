@@ -1,7 +1,7 @@
 import type { At, Head, Log } from '../../core/contracts/index.ts'
 import { withSignal, type Rpc } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
-import { readBlock, type Block } from './rpc.ts'
+import { blockCall, readBlock, type Block } from './rpc.ts'
 import { quantityOf } from './encoding.ts'
 import { max } from './fees.ts'
 import { isObject } from '../../core/json.ts'
@@ -11,7 +11,6 @@ const maxBaseFees = 64
 /** Where the node suggests no tip: the one that half of a block's transactions paid less than. */
 const defaultPercentile = 50
 const historyBlocks = '0x5'
-const blockCall = { method: 'eth_getBlockByNumber', params: ['latest', false] }
 /** A tip is stale after so many times `tipMs`. Followed heads refresh it sooner; this is for quotes while nobody follows. */
 const staleFactor = 3
 
@@ -69,8 +68,8 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
     // Callers share this, so the node's own timeout bounds it and not one caller's signal.
     const at = { signal: new AbortController().signal }
     const readsTip = tipRaw === undefined || performance.now() - tipAt >= tipMs
-    const [block, tip] = await rpc.batch([blockCall, ...(readsTip ? [tipCall()] : [])], at)
-    const head = readBlock(rpc, resultOf(rpc, blockCall.method, block))
+    const [block, tip] = await rpc.batch([blockCall('latest'), ...(readsTip ? [tipCall()] : [])], at)
+    const head = readBlock(rpc, resultOf(rpc, 'eth_getBlockByNumber', block))
     remember(head)
     if (!readsTip) return head
     const readRaw = byHistory ? medianReward(tip?.result) : quantityOf(tip?.result)

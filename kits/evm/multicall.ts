@@ -1,5 +1,8 @@
+import { SluiceError } from '../../core/contracts/index.ts'
+import type { Rpc } from '../nodes/dialect.ts'
+import { invalidAnswer } from '../nodes/rpc.ts'
 import artifact from './artifacts/Batch.json' with { type: 'json' }
-import { addressWord, nativeAddress, packBytes, word, wordDigits } from './encoding.ts'
+import { addressWord, isBytes, nativeAddress, packBytes, word, wordDigits } from './encoding.ts'
 import type { Call, CallResult, Probe } from './types.ts'
 
 // Multicall3, https://github.com/mds1/multicall3. Packed by hand, because every quote that is read from the network needs it.
@@ -59,6 +62,17 @@ export function unpackAggregate3(bytes: string, expected: number): readonly Call
     results.push({ ok: ok === 1, data: `0x${bytes.slice(start, start + length * 2)}` })
   }
   return results
+}
+
+/** The results of `aggregate3`. @throws SluiceError NETWORK if the node returned something else */
+export function aggregateResults(rpc: Rpc, bytes: unknown, expected: number): readonly CallResult[] {
+  const results = isBytes(bytes) ? unpackAggregate3(bytes, expected) : undefined
+  if (!results) throw invalidAnswer(rpc, 'answered a call to Multicall3 with something else than its result')
+  return results
+}
+
+export function noMulticall(network: string, address: string): SluiceError {
+  return new SluiceError('NETWORK', `${network} has no Multicall3 at ${address}, which Sluice needs for reading: check rpcUrls.`)
 }
 
 /** https://eips.ethereum.org/EIPS/eip-3860. Calls are limited to the same (geth `core/state_transition.go`). */

@@ -2,7 +2,7 @@ import { verifyAuthorization } from 'ethers/hash'
 import { toQuantity } from 'ethers/utils'
 import type { Standing, At } from '../../core/contracts/index.ts'
 import { type Rpc } from '../nodes/dialect.ts'
-import { quantityOf } from './encoding.ts'
+import { isSameHex, numberOf, quantityOf } from './encoding.ts'
 import { isObject } from '../../core/json.ts'
 
 /** An account's next nonce: by its transactions in blocks, and with those in the mempool. */
@@ -24,21 +24,21 @@ const maxGap = 256
  * is the middle one of what counted before, the answer before and this one. Two answers in a row that agree count, whatever was before, so
  * that an error does not last.
  */
-export function mergeCounts(known: NonceCounts, news: NonceCounts, held: readonly number[] = []): NonceCounts {
+export function mergeCounts(known: NonceCounts, update: NonceCounts, held: readonly number[] = []): NonceCounts {
   const { last } = known
   // This answer comes second and is older than what counts already.
-  if (last && news.behind) return known
-  if (news.last) return news
+  if (last && update.behind) return known
+  if (update.last) return update
   const merged = (field: keyof Counts) => {
     // Of the first two answers the lower one counts, until a third decides.
-    const heard = last ? middle(known[field], last[field], news[field]) : Math.min(known[field], news[field])
-    return Math.max(heard, Math.min(news[field], nextAfter(known[field], held)))
+    const heard = last ? middle(known[field], last[field], update[field]) : Math.min(known[field], update[field])
+    return Math.max(heard, Math.min(update[field], nextAfter(known[field], held)))
   }
-  const higher = (field: keyof Counts) => Math.max(known[field], news[field])
+  const higher = (field: keyof Counts) => Math.max(known[field], update[field])
   return {
     latest: merged('latest'),
     pending: merged('pending'),
-    last: last ? { latest: news.latest, pending: news.pending } : { latest: higher('latest'), pending: higher('pending') },
+    last: last ? { latest: update.latest, pending: update.pending } : { latest: higher('latest'), pending: higher('pending') },
   }
 }
 
@@ -68,9 +68,14 @@ export function nonceStatus({ latest, pending }: NonceCounts, nonce: number): St
  * Empty nonces below our pending transactions, by the newest answer alone: the caller acts when two answers agree. A transaction that waits
  * far beyond got its nonce by a wrong answer.
  */
-export function nonceGaps(_known: NonceCounts, news: NonceCounts, held: readonly number[], waiting: readonly number[]): readonly number[] {
+export function nonceGaps(
+  _known: NonceCounts,
+  update: NonceCounts,
+  held: readonly number[],
+  waiting: readonly number[],
+): readonly number[] {
   const taken = new Set(held)
-  const first = Math.max(news.latest, news.pending)
+  const first = Math.max(update.latest, update.pending)
   const top = Math.max(first, ...waiting.filter((nonce) => nonce <= first + maxGap))
   return noncesFrom(first, top - first).filter((nonce) => !taken.has(nonce))
 }
@@ -149,16 +154,11 @@ async function countsAt(rpc: Rpc, from: string, blocks: readonly number[], at: A
     blocks.map((number) => ({ method: 'eth_getTransactionCount', params: [from, toQuantity(number)] })),
     at,
   )
-  return blocks.map((number, index) => {
-    const count = quantityOf(answers[index]?.result)
-    return { number, count: count === undefined ? undefined : Number(count) }
-  })
+  return blocks.map((number, index) => ({ number, count: numberOf(answers[index]?.result) }))
 }
 
-const isAccount = (value: unknown, account: string) => typeof value === 'string' && value.toLowerCase() === account.toLowerCase()
-
 function spends(tx: Record<string, unknown>, from: string, nonce: number): boolean {
-  return isAccount(tx['from'], from) && quantityOf(tx['nonce']) === BigInt(nonce)
+  return isSameHex(tx['from'], from) && quantityOf(tx['nonce']) === BigInt(nonce)
 }
 
 /** EIP-7702: an authorization in anybody's transaction uses a nonce of the account that signed it. */
@@ -166,7 +166,7 @@ function authorizes(tx: Record<string, unknown>, from: string, nonce: number): b
   const list = tx['authorizationList']
   return (
     Array.isArray(list) &&
-    list.some((each: unknown) => isObject(each) && quantityOf(each['nonce']) === BigInt(nonce) && isAccount(signerOf(each), from))
+    list.some((each: unknown) => isObject(each) && quantityOf(each['nonce']) === BigInt(nonce) && isSameHex(signerOf(each), from))
   )
 }
 

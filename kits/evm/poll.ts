@@ -3,12 +3,12 @@ import { SluiceError, type At, type Head, type Look, type Sighting, type OpenAtt
 import { type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
 import { createBoundedCache } from '../nodes/rails.ts'
 import { resultOf } from '../nodes/rpc.ts'
-import { quantityOf, isBytes } from './encoding.ts'
+import { isBytes, isSameHex, numberOf, quantityOf } from './encoding.ts'
 import type { EvmFees } from './fees.ts'
 import { revertData, revertReason, errorMeaning } from './node-errors.ts'
 import { type NonceCounts, findNonceUser, type NonceUser } from './nonces.ts'
 import { readReceipt } from './receipts.ts'
-import { readBlock, type Block } from './rpc.ts'
+import { blockCall, readBlock, type Block } from './rpc.ts'
 import { isObject } from '../../core/json.ts'
 
 type Attempt = Omit<OpenAttempt<string, number, EvmFees>, 'step'>
@@ -22,7 +22,7 @@ type Landed = Sighting & { is: 'landed' }
 type NonceTaken = { is: 'nonce-taken' }
 
 /** What a poll saw of one attempt. */
-interface Observed {
+interface AttemptObservation {
   attempt: Attempt
   /** As the node gave them. */
   tx: unknown
@@ -45,7 +45,7 @@ export function createPoll(rpc: Rpc, confirmations: number) {
   /** Reasons of reverts, by transaction and block. */
   const reasons = createBoundedCache<string>()
   const nonceUsers = createBoundedCache<NonceUser>()
-  const isFinal = (sighting: Observed['sighting']) => sighting?.is === 'landed' && sighting.depth >= confirmations
+  const isFinal = (sighting: AttemptObservation['sighting']) => sighting?.is === 'landed' && sighting.depth >= confirmations
 
   return async function poll(open: readonly Attempt[], head: Head, at: At): Promise<Look<string, NonceCounts>> {
     const sightings: Sighting[] = []
@@ -63,7 +63,7 @@ export function createPoll(rpc: Rpc, confirmations: number) {
     const finalBlock = Math.max(0, Number(head.number) - (confirmations - 1))
     const [block, ...answers] = await rpc.batch(
       [
-        { method: 'eth_getBlockByNumber', params: ['latest', false] },
+        blockCall('latest'),
         ...owners.flatMap((owner) =>
           [toQuantity(finalBlock), 'latest', 'pending'].map((tag) => ({ method: 'eth_getTransactionCount', params: [owner, tag] })),
         ),
@@ -77,12 +77,12 @@ export function createPoll(rpc: Rpc, confirmations: number) {
     const counts = new Map<string, OwnerCounts>()
     const synced = new Map<string, NonceCounts>()
     for (const [index, owner] of owners.entries()) {
-      const [final, mined, pending] = answers.slice(index * 3, index * 3 + 3).map(countOf)
+      const [final, mined, pending] = answers.slice(index * 3, index * 3 + 3).map(({ result }) => numberOf(result))
       counts.set(owner, { final, latest: mined })
       if (mined !== undefined && pending !== undefined && !lags) synced.set(owner, { latest: mined, pending })
     }
     const found = answers.slice(owners.length * 3)
-    const observed = open.map((attempt, index): Observed => {
+    const observed = open.map((attempt, index): AttemptObservation => {
       const [receipt, tx] = found.slice(index * 2, index * 2 + 2)
       return { attempt, tx: tx?.result, receipt: receipt?.result, sighting: observe(attempt, view, counts.get(attempt.from), receipt, tx) }
     })
@@ -90,9 +90,13 @@ export function createPoll(rpc: Rpc, confirmations: number) {
   }
 
   /** Finds what used the nonce of each attempt that lost it. Says nothing about those that could not be asked about this time. */
-  async function withNonceUsers(observed: readonly Observed[], finalBlock: number, at: At): Promise<readonly Observed[]> {
+  async function withNonceUsers(
+    observed: readonly AttemptObservation[],
+    finalBlock: number,
+    at: At,
+  ): Promise<readonly AttemptObservation[]> {
     let questions = 0
-    const result: Observed[] = []
+    const result: AttemptObservation[] = []
     for (const each of observed) {
       const { attempt, sighting } = each
       if (sighting?.is !== 'nonce-taken') {
@@ -113,7 +117,7 @@ export function createPoll(rpc: Rpc, confirmations: number) {
   }
 
   /** Adds the reasons of those that failed. */
-  async function withReasons(observed: readonly Observed[], at: At): Promise<readonly Sighting[]> {
+  async function withReasons(observed: readonly AttemptObservation[], at: At): Promise<readonly Sighting[]> {
     const keyOf = ({ id, blockHash }: Landed) => `${id}/${blockHash}`
     const unexplained = observed
       .flatMap(({ tx, receipt, sighting }) =>
@@ -147,11 +151,6 @@ function sightingBy(user: NonceUser, { id }: Attempt): Sighting | undefined {
   return user.id === id ? undefined : { id, is: 'dead', by: user.id }
 }
 
-function countOf(answer: RpcAnswer | undefined): number | undefined {
-  const count = quantityOf(answer?.result)
-  return count === undefined ? undefined : Number(count)
-}
-
 /** The block that a poll is about. */
 interface PollView {
   latest: Block
@@ -179,7 +178,7 @@ function observe(
   if (!receipt || !tx || receipt.error || tx.error) return undefined
   if (receipt.result !== null) {
     const read = readReceipt(receipt.result)
-    if (!read || !isHash(read.transactionHash, id)) return undefined
+    if (!read || !isSameHex(read.transactionHash, id)) return undefined
     const { status, blockNumber, blockHash } = read
     // The receipt is of a block that a reorganisation undid. Caches and backends keep such receipts.
     if (blockNumber <= finalBlock && counts?.final !== undefined && counts.final <= slot) return undefined
@@ -189,15 +188,13 @@ function observe(
   const underpriced = BigInt(fees.maxFeePerGas) < (latest.nextBaseFeeRaw ?? 0n)
   if (tx.result !== null) {
     // Another transaction's answer, or one in a block whose receipts the node does not have yet: the next poll tells.
-    if (!isObject(tx.result) || !isHash(tx.result['hash'], id) || typeof tx.result['blockNumber'] === 'string') return undefined
+    if (!isObject(tx.result) || !isSameHex(tx.result['hash'], id) || typeof tx.result['blockNumber'] === 'string') return undefined
     return { id, is: 'pending', underpriced, next: counts?.latest === slot }
   }
   // If the node has lost the state of the final block, the latest count stands in for it. It has to hold until it would be final.
   if (counts?.final === undefined && counts?.latest !== undefined && counts.latest > slot) return { id, is: 'dead' }
   return counts?.final !== undefined && counts.final > slot ? { is: 'nonce-taken' } : { id, is: 'unseen', underpriced }
 }
-
-const isHash = (value: unknown, id: string) => typeof value === 'string' && value.toLowerCase() === id.toLowerCase()
 
 interface FailedTransaction {
   /** As `eth_getTransactionByHash` gave it. */

@@ -1,10 +1,10 @@
 import { toQuantity } from 'ethers/utils'
-import { SluiceError, type At, type Head, type Token } from '../../core/contracts/index.ts'
+import type { At, Head, Token } from '../../core/contracts/index.ts'
 import type { Rpc, RpcAnswer } from '../nodes/dialect.ts'
 import { ask, invalidAnswer, resultOf } from '../nodes/rpc.ts'
-import { isBytes, quantityOf } from './encoding.ts'
+import { quantityOf } from './encoding.ts'
 import type { FeeOracle } from './fee-oracle.ts'
-import { batchParts, isProbe, packBatch, multicallViews, packAggregate3, unpackAggregate3 } from './multicall.ts'
+import { batchParts, isProbe, packBatch, multicallViews, noMulticall, packAggregate3, aggregateResults } from './multicall.ts'
 import type { EvmNetwork } from './network.ts'
 import { callResultOf, revertData } from './node-errors.ts'
 import type { RollupFees } from './op-stack.ts'
@@ -58,8 +58,7 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
     const plain = calls.filter((call): call is Call => !isProbe(call))
     if (plain.length < calls.length) return readParts(batchParts(calls, headCalls), block, at)
     const bytes = await ask(rpc, 'eth_call', [{ to: multicall, data: packAggregate3([...headCalls, ...plain]) }, block], at)
-    if (bytes === '0x')
-      throw new SluiceError('NETWORK', `${network} has no Multicall3 at ${multicall}, which Sluice needs for reading: check rpcUrls.`)
+    if (bytes === '0x') throw noMulticall(network, multicall)
     return readingOf(bytes, plain.length)
   }
 
@@ -92,10 +91,9 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
   }
 
   function readingOf(bytes: unknown, expected: number): Reading {
-    const results = isBytes(bytes) ? unpackAggregate3(bytes, headCalls.length + expected) : undefined
-    const [number, timestamp, baseFee] = (results ?? []).slice(0, blockCalls.length).map(({ data }) => quantityOf(data))
-    if (!results || number === undefined || timestamp === undefined)
-      throw invalidAnswer(rpc, 'answered a call to Multicall3 with something else than its result')
+    const results = aggregateResults(rpc, bytes, headCalls.length + expected)
+    const [number, timestamp, baseFee] = results.slice(0, blockCalls.length).map(({ data }) => quantityOf(data))
+    if (number === undefined || timestamp === undefined) throw invalidAnswer(rpc, 'answered without the number and time of its block')
     if (rollup?.observe(results.slice(blockCalls.length, headCalls.length)) === false)
       throw invalidAnswer(rpc, 'has no GasPriceOracle, which tells the fees of a rollup')
     return { head: headOf(number, Number(timestamp), baseFee), results: results.slice(headCalls.length) }

@@ -3,7 +3,7 @@ import type { At, Transaction, Json } from '../../core/contracts/index.ts'
 import { type Rpc } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
-import { readBlock } from './rpc.ts'
+import { blockCall, readBlock } from './rpc.ts'
 import type { EvmLog, EvmReceipt, Evm, FoundLog } from './types.ts'
 import { isObject } from '../../core/json.ts'
 
@@ -60,7 +60,7 @@ export async function findTransaction(rpc: Rpc, hash: string, at: At): Promise<T
   const calls = [
     { method: 'eth_getTransactionByHash', params: [hash] },
     { method: 'eth_getTransactionReceipt', params: [hash] },
-    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    blockCall('latest'),
   ]
   const answers = await rpc.batch(calls, at)
   const [tx, rawReceipt, block] = calls.map(({ method }, index) => resultOf(rpc, method, answers[index]))

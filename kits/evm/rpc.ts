@@ -1,7 +1,7 @@
 import type { Head } from '../../core/contracts/index.ts'
 import { type Rpc, type Dialect, type RpcAnswer, type RpcCall, type ReportedHead, NodeFailure } from '../nodes/dialect.ts'
 import { createRpc, type RpcOptions, invalidAnswer } from '../nodes/rpc.ts'
-import { quantityOf, isBytes } from './encoding.ts'
+import { isBytes, numberOf, quantityOf } from './encoding.ts'
 import { isObject } from '../../core/json.ts'
 
 /** The nodes of one EVM network. */
@@ -9,7 +9,7 @@ export function evmRpc({ chainId, ...options }: Omit<RpcOptions, 'dialect'> & { 
   return createRpc({ ...options, dialect: evmDialect(chainId) })
 }
 
-const blockCall = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })
+export const blockCall = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })
 
 /** How to speak to nodes of an EVM chain. */
 function evmDialect(chainId: number): Dialect {
@@ -40,11 +40,9 @@ function headInAnswers(calls: readonly RpcCall[], answers: readonly RpcAnswer[])
 
 function blockOf(result: unknown): (ReportedHead & { hash: string }) | undefined {
   if (!isObject(result) || typeof result['hash'] !== 'string') return undefined
-  const number = quantityOf(result['number'])
-  const timestamp = quantityOf(result['timestamp'])
-  return number === undefined || timestamp === undefined
-    ? undefined
-    : { number: Number(number), hash: result['hash'], timestamp: Number(timestamp) }
+  const number = numberOf(result['number'])
+  const timestamp = numberOf(result['timestamp'])
+  return number === undefined || timestamp === undefined ? undefined : { number, hash: result['hash'], timestamp }
 }
 
 type IsPlausible = (result: unknown, params: readonly unknown[]) => boolean
