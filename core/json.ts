@@ -14,9 +14,6 @@ export type Infer<V> = V extends Validator<infer T> ? T : never
 
 export const is = <T>(of: Validator<T>, value: unknown): value is T => of(value) === undefined
 
-/** The value with its type; undefined where it is something else, such as the memo of another plan. */
-export const read = <T>(of: Validator<T>, value: unknown): T | undefined => (is(of, value) ? value : undefined)
-
 /** A validator of single values. */
 export const validator =
   <T>(holds: (value: unknown) => boolean): Validator<T> =>

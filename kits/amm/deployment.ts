@@ -34,7 +34,7 @@ export const isLeftOut = ({ config }: Venue<Evm>, version: string | undefined): 
   version !== undefined && listedVersions(config)?.includes(version) === false
 
 /** A view of a contract that has to return a certain address. */
-export interface ExpectedAddress {
+interface ExpectedAddress {
   /** The contract, as the error names it: "The configured router 0x…". */
   readonly contract: string
   /** The view, as the error names it: "factory()". */

@@ -86,23 +86,15 @@ export const toInt24 = (digits: string): number => (parseInt(digits, 16) << 8) >
 
 /** a × b / denominator, rounded down: FullMath of @uniswap/v3-core@1.0.1. @throws RangeError above 256 bits */
 export function mulDiv(a: bigint, b: bigint, denominator: bigint): bigint {
-  return asUint256((a * b) / denominator)
-}
-
-/** a × b / denominator, rounded up. @throws RangeError above 256 bits */
-export function mulDivRoundingUp(a: bigint, b: bigint, denominator: bigint): bigint {
-  return asUint256(divRoundingUp(a * b, denominator))
+  const quotient = (a * b) / denominator
+  if (quotient > maxUint256) throw new RangeError('The quotient has more than 256 bits.')
+  return quotient
 }
 
 /** For numbers of 0 or more. */
 export function divRoundingUp(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator
   return quotient * denominator === numerator ? quotient : quotient + 1n
-}
-
-function asUint256(value: bigint): bigint {
-  if (value > maxUint256) throw new RangeError('The quotient has more than 256 bits.')
-  return value
 }
 
 // SqrtPriceMath of @uniswap/v3-core@1.0.1. Prices have at most 160 bits and liquidity 128, so most products cannot overflow; this checks

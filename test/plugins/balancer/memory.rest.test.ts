@@ -48,7 +48,7 @@ describe('the pools of Balancer in memory', function () {
     ['a Vault that is paused', () => [acts.swap(1), acts.pause('vault', true)]],
   ]
   for (const [what, done] of told) {
-    it(`are told by their logs alone, several in a block: ${what}`, async () => {
+    it(`follow their logs alone, several in a block: ${what}`, async () => {
       const memory = await kept()
       const doing = done()
       await acts.block(doing)
@@ -62,7 +62,7 @@ describe('the pools of Balancer in memory', function () {
     })
   }
 
-  it('are read again once they are not paused any more', async () => {
+  it('are read again when a pause ends', async () => {
     await acts.block([acts.pause(0, true)])
     const memory = await kept()
     await acts.block([acts.pause(0, false), acts.swap(0)])
@@ -70,7 +70,7 @@ describe('the pools of Balancer in memory', function () {
     expect(memory.counted.reloads).to.equal(1)
   })
 
-  it('are not moved by what others log in the words of the Vault and its pools', async () => {
+  it('do not change by logs of other contracts with the same topics', async () => {
     const memory = await kept()
     await acts.block([acts.swap(0), acts.protocolFee('0.25')])
     const { number } = await balancer.fixture.chain.head(at())
@@ -85,7 +85,7 @@ describe('the pools of Balancer in memory', function () {
     expect(about(tokens.WETH.address).filter((key) => memory.states.has(key))).to.deep.equal([])
   })
 
-  it(`give ${quotes} quotes that are the Vault’s own after every block, whatever is done to them, over reorganisations`, async function () {
+  it(`give ${quotes} quotes that equal the Vault’s after every block, over random changes and reorganisations`, async function () {
     this.timeout(msOf(quotes))
     const random = randomBits(20210420)
     const { anySwap } = drawing(all, tokens.WETH.address, random)

@@ -31,11 +31,11 @@ describe('the pools of Balancer', () => {
     return poolAMM(venue, weighted(venue, { pools: { 'ethereum/local': local } }))
   }
 
-  it('are one version that is nowhere named, behind one spender', () => {
+  it('are one version without a name, behind one spender', () => {
     expect([balancer.AMM.versions, balancer.spenders]).to.deep.equal([[], { vault: balancer.vault }])
   })
 
-  it('are read by one call for each quote, and all pairs of a pool of three tokens are traded', async () => {
+  it('are read by one call for each quote, for all pairs of a pool of three tokens', async () => {
     for (const [tokenIn, tokenOut] of [
       [WETH, USDC],
       [USDC, WBTC],
@@ -52,7 +52,7 @@ describe('the pools of Balancer', () => {
     }
   })
 
-  it('say their fee, and a price at the margin that a small amount comes close to', async () => {
+  it('have a fee, and a marginal price that a small amount approaches', async () => {
     const quote = await balancer.AMM.quote({ tokenIn: DAI, tokenOut: WETH, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
     expect(quote.route.map(({ pool, version, fee }) => [pool.toLowerCase(), version, fee])).to.deep.equal([
       [withOracle, 'weighted', '0.01'],
@@ -60,7 +60,7 @@ describe('the pools of Balancer', () => {
     expect(Number(quote.amountRaw) / Number(quote.spotAmountRaw)).to.be.closeTo(0.99, 0.0001)
   })
 
-  it('refuse more than 30 % of what they have, and quote a unit less', async () => {
+  it('refuse more than 30 % of their balance, and quote one unit less', async () => {
     const amm = listed(ids.slice(0, 1))
     const held = await balancer.fixture.balance(WETH, balancer.vault)
     const inThisPool = held - (await elsewhere())
@@ -76,7 +76,7 @@ describe('the pools of Balancer', () => {
     return held.reduce((sum: bigint, [tokensOfIt, balances]) => sum + (balances[tokensOfIt.indexOf(WETH.address)] ?? 0n), 0n)
   }
 
-  it(`quote what the Vault says to the unit, along a walk of ${quotesOfWalk} trades`, async () => {
+  it(`quote what the Vault answers, to the unit, along a random walk of ${quotesOfWalk} trades`, async () => {
     const { bits, below } = randomBits(20210418)
     const { fixture, AMM, own } = balancer
     let hops = 0
@@ -101,14 +101,14 @@ describe('the pools of Balancer', () => {
     expect(hops).to.be.above(quotesOfWalk)
   }).timeout(180_000)
 
-  it('are no pair where none of them has a token, and no price where pools do not connect two', async () => {
+  it('throw PAIR_NOT_FOUND without any pool of a token, and PRICE_FAILED where no pools connect two tokens', async () => {
     const alone = { symbol: 'ALONE', address: '0x00000000000000000000000000000000000000AA', decimals: 18 }
     expect(await rejection(listed(ids).quote({ ...sell, tokenIn: alone }, {}, at()))).to.include({ name: 'PRICE_FAILED' })
     expect(await rejection(listed([]).quote(sell, {}, at()))).to.include({ name: 'PAIR_NOT_FOUND' })
     expect(await rejection(listed(ids.slice(0, 1)).quote({ ...sell, tokenOut: USDT }, {}, at()))).to.include({ name: 'PRICE_FAILED' })
   })
 
-  it('are refused while the configured address is no Vault, or has not the pools that are listed', async () => {
+  it('are refused while the configured address is not a Vault, or lacks the listed pools', async () => {
     for (const wrong of [addresses.multicall3, WETH.address, balancer.fixture.trader.address, threeTokens]) {
       const error = await rejection(listed(ids, { routerAddress: wrong }).quote(sell, {}, at()))
       expect(error, wrong).to.include({ name: 'SERVICE_UNINITIALIZED' })
@@ -120,7 +120,7 @@ describe('the pools of Balancer', () => {
     expect(error.message).to.contain(foreign)
   })
 
-  it('are passed over while they are paused, one by one or with the Vault', async () => {
+  it('are not quoted while they or the Vault are paused', async () => {
     const signer = deployer('balancer', balancer.fixture.provider)
     const amm = listed(ids)
     const through = async () => (await amm.quote(sell, {}, at())).route.map(({ pool }) => pool.toLowerCase())

@@ -14,7 +14,7 @@ describe('what is published about balancer', () => {
   for (const [place, ids] of Object.entries(pools)) {
     const [chain = '', network = ''] = place.split('/')
 
-    it(`is what is listed for ${place}, each pool once`, () => {
+    it(`contains the listed pools of ${place}, each once`, () => {
       // PoolRegistry of npm @balancer-labs/v2-vault: an id is the pool's address, how it keeps balances, and a number.
       for (const id of ids)
         expect([isHexString(id, 32), ['0x0001', '0x0002'].includes(dataSlice(id, 20, 22))], id).to.deep.equal([true, true])

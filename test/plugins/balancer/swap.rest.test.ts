@@ -86,7 +86,7 @@ describe('swaps of Balancer', () => {
 
   for (const exact of ['in', 'out'] as const) {
     for (const route of ['one hop', 'two hops'] as const) {
-      it(`revert by a bound that is one unit too tight, and hold to the bound itself (exact ${exact}, ${route})`, async () => {
+      it(`revert with a bound that is one unit too tight, and succeed at the bound itself (exact ${exact}, ${route})`, async () => {
         const [tokenIn, tokenOut] = route === 'one hop' ? [USDC, WETH] : [USDT, WBTC]
         const amountRaw = exact === 'in' ? 10n ** 9n : 10n ** 7n
         const quote = await quoted({ tokenIn, tokenOut, exact, amountRaw })
@@ -102,7 +102,7 @@ describe('swaps of Balancer', () => {
     expect(await reason(planned(quote, { deadline: quote.head.timestamp - 1 }))).to.equal('BAL#508')
   })
 
-  it('show no fill where they reverted, in another receipt, and by another memo', async () => {
+  it('show no fill where they reverted, in another receipt, or for another memo', async () => {
     const { fixture, AMM } = balancer
     const quote = await quoted({ tokenIn: USDC, tokenOut: WETH, exact: 'in', amountRaw: 10n ** 9n })
     const plan = planned(quote)

@@ -10,7 +10,7 @@ import curveApi from '../../fixtures/published/curve-api.json' with { type: 'jso
 const { contractAddresses } = parse(readFileSync(new URL('../../../plugins/curve/defaults.yml', import.meta.url), 'utf8'))
 
 describe('what is published about curve', () => {
-  it('is what is listed of its pools, their coins and decimals in the order of the contracts', () => {
+  it('equals the listed pools, with coins and decimals in the order of the contracts', () => {
     const published = Object.values(curveApi.facts.pools['1'])
     const listed = pools['ethereum/mainnet'] ?? []
     expect(listed).to.not.have.length(0)
@@ -20,7 +20,7 @@ describe('what is published about curve', () => {
     }
   })
 
-  it('knows its pool on the devnet, and the router where its code puts it on every network', () => {
+  it('has its pool on the devnet, and the router at the address that its code gives on every network', () => {
     const { pool, other } = stableDevnetAddresses(deployerAddress('curve'))
     const [local] = pools['ethereum/local'] ?? []
     expect(local?.address).to.equal(pool)

@@ -21,7 +21,7 @@ describe('trades on curve', () => {
   })
   after(() => server.stop())
 
-  it('show what they gave, with the logs of pool and router decoded', async () => {
+  it('show their fill, with the logs of pool and router decoded', async () => {
     const { body, text, status } = await venue.client.post('/amm/trade', trade)
     expect(status, text).to.equal(200)
     const { fill, txReceipt } = await waitForMined(venue, body.txHash)
@@ -30,7 +30,7 @@ describe('trades on curve', () => {
     expect(names).to.include.members(['TokenExchange', 'Swapped'])
   })
 
-  it('are refused before anything is sent where the pool has been stopped', async () => {
+  it('are refused before anything is sent where the pool was stopped', async () => {
     const owner = deployerAddress('curve')
     const data = new Interface(['function kill_me()']).encodeFunctionData('kill_me')
     await nodeCall(venue, 'anvil_impersonateAccount', owner)

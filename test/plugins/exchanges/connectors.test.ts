@@ -55,7 +55,7 @@ for (const { name, plugin, versions } of exchanges) {
       for (const place of places) expect(addresses(place), `${place.chain}/${place.network}`).to.have.all.keys(keys)
     })
 
-    it('is created on each of them with its spenders by their labels', () => {
+    it('is created on each of them with its spenders by name', () => {
       for (const place of places) {
         const { AMM, spenders } = plugin.create(venue(place))
         expect(AMM.versions).to.deep.equal(versions.length > 1 ? versions.map(({ version }) => version) : [])
@@ -67,7 +67,7 @@ for (const { name, plugin, versions } of exchanges) {
       }
     })
 
-    it('knows its contracts on the devnet', () => {
+    it('has the addresses of its contracts on the devnet', () => {
       const local = venue({ chain: 'ethereum', network: 'local' }).contracts
       const { v2Factory, factory, router, positionManager } = rangeContractsOf(deployerAddress(name))
       const v2Router = getCreateAddress({ from: deployerAddress(name), nonce: 1 })
@@ -79,7 +79,7 @@ for (const { name, plugin, versions } of exchanges) {
       }
     })
 
-    it('is refused where its constants or its router are missing, with what to do', () => {
+    it('is refused where its constants or its router are missing, and the error says what to do', () => {
       const [router] = versions.map(({ keys }) => keys.router)
       expect(() => plugin.create(venue({ chain: 'ethereum', network: 'nowhere' }))).to.throw(
         /no factory and init-code hash.* for ethereum\/nowhere .*add them/,
@@ -105,12 +105,12 @@ describe('the exchanges’ constants', () => {
   const liveHash = (name: string, place: string) =>
     exchanges.find((each) => each.name === name)?.versions[0]?.deployments[place]?.initCodeHash
 
-  it('have SmartRouter called by functions that it has, which are SwapRouter02’s', () => {
+  it('call SmartRouter by its functions, which are SwapRouter02’s', () => {
     const called = routerKinds.SwapRouter02.functions.fragments.map((each) => each.format())
     expect(smartRouter.facts.functions).to.include.members(called)
   })
 
-  it('are the hash of the original pairs where the devnet has those', async () => {
+  it('are the hash of the original pairs where the devnet has these', async () => {
     const original = keccak256(await uniswapPair())
     expect(liveHash('uniswap', 'ethereum/mainnet')).to.equal(original)
     expect(liveHash('quickswap', 'polygon/mainnet')).to.equal(original)

@@ -24,7 +24,7 @@ describe('a pool of PancakeSwap’s own code', () => {
   })
   after(() => devnetFixture.stop())
 
-  it('is of the code that the exchange’s pools have on its chains, and is found by who deployed it', () => {
+  it('has the code of the exchange’s pools on its chains, and an address by its deployer', () => {
     expect(liveDeployer).to.not.equal(v3Deployments['binance-smart-chain/mainnet'].factory)
     expect(devnetFixture.poolCodeHash).to.equal(initCodeHash)
   })
@@ -41,7 +41,7 @@ describe('a pool of PancakeSwap’s own code', () => {
     )
   })
 
-  it('is moved in memory by its logs, of which those of swaps are its own, whatever the protocol keeps', async () => {
+  it('follows its logs in memory, with its own log of swaps, whatever the protocol keeps', async () => {
     const ether = 10n ** 18n
     let held = await devnetFixture.pool()
     for (const change of [

@@ -13,7 +13,7 @@ for (const { name, versions } of exchanges) {
         const [chain = '', network = ''] = place.split('/')
         if (network === 'local') continue
 
-        it(`is ours of ${version} on ${place}`, () => {
+        it(`equals our constants of ${version} on ${place}`, () => {
           const facts = published[String(chainIds[place])]
           expect(facts, `chain id of ${place}`).to.not.equal(undefined)
           const { [keys.router]: router, [keys.positionManager ?? '']: positionManager } = addressesOf(name, chain, network)

@@ -31,14 +31,14 @@ describe('a server with all chains and exchanges', () => {
     }
   })
 
-  it('refuses a connector whose file has a network’s bare name that several chains share, with the candidates', async () => {
+  it('refuses a connector whose file has the bare name of a network that several chains share, with the candidates', async () => {
     const { body } = await server.client.get('/plugins')
     const { state, reason } = body.find(({ name }: { name: string }) => name === 'sushiswap')
     expect(state).to.equal('refused')
     expect(reason).to.match(/contractAddresses\.mainnet is ambiguous, it may be any of ethereum_mainnet, arbitrum_mainnet, .*polygon_mainnet/)
   })
 
-  it('refuses a network that the connector is not on, and says where those are listed', async () => {
+  it('refuses a network that the connector does not serve, and says where its networks are listed', async () => {
     for (const [connector, chain, network] of [
       ['traderjoe', 'polygon', 'mainnet'],
       ['uniswap', 'base', 'sepolia'],

@@ -40,7 +40,7 @@ describe('the versions of Uniswap', () => {
   const sell = (tokenIn: Token, tokenOut: Token, amountRaw: bigint): Swap => ({ tokenIn, tokenOut, exact: 'in', amountRaw })
   const buy = (tokenIn: Token, tokenOut: Token, amountRaw: bigint): Swap => ({ tokenIn, tokenOut, exact: 'out', amountRaw })
 
-  it('are two, with the spenders of both and the one of positions', () => {
+  it('are two, with both routers and the position manager as spenders', () => {
     expect(exchange.AMM.versions).to.deep.equal(['v2', 'v3'])
     expect(exchange.AMM_RANGE.rangeVersions).to.deep.equal(['v3'])
     expect(exchange.spenders).to.deep.equal({
@@ -51,7 +51,7 @@ describe('the versions of Uniswap', () => {
   })
 
   for (const exact of ['in', 'out'] as const) {
-    it(`are each quoted where they are named, and the better of them where none is (exact ${exact})`, async () => {
+    it(`are each quoted by name, and the better one without a name (exact ${exact})`, async () => {
       const swap = exact === 'in' ? sell(WETH, USDC, ether) : buy(USDC, WETH, ether)
       const [v2, v3, best] = [await quote(swap, 'v2'), await quote(swap, 'v3'), await quote(swap)]
       expect(new Set(versions(v2))).to.deep.equal(new Set(['v2']))
@@ -70,7 +70,7 @@ describe('the versions of Uniswap', () => {
     ['the coin out', () => sell(far, fixture.chain.nativeCurrency, 1000n * ether)],
     ['from the constant product to ranges', () => sell(far, USDT, 1000n * ether)],
   ] as const) {
-    it(`are mixed in one route of an exact amount in, quoted and filled to the unit: ${name}`, async () => {
+    it(`are mixed in one route with an exact input, quoted and filled to the unit: ${name}`, async () => {
       const mixed = await quote(swapOf())
       expect(new Set(versions(mixed))).to.deep.equal(new Set(['v2', 'v3']))
       expect(mixed.spender).to.equal(exchange.spenders?.['v3'])
@@ -92,7 +92,7 @@ describe('the versions of Uniswap', () => {
     ['of an exact amount out', () => buy(USDC, WETH, 500n * ether), ['v3']],
     ['where the best single way is of the constant product', () => sell(WETH, WBTC, 200n * ether), ['v2', 'v3']],
   ] as const) {
-    it(`are gone through several ways at once where that is better, quoted and filled to the unit: ${name}`, async () => {
+    it(`are traded by several routes at once where that is better, quoted and filled to the unit: ${name}`, async () => {
       const split = await quote(swapOf())
       const shares = partsOf(split).map(({ route: [hop] }) => Number(hop?.share))
       expect(shares.length).to.be.within(2, 3)
@@ -114,14 +114,14 @@ describe('the versions of Uniswap', () => {
     })
   }
 
-  it('are gone through one way for the native coin, which would lie with the router meanwhile', async () => {
+  it('are traded by one route for the native coin, which would lie with the router meanwhile', async () => {
     const { nativeCurrency } = fixture.chain
     for (const swap of [sell(nativeCurrency, USDC, 500n * ether), buy(USDC, nativeCurrency, 500n * ether)])
       expect((await quote(swap)).parts).to.equal(undefined)
     expect((await quote(sell(WETH, USDC, 500n * ether))).parts).not.to.equal(undefined)
   })
 
-  it('are not mixed where the amount out is exact: one of them has the whole route', async () => {
+  it('are not mixed for an exact output: one version has the whole route', async () => {
     expect(new Set(versions(await quote(buy(USDT, far, ether))))).to.deep.equal(new Set(['v2']))
   })
 
@@ -132,14 +132,14 @@ describe('the versions of Uniswap', () => {
     expect(decoded).to.contain('"name":"Swap"').and.to.contain('"name":"sqrtPriceX96"')
   })
 
-  it('refuse one that there is not, and a pair that only the other one has', async () => {
+  it('refuse an unknown version, and a pair that only the other version has', async () => {
     const unknown = await rejection(quote(sell(WETH, USDC, ether), 'v4'))
     expect(unknown.message).to.match(/no version v4.* v2, v3/)
     const missing = await rejection(quote(sell(USDC, far, dollars), 'v3'))
     expect(missing.message).to.match(/no pool/)
   })
 
-  it('tell of a configured router that is another exchange’s, with the first quote', async () => {
+  it('refuse another exchange’s router in the configuration, with the first quote', async () => {
     const { local } = defaults.contractAddresses
     const wrong = { ...local, v3RouterAddress: local.v2RouterAddress }
     const mistaken = uniswap.create({ ...fixture.venue(wrong), config: defaults })

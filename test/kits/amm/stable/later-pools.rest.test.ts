@@ -11,7 +11,7 @@ type Port = Awaited<ReturnType<typeof portPool>>
 const blocksOfWalk = 60
 const day = 86_400
 
-describe('stable pools of later makes in memory', function () {
+describe('stable pools of later versions in memory', function () {
   this.timeout(180_000)
   let port: Port
   afterEach(() => port.close())
@@ -54,7 +54,7 @@ describe('stable pools of later makes in memory', function () {
   }
 
   for (const kind of ['second', 'template'] as const) {
-    it(`are what the contract has after every block, and quote what it gives, whatever is done to it: ${kind}`, async () => {
+    it(`equal the contract’s state and quotes after every block, over random changes: ${kind}`, async () => {
       const memory = await keptOf(kind)
       const random = randomBits(kind === 'second' ? 20200906 : 20210108)
       for (let count = 0; count < blocksOfWalk; count += 1) {
@@ -71,7 +71,7 @@ describe('stable pools of later makes in memory', function () {
     })
   }
 
-  it('go by the time of the block while their amplification moves, and are the same from block to block when it rests', async () => {
+  it('change with the block’s time while the amplification moves, and only then', async () => {
     const memory = await keptOf('template')
     const before = memory.pool()
     const { head: still } = await memory.block([])
@@ -102,7 +102,7 @@ describe('stable pools of later makes in memory', function () {
 })
 
 describe('the amplification of a stable pool', () => {
-  it('is cut off on the way up, and what is taken off it on the way down', () => {
+  it('is rounded down on the way up, and its decrease on the way down', () => {
     const up: Ramp = { initial: 100n, future: 200n, initialTime: 1000n, futureTime: 1300n }
     const down: Ramp = { ...up, initial: 200n, future: 100n }
     const at = (ramp: Ramp) => [1000, 1001, 1002, 1003, 1299, 1300, 5000].map((timestamp) => amplificationAt(ramp, timestamp))

@@ -71,7 +71,7 @@ describe('the mathematics of stable pools', function () {
     return state && amountOut(state, each.from, each.to, each.amountRaw)
   }
 
-  it("gives what Curve's contract gives, to the unit, for 10,000 random pools and amounts and all edges", async () => {
+  it("equals Curve's contract to the unit, for 10,000 random pools and amounts and all edges", async () => {
     const asked = [...cases(10_000, 1), ...edges]
     const expected = asked.map(ours)
     const at = (surplus: bigint) => contract.gives(asked.map((each, index) => ({ ...each, leastRaw: (expected[index] ?? 0n) + surplus })))
@@ -86,7 +86,7 @@ describe('the mathematics of stable pools', function () {
     expect(expected.filter((each) => each !== undefined && each > 0n)).to.have.length.above(7000)
   })
 
-  it('gives what the contract promises, or the one unit less that it then gives', async () => {
+  it('gives what the contract’s get_dy promises, or one unit less as its exchange does', async () => {
     const asked = cases(3000, 2)
     const promised = await contract.promised(asked)
     let less = 0
@@ -99,7 +99,7 @@ describe('the mathematics of stable pools', function () {
     expect(less).to.be.above(0)
   })
 
-  it('finds the least amount in for which the contract gives that much', async () => {
+  it('finds the least input for which the contract gives the output', async () => {
     const asked = cases(5000, 3).flatMap((each) => {
       const state = stateOf(each)
       const leastRaw = each.amountRaw
@@ -112,7 +112,7 @@ describe('the mathematics of stable pools', function () {
     expect((await contract.gives(less)).some((enough) => enough)).to.equal(false)
   })
 
-  it('reckons as the later contracts do: the port of them that another exchange has, for 10,000 random pools of two to eight coins', async () => {
+  it('equals the later contracts, by another exchange’s port of them, for 10,000 random pools of two to eight coins', async () => {
     const pool = fc.record({
       xp: fc.oneof(
         { weight: 3, arbitrary: fc.array(aboutMillion(0), { minLength: 2, maxLength: 8 }) },
@@ -157,7 +157,7 @@ describe('the mathematics of stable pools', function () {
     const state = someCase.map((each) => ({ each, state: stateOf(each, kind) }))
     const pools = state.filter((one): one is { each: Case; state: StablePoolState } => one.state !== undefined)
 
-    it(`asks the least for an amount out: ${kind}`, () => {
+    it(`finds the least input for an output: ${kind}`, () => {
       fc.assert(
         fc.property(pools, ({ each: { from, to, amountRaw }, state: pool }) => {
           const inRaw = amountIn(pool, from, to, amountRaw)
@@ -172,7 +172,7 @@ describe('the mathematics of stable pools', function () {
       )
     })
 
-    it(`has a price that amounts come near to when they are small, and never better: ${kind}`, () => {
+    it(`has a marginal price that small amounts approach and never beat: ${kind}`, () => {
       fc.assert(
         fc.property(fc.bigInt({ min: 1n, max: 10n ** 4n }), fc.nat({ max: 3 }), fc.nat({ max: 2 }), (amplification, from, other) => {
           const to = other < from ? other : other + 1

@@ -41,7 +41,7 @@ describe('stable pools in memory', function () {
     ['what its owner takes, which is not of the pool any more', () => [acts.swap(0, 0, 2), acts.takeFees(0), acts.swap(0, 2, 0)]],
   ]
   for (const [what, done] of told) {
-    it(`are told by their logs alone, several in a block: ${what}`, async () => {
+    it(`follow their logs alone, several in a block: ${what}`, async () => {
       const memory = await kept()
       const doing = done()
       expect(await acts.block(doing)).to.deep.equal(doing.map(() => '0x1'))
@@ -51,7 +51,7 @@ describe('stable pools in memory', function () {
     })
   }
 
-  it('are told when other fees and another amplification begin, not when they are put down', async () => {
+  it('take new fees and a new amplification when they begin, not when they are committed', async () => {
     const memory = await kept()
     await acts.block([acts.commit(0, 300n, 7_000_000n, 1_234_567_890n), acts.swap(0, 0, 1)])
     await memory.follow()
@@ -61,7 +61,7 @@ describe('stable pools in memory', function () {
     expect(memory.counted).to.include({ reloads: 0, logs: 4 })
   })
 
-  it('are read again where a swap gave what it would not have by what is in memory', async () => {
+  it('are read again where a swap gave another amount than memory predicts', async () => {
     const memory = await kept()
     const [{ address }] = fixture.pools
     // As where the owner of a later pool gives it the fees: nothing is logged then.
@@ -75,7 +75,7 @@ describe('stable pools in memory', function () {
     expect(memory.counted.reloads).to.equal(1)
   })
 
-  it(`give ${quotes} quotes that are the contracts’ own after every block, whatever is done to them, over reorganisations`, async function () {
+  it(`give ${quotes} quotes that equal the contracts’ after every block, over random changes and reorganisations`, async function () {
     this.timeout(msOf(quotes))
     const random = randomBits(20200825)
     const { anySwap } = drawing(all, WETH.address, random)

@@ -74,7 +74,7 @@ describe('swaps of an exchange of stable pools', () => {
       spender,
     )
 
-  it('buys for more, up to the bound, where the price has moved, and for no more than it needs', async () => {
+  it('buys for more where the price moved, up to the bound, and for no more than it needs', async () => {
     for (const [tokenIn, tokenOut, amountRaw] of [
       [USDC, DAI, 100n * 10n ** 18n],
       [DAI, USDT, 100n * 10n ** 6n],
@@ -98,7 +98,7 @@ describe('swaps of an exchange of stable pools', () => {
     }
   })
 
-  it('reverts past the bound and past the deadline, and says why', async () => {
+  it('reverts past the bound and past the deadline, with the reason', async () => {
     const quotes = [await quoted(USDC, DAI, 'in', 10n ** 8n), await quoted(USDC, DAI, 'out', 10n ** 20n)]
     const reason = async (plan: ReturnType<typeof planned>) => {
       const [{ to, data }] = plan.steps
@@ -116,7 +116,7 @@ describe('swaps of an exchange of stable pools', () => {
     for (const quote of quotes) expect(await reason(planned(quote, past))).to.equal('StableRouter: EXPIRED')
   })
 
-  it('pays whom it is told to, and finds no fill of another', async () => {
+  it('pays the recipient, and finds no fill of another swap', async () => {
     const recipient = Wallet.createRandom().address
     const plan = planned(await quoted(USDC, DAI, 'in', 10n ** 8n), { recipient })
     const receipt = await fixture.execute(plan)
@@ -128,7 +128,7 @@ describe('swaps of an exchange of stable pools', () => {
     for (const memo of others) expect(fixture.amm.fill(receipt, memo)).to.equal(undefined)
   })
 
-  it('leaves nothing allowed to what is no pool, and cannot be made to pay out what it did not take', async () => {
+  it('leaves no allowance to a false pool, and cannot be made to pay out what it did not take', async () => {
     const thief = hexlify(randomBytes(20))
     // Says true to everything, takes nothing and gives nothing.
     await fixture.provider.send('anvil_setCode', [thief, '0x600160005260206000f3'])
@@ -158,7 +158,7 @@ describe('swaps of an exchange of stable pools', () => {
     ).to.equal('refused')
   })
 
-  it('quotes nothing where there is no router, or a pool has other coins than the plugin says', async () => {
+  it('quotes nothing where the router is missing, or a pool has other coins than the plugin lists', async () => {
     const [pool] = fixture.pools
     const swap: Swap = { tokenIn: DAI, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }
     const router = await fixture.router.getAddress()
@@ -174,7 +174,7 @@ describe('swaps of an exchange of stable pools', () => {
     }
   })
 
-  it('says what cannot be had', async () => {
+  it('refuses an output that no input gives', async () => {
     const name = async (...asked: Parameters<typeof quoted>) => (await rejection(quoted(...asked))).name
     expect(await name(DAI, WBTC, 'in', 10n ** 18n)).to.equal('PRICE_FAILED')
     expect(await name(DAI, USDC, 'out', 10n ** 12n)).to.equal('PRICE_FAILED')
@@ -193,7 +193,7 @@ describe('swaps of an exchange of stable pools', () => {
     expect(route.map(({ pool }) => pool)).to.deep.equal(fixture.pools.map(({ address }) => address))
   })
 
-  it('asks in one round trip', async () => {
+  it('reads everything in one round trip', async () => {
     await quoted(DAI, USDC, 'in', 10n ** 18n)
     fixture.counted.rpc = 0
     await quoted(DAI, WETH, 'in', 10n ** 18n)

@@ -69,10 +69,10 @@ function pricingOf(ramp: Ramp) {
   }
 }
 
-describe('what was found of pools that the time may change', () => {
+describe('a cached result of pools that change with time', () => {
   const atRest: Ramp = { initial: 5_000n, future: 20_000n, initialTime: 100n, futureTime: 200n }
 
-  it('holds from block to block while it does not', () => {
+  it('is kept from block to block while the amplification does not move', () => {
     const { quote } = pricingOf(atRest)
     const first = quote(200)
     expect(first.passes).to.be.above(0)
@@ -80,7 +80,7 @@ describe('what was found of pools that the time may change', () => {
     expect(quote(5_000)).to.deep.equal({ amountRaw: first.amountRaw, passes: 0 })
   })
 
-  it('is found anew for each time while it does, and where blocks of before its end come again', () => {
+  it('is computed again for each time while it moves, and after a reorganisation to such a time', () => {
     const { quote } = pricingOf(atRest)
     const [early, late] = [quote(150), quote(199)]
     expect(late.passes).to.be.above(0)

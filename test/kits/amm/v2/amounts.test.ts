@@ -22,7 +22,7 @@ describe('amounts of a constant-product pool', () => {
     )
   })
 
-  it('give what was asked for the input that they ask', () => {
+  it('give at least the exact output for the input that they compute', () => {
     fc.assert(
       fc.property(pool, amount, ({ reserveIn, reserveOut, fee }, amountOut) => {
         const amountIn = getAmountIn(amountOut, reserveIn, reserveOut, fee)
@@ -31,7 +31,7 @@ describe('amounts of a constant-product pool', () => {
     )
   })
 
-  it('ask at most one unit too much', () => {
+  it('ask for at most one unit too much', () => {
     fc.assert(
       fc.property(pool, amount, ({ reserveIn, reserveOut, fee }, amountOut) => {
         const amountIn = getAmountIn(amountOut, reserveIn, reserveOut, fee)
@@ -41,7 +41,7 @@ describe('amounts of a constant-product pool', () => {
     )
   })
 
-  it('give a larger input never a better price, but for one unit of rounding', () => {
+  it('never give a larger input a better price, except for one unit of rounding', () => {
     fc.assert(
       fc.property(pool, amount, amount, ({ reserveIn, reserveOut, fee }, a, b) => {
         const [small, large] = a < b ? [a, b] : [b, a]

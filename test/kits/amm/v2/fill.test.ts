@@ -77,13 +77,13 @@ describe('the fill of a swap', () => {
     expect(readFill(receipt(...[paid, passed, swappedA, got, swappedB].map(lower)), twoHops)).to.deep.equal(expected)
   })
 
-  it('is unknown where a hop is missing, the transaction failed, or a log is cut short', () => {
+  it('is undefined where a hop is missing, the transaction failed, or a log is cut short', () => {
     expect(readFill(receipt(paid, got, swappedB), twoHops)).to.equal(undefined)
     expect(readFill({ ...receipt(paid, passed, swappedA, got, swappedB), status: 0 }, twoHops)).to.equal(undefined)
     expect(readFill(receipt({ ...paid, data: '0x' }, passed, swappedA, got, swappedB), twoHops)).to.equal(undefined)
   })
 
-  it('is unknown for a memo of something else', () => {
+  it('is undefined for another kind of memo', () => {
     for (const memo of [null, 1, [], {}, { ...twoHops, hops: [] }, { ...twoHops, hops: [null] }, { ...twoHops, router: 1 }]) {
       expect(readFill(receipt(paid, passed, swappedA, got, swappedB), memo)).to.equal(undefined)
     }

@@ -93,7 +93,7 @@ describe('quotes of a constant-product exchange', () => {
     expect(fixture.counted.rpc - before).to.equal(10)
   })
 
-  it('ask the router once whether it is the right one', async () => {
+  it('check the configured router once', async () => {
     const asked: number[] = []
     const { reader } = fixture.chain
     const counting = { ...reader, read: (...args: Parameters<typeof reader.read>) => (asked.push(args[0].length), reader.read(...args)) }
@@ -103,7 +103,7 @@ describe('quotes of a constant-product exchange', () => {
     expect((asked[0] ?? 0) - (asked[1] ?? 0)).to.equal(2)
   })
 
-  it('say where they go, what they cost in fees, and at which block', async () => {
+  it('name their pools, fees and block', async () => {
     const quote = await amm.quote({ tokenIn: DAI, tokenOut: WBTC, exact: 'in', amountRaw: 10n ** 21n }, {}, at())
     expect(quote.route.map(({ tokenIn, tokenOut, version, fee }) => [tokenIn, tokenOut, version, fee])).to.deep.equal([
       [DAI.address, WETH.address, 'v2', '0.003'],
@@ -115,7 +115,7 @@ describe('quotes of a constant-product exchange', () => {
     expect(quote.spotAmountRaw).to.equal(1_666_667n)
   })
 
-  it('go through the pools of the wrapped coin for the coin', async () => {
+  it('use the pools of the wrapped coin for the coin', async () => {
     const [coin, wrapped] = await Promise.all(
       [eth, WETH].map((tokenIn) => amm.quote({ tokenIn, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())),
     )
@@ -124,7 +124,7 @@ describe('quotes of a constant-product exchange', () => {
   })
 
   describe('are refused', () => {
-    it('with the most that could be had, which can be had', async () => {
+    it('with the largest possible amount, which can be traded', async () => {
       const swap = { tokenIn: WETH, tokenOut: WBTC, exact: 'out' } as const
       const error = await refused({ ...swap, amountRaw: 1000n * 10n ** 8n })
       expect(error).to.include({ name: 'PRICE_FAILED' })
@@ -138,7 +138,7 @@ describe('quotes of a constant-product exchange', () => {
       expect(error.message).to.match(/cannot take that much: at most 519229685852\d+\.\d+ WETH/)
     })
 
-    it('for so little that nothing would come out', async () => {
+    it('for an input so small that nothing would come out', async () => {
       const error = await refused({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 1n })
       expect(error).to.include({ name: 'PRICE_FAILED' })
       expect(error.message).to.match(/^0\.000000000000000001 WETH is too little/)
@@ -161,7 +161,7 @@ describe('quotes of a constant-product exchange', () => {
       expect((await amm.quote(swap, { version: 'v2' }, at())).route).to.have.length(1)
     })
 
-    it('while the configured router is another exchange’s, and none at all', async () => {
+    it('while the configured router is another exchange’s or no contract', async () => {
       const swap = { tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n } as const
       for (const wrong of [addresses.exchanges.sushiswap.router, fixture.trader.address]) {
         const misled = pairAMM(fixture.venue({ v2RouterAddress: wrong }), options)

@@ -92,7 +92,7 @@ describe('swaps of a constant-product exchange', () => {
   })
 
   for (const exact of ['in', 'out'] as const) {
-    it(`revert past their bound, for the gas alone (exact ${exact})`, async () => {
+    it(`revert past their bound and cost only gas (exact ${exact})`, async () => {
       const quote = await amm.quote({ tokenIn: WETH, tokenOut: DAI, exact, amountRaw: 10n ** 18n }, {}, at())
       const held = await fixture.balance(WETH)
       const plan = planned(quote, { boundRaw: quote.amountRaw + (exact === 'in' ? 1n : -1n) })
@@ -102,7 +102,7 @@ describe('swaps of a constant-product exchange', () => {
       expect(await fixture.balance(WETH)).to.equal(held)
     })
 
-    it(`hold at their very bound (exact ${exact})`, async () => {
+    it(`succeed exactly at their bound (exact ${exact})`, async () => {
       const quote = await amm.quote({ tokenIn: WETH, tokenOut: DAI, exact, amountRaw: 10n ** 18n }, {}, at())
       expect((await fixture.execute(planned(quote, { boundRaw: quote.amountRaw }))).status).to.equal(1)
     })
@@ -124,7 +124,7 @@ describe('swaps of a constant-product exchange', () => {
     expect(amm.fill(receipt, { router })).to.equal(undefined)
   })
 
-  it('are told from what somebody gave to a pool, which its own log counts in', async () => {
+  it('have a fill without what somebody sent to the pool before, which the pool’s own log includes', async () => {
     const quote = await amm.quote({ tokenIn: WETH, tokenOut: DAI, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
     const gift = new Contract(WETH.address, ['function transfer(address,uint256)'], fixture.trader)
     await fixture.mined((await gift.getFunction('transfer')(quote.route[0]?.pool, 777n)).hash)
@@ -133,7 +133,7 @@ describe('swaps of a constant-product exchange', () => {
     expect(fill).to.deep.equal({ amountInRaw: 10n ** 18n, amountOutRaw: quote.amountRaw })
   })
 
-  it('take three hops where there is no shorter way, and cost about what is reckoned', async () => {
+  it('take three hops where there is no shorter route, and use about the estimated gas', async () => {
     const far = await fixture.list('TestToken', 'FAR', 10n ** 24n, USDC, 10n ** 12n)
     const near = await fixture.list('TestToken', 'NEAR', 10n ** 24n, DAI, 10n ** 24n)
     const quote = await amm.quote({ tokenIn: far, tokenOut: near, exact: 'in', amountRaw: 10n ** 18n }, {}, at())
@@ -145,7 +145,7 @@ describe('swaps of a constant-product exchange', () => {
     expect(Number(quote.gasUnits)).to.be.closeTo(Number(receipt.gasUsed), 0.4 * Number(receipt.gasUsed))
   })
 
-  it('call functions named after another coin where the fork has them', async () => {
+  it('call functions named after another coin at forks that have them', async () => {
     const abi = new Interface(['function swapExactAVAXForTokens(uint256,address[],address,uint256) payable'])
     const fork = pairAMM(fixture.venue({ routerAddress: router }), { fee: [3n, 1000n], deployments: v2Deployments, coin: 'AVAX' })
     const quote = await amm.quote({ tokenIn: eth, tokenOut: USDC, exact: 'in', amountRaw: 10n ** 18n }, {}, at())

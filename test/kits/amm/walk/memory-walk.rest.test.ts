@@ -19,7 +19,7 @@ describe(`${quotes} quotes of Uniswap from memory (SLUICE_WALK_QUOTES) on a rand
   })
   after(() => fixture?.close())
 
-  it('equal the exchange’s own to the unit after every block, whatever is done to its pools, over reorganisations', async function () {
+  it('equal the exchange’s own to the unit after every block, over random changes and reorganisations', async function () {
     this.timeout(msOf(quotes))
     const random = randomBits(seed)
     const { pick, anySwap } = drawing(fixture.tokens, fixture.wrapped, random)

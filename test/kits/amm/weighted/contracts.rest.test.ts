@@ -33,7 +33,7 @@ describe('the mathematics of weighted pools', function () {
   after(() => real.stop())
 
   for (const [index, { kind, weights, swapFee, decimals }] of wanted.entries()) {
-    it(`is that of a ${kind} of ${weights.join(' ')} with ${decimals.join(' ')} decimals and a fee of ${swapFee}`, async () => {
+    it(`equals a ${kind} of ${weights.join(' ')} with ${decimals.join(' ')} decimals and a fee of ${swapFee}`, async () => {
       const pool = pools[index]
       if (!pool) throw new Error('It was not deployed.')
       const state = { holdings: [], swapFee: pool.swapFee, squares: kind === 'WeightedPoolV3' }

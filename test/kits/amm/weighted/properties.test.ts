@@ -22,7 +22,7 @@ const part = fc.tuple(fc.nat({ max: 40 }), fc.bigInt(1n, 2n ** 20n)).map(
 const state = (each: { readonly swapFee: bigint; readonly squares: boolean }) => ({ holdings: [], ...each })
 
 describe('a weighted pool', () => {
-  it('never gives back more than was put in', () => {
+  it('never gives back more than the input', () => {
     fc.assert(
       fc.property(along, terms, part, ({ into, outOf }, each, partOf) => {
         const inRaw = partOf(into.balanceRaw)
@@ -38,7 +38,7 @@ describe('a weighted pool', () => {
     )
   })
 
-  it('asks for an amount out no less than its price at the margin, and gives for an amount in no more', () => {
+  it('never beats its marginal price, for an exact input or output', () => {
     fc.assert(
       fc.property(along, terms, part, ({ into, outOf }, each, partOf) => {
         const atMargin = (inRaw: bigint, outRaw: bigint) =>
@@ -51,7 +51,7 @@ describe('a weighted pool', () => {
     )
   })
 
-  it('refuses more than 30 % of what it has, and nothing below', () => {
+  it('refuses more than 30 % of its balance, and nothing below', () => {
     fc.assert(
       fc.property(along, terms, ({ into, outOf }, each) => {
         const mostOutRaw = (outOf.balanceRaw * outOf.scale * 3n) / 10n / outOf.scale

@@ -62,7 +62,7 @@ describe('concentrated liquidity on the devnet', () => {
     })
   }
 
-  it('has an oracle that holds some time', async () => {
+  it('has an oracle with some history', async () => {
     const pool = String(await poolOf(WETH.address, USDC.address, 500))
     const slot0 = await read(pool, 'slot0() view returns (uint160, int24, uint16, uint16, uint16 cardinalityNext, uint8, bool)')
     expect(Array.isArray(slot0) && slot0[4] >= 120n).to.equal(true)

@@ -28,7 +28,7 @@ const amount = fc.bigInt(1n, 2n ** 120n)
 const feePips = fc.constantFrom(0n, 100n, 500n, 2500n, 3000n, 10_000n)
 
 describe('the mathematics of concentrated liquidity', () => {
-  it('finds for every price the tick that is not above it, and the next one is', () => {
+  it('finds for every price the highest tick that is not above it', () => {
     fc.assert(
       fc.property(fc.oneof(price, anyPrice), (at) => {
         const tick = getTickAtSqrtRatio(at)
@@ -37,7 +37,7 @@ describe('the mathematics of concentrated liquidity', () => {
     )
   })
 
-  it('never takes more than is left to go in, and never gives more than is left to come out', () => {
+  it('never takes more than the remaining input or gives more than the remaining output', () => {
     fc.assert(
       fc.property(anyPrice, anyPrice, liquidity, amount, feePips, (from, to, available, left, fee) => {
         const into = computeSwapStep(from, to, available, 'in', left, fee)
@@ -47,7 +47,7 @@ describe('the mathematics of concentrated liquidity', () => {
     )
   })
 
-  it('stops between the price and its target, and uses up all where it stops short', () => {
+  it('stops between the price and its target, and uses the whole amount where it stops early', () => {
     fc.assert(
       fc.property(anyPrice, anyPrice, liquidity, amount, feePips, (from, to, available, left, fee) =>
         (['in', 'out'] as const).every((exact) => {
@@ -59,7 +59,7 @@ describe('the mathematics of concentrated liquidity', () => {
     )
   })
 
-  it('gives for an exact input no more than what that output would cost', () => {
+  it('gives an exact input no more than the same input would buy as an exact output', () => {
     fc.assert(
       fc.property(anyPrice, anyPrice, liquidity, amount, feePips, (from, to, available, left, fee) => {
         const { outRaw } = computeSwapStep(from, to, available, 'in', left, fee)
@@ -71,7 +71,7 @@ describe('the mathematics of concentrated liquidity', () => {
     )
   })
 
-  it('keeps at least its fee of what goes in, and just that where it does not stop short of what was left to go in', () => {
+  it('takes at least its fee of the input, and exactly its fee where it reaches the target', () => {
     fc.assert(
       fc.property(anyPrice, anyPrice, liquidity, amount, feePips, (from, to, available, left, fee) =>
         (['in', 'out'] as const).every((exact) => {
@@ -84,7 +84,7 @@ describe('the mathematics of concentrated liquidity', () => {
     )
   })
 
-  it('makes of a deposit liquidity that asks no more than the deposit, and gives back no more', () => {
+  it('makes liquidity that takes no more than the deposit and gives back no more', () => {
     fc.assert(
       fc.property(anyPrice, anyPrice, anyPrice, amount, amount, (at, a, b, most0, most1) => {
         fc.pre(a !== b)

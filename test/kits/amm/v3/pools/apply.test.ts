@@ -64,8 +64,8 @@ function inRange({ ticks }: V3PoolState, tick: number): bigint {
   return ticks.ticks.reduce((sum, each, index) => (each <= tick ? sum + ticks.liquidity.net(index) : sum), 0n)
 }
 
-describe('what a pool of concentrated liquidity logs', () => {
-  it('moves the price, what is in range there and nothing else where it is a swap', () => {
+describe('a log of a pool of concentrated liquidity', () => {
+  it('changes only price and liquidity in range where it is a swap', () => {
     const { ticks } = aPool().state
     const pool = aPool({ ticks })
     const after = apply(pool, swapped(-700, 5n))
@@ -73,7 +73,7 @@ describe('what a pool of concentrated liquidity logs', () => {
     expect(after && after !== 'reload' && after.state.ticks).to.equal(ticks)
   })
 
-  it('puts ticks where a position begins and ends, and counts it in range from its start up to its end', () => {
+  it('adds the ticks of a new position, and counts it in range from its lower tick up to its upper one', () => {
     const inRange = (lower: number, upper: number) => {
       const after = apply(aPool({ tick: 60 }), minted(lower, upper, 5n))
       return after && after !== 'reload' && after.state.liquidity === 1005n
@@ -90,7 +90,7 @@ describe('what a pool of concentrated liquidity logs', () => {
     ])
   })
 
-  it('takes ticks away with the last position that has an end there, and keeps one that two cancel out at', () => {
+  it('removes a tick with its last position, and keeps one where two positions cancel out', () => {
     const state = stateAfter(minted(-600, 0, 5n), minted(0, 600, 5n), burnt(-600, 0, 5n))
     expect(tableOf(state)).to.deep.equal([
       [-600, 1000n, 1000n],
@@ -106,7 +106,7 @@ describe('what a pool of concentrated liquidity logs', () => {
     expect(apply(pool, burnt(-600, 600, 0n))).to.equal(pool)
   })
 
-  it('changes nothing of ticks beyond those that are known, but what is in range between them', () => {
+  it('changes no unknown ticks, but the liquidity in range between them', () => {
     const pool = aPool()
     expect(apply(pool, minted(to, to + 60, 5n))).to.equal(pool)
     const { liquidity, ticks } = stateAfter(minted(from, to, 5n))
@@ -115,14 +115,14 @@ describe('what a pool of concentrated liquidity logs', () => {
     expect(tableOf(stateAfter(minted(from, 0, 5n)))[1]).to.deep.equal([0, 5n, -5n])
   })
 
-  it('is not all of it where the pool is new, was left by all, or had less than is taken: then it is read anew', () => {
+  it('makes the pool be read again where it is new, abandoned, or holds less than is removed', () => {
     for (const each of [log('Initialize', 1n, 0), swapped(0, 1n), minted(-60, 60, 1n)]) expect(apply(null, each)).to.equal('reload')
     expect(apply(aPool(), log('Initialize', 1n, 0))).to.equal('reload')
     expect(apply(aPool(), burnt(-600, 600, 1001n))).to.equal('reload')
     expect(apply(aPool(), burnt(-60, 60, 1n))).to.equal('reload')
   })
 
-  it('leaves no pool where the last position near its price goes, as if it was read then', () => {
+  it('removes the pool with the last position near its price, as a read at that block would', () => {
     expect(apply(aPool(), burnt(-600, 600, 1000n))).to.equal(null)
     expect(apply(aPool(), burnt(-600, 600, 999n))).to.not.equal(null)
     expect(apply(aPool(), swapped(700, 0n))).to.not.equal(null)
@@ -130,7 +130,7 @@ describe('what a pool of concentrated liquidity logs', () => {
     expect(apply(aPool(), swapped(-15_361, 0n), burnt(-600, 600, 1000n))).to.equal('reload')
   })
 
-  it('says of a swap that comes to the end of what is known what must be read, in the same words each time', () => {
+  it('names the same missing ticks each time for a swap beyond the known ticks', () => {
     const near = { pool: address, zeroForOne: true, window: { words: 128, ticks: 64 } }
     expect(missingOf(aPool())).to.deep.equal(near)
     expect(isDeepStrictEqual(missingOf(aPool()), missingOf(aPool()))).to.equal(true)
@@ -139,7 +139,7 @@ describe('what a pool of concentrated liquidity logs', () => {
     expect(gone && gone !== 'reload' && missingOf(gone, false)).to.deep.equal({ ...near, zeroForOne: false })
   })
 
-  it('leaves quotes what they would be if nobody had swapped before', () => {
+  it('gives the same quotes as without earlier swaps', () => {
     const end = fc.integer({ min: -20, max: 20 })
     const change = fc.oneof(
       fc.record({ is: fc.constant('swap' as const), tick: fc.integer({ min: -1200, max: 1199 }) }),
@@ -168,7 +168,7 @@ describe('what a pool of concentrated liquidity logs', () => {
     )
   })
 
-  it('is for whoever compares with what was read anew: of ticks what both know counts', () => {
+  it('leaves a state that equals one read again, as far as both know the ticks', () => {
     const same = (a: Partial<V3PoolState>, b: Partial<V3PoolState>) => protocol.memory?.same?.(aPool(a), aPool(b))
     const { ticks } = aPool().state
     const less = new TickTable(-600, 1200, [600], { gross: () => 1000n, net: () => -1000n })

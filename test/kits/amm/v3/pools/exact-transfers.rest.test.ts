@@ -67,7 +67,7 @@ describe('tokens that take a fee on transfer and have pools of concentrated liqu
     }
   })
 
-  it('are refused by a pool with nothing in range that can be bought from still', async () => {
+  it('are refused where the pool has nothing in range but can still be bought from', async () => {
     const aside = await list('ASIDE', [2, 3])
     expect((await buy(aside)).amountRaw > 0n).to.equal(true)
     const taxed = await list('TAX2', [2, 3])
@@ -75,7 +75,7 @@ describe('tokens that take a fee on transfer and have pools of concentrated liqu
     expect((await rejection(buy(taxed))).message).to.match(/takes a fee on transfer \(2 % when bought, 2 % when sold\)/)
   })
 
-  it('are not suspected where the pool has none of the token: then nobody can buy it, and who sells is refused by the pool', async () => {
+  it('are not checked where the pool has none of the token: nobody can buy it, and the pool refuses who sells it', async () => {
     const soldOnly = await list('SOLD', [-3, -2])
     await takeFee(soldOnly)
     expect(await rejection(buy(soldOnly))).to.include({ name: 'PRICE_FAILED' })

@@ -41,7 +41,7 @@ describe('pools of concentrated liquidity in memory', () => {
     return reading.pools(results)
   }
 
-  it('are moved by what is logged to what the chain says, and quoted to the unit, whatever happens to them', async function () {
+  it('follow their logs to the chain’s own state and are quoted to the unit, over random changes', async function () {
     this.timeout(60_000 + blocks * 2_000)
     const random = randomBits(seed)
     const { below, bits } = random

@@ -24,7 +24,7 @@ describe('pools of concentrated liquidity', () => {
   })
   after(() => exchange.stop())
 
-  it('are those that have a price and hold something: not what is not there, has no price, or was left by all', async () => {
+  it('are those with a price and liquidity, without missing, uninitialised and abandoned ones', async () => {
     expect((await checker.read()).map(({ state }) => state.fee)).to.have.members([low, medium])
     const { tokenId, liquidity } = await exchange.provide(lowest, -10, 10, ether)
     expect((await checker.read()).map(({ state }) => state.fee)).to.have.members([lowest, low, medium])
@@ -51,7 +51,7 @@ describe('pools of concentrated liquidity', () => {
     )
   })
 
-  it('are known as their contracts have them', async () => {
+  it('have the state of their contracts', async () => {
     const first = await checker.poolOf(medium)
     expect(first.state).to.include({ tick: 17, fee: medium, tickSpacing: 60 })
     // Both ends of the only position are farther away than what is read at first.
@@ -64,7 +64,7 @@ describe('pools of concentrated liquidity', () => {
     expect([0, 1].map((index) => ticks.liquidity.gross(index))).to.deep.equal([liquidity, liquidity])
   })
 
-  it('say their fee and their price without it', async () => {
+  it('have a fee, and a price without the fee', async () => {
     const pool = await checker.poolOf(medium)
     const [tokenIn, tokenOut] = exchange.tokens
     expect(checker.protocol.fee(pool)).to.equal('0.003')
@@ -76,13 +76,13 @@ describe('pools of concentrated liquidity', () => {
     expect([back.numerator, back.denominator]).to.deep.equal([there.denominator, there.numerator])
   })
 
-  it('are quoted where they have liquidity on one side of the price only, and not at all on the other', async () => {
+  it('are quoted only in the direction in which they have liquidity', async () => {
     expect(await checker.quoteAlike(low, { zeroForOne: false, exact: 'in', amountRaw: ether / 2n })).to.be.a('bigint')
     expect(await checker.quoteAlike(low, { zeroForOne: true, exact: 'in', amountRaw: 1n })).to.equal(undefined)
     expect(await checker.quoteAlike(low, { zeroForOne: true, exact: 'out', amountRaw: 1n })).to.equal(undefined)
   })
 
-  it('give all but what is left by rounding, take all that fits, and refuse one unit more', async () => {
+  it('give everything except a rounding rest, take everything that fits, and refuse one unit more', async () => {
     for (const zeroForOne of [true, false]) {
       let [can, cannot] = [0n, 4000n * ether]
       while (cannot - can > 1n) {
@@ -95,13 +95,13 @@ describe('pools of concentrated liquidity', () => {
     }
   })
 
-  it('refuse amounts that contracts cannot count', async () => {
+  it('refuse amounts that do not fit the contracts’ integers', async () => {
     for (const exact of ['in', 'out'] as const)
       for (const amountRaw of [0n, 2n ** 255n - 1n, 2n ** 255n, 2n ** 256n - 1n])
         expect(await checker.quoteAlike(medium, { zeroForOne: true, exact, amountRaw })).to.equal(undefined)
   })
 
-  it('are known less far where a call may not use much gas, and say so', async () => {
+  it('are known less far where a call may use little gas, and their state says so', async () => {
     for (let tick = -6; tick < 6; tick += 1) await exchange.provide(medium, tick * 600, tick * 600 + 600, ether)
     const reading = checker.protocol.read([exchange.tokens], [])
     const full = reading.pools((await exchange.reader.read(reading.calls, at)).results).find(({ state }) => state.fee === medium)
@@ -114,12 +114,12 @@ describe('pools of concentrated liquidity', () => {
     }
   })
 
-  it('are no longer looked for where all of them were read', async () => {
+  it('miss no ticks once all of them were read', async () => {
     const protocol = v3Protocol({ version: 'v3', factory: exchange.factory, initCodeHash, fees: [] })
     expect(protocol.read([exchange.tokens], []).calls).to.deep.equal([])
   })
 
-  it('are an error of the node where it did not read them to the end', async () => {
+  it('throw NETWORK where the node did not read them to the end', async () => {
     const reading = checker.protocol.read([exchange.tokens], [])
     const whole = await run(reading.calls[0], 10_000_000n)
     const panic = `0x4e487b71${'41'.padStart(64, '0')}`

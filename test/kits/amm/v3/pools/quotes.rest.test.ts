@@ -48,7 +48,7 @@ describe('quotes of concentrated liquidity', () => {
     expect(filled).to.be.above(trades / 4)
     expect(checker.counted.furtherReadings).to.be.above(trades / 40)
   })
-  it('equal the exchange’s own at any price, tier and tick spacing, from hardly any liquidity to more than there is money', async function () {
+  it('equal the exchange’s own at any price, tier and tick spacing, from minimal to extreme liquidity', async function () {
     this.timeout(120_000)
     const { below, bits } = randomBits(seed)
     const tickSpacings = [1, 2, 7, 10, 60, 199, 200, 1000, 16_383]

@@ -60,7 +60,7 @@ const asMuchAsAPoolTakes: [ReturnType<typeof placeAt>, bigint, bigint, { numerat
 ]
 
 describe('a deposit', () => {
-  it('never takes more than was offered, and no unit of liquidity less than it could', () => {
+  it('never takes more than the offer, and makes the most liquidity of it', () => {
     fc.assert(
       fc.property(place, amount, amount, ({ pool, range }, amount0Raw, amount1Raw) => {
         const made = deposit(pool, range, { amount0Raw, amount1Raw })
@@ -71,7 +71,7 @@ describe('a deposit', () => {
     )
   })
 
-  it('of one side only where the price is outside of the range', () => {
+  it('takes one token only where the price is outside of the range', () => {
     const [below, above] = [poolAt(getSqrtRatioAtTick(-100), -100), poolAt(getSqrtRatioAtTick(100), 100)]
     const range = rangeOf(-100, 100)
     const most = { amount0Raw: 10n ** 18n, amount1Raw: 10n ** 18n }
@@ -80,7 +80,7 @@ describe('a deposit', () => {
     expect(deposit(above, range, { amount0Raw: 10n ** 18n, amount1Raw: 0n }).liquidity).to.equal(0n)
   })
 
-  it('offers what gives the same liquidity as the whole of what was offered, and never more than that', () => {
+  it('offers amounts that make the same liquidity as the given ones, and never more than these', () => {
     fc.assert(
       fc.property(place, amount, amount, slippage, ({ pool, range }, amount0Raw, amount1Raw, slip) => {
         const most = { amount0Raw, amount1Raw }
@@ -92,7 +92,7 @@ describe('a deposit', () => {
     )
   })
 
-  it('offers of a token without a limit no more than the slippage can ask for', () => {
+  it('offers no more of a token without a limit than the slippage can require', () => {
     const pool = poolAt(getSqrtRatioAtTick(7), 7)
     for (const side of ['amount0Raw', 'amount1Raw'] as const) {
       const most = { amount0Raw: 10n ** 18n, amount1Raw: 10n ** 18n, [side]: 2n ** 255n }
@@ -115,7 +115,7 @@ describe('a deposit', () => {
     )
   })
 
-  it('is refused at a price a little past the slippage, where the range reaches that far', () => {
+  it('is refused at a price just past the slippage, where the range reaches that far', () => {
     const slip = { numerator: 1n, denominator: 100n }
     const pool = poolAt(getSqrtRatioAtTick(7), 7)
     const range = rangeOf(-500, 500)

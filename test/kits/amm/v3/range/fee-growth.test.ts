@@ -6,7 +6,7 @@ const word = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 const range = { tickLower: -10, tickUpper: 10 }
 
 describe('fee growth inside of a range', () => {
-  it('grows by what swaps in it pay, wherever the counters wrap around', () => {
+  it('grows by the fees of swaps in the range, wherever the counters wrap around', () => {
     fc.assert(
       fc.property(word, word, word, fc.bigInt({ min: 0n, max: 2n ** 160n }), (globalX128, outsideLowerX128, outsideUpperX128, paidX128) => {
         const before = { globalX128, outsideLowerX128, outsideUpperX128 }
@@ -17,7 +17,7 @@ describe('fee growth inside of a range', () => {
     )
   })
 
-  it('does not change by the price leaving it: the ticks turn their counters over', () => {
+  it('does not change when the price leaves the range, because the ticks flip their counters', () => {
     fc.assert(
       fc.property(word, word, word, (globalX128, outsideLowerX128, outsideUpperX128) => {
         const inside = { globalX128, outsideLowerX128, outsideUpperX128 }
@@ -29,7 +29,7 @@ describe('fee growth inside of a range', () => {
     )
   })
 
-  it('is owed by liquidity, rounded down, and cut to 128 bits as the contracts cut it', () => {
+  it('is owed per liquidity, rounded down, and cut to 128 bits as in the contracts', () => {
     const account = {
       liquidity: 3n,
       inside0LastX128: 2n ** 256n - 2n ** 127n,

@@ -58,7 +58,7 @@ describe('past prices of a pool', () => {
     }
   })
 
-  it('further back than the oracle holds are refused with how far that is, to the second', async () => {
+  it('are refused beyond the oracle’s history, with its length to the second', async () => {
     const beyond = await fixture.range.history(pool, [1_000_000, 0], at())
     if (beyond.is !== 'beyond') throw new Error('prices')
     expect(beyond.holdsSeconds).to.be.within(70, 999_999)
@@ -70,7 +70,7 @@ describe('past prices of a pool', () => {
     expect((await fixture.range.history(pool, [2 ** 40, 0], at())).is).to.equal('beyond')
   })
 
-  it('are held from the last trade where the oracle holds one observation, and from the first where its ring is not full', async () => {
+  it('reach back to the last trade where the oracle holds one observation, and to the first where its ring is not full', async () => {
     const { small, madeAt } = await newPool()
     const [, reason] = [await later(30), await fixture.range.history(small, [1000, 0], at())]
     if (reason.is !== 'beyond') throw new Error('prices')

@@ -43,7 +43,7 @@ describe('positions in a range', () => {
   const negative = ({ amount0Raw, amount1Raw }: RangeAmounts): RangeAmounts => ({ amount0Raw: -amount0Raw, amount1Raw: -amount1Raw })
   const amountsOf = ({ amount0Raw, amount1Raw }: RangeAmounts): RangeAmounts => ({ amount0Raw, amount1Raw })
 
-  it('are made of what the deposit says, to the unit', async () => {
+  it('take exactly the amounts of the computed deposit', async () => {
     for (const [below, above] of [
       [-10, 10],
       [-1, 1],
@@ -67,7 +67,7 @@ describe('positions in a range', () => {
     }
   })
 
-  it('take any number for a token that has no limit, and need no more than can be taken', async () => {
+  it('accept any number for a token without a limit, and need no more than can be taken', async () => {
     const range = fixture.about(pool, -20, 20)
     const most = pool.token0 === WETH.address ? { ...plenty, amount0Raw: 10n ** 18n } : { ...plenty, amount1Raw: 10n ** 18n }
     const expected = fixture.range.deposit(pool, range, most)
@@ -89,7 +89,7 @@ describe('positions in a range', () => {
     expect((await fixture.position(tokenId)).liquidity).to.equal(had.liquidity + expected.liquidity)
   })
 
-  it('need that the manager may not take the wrapped coin too, where the coin goes in with a token on no list', () => {
+  it('need that the manager has no allowance of the wrapped coin, where the coin goes in with an unlisted token', () => {
     const exchange = { ...fixture.exchange, listed: new Set([WETH.address]) }
     const range = v3Range(exchange, fixture.chain.reader)
     const needs = (of: AMMRange<Evm>, native: boolean) =>
@@ -100,7 +100,7 @@ describe('positions in a range', () => {
     expect(needs(fixture.range, true)).not.to.deep.include(barred)
   })
 
-  it('take the coin and give back what they do not need of it', async () => {
+  it('take the coin and return the rest', async () => {
     const range = fixture.about(pool, -10, 10)
     for (const tokenId of [undefined, await fixture.minted(pool, range, ether(1n))]) {
       const expected = fixture.range.deposit(pool, range, ether(1n))
@@ -123,7 +123,7 @@ describe('positions in a range', () => {
     }
   })
 
-  it('give back all of it, with the fees, as was said, and can be burnt', async () => {
+  it('give back the computed amounts and fees when all liquidity is removed, and can be burnt', async () => {
     for (const native of [false, true]) {
       pool = await fixture.pool(WETH, USDC, 3000)
       const tokenId = await fixture.minted(pool, fixture.about(pool, -10, 10), ether(5n))
@@ -147,7 +147,7 @@ describe('positions in a range', () => {
     }
   })
 
-  it('give back a part, with all fees, and stay', async () => {
+  it('give back a part of the liquidity with all fees, and stay', async () => {
     const tokenId = await fixture.minted(pool, fixture.about(pool, -10, 10), ether(5n))
     await fixture.swap(WETH, USDC, 3000, 10n ** 18n)
     const position = await fixture.position(tokenId)
@@ -164,7 +164,7 @@ describe('positions in a range', () => {
     )
   })
 
-  it('give out their fees alone, to the unit, and the coin for its wrapped form', async () => {
+  it('pay their fees alone, to the unit, and the coin in place of its wrapped form', async () => {
     const tokenId = await fixture.minted(pool, fixture.about(pool, -10, 10), ether(5n))
     for (const native of [false, true]) {
       await fixture.swap(WETH, USDC, 3000, 10n ** 18n)
@@ -181,7 +181,7 @@ describe('positions in a range', () => {
     }
   })
 
-  it('that are empty give out what they still owe, and are burnt', async () => {
+  it('pay what they still owe when they are empty, and are burnt', async () => {
     const tokenId = await fixture.minted(pool, fixture.about(pool, -10, 10), ether(5n))
     const { liquidity } = await fixture.position(tokenId)
     const abi = [
@@ -217,7 +217,7 @@ describe('positions in a range', () => {
     expect((await fixture.position(tokenId)).liquidity).to.equal(position.liquidity)
   })
 
-  it('are made and reduced up to the slippage, and refused past it', async () => {
+  it('can be opened and reduced up to the slippage, and not past it', async () => {
     pool = await fixture.pool(WETH, DAI, 3000)
     const slippage = { numerator: 1n, denominator: 200n }
     const range = fixture.about(pool, -6, 6)
@@ -243,7 +243,7 @@ describe('positions in a range', () => {
     }
   })
 
-  it('are not made or reduced after the deadline', async () => {
+  it('cannot be opened or reduced after the deadline', async () => {
     const range = fixture.about(pool, -10, 10)
     const tokenId = await fixture.minted(pool, range, ether(1n))
     const position = await fixture.position(tokenId)
@@ -258,7 +258,7 @@ describe('positions in a range', () => {
     }
   })
 
-  it('are listed with all that they are, many of them at one block', async () => {
+  it('are listed completely, many of them at one block', async () => {
     const stranger = new Wallet(strangerKey, fixture.provider).address
     expect((await fixture.range.positions(stranger, at())).positions).to.deep.equal([])
     const ids: bigint[] = []
@@ -274,7 +274,7 @@ describe('positions in a range', () => {
     expect(fixture.counted.rpc).to.equal(1)
   })
 
-  it('are those of now where a reorganisation gave an id to another one', async () => {
+  it('are read again where a reorganisation gave an id to another position', async () => {
     const range = v3Range(fixture.exchange, fixture.chain.reader)
     const snapshot = await fixture.provider.send('evm_snapshot', [])
     const first = await fixture.minted(pool, fixture.about(pool, -10, 10), ether(1n))
@@ -290,7 +290,7 @@ describe('positions in a range', () => {
     expect(now?.position.unclaimed).to.deep.equal(await fixture.collectable(second))
   })
 
-  it('that there are not are none', async () => {
+  it('are undefined for an id that does not exist', async () => {
     expect(await fixture.range.position(10n ** 9n, at())).to.equal(undefined)
     expect(await fixture.range.position(0n, at())).to.equal(undefined)
     expect(await fixture.range.position(2n ** 256n - 1n, at())).to.equal(undefined)

@@ -9,7 +9,7 @@ const anySpacing = fc.constantFrom(...spacings)
 const higher = { numerator: 10n ** 12n + 1n, denominator: 10n ** 12n }
 
 describe('prices of a range', () => {
-  it('have square roots that are rounded as is said', () => {
+  it('have square roots that are rounded down and up', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 520n }), (value) => {
         const root = squareRootDown(value)
@@ -20,7 +20,7 @@ describe('prices of a range', () => {
     )
   })
 
-  it("stay where they are usable ticks' own, at both ends of what there is", () => {
+  it('stay where they are prices of usable ticks, at both ends of all ticks', () => {
     fc.assert(
       fc.property(anyTick, anyTick, anySpacing, (a, b, tickSpacing) => {
         const [tickLower, tickUpper] = [a, b].map((tick) => tick - (tick % tickSpacing)).toSorted((x, y) => x - y)
@@ -61,7 +61,7 @@ describe('prices of a range', () => {
     )
   })
 
-  it('beside a tick by the smallest part go to the next one', () => {
+  it('go to the next tick where they differ from a tick by the smallest part', () => {
     const at60 = priceAtTick(60)
     const above = { numerator: at60.numerator * higher.numerator, denominator: at60.denominator * higher.denominator }
     const below = { numerator: at60.numerator * higher.denominator, denominator: at60.denominator * higher.numerator }
@@ -69,7 +69,7 @@ describe('prices of a range', () => {
     expect(rangeAround({ tickSpacing: 60 }, above, priceAtTick(120))).to.include({ tickLower: 60, tickUpper: 120 })
   })
 
-  it('outside of all ticks are none', () => {
+  it('have no range outside of all ticks', () => {
     const inside = priceAtTick(0)
     const [lowest, highest] = [priceOf(minSqrtRatioX96), priceOf(maxSqrtRatioX96)]
     const under = { ...lowest, numerator: lowest.numerator - 1n }
@@ -82,7 +82,7 @@ describe('prices of a range', () => {
     expect(rangeAround({ tickSpacing: 60 }, inside, inside)).to.equal(undefined)
   })
 
-  it('span the slippage and no more, whichever way the pair is read', () => {
+  it('span the slippage and no more, in both directions of the pair', () => {
     fc.assert(
       fc.property(anyTick, fc.bigInt({ min: 0n, max: 10_000n }), (tick, numerator) => {
         const sqrtPriceX96 = getSqrtRatioAtTick(tick)

@@ -18,7 +18,7 @@ describe('pools that can have positions', () => {
   })
   after(() => fixture.close())
 
-  it('are all of a pair, deepest first, as the contracts say, in one round trip', async () => {
+  it('are all pools of a pair, deepest first, equal to the contracts, in one round trip', async () => {
     fixture.counted.rpc = 0
     const { pools } = await fixture.range.rangePools([USDC, fixture.chain.nativeCurrency], {}, at())
     expect(fixture.counted.rpc).to.equal(1)
@@ -47,7 +47,7 @@ describe('pools that can have positions', () => {
     }
   })
 
-  it('are those of one fee where it is given, and none where there is none', async () => {
+  it('are the pool of one fee where it is given, or none', async () => {
     const fees = async (fee: number) => (await fixture.range.rangePools([WETH, USDC], { fee }, at())).pools.map((pool) => pool.fee)
     expect(await fees(3000)).to.deep.equal([3000])
     expect(await fees(100)).to.deep.equal([])
@@ -55,13 +55,13 @@ describe('pools that can have positions', () => {
     expect((await fixture.range.rangePools([DAI, WBTC], {}, at())).pools).to.deep.equal([])
   })
 
-  it('leave out one without a price', async () => {
+  it('leave out a pool without a price', async () => {
     const factory = new Contract(fixture.exchange.factory, ['function createPool(address,address,uint24)'], fixture.trader)
     await fixture.mined((await factory.getFunction('createPool')(DAI.address, WBTC.address, 500)).hash)
     expect((await fixture.range.rangePools([DAI, WBTC], {}, at())).pools).to.deep.equal([])
   })
 
-  it('are no deeper for liquidity in a single tick at a wrong price, which costs next to nothing', async () => {
+  it('do not count liquidity in a single tick at a wrong price as depth, because it costs next to nothing', async () => {
     const [genuine] = (await fixture.range.rangePools([WETH, USDC], {}, at())).pools
     if (!genuine) throw new Error('No pool of ether and dollars.')
     const abi = ['function createAndInitializePoolIfNecessary(address, address, uint24, uint160) payable returns (address)']
@@ -82,7 +82,7 @@ describe('pools that can have positions', () => {
     expect(pools[0]?.fee).to.equal(genuine.fee)
   })
 
-  it('read alike where a fork returns more, or other numbers behind the same beginning', () => {
+  it('are read the same where a fork returns further or other values at the end', () => {
     const key = { address: '0xAA', token0: '0xA0', token1: '0xA1', fee: 2500, version: 'v3' }
     const coder = AbiCoder.defaultAbiCoder()
     const ok = (types: readonly string[], values: readonly unknown[]) => ({ ok: true, data: coder.encode(types, values) })

@@ -18,7 +18,7 @@ function chainAt(numbers: readonly bigint[]): { read: Read; sizes: number[] } {
 }
 
 describe('more calls than one batch holds', () => {
-  it('are several batches at one block, without asking the same thing twice', async () => {
+  it('are read in several batches at one block, without reading the same call twice', async () => {
     const { read, sizes } = chainAt([7n, 7n, 7n])
     const { head, results } = await readAtOnce(read, calls, at)
     expect(head.number).to.equal(7n)
@@ -26,7 +26,7 @@ describe('more calls than one batch holds', () => {
     expect(sizes).to.deep.equal([1000, 1000, 200])
   })
 
-  it('are asked again where a block came in between, and refused where one always does', async () => {
+  it('are read again where a block came in between, and refused where one always does', async () => {
     const { read } = chainAt([7n, 8n, 8n, 9n, 9n, 9n])
     expect((await readAtOnce(read, calls, at)).head.number).to.equal(9n)
     const restless = chainAt(Array.from({ length: 100 }, (_, index) => BigInt(index)))

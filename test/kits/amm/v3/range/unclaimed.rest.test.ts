@@ -18,7 +18,7 @@ describe('unclaimed fees', () => {
   })
   after(() => fixture.close())
 
-  it('are what a static call of collect gives, over random swaps through ranges above, below and about the price', async () => {
+  it('equal a static call of collect, over random swaps through ranges above, below and around the price', async () => {
     const random = randomFrom(20_261_120)
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] ?? fail()
     let pool = await fixture.pool(WETH, DAI, 3000)
@@ -72,7 +72,7 @@ describe('unclaimed fees', () => {
     }
   }).timeout(300_000)
 
-  it('are those of the pool where it has rounded off more than the position manager', async () => {
+  it('are the pool’s where it rounded off more than the position manager', async () => {
     const pool = await fixture.pool(WETH, DAI, 3000)
     const range = fixture.about(pool, -7, 7)
     // Beside a large one a tiny one, which is touched each time: the pool counts then, and rounds off what the large one earned.

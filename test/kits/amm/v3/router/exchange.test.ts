@@ -24,7 +24,7 @@ const venue = (contracts: Readonly<Record<string, string>>, network = 'local'): 
 const options = (more: Partial<UniswapV3Options> = {}): UniswapV3Options => ({ deployments: v3Deployments, ...more })
 
 describe('an exchange of concentrated liquidity on a network', () => {
-  it('knows the devnet’s contracts', () => {
+  it('has the addresses of the devnet’s contracts', () => {
     expect(exchangeAt(venue(configured), options())).to.include({
       factory,
       router,
@@ -34,7 +34,7 @@ describe('an exchange of concentrated liquidity on a network', () => {
     })
   })
 
-  it('is refused where its constants or an address is missing, with what to do', () => {
+  it('is refused where a constant or an address is missing, and the error says what to do', () => {
     expect(() => exchangeAt(venue(configured, 'nowhere'), options())).to.throw(/of v3 for ethereum\/nowhere .*add them/)
     for (const key of Object.keys(configured)) {
       expect(() => exchangeAt(venue({ ...configured, [key]: '' }), options())).to.throw(`no ${key} for ethereum/local: add it`)
@@ -48,7 +48,7 @@ describe('an exchange of concentrated liquidity on a network', () => {
     expect(fork.feeTiers).to.deep.equal({ LOW: 500, MEDIUM: 2500 })
   })
 
-  it('mixes its routes where its router can, and where there are constant-product pools on that network', () => {
+  it('mixes routes where its router can and the network has constant-product pools', () => {
     const mixedWith = { version: 'v2', deployments: v2Deployments }
     expect(exchangeAt(venue(configured), options({ mixedWith })).mixedWith).to.deep.equal({
       version: 'v2',
@@ -59,7 +59,7 @@ describe('an exchange of concentrated liquidity on a network', () => {
     expect(exchangeAt(venue(configured), options()).mixedWith).to.equal(undefined)
   })
 
-  it('calls its router’s address after its version', () => {
+  it('names the key of its router’s address after its version', () => {
     const { version, router: found } = exchangeAt(venue({ ...configured, v4RouterAddress: factory }), options({ version: 'v4' }))
     expect([version, found]).to.deep.equal(['v4', factory])
   })

@@ -95,14 +95,14 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
     expect(readFill(receipt(log), memo)).to.deep.equal(expected)
   })
 
-  it('is what was taken, where a pool could not take all', () => {
+  it('is what a pool took, where it could not take everything', () => {
     expect(readFill(receipt(swapA(router, 60n, 55n), swapB(trader, 55n, 50n)), exactIn)).to.deep.equal({
       amountInRaw: 60n,
       amountOutRaw: 50n,
     })
   })
 
-  it('is the exact amount in where a constant-product pool is the first, which counts in what it was given before', () => {
+  it('is the exact input where a constant-product pool comes first, because its log includes what was sent to it before', () => {
     expect(readFill(receipt(pairA(router, 107n, 90n), second), mixed)).to.deep.equal(expected)
   })
 
@@ -116,7 +116,7 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
     expect(readFill(receipt(...others, first, ...others, second, ...others), exactIn)).to.deep.equal(expected)
   })
 
-  it('is not confused by a token whose own code trades through the same router while it is moved', () => {
+  it('is not confused by a token whose own code trades through the same router while it moves', () => {
     // Of an exact amount in, when the second pool pays out: the first one can be traded in again.
     expect(readFill(receipt(first, swapA(router, 50n, 40n), second), exactIn)).to.deep.equal(expected)
     // Of an exact amount out, when the last pool pays out: the first one was not traded in yet.
@@ -132,14 +132,14 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
     expect(readFill(receipt(...before, pairA(router, 100n, 90n), second), mixed)).to.deep.equal(expected)
   })
 
-  it('is that of all parts together, where it went several ways', () => {
+  it('is the sum of all parts of a split swap', () => {
     expect(readFill(receipt(first, second, swapC(trader, 50n, 40n)), splitIn)).to.deep.equal(ofBoth)
     expect(readFill(receipt(swapA(poolB, 100n, 90n), second, swapC(trader, 50n, 40n)), splitOut)).to.deep.equal(ofBoth)
     // Of the constant product what the router paid, whatever the pool counts in besides.
     expect(readFill(receipt(first, second, pairC(trader, 57n, 40n)), pairLast)).to.deep.equal(ofBoth)
   })
 
-  it('is not confused in any part by a token whose own code trades through the same router while it is moved', () => {
+  it('is not confused in any part by a token whose own code trades through the same router while it moves', () => {
     const own = swapC(trader, 50n, 40n)
     // In the pool of the part that comes, and in those of the part that was.
     const [ahead, behind] = [swapC(trader, 5n, 4n), [swapA(router, 7n, 6n), swapB(trader, 6n, 5n)]]
@@ -153,7 +153,7 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
     expect(readFill(receipt(first, pairC(trader, 3n, 2n), second, ...early, pairC(trader, 50n, 40n)), pairLast)).to.deep.equal(ofBoth)
   })
 
-  it('is unknown where a part is missing, or stands before the one that was called before it', () => {
+  it('is undefined where a part is missing or logged before an earlier part', () => {
     const own = swapC(trader, 50n, 40n)
     expect(readFill(receipt(first, second), splitIn)).to.equal(undefined)
     expect(readFill(receipt(own), splitIn)).to.equal(undefined)
@@ -166,7 +166,7 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
     expect(readFill(receipt(lower(first), lower(second)), exactIn)).to.deep.equal(expected)
   })
 
-  it('is unknown where a hop is missing or out of order, the transaction failed, or a log is cut short', () => {
+  it('is undefined where a hop is missing or out of order, the transaction failed, or a log is cut short', () => {
     expect(readFill(receipt(second), exactIn)).to.equal(undefined)
     expect(readFill(receipt(second, first), exactIn)).to.equal(undefined)
     expect(readFill(receipt(second, swapA(poolB, 100n, 90n)), exactOut)).to.equal(undefined)
@@ -174,7 +174,7 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
     expect(readFill(receipt(first, { ...second, data: second.data.slice(0, 100) }), exactIn)).to.equal(undefined)
   })
 
-  it('is unknown for a memo of something else, or of a swap by another router', () => {
+  it('is undefined for another kind of memo, or a swap by another router', () => {
     const wrong = [
       null,
       1,

@@ -181,7 +181,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
     }
 
     for (const trade of trades.filter((each) => each.along(WETH).length === 3 || each.beside || mixedTrades.slice(0, 2).includes(each))) {
-      it(`revert past their bound, and hold at it: ${kind}, ${trade.name}`, async () => {
+      it(`revert past their bound and succeed exactly at it: ${kind}, ${trade.name}`, async () => {
         const of = await quote(kind, trade)
         const held = await fixture.balance(of.swap.tokenOut)
         const past = planned(kind, of, { boundRaw: of.amountRaw + (trade.exact === 'in' ? 1n : -1n) })
@@ -212,7 +212,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
       }
     })
 
-    it(`need the exact amount or the bound, an allowance for the router, and of the coin no allowance: ${kind}`, async () => {
+    it(`need the exact amount or the bound, and an allowance for the router except for the coin: ${kind}`, async () => {
       const { address } = routerOf(kind)
       const sell = await quote(kind, { exact: 'in', amountRaw: 7n * dollars, along: () => [USDC, 500, WETH] })
       expect(planned(kind, sell).needs).to.deep.equal([
@@ -228,7 +228,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
       expect(coin.steps.map(({ to, value }) => [to, value])).to.deep.equal([[address, '12345']])
     })
 
-    it(`need that the router may not take the wrapped coin too, where the coin goes in and a token on no list moves: ${kind}`, async () => {
+    it(`need that the router has no allowance of the wrapped coin, where the coin goes in and an unlisted token moves: ${kind}`, async () => {
       const { address } = routerOf(kind)
       const strange = '0x00000000000000000000000000000000000000AA'
       const toStrange = (of: Quote): Quote => ({ ...of, route: of.route.map((hop) => ({ ...hop, tokenOut: strange })) })
@@ -264,7 +264,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
     })
   }
 
-  it('carry mixed routes of an exact amount in where the router trades with the same constant-product pools', async () => {
+  it('take mixed routes with an exact input where the router trades with the same constant-product pools', async () => {
     const exchange = exchanges.get('SwapRouter02') ?? expect.fail()
     const router = v3Router(exchange, WETH.address)
     expect(router.carries(['v3', 'v3'], 'out')).to.equal(true)
@@ -279,7 +279,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
     expect(routerOf('SwapRouter').carries(['v2', 'v3'], 'in')).to.equal(false)
   })
 
-  it('carry several routes at once of which at most one begins with a constant-product pool, of tokens only', () => {
+  it('take several routes at once, for tokens only, if at most one begins with a constant-product pool', () => {
     const [newer, older] = [routerOf('SwapRouter02'), routerOf('SwapRouter')]
     const [sell, buy] = [{ tokenIn: USDC, tokenOut: WETH, exact: 'in' } as const, { tokenIn: USDC, tokenOut: WETH, exact: 'out' } as const]
     for (const router of [newer, older])
@@ -293,7 +293,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
     for (const coin of [{ tokenIn: eth }, { tokenOut: eth }]) expect(newer.splits?.([['v3'], ['v3']], { ...sell, ...coin })).to.equal(false)
   })
 
-  it('call the part last that begins with a constant-product pool, in whatever order it was quoted', async () => {
+  it('call the part that begins with a constant-product pool last, in whatever order it was quoted', async () => {
     const [ofBoth, ofThree] = await Promise.all(mixedSplits.map((trade) => quote('SwapRouter02', trade)))
     const begins = (of: Quote | undefined) => {
       const memo = of && parseMemo(planned('SwapRouter02', of).memo)
@@ -303,7 +303,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
     expect(begins(ofThree)).to.deep.equal(['range', 'range', 'constant-product'])
   })
 
-  it('give the coin back that a pool did not take since its liquidity ended', async () => {
+  it('return the coin that a pool did not take because its liquidity ended', async () => {
     const of = await quote('SwapRouter02', { exact: 'in', amountRaw: ether, along: () => [eth, 10000, USDC] })
     const all = 900_000n * ether
     await fixture.provider.send('anvil_setBalance', [fixture.trader.address, `0x${(all + 10n * ether).toString(16)}`])
