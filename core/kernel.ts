@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import type { Logger } from 'pino'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
 import { bringUpDevnet, forgetDevnet, type Devnet } from './devnet/start-devnet.ts'
-import { createEvents } from './events/events.ts'
+import { createEvents, type Events } from './events/events.ts'
 import { toQuoteVenue } from './handlers/amm/price.ts'
-import type { Services } from './handlers/context.ts'
+import type { Handlers, Services } from './handlers/context.ts'
 import { handlers } from './handlers/handlers.ts'
 import { createApp } from './http/app.ts'
 import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureStore, measureTransactions } from './http/gauges.ts'
-import { countChanges, createMetrics, liveStateCounters, observeJournal } from './http/metrics.ts'
+import { countChanges, createMetrics, liveStateCounters, observeJournal, type Metrics } from './http/metrics.ts'
 import { listen } from './http/server.ts'
 import { createLiveState } from './live-state/live-state.ts'
 import { findPlugins } from './loader/find.ts'
@@ -25,10 +26,11 @@ import { askPassphrase, draftOf, openSigner, signerPolicy } from './signing.ts'
 import { openStore } from './store/open-store.ts'
 import { StoreError, type Store } from './store/store.ts'
 import { ensureCertificates } from './tls/ensure-certificates.ts'
-import { createIdempotency } from './transactions/idempotency.ts'
+import { createIdempotency, type Idempotency } from './transactions/idempotency.ts'
+import type { Journal } from './transactions/journal/journal.ts'
 import { sqlJournal } from './transactions/journal/sql-journal.ts'
-import { sqlLeases } from './transactions/leases.ts'
-import { createTransactions } from './transactions/transactions.ts'
+import { sqlLeases, type Leases } from './transactions/leases.ts'
+import { createTransactions, type Transactions } from './transactions/transactions.ts'
 
 export interface Kernel {
   /** Where the server listens. */
@@ -50,17 +52,39 @@ export interface StartOptions {
   devnet?: Devnet
 }
 
+/** What the container injects, by name. */
+interface Cradle {
+  settings: Settings
+  handlers: Handlers
+  log: Logger
+  metrics: Metrics
+  store: Store
+  journal: Journal
+  leases: Leases
+  idempotency: Idempotency
+  transactions: Transactions
+  services: Services
+  events: Events
+}
+
 /** Everything that happens at start, in its order. Parts stop in the opposite order. @throws StartError, ConfigError */
 export async function startKernel(settings: Settings, { print, devnet: running }: StartOptions): Promise<Kernel> {
   const startedAt = performance.now()
-  const log = createLog({ settings })
-  const metrics = createMetrics()
+  const container = createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true })
+  container.register({
+    settings: asValue(settings),
+    handlers: asValue(handlers),
+    log: asFunction(createLog).singleton(),
+    metrics: asFunction(createMetrics).singleton(),
+  })
+  const { log, metrics } = container.cradle
   const stops: (() => unknown)[] = []
   let drainEndsAt = Infinity
   const drainMs = () => Math.max(0, drainEndsAt - performance.now())
   const stop = async () => {
     drainEndsAt = performance.now() + settings.server.drainSeconds * 1000
     for (const each of stops.splice(0).toReversed()) await each()
+    await container.dispose()
   }
 
   try {
@@ -72,11 +96,17 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     const store = await openServerStore(settings, serverName, log)
     stops.push(() => store.close())
     measureStore(metrics, store)
-    const journal = observeJournal(sqlJournal(store, log), metrics)
-    const onLeaseChange = (change: 'taken' | 'received' | 'given' | 'lost') => metrics.queueChanges.inc({ change })
-    const leases = sqlLeases({ store, serverId, serverName, log, onChange: onLeaseChange })
-    const idempotency = createIdempotency({ store, serverId, log, onReplay: () => metrics.replays.inc() })
-    stops.push(() => idempotency.stop())
+    container.register({
+      store: asValue(store),
+      journal: asFunction(({ store, log, metrics }: Cradle) => observeJournal(sqlJournal(store, log), metrics)).singleton(),
+      leases: asFunction(({ store, log, metrics }: Cradle) =>
+        sqlLeases({ store, serverId, serverName, log, onChange: (change) => metrics.queueChanges.inc({ change }) }),
+      ).singleton(),
+      idempotency: asFunction(({ store, log, metrics }: Cradle) =>
+        createIdempotency({ store, serverId, log, onReplay: () => metrics.replays.inc() }),
+      ).singleton(),
+    })
+    stops.push(() => container.cradle.idempotency.stop())
 
     let loaded: readonly LoadedPlugin[] = []
     const allowExit = blockProcessExit(() => loaded)
@@ -109,7 +139,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     const signer = await opening
     await signer.setPolicy(signerPolicy(chains, connectors, settings.wallet.allowedSpenders))
 
-    const venues = startVenues(loaded)
+    const venues = startVenues(container, loaded)
     stops.push(() => venues.stop())
     const registry = buildRegistry(plugins, venues.running)
     measurePlugins(metrics, registry)
@@ -122,18 +152,23 @@ export async function startKernel(settings: Settings, { print, devnet: running }
 
     const targets = transactionTargets(registry)
     const count = countChanges(metrics)
-    const transactions = createTransactions({
-      journal,
-      leases,
-      targets,
-      sign: ({ signable, ...request }) => signer.sign({ ...request, draft: draftOf(signable) }),
-      log,
-      walletQueue: settings.limits.walletQueue,
-      onChange(entry, before) {
-        count(entry, before)
-        if (entry.landed && entry.signer === undefined) liveState.following.expectBlock(entry, BigInt(entry.landed.blockNumber))
-      },
+    container.register({
+      transactions: asFunction(({ journal, leases, log }: Cradle) =>
+        createTransactions({
+          journal,
+          leases,
+          targets,
+          sign: ({ signable, ...request }) => signer.sign({ ...request, draft: draftOf(signable) }),
+          log,
+          walletQueue: settings.limits.walletQueue,
+          onChange(entry, before) {
+            count(entry, before)
+            if (entry.landed && entry.signer === undefined) liveState.following.expectBlock(entry, BigInt(entry.landed.blockNumber))
+          },
+        }),
+      ).singleton(),
     })
+    const { transactions, journal } = container.cradle
     stops.push(() => transactions.stop(drainMs()))
     measureTransactions(metrics, { journal, networks: targets, log })
     await transactions.recovered
@@ -149,8 +184,8 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       wallets: { all: signer.wallets },
       failing: () => failingParts(signer, store, registry),
     }
-    const events = createEvents({ services, metrics, log })
-    const listener = await listen(createApp({ settings, log, metrics, handlers, services, idempotency, events }), settings, log)
+    container.register({ services: asValue(services), events: asFunction(createEvents).singleton() })
+    const listener = await listen(container.build(createApp), settings, log)
     // Both at once: a request that still comes on an open connection is told that the server stops.
     stops.push(() => Promise.all([listener.stop(drainMs()), transactions.stop(drainMs())]))
 

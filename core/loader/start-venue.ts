@@ -1,3 +1,4 @@
+import { asFunction, type AwilixContainer } from 'awilix'
 import { abortable, pause, withDeadline, withTimeout } from '../async.ts'
 import type { Life, Log } from '../contracts/index.ts'
 import type { LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
@@ -25,18 +26,29 @@ interface Venues {
 }
 
 /**
- * Starts all venues without waiting for them, so that a dead node does not delay the server. A venue on a network that is not `required`
- * starts when it is first asked for.
+ * Starts all venues, each in a container scope of its own, without waiting for them: a dead node does not delay the server. A venue on a network
+ * that is not `required` starts when it is first asked for.
  */
-export function startVenues(loaded: readonly LoadedPlugin[]): Venues {
+export function startVenues<C extends object>(container: AwilixContainer<C>, loaded: readonly LoadedPlugin[]): Venues {
   const required = new Set(
     loaded.flatMap(({ kind, name, configuration: { networks } }) =>
       kind === 'chain' ? Object.keys(networks).flatMap((network) => (networks[network]?.required ? `${name}/${network}` : [])) : [],
     ),
   )
+  const running = new Map<LoadedVenue<object>, RunningVenue>()
   const venues: LoadedVenue<Life>[] = loaded.flatMap((plugin) => [...plugin.venues])
-  const running = new Map(venues.map((venue) => [venue, startVenue(venue, { onDemand: !required.has(`${venue.chain}/${venue.network}`) })]))
-  return { running, stop: () => Promise.all([...running.values()].map((each) => each.stop())) }
+  const scopes = venues.map((venue) => {
+    const scope = container.createScope<{ running: RunningVenue }>()
+    const start = () => startVenue(venue, { onDemand: !required.has(`${venue.chain}/${venue.network}`) })
+    scope.register({
+      running: asFunction(start)
+        .scoped()
+        .disposer((each) => each.stop()),
+    })
+    running.set(venue, scope.cradle.running)
+    return scope
+  })
+  return { running, stop: () => Promise.all(scopes.map((scope) => scope.dispose())) }
 }
 
 interface Startable {
