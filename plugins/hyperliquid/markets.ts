@@ -1,6 +1,6 @@
 import type { At, BookMarket } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
-import { normalize } from 'sluice/decimal'
+import { formatRaw, normalize } from 'sluice/decimal'
 import { decimal, union, flag, array, nothing, object, shape, text, integer } from './shape.ts'
 
 /** A token that the exchange lists. */
@@ -100,7 +100,7 @@ export function createMarkets(queryInfo: QueryInfo, cacheSeconds: number): (at: 
 function grid(kind: MarketEntry['kind'], szDecimals: number): Pick<BookMarket, 'prices' | 'lotSize' | 'minNotional' | 'takes'> {
   return {
     prices: { significantFigures, maxDecimals: Math.max(0, priceDecimals[kind] - szDecimals) },
-    lotSize: szDecimals === 0 ? '1' : `0.${'1'.padStart(szDecimals, '0')}`,
+    lotSize: formatRaw(1n, szDecimals),
     minNotional,
     takes,
   }
