@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { keptByLogs } from '../../kits/amm/pools/kept-by-logs.ts'
+import { keptByLogs } from '../../kits/amm/kept-by-logs.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { randomBits } from '../../kits/amm/v3/math/random-bits.ts'
 import { at, tokens } from '../../kits/amm/devnet-fixture.ts'

@@ -6,7 +6,7 @@ import type { Evm } from '../../../../kits/evm/index.ts'
 import { v2Deployments } from '../../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../devnet/addresses.ts'
 import { pairAMM } from './pair-amm.ts'
-import { pathsBetween } from '../pools/paths-between.ts'
+import { pathsBetween } from '../paths-between.ts'
 import { rejection } from './rejection.ts'
 import { at, openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
 

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
-import type { AMM, Swap, Venue } from '../../../../core/contracts/index.ts'
-import type { Evm } from '../../../../kits/evm/index.ts'
-import { poolAMM, type PoolExchange, type PoolProtocol } from '../../../../kits/amm/index.ts'
-import { uniswapV2 } from '../../../../kits/amm/v2/index.ts'
-import { uniswapV3 } from '../../../../kits/amm/v3/index.ts'
-import { v2Deployments, v3Deployments } from '../../../../plugins/uniswap/deployments.ts'
-import { addresses } from '../../../devnet/addresses.ts'
-import { rejection } from '../v2/rejection.ts'
-import { at, openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
+import type { AMM, Swap, Venue } from '../../../core/contracts/index.ts'
+import type { Evm } from '../../../kits/evm/index.ts'
+import { poolAMM, type PoolExchange, type PoolProtocol } from '../../../kits/amm/index.ts'
+import { uniswapV2 } from '../../../kits/amm/v2/index.ts'
+import { uniswapV3 } from '../../../kits/amm/v3/index.ts'
+import { v2Deployments, v3Deployments } from '../../../plugins/uniswap/deployments.ts'
+import { addresses } from '../../devnet/addresses.ts'
+import { rejection } from './v2/rejection.ts'
+import { at, openDevnetFixture, tokens, type DevnetFixture } from './devnet-fixture.ts'
 
 const { WETH, USDC, DAI, WBTC, USDT } = tokens
 const contracts = {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'chai'
-import type { AMM, Basis, Head, Token } from '../../../../core/contracts/index.ts'
-import type { Evm } from '../../../../kits/evm/index.ts'
-import { at, type DevnetFixture } from '../devnet-fixture.ts'
+import type { AMM, Basis, Head, Token } from '../../../core/contracts/index.ts'
+import type { Evm } from '../../../kits/evm/index.ts'
+import { at, type DevnetFixture } from './devnet-fixture.ts'
 
 /** All pools among some tokens, moved from block to block by what was logged alone, and held against what is read of the chain. */
 export async function keptByLogs({ chain }: Pick<DevnetFixture, 'chain'>, { followed: pricing }: AMM<Evm>, tokens: readonly Token[]) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { boundsOf } from '../../../../kits/amm/index.ts'
+import { boundsOf } from '../../../kits/amm/index.ts'
 
 const parts = fc.array(
   fc.oneof(fc.bigInt(1n, 10n), fc.bigInt(1n, 10n ** 24n)).map((otherRaw) => ({ otherRaw })),

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { search } from '../../../../kits/amm/routing/best-route.ts'
-import { poolGraphOf, type RouteQuery } from '../../../../kits/amm/routing/graph.ts'
-import { maxAmountIn, maxAmountOut } from '../../../../kits/amm/price.ts'
-import { v2Protocol } from '../../../../kits/amm/v2/pools.ts'
-import { graphOf } from './graph.ts'
+import { search } from '../../../kits/amm/routing/best-route.ts'
+import { poolGraphOf, type RouteQuery } from '../../../kits/amm/routing/graph.ts'
+import { maxAmountIn, maxAmountOut } from '../../../kits/amm/price.ts'
+import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
+import { graphOf } from './routing/graph.ts'
 
 const pairs = v2Protocol('v2', [3n, 1000n], { factory: `0x${'1'.repeat(40)}`, initCodeHash: `0x${'2'.repeat(64)}` })
 const versions = new Set(['v2'])
