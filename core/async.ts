@@ -37,6 +37,8 @@ export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
       return reject(signal.reason)
     }
     const stopWaiting = () => reject(signal.reason)
+    // One signal may end any number of waits. Node warns from the eleventh listener on.
+    setMaxListeners(0, signal)
     signal.addEventListener('abort', stopWaiting, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stopWaiting))
   })

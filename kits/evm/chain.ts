@@ -1,6 +1,6 @@
 import { defineChain } from '../../core/contracts/index.ts'
 import type { At, Chain, ChainPlugin, ChainVenue, GasTerms, Head, Token } from '../../core/contracts/index.ts'
-import { withSignal } from '../nodes/dialect.ts'
+import { abortable } from '../../core/async.ts'
 import { createHeadFeed } from '../nodes/head-feed.ts'
 import { ask } from '../nodes/rpc.ts'
 import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
@@ -106,7 +106,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     nodes: () => rpc.nodes(),
     address: canonicalAddress,
     isTransactionId: isTransactionHash,
-    head: ({ signal }) => withSignal(fees.refresh(), signal),
+    head: ({ signal }) => abortable(fees.refresh(), signal),
     heads,
     changes: createChanges(rpc, name),
     balances: (owner, tokens, at) => readBalances(reader, multicall, owner, tokens, at),
@@ -116,7 +116,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),
     evm: createApprovals(rpc, reader),
     async start(signal) {
-      await withSignal(fees.refresh(), signal)
+      await abortable(fees.refresh(), signal)
       const code = await ask(rpc, 'eth_getCode', [multicall, 'latest'], { signal })
       if (code === '0x') throw noMulticall(name, multicall)
     },

@@ -1,5 +1,6 @@
 import type { At, Head, Log } from '../../core/contracts/index.ts'
-import { withSignal, type Rpc } from '../nodes/dialect.ts'
+import { abortable } from '../../core/async.ts'
+import type { Rpc } from '../nodes/rpc.ts'
 import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { blockCall, readBlock, type Block } from './rpc.ts'
 import { quantityOf } from './encoding.ts'
@@ -99,7 +100,7 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
     async tipFor(suggested, at) {
       if (tipRaw !== undefined && !isStale()) return tipRaw
       if (suggested !== undefined && !byHistory) return suggested
-      await withSignal(refresh(), at.signal)
+      await abortable(refresh(), at.signal)
       return tipRaw
     },
     baseFeeRaw,
@@ -109,7 +110,7 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
       return base + (tipRaw ?? 0n)
     },
     warm(at) {
-      if (tipRaw === undefined) return withSignal(refresh(), at.signal)
+      if (tipRaw === undefined) return abortable(refresh(), at.signal)
       if (isStale()) {
         refresh().catch((error: unknown) => log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'fees not refreshed'))
       }

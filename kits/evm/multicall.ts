@@ -1,6 +1,5 @@
 import { SluiceError } from '../../core/contracts/index.ts'
-import type { Rpc } from '../nodes/dialect.ts'
-import { invalidAnswer } from '../nodes/rpc.ts'
+import { invalidAnswer, type Rpc } from '../nodes/rpc.ts'
 import artifact from './artifacts/Batch.json' with { type: 'json' }
 import { addressWord, isBytes, nativeAddress, packBytes, word, wordDigits } from './encoding.ts'
 import type { Call, CallResult, Probe } from './types.ts'

@@ -1,6 +1,6 @@
 import { AbiCoder } from 'ethers/abi'
-import { type Rpc, type RpcAnswer } from '../nodes/dialect.ts'
-import { quoteNode, invalidAnswer, resultOf } from '../nodes/rpc.ts'
+import { type RpcAnswer } from '../nodes/dialect.ts'
+import { quoteNode, invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { isBytes } from './encoding.ts'
 import type { CallResult } from './types.ts'
 import { isObject } from '../../core/json.ts'

@@ -1,7 +1,7 @@
+import type { Rpc } from '../nodes/rpc.ts'
 import { verifyAuthorization } from 'ethers/hash'
 import { toQuantity } from 'ethers/utils'
 import type { Standing, At } from '../../core/contracts/index.ts'
-import { type Rpc } from '../nodes/dialect.ts'
 import { isSameHex, numberOf, quantityOf } from './encoding.ts'
 import { isObject } from '../../core/json.ts'
 

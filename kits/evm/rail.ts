@@ -2,8 +2,8 @@ import { Signature } from 'ethers/crypto'
 import { Transaction } from 'ethers/transaction'
 import { getBytes, hexlify } from 'ethers/utils'
 import type { At, Head, Rail, Prepared, Sealed, Signable, Reception, RefusalMeaning } from '../../core/contracts/index.ts'
-import type { Rpc, RpcAnswer } from '../nodes/dialect.ts'
-import { quoteNode, sendToAll } from '../nodes/rpc.ts'
+import type { RpcAnswer } from '../nodes/dialect.ts'
+import { quoteNode, sendToAll, type Rpc } from '../nodes/rpc.ts'
 import { check, createCacheCheck, readNonceCounts, type EvmRailOptions } from './check.ts'
 import { bumpFees, cancelIsCheaper, costOf, defaultFeePolicy, describeMinReplacement, outbids, overrideFees } from './fees.ts'
 import type { EvmFees, FeeConditions, FeePolicy } from './fees.ts'
@@ -83,8 +83,8 @@ function seal({ bytes }: Signable, signature: Uint8Array): Sealed {
 
 /** Sends the same bytes to every node. It is enough that one of them has them. */
 export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> {
-  const isTaken = (result: unknown) => String(result).toLowerCase() === id.toLowerCase()
-  return sendToAll(rpc, { id, raw: hexlify(raw) }, { isTaken, error: broadcastResultOf }, at)
+  const isAccepted = (result: unknown) => String(result).toLowerCase() === id.toLowerCase()
+  return sendToAll(rpc, { id, raw: hexlify(raw) }, { isAccepted, error: broadcastResultOf }, at)
 }
 
 /** What an error means for the life of the transaction. `unclear`: nodes say the same of bytes that are in a mempool or a block. */

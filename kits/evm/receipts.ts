@@ -1,7 +1,6 @@
 import { Interface, Result, type EventFragment } from 'ethers'
 import type { At, Transaction, Json } from '../../core/contracts/index.ts'
-import { type Rpc } from '../nodes/dialect.ts'
-import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
 import { blockCall, readBlock } from './rpc.ts'
 import type { EvmLog, EvmReceipt, Evm, FoundLog } from './types.ts'

@@ -1,6 +1,6 @@
 import type { Head } from '../../core/contracts/index.ts'
-import { type Rpc, type Dialect, type RpcAnswer, type RpcCall, type ReportedHead, NodeFailure } from '../nodes/dialect.ts'
-import { createRpc, type RpcOptions, invalidAnswer } from '../nodes/rpc.ts'
+import { type Dialect, type RpcAnswer, type RpcCall, type ReportedHead, NodeFailure } from '../nodes/dialect.ts'
+import { createRpc, type RpcOptions, invalidAnswer, type Rpc } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
 import { isObject } from '../../core/json.ts'
 

@@ -1,6 +1,6 @@
 import { MaxUint256, AbiCoder } from 'ethers'
 import { badFields, SluiceError, type At, type EvmVerbs, type Plan, type Token } from '../../core/contracts/index.ts'
-import type { Rpc } from '../nodes/dialect.ts'
+import type { Rpc } from '../nodes/rpc.ts'
 import { addressWord, quantityOf, word } from './encoding.ts'
 import { ethBalanceCall } from './multicall.ts'
 import { callResultOf } from './node-errors.ts'

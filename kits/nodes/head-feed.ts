@@ -1,21 +1,20 @@
-import { pause } from '../../core/async.ts'
+import { linkAbort, pause } from '../../core/async.ts'
 import { SluiceError, type Head, type Log } from '../../core/contracts/index.ts'
-import { onAbort } from './dialect.ts'
 
-/** Nodes that are put aside are not asked anyway. */
+/** Short: nodes that are put aside are not asked in any case. */
 const maxBackoffMs = 1_000
 
 interface HeadFeedOptions {
   poll: () => Promise<Head>
-  /** How many blocks a head is older than what was shown before; 0 for one of a reorganisation. */
+  /** How many blocks a head is older than what was given out before. 0 after a reorganisation. */
   behind: (number: bigint) => number
   pollingMs: number
   log: Log
 }
 
 /**
- * New heads by polling. Any number of followers share one poll; a slow one gets the newest head and not those in between.
- * Failures are outlived: nodes come back. A node that lags is never heard: heads go back only with the chain.
+ * Finds new heads by polling. Any number of followers share one poll; a slow follower gets the newest head without those in between.
+ * After a failure the polling goes on. Heads of a lagging node are ignored, so heads go back only with the chain.
  */
 export function createHeadFeed({ poll, behind, pollingMs, log }: HeadFeedOptions): (signal: AbortSignal) => AsyncIterable<Head> {
   const followers = new Set<(head: Head) => void>()
@@ -27,17 +26,17 @@ export function createHeadFeed({ poll, behind, pollingMs, log }: HeadFeedOptions
     while (!signal.aborted) {
       try {
         const head = await poll()
-        // Others follow by another loop by now.
+        // Another loop serves the followers by now.
         if (signal.aborted) return
         failures = 0
         const isOld = (last === undefined || head.number < last.number) && behind(head.number) > 0
         if ((head.number !== last?.number || head.hash !== last.hash) && !isOld) {
           last = head
-          for (const tell of followers) tell(head)
+          for (const notify of followers) notify(head)
         }
       } catch (error) {
         failures += 1
-        // What the nodes did is logged where it is seen.
+        // Failures of nodes are logged where they happen.
         if (!signal.aborted && !(error instanceof SluiceError))
           log.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'polling for heads failed')
       }
@@ -46,15 +45,15 @@ export function createHeadFeed({ poll, behind, pollingMs, log }: HeadFeedOptions
     }
   }
 
-  function follow(tell: (head: Head) => void): () => void {
-    followers.add(tell)
-    if (last && polling) tell(last)
+  function follow(notify: (head: Head) => void): () => void {
+    followers.add(notify)
+    if (last && polling) notify(last)
     if (!polling) {
       polling = new AbortController()
       void run(polling.signal)
     }
     return () => {
-      followers.delete(tell)
+      followers.delete(notify)
       if (followers.size > 0) return
       polling?.abort()
       polling = undefined
@@ -64,8 +63,10 @@ export function createHeadFeed({ poll, behind, pollingMs, log }: HeadFeedOptions
 
   return async function* heads(signal) {
     let next: Head | undefined
-    let wake = doNothing
-    const forget = onAbort(signal, () => wake())
+    let wake = () => {}
+    const ended = new AbortController()
+    const unlink = linkAbort(signal, ended)
+    ended.signal.addEventListener('abort', () => wake())
     const unfollow = follow((head) => {
       next = head
       wake()
@@ -81,10 +82,8 @@ export function createHeadFeed({ poll, behind, pollingMs, log }: HeadFeedOptions
           })
       }
     } finally {
-      forget()
+      unlink()
       unfollow()
     }
   }
 }
-
-function doNothing(): void {}

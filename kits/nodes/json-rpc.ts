@@ -1,14 +1,16 @@
+// One JSON-RPC exchange with one node over HTTP: the body of the request, the connection, the body of the answer.
 import { Pool } from 'undici'
-import { NodeFailure, onAbort, type Dialect, type RpcAnswer } from './dialect.ts'
+import { linkAbort } from '../../core/async.ts'
 import { isObject } from '../../core/json.ts'
+import { NodeFailure, type Dialect, type RpcAnswer } from './dialect.ts'
 
-/** Enough for the logs of a busy block range; a node that sends more is cut off. */
+/** Enough for the logs of a busy block range. A longer answer is aborted. */
 const maxResponseBytes = 32 * 1024 * 1024
 const idleSeconds = 60
 const connections = 16
 const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
-/** The node closed a kept connection just as it was used: nothing is wrong with it, and what was asked can be asked again. */
+/** The node closed an idle connection just as it was used. The node works, and the request can be repeated. */
 export class ConnectionClosed extends NodeFailure {}
 
 interface Http {
@@ -17,8 +19,8 @@ interface Http {
   close(): Promise<void>
 }
 
-/** Keep-alive connections to one URL. `onLost` is told when the last of them is gone. */
-export function createHttp(url: string, timeoutMs: number, onLost: () => void): Http {
+/** Keep-alive connections to one URL. `onDisconnected` is called when the last of them is closed. */
+export function createHttp(url: string, timeoutMs: number, onDisconnected: () => void): Http {
   const { origin, pathname, search, username, password } = new URL(url)
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
   if (username !== '') {
@@ -39,7 +41,7 @@ export function createHttp(url: string, timeoutMs: number, onLost: () => void): 
   })
   pool.on('disconnect', () => {
     open -= 1
-    if (open === 0) onLost()
+    if (open === 0) onDisconnected()
   })
 
   async function once(json: string, stop: AbortSignal): Promise<string> {
@@ -51,11 +53,9 @@ export function createHttp(url: string, timeoutMs: number, onLost: () => void): 
 
   async function post(json: string, signal: AbortSignal): Promise<string> {
     signal.throwIfAborted()
-    // AbortSignal.any keeps its sources alive in Node 20, so that a long-lived signal would collect one entry per call.
     const stop = new AbortController()
-    const abort = () => stop.abort()
-    const timer = setTimeout(abort, timeoutMs)
-    const forget = onAbort(signal, abort)
+    const timer = setTimeout(() => stop.abort(), timeoutMs)
+    const unlink = linkAbort(signal, stop)
     try {
       return await once(json, stop.signal)
     } catch (error) {
@@ -66,7 +66,7 @@ export function createHttp(url: string, timeoutMs: number, onLost: () => void): 
       throw new (closedCodes.has(code) ? ConnectionClosed : NodeFailure)('unreachable', `cannot be reached (${code})`)
     } finally {
       clearTimeout(timer)
-      forget()
+      unlink()
     }
   }
 
@@ -89,38 +89,36 @@ function secondsOf(header: string | string[] | undefined): number | undefined {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
 }
 
-/** Only the code: messages and causes may name the whole URL. */
-function codeOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
-  return 'connection failed'
-}
+/** Only the code: messages and causes may contain the whole URL. */
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'connection failed'
 
-/** How the bodies of answers are read. */
 type AnswerFormat = Pick<Dialect, 'parse' | 'refusal'>
 
-interface Sent {
+/** A call of the request. */
+interface SentCall {
   id: number
   method: string
 }
 
-/** The answers of one HTTP response, in the order of the calls. Throws NodeFailure where the response is none. */
-export function parseAnswers(body: string, sent: readonly Sent[], batched: boolean, reading: AnswerFormat): readonly RpcAnswer[] {
-  const parsed = parsedBy(reading, body)
-  if (!batched) return [answerTo(sent[0], parsed, reading)]
+/** Reads the answers in the body of one HTTP response, in the order of the calls. @throws NodeFailure where it is no valid response */
+export function parseAnswers(body: string, sent: readonly SentCall[], batched: boolean, format: AnswerFormat): readonly RpcAnswer[] {
+  const parsed = parseBody(format, body)
+  if (!batched) return [answerTo(sent[0], parsed, format)]
   // Nodes answer a batch that they refuse as a whole with a single object.
-  if (!Array.isArray(parsed)) throw refusalOf(parsed, reading) ?? garbage('answered a batch with something else than a list')
+  if (!Array.isArray(parsed)) throw refusalOf(parsed, format) ?? garbage('did not answer a batch with a list')
   const byId = new Map<unknown, unknown>()
   for (const entry of parsed) {
-    const id = isObject(entry) ? small(entry['id']) : undefined
-    // Of two answers nobody knows which one is meant.
+    const id = isObject(entry) ? withoutBigint(entry['id']) : undefined
+    // Which of two answers is meant cannot be known.
     if (typeof id === 'number' && byId.has(id)) throw garbage('answered a call twice')
     byId.set(id, entry)
   }
-  // Or with that object in a list; it has no id.
-  return sent.map((call) => answerTo(call, byId.get(call.id) ?? byId.get(null), reading))
+  // Or with that object in a list. Then it has no id.
+  return sent.map((call) => answerTo(call, byId.get(call.id) ?? byId.get(null), format))
 }
 
-function parsedBy({ parse = JSON.parse }: AnswerFormat, body: string): unknown {
+function parseBody({ parse = JSON.parse }: AnswerFormat, body: string): unknown {
   try {
     return parse(body)
   } catch {
@@ -128,14 +126,14 @@ function parsedBy({ parse = JSON.parse }: AnswerFormat, body: string): unknown {
   }
 }
 
-function answerTo(call: Sent | undefined, entry: unknown, reading: AnswerFormat): RpcAnswer {
+function answerTo(call: SentCall | undefined, entry: unknown, format: AnswerFormat): RpcAnswer {
   if (call === undefined || !isObject(entry)) throw garbage('left a call without an answer')
-  const refusal = refusalOf(entry, reading, call.method)
+  const refusal = refusalOf(entry, format, call.method)
   if (refusal) throw refusal
-  if (small(entry['id']) !== call.id) throw garbage('answered another call than the one made')
+  if (withoutBigint(entry['id']) !== call.id) throw garbage('answered another call than the one made')
   const { error, result } = entry
   if (error !== undefined && error !== null) {
-    const code = isObject(error) ? small(error['code']) : undefined
+    const code = isObject(error) ? withoutBigint(error['code']) : undefined
     if (!isObject(error) || typeof code !== 'number') throw garbage('answered with a malformed error')
     const { message, data } = error
     return { error: { code, message: typeof message === 'string' ? message : '', data } }
@@ -144,43 +142,34 @@ function answerTo(call: Sent | undefined, entry: unknown, reading: AnswerFormat)
   return { result }
 }
 
-/** A JSON-RPC error that is about the node and not about the call. */
+/** The failure of the node behind a JSON-RPC error, where there is one. */
 function refusalOf(entry: unknown, { refusal }: AnswerFormat, method?: string): NodeFailure | undefined {
   const error = isObject(entry) ? entry['error'] : undefined
-  const code = isObject(error) ? small(error['code']) : undefined
+  const code = isObject(error) ? withoutBigint(error['code']) : undefined
   return typeof code === 'number' ? refusal(code, method) : undefined
 }
 
-/** Ids and codes fit a number, also where all integers are read as bigints. */
-function small(value: unknown): unknown {
-  return typeof value === 'bigint' ? Number(value) : value
-}
+/** Ids and error codes fit a number, even where the family reads all integers as bigints. */
+const withoutBigint = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
 
-function garbage(what: string): NodeFailure {
-  return new NodeFailure('unreachable', what)
-}
-
-interface Part<S> {
-  json: string
-  sent: readonly S[]
-}
+const garbage = (what: string): NodeFailure => new NodeFailure('unreachable', what)
 
 /**
- * A batch as bodies of requests, its calls in their order: as few as keep each within what nodes take. One call alone is never cut.
- * @param mostBytes Infinity where nodes take whatever comes
+ * Splits a batch into as few request bodies as keep within the limit, with the calls in their order. A single call is never split.
+ * @param maxBytes Infinity where nodes have no limit
  */
-export function splitBatch<S>(sent: readonly S[], mostBytes: number): readonly Part<S>[] {
+export function splitBatch<S>(sent: readonly S[], maxBytes: number): readonly { json: string; sent: readonly S[] }[] {
   const parts: { texts: string[]; sent: S[]; bytes: number }[] = []
   for (const each of sent) {
     const text = JSON.stringify(each)
-    // With the comma, or the bracket, that follows.
+    // With the comma or bracket after it.
     const bytes = Buffer.byteLength(text) + 1
     const last = parts.at(-1)
-    if (last && 1 + last.bytes + bytes <= mostBytes) {
+    if (last && 1 + last.bytes + bytes <= maxBytes) {
       last.texts.push(text)
       last.sent.push(each)
       last.bytes += bytes
     } else parts.push({ texts: [text], sent: [each], bytes })
   }
-  return parts.map(({ texts, sent: of }) => ({ json: `[${texts.join(',')}]`, sent: of }))
+  return parts.map((part) => ({ json: `[${part.texts.join(',')}]`, sent: part.sent }))
 }

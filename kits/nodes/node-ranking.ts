@@ -5,18 +5,18 @@ import type { HealthPolicy } from './settings.ts'
 
 type NodeStatus = 'good' | 'slow' | 'shaky' | 'lagging' | 'forked'
 
-/** From the one to ask to the one that is better than none. */
+/** From best to worst. */
 const order: readonly NodeStatus[] = ['good', 'slow', 'shaky', 'lagging', 'forked']
 
-/** The nodes that a network is read from, compared with one another. */
+/** The nodes of a network, compared with one another. */
 interface NodeRanking {
   readonly heads: HeadTracker<RpcNode>
   status(node: RpcNode): NodeStatus
-  /** Those that can be asked, best first; of equally good ones the operator's order holds. */
+  /** The nodes that can be asked, best first. Among equals the operator's order holds. */
   ready(): readonly RpcNode[]
-  /** Whether one that was not tried yet can be asked and stands better, or, after a failover, has newer blocks. */
+  /** Whether a node that was not tried yet is better or, after a failover, has newer blocks. */
   hasBetter(node: RpcNode, tried: ReadonlySet<RpcNode>): boolean
-  /** Compares the nodes in the background where that was not done for a while. With one node there is nothing to compare. */
+  /** Compares the nodes in the background, unless that was done recently. A single node is not compared. */
   compare(): void
 }
 
@@ -27,12 +27,12 @@ export function createNodeRanking(
   log: Log,
 ): NodeRanking {
   const heads = createHeadTracker<RpcNode>(policy)
-  const known = new Map<RpcNode, NodeStatus>()
+  const lastStatus = new Map<RpcNode, NodeStatus>()
   let forked: ReadonlySet<RpcNode> = new Set()
   let comparedAtMs = Number.NEGATIVE_INFINITY
   let comparing = false
 
-  function standing(node: RpcNode): NodeStatus {
+  function statusOf(node: RpcNode): NodeStatus {
     if (forked.has(node)) return 'forked'
     if (heads.isLagging(node)) return 'lagging'
     if (node.stats.isShaky()) return 'shaky'
@@ -40,16 +40,16 @@ export function createNodeRanking(
   }
 
   function isSlow(node: RpcNode): boolean {
-    const mine = node.stats.probeMs()
-    if (mine === undefined || mine <= policy.slowMs) return false
+    const ownMs = node.stats.probeMs()
+    if (ownMs === undefined || ownMs <= policy.slowMs) return false
     return nodes.some(
-      (other) => other !== node && other.ready() && mine > (other.stats.probeMs() ?? Number.POSITIVE_INFINITY) * policy.slowFactor,
+      (other) => other !== node && other.ready() && ownMs > (other.stats.probeMs() ?? Number.POSITIVE_INFINITY) * policy.slowFactor,
     )
   }
 
-  const rank = (node: RpcNode) => order.indexOf(standing(node))
+  const rank = (node: RpcNode) => order.indexOf(statusOf(node))
 
-  /** The newest block that is far enough below the heads of all nodes that keep up. */
+  /** A block that every node which does not lag must have, deep enough to compare forks. */
   function anchor(): number | undefined {
     const newest = nodes.flatMap((node) => (node.ready() && !heads.isLagging(node) ? (heads.head(node)?.number ?? []) : []))
     return newest.length < 2 ? undefined : Math.max(0, Math.min(...newest) - policy.forkDepth)
@@ -60,13 +60,13 @@ export function createNodeRanking(
     if (!node.ready()) return undefined
     const calls = [headCall, ...(anchorNumber === undefined || !fork ? [] : [fork.call(anchorNumber)])]
     const askedMs = performance.now()
-    // Nobody's own signal: bounded by the node's timeout.
+    // Not the signal of a caller. The node's timeout bounds it.
     const at = { signal: new AbortController().signal }
     const answers = await node.post(calls, true, at)
     const answeredMs = performance.now()
     node.stats.probed(answeredMs - askedMs)
     const head = headIn(calls, answers)
-    if (head) heads.saw(node, head, { askedMs, answeredMs, told: false })
+    if (head) heads.record(node, head, { askedMs, answeredMs, givenOut: false })
     return calls.length < 2 ? undefined : fork?.read(answers[1]?.result)
   }
 
@@ -74,21 +74,21 @@ export function createNodeRanking(
     const anchorNumber = anchor()
     const hashes = await Promise.all(nodes.map(async (node) => [node, await probe(node, anchorNumber).catch(() => undefined)] as const))
     if (anchorNumber !== undefined) forked = nodesOnMinorityForks(new Map(hashes))
-    for (const node of nodes) tell(node)
+    for (const node of nodes) logChange(node)
   }
 
-  function tell(node: RpcNode): void {
-    const now = standing(node)
-    const before = known.get(node) ?? 'good'
-    known.set(node, now)
+  function logChange(node: RpcNode): void {
+    const now = statusOf(node)
+    const before = lastStatus.get(node) ?? 'good'
+    lastStatus.set(node, now)
     if (now === before) return
-    if (now === 'good') log.info({ node: node.label, was: before }, 'RPC node is as good as the others again')
-    else log.warn({ node: node.label, is: now, ...heads.lag(node) }, 'RPC node is asked only where there is no better one')
+    if (now === 'good') log.info({ node: node.label, was: before }, 'RPC node is healthy again')
+    else log.warn({ node: node.label, is: now, ...heads.lag(node) }, 'RPC node is degraded: others are preferred')
   }
 
   return {
     heads,
-    status: standing,
+    status: statusOf,
     ready: () => nodes.filter((node) => node.ready()).toSorted((a, b) => rank(a) - rank(b)),
     hasBetter(node, tried) {
       const head = heads.head(node)
@@ -112,33 +112,33 @@ interface Lag {
   seconds: number
 }
 
-/** A node's word on the chain's head. */
-interface Word extends ReportedHead {
+/** What a node reported last, and when. */
+interface HeadReport extends ReportedHead {
   atMs: number
 }
 
-const remembered = 128
+const maxHashes = 128
 const noLag: Lag = { blocks: 0, seconds: 0 }
 
 /**
- * What the nodes of a network said of its head: which of them lag, and whether an answer is older than what was told before.
- * A node is held only against what another one had already said when it was asked, so that a block that comes in between counts
- * for nobody. Pure but for its memory: the time is the caller's.
+ * Tracks the heads that the nodes of a network report: which nodes lag, and whether an answer is older than what was given out before.
+ * A node is compared only with what others had reported when it was asked, so that a block in between counts against nobody.
+ * It keeps state but reads no clock: times are arguments.
  */
 export function createHeadTracker<N>({
   maxLagBlocks,
   maxLagSeconds,
-  reportTtlMs: memoryMs,
-  rollbackAfterMs: patienceMs,
+  reportTtlMs,
+  rollbackAfterMs,
 }: Pick<HealthPolicy, 'maxLagBlocks' | 'maxLagSeconds' | 'reportTtlMs' | 'rollbackAfterMs'>) {
-  const words = new Map<N, Word>()
+  const reports = new Map<N, HeadReport>()
   const lags = new Map<N, Lag>()
   const hashes = new Map<number, string>()
-  let told: { number: number; atMs: number } | undefined
+  let newest: { number: number; atMs: number } | undefined
 
-  function judge(node: N, block: ReportedHead, askedAtMs: number): void {
-    const others = [...words].flatMap(([other, word]) =>
-      other !== node && word.atMs <= askedAtMs && askedAtMs - word.atMs < memoryMs ? word : [],
+  function updateLag(node: N, block: ReportedHead, askedAtMs: number): void {
+    const others = [...reports].flatMap(([other, report]) =>
+      other !== node && report.atMs <= askedAtMs && askedAtMs - report.atMs < reportTtlMs ? report : [],
     )
     const best = others.toSorted((a, b) => b.number - a.number)[0]
     const behind = best !== undefined && best.number > block.number
@@ -149,60 +149,60 @@ export function createHeadTracker<N>({
   const isLagging = (node: N): boolean => lag(node).blocks > maxLagBlocks && lag(node).seconds > maxLagSeconds
 
   return {
-    /** @param told whether somebody gets the answer that it was in; what only a probe saw was told to nobody */
-    saw(node: N, block: ReportedHead, at: { askedMs: number; answeredMs: number; told: boolean }): void {
-      judge(node, block, at.askedMs)
-      words.set(node, { ...block, atMs: at.answeredMs })
-      if (!at.told) return
+    /** @param at `givenOut`: whether a caller gets the answer, which is not so for a probe */
+    record(node: N, block: ReportedHead, at: { askedMs: number; answeredMs: number; givenOut: boolean }): void {
+      updateLag(node, block, at.askedMs)
+      reports.set(node, { ...block, atMs: at.answeredMs })
+      if (!at.givenOut) return
       const { hash } = block
       const known = hashes.get(block.number)
       const reorganised = known !== undefined && hash !== undefined && known !== hash && !isLagging(node)
       if (reorganised) for (const number of hashes.keys()) if (number > block.number) hashes.delete(number)
       if (hash !== undefined && (known === undefined || reorganised)) hashes.set(block.number, hash)
-      if (hashes.size > remembered) hashes.delete(Math.min(...hashes.keys()))
-      const wentBack = reorganised || (told && at.answeredMs - told.atMs >= patienceMs && !isLagging(node))
-      if (!told || block.number >= told.number || wentBack) told = { number: block.number, atMs: at.answeredMs }
+      if (hashes.size > maxHashes) hashes.delete(Math.min(...hashes.keys()))
+      const isRollback = reorganised || (newest && at.answeredMs - newest.atMs >= rollbackAfterMs && !isLagging(node))
+      if (!newest || block.number >= newest.number || isRollback) newest = { number: block.number, atMs: at.answeredMs }
     },
     lag,
     isLagging,
-    head: (node: N): ReportedHead | undefined => words.get(node),
-    /** How many blocks a head is older than the newest that was told; 0 after a reorganisation, which makes heads lower. */
-    behind: (number: number): number => Math.max(0, (told?.number ?? number) - number),
+    head: (node: N): ReportedHead | undefined => reports.get(node),
+    /** How many blocks a head is older than the newest that was given out. 0 after a reorganisation, which makes heads lower. */
+    behind: (number: number): number => Math.max(0, (newest?.number ?? number) - number),
   }
 }
 
 type HeadTracker<N> = ReturnType<typeof createHeadTracker<N>>
 
 /**
- * Which nodes are on another fork than most, by the hash that each has for one block far below the head. Where two forks have
- * equally many, the one of the node that comes first is taken: nobody can know better.
- * @param hashes in order of preference; undefined where a node did not say
+ * The nodes that are on another fork than most, by the hash that each has for one block far below the head. Of two forks with equally
+ * many nodes, the fork of the first node counts.
+ * @param hashes in order of preference; undefined where a node did not tell
  */
 export function nodesOnMinorityForks<N>(hashes: ReadonlyMap<N, string | undefined>): ReadonlySet<N> {
   const votes = new Map<string, number>()
   for (const hash of hashes.values()) if (hash !== undefined) votes.set(hash, (votes.get(hash) ?? 0) + 1)
-  const most = Math.max(...votes.values())
-  const chosen = [...votes].find(([, count]) => count === most)?.[0]
-  return new Set([...hashes].flatMap(([node, hash]) => (hash === undefined || hash === chosen ? [] : node)))
+  const maxVotes = Math.max(...votes.values())
+  const majority = [...votes].find(([, count]) => count === maxVotes)?.[0]
+  return new Set([...hashes].flatMap(([node, hash]) => (hash === undefined || hash === majority ? [] : node)))
 }
 
-/** What is known of each node now, for people and metrics; asks nobody. */
-export function nodeStates(fleet: NodeRanking, nodes: readonly RpcNode[], readers: readonly RpcNode[]): readonly NodeState[] {
-  const inUse = fleet.ready()[0]
+/** What is known of each node now, for people and metrics. Asks no node. */
+export function nodeStates(ranking: NodeRanking, nodes: readonly RpcNode[], readers: readonly RpcNode[]): readonly NodeState[] {
+  const inUse = ranking.ready()[0]
   return nodes.map((node) => {
     const failure = node.failure()
-    const head = fleet.heads.head(node)
+    const head = ranking.heads.head(node)
     const latencyMs = node.stats.latencyMs()
     const reads = readers.includes(node)
     return {
       url: node.label,
-      state: node.ready() ? fleet.status(node) : (failure?.kind ?? 'unchecked'),
+      state: node.ready() ? ranking.status(node) : (failure?.kind ?? 'unchecked'),
       inUse: node === inUse,
       reads,
       errorRate: node.stats.errorRate(),
       ...(failure && { trouble: failure.message }),
       ...(latencyMs !== undefined && { latencyMs }),
-      ...(head && { headNumber: head.number, lagBlocks: fleet.heads.lag(node).blocks }),
+      ...(head && { headNumber: head.number, lagBlocks: ranking.heads.lag(node).blocks }),
     }
   })
 }

@@ -2,28 +2,28 @@ import { type At, type Log, shownHost } from '../../core/contracts/index.ts'
 import { type Dialect, NodeFailure, type Meter, type RpcAnswer, type RpcCall } from './dialect.ts'
 import { splitBatch, parseAnswers, ConnectionClosed, createHttp } from './json-rpc.ts'
 
-/** Open transactions wait for it: a question every two seconds is a burden to nobody, and who wants more quiet says so by `Retry-After`. */
+/** Short, since open transactions wait for the node. One request in two seconds burdens no node; a node that wants fewer sends `Retry-After`. */
 const maxBackoffMs = 2_000
-/** A node's wish to be left alone is honoured, but not for longer than this. */
+/** `Retry-After` is honoured up to this. */
 const maxRetryAfterSeconds = 60
 /** JSON-RPC 2.0. */
 const methodNotFound = -32601
 
-/** One node and what is known of it by itself; how it compares with others is judged elsewhere. */
+/** One node, and what is known of it alone. node-ranking.ts compares it with others. */
 export interface RpcNode {
   readonly label: string
   readonly stats: NodeStats
-  /** Its network was checked and its last answer was one. */
+  /** Its network was checked, and its last answer was valid. */
   ready(): boolean
-  /** It may be checked now: never was, or its backoff is over. */
+  /** It may be checked now: it never was, or its backoff is over. */
   due(): boolean
-  /** It has served the right network before, and was not seen to serve another since. */
+  /** It has served the right network before, and no other since. */
   verified(): boolean
-  /** Asks which network it serves, unless that is known or the backoff is not over; callers share one check. Throws NodeFailure. */
+  /** Asks which network it serves, unless that is known. Callers share one check. @throws NodeFailure, also while the backoff lasts */
   check(): Promise<void>
-  /** One HTTP request, or several at once where nodes take no body as long. Throws NodeFailure (and is put aside), or the signal's reason. */
+  /** One HTTP request, or several at once where the body is too long. @throws NodeFailure, after which it is put aside; the signal's reason */
   post(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]>
-  /** Puts it aside for what it answered. */
+  /** Puts it aside because of an impossible answer. */
   markUnhealthy(what: string): void
   failure(): NodeFailure | undefined
   waitMs(): number
@@ -52,26 +52,26 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   let checking: Promise<void> | undefined
   let verified = false
   let closed = false
-  const record = createNodeStats()
+  const stats = createNodeStats()
 
   const http = createHttp(url, timeoutMs, disconnected)
 
-  /** Behind the same URL may be another node by now. */
+  /** Another node may be behind the same URL by now. */
   function disconnected(): void {
     if (state === 'ready') state = 'unchecked'
   }
 
-  /** @param reconnected what to do before asking again over another connection */
+  /** @param reconnected called before the request is repeated over another connection */
   async function post(calls: readonly RpcCall[], batched: boolean, at: At, reconnected = check): Promise<readonly RpcAnswer[]> {
     try {
       const answers = await exchange(calls, batched, at).catch(async (error: unknown) => {
         if (!(error instanceof ConnectionClosed)) throw error
-        // All calls can be repeated, signed bytes too.
+        // Every call can be repeated, also one with signed bytes.
         disconnected()
         await reconnected()
         return exchange(calls, batched, at)
       })
-      // That a node says which network it serves does not show that it can do more: its backoff starts anew with real work only.
+      // An answer to the identity call does not prove that a node can do more. Only other answers reset its backoff.
       if (!calls.every(({ method }) => method === identity.call.method)) failures = 0
       return answers
     } catch (error) {
@@ -86,15 +86,17 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
       const parts = batched ? splitBatch(sent, dialect.maxBodyBytes ?? Infinity) : [{ json: JSON.stringify(sent[0]), sent }]
       const answered = parts.map(async (part) => parseAnswers(await http.post(part.json, at.signal), part.sent, batched, dialect))
       const answers = (await Promise.all(answered)).flat().map(withoutSecrets)
-      const lie = calls.find((call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result))
-      if (lie) throw new NodeFailure('unreachable', `answered ${lie.method} with something that is no answer to it`)
+      const implausible = calls.find(
+        (call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result),
+      )
+      if (implausible) throw new NodeFailure('unreachable', `gave an impossible answer to ${implausible.method}`)
       for (const call of calls) meter.rpc(call.method, 'ok')
-      record.answered(performance.now() - sentAtMs)
+      stats.answered(performance.now() - sentAtMs)
       return answers
     } catch (error) {
       for (const call of calls) meter.rpc(call.method, 'error')
-      // A caller who gives up says nothing of the node.
-      if (error instanceof NodeFailure && !(error instanceof ConnectionClosed)) record.failed()
+      // A caller that gives up is no failure of the node.
+      if (error instanceof NodeFailure && !(error instanceof ConnectionClosed)) stats.failed()
       throw error
     }
   }
@@ -108,29 +110,29 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   }
 
   async function checkOnce(): Promise<void> {
-    // Nobody's own signal: a check is shared, and bounded by the node's timeout.
+    // Not the signal of one caller: the check is shared. The node's timeout bounds it.
     const at = { signal: new AbortController().signal }
     const [answer] = await post([identity.call], false, at, async () => {})
-    // Endpoints that only take transactions may know no other method; signed bytes hold on one network only.
+    // An endpoint only for transactions may know no other method. That is safe: signed bytes are valid on one network only.
     const fault = answer?.error?.code === methodNotFound ? undefined : identity.fault(answer?.result)
     if (fault?.is !== 'garbage') verified = fault === undefined
     if (fault) throw putAside(new NodeFailure('wrong-chain', fault.what))
-    if (last) log.info({ node: label }, 'RPC node is back')
+    if (last) log.info({ node: label }, 'RPC node works again')
     state = 'ready'
     last = undefined
   }
 
   function putAside(failure: NodeFailure): NodeFailure {
-    // Requests that were under way together fail together: that counts once.
+    // Concurrent requests fail together. That counts once.
     if (last && state === 'aside' && !isDue()) return last
     const named = new NodeFailure(failure.kind, `${label} ${failure.message}`, failure.retryAfterSeconds)
-    // What is cut off by the end is no news of the node.
+    // Requests that `close` interrupts say nothing about the node.
     if (!closed && last?.message !== named.message) log.warn({ node: label, reason: failure.message }, 'RPC node is put aside')
     const backoffMs = Math.min(firstBackoffMs * 2 ** failures, maxBackoffMs)
-    const wishedMs = Math.min(failure.retryAfterSeconds ?? 0, maxRetryAfterSeconds) * 1000
+    const retryAfterMs = Math.min(failure.retryAfterSeconds ?? 0, maxRetryAfterSeconds) * 1000
     state = 'aside'
     failures += 1
-    retryAt = performance.now() + Math.max(backoffMs, wishedMs)
+    retryAt = performance.now() + Math.max(backoffMs, retryAfterMs)
     last = named
     return named
   }
@@ -139,7 +141,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     return state === 'unchecked' || (state === 'aside' && performance.now() >= retryAt)
   }
 
-  /** Nodes quote the key that they refuse. */
+  /** Some nodes quote the API key that they refuse. */
   function withoutSecrets(answer: RpcAnswer): RpcAnswer {
     if (!answer.error) return answer
     const message = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), answer.error.message)
@@ -148,7 +150,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
 
   return {
     label,
-    stats: record,
+    stats,
     verified: () => verified,
     ready: () => state === 'ready',
     due: isDue,
@@ -164,21 +166,21 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   }
 }
 
-/** How much the newest counts: about the last eight are seen. */
+/** Weight of the newest value in an average, which then covers about the last eight. */
 const weight = 0.2
 const shakyAbove = 0.5
 const steadyBelow = 0.25
 
-/** How fast a node answers, and how often it does not: moving averages. */
+/** How fast a node answers and how often it fails, as moving averages. */
 interface NodeStats {
   answered(ms: number): void
   failed(): void
-  /** How long the same small question took, which every node of a network is asked: only that can be compared. */
+  /** The time of the small request that every node gets. Only that can be compared between nodes. */
   probed(ms: number): void
   latencyMs(): number | undefined
   probeMs(): number | undefined
   errorRate(): number
-  /** It fails so often that any other one is better; until it has answered well for a while. */
+  /** It fails so often that any other node is better. It stays so until it has answered well for a while. */
   isShaky(): boolean
 }
 
@@ -211,11 +213,11 @@ function createNodeStats(): NodeStats {
 
 const average = (before: number | undefined, now: number) => (before === undefined ? now : before + weight * (now - before))
 
-/** Path segments that providers use as words, whatever the chain; anything else may be a key. */
+/** Path segments that are plain words at providers of any chain. Anything else may be a key. */
 const plain = /^(v\d+|rpc|eth|evm|ext|bc|mainnet|sepolia|ethereum|public)$/i
 const hidden = '***'
 
-/** The URL without what may be secret in it: user info, query, and path segments that could be a key. */
+/** The URL without its possible secrets: user info, query, and path segments that could be a key. */
 export function maskUrl(url: string): string {
   if (!URL.canParse(url)) return hidden
   const { protocol, host, pathname } = new URL(url)
@@ -223,7 +225,7 @@ export function maskUrl(url: string): string {
   return [`${protocol}//${shownHost(host)}`, ...segments.map((segment) => (plain.test(segment) ? segment : hidden))].join('/')
 }
 
-/** What `maskUrl` hides, for taking it out of texts that a node wrote itself. */
+/** The texts that `maskUrl` hides, to remove them from messages of the node. */
 export function secretsOf(url: string): readonly string[] {
   if (!URL.canParse(url)) return [url]
   const { username, password, host, pathname, searchParams } = new URL(url)

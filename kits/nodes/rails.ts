@@ -1,3 +1,4 @@
+// What the rails of all chain families share: the errors of a wallet that has too little, and a cache.
 import { fromRaw } from '../../core/decimal.ts'
 import { SluiceError, type Token } from '../../core/contracts/index.ts'
 
@@ -10,23 +11,23 @@ export function insufficientBalance(token: Token, currentRaw: bigint, neededRaw:
   )
 }
 
-/** @param neededRaw the value sent and the most that the gas can cost */
+/** @param neededRaw the value sent plus the highest possible gas cost */
 export function insufficientGasFunds(native: Token, currentRaw: bigint, neededRaw: bigint): SluiceError {
   const details = shortage(native, currentRaw, neededRaw)
   return new SluiceError(
     'OUT_OF_GAS',
-    `The wallet holds ${details.current} ${native.symbol}, and with the most that the gas can cost it needs ${details.needed}: fund it, or offer lower fees.`,
+    `The wallet holds ${details.current} ${native.symbol}, and with the highest possible gas cost it needs ${details.needed}: fund it, or offer lower fees.`,
     { details },
   )
 }
 
-/** @param committedRaw what the wallet's transactions that were not mined yet can take: nodes count it, and refuse what goes beyond */
+/** @param committedRaw what pending transactions of the wallet can take; nodes count it, and refuse a transaction beyond it */
 export function fundsInPendingTransactions(native: Token, currentRaw: bigint, committedRaw: bigint, neededRaw: bigint): SluiceError {
   const leftRaw = currentRaw > committedRaw ? currentRaw - committedRaw : 0n
   const details = { ...shortage(native, leftRaw, neededRaw), committed: fromRaw(committedRaw, native.decimals) }
   return new SluiceError(
     'INSUFFICIENT_BALANCE',
-    `The wallet's pending transactions can take ${details.committed} of its ${fromRaw(currentRaw, native.decimals)} ${native.symbol}, and this one needs ${details.needed} beside them: wait until they are mined, fund the wallet, or offer lower fees.`,
+    `The wallet's pending transactions can take ${details.committed} of its ${fromRaw(currentRaw, native.decimals)} ${native.symbol}, and this one needs ${details.needed} in addition: wait until they are mined, fund the wallet, or offer lower fees.`,
     { details },
   )
 }
@@ -40,9 +41,9 @@ export function shortage(token: Token, currentRaw: bigint, neededRaw: bigint) {
   }
 }
 
-const most = 1000
+const maxEntries = 1000
 
-/** Answers that hold for good; the oldest are forgotten. */
+/** A cache of values that never change. The oldest entries are dropped. */
 interface BoundedCache<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
@@ -54,9 +55,7 @@ export function createBoundedCache<T>(): BoundedCache<T> {
     get: (key) => values.get(key),
     set(key, value) {
       values.set(key, value)
-      for (const oldest of values.keys()) if (values.size > most) values.delete(oldest)
+      for (const oldest of values.keys()) if (values.size > maxEntries) values.delete(oldest)
     },
   }
 }
-
-// What the rails of all chain families share, for kits.

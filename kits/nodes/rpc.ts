@@ -1,15 +1,12 @@
-import { type At, type Log, SluiceError, type Reception, type RefusalMeaning } from '../../core/contracts/index.ts'
+import { abortable } from '../../core/async.ts'
+import { type At, type Log, type NodeState, SluiceError, type Reception, type RefusalMeaning } from '../../core/contracts/index.ts'
 import {
   type Dialect,
   NodeFailure,
-  noNodeLeft,
   RpcError,
-  type Ask,
   type Meter,
-  type Rpc,
   type RpcAnswer,
   type RpcCall,
-  withSignal,
   type BroadcastAnswer,
   type SignedBytes,
 } from './dialect.ts'
@@ -17,26 +14,53 @@ import { createNodeRanking, nodeStates } from './node-ranking.ts'
 import { maskUrl, createNode, type RpcNode } from './node.ts'
 import { defaultHealthPolicy, type HealthPolicy } from './settings.ts'
 
+/** Sends a batch to one node. */
+export type Ask = (calls: readonly RpcCall[]) => Promise<readonly RpcAnswer[]>
+
+/** JSON-RPC over several nodes. */
+export interface Rpc {
+  /** @returns the result. @throws RpcError for a node's error; SluiceError NETWORK or RATE_LIMIT where no node can be reached */
+  request(method: string, params: readonly unknown[], at: At): Promise<unknown>
+  /** One round trip to one node: one HTTP request, or several at once where the body is too long. @returns an answer per call, in order */
+  batch(calls: readonly RpcCall[], at: At): Promise<readonly RpcAnswer[]>
+  /**
+   * Talks to every node at the same time, for facts that need more than one witness. `ask` sends a batch to one node.
+   * @returns the results of the nodes that answered every batch
+   */
+  onEveryNode<T>(talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]>
+  /** Gives signed bytes to every node that takes transactions. @returns as soon as one has accepted them, else when all have answered */
+  broadcast(signed: SignedBytes, at: At): Promise<readonly BroadcastAnswer[]>
+  /** How many blocks a head is older than the newest that was given out. 0 after a reorganisation. */
+  behind(number: bigint): number
+  /** The node in use, without its secrets. */
+  url(): string
+  /** The answer of the node in use was well-formed but impossible. The node is put aside where there is another one. */
+  markUnhealthy(what: string): void
+  /** What is known of every node. Asks none. */
+  nodes(): readonly NodeState[]
+  stop(): Promise<void>
+}
+
 export interface RpcOptions {
   rpcUrls: readonly string[]
-  /** Where transactions go; empty or absent: to every node of `rpcUrls`. */
+  /** Where transactions go. Empty or absent: to every node of `rpcUrls`. */
   sendUrls?: readonly string[] | undefined
   dialect: Dialect
   meter: Meter
   log: Log
-  /** For one try at one node, so that a slow one leaves time for the next. */
+  /** For one attempt at one node, so that a slow one leaves time for the next. */
   timeoutMs: number
   /** How errors name the network: "ethereum/sepolia". */
   network?: string
   health?: Partial<HealthPolicy>
 }
 
-/** A node cannot; why is kept with it. */
+/** A node did not answer a batch. Its failure is kept with the node. */
 class Unanswered extends Error {}
 
 /**
- * JSON-RPC over several nodes: the first healthy one answers, the others take over within the same call. A node that failed
- * is checked again in the background after a backoff, and the first is gone back to. Connects on first use.
+ * Creates JSON-RPC over several nodes: the first healthy one answers, and the others take over within the same call. A node that failed
+ * is checked again in the background after a backoff, then the operator's order holds again. Connects on first use.
  */
 export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', health, ...options }: RpcOptions): Rpc {
   const policy = { ...defaultHealthPolicy, ...health }
@@ -46,14 +70,14 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
   const pick = (urls: readonly string[]) => [...new Set(urls)].flatMap((url) => nodes.get(url) ?? [])
   const readers = pick(rpcUrls)
   const senders = sendUrls.length === 0 ? readers : pick(sendUrls)
-  const fleet = createNodeRanking(readers, dialect, policy, options.log)
+  const ranking = createNodeRanking(readers, dialect, policy, options.log)
 
   async function exchange(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
     at.signal.throwIfAborted()
-    fleet.compare()
+    ranking.compare()
     const due = readers.filter((node) => node.due())
-    // In the background, while a healthy node answers; waited for only when there is none.
-    const ready = fleet.ready()
+    // Checked in the background while a healthy node answers. Only without one does the call wait for checks.
+    const ready = ranking.ready()
     if (ready.length > 0) for (const node of due) node.check().catch(() => {})
     const tried = new Set<RpcNode>()
     let stale: readonly RpcAnswer[] | undefined
@@ -61,8 +85,8 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
       tried.add(node)
       const answers = await attempt(node, calls, batched, at)
       if (!answers) continue
-      // It was good until this very answer showed that it is not.
-      if (!fleet.hasBetter(node, tried)) return answers
+      // The node may have been good until this answer showed that it lags.
+      if (!ranking.hasBetter(node, tried)) return answers
       stale ??= answers
     }
     if (stale) return stale
@@ -71,10 +95,10 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     throw noNodeLeft(network, failures, Number.isFinite(waitMs) ? Math.max(1, Math.ceil(waitMs / 1000)) : 60)
   }
 
-  /** Undefined where the node cannot; its failure is kept with it. */
+  /** Undefined where the node fails. Its failure is kept with the node. */
   async function attempt(node: RpcNode, calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[] | undefined> {
     try {
-      if (!node.ready()) await withSignal(node.check(), at.signal)
+      if (!node.ready()) await abortable(node.check(), at.signal)
       const askedMs = performance.now()
       const answers = await node.post(calls, batched, at)
       return withAge(node, calls, answers, askedMs)
@@ -84,7 +108,7 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     }
   }
 
-  /** Empty where the node left a question without an answer. */
+  /** Empty where the node did not answer a batch. */
   async function talkWith<T>(node: RpcNode, talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]> {
     const ask: Ask = async (calls) => (await attempt(node, calls, true, at)) ?? Promise.reject(new Unanswered())
     try {
@@ -95,11 +119,11 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     }
   }
 
-  /** Learns from the answers where the node stands, and says with them how old they are. */
+  /** Records the head that the answers contain, and adds to them how old they are. */
   function withAge(node: RpcNode, calls: readonly RpcCall[], answers: readonly RpcAnswer[], askedMs: number): readonly RpcAnswer[] {
     const head = dialect.headIn(calls, answers)
-    if (head) fleet.heads.saw(node, head, { askedMs, answeredMs: performance.now(), told: true })
-    const behind = head ? fleet.heads.behind(head.number) : fleet.heads.isLagging(node) ? fleet.heads.lag(node).blocks : 0
+    if (head) ranking.heads.record(node, head, { askedMs, answeredMs: performance.now(), givenOut: true })
+    const behind = head ? ranking.heads.behind(head.number) : ranking.heads.isLagging(node) ? ranking.heads.lag(node).blocks : 0
     return behind === 0 ? answers : answers.map((answer) => ({ ...answer, behind }))
   }
 
@@ -112,28 +136,45 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : exchange(calls, true, at)),
     async onEveryNode<T>(talk: (ask: Ask) => Promise<T>, at: At) {
       at.signal.throwIfAborted()
-      const told = await Promise.all(readers.map((node) => talkWith(node, talk, at)))
-      return told.flat()
+      const results = await Promise.all(readers.map((node) => talkWith(node, talk, at)))
+      return results.flat()
     },
     async broadcast(signed, at) {
       at.signal.throwIfAborted()
       if (senders.length === 0) throw noNodeLeft(network, [], 60)
       return broadcast(senders, dialect, signed, at)
     },
-    behind: (number) => fleet.heads.behind(Number(number)),
-    url: () => (fleet.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? ''),
+    behind: (number) => ranking.heads.behind(Number(number)),
+    url: () => (ranking.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? ''),
     markUnhealthy(what) {
-      const [inUse, other] = fleet.ready()
+      const [inUse, other] = ranking.ready()
       if (other) inUse?.markUnhealthy(what)
     },
-    nodes: () => nodeStates(fleet, [...nodes.values()], readers),
+    nodes: () => nodeStates(ranking, [...nodes.values()], readers),
     async stop() {
       await Promise.all([...nodes.values()].map((node) => node.close()))
     },
   }
 }
 
-/** The same signed bytes to every node at once; an answer of each, or of those that were first once one took them: the others have them too. */
+/** The error for a caller when no node of a network is left. */
+function noNodeLeft(network: string, failures: readonly NodeFailure[], retryAfterSeconds: number): SluiceError {
+  if (failures.length === 0) {
+    return new SluiceError('NETWORK', `${network} has no RPC node: set rpcUrls for it in conf/chains.`, { retryAfterSeconds })
+  }
+  const reasons = failures.map((failure) => failure.message).join('; ')
+  return failures.every((failure) => failure.kind === 'rate-limited')
+    ? new SluiceError(
+        'RATE_LIMIT',
+        `Every RPC node of ${network} is over its limit: ${reasons}. Try again later, or add nodes to its rpcUrls.`,
+        { retryAfterSeconds },
+      )
+    : new SluiceError('NETWORK', `No RPC node of ${network} can be used: ${reasons}. Try again, or check its rpcUrls.`, {
+        retryAfterSeconds,
+      })
+}
+
+/** Sends signed bytes to every node at once. Once one has accepted them, the answers of slower nodes are not waited for: they got the bytes too. */
 async function broadcast(
   nodes: readonly RpcNode[],
   { sendCall }: Dialect,
@@ -144,23 +185,23 @@ async function broadcast(
   const answers: BroadcastAnswer[] = nodes.map((node) => ({ unreachable: `${node.label} did not answer in time` }))
   await new Promise<void>((done) => {
     let open = nodes.length
-    const take = (answer: BroadcastAnswer, index: number) => {
+    const record = (answer: BroadcastAnswer, index: number) => {
       answers[index] = answer
       open -= 1
       if (open === 0 || ('result' in answer && answer.result === id)) done()
     }
-    for (const [index, node] of nodes.entries()) void sendTo(node, call, at).then((answer) => take(answer, index))
+    for (const [index, node] of nodes.entries()) void sendTo(node, call, at).then((answer) => record(answer, index))
   })
   return [...answers]
 }
 
 /**
- * Never throws: what became of the bytes is for the caller to judge. A node in its backoff is tried too, for it may still listen;
- * only one that may serve another network is asked for that first.
+ * Never throws: the caller decides what an answer means. A node in its backoff is tried too, since it may accept bytes all the same. Only
+ * a node that may serve another network is checked first.
  */
 async function sendTo(node: RpcNode, call: RpcCall, at: At): Promise<BroadcastAnswer> {
   try {
-    if (!node.verified()) await withSignal(node.check(), at.signal)
+    if (!node.verified()) await abortable(node.check(), at.signal)
     const [answer] = await node.post([call], false, at)
     return answer ?? { unreachable: `${node.label} gave no answer` }
   } catch (error) {
@@ -168,7 +209,7 @@ async function sendTo(node: RpcNode, call: RpcCall, at: At): Promise<BroadcastAn
   }
 }
 
-/** A request that a working node always answers: an error in its place is told to the caller as NETWORK. */
+/** Makes a request that a working node always answers. @throws SluiceError NETWORK also for a node's own error */
 export async function ask(rpc: Rpc, method: string, params: readonly unknown[], at: At): Promise<unknown> {
   try {
     return await rpc.request(method, params, at)
@@ -177,13 +218,13 @@ export async function ask(rpc: Rpc, method: string, params: readonly unknown[], 
   }
 }
 
-/** The same for one answer of a batch. */
+/** The result of one answer of a batch, in the same way. */
 export function resultOf(rpc: Rpc, method: string, answer: RpcAnswer | undefined): unknown {
   if (answer?.error) throw nodeRefused(rpc, method, answer.error)
   return answer?.result
 }
 
-/** The node answered with something that cannot be: another one is asked next, where there is one. */
+/** The error for an impossible answer of the node in use. Another node is asked next, where there is one. */
 export function invalidAnswer(rpc: Rpc, what: string): SluiceError {
   const error = new SluiceError('NETWORK', `The RPC node ${rpc.url()} ${what}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
   rpc.markUnhealthy(what)
@@ -194,59 +235,49 @@ function nodeRefused(rpc: Rpc, method: string, { code, message }: { code: number
   return invalidAnswer(rpc, `refused ${method}: ${message.slice(0, 200)} (code ${code})`)
 }
 
-/** How a chain family reads what one node said to signed bytes. */
+/** How a chain family reads the answer of a node to signed bytes. */
 interface BroadcastAnswerReader {
-  /** The result of a node that has them. */
-  isTaken(result: unknown): boolean
+  /** Whether the result says that the node has them. */
+  isAccepted(result: unknown): boolean
   error(error: NonNullable<RpcAnswer['error']>): Reception
 }
 
-/** The same bytes to every node; one that has them is enough. Settles whatever the nodes do. */
-export async function sendToAll(rpc: Rpc, signed: SignedBytes, judge: BroadcastAnswerReader, at: At): Promise<Reception> {
+/** Sends signed bytes to every node. One that accepts them is enough. Never rejects. */
+export async function sendToAll(rpc: Rpc, signed: SignedBytes, reader: BroadcastAnswerReader, at: At): Promise<Reception> {
   try {
-    return together((await rpc.broadcast(signed, at)).map((answer) => receptionOf(answer, judge)))
+    return combine((await rpc.broadcast(signed, at)).map((answer) => receptionOf(answer, reader)))
   } catch (error) {
     return { is: 'unclear', reason: error instanceof Error ? error.message : 'the nodes could not be asked' }
   }
 }
 
-function receptionOf(answer: BroadcastAnswer, judge: BroadcastAnswerReader): Reception {
+function receptionOf(answer: BroadcastAnswer, reader: BroadcastAnswerReader): Reception {
   if ('unreachable' in answer) return { is: 'unclear', reason: answer.unreachable }
-  if (answer.error) return judge.error(answer.error)
-  if (judge.isTaken(answer.result)) return { is: 'accepted' }
+  if (answer.error) return reader.error(answer.error)
+  if (reader.isAccepted(answer.result)) return { is: 'accepted' }
   return {
     is: 'unclear',
-    reason: `a node answered with something else than the hash: ${quoteNode(JSON.stringify(answer.result ?? null, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)))}`,
+    reason: `a node did not answer with the hash: ${quoteNode(JSON.stringify(answer.result ?? null, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)))}`,
   }
 }
 
-/** A refusal counts only when every node said so: one that did not answer may have taken it. */
-function together(judged: readonly Reception[]): Reception {
-  const others = judged.flatMap((each) => (each.is === 'accepted' ? [] : each))
-  if (others.length < judged.length) return { is: 'accepted' }
+/** A refusal counts only when every node refuses: a node that did not answer may have accepted the bytes. */
+function combine(receptions: readonly Reception[]): Reception {
+  const others = receptions.flatMap((each) => (each.is === 'accepted' ? [] : each))
+  if (others.length < receptions.length) return { is: 'accepted' }
   const is = others.length > 0 && others.every((each) => each.is === 'refused') ? 'refused' : 'unclear'
   const reason = [...new Set(others.map((each) => each.reason))].join('; ')
-  const meaning = telling.find((one) => others.some((each) => each.meaning === one))
+  const meaning = meaningsByWeight.find((one) => others.some((each) => each.meaning === one))
   return { is, reason: reason === '' ? 'no node was asked' : reason, ...(meaning && { meaning }) }
 }
 
-/** Where nodes differ, the first of these is what there is to know. */
-const telling: readonly RefusalMeaning[] = ['slot-used', 'unfunded', 'underpriced', 'outbid', 'invalid', 'slot-ahead', 'not-now']
+/** Where nodes differ, the first of these counts. */
+const meaningsByWeight: readonly RefusalMeaning[] = ['slot-used', 'unfunded', 'underpriced', 'outbid', 'invalid', 'slot-ahead', 'not-now']
 
-/** What a node said, fit for an error or the journal: one line, no control characters, not long. */
+/** A node's message in a form for errors and the journal: one line, no control characters, at most 200 characters. */
 export function quoteNode(message: string): string {
   return message
     .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
     .slice(0, 200)
 }
-
-// JSON-RPC over several nodes, for the kits of chain families.
-export type { Dialect, ReportedHead as SeenHead } from './dialect.ts'
-export { createHeadFeed } from './head-feed.ts'
-export { NodeFailure } from './dialect.ts'
-export { RpcError } from './dialect.ts'
-export { defaultPollingSeconds, defaultRequestTimeoutSeconds, nodeSettings, refuseBadUrls } from './settings.ts'
-export type { NodeSettings } from './settings.ts'
-export type { Ask, Meter, Rpc, RpcAnswer, RpcCall, BroadcastAnswer as Sent, SignedBytes as Signed } from './dialect.ts'
-export { onAbort, withSignal } from './dialect.ts'

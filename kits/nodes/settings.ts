@@ -1,11 +1,11 @@
-/** What an operator says of a network's nodes in `conf/chains/<chain>.yml`. */
+/** An operator's settings for the nodes of a network, in `conf/chains/<chain>.yml`. */
 export interface NodeSettings {
-  /** First healthy wins, the others take over. Without any, the network is not configured. */
+  /** The first healthy one answers, the others take over. Without any, the network is not configured. */
   rpcUrls?: readonly string[]
-  /** Where transactions go, when not to all of `rpcUrls`. */
+  /** Where transactions go, if not to all of `rpcUrls`. */
   sendUrls?: readonly string[]
   pollingSeconds?: number
-  /** For one try at one node. */
+  /** For one attempt at one node. */
   requestTimeoutSeconds?: number
 }
 
@@ -22,34 +22,34 @@ export const nodeSettings = {
 /** Leaves time for a second and a third node within a request's 30 s. */
 export const defaultRequestTimeoutSeconds = 8
 
-/** Several looks a block, at most one a third of a second and at least one every three seconds. */
+/** Four polls a block, but at most one in 0.33 s and at least one in 3 s. */
 export function defaultPollingSeconds(blockSeconds: number): number {
   return Math.min(3, Math.max(0.33, blockSeconds / 4))
 }
 
-/** The schema asks for the form; what only the parser sees is said here, without the URL, which may hold a key. */
+/** The schema checks the form. This checks what only a parser sees. The error does not show the URL, which may hold a key. */
 export function refuseBadUrls(network: string, { rpcUrls = [], sendUrls = [] }: NodeSettings): void {
   if (![...rpcUrls, ...sendUrls].every((url) => URL.canParse(url)))
-    throw new Error(`${network}: an entry of rpcUrls or sendUrls is no URL. Write it like https://host/path.`)
+    throw new Error(`${network}: an entry of rpcUrls or sendUrls is not a URL. Write it like https://host/path.`)
 }
 
-/** When a node is not the one to ask while a better one is there. */
+/** When a node is not asked while there is a better one. */
 export interface HealthPolicy {
-  /** How often the nodes of a network are compared, and only while somebody asks it for anything. */
+  /** How often the nodes of a network are compared. They are compared only while the network is in use. */
   probeMs: number
-  /** A node lags when the best is further ahead than this, both in blocks and in their time: fast chains make many blocks while two nodes are asked. */
+  /** A node lags when the best is further ahead than this, in blocks and in seconds: fast chains make many blocks between two requests. */
   maxLagBlocks: number
   maxLagSeconds: number
-  /** Nodes whose blocks differ so far below the head are on different forks, and not amid an ordinary reorganisation. */
+  /** Nodes whose blocks differ so far below the head are on different forks, not in an ordinary reorganisation. */
   forkDepth: number
-  /** A node is slow when a probe takes it longer than this, and so many times longer than the fastest. */
+  /** A node is slow when a probe takes longer than this, and so many times longer than at the fastest node. */
   slowMs: number
   slowFactor: number
-  /** How long a node that failed is left alone at first; twice as long each time that it fails again. */
+  /** The first pause after a failure. It doubles with each further failure. */
   firstBackoffMs: number
-  /** For how long a node's word counts against the others: it may have been wrong. */
+  /** For how long the head that a node reported counts against others: the node may have been wrong. */
   reportTtlMs: number
-  /** For how long heads must all be lower than one that was shown before that is believed: a chain can be set back, by a restart. */
+  /** For how long all heads must be lower than one given out before, until that is believed: a restart can set a chain back. */
   rollbackAfterMs: number
 }
 

@@ -1,6 +1,6 @@
 import type { Token, At, Head } from '../../core/contracts/index.ts'
-import { type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
-import { invalidAnswer, resultOf, ask } from '../nodes/rpc.ts'
+import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { invalidAnswer, resultOf, ask, type Rpc } from '../nodes/rpc.ts'
 import { contextSlotOf, integerOf, valueOf, confirmed } from './rpc.ts'
 import type { SolanaAccount, SolanaReader } from './types.ts'
 import { isObject } from '../../core/json.ts'

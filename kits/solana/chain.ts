@@ -1,5 +1,5 @@
 import { type Chain, type ChainVenue, type Token, defineChain, type ChainPlugin } from '../../core/contracts/index.ts'
-import { withSignal } from '../nodes/dialect.ts'
+import { abortable } from '../../core/async.ts'
 import { createHeadFeed } from '../nodes/head-feed.ts'
 import { createRpc } from '../nodes/rpc.ts'
 import { defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
@@ -69,7 +69,7 @@ export function solanaChain(
     nodes: () => rpc.nodes(),
     address: canonicalAddress,
     isTransactionId: isTransactionSignature,
-    head: (at) => withSignal(readHead(rpc, at), at.signal),
+    head: (at) => abortable(readHead(rpc, at), at.signal),
     heads,
     balances: (owner, tokens, at) => readBalances(rpc, associated, owner, tokens, at),
     token,
@@ -81,7 +81,7 @@ export function solanaChain(
     find: (id, at) => findTransaction(rpc, id, at),
     altchain: { createToken: createTokenAccounts(rpc, associated) },
     async start(signal) {
-      await withSignal(readHead(rpc, { signal }), signal)
+      await abortable(readHead(rpc, { signal }), signal)
     },
     stop: () => rpc.stop(),
   }

@@ -1,5 +1,6 @@
 import { SluiceError, type At, type Sighting, type Json, type OpenAttempt } from '../../core/contracts/index.ts'
-import { type Ask, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import type { Ask } from '../nodes/rpc.ts'
 import { accountsCalls, readAccount } from './accounts.ts'
 import type { SolanaFees } from './fees.ts'
 import { finalDepth } from './network.ts'

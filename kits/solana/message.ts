@@ -17,8 +17,8 @@ import {
   setTransactionMessageLifetimeUsingBlockhash,
 } from '@solana/kit'
 import { type Prepared, type Sealed, type Signable, SluiceError, type Json, type At, type Reception } from '../../core/contracts/index.ts'
-import { type Rpc, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
-import { invalidAnswer, resultOf, quoteNode, sendToAll } from '../nodes/rpc.ts'
+import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { invalidAnswer, resultOf, quoteNode, sendToAll, type Rpc } from '../nodes/rpc.ts'
 import { budgetOf, type ComputeBudget, type SolanaFees } from './fees.ts'
 import { confirmed, jsonOfNode, numberOf, valueOf } from './rpc.ts'
 import { isDurableNonce, type SolanaSequence } from './sequence.ts'
@@ -119,7 +119,7 @@ const invalid: ReadonlySet<number> = new Set([
 /** The same bytes to every node; one that has them is enough. What no leader takes no node keeps. */
 export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> {
   const signed = { id, raw: Buffer.from(raw).toString('base64') }
-  return sendToAll(rpc, signed, { isTaken: (result) => result === id, error: receptionOf }, at)
+  return sendToAll(rpc, signed, { isAccepted: (result) => result === id, error: receptionOf }, at)
 }
 
 function receptionOf({ code, message }: NonNullable<RpcAnswer['error']>): Reception {

@@ -1,7 +1,7 @@
 import { SluiceError, type At, type Head, type Look, type Sighting, type Json } from '../../core/contracts/index.ts'
-import type { RpcAnswer, Rpc } from '../nodes/dialect.ts'
+import type { RpcAnswer } from '../nodes/dialect.ts'
 import { createBoundedCache } from '../nodes/rails.ts'
-import { resultOf } from '../nodes/rpc.ts'
+import { resultOf, type Rpc } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import {
   createExpiryProofs,

@@ -1,7 +1,6 @@
 import { type At, type Log, type Rail, type Token, SluiceError, type Checked, type FeeWish, type Need } from '../../core/contracts/index.ts'
-import type { Rpc } from '../nodes/dialect.ts'
 import { insufficientBalance, fundsInPendingTransactions, insufficientGasFunds } from '../nodes/rails.ts'
-import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import {
   costOf,

@@ -1,5 +1,5 @@
 import { evmRail } from '../../kits/evm/rail.ts'
-import type { Rpc } from '../../kits/nodes/dialect.ts'
+import type { Rpc } from '../../kits/nodes/rpc.ts'
 
 const refuse = () => Promise.reject(new Error('What is pure asks nobody.'))
 

@@ -5,7 +5,7 @@ import { keccak256, parseUnits, Wallet } from 'ethers'
 import type { Reception, Sealed } from '../../../core/contracts/index.ts'
 import { send } from '../../../kits/evm/rail.ts'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
-import type { Rpc } from '../../../kits/nodes/dialect.ts'
+import type { Rpc } from '../../../kits/nodes/rpc.ts'
 import { healthy, startFaultyProxy, type Fault, type FaultyProxy } from '../../http/trouble/faulty-proxy.ts'
 import { at, startStillChain, type TestChain } from './test-chain.ts'
 

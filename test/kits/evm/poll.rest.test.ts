@@ -3,7 +3,8 @@ import { AbiCoder, toQuantity } from 'ethers'
 import { SluiceError, type Sighting } from '../../../core/contracts/index.ts'
 import { createPoll } from '../../../kits/evm/poll.ts'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
-import type { Rpc, RpcAnswer } from '../../../kits/nodes/dialect.ts'
+import type { RpcAnswer } from '../../../kits/nodes/dialect.ts'
+import type { Rpc } from '../../../kits/nodes/rpc.ts'
 import { addressOf, gwei, nowhere, silent, soon, startSite, until, wallets, type TestSite } from '../../transactions/site.ts'
 
 type Lie = (call: { method: string; params: readonly unknown[] }, answer: RpcAnswer) => RpcAnswer

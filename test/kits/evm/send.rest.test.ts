@@ -3,7 +3,7 @@ import { keccak256, parseUnits, Wallet } from 'ethers'
 import type { Reception } from '../../../core/contracts/index.ts'
 import { send } from '../../../kits/evm/rail.ts'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
-import type { Rpc } from '../../../kits/nodes/dialect.ts'
+import type { Rpc } from '../../../kits/nodes/rpc.ts'
 import { checked, error, hangUp, healthy, silent, startFakeNode, status, text, type Behaviour, type FakeNode } from './fake-node.ts'
 import { at, startStillChain, type TestChain } from './test-chain.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { createRpc, sendToAll } from '../../../kits/nodes/rpc.ts'
-import { NodeFailure, type Dialect, type Rpc } from '../../../kits/nodes/dialect.ts'
+import { createRpc, sendToAll, type Rpc } from '../../../kits/nodes/rpc.ts'
+import { NodeFailure, type Dialect } from '../../../kits/nodes/dialect.ts'
 import { startFakeNode, text, type Asked, type Behaviour, type FakeNode } from '../evm/fake-node.ts'
 
 const at = { signal: new AbortController().signal }
@@ -51,7 +51,7 @@ describe('nodes of a family that is not EVM', () => {
   async function network(...results: readonly Readonly<Record<string, string>>[]): Promise<Rpc> {
     nodes = await Promise.all(results.map((each) => startFakeNode(says(each))))
     const rpcUrls = nodes.map(({ url }) => url)
-    const health = { probeMs: 20, firstBackoffMs: 50, patienceMs: 5_000 }
+    const health = { probeMs: 20, firstBackoffMs: 50, rollbackAfterMs: 5_000 }
     rpc = createRpc({ rpcUrls, dialect, timeoutMs: 30_000, health, log: { info() {}, warn() {} }, meter: { rpc() {} } })
     return rpc
   }
@@ -65,7 +65,7 @@ describe('nodes of a family that is not EVM', () => {
     while ((await ask('name')) !== name) await moment()
   }
 
-  it('are asked who they are, in their own words, before anything else', async () => {
+  it('are asked for their identity first, in the calls of the family', async () => {
     await network({ whoAreYou: '"abroad"', name: '"a"' }, { name: '"b"' })
     expect(await ask('name')).to.equal('b')
     expect(nodes.map(({ asked }) => asked[0])).to.deep.equal(['whoAreYou', 'whoAreYou'])
@@ -76,7 +76,7 @@ describe('nodes of a family that is not EVM', () => {
       .that.matches(/ is abroad, not home$/)
   })
 
-  it('have their numbers read exactly, and ids and codes of errors with them', async () => {
+  it('have their integers read exactly, and still match ids and error codes', async () => {
     await network({ supply: '{"raw":18446744073709551615}', refused: '{"code":-3,"message":"no","data":{"units":9007199254740993}}' })
     expect(await ask('supply')).to.deep.equal({ raw: 18446744073709551615n })
     const [supply, refused] = await rpc.batch(
@@ -87,7 +87,7 @@ describe('nodes of a family that is not EVM', () => {
     expect(refused?.error).to.deep.equal({ code: -3, message: 'no', data: { units: 9007199254740993n } })
   })
 
-  it('are put aside by an error that the family reads so, and by no other', async () => {
+  it('are put aside only by errors that the family reads as failures of a node', async () => {
     await network({ name: '{"code":-7,"message":"zzz"}' }, { name: '"b"', refused: '{"code":-32005,"message":"no"}' })
     expect(await ask('name')).to.equal('b')
     const [answer] = await rpc.batch([{ method: 'refused', params: [] }], at)
@@ -95,7 +95,7 @@ describe('nodes of a family that is not EVM', () => {
     expect(nodes[1]?.asked).to.include('refused')
   })
 
-  it('are compared by heads that have no hash, and never asked about forks', async () => {
+  it('are compared by heads without a hash, and never asked about forks', async () => {
     await network({ name: '"a"', step: '100' }, { name: '"b"', step: '110' })
     await answeredBy('b')
     expect(rpc.nodes()[0]).to.include({ state: 'lagging', headNumber: 100, lagBlocks: 10 })
@@ -104,7 +104,7 @@ describe('nodes of a family that is not EVM', () => {
     for (const { asked } of nodes) expect(new Set(asked)).to.have.all.keys('whoAreYou', 'step', 'name')
   })
 
-  it('are not believed when a lower head is news, until it has stayed so for a while', async () => {
+  it('are believed with a lower head only after a while', async () => {
     await network({ step: '100' })
     await ask('step')
     nodes[0]?.behave(says({ step: '90' }))
@@ -117,18 +117,18 @@ describe('nodes of a family that is not EVM', () => {
     expect((await rpc.batch([dialect.headCall], at))[0]).to.deep.equal({ result: 90n })
   })
 
-  it('are left for another when an answer cannot be', async () => {
+  it('are replaced by another node after an impossible answer', async () => {
     await network({ step: '"soon"' }, { step: '7' })
     expect(await ask('step')).to.equal(7n)
   })
 
-  it('get signed bytes in their own words, and go on getting them when they say garbage for their name', async () => {
+  it('get signed bytes in the calls of the family, also after garbage instead of their identity', async () => {
     await network({ take: '"id"' })
     const send = () =>
       sendToAll(
         rpc,
         { id: 'id', raw: 'bytes' },
-        { isTaken: (result) => result === 'id', error: ({ message }) => ({ is: 'refused', reason: message }) },
+        { isAccepted: (result) => result === 'id', error: ({ message }) => ({ is: 'refused', reason: message }) },
         at,
       )
     expect(await send()).to.deep.equal({ is: 'accepted' })
@@ -142,7 +142,7 @@ describe('nodes of a family that is not EVM', () => {
     nodes[0]?.behave(says({ take: '9007199254740993' }))
     expect(await send()).to.deep.equal({
       is: 'unclear',
-      reason: 'a node answered with something else than the hash: "9007199254740993"',
+      reason: 'a node did not answer with the hash: "9007199254740993"',
     })
   })
 })

@@ -14,7 +14,7 @@ describe('a masked URL', () => {
     it(`shows ${shown}`, () => expect(maskUrl(url)).to.equal(shown))
   }
 
-  it('names what it hides', () => {
+  it('lists the hidden parts', () => {
     expect(secretsOf('https://user:pass@node.example/v3/key1?apikey=key2')).to.have.members(['user', 'pass', 'key1', 'key2'])
   })
 })

@@ -2,9 +2,8 @@ import { expect } from 'chai'
 import type { Head } from '../../../core/contracts/index.ts'
 import { readBlock, evmRpc } from '../../../kits/evm/rpc.ts'
 import type { HealthPolicy } from '../../../kits/nodes/settings.ts'
-import { ask } from '../../../kits/nodes/rpc.ts'
+import { ask, type Rpc } from '../../../kits/nodes/rpc.ts'
 import { createHeadFeed } from '../../../kits/nodes/head-feed.ts'
-import type { Rpc } from '../../../kits/nodes/dialect.ts'
 import { checked, error, fakeBlock, hangUp, json, startFakeNode, status, type Behaviour, type FakeNode } from '../evm/fake-node.ts'
 import { at } from '../evm/test-chain.ts'
 
@@ -65,7 +64,7 @@ describe('a network with several nodes', () => {
     }
   }
 
-  it('asks the first while all are well', async () => {
+  it('asks the first node while all are healthy', async () => {
     await network([chainOf('a', 100), chainOf('b', 101), chainOf('c', 99)])
     await compared()
     for (let count = 0; count < 20; count += 1) {
@@ -75,7 +74,7 @@ describe('a network with several nodes', () => {
     expect(rpc.nodes().map(({ state }) => state)).to.deep.equal(['good', 'good', 'good'])
   })
 
-  it('does not ask one that lags while another is there, and goes back to it when it has caught up', async () => {
+  it('avoids a lagging node, and returns to it when it has caught up', async () => {
     await network([chainOf('a', 100), chainOf('b', 100)])
     await compared()
     nodes[1]?.behave(chainOf('b', 104))
@@ -85,11 +84,11 @@ describe('a network with several nodes', () => {
     nodes[0]?.behave(chainOf('a', 105))
     await answeredBy('a')
     // That is told once the others have answered, too.
-    while (!/as good as the others again/.test(said.join())) await moment(10)
-    expect(said.join()).to.match(/"is":"lagging".* asked only where there is no better one.* as good as the others again/)
+    while (!/healthy again/.test(said.join())) await moment(10)
+    expect(said.join()).to.match(/"is":"lagging".* degraded: others are preferred.* healthy again/)
   })
 
-  it('takes the answer of another within the same call when the first shows that it lags', async () => {
+  it('takes the answer of another node within the same call when the first one lags', async () => {
     // Nobody compares in the background: it is learnt from the answers alone.
     await network([chainOf('a', 100), chainOf('b', 100)], { probeMs: 1_000_000 })
     await compared()
@@ -107,7 +106,7 @@ describe('a network with several nodes', () => {
     expect(state(0)).to.equal('lagging')
   })
 
-  it('prefers after a failover a node that has what was already shown', async () => {
+  it('prefers after a failover a node that has the head which was already given out', async () => {
     await network([chainOf('a', 100), chainOf('b', 98), chainOf('c', 100)])
     await compared()
     await rpc.batch([latest], at)
@@ -116,7 +115,7 @@ describe('a network with several nodes', () => {
     expect(answers[1]).to.deep.equal({ result: 'c' })
   })
 
-  it('says with an answer how much older it is than what was shown, where there is no better one', async () => {
+  it('says how much older an answer is than one given out before, where no node is better', async () => {
     await network([chainOf('a', 100), chainOf('b', 90)])
     await compared()
     await rpc.batch([latest], at)
@@ -127,7 +126,7 @@ describe('a network with several nodes', () => {
     expect((await rpc.batch([latest], at))[0]).to.not.have.property('behind')
   })
 
-  it('does not ask one that is on another fork than most', async () => {
+  it('avoids a node on a minority fork', async () => {
     const fork = { branch: 'f', from: 50 }
     await network([chainOf('a', 100, fork), chainOf('b', 100), chainOf('c', 100)])
     await answeredBy('b')
@@ -136,7 +135,7 @@ describe('a network with several nodes', () => {
     await answeredBy('a')
   })
 
-  it('takes different newest blocks for no fork', async () => {
+  it('does not treat different newest blocks as a fork', async () => {
     await network([chainOf('a', 100, { branch: 'f', from: 95 }), chainOf('b', 100), chainOf('c', 100)])
     await compared()
     for (let count = 0; count < 10; count += 1) {
@@ -145,14 +144,14 @@ describe('a network with several nodes', () => {
     }
   })
 
-  it('asks one that is forked or lags when it is all there is', async () => {
+  it('asks a forked or lagging node when there is no other', async () => {
     await network([chainOf('a', 50), chainOf('b', 100)])
     await compared()
     nodes[1]?.behave(hangUp)
     await answeredBy('a')
   })
 
-  it('does not ask one that is far slower than another, and goes back to it when it is fast again', async () => {
+  it('avoids a node that is far slower than another, and returns to it when it is fast again', async () => {
     const late: Behaviour = (asked, response) => void setTimeout(() => chainOf('a', 100)(asked, response), 600)
     await network([late, chainOf('b', 100)], { slowMs: 100 })
     await answeredBy('b')
@@ -161,7 +160,7 @@ describe('a network with several nodes', () => {
     await answeredBy('a')
   })
 
-  it("keeps to the operator's order among nodes that are all slow", async () => {
+  it("keeps the operator's order when all nodes are slow", async () => {
     const late =
       (name: string): Behaviour =>
       (asked, response) =>
@@ -172,7 +171,7 @@ describe('a network with several nodes', () => {
     expect(state(0)).to.equal('good')
   })
 
-  it('does not ask one that only knows its chain id and its blocks, for longer and longer', async () => {
+  it('avoids a node that answers only identity and head, with growing backoff', async () => {
     const broken: Behaviour = (asked, response) =>
       (asked.calls.some(({ method }) => method === 'test_name') ? status(502) : chainOf('a', 100))(asked, response)
     await network([broken, chainOf('b', 100)], { probeMs: 1_000_000 })
@@ -186,7 +185,7 @@ describe('a network with several nodes', () => {
     expect(tries).to.be.within(1, 4)
   })
 
-  it('asks another after an answer that cannot be, and the only one again', async () => {
+  it('asks another node after an impossible answer, and the same one where there is no other', async () => {
     const without: Behaviour = (asked, response) =>
       (asked.calls.some(({ method }) => method === 'test_name') ? checked(error(-32000, 'missing trie node')) : chainOf('a', 100))(
         asked,
@@ -211,7 +210,7 @@ describe('a network with several nodes', () => {
     }
   })
 
-  it('costs no call more than was asked for where it has one node', async () => {
+  it('makes no additional call with a single node', async () => {
     await network([chainOf('a', 100)], { probeMs: 0 })
     for (let count = 0; count < 5; count += 1) {
       await whoAnswers()
@@ -220,7 +219,7 @@ describe('a network with several nodes', () => {
     expect(nodes[0]?.asked).to.deep.equal(['eth_chainId', ...Array.from({ length: 5 }, () => 'test_name')])
   })
 
-  it('compares its nodes only while somebody asks', async () => {
+  it('compares its nodes only while it is in use', async () => {
     await network([chainOf('a', 100), chainOf('b', 100)])
     await compared()
     const asked = () => nodes.map(({ requests }) => requests).join()
@@ -231,7 +230,7 @@ describe('a network with several nodes', () => {
     }
   })
 
-  it('tells of each node how it stands', async () => {
+  it('reports the status of each node', async () => {
     await network([chainOf('a', 100), chainOf('b', 104), checked(status(429))])
     await answeredBy('b')
     while (rpc.nodes()[2]?.state === 'unchecked') await moment(10)
@@ -279,7 +278,7 @@ describe('a network with several nodes', () => {
       while (numbers().at(-1) !== number) await moment(10)
     }
 
-    it('never shows a head of a node that lags, and goes on where it has caught up', async () => {
+    it('ignores heads of a lagging node, and continues when it has caught up', async () => {
       await network([chainOf('a', 10), chainOf('b', 7)])
       await compared()
       follow()
@@ -295,7 +294,7 @@ describe('a network with several nodes', () => {
       expect(numbers()).to.deep.equal([10, 11])
     })
 
-    it('shows a lower head at once when the chain was reorganised', async () => {
+    it('yields a lower head at once after a reorganisation', async () => {
       await network([chainOf('a', 9)])
       follow()
       await heard(9)
@@ -306,7 +305,7 @@ describe('a network with several nodes', () => {
       expect(numbers()).to.deep.equal([9, 10, 9])
     })
 
-    it('believes a node that was set back to an older block, after a while', async () => {
+    it('yields an older head after a while when the chain was set back', async () => {
       await network([chainOf('a', 20)], { rollbackAfterMs: 200 })
       follow()
       await heard(20)
@@ -315,7 +314,7 @@ describe('a network with several nodes', () => {
       expect(numbers()).to.deep.equal([20, 5])
     })
 
-    it('shows the newest head and not those in between to who was away', async () => {
+    it('yields only the newest head to a slow follower', async () => {
       await network([chainOf('a', 1)])
       follow()
       await heard(1)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
-import { RpcError, type Rpc } from '../../../kits/nodes/dialect.ts'
+import { RpcError } from '../../../kits/nodes/dialect.ts'
+import type { Rpc } from '../../../kits/nodes/rpc.ts'
 import { SluiceError } from '../../../core/contracts/index.ts'
 import {
   checked,
@@ -82,7 +83,7 @@ describe('an RPC client', () => {
     metered = []
   })
 
-  it('gives the result of a call, and asks for the chain id once', async () => {
+  it('returns the result of a call, and asks for the chain id once', async () => {
     const healthyNode = await node(healthy({ result: '0x10' }))
     const rpc = client([healthyNode])
     expect(await rpc.request('eth_blockNumber', [], at)).to.equal('0x10')
@@ -91,7 +92,7 @@ describe('an RPC client', () => {
     expect(metered).to.deep.equal(['eth_chainId ok', 'eth_blockNumber ok', 'eth_blockNumber ok'])
   })
 
-  it('gives a batch in the order of its calls, whatever the order of the answers, in one HTTP request', async () => {
+  it('returns a batch in the order of its calls, in one HTTP request, for any order of the answers', async () => {
     const shuffling = await node(
       checked(({ calls }, response) =>
         json(response, calls.map(({ id, params }) => ({ jsonrpc: '2.0', id, result: params[0] })).toReversed()),
@@ -106,7 +107,7 @@ describe('an RPC client', () => {
     expect(shuffling.requests).to.equal(2)
   })
 
-  it('tells a revert apart from a failing node', async () => {
+  it('distinguishes a revert from a failing node', async () => {
     const reverting = await node(checked(error(3, 'execution reverted')))
     const spare = await node()
     const rpc = client([reverting, spare])
@@ -153,9 +154,9 @@ describe('an RPC client', () => {
     'answers with null': [each(() => null), /left a call without an answer/],
     'answers another call': [each(() => ({ jsonrpc: '2.0', id: 'other', result: '0x1' })), /another call|left a call without an answer/],
     'answers with neither result nor error': [each(({ id }) => ({ jsonrpc: '2.0', id })), /neither result nor error/],
-    'answers a call with something else than its kind of result': [
+    'gives a call an impossible result': [
       each(({ id }) => ({ jsonrpc: '2.0', id, result: { moon: 'full' } })),
-      /answered eth_(blockNumber|getBlockByNumber) with something that is no answer to it/,
+      /gave an impossible answer to eth_(blockNumber|getBlockByNumber)/,
     ],
     'answers without an end': [
       checked((_asked, response) => {
@@ -183,7 +184,7 @@ describe('an RPC client', () => {
     'gives garbage for its chain id': [healthy({ chainId: Number.NaN }), /serves chain id NaN, not 1/],
   }
   for (const [fault, [behaviour, reason, timeoutMs = 5_000]] of Object.entries(faults)) {
-    it(`takes the next node within the same call when the first ${fault}, and goes back to it when it is well`, async () => {
+    it(`asks the next node within the same call when the first ${fault}, and returns to it when it is healthy`, async () => {
       const first = await node(behaviour)
       const second = await node(healthy({ result: '0x2' }))
       const rpc = client([first, second], { timeoutMs })
@@ -197,7 +198,7 @@ describe('an RPC client', () => {
       expect(rpc.url()).to.equal(`${first.url}/v3/***`)
     })
 
-    it(`says why when its only node ${fault}, without the key, and recovers by itself`, async () => {
+    it(`names the reason, without the key, when its only node ${fault}, and recovers`, async () => {
       const only = await node(behaviour)
       const rpc = client([only], { timeoutMs })
       const failure = await failureOf(rpc.request('eth_blockNumber', [], at))
@@ -216,7 +217,7 @@ describe('an RPC client', () => {
       ),
     ])
     const failure = await failureOf(rpc.batch([{ method: 'eth_call', params: [] }], at))
-    expect(failure.message).to.match(/something else than a list/)
+    expect(failure.message).to.match(/did not answer a batch with a list/)
   })
 
   it('refuses a batch in which an answer is missing', async () => {
@@ -242,7 +243,7 @@ describe('an RPC client', () => {
     expect(failure.message).to.match(/left a call without an answer/)
   })
 
-  it('refuses a batch in which a call is answered twice: nobody knows which one is meant', async () => {
+  it('refuses a batch in which a call is answered twice', async () => {
     const twice: Behaviour = ({ calls }, response) =>
       json(
         response,
@@ -252,7 +253,7 @@ describe('an RPC client', () => {
     expect(failure.message).to.match(/answered a call twice/)
   })
 
-  it('takes the one refusal of a whole batch for what it is, alone or in a list', async () => {
+  it('recognizes the refusal of a whole batch, alone or in a list', async () => {
     const refusal = { jsonrpc: '2.0', id: null, error: { code: -32005, message: 'too many' } }
     for (const answer of [refusal, [refusal]]) {
       const rpc = client([await node(checked((_asked, response) => json(response, answer)))])
@@ -260,7 +261,7 @@ describe('an RPC client', () => {
     }
   })
 
-  it('says RATE_LIMIT with the least wait when every node is over its limit, and does not ask them meanwhile', async () => {
+  it('throws RATE_LIMIT with the shortest wait when every node is over its limit, and does not ask them meanwhile', async () => {
     const first = await node(checked(status(429, { 'retry-after': '7' })))
     const second = await node(checked(error(-32005, 'limit exceeded')))
     const rpc = client([first, second])
@@ -273,18 +274,18 @@ describe('an RPC client', () => {
     expect(await failureOf(alone.request('eth_blockNumber', [], at))).to.include({ name: 'RATE_LIMIT', http: 429, retryAfterSeconds: 7 })
   })
 
-  it('says NETWORK when one node is over its limit and the other is away', async () => {
+  it('throws NETWORK when one node is over its limit and the other is down', async () => {
     const rpc = client([await node(status(429)), await node(hangUp)])
     expect(await failureOf(rpc.request('eth_blockNumber', [], at))).to.have.property('name', 'NETWORK')
   })
 
-  it('leaves "too many results" for logs to the caller, who can ask for fewer', async () => {
+  it('passes "too many results" for logs to the caller, who can ask for fewer', async () => {
     const rpc = client([await node(checked(error(-32005, 'query returned more than 10000 results')))])
     const refused = await rpc.request('eth_getLogs', [], at).catch((failure: unknown) => failure)
     expect(refused).to.be.instanceOf(RpcError)
   })
 
-  it('fails at once while its only node is known to be away, and checks it once however many ask', async () => {
+  it('fails at once while its only node is down, and checks it once for any number of calls', async () => {
     const only = await node(silent)
     const rpc = client([only], { timeoutMs: 3_000, firstBackoffMs: 60_000 })
     await Promise.allSettled(Array.from({ length: 50 }, () => rpc.request('eth_blockNumber', [], at)))
@@ -303,7 +304,7 @@ describe('an RPC client', () => {
     expect(failure.message).to.match(/serves chain id 5, not 1/)
   })
 
-  it("gives up when the caller does, with the caller's reason, and does not blame the node", async () => {
+  it("aborts with the caller's reason, without a failure of the node", async () => {
     const slow = await node(checked(silent))
     const rpc = client([slow], { timeoutMs: 5000 })
     const stop = new AbortController()
@@ -314,7 +315,7 @@ describe('an RPC client', () => {
     expect(await rpc.request('eth_blockNumber', [], at)).to.equal('0x3')
   })
 
-  it('says so when a network has no node', async () => {
+  it('throws NETWORK when a network has no node', async () => {
     const failure = await failureOf(client([]).request('eth_blockNumber', [], at))
     expect(failure).to.have.property('name', 'NETWORK')
     expect(failure.message).to.match(/ethereum\/mainnet has no RPC node: set rpcUrls/)
@@ -324,7 +325,7 @@ describe('an RPC client', () => {
     const signed = { id: '0xhash', raw: '0xraw' }
     const takes = healthy({ result: '0xhash' })
 
-    it('gives the same bytes to every node and an answer of each', async () => {
+    it('sends the same bytes to every node and returns an answer of each', async () => {
       const late: Behaviour = (asked, response) => void setTimeout(() => healthy({ result: '0xhash' })(asked, response), 2_000)
       const nodes = [await node(checked(late)), await node(checked(error(-32000, 'nonce too low'))), await node(hangUp)]
       const answers = await client(nodes).broadcast(signed, at)
@@ -362,7 +363,7 @@ describe('an RPC client', () => {
       expect(sending.asked.filter((method) => method === 'eth_sendRawTransaction')).to.have.length(2)
     })
 
-    it("leaves besu's words for a transaction with too much gas to who judges them, though its code means a limit elsewhere", async () => {
+    it("passes on besu's refusal of a transaction with too much gas, though its code means a rate limit elsewhere", async () => {
       const [answer] = await client([await node(checked(error(-32005, 'Transaction gas limit exceeds block gas limit')))]).broadcast(
         signed,
         at,
@@ -370,7 +371,7 @@ describe('an RPC client', () => {
       expect(answer).to.have.nested.property('error.code', -32005)
     })
 
-    it('takes a sending endpoint that knows no other method', async () => {
+    it('accepts an endpoint that knows only the method for sending', async () => {
       const relay = await node(({ calls, batched }, response) =>
         (calls[0]?.method === 'eth_chainId' ? error(-32601) : healthy())({ calls, batched }, response),
       )
