@@ -52,14 +52,11 @@ export async function runRead<T>(reader: EvmReader, { calls, answer }: BatchRead
 
 // Reads of one view function of the exchange's contracts.
 
-export const readNumber = (to: string, method: string, ...args: readonly unknown[]) =>
-  view(to, method, args, ([value]) => BigInt(String(value)))
-export const readFlag = (to: string, method: string, ...args: readonly unknown[]) => view(to, method, args, ([value]) => value === true)
-export const readText = (to: string, method: string, ...args: readonly unknown[]) => view(to, method, args, ([value]) => String(value))
-export const readTexts = (to: string, method: string, ...args: readonly unknown[]) =>
-  view(to, method, args, ([values]) => (Array.isArray(values) ? values.map(String) : []))
-export const readNumbers = (to: string, method: string, ...args: readonly unknown[]) =>
-  view(to, method, args, (values) => values.map((value) => BigInt(String(value))))
+export const readNumber = view(([value]) => BigInt(String(value)))
+export const readFlag = view(([value]) => value === true)
+export const readText = view(([value]) => String(value))
+export const readTexts = view(([values]) => (Array.isArray(values) ? values.map(String) : []))
+export const readNumbers = view((values) => values.map((value) => BigInt(String(value))))
 
 /** Undefined where a call reverts. */
 export const orUndefined = <T>({ calls, answer }: BatchRead<T>): BatchRead<T | undefined> => ({
@@ -67,16 +64,15 @@ export const orUndefined = <T>({ calls, answer }: BatchRead<T>): BatchRead<T | u
   answer: (results) => (results.every(({ ok }) => ok) ? answer(results) : undefined),
 })
 
-function view<T>(to: string, method: string, args: readonly unknown[], make: (values: readonly unknown[]) => T): BatchRead<T> {
-  return {
+function view<T>(make: (values: readonly unknown[]) => T) {
+  return (to: string, method: string, ...args: readonly unknown[]): BatchRead<T> => ({
     calls: [{ to, data: curieAbi.encodeFunctionData(method, [...args]) }],
     answer([result]) {
-      if (!result?.ok) throw unanswered(to, method, result)
-      const values = decoded(method, result.data)
+      const values = result?.ok ? decoded(method, result.data) : undefined
       if (!values) throw unanswered(to, method, result)
       return make(values)
     },
-  }
+  })
 }
 
 function decoded(method: string, data: string): readonly unknown[] | undefined {

@@ -75,15 +75,13 @@ async function viewsAt(
   owner: string,
   blockTag: number,
 ): Promise<PerpViews> {
-  const call = (contract: BaseContract, method: string, ...args: unknown[]): Promise<unknown> =>
-    contract.getFunction(method).staticCall(...args, { blockTag })
-  const number = async (contract: BaseContract, method: string, ...args: unknown[]) => BigInt(String(await call(contract, method, ...args)))
+  const number = (contract: BaseContract, method: string, ...args: unknown[]) => readNumber(contract, method, ...args, { blockTag })
   const base = await token.getAddress()
   const [decimals, imRatio] = [await number(vault, 'decimals'), await number(config, 'getImRatio')]
   const size = await number(balances, 'getTotalPositionSize', owner, base)
   const openNotional = await number(balances, 'getTotalOpenNotional', owner, base)
   const value = await number(balances, 'getTotalPositionValue', owner, base)
-  const [realized = 0n] = numbers(await call(balances, 'getPnlAndPendingFee', owner))
+  const [realized = 0n] = numbers(await balances.getFunction('getPnlAndPendingFee').staticCall(owner, { blockTag }))
   const inSettlement = (raw: bigint) => raw * 10n ** (18n - decimals)
   const other = (await number(vault, 'getAccountValue', owner)) - (await number(vault, 'getSettlementTokenValue', owner))
   const text = (raw: bigint) => formatUnits(raw, 18)
@@ -103,6 +101,9 @@ async function viewsAt(
   }
 }
 
+const readNumber = async (contract: BaseContract, method: string, ...args: unknown[]) =>
+  BigInt(String(await contract.getFunction(method).staticCall(...args)))
+
 const numbers = (values: unknown): bigint[] => (Array.isArray(values) ? values.map((value) => BigInt(String(value))) : [])
 
 type LiquidationContracts = Pick<Contracts, 'house' | 'vault' | 'balances'>
@@ -115,21 +116,19 @@ const settlementUnit = 10n ** 12n
  * and less covers the penalty (ClearingHouseConfig.initialize, AccountBalance.getLiquidatablePositionSize).
  */
 async function liquidateNow(site: DevnetSite, { house, vault, balances }: LiquidationContracts, owner: string, baseToken: string) {
-  const number = async (contract: BaseContract, method: string, ...args: unknown[]) =>
-    BigInt(String(await contract.getFunction(method).staticCall(...args)))
   const settlement = String(await vault.getFunction('getSettlementToken').staticCall())
   const [address, slot] = [await vault.getAddress(), collateralSlot(owner, settlement)]
   const setBalance = (raw: bigint) => site.provider.send('anvil_setStorageAt', [address, slot, toBeHex(BigInt.asUintN(256, raw), 32)])
 
-  const value = await number(house, 'getAccountValue', owner)
-  const notional = await number(balances, 'getTotalAbsPositionValue', owner)
+  const value = await readNumber(house, 'getAccountValue', owner)
+  const notional = await readNumber(balances, 'getTotalAbsPositionValue', owner)
   const removedRaw = (value - (notional * 3n) / 100n) / settlementUnit
-  await setBalance((await number(vault, 'getBalance', owner)) - removedRaw)
+  await setBalance((await readNumber(vault, 'getBalance', owner)) - removedRaw)
   try {
     const receipt = await site.send(house, 'liquidate(address,address)', owner, baseToken)
     return receipt.hash
   } finally {
-    await setBalance((await number(vault, 'getBalance', owner)) + removedRaw)
+    await setBalance((await readNumber(vault, 'getBalance', owner)) + removedRaw)
   }
 }
 

@@ -2,7 +2,17 @@ import { expect } from 'chai'
 import type { AMMPriceResponse } from '../../core/api/index.ts'
 import { fromRaw } from '../../core/decimal.ts'
 import { expectOk, expectRefusal } from './expect.ts'
-import { approve, balancesOf, inOneBlock, nodeCall, price, priorityFields, toRaw, venueFields, waitForMined } from './venue.ts'
+import {
+  approve,
+  balancesOf,
+  mineAfterDeadline,
+  minedInOneBlock,
+  price,
+  priorityFields,
+  toRaw,
+  venueFields,
+  waitForMined,
+} from './venue.ts'
 import type { AddCard, PriceRequest, TestVenue } from './venue.ts'
 
 const amounts = ['0.0001', '0.001', '0.01', '0.1', '1', '5', '20']
@@ -118,14 +128,13 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
     const [victim, mover] = venue.wallets
     for (const address of [victim, mover]) await approve(venue, address, base)
     let before: unknown
-    let txHash = ''
-    await inOneBlock(venue, async () => {
+    const { txReceipt, fill } = await minedInOneBlock(venue, async () => {
       before = await balancesOf(venue, victim, [base, quote])
       const { price: limitPrice } = await price(venue, { base, quote, amount: '0.1', side: 'SELL' })
-      txHash = expectOk(await sendTrade(venue, { address: victim, base, quote, amount: '0.1', side: 'SELL', limitPrice })).txHash
+      const { txHash } = expectOk(await sendTrade(venue, { address: victim, base, quote, amount: '0.1', side: 'SELL', limitPrice }))
       expectOk(await sendTrade(venue, { address: mover, base, quote, amount: '1', side: 'SELL', ...priorityFields(venue) }))
+      return txHash
     })
-    const { txReceipt, fill } = await waitForMined(venue, txHash)
     expect(txReceipt.status).to.equal(0)
     expect(fill).to.equal(undefined)
     expect(await balancesOf(venue, victim, [base, quote])).to.deep.equal(before)
@@ -136,14 +145,10 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
     const [address] = venue.wallets
     await approve(venue, address, base)
     let before: unknown
-    let txHash = ''
-    await inOneBlock(venue, async () => {
+    const { txReceipt } = await minedInOneBlock(venue, async () => {
       before = await balancesOf(venue, address, [base, quote])
-      const trade = expectOk(await sendTrade(venue, { address, base, quote, amount: '0.1', side: 'SELL' }))
-      txHash = trade.txHash
-      await nodeCall(venue, 'evm_setNextBlockTimestamp', trade.deadline + 1)
+      return mineAfterDeadline(venue, expectOk(await sendTrade(venue, { address, base, quote, amount: '0.1', side: 'SELL' })))
     })
-    const { txReceipt } = await waitForMined(venue, txHash)
     expect(txReceipt.status).to.equal(0)
     expect(await balancesOf(venue, address, [base, quote])).to.deep.equal(before)
   })

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import type { AMMLiquidityAddResponse, AMMLiquidityPositionResponse, AMMLiquidityPriceResponse } from '../../core/api/index.ts'
 import { devnetTokenSymbols } from '../../core/contracts/devnet.ts'
 import type { Answer } from '../client.ts'
-import { expectOk, expectRefusal } from './expect.ts'
-import { approve, balancesOf, toRaw, venueFields, waitForMined, type TestVenue } from './venue.ts'
+import { expectOk } from './expect.ts'
+import { approve, balancesOf, expectRefused, toRaw, venueFields, waitForMined, type TestVenue } from './venue.ts'
 
 /** The effect of a change of liquidity, from `/network/poll`. */
 interface LiquidityFill {
@@ -51,7 +51,7 @@ export interface LpFixture {
 }
 
 export async function createLpFixture(venue: TestVenue): Promise<LpFixture> {
-  const { client, chain, network } = venue
+  const { client } = venue
   const [other, , owner] = venue.wallets
   const pool = await findLpPool(venue)
   const { token0, token1, fee, version } = pool
@@ -67,7 +67,6 @@ export async function createLpFixture(venue: TestVenue): Promise<LpFixture> {
     return { answer, fill, gasRaw: BigInt(txReceipt.gasUsed) * BigInt(txReceipt.effectiveGasPrice) }
   }
   const price: LpFixture['price'] = (fields = {}) => request('price', { token0, token1, fee, ...fields })
-  const nonce = async () => (await client.get('/evm/nonce', { chain, network, address: owner })).body.nonce
   const sell: LpFixture['sell'] = (amount, fields = {}) =>
     client.post('/amm/trade', {
       ...venueFields(venue),
@@ -106,13 +105,8 @@ export async function createLpFixture(venue: TestVenue): Promise<LpFixture> {
       const balances = await balancesOf(venue, owner, symbols)
       return symbols.map((symbol) => toRaw(balances[symbol] ?? ''))
     },
-    async refused(endpoint, fields, outcome, field) {
-      const before = await nonce()
-      const answer = await send(endpoint, fields)
-      expectRefusal(answer, outcome, `${endpoint} ${JSON.stringify(fields)}`, field)
-      expect(await nonce()).to.equal(before)
-      return answer
-    },
+    refused: (endpoint, fields, outcome, field) =>
+      expectRefused(venue, owner, () => send(endpoint, fields), outcome, `${endpoint} ${JSON.stringify(fields)}`, field),
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { expectOk } from './expect.ts'
 import { createLpFixture, inOrderOf, isClose, rawLike, raws, type LpFixture, type MinedChange } from './lp-fixture.ts'
-import { addCards, inOneBlock, nodeCall, priorityFields, toRaw, venueFields, waitForMined } from './venue.ts'
+import { addCards, mineAfterDeadline, minedInOneBlock, priorityFields, toRaw, venueFields } from './venue.ts'
 import type { AddCard, Card, TestVenue } from './venue.ts'
 
 /** What every exchange of the trading type AMM_RANGE must do. */
@@ -325,13 +325,12 @@ const onChainCards: readonly Card<LpFixture>[] = [
         ['remove', { address: owner, tokenId, ...strict }],
       ] as const) {
         let before: unknown
-        let txHash = ''
-        await inOneBlock(venue, async () => {
+        const { txReceipt, fill } = await minedInOneBlock(venue, async () => {
           before = await balances([token0, token1])
-          txHash = expectOk(await send(endpoint, fields)).txHash
+          const { txHash } = expectOk(await send(endpoint, fields))
           expectOk(await sell('1', { ...priorityFields(venue) }))
+          return txHash
         })
-        const { txReceipt, fill } = await waitForMined(venue, txHash)
         expect([endpoint, txReceipt.status, fill]).to.deep.equal([endpoint, 0, undefined])
         expect(await balances([token0, token1])).to.deep.equal(before)
       }
@@ -347,14 +346,10 @@ const onChainCards: readonly Card<LpFixture>[] = [
         ['remove', { address: owner, tokenId }],
       ] as const) {
         let before: unknown
-        let txHash = ''
-        await inOneBlock(venue, async () => {
+        const { txReceipt } = await minedInOneBlock(venue, async () => {
           before = await balances([token0, token1])
-          const body = expectOk(await send(endpoint, fields))
-          txHash = body.txHash
-          await nodeCall(venue, 'evm_setNextBlockTimestamp', body.deadline + 1)
+          return mineAfterDeadline(venue, expectOk(await send(endpoint, fields)))
         })
-        const { txReceipt } = await waitForMined(venue, txHash)
         expect([endpoint, txReceipt.status]).to.deep.equal([endpoint, 0])
         expect(await balances([token0, token1])).to.deep.equal(before)
       }

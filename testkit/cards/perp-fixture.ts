@@ -8,8 +8,8 @@ import type {
 } from '../../core/api/index.ts'
 import type { PerpOperator } from '../../core/contracts/devnet.ts'
 import type { Answer } from '../client.ts'
-import { expectOk, expectRefusal } from './expect.ts'
-import { approve, balancesOf, venueFields, waitForMined, type TestVenue } from './venue.ts'
+import { expectOk } from './expect.ts'
+import { approve, balancesOf, expectRefused, venueFields, waitForMined, type TestVenue } from './venue.ts'
 
 /** The effect of a change of a position, from `/network/poll`. */
 interface PositionFill {
@@ -68,7 +68,7 @@ export interface PerpFixture {
 export const tickerOf = ({ base, quote }: Market) => `${base}${quote}`
 
 export async function createPerpFixture(venue: TestVenue): Promise<PerpFixture> {
-  const { client, chain, network, perpOperator: operator } = venue
+  const { client, perpOperator: operator } = venue
   if (!operator)
     throw new Error("The plugin's devnet.ts has no perpOperator: without one nothing but the plugin itself says what is right.")
   const [other, , owner] = venue.wallets
@@ -84,7 +84,6 @@ export async function createPerpFixture(venue: TestVenue): Promise<PerpFixture> 
   }
   const { token: settlement } = await call('balance', { address: owner })
   const [market, second] = await marketsOf(call)
-  const nonce = async () => (await client.get('/evm/nonce', { chain, network, address: owner })).body.nonce
   const price: PerpFixture['price'] = (side, amount, on = market) => call('price', { ...on, side, amount })
   const walletBalance = async (address = owner) => (await balancesOf(venue, address, [settlement]))[settlement] ?? ''
 
@@ -143,13 +142,8 @@ export async function createPerpFixture(venue: TestVenue): Promise<PerpFixture> 
         }
       }
     },
-    async refused(endpoint, fields, outcome, field) {
-      const before = await nonce()
-      const answer = await send(endpoint, fields)
-      expectRefusal(answer, outcome, `${endpoint} ${JSON.stringify(fields)}`, field)
-      expect(await nonce()).to.equal(before)
-      return answer
-    },
+    refused: (endpoint, fields, outcome, field) =>
+      expectRefused(venue, owner, () => send(endpoint, fields), outcome, `${endpoint} ${JSON.stringify(fields)}`, field),
   }
 }
 

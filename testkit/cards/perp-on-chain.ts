@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { roundTripsTo } from '../round-trips.ts'
 import { expectClose, expectOk, expectSame } from './expect.ts'
 import { tickerOf, type Market, type PerpFixture } from './perp-fixture.ts'
-import { inOneBlock, nodeCall, priorityFields, waitForMined, waitForPoll, type Card, type TestVenue } from './venue.ts'
+import { inOneBlock, mineAfterDeadline, minedInOneBlock, nodeCall, priorityFields, waitForMined, waitForPoll } from './venue.ts'
+import type { Card, TestVenue } from './venue.ts'
 
 export const figureCards: readonly Card<PerpFixture>[] = [
   [
@@ -159,12 +160,11 @@ export const onChainCards: readonly Card<PerpFixture>[] = [
         ] as const) {
           const { positionAmt } = await position()
           const first = await order(moving, 20_000, { address: other, ...priorityFields(venue) })
-          let txHash = ''
-          await inOneBlock(venue, async () => {
-            txHash = expectOk(await send(endpoint, fields)).txHash
+          const { txReceipt, fill } = await minedInOneBlock(venue, async () => {
+            const { txHash } = expectOk(await send(endpoint, fields))
             expectOk(await send('open', first))
+            return txHash
           })
-          const { txReceipt, fill } = await waitForMined(venue, txHash)
           expect([endpoint, txReceipt.status, fill]).to.deep.equal([endpoint, 0, undefined])
           expect((await position()).positionAmt).to.equal(positionAmt)
         }
@@ -180,13 +180,7 @@ export const onChainCards: readonly Card<PerpFixture>[] = [
         ['open', await order('LONG', 1_000)],
         ['close', { ...market, address: owner }],
       ] as const) {
-        let txHash = ''
-        await inOneBlock(venue, async () => {
-          const body = expectOk(await send(endpoint, fields))
-          txHash = body.txHash
-          await nodeCall(venue, 'evm_setNextBlockTimestamp', body.deadline + 1)
-        })
-        const { txReceipt } = await waitForMined(venue, txHash)
+        const { txReceipt } = await minedInOneBlock(venue, async () => mineAfterDeadline(venue, expectOk(await send(endpoint, fields))))
         expect([endpoint, txReceipt.status]).to.deep.equal([endpoint, 0])
         expect((await position()).positionAmt).to.equal(positionAmt)
       }

@@ -1,7 +1,8 @@
+import { expect } from 'chai'
 import type { AMMPriceResponse } from '../../core/api/index.ts'
 import type { BookOperators, PerpOperator, Quoter } from '../../core/contracts/devnet.ts'
-import type { Client } from '../client.ts'
-import { expectOk, waitFor } from './expect.ts'
+import type { Answer, Client } from '../client.ts'
+import { expectOk, expectRefusal, waitFor } from './expect.ts'
 
 /** What the cards of one connector use: a server, wallets, and the exchange's own quoter and operators. */
 export interface TestVenue {
@@ -128,6 +129,38 @@ export async function inOneBlock(venue: TestVenue, during: () => Promise<void>, 
     await nodeCall(venue, 'evm_setIntervalMining', 1)
     await nodeCall(venue, 'evm_setAutomine', true)
   }
+}
+
+/** Mines in one block everything that `during` sends. Returns the poll of the transaction whose hash it returns. */
+export async function minedInOneBlock(venue: TestVenue, during: () => Promise<string>) {
+  let txHash = ''
+  await inOneBlock(venue, async () => {
+    txHash = await during()
+  })
+  return waitForMined(venue, txHash)
+}
+
+/** Mines the next block after the deadline of a request's answer. Returns the transaction's hash. */
+export async function mineAfterDeadline(venue: TestVenue, { txHash, deadline }: { txHash: string; deadline: number }): Promise<string> {
+  await nodeCall(venue, 'evm_setNextBlockTimestamp', deadline + 1)
+  return txHash
+}
+
+/** The request must be refused, naming the field, and send no transaction of the owner's. */
+export async function expectRefused(
+  { client, chain, network }: TestVenue,
+  owner: string,
+  send: () => Promise<Answer>,
+  outcome: string,
+  request: string,
+  field?: string,
+): Promise<Answer> {
+  const nonce = async () => (await client.get('/evm/nonce', { chain, network, address: owner })).body.nonce
+  const before = await nonce()
+  const answer = await send()
+  expectRefusal(answer, outcome, request, field)
+  expect(await nonce()).to.equal(before)
+  return answer
 }
 
 /** The raw amount of a decimal string that is padded to the token's decimals. */
