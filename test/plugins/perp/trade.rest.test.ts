@@ -52,7 +52,7 @@ describe('Perpetual Protocol v2 through the server', () => {
     const amount = ((free * 9.95) / Number(price)).toFixed(4)
     const { status, body } = await ask('open', { ...ETH, address, amount, side: 'LONG', margin: String(free), leverage: '10' })
     expect([status, body.name]).to.deep.equal([422, 'INSUFFICIENT_MARGIN'])
-    expect(body.message).to.contain('The exchange would refuse it')
+    expect(body.message).to.contain('The exchange would refuse the order')
     expect(Number(body.details.needed)).to.be.above(Number(body.details.free))
   })
 
