@@ -24,7 +24,7 @@ export function createBookTopic(registry: Registry, books: Pick<Books, 'follow'>
     show: showBook,
   })
   return {
-    find: async (request, at) => (await findBooks(registry, request, at)).map((each) => (notify) => feed.follow(each, notify)),
+    find: async (request, at) => (await findBooks(registry, request, at)).map(feed.subscriber),
   }
 }
 

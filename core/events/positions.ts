@@ -48,7 +48,7 @@ interface PositionTopicOptions {
 export function createPositionTopic(options: PositionTopicOptions): Topic {
   const feed = createPositionFeed(options)
   return {
-    find: async (request, at) => (await findPositions(options.registry, request, at)).map((each) => (notify) => feed.follow(each, notify)),
+    find: async (request, at) => (await findPositions(options.registry, request, at)).map(feed.subscriber),
   }
 }
 

@@ -30,7 +30,7 @@ export function createPriceTopic(registry: Registry, quotes: Pick<Quotes, 'follo
     show: ({ about, swap }, update) => ({ ...about, ...showPrice(swap, update) }),
   })
   return {
-    find: async (request, at) => (await findPrices(registry, request, at)).map((each) => (notify) => feed.follow(each, notify)),
+    find: async (request, at) => (await findPrices(registry, request, at)).map(feed.subscriber),
   }
 }
 

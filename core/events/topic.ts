@@ -39,6 +39,8 @@ interface SharedFeedOptions<T, S> {
 /** Follows each thing once for all streams, and writes its updates once. */
 export interface SharedFeed<T> {
   follow(item: T, notify: () => void): Subscription
+  /** For a topic: begins the subscription later. */
+  subscriber(item: T): Subscribe
 }
 
 interface SharedSource<S> {
@@ -49,7 +51,7 @@ interface SharedSource<S> {
   readonly end: () => void
 }
 
-export function createSharedFeed<T, S>({ event, keyOf, follow, show }: SharedFeedOptions<T, S>): SharedFeed<T> {
+export function createSharedFeed<T, S>({ event, keyOf, follow: followSource, show }: SharedFeedOptions<T, S>): SharedFeed<T> {
   const sources = new Map<string, SharedSource<S>>()
 
   function start(key: string, item: T): SharedSource<S> {
@@ -63,32 +65,32 @@ export function createSharedFeed<T, S>({ event, keyOf, follow, show }: SharedFee
       set(value)
       for (const notify of source.notifiers) notify()
     }
-    end = follow(item, setAndNotify, set)
+    end = followSource(item, setAndNotify, set)
     sources.set(key, source)
     return source
   }
 
-  return {
-    follow(item, notify) {
-      const key = keyOf(item)
-      const source = sources.get(key) ?? start(key, item)
-      // The same function may be passed for several things.
-      const own = () => notify()
-      source.notifiers.add(own)
-      return {
-        latest() {
-          if (source.state) source.update ??= { event, json: JSON.stringify(show(item, source.state.value)) }
-          return source.update
-        },
-        end() {
-          source.notifiers.delete(own)
-          if (source.notifiers.size > 0 || sources.get(key) !== source) return
-          sources.delete(key)
-          source.end()
-        },
-      }
-    },
+  function follow(item: T, notify: () => void): Subscription {
+    const key = keyOf(item)
+    const source = sources.get(key) ?? start(key, item)
+    // The same function may be passed for several things.
+    const own = () => notify()
+    source.notifiers.add(own)
+    return {
+      latest() {
+        if (source.state) source.update ??= { event, json: JSON.stringify(show(item, source.state.value)) }
+        return source.update
+      },
+      end() {
+        source.notifiers.delete(own)
+        if (source.notifiers.size > 0 || sources.get(key) !== source) return
+        sources.delete(key)
+        source.end()
+      },
+    }
   }
+
+  return { follow, subscriber: (item) => (notify) => follow(item, notify) }
 }
 
 /** All subscriptions of one stream. Of thousands it looks only at those that notified it. */
