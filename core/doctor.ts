@@ -18,14 +18,14 @@ import { listClients } from './tls/certificates.ts'
 import { readServerCertificates } from './tls/server-certificates.ts'
 import { keystoreHasKeys, listWallets } from './wallet/keystore.ts'
 
-/** Looks at everything that a start needs, and starts nothing. */
+/** Checks everything that a start needs, without starting anything. */
 export async function examine(settings: Settings): Promise<readonly Finding[]> {
   const plugins = await tryPlugins(settings)
   const { loaded, refused } = plugins
   const chains = loaded.filter((plugin) => plugin.kind === 'chain')
   const settingsOf = (chain: string, network: string) => chains.find(({ name }) => name === chain)?.configuration.networks[network]
   const isRequired = (chain: string, network: string) => settingsOf(chain, network)?.required ?? false
-  // Left out on purpose: by `enabled: false`, or with the devnet.
+  // Not served on purpose: by `enabled: false`, or because it is the devnet's.
   const isLeftOut = (chain: string, network: string) =>
     settingsOf(chain, network)?.enabled === false || (chain === devnetNetwork.chain && network === devnetNetwork.network)
   return [
@@ -62,19 +62,18 @@ function configuration(settings: Settings, plugins: LoadResult): Finding[] {
   return all.map((what) => ({ part: 'configuration', state: 'warn', what, cure: 'Remove or correct it.' }))
 }
 
-/** One thing that was looked at. `warn` can wait, `bad` cannot; `cure` says what to do where `what` does not. */
+/** The result of one check. A `warn` can wait, a `bad` cannot; `cure` is absent where `what` says what to do. */
 export type Finding = { part: string; state: 'good'; what: string } | { part: string; state: 'warn' | 'bad'; what: string; cure?: string }
 
 const dayMs = 86_400_000
 const soonDays = 30
-const part = 'certificates'
 const renewAuthority = 'Move the certs folder away, run `bin/sluice certs init`, and give every bot its new certificate.'
 
 export async function examineCertificates({ ssl: { certsDir } }: Settings): Promise<Finding[]> {
   if (!existsSync(certificateFiles(certsDir).caCert)) {
     return [
       {
-        part,
+        part: 'certificates',
         state: 'warn',
         what: `There are none in ${certsDir} yet.`,
         cure: 'The first start makes them; `bin/sluice certs init` does so now.',
@@ -100,8 +99,8 @@ export async function examineCertificates({ ssl: { certsDir } }: Settings): Prom
       ),
     ]
   } catch (error) {
-    // Its message says what to do.
-    if (error instanceof CertificateError) return [{ part, state: 'bad', what: error.message }]
+    // Its message has the cure.
+    if (error instanceof CertificateError) return [{ part: 'certificates', state: 'bad', what: error.message }]
     throw error
   }
 }
@@ -109,13 +108,12 @@ export async function examineCertificates({ ssl: { certsDir } }: Settings): Prom
 function expiry(what: string, validTo: Date, cure: string): Finding {
   const days = Math.floor((validTo.getTime() - Date.now()) / dayMs)
   const date = validTo.toISOString().slice(0, 10)
-  if (days < 0) return { part, state: 'bad', what: `${what} expired on ${date}.`, cure }
-  if (days < soonDays) return { part, state: 'warn', what: `${what} expires in ${days} days, on ${date}.`, cure }
-  return { part, state: 'good', what: `${what} is valid until ${date}.` }
+  if (days < 0) return { part: 'certificates', state: 'bad', what: `${what} expired on ${date}.`, cure }
+  if (days < soonDays) return { part: 'certificates', state: 'warn', what: `${what} expires in ${days} days, on ${date}.`, cure }
+  return { part: 'certificates', state: 'good', what: `${what} is valid until ${date}.` }
 }
 
 const enoughBytes = 500_000_000
-const partOfDisk = 'disk'
 
 export async function examineDisk({ data: { dir } }: Settings): Promise<Finding[]> {
   try {
@@ -127,17 +125,17 @@ export async function examineDisk({ data: { dir } }: Settings): Promise<Finding[
     if (free < enoughBytes)
       return [
         {
-          part: partOfDisk,
+          part: 'disk',
           state: 'warn',
           what: `Only ${shown}.`,
           cure: 'Make room, or move data.dir (conf/server.yml) to a larger disk.',
         },
       ]
-    return [{ part: partOfDisk, state: 'good', what: `${shown}.` }]
+    return [{ part: 'disk', state: 'good', what: `${shown}.` }]
   } catch (error) {
     return [
       {
-        part: partOfDisk,
+        part: 'disk',
         state: 'bad',
         what: `${dir} cannot be written: ${error instanceof Error ? error.message : String(error)}.`,
         cure: 'Make it belong to the user that Sluice runs as, or correct data.dir in conf/server.yml.',
@@ -146,16 +144,14 @@ export async function examineDisk({ data: { dir } }: Settings): Promise<Finding[
   }
 }
 
-const partOfStore = 'store'
-
-/** Whether transactions can be kept. Nothing is made and no table is changed: that is for a start to do. */
+/** Checks that transactions can be stored. It creates no file and changes no table: that is done by a start. */
 export async function examineStore({ store: { url }, data: { dir } }: Settings): Promise<Finding[]> {
   return url === undefined ? [examineEmbedded(dir)] : examinePostgres(url)
 }
 
 function examineEmbedded(dataDir: string): Finding {
   const file = path.join(dataDir, 'sluice.db')
-  if (!existsSync(file)) return { part: partOfStore, state: 'good', what: 'None yet: the first start makes it.' }
+  if (!existsSync(file)) return { part: 'store', state: 'good', what: 'None yet: the first start creates it.' }
   try {
     const lock = lockStore(dataDir, 'sluice doctor')
     try {
@@ -166,10 +162,10 @@ function examineEmbedded(dataDir: string): Finding {
   } catch (error) {
     const reason = embeddedFaults.of(error)?.reason
     if (error instanceof StoreError)
-      return { part: partOfStore, state: 'good', what: 'A server runs on it; `sluice health --ready` says whether it can be written.' }
+      return { part: 'store', state: 'good', what: 'A server runs on it; `sluice health --ready` says whether it can be written.' }
     if (reason === undefined) throw error
     return {
-      part: partOfStore,
+      part: 'store',
       state: 'bad',
       what: `${file} cannot be used: ${reason}.`,
       cure: 'docs/failures.md says what to do without it.',
@@ -183,20 +179,19 @@ function examineFile(file: string): Finding {
     const [result] = connection.prepare('pragma quick_check(1)').all([])
     if (JSON.stringify(result) !== '{"quick_check":"ok"}')
       return {
-        part: partOfStore,
+        part: 'store',
         state: 'bad',
         what: `${file} is damaged: ${JSON.stringify(result)}.`,
         cure: 'docs/failures.md says what to do without it.',
       }
     connection.prepare('begin immediate').run([])
     connection.prepare('rollback').run([])
-    return { part: partOfStore, state: 'good', what: `${file} is whole and can be written.` }
+    return { part: 'store', state: 'good', what: `${file} is whole and can be written.` }
   } finally {
     connection.close()
   }
 }
 
-const partOfPostgres = 'store'
 const oldestMajor = 13
 const mostSkewSeconds = 5
 
@@ -210,7 +205,7 @@ interface Facts {
   skewSeconds: number
 }
 
-/** Whether the database can be written by this user, and keeps what it acknowledges. */
+/** Checks that this user can write to the database, and that the database keeps what it acknowledges. */
 export async function examinePostgres(url: string): Promise<Finding[]> {
   const db = new Kysely<object>({
     dialect: new PostgresDialect({ pool: postgresPool({ url, serverName: 'doctor', log: { info: () => {}, warn: () => {} } }) }),
@@ -227,9 +222,9 @@ export async function examinePostgres(url: string): Promise<Finding[]> {
     return rows.flatMap(findingsOf)
   } catch (error) {
     const reason = postgresFaults.of(error)?.reason
-    // Its own words may hold parts of the URL.
+    // The driver's message may hold parts of the URL.
     const what = `PostgreSQL cannot be used: ${reason ?? 'store.url is not understood'}.`
-    return [{ part: partOfPostgres, state: 'bad', what, cure: 'Start the database, or correct store.url; see docs/operations.md.' }]
+    return [{ part: 'store', state: 'bad', what, cure: 'Start the database, or correct store.url; see docs/operations.md.' }]
   } finally {
     await db.destroy()
   }
@@ -238,17 +233,18 @@ export async function examinePostgres(url: string): Promise<Finding[]> {
 function findingsOf({ version, isStandby, mayCreate, fsync, fullPageWrites, synchronousCommit, skewSeconds }: Facts): Finding[] {
   const major = Math.floor(version / 10_000)
   const findings: Finding[] = []
-  const found = (state: 'warn' | 'bad', what: string, cure: string) => void findings.push({ part: partOfPostgres, state, what, cure })
+  const found = (state: 'warn' | 'bad', what: string, cure: string) => void findings.push({ part: 'store', state, what, cure })
   if (major < oldestMajor) found('bad', `PostgreSQL ${major} is too old.`, `Use ${oldestMajor} or newer.`)
-  if (isStandby) found('bad', 'It is a standby, and may only be read.', 'Name the primary in store.url.')
-  else if (!mayCreate) found('bad', 'The user may not make tables.', 'Make the database belong to it: alter database … owner to ….')
+  if (isStandby) found('bad', 'It is a standby, which is read-only.', 'Name the primary in store.url.')
+  else if (!mayCreate)
+    found('bad', 'The user may not create tables.', 'Make the user the owner of the database: alter database … owner to ….')
   for (const [name, value] of [
     ['fsync', fsync],
     ['full_page_writes', fullPageWrites],
     ['synchronous_commit', synchronousCommit],
   ] as const)
     if (value === 'off')
-      found('bad', `${name} is off: after a power cut it forgets what it acknowledged.`, 'Turn it on in postgresql.conf.')
+      found('bad', `${name} is off: after a power failure it loses what it acknowledged.`, 'Turn it on in postgresql.conf.')
   if (Math.abs(skewSeconds) > mostSkewSeconds)
     found(
       'warn',
@@ -257,23 +253,20 @@ function findingsOf({ version, isStandby, mayCreate, fsync, fullPageWrites, sync
     )
   return findings.length > 0
     ? findings
-    : [{ part: partOfPostgres, state: 'good', what: `PostgreSQL ${major} answers, and keeps what it acknowledges.` }]
+    : [{ part: 'store', state: 'good', what: `PostgreSQL ${major} answers, and keeps what it acknowledges.` }]
 }
-
-const partOfKeystore = 'keystore'
 
 export function examineKeystore({ data, wallet }: Settings): Finding[] {
   const wallets = listWallets(data.dir)
-  if (wallets.length === 0)
-    return [{ part: partOfKeystore, state: 'good', what: 'No keys of your own; add one with `bin/sluice wallet add`.' }]
+  if (wallets.length === 0) return [{ part: 'keystore', state: 'good', what: 'No keys of your own; add one with `bin/sluice wallet add`.' }]
   const findings = wallets.map(({ chain, address, problem }): Finding =>
     problem === undefined
-      ? { part: partOfKeystore, state: 'good', what: `${chain} ${address}` }
-      : { part: partOfKeystore, state: 'bad', what: problem },
+      ? { part: 'keystore', state: 'good', what: `${chain} ${address}` }
+      : { part: 'keystore', state: 'bad', what: problem },
   )
   if (keystoreHasKeys(data.dir) && wallet.passphraseFile === undefined) {
     findings.push({
-      part: partOfKeystore,
+      part: 'keystore',
       state: 'warn',
       what: 'The passphrase is asked for at each start: no file holds it.',
       cure: 'For unattended starts write it into a file (mode 600) and name that in SLUICE_WALLET_PASSPHRASE_FILE.',
@@ -282,7 +275,7 @@ export function examineKeystore({ data, wallet }: Settings): Finding[] {
   return findings
 }
 
-/** Wallets that a client may use and nobody holds: probably misspelt, and the client would only be told that they are not its own. */
+/** Finds wallets that a client may use and the server does not hold. They are probably misspelt, and the client's requests would only be refused. */
 export function examineClients({ clients, data, devnet }: Settings): Finding[] {
   const held = [...listWallets(data.dir).map(({ address }) => address), ...(devnet.enabled ? tradingWallets : [])]
   const known = new Set(held.map((address) => address.toLowerCase()))
@@ -292,7 +285,7 @@ export function examineClients({ clients, data, devnet }: Settings): Finding[] {
       .map((address): Finding => ({
         part: 'clients',
         state: 'warn',
-        what: `${name} may use ${address}, and the server holds no such wallet.`,
+        what: `${name} may use ${address}, but the server holds no such wallet.`,
         cure: 'Correct it in conf/clients.yml, or add the wallet with `bin/sluice wallet add`.',
       })),
   )
@@ -300,10 +293,10 @@ export function examineClients({ clients, data, devnet }: Settings): Finding[] {
 
 const deadlineMs = 5_000
 const mostSkewSecondsOfNetworks = 120
-/** No network that trades is as slow as that. */
-const mostAgeSeconds = 300
+/** Blocks of a network in use are never this old. */
+const maxAgeSeconds = 300
 
-/** Whether the nodes answer, and whether this machine's clock is theirs: deadlines of trades are counted from the chain's. */
+/** Checks that the nodes answer, and that this machine's clock agrees with theirs: deadlines of trades are counted from the chain's time. */
 export async function examineNetworks(
   chains: readonly LoadedChain[],
   required: (chain: string, network: string) => boolean,
@@ -339,12 +332,11 @@ export async function examineNetworks(
 
 /** @param skew seconds that the newest block is ahead of this machine's clock */
 function clock(name: string, skew: number): Finding[] {
-  const part = 'clock'
   if (skew > mostSkewSecondsOfNetworks) {
     const what = `This machine's clock is ${Math.round(skew)} s behind ${name}.`
-    return [{ part, state: 'bad', what, cure: 'Set the clock: turn on time synchronisation (NTP).' }]
+    return [{ part: 'clock', state: 'bad', what, cure: 'Set the clock: turn on time synchronisation (NTP).' }]
   }
-  if (skew > -mostAgeSeconds) return []
+  if (skew > -maxAgeSeconds) return []
   const what = `The newest block of ${name} is ${Math.round(-skew)} s old: the node is behind, or this machine's clock is ahead.`
-  return [{ part, state: 'warn', what, cure: 'Turn on time synchronisation (NTP); where the clock is right, ask another node.' }]
+  return [{ part: 'clock', state: 'warn', what, cure: 'Turn on time synchronisation (NTP); where the clock is right, ask another node.' }]
 }

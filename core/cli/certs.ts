@@ -5,12 +5,13 @@ import { CertificateError, certificateFiles } from '../tls/certificate-files.ts'
 import { ensureCertificates } from '../tls/ensure-certificates.ts'
 import { listClients, type ClientCertificate, newClient, renew, type NewCertificate, revoke } from '../tls/certificates.ts'
 import { askHidden, hasTerminal } from '../wallet/prompt.ts'
+import { printResult } from './output.ts'
 
 interface CaOptions {
   caPassphraseFile?: string
 }
 
-/** `sluice certs init|new|list|renew|revoke`: who gets past the handshake. A running server takes every change by itself. */
+/** `sluice certs init|new|list|renew|revoke`: manages who passes the TLS handshake. A running server applies every change at once. */
 export function certsCommand(getCertsDir: () => string | Promise<string>): Command {
   const certs = new Command('certs').description('the certificates of the server and its clients')
 
@@ -18,13 +19,13 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
     .description('make CA, server and first client certificate, as the first start does by itself')
     .option('--host <names...>', "names and addresses of the server besides this machine's own")
     .option('--encrypt-ca-key', "encrypt the CA's key with a passphrase, asked for at the terminal")
-    .action((options: CaOptions & { host?: string[]; encryptCaKey?: true }) => run(async () => init(await getCertsDir(), options)))
+    .action((options: CaOptions & { host?: string[]; encryptCaKey?: true }) => printLines(async () => init(await getCertsDir(), options)))
 
   caPassphraseOption(certs.command('new'))
     .description('make a certificate and key for a client')
     .argument('<client>', 'its name: letters, digits, dots, dashes and underscores')
     .action((client: string, options: CaOptions) =>
-      run(async () => {
+      printLines(async () => {
         const certsDir = await getCertsDir()
         const made = await newClient(certsDir, client, await caAccess(certsDir, options))
         return [
@@ -38,7 +39,7 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
   certs
     .command('list')
     .description('show every client certificate: valid, expired or revoked')
-    .action(() => run(async () => (await listClients(await getCertsDir())).flatMap(describe)))
+    .action(() => printLines(async () => (await listClients(await getCertsDir())).flatMap(describe)))
 
   caPassphraseOption(certs.command('renew'))
     .description('make a new key and certificate for the server or a client, under the same name')
@@ -49,7 +50,7 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
       "\nA client's old certificate stays valid until it expires, so that the bot runs on until it has the new files.\nIf the old key may be in wrong hands, revoke first, then renew: that cuts the bot off until it has the new files.",
     )
     .action((name: string, options: CaOptions & { host?: string[] }) =>
-      run(async () => {
+      printLines(async () => {
         const certsDir = await getCertsDir()
         const made = await renew(certsDir, name, {
           ...(await caAccess(certsDir, options)),
@@ -74,7 +75,7 @@ export function certsCommand(getCertsDir: () => string | Promise<string>): Comma
     .description('refuse a client from now on, and cut its open connections')
     .argument('<client>', 'the name (all its certificates), or the serial number or fingerprint of one certificate')
     .action((which: string, options: CaOptions) =>
-      run(async () => {
+      printLines(async () => {
         const certsDir = await getCertsDir()
         const { revoked, before } = await revoke(certsDir, which, await caAccess(certsDir, options))
         if (revoked.length === 0)
@@ -167,14 +168,7 @@ async function askTwice(): Promise<string> {
   return passphrase
 }
 
-async function run(action: () => Promise<string[]>): Promise<void> {
-  try {
-    process.stdout.write(`${(await action()).join('\n')}\n`)
-  } catch (error) {
-    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`)
-    process.exitCode = 1
-  }
-}
+const printLines = (command: () => Promise<string[]>): Promise<void> => printResult(async () => (await command()).join('\n'))
 
 function day(date: Date | undefined): string {
   return date?.toISOString().slice(0, 10) ?? ''

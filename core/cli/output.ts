@@ -1,10 +1,10 @@
-/** A row of a table, and what is said below it. */
+/** A row of a table, and lines below it. */
 interface Row {
   cells: readonly string[]
   below?: readonly string[]
 }
 
-/** In columns as wide as their widest cell. */
+/** Rows with columns as wide as their widest cell. */
 export function table(rows: readonly Row[]): string {
   const widths = rows[0]?.cells.map((_, column) => Math.max(...rows.map(({ cells }) => cells[column]?.length ?? 0))) ?? []
   return rows
@@ -17,3 +17,20 @@ export function table(rows: readonly Row[]): string {
     ])
     .join('\n')
 }
+
+/** Prints the text that a command returns. An error of the command is printed without its stack, and the process exits with 1. */
+export async function printResult(command: () => Promise<string>): Promise<void> {
+  try {
+    process.stdout.write(`${await command()}\n`)
+  } catch (error) {
+    printError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+export function printError(message: string): void {
+  process.stderr.write(`error: ${message}\n`)
+  process.exitCode = 1
+}
+
+/** Whether a person typed `yes`. */
+export const isYes = (answer: string): boolean => answer.trim().toLowerCase() === 'yes'

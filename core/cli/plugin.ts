@@ -7,26 +7,26 @@ import type { Settings } from '../config/settings.ts'
 import type { LoadResult } from '../loader/load.ts'
 import { table } from './output.ts'
 
-/** `sluice plugin list`: what a start would load and refuse; starts nothing. */
+/** `sluice plugin list`: shows what a start would load and refuse. */
 export function pluginCommand(settingsOf: () => Settings): Command {
   const plugin = new Command('plugin').description('the chains and connectors that the server is made of')
 
   plugin
     .command('list')
-    .description('show every plugin that is found, and why one is refused; exits with 1 when any is')
+    .description('show every plugin, and why one is refused; exits with 1 when any is refused')
     .action(async () => {
       const settings = settingsOf()
       const { tryPlugins } = await import('../loader/load.ts')
       const result = await tryPlugins(settings)
       console.log(pluginTable(result, settings.plugins.disabled))
-      // What a plugin has set going while it was created must not hold the command up.
+      // Background work of a plugin must not keep the command alive.
       process.exit(result.refused.length === 0 ? 0 : 1)
     })
 
   return plugin.addCommand(pluginTestCommand(settingsOf))
 }
 
-/** A line per plugin; below one that is refused, or does not serve all of its networks, why and what to do. */
+/** A line for each plugin. Below a refused plugin, or an unserved network, the reason and the cure. */
 function pluginTable({ loaded, refused }: LoadResult, disabled: readonly string[]): string {
   const rows: { cells: readonly string[]; below: readonly string[] }[] = [
     { cells: ['NAME', 'KIND', 'VERSION', 'TRADING TYPES', 'NETWORKS', 'STATE'], below: [] },
@@ -50,12 +50,12 @@ function networkList(available: readonly { chain: string; networks: readonly str
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const spec = fileURLToPath(new URL('../../testkit/contract-spec.ts', import.meta.url))
 
-/** `sluice plugin test`: the contract tests for one folder, anywhere. */
+/** `sluice plugin test`: runs the contract tests on the plugin in any folder. */
 function pluginTestCommand(settingsOf: () => Settings): Command {
   return new Command('test')
     .description('run the contract tests on the plugin in a folder: the whole server, on the devnet')
     .argument('<folder>', "the plugin's folder")
-    .option('--network <name>', 'of a chain: the network that has a node here')
+    .option('--network <name>', 'for a chain: its network that has a node here')
     .action(async (given: string, { network }: { network?: string }) => {
       const folder = path.resolve(given)
       const kind = await kindOf(folder, settingsOf())
@@ -66,7 +66,7 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
     })
 }
 
-/** Loads it beside Sluice's own plugins, on trial first; says why where it is refused. */
+/** Loads the plugin beside Sluice's own, and prints why it is refused. */
 async function kindOf(folder: string, settings: Settings): Promise<'chain' | 'connector' | undefined> {
   const { tryPlugins } = await import('../loader/load.ts')
   const { loaded, refused } = await tryPlugins(settings, [path.join(root, 'plugins'), folder])

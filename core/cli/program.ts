@@ -18,20 +18,20 @@ interface GlobalOptions {
   set: Record<string, string>
 }
 
-/** The command line. Settings are read when a command needs them: `--help` works with a broken configuration. */
+/** The command line. Commands read the settings when they need them, so that `--help` works with a wrong configuration. */
 export function program(): Command {
   const root = new Command('sluice')
     .description('One HTTP interface over mutual TLS from trading bots to decentralized exchanges.')
     .version(version)
     .option('--conf <folder>', 'the folder of the configuration (default: conf, or SLUICE_CONF)')
     .option('--set <key=value>', 'a setting for this run, e.g. server.port=9000; may be repeated', readFlag, {} as Record<string, string>)
-    .showHelpAfterError('(--help shows what there is)')
-    // Commander quotes what it does not understand, and that may be a key.
+    .showHelpAfterError('(--help shows the commands and options)')
+    // Commander quotes unknown arguments, which may be keys.
     .configureOutput({
       outputError: (text, write) =>
         write(
           containsKey(text)
-            ? 'error: what looks like a private key was given as an argument: consider it burnt. See `sluice wallet add --help`.\n'
+            ? 'error: an argument looks like a private key. It is compromised now: see `sluice wallet add --help`.\n'
             : text,
         ),
     })
@@ -63,7 +63,7 @@ const walletContext = (settings: Settings): WalletContext => ({
   passphrase: passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: settings.wallet.passphraseFile }),
 })
 
-/** Its own certificate, when there is one, needs no right but to read; else the one made in set-up. */
+/** The certificate `health` needs no permission but `read`; without it, the one made in set-up is used. */
 const clients = ['health', 'client']
 
 interface Health {
@@ -71,16 +71,13 @@ interface Health {
   what: string
 }
 
-/** `sluice health`: asks the running server how it is, over mutual TLS, and exits with 0 or 1. For supervisors. */
+/** `sluice health`: asks the running server for its health over mutual TLS, and exits with 0 or 1. For supervisors. */
 function healthCommand(settingsOf: () => Settings): Command {
   return new Command('health')
     .description('ask the running server whether it is alive; exits with 1 when not')
-    .option('--ready', 'whether it can serve: the store, the signer and every required network are there too')
+    .option('--ready', 'ask whether it can serve: with the store, the signer and every required network')
     .option('--timeout <seconds>', 'how long to wait for the answer', '4')
-    .addHelpText(
-      'after',
-      '\nThe certificate of the client "health" is used when there is one (sluice certs new health), else that of "client".',
-    )
+    .addHelpText('after', '\nUses the certificate of the client "health" if it exists (sluice certs new health), else that of "client".')
     .action(async ({ ready, timeout }: { ready?: true; timeout: string }) => {
       const { ok, what } = await askHealth(settingsOf(), ready ? '/health/ready' : '/health/live', Number(timeout) * 1000)
       console.log(what)
@@ -99,7 +96,7 @@ async function askHealth(settings: Settings, target: string, timeoutMs: number):
 
 const signs = { good: styleText('green', '✓'), warn: styleText('yellow', '!'), bad: styleText('red', '✗') }
 
-/** `sluice doctor`: what is wrong and what to do about it; exits with 1 when something must be done. */
+/** `sluice doctor`: shows what is wrong and what to do about it; exits with 1 when something must be done. */
 function doctorCommand(settingsOf: () => Settings): Command {
   return new Command('doctor')
     .description('check configuration, certificates, keystore, store, plugins, nodes, disk and clock')
@@ -119,7 +116,7 @@ function show(finding: Finding): string {
   return finding.state === 'good' || finding.cure === undefined ? line : `${line}\n  ${' '.repeat(13)} → ${finding.cure}`
 }
 
-/** `sluice devnet`: the local chain alone, until it is stopped. */
+/** `sluice devnet`: runs the local chain without a server until it is stopped. */
 function devnetCommand(settingsOf: (flags?: Flags) => Settings): Command {
   return new Command('devnet')
     .description('run the local chain alone, with the exchanges of the loaded plugins deployed on it')

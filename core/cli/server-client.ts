@@ -8,14 +8,14 @@ import { Value } from 'typebox/value'
 import { JournaledTransaction } from '../api/service.ts'
 import type { Settings } from '../config/settings.ts'
 
-/** Which server to ask, and as whom. */
+/** Which server to ask, and with which certificate. */
 interface ServerAccess {
   settings: Pick<Settings, 'server' | 'ssl'>
-  /** E.g. https://sluice.example.org:15888; absent: the server of these settings, on this machine. */
+  /** E.g. https://sluice.example.org:15888; by default the server of these settings on this machine. */
   url?: string
-  /** Folder of the certificates; absent: that of the settings. */
+  /** Folder of the certificates; by default that of the settings. */
   certs?: string
-  /** Names of client certificates: the first one that is there is shown. */
+  /** Names of client certificates: the first one that exists is used. */
   clients: readonly string[]
   timeoutMs: number
 }
@@ -23,31 +23,31 @@ interface ServerAccess {
 interface ServerResponse {
   status: number
   text: string
-  /** What the server asks to wait before the same is asked again. */
+  /** How long the server asks to wait before the request is repeated. */
   retryAfterSeconds?: number
 }
 
 export interface ServerClient {
-  /** The certificate that is shown. */
+  /** The name of the client certificate in use. */
   readonly as: string
   get(target: string, query?: Readonly<Record<string, string>>): Promise<ServerResponse>
   post(target: string, body: object, headers?: Readonly<Record<string, string>>): Promise<ServerResponse>
 }
 
-/** No answer came: nobody listens there, the handshake failed, or it took too long. */
+/** No response: nobody listens there, the handshake failed, or it took too long. */
 class NoResponse extends Error {}
 
-/** Asks a running server over mutual TLS, as a bot does. @throws Error where there is no certificate to show */
+/** A client of a running server over mutual TLS, like a bot. @throws Error where there is no client certificate */
 export function serverClient({ settings, url, certs, clients, timeoutMs }: ServerAccess): ServerClient {
   const certsDir = certs ?? settings.ssl.certsDir
   const as = clients.find((name) => existsSync(path.join(certsDir, `${name}_key.pem`)))
   if (as === undefined)
     throw new Error(
-      `${certsDir} holds no certificate of the client ${clients.map((name) => `"${name}"`).join(' or ')}: make it with "sluice certs new ${clients[0]}".`,
+      `${certsDir} holds no certificate of the client ${clients.map((name) => `"${name}"`).join(' or ')}: create one with "sluice certs new ${clients[0]}".`,
     )
   const base = baseOf(settings, url)
   const tls = {
-    // Always in the server's certificate, whatever address it listens on.
+    // The server's certificate always has this name, whatever address it listens on.
     ...(url === undefined && { servername: 'localhost' }),
     ca: read(certsDir, 'ca_cert.pem'),
     cert: read(certsDir, `${as}_cert.pem`),
@@ -71,7 +71,7 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
       request.on('error', reject)
       request.end(body)
     }).catch((error: unknown) => {
-      throw new NoResponse(`The server at ${base.host} cannot be asked: ${why(error, timeoutMs)}.`, { cause: error })
+      throw new NoResponse(`The server at ${base.host} cannot be reached: ${why(error, timeoutMs)}.`, { cause: error })
     })
 
   return {
@@ -91,16 +91,15 @@ export function serverClient({ settings, url, certs, clients, timeoutMs }: Serve
 
 function baseOf({ server }: Pick<Settings, 'server'>, given: string | undefined): URL {
   if (given === undefined) {
-    if (server.port === 0)
-      throw new Error('server.port is 0, any free one: say where the server listens with --url https://localhost:<port>.')
+    if (server.port === 0) throw new Error("server.port is 0 (any free port): give the server's port with --url https://localhost:<port>.")
     return new URL(`https://${reachable(server.host)}:${server.port}`)
   }
   const url = URL.canParse(given) ? new URL(given) : undefined
-  if (url?.protocol !== 'https:') throw new Error(`--url is "${given}", and takes an address such as https://sluice.example.org:15888.`)
+  if (url?.protocol !== 'https:') throw new Error(`--url is "${given}", but must be a URL such as https://sluice.example.org:15888.`)
   return url
 }
 
-/** Every address of the machine is listened on: ask on its own. */
+/** A server that listens on every address is asked on the loopback address. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   const address = host === '::' ? '::1' : host
@@ -120,7 +119,7 @@ const retryAfter = (header: string | undefined) => (/^\d{1,4}$/.test(header ?? '
 function why(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1000} s`
-  // Of a name with several addresses the causes are inside.
+  // For a name with several addresses, the causes are inside.
   return error.message || (error instanceof AggregateError ? error.errors.map(String).join('; ') : error.name)
 }
 
@@ -130,16 +129,16 @@ const Refusal = Type.Object({ name: Type.String(), message: Type.String(), reque
 
 export type TransactionFilter = Readonly<Record<string, string>>
 
-/** The journal of a running server, as its own interface gives it. */
+/** The journal of a running server, over its HTTP interface. */
 export interface JournalClient {
-  /** Newest first, of all pages, at most so many. */
+  /** Newest first, from all pages, at most `atMost`. */
   list(filter: TransactionFilter, atMost: number): Promise<{ transactions: JournaledTransaction[]; isMore: boolean }>
-  /** Carried out once, however often it has to be asked. @throws Error with the server's own words */
+  /** Acts once, however often the request is repeated. @throws Error with the server's message */
   act(path: string, request: object): Promise<Static<typeof Replaced>>
 }
 
 const pageSize = 500
-const mostTries = 5
+const maxTries = 5
 
 export function journalClient(server: ServerClient): JournalClient {
   return {
@@ -158,32 +157,32 @@ export function journalClient(server: ServerClient): JournalClient {
       return { transactions, isMore: cursor !== undefined }
     },
     async act(path, request) {
-      // With one key the server does it once, so that asking again is safe.
+      // The server acts once per key, so that a repeated request is safe.
       const headers = { 'Idempotency-Key': `sluice-tx-${randomUUID()}` }
       for (let tries = 1; ; tries++) {
         const answer = await server.post(path, request, headers).catch((error: unknown) => {
-          if (error instanceof NoResponse && tries < mostTries) return undefined
+          if (error instanceof NoResponse && tries < maxTries) return undefined
           throw error
         })
-        if (answer && (!isForLater(answer) || tries === mostTries)) return readOfJournalClient(Replaced, answer)
+        if (answer && (!isForLater(answer) || tries === maxTries)) return readOfJournalClient(Replaced, answer)
         await pause((answer?.retryAfterSeconds ?? 1) * 1000)
       }
     },
   }
 }
 
-/** It sheds load, or the first try is still under way. */
+/** The server sheds load, or still works on the first attempt. */
 const isForLater = ({ status, retryAfterSeconds }: ServerResponse) => [409, 503].includes(status) && retryAfterSeconds !== undefined
 
 function readOfJournalClient<T extends TSchema>(schema: T, { status, text }: ServerResponse): Static<T> {
   const answer = parse(text)
   if (status === 200) {
     if (Value.Check(schema, answer)) return answer
-    throw new Error('The server answers in a form that this version of the command does not know: use the one that came with the server.')
+    throw new Error('This version of the command does not know the form of the response: use the command that came with the server.')
   }
   if (Value.Check(Refusal, answer))
     throw new Error(`${answer.message} (${answer.name}${answer.requestId === undefined ? '' : `, request ${answer.requestId}`})`)
-  throw new Error(`What answers is no Sluice server: HTTP ${status}.`)
+  throw new Error(`The response is not from a Sluice server: HTTP ${status}.`)
 }
 
 function parse(text: string): unknown {

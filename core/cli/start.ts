@@ -16,7 +16,7 @@ interface StartOptions {
   logLevel?: string
 }
 
-/** `sluice start`: everything up, a summary, and a clean end at SIGINT and SIGTERM. */
+/** `sluice start`: starts the server, prints a summary, and stops the server in order at SIGINT and SIGTERM. */
 export function startCommand(settingsOf: (flags?: Flags) => Settings): Command {
   return new Command('start')
     .description('start the server')
@@ -35,11 +35,11 @@ export function startCommand(settingsOf: (flags?: Flags) => Settings): Command {
     })
 }
 
-/** What ending the parts may take after the requests had their time. */
-const lastSeconds = 3.5
+/** How long the parts may take to stop after the requests were drained. */
+const stopSeconds = 3.5
 
 async function start(settings: Settings): Promise<void> {
-  // Only here: the other commands do not need a server to be loaded.
+  // Loaded here, so that other commands do not load a server.
   const { startKernel } = await import('../kernel.ts')
   try {
     const stopping = new AbortController()
@@ -61,16 +61,16 @@ async function start(settings: Settings): Promise<void> {
   }
 }
 
-/** What hangs at the end (a disk, a database, a plugin) loses nothing: the journal has what is open. */
+/** Ends the process where a part hangs (a disk, a database, a plugin). Nothing is lost: open transactions are in the journal. */
 function endAtLast(drainSeconds: number): void {
   const end = () => {
-    console.error('Something did not stop in time: ended without it. Open transactions are in the journal.')
+    console.error('A part did not stop in time, so the process ends without it. Open transactions are in the journal.')
     process.exit(1)
   }
-  setTimeout(end, (drainSeconds + lastSeconds) * 1000).unref()
+  setTimeout(end, (drainSeconds + stopSeconds) * 1000).unref()
 }
 
-/** Before the server is up there is nothing to finish: whatever the start makes is whole or not there, and every process ends with this one. */
+/** Until the server is up, a signal ends the process at once: the start writes files whole or not at all, and child processes end with this one. */
 function endOnSignal(): { over(): void } {
   for (const signal of endingSignals) process.on(signal, endAtOnce)
   return { over: () => endingSignals.forEach((signal) => process.off(signal, endAtOnce)) }
@@ -81,7 +81,7 @@ function endAtOnce(signal: NodeJS.Signals): never {
   process.exit(128 + constants.signals[signal])
 }
 
-/** The first signal ends the server in order; a second one of the terminal ends it at once. */
+/** The first signal stops the server in order; a second SIGINT ends the process at once. */
 function onSignals(stopping: AbortController): void {
   for (const signal of endingSignals) {
     process.on(signal, () => {
@@ -91,7 +91,7 @@ function onSignals(stopping: AbortController): void {
   }
 }
 
-/** A network that has not answered by then is shown as down. */
+/** A network that does not answer in this time is shown as down. */
 const deadlineMs = 1_500
 
 const bold = (text: string) => styleText('bold', text)
@@ -99,7 +99,7 @@ const dim = (text: string) => styleText('dim', text)
 const good = (text: string) => styleText('green', text)
 const bad = (text: string) => styleText('red', text)
 
-/** What a person wants to know once the server is up. */
+/** The summary that is printed once the server is up. */
 async function summary(kernel: Kernel, settings: Settings): Promise<string> {
   return [
     '',
@@ -145,7 +145,7 @@ function pluginLines({ services }: Kernel): string[] {
   ]
 }
 
-/** Only those that the server needs are asked: the others are connected to when they are used. */
+/** Asks only the required networks; the server connects to the others when they are used. */
 async function networkLines({ services: { registry: directory } }: Kernel): Promise<string[]> {
   const needed = directory.networks.filter(({ required }) => required)
   const others = directory.networks.filter(({ required }) => !required)
@@ -159,7 +159,7 @@ async function networkLines({ services: { registry: directory } }: Kernel): Prom
       return `  ${good('✓')} ${name}  block ${currentBlockNumber}, ${currentBlockSeconds} s ago  ${dim(rpcUrl)}`
     }),
     ...(others.length > 0
-      ? [`  ${dim('-')} ${others.length} more  ${dim('connected to when they are first used; /network/status asks them all')}`]
+      ? [`  ${dim('-')} ${others.length} more  ${dim('connected when they are first used; /network/status asks them all')}`]
       : []),
   ]
 }
@@ -176,12 +176,12 @@ function walletLines({ services }: Kernel): string[] {
   ]
 }
 
-/** Two commands that work as they are pasted, where there is a devnet to try them on. */
+/** Commands to paste. With a devnet they make a quote and a trade. */
 function examples({ url, services, devnet }: Kernel, { ssl }: Settings): string[] {
   const certs = path.relative(process.cwd(), ssl.certsDir) || '.'
   const curl = `curl --cacert ${certs}/ca_cert.pem --cert ${certs}/client_cert.pem --key ${certs}/client_key.pem -w '\\n'`
   const wallet = services.wallets.all().find((each) => each.devnet)
-  // The one that is on most chains is the one that people know.
+  // The connector on most chains is the best known one.
   const [connector] = services.registry.connectors
     .filter(({ available_networks }) => available_networks.some(({ networks }) => networks.includes('local')))
     .toSorted((a, b) => b.available_networks.length - a.available_networks.length)

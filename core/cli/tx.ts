@@ -4,7 +4,7 @@ import type { JournaledTransaction } from '../api/service.ts'
 import type { Settings } from '../config/settings.ts'
 import type { TransactionState } from '../transactions/entry.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
-import { table } from './output.ts'
+import { isYes, printResult, table } from './output.ts'
 import { serverClient, type ServerClient, journalClient, type JournalClient, type TransactionFilter } from './server-client.ts'
 
 interface AccessOptions {
@@ -14,12 +14,12 @@ interface AccessOptions {
   json?: true
 }
 
-/** A person's certificate first, when there is one: it needs `read`, and `trade` to cancel. */
+/** The first certificate that exists is used. It needs `read`, and `trade` to cancel. */
 const clients = ['operator', 'client']
 
-/** `sluice tx list|show|cancel|speed-up`: the journal of a running server, through its own interface. */
+/** `sluice tx list|show|cancel|speed-up`: shows and replaces the transactions of a running server over its HTTP interface. */
 export function txCommand(settingsOf: () => Settings): Command {
-  const tx = new Command('tx').description('the transactions of a running server: what became of them, and what to do about one')
+  const tx = new Command('tx').description('the transactions of a running server: list, show, cancel, speed up')
 
   const subcommand = (name: string, description: string) =>
     tx
@@ -27,15 +27,15 @@ export function txCommand(settingsOf: () => Settings): Command {
       .description(description)
       .option('--url <url>', 'the server (default: that of these settings, on this machine)')
       .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
-      .option('--client <name>', `whose certificate to show (default: ${clients.join(', else ')})`)
-      .option('--json', 'print JSON as the server gives it')
+      .option('--client <name>', `the client whose certificate is used (default: ${clients.join(', else ')})`)
+      .option('--json', 'print the JSON of the server')
 
   const connect = ({ url, certs, client }: AccessOptions): { server: ServerClient; journal: JournalClient } => {
     const settings = settingsOf()
     const server = serverClient({
       settings,
       clients: client === undefined ? clients : [client],
-      // Longer than the server takes at most: its own word is worth waiting for.
+      // Longer than the server's own deadline, so that its TIMEOUT arrives.
       timeoutMs: (settings.server.requestTimeoutSeconds + 5) * 1000,
       ...(url !== undefined && { url }),
       ...(certs !== undefined && { certs }),
@@ -52,20 +52,20 @@ export function txCommand(settingsOf: () => Settings): Command {
     .option('--limit <number>', 'at most so many', '20')
     .addHelpText('after', examples('tx list --open', 'tx list --chain ethereum --network mainnet --state REVERTED --limit 100 --json'))
     .action((options: ListOptions & AccessOptions) =>
-      run(async () => {
+      printResult(async () => {
         const { server, journal } = connect(options)
         const { transactions, isMore } = await listTransactions(journal, options)
         if (options.json) return JSON.stringify(transactions, null, 2)
-        if (transactions.length === 0) return `None that the certificate "${server.as}" may see.`
+        if (transactions.length === 0) return `There are no transactions that the certificate "${server.as}" may see.`
         return `${transactionTable(transactions, Date.now())}${isMore ? `\nThe newest ${transactions.length}; --limit shows more.` : ''}`
       }),
     )
 
-  subcommand('show', 'show everything about one, and what happens next')
+  subcommand('show', 'show everything about a transaction, and what happens next')
     .argument('<transaction>', 'its hash, the id of its request, or its Idempotency-Key')
     .addHelpText('after', examples('tx show 0x5c50…'))
     .action((given: string, options: AccessOptions) =>
-      run(async () => {
+      printResult(async () => {
         const found = await findTransactions(connect(options).journal, given)
         if (options.json) return JSON.stringify(found, null, 2)
         return found.map((each) => describe(each, Date.now())).join('\n\n')
@@ -73,17 +73,17 @@ export function txCommand(settingsOf: () => Settings): Command {
     )
 
   for (const [name, description, way] of [
-    ['cancel', 'replace one that is pending by one that does nothing', cancelling],
-    ['speed-up', 'sign one that is pending again, at higher fees', speedingUp],
+    ['cancel', 'replace a pending transaction by one that does nothing', cancelling],
+    ['speed-up', 'sign a pending transaction again with higher fees', speedingUp],
   ] as const) {
     subcommand(name, description)
       .argument('<transaction>', 'its hash, or the id of its request')
-      .option('--max-fee <gwei>', 'the most to pay per gas (default: the least that replaces it, or what the network asks)')
+      .option('--max-fee <gwei>', 'the maximum fee per gas (default: the minimum that replaces it, or what the network asks)')
       .option('--tip <gwei>', 'the tip per gas')
       .option('--yes', 'do not ask')
       .addHelpText('after', examples(`tx ${name} 0x5c50…`, `tx ${name} 0x5c50… --max-fee 90 --tip 2 --yes`))
       .action((given: string, options: ReplaceOptions & AccessOptions) =>
-        run(async () => {
+        printResult(async () => {
           const { said, ...answer } = await replace(connect(options).journal, given, way, options)
           return options.json ? JSON.stringify(answer) : said
         }),
@@ -93,15 +93,6 @@ export function txCommand(settingsOf: () => Settings): Command {
 }
 
 const examples = (...lines: string[]) => `\nFor example:\n${lines.map((line) => `  sluice ${line}`).join('\n')}`
-
-async function run(action: () => Promise<string>): Promise<void> {
-  try {
-    process.stdout.write(`${await action()}\n`)
-  } catch (error) {
-    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`)
-    process.exitCode = 1
-  }
-}
 
 interface ListOptions {
   state?: string
@@ -130,7 +121,7 @@ async function listTransactions(journal: JournalClient, options: ListOptions): P
   if (options.state !== undefined && options.open) throw new Error('Give --state or --open, not both.')
   if (options.state !== undefined) return journal.list({ ...filter, state: readState(options.state) }, atMost)
 
-  // In the order in which transactions go through them, so that one that moves on meanwhile is not missed; it may be met twice.
+  // In the order in which transactions go through the states: one that changes its state meanwhile is found, perhaps twice.
   const found = new Map<string, JournaledTransaction>()
   let isMore = false
   for (const state of openStates) {
@@ -148,7 +139,7 @@ const identityOf = ({ chain, network, address, nonce, requestId, createdAt }: Jo
 function readLimit(given: string): number {
   const limit = Number(given)
   if (/^\d{1,6}$/.test(given) && limit > 0) return limit
-  throw new Error(`--limit is "${given}", and takes a whole number from 1 to 999999.`)
+  throw new Error(`--limit is "${given}", but must be a whole number from 1 to 999999.`)
 }
 
 function readState(given: string): string {
@@ -157,7 +148,7 @@ function readState(given: string): string {
   throw new Error(`There is no state "${given}"; did you mean ${closest(state, [...stateNames])}? There are: ${stateNames.join(', ')}.`)
 }
 
-/** A line for each, with the hash in full: it is what the other commands take. */
+/** A line for each transaction, with the full hash, which the other commands take. */
 function transactionTable(transactions: readonly JournaledTransaction[], nowMs: number): string {
   const rows = transactions.map(({ createdAt, txState, kind, connector, chain, network, address, nonce, txHash, reason, replacedBy }) => ({
     cells: [
@@ -186,25 +177,25 @@ function age(ms: number): string {
   return `${Math.round(seconds / 86_400)} d`
 }
 
-/** More than a plan has steps. */
-const mostOfOneRequest = 100
+/** More than the steps of a plan. */
+const maxOfOneRequest = 100
 
-/** By the hash of any attempt, by the id of the request, or by its idempotency key. @throws Error where there is none */
+/** Finds transactions by the hash of an attempt, the id of the request or its Idempotency-Key. @throws Error where there is none */
 async function findTransactions(journal: JournalClient, given: string): Promise<JournaledTransaction[]> {
   const fields = isHash(given) ? ['txHash'] : ['requestId', 'idempotencyKey']
   for (const field of fields) {
-    const { transactions } = await journal.list({ [field]: given }, mostOfOneRequest)
+    const { transactions } = await journal.list({ [field]: given }, maxOfOneRequest)
     if (transactions.length > 0) return transactions
   }
   const half = /^0x[0-9a-f]*$/i.test(given) && !isHash(given) ? ' A hash has 0x and 64 hexadecimal digits.' : ''
   throw new Error(
-    `The journal has no transaction "${given}" that this certificate may see.${half} It takes a transaction's hash, a request's id or an Idempotency-Key; "sluice tx list" shows what there is.`,
+    `The journal has no transaction "${given}" that this certificate may see.${half} Give a transaction's hash, a request's id or an Idempotency-Key; "sluice tx list" shows the transactions.`,
   )
 }
 
 const isHash = (text: string): boolean => /^0x[0-9a-f]{64}$/i.test(text)
 
-/** Everything that is known of it, and what happens next. */
+/** Everything about a transaction, and what happens next. */
 function describe(transaction: JournaledTransaction, nowMs: number): string {
   const { txHash, txState, kind, connector, chain, network, address, nonce, txBlock, replacedBy, reason, attempts } = transaction
   const { requestId, idempotencyKey, createdAt, updatedAt, deadline } = transaction
@@ -256,18 +247,19 @@ interface Way {
 const cancelling: Way = {
   path: '/evm/cancel',
   verb: 'Cancel',
-  means: 'A transfer of nothing to oneself takes its nonce, at higher fees; until that is mined, the transaction may still be.',
-  done: (txHash) => `${txHash} is to take its place; "sluice tx show ${txHash}" says what came of it.`,
+  means:
+    'A transfer of 0 to the same wallet takes its nonce with higher fees. Until that is mined, the transaction itself may still be mined.',
+  done: (txHash) => `${txHash} replaces it; "sluice tx show ${txHash}" shows which of the two was mined.`,
 }
 
 const speedingUp: Way = {
   path: '/evm/speedUp',
   verb: 'Speed up',
-  means: 'The same is signed again on its nonce, at higher fees: one of the two is mined.',
-  done: (txHash) => `Signed again as ${txHash}, at higher fees; "sluice tx show ${txHash}" says what came of it.`,
+  means: 'The same transaction is signed again with its nonce and higher fees: one of the two is mined.',
+  done: (txHash) => `Signed again as ${txHash} with higher fees; "sluice tx show ${txHash}" shows which of the two was mined.`,
 }
 
-/** Asks the server to put something else on the nonce of a transaction. @throws Error where nothing is to be done, or the server refuses */
+/** Asks the server to replace a transaction. @throws Error where there is nothing to replace, or the server refuses */
 async function replace(
   journal: JournalClient,
   given: string,
@@ -278,9 +270,9 @@ async function replace(
   const { chain, network, address, nonce, kind, txHash, txState } = transaction
   const name = `${kind} ${txHash ?? ''} (nonce ${nonce} of ${address} on ${chain}/${network}, ${txState})`
   if (!yes) {
-    if (!hasTerminal()) throw new Error(`There is no terminal to ask at; say --yes to do it: ${verb.toLowerCase()} ${name}.`)
+    if (!hasTerminal()) throw new Error(`There is no terminal for the question; give --yes to ${verb.toLowerCase()} ${name}.`)
     const answer = await ask(`${verb} the ${name}? ${means} Type yes to go on: `)
-    if (answer.trim().toLowerCase() !== 'yes') throw new Error('Nothing was done.')
+    if (!isYes(answer)) throw new Error('Nothing was done.')
   }
   const fees = { ...(maxFee !== undefined && { maxFeePerGas: maxFee }), ...(tip !== undefined && { maxPriorityFeePerGas: tip }) }
   const answer = await journal.act(path, { chain, network, address, nonce, ...fees })
@@ -294,32 +286,31 @@ async function theOpenOne(journal: JournalClient, given: string): Promise<Journa
   if (!open) throw new Error(`It is ${first?.txState}. ${first ? whatIsNext(first) : ''}`)
   if (others.length > 0)
     throw new Error(
-      `Several are open of that: say which by its hash. ${[open, ...others].map(({ txHash }) => txHash ?? 'not signed yet').join(', ')}`,
+      `Several open transactions match: name one by its hash. ${[open, ...others].map(({ txHash }) => txHash ?? 'not signed yet').join(', ')}`,
     )
-  if (open.txState === 'QUEUED') throw new Error('It is not signed yet, and nothing has left: ask again in a moment.')
+  if (open.txState === 'QUEUED') throw new Error('It is not signed yet, and nothing was sent: try again in a moment.')
   if (open.txState === 'MINED') throw new Error(`It is mined already. ${whatIsNext(open)}`)
-  if (open.replacedBy !== undefined) throw new Error(`${open.replacedBy} is to take its place already: name that one.`)
+  if (open.replacedBy !== undefined) throw new Error(`${open.replacedBy} already replaces it: name that one.`)
   return open
 }
 
-/** What happens next, by state; the first four are open. */
+/** What happens next, by state. The first four states are open. */
 const sentences: Readonly<Record<TransactionState, (transaction: JournaledTransaction) => string>> = {
-  QUEUED: () =>
-    'It is being signed, and nothing has left yet. If the server dies before it is signed, it becomes EXPIRED and has no effect.',
-  SIGNED: () => 'It is signed and kept; the server sends the same bytes until a node has them.',
+  QUEUED: () => 'It is being signed, and nothing was sent yet. If the server dies before that, it becomes EXPIRED and has no effect.',
+  SIGNED: () => 'It is signed and in the journal; the server sends the same bytes until a node has them.',
   BROADCAST: ({ txStatus, replacedBy, kind }) =>
     replacedBy !== undefined
-      ? `One of the two on its nonce will be mined, this or ${replacedBy}: what comes first ends the other.`
+      ? `It or ${replacedBy}, which has the same nonce, will be mined: the first one ends the other.`
       : txStatus === 3
         ? `It pays too little for the next block. The server raises its fees after a while, unless the request set them; "sluice tx speed-up" does so now${kind === 'cancel' ? '' : ', "sluice tx cancel" gives it up'}.`
         : 'It waits for a block, and the server sends it again if the nodes forget it.',
   MINED: ({ txBlock }) => `It is in block ${txBlock}, and final once enough blocks follow; until then a reorganisation can move it back.`,
-  CONFIRMED: () => 'Nothing: it is final, and had its effect.',
-  REVERTED: () => 'Nothing: it is final. The chain refused it, so that it had no effect but its gas.',
-  REPLACED: ({ replacedBy }) => `Nothing: it is final, and had no effect. ${replacedBy ?? 'Another'} took its nonce.`,
-  CANCELLED: () => 'Nothing: it is final, and had no effect. It was cancelled.',
-  DROPPED: () => 'Nothing: it is final, and had no effect. A transaction of other software took its nonce.',
-  EXPIRED: () => 'Nothing: it is final, and had no effect. It was never signed, or can never be mined.',
+  CONFIRMED: () => 'Nothing: it is final and had its effect.',
+  REVERTED: () => 'Nothing: it is final. The chain reverted it, so it only cost gas.',
+  REPLACED: ({ replacedBy }) => `Nothing: it is final and had no effect. ${replacedBy ?? 'Another'} took its nonce.`,
+  CANCELLED: () => 'Nothing: it is final and had no effect. It was cancelled.',
+  DROPPED: () => 'Nothing: it is final and had no effect. A transaction of other software took its nonce.',
+  EXPIRED: () => 'Nothing: it is final and had no effect. It was never signed, or can never be mined.',
 }
 
 const next = new Map<string, (transaction: JournaledTransaction) => string>(Object.entries(sentences))
@@ -333,6 +324,6 @@ const isOpen = ({ txState }: Pick<JournaledTransaction, 'txState'>): boolean => 
 function whatIsNext(transaction: JournaledTransaction): string {
   return (
     next.get(transaction.txState)?.(transaction) ??
-    'This version of the command does not know that state: use the one that came with the server.'
+    'This version of the command does not know that state: use the command that came with the server.'
   )
 }

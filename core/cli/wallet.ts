@@ -5,10 +5,11 @@ import { importKey, type KeyInput } from '../wallet/import-key.ts'
 import { walletAddress, type CurveName, containsKey, looksLikeSecret } from '../wallet/keys.ts'
 import { findWallets, keystoreFolder, listWallets, removeKey, saveKey, useNativeScrypt } from '../wallet/keystore.ts'
 import { passphraseForNewKey, ask, hasTerminal } from '../wallet/prompt.ts'
+import { isYes, printError, printResult } from './output.ts'
 
 export interface WalletContext {
   readonly dataDir: string
-  /** Chains that a key can be for, with the curve of their keys. */
+  /** The chains that a key can be for, with the curve of their keys. */
   chains(): Promise<ReadonlyMap<string, CurveName>>
   readonly passphrase?: string
 }
@@ -29,13 +30,13 @@ const burnt =
 /** `sluice wallet add|list|remove`: the only way that keys go in and out. Nothing ever prints one. */
 export function walletCommand(getContext: () => Promise<WalletContext>): Command {
   const wallet = new Command('wallet').description('the keys that the server trades with')
-  // Commander quotes what it does not understand, and that may be a key.
+  // Commander quotes unknown arguments, which may be keys.
   wallet.configureOutput({ outputError: (text, write) => write(containsKey(text) ? `error: ${burnt}\n` : text) })
 
   wallet
     .command('add')
     .description('add a key: asked for at a hidden prompt, read from a file, or made new')
-    .option('--chain <chain>', 'the chain that it is for', devnetNetwork.chain)
+    .option('--chain <chain>', 'the chain of the key', devnetNetwork.chain)
     .option('--label <label>', 'a name for people')
     .option(
       '--key-file <file>',
@@ -57,7 +58,7 @@ export function walletCommand(getContext: () => Promise<WalletContext>): Command
     .command('remove')
     .description('delete the key of a wallet for good')
     .argument('<address>', 'the address of the wallet')
-    .option('--chain <chain>', 'when it is there for several chains')
+    .option('--chain <chain>', 'the chain, where several have this address')
     .option('--yes', 'do not ask')
     .allowExcessArguments()
     .action((address: string, options: { chain?: string; yes?: true }, command: Command) =>
@@ -69,19 +70,10 @@ export function walletCommand(getContext: () => Promise<WalletContext>): Command
 
 async function run(command: Command, argumentCount: number, action: () => Promise<string>): Promise<void> {
   const given = [...Object.values(command.opts()), ...command.args, command.args.join(' ')]
-  if (given.some((value) => typeof value === 'string' && looksLikeSecret(value))) return fail(burnt)
+  if (given.some((value) => typeof value === 'string' && looksLikeSecret(value))) return printError(burnt)
   if (command.args.length > argumentCount)
-    return fail(`"${command.name()}" takes ${argumentCount === 0 ? 'no argument' : 'one argument'}, and got ${command.args.length}.`)
-  try {
-    process.stdout.write(`${await action()}\n`)
-  } catch (error) {
-    fail(error instanceof Error ? error.message : String(error))
-  }
-}
-
-function fail(message: string): void {
-  process.stderr.write(`error: ${message}\n`)
-  process.exitCode = 1
+    return printError(`"${command.name()}" takes ${argumentCount === 0 ? 'no argument' : 'one argument'}, and got ${command.args.length}.`)
+  await printResult(action)
 }
 
 async function add(options: AddOptions, { dataDir, chains: loadChains, passphrase: given }: WalletContext): Promise<string> {
@@ -142,15 +134,15 @@ async function remove(given: string, { chain, yes }: { chain?: string; yes?: tru
   if (!yes) {
     if (!hasTerminal()) throw new Error('There is no terminal to ask at; say --yes to delete the key for good.')
     const answer = await ask(`This deletes ${found.file}, and with it the key of ${address} unless you have a copy. Type yes to go on: `)
-    if (answer.trim().toLowerCase() !== 'yes') throw new Error('Not removed.')
+    if (!isYes(answer)) throw new Error('Not removed.')
   }
   await removeKey(found.file)
   return `Removed ${address} of ${found.chain}. A running server uses it until it is restarted.`
 }
 
 /**
- * The chains that the plugins bring, with the curve of their keys. They are asked in threads that have ended when this
- * returns: where a key is handled next, in this process, no code of a plugin may be loaded.
+ * The chains of the plugins, with the curve of their keys. Plugins are read in threads that have ended when this returns, because this process
+ * handles keys next and must not load code of plugins.
  */
 export async function chainNames({ plugins, limits }: Settings): Promise<ReadonlyMap<string, CurveName>> {
   const [{ findPlugins }, { startTrials }] = await Promise.all([import('../loader/find.ts'), import('../loader/trials.ts')])
@@ -158,7 +150,7 @@ export async function chainNames({ plugins, limits }: Settings): Promise<Readonl
   const trials = startTrials(limits.pluginLoadSeconds * 1000)
   try {
     const tried = await Promise.allSettled(found.map(async (plugin) => ({ name: plugin.name, ...(await trials.describe(plugin)) })))
-    // One that is refused is told by `plugin list` and at start.
+    // `plugin list` and the start report refused plugins.
     return new Map(
       tried.flatMap((each) =>
         each.status === 'fulfilled' && each.value.kind === 'chain' ? [[each.value.name, each.value.keys] as const] : [],

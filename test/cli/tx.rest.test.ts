@@ -85,7 +85,7 @@ describe('sluice tx', () => {
         for (const line of [
           new RegExp(`^${done.txHash}$`, 'm'),
           /^ {2}state +CONFIRMED$/m,
-          /^ {2}next +Nothing: it is final, and had its effect\.$/m,
+          /^ {2}next +Nothing: it is final and had its effect\.$/m,
           /^ {2}request +request-1$/m,
           /^ {2}key +approve-1$/m,
           new RegExp(`^  signed +${done.txHash}, .+ UTC \\(\\d+ s ago\\), sent once$`, 'm'),
@@ -104,7 +104,7 @@ describe('sluice tx', () => {
     it('neither cancels it nor speeds it up, and asks nobody to', async () => {
       for (const command of ['cancel', 'speed-up']) {
         const { code, said } = await tx(command, done.txHash, '--yes')
-        expect([code, said]).to.deep.equal([1, 'error: It is CONFIRMED. Nothing: it is final, and had its effect.\n'])
+        expect([code, said]).to.deep.equal([1, 'error: It is CONFIRMED. Nothing: it is final and had its effect.\n'])
       }
     })
 
@@ -117,7 +117,7 @@ describe('sluice tx', () => {
         /^error: The journal has no transaction "0x.+ that this certificate may see\./,
       )
       expect((await tx('list', '--client', 'nobody')).said).to.match(
-        /^(error: .+FORBIDDEN.+|None that the certificate "nobody" may see\.)\n$/,
+        /^(error: .+FORBIDDEN.+|There are no transactions that the certificate "nobody" may see\.)\n$/,
       )
     })
   })
@@ -142,11 +142,11 @@ describe('sluice tx', () => {
       expect((await tx('show', waiting.txHash)).said).to.match(/^ {2}next +It (waits for a block|pays too little)/m)
     })
 
-    it('does nothing without being told to where there is no terminal to ask at', async () => {
+    it('does nothing without --yes where there is no terminal', async () => {
       const { code, said } = await tx('cancel', waiting.txHash)
       expect(code).to.equal(1)
       expect(said).to.match(
-        /^error: There is no terminal to ask at; say --yes to do it: cancel approve 0x[0-9a-f]{64} \(nonce \d+ of 0x7099.+, BROADCAST\)\.\n$/,
+        /^error: There is no terminal for the question; give --yes to cancel approve 0x[0-9a-f]{64} \(nonce \d+ of 0x7099.+, BROADCAST\)\.\n$/,
       )
     })
 
@@ -168,30 +168,30 @@ describe('sluice tx', () => {
       }
     })
 
-    it('cancels it, and says what came of it', async () => {
+    it('cancels it, and names the transaction that replaces it', async () => {
       const { code, said } = await tx('cancel', waiting.txHash, '--yes')
       expect(code, said).to.equal(0)
-      const [, cancel = ''] = /^(0x[0-9a-f]{64}) is to take its place; "sluice tx show \1" says what came of it\.$/m.exec(said) ?? []
-      expect((await tx('cancel', waiting.txHash, '--yes')).said).to.equal(`error: ${cancel} is to take its place already: name that one.\n`)
+      const [, cancel = ''] = /^(0x[0-9a-f]{64}) replaces it; "sluice tx show \1" shows which of the two was mined\.$/m.exec(said) ?? []
+      expect((await tx('cancel', waiting.txHash, '--yes')).said).to.equal(`error: ${cancel} already replaces it: name that one.\n`)
       const isCancelled = async () => (await stateOf(waiting.txHash)) === 'CANCELLED'
       await eventually(async () => Boolean(await rpc('evm_mine')) && (await isCancelled()), 'it was cancelled')
       expect((await tx('show', waiting.txHash)).said).to.match(/^ {2}state +CANCELLED$/m)
     })
   })
 
-  it('helps who mistypes', async () => {
+  it('explains mistyped options', async () => {
     for (const [args, said] of [
       [['list', '--state', 'BROADCASTED'], /^error: There is no state "BROADCASTED"; did you mean BROADCAST\? There are: QUEUED, /],
-      [['list', '--limit', '0'], /^error: --limit is "0", and takes a whole number from 1 to 999999\./],
+      [['list', '--limit', '0'], /^error: --limit is "0", but must be a whole number from 1 to 999999\./],
       [['list', '--open', '--state', 'MINED'], /^error: Give --state or --open, not both\./],
       [['show', nowhere], /^error: The journal has no transaction "0x5c/],
       [['show', '0x5c50'], /A hash has 0x and 64 hexadecimal digits\./],
       [
         ['list', '--client', 'nosuch'],
-        /^error: .+certs holds no certificate of the client "nosuch": make it with "sluice certs new nosuch"\.\n$/,
+        /^error: .+certs holds no certificate of the client "nosuch": create one with "sluice certs new nosuch"\.\n$/,
       ],
-      [['list', '--url', 'http://localhost:1'], /^error: --url is "http:\/\/localhost:1", and takes an address such as https:/],
-      [['list', '--url', 'https://127.0.0.1:1'], /^error: The server at 127\.0\.0\.1:1 cannot be asked: .*ECONNREFUSED/],
+      [['list', '--url', 'http://localhost:1'], /^error: --url is "http:\/\/localhost:1", but must be a URL such as https:/],
+      [['list', '--url', 'https://127.0.0.1:1'], /^error: The server at 127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/],
     ] as const) {
       const answer = await tx(...args)
       expect(answer.code, answer.said).to.equal(1)

@@ -121,7 +121,7 @@ describe('sluice doctor', () => {
     expect(code, said).to.equal(1)
     for (const line of [
       /^! configuration plugins\.disabled names "sushi-swap", but there is no such plugin\. Did you mean sushiswap\?/m,
-      /^! clients +bot may use 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92267, and the server holds no such wallet\.\n +→ .+wallet add/m,
+      /^! clients +bot may use 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92267, but the server holds no such wallet\.\n +→ .+wallet add/m,
       /^✗ plugins +uniswap is refused \(configuration\): conf\/connectors\/uniswap\.yml:1 allowedSlippage: .+\n +→ .+such as 1\/100/m,
     ])
       expect(said).to.match(line)

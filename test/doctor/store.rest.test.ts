@@ -24,12 +24,12 @@ describe('sluice doctor, of the store', function () {
   const stored = () => openStore({ dataDir: dataDir(), serverName: 'test', log })
 
   describe('embedded', () => {
-    it('makes none where there is none yet', async () => {
-      expect(await examineStore(settings)).to.deep.equal([{ part: 'store', state: 'good', what: 'None yet: the first start makes it.' }])
+    it('creates no store where there is none yet', async () => {
+      expect(await examineStore(settings)).to.deep.equal([{ part: 'store', state: 'good', what: 'None yet: the first start creates it.' }])
       expect(await readdir(home)).to.deep.equal(['conf'])
     })
 
-    it('finds one that is whole, and lets it be', async () => {
+    it('finds an intact store, and leaves it unchanged', async () => {
       await (await stored()).close()
       const [found] = await examineStore(settings)
       expect(found?.state, found?.what).to.equal('good')
@@ -37,7 +37,7 @@ describe('sluice doctor, of the store', function () {
       await (await stored()).close()
     })
 
-    it('knows that a server runs on it', async () => {
+    it('recognises that a server runs on the store', async () => {
       const store = await stored()
       const [found] = await examineStore(settings)
       expect(found).to.include({ state: 'good' })
@@ -46,7 +46,7 @@ describe('sluice doctor, of the store', function () {
       await store.close()
     })
 
-    it('tells of a file that is damaged', async () => {
+    it('reports a damaged file', async () => {
       await (await stored()).close()
       await truncate(path.join(dataDir(), 'sluice.db'), 5000)
       const [found] = await examineStore(settings)
@@ -62,24 +62,24 @@ describe('sluice doctor, of the store', function () {
     })
     after(() => postgres?.stop())
 
-    it('tells of one that forgets what it acknowledged, and makes no table in it', async () => {
+    it('reports settings that lose acknowledged writes, and creates no table', async () => {
       const url = await postgres.database()
       const findings = await examineStore({ ...settings, store: { url } })
       expect(findings.map(({ state, what }) => `${state}: ${what}`)).to.deep.equal([
-        'bad: fsync is off: after a power cut it forgets what it acknowledged.',
+        'bad: fsync is off: after a power failure it loses what it acknowledged.',
       ])
       expect(await postgres.query("select 1 from information_schema.tables where table_schema = 'public'", url)).to.deep.equal([])
     })
 
-    it('tells of a user who may not make tables', async () => {
+    it('reports a user who may not create tables', async () => {
       const url = new URL(await postgres.database())
       await postgres.query(`create role stranger login password '${postgres.password}'`)
       url.username = 'stranger'
       const findings = await examineStore({ ...settings, store: { url: url.href } })
-      expect(findings.map(({ what }) => what)).to.include('The user may not make tables.')
+      expect(findings.map(({ what }) => what)).to.include('The user may not create tables.')
     })
 
-    it('tells of a wrong password and of a database that is away, without the password', async () => {
+    it('reports a wrong password and an unreachable database, without showing the password', async () => {
       const wrong = new URL(postgres.url)
       wrong.password = 'not-the-password'
       const away = new URL(postgres.url)

@@ -82,7 +82,7 @@ export async function checkProduction({ images: { production: image }, running, 
     expect(end.code, server.container.output()).to.equal(0)
     const { code, output } = await server.health()
     expect([code, output]).to.deep.equal([1, output])
-    expect(output).to.include('cannot be asked')
+    expect(output).to.include('cannot be reached')
   })
 }
 
