@@ -52,7 +52,7 @@ export async function openDevnetFixture(files: readonly string[] = devnetFiles, 
     log: silent,
   })
 
-  /** Asked for again and again: who waits for the next block waits for ever where none follows. */
+  /** Polls: a wait for the next block would never end without one. */
   const mined = async (hash: string): Promise<EvmReceipt> => {
     for (let tries = 0; tries < 1_500; tries += 1) {
       const receipt = (await chain.find(hash, at()))?.receipt
@@ -62,7 +62,7 @@ export async function openDevnetFixture(files: readonly string[] = devnetFiles, 
     throw new Error(`No receipt of ${hash}.`)
   }
 
-  /** Carries a plan out as it is, without asking whether it will work. */
+  /** Sends a plan as it is, without simulating it. */
   const execute = async ({ steps: [{ to, data, value }] }: Plan<Evm>): Promise<EvmReceipt> =>
     mined((await trader.sendTransaction({ to, data, value, gasLimit: 1_000_000n })).hash)
 
@@ -77,7 +77,7 @@ export async function openDevnetFixture(files: readonly string[] = devnetFiles, 
     return contract.waitForDeployment()
   }
 
-  /** A token of our own, plenty of it with the trader, and a pool of it with another token on Uniswap. */
+  /** A new token with a balance of the trader, and a pool of it with another token on Uniswap. */
   const list = async (artifact: string, symbol: string, tokenRaw: bigint, other: Token, otherRaw: bigint): Promise<Token> => {
     const contract = await deploy(artifact, symbol, symbol, 18)
     const address = await contract.getAddress()

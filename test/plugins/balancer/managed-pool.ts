@@ -10,7 +10,7 @@ const authAbi = ['function getActionId(bytes4) view returns (bytes32)']
 
 export const vaultAbi = async () => (await readArtifact('Vault', kit)).abi
 
-/** Gives half of what the trader has to another. */
+/** Sends half of the trader's balance to another wallet. */
 export async function shareTokens({ trader, mined }: DevnetFixture, owner: Wallet): Promise<void> {
   for (const { address } of Object.values(tokens)) {
     const contract = new Contract(address, tokenAbi, trader)
@@ -19,7 +19,7 @@ export async function shareTokens({ trader, mined }: DevnetFixture, owner: Walle
   }
 }
 
-/** The id of a pool whose owner may take tokens out of it, and says what they are worth then. */
+/** The id of a pool with an asset manager, who may take tokens out and reports their worth. */
 export async function newManagedPool({ provider }: DevnetFixture, owner: Wallet, vault: Contract): Promise<string> {
   const site = await devnetSite('balancer', provider)
   const contents = [tokens.USDC, tokens.DAI]
@@ -40,7 +40,7 @@ export async function newManagedPool({ provider }: DevnetFixture, owner: Wallet,
   return pool.getFunction('getPoolId')()
 }
 
-/** Lets it do what only who runs the exchange may. */
+/** Gives it the permissions of the exchange's operator. */
 export async function allow({ mined }: DevnetFixture, owner: Wallet, vault: Contract, target: string, method: string): Promise<void> {
   const roles = ['function grantRole(bytes32 role, address account)']
   const authorizer = new Contract(await vault.getFunction('getAuthorizer')(), roles, owner)

@@ -69,7 +69,7 @@ describe('the pools of Balancer', () => {
     expect((await amm.quote(swap(most), {}, at())).amountRaw > 0n).to.equal(true)
     expect(await rejection(amm.quote(swap(most + 1n), {}, at()))).to.include({ name: 'PRICE_FAILED' })
   })
-  // WETH of the other pools, all in the same Vault.
+  // The WETH of the other pools, all in the same Vault.
   const elsewhere = async (): Promise<bigint> => {
     const vault = new Contract(balancer.vault, vaultAbi, balancer.fixture.provider)
     const held = await Promise.all(ids.slice(1).map(async (each) => vault.getFunction('getPoolTokens')(each)))

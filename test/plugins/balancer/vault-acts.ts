@@ -26,7 +26,7 @@ const poolAbi = [
   'function enableRecoveryMode()',
 ]
 
-/** What can be done to the pools of the Vault, several of it in one block: to those of the devnet, and to one with a manager. */
+/** Changes of the Vault's pools, several in one block: those of the devnet, and one with an asset manager. */
 export async function vaultActs({ fixture, vault: vaultAddress }: Awaited<ReturnType<typeof openBalancer>>) {
   const { provider } = fixture
   const rpc = rpcTo(fixture.devnet.rpcUrl)
@@ -137,7 +137,7 @@ export async function vaultActs({ fixture, vault: vaultAddress }: Awaited<Return
     ...act,
     amm: poolAMM(venue, weighted(venue, { pools: { 'ethereum/local': ids } })),
     count: ids.length,
-    /** What is done in one block, in this order. */
+    /** Does this in one block, in this order. */
     async block(acts: readonly Act[]) {
       nonce = await provider.getTransactionCount(owner.address)
       for (const each of acts) await each()

@@ -36,7 +36,7 @@ describe('trades on curve', () => {
     await nodeCall(venue, 'anvil_impersonateAccount', owner)
     await nodeCall(venue, 'eth_sendTransaction', { from: owner, to: stableDevnetAddresses(owner).pool, data, gas: '0x30000' })
     await nodeCall(venue, 'evm_mine')
-    // The other way, which nobody has traded: what went well is not simulated again within the hour, and a pool stops without a log.
+    // The other direction, which nobody traded yet: a successful trade is not simulated again within an hour, and a pool stops without a log.
     const { body, status } = await venue.client.post('/amm/trade', { ...trade, base: trade.quote, quote: trade.base })
     expect([status, body.name]).to.deep.equal([422, 'TRADE_FAILED'])
     const { body: journal } = await venue.client.get('/transactions', { address })

@@ -1,4 +1,4 @@
-/** Of the networks that connectors name, whether or not their chains are here. */
+/** The chain ids of the networks that connectors name, with or without a chain plugin. */
 export const chainIds: Readonly<Record<string, number>> = {
   'ethereum/mainnet': 1,
   'ethereum/sepolia': 11155111,

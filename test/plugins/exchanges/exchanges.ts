@@ -26,12 +26,12 @@ import uniswapV3Sdk from '../../fixtures/published/uniswap-v3-sdk.json' with { t
 type Facts = Readonly<Record<string, string>>
 type ByChain = Readonly<Record<string, Facts>>
 
-/** One protocol version of an exchange: ours beside what its project publishes, by chain id. */
+/** One protocol version of an exchange: our constants and the published ones, by chain id. */
 export interface Version {
   readonly version: string
   readonly deployments: Readonly<Record<string, { factory: string; deployer?: string; initCodeHash: string }>>
   readonly published: ByChain
-  /** What no package has: its source stands beside it. */
+  /** Values that no package contains; the source stands beside each. */
   readonly unpublished?: readonly string[]
   /** Of the configuration. */
   readonly keys: { readonly router: string; readonly positionManager?: string }
@@ -109,13 +109,13 @@ export const exchanges: readonly Exchange[] = [
   },
 ]
 
-/** What several packages say of the same chains. */
+/** The values of several packages for the same chains. */
 function together(...maps: readonly ByChain[]): ByChain {
   const ids = new Set(maps.flatMap((map) => Object.keys(map)))
   return Object.fromEntries([...ids].map((id) => [id, Object.assign({}, ...maps.map((map) => map[id]))]))
 }
 
-/** What is said once, for each chain. */
+/** A value that is the same on each chain. */
 function everywhere(chains: object, facts: Facts): ByChain {
   return Object.fromEntries(Object.keys(chains).map((id) => [id, facts]))
 }

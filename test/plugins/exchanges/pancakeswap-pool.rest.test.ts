@@ -66,7 +66,7 @@ describe('a pool of PancakeSwap’s own code', () => {
   })
 })
 
-/** A pool with a few ranges, deployed by another contract than the factory, on a chain of its own. */
+/** A pool with a few ranges, deployed by another contract than the factory, on a test chain. */
 async function openPool() {
   const { chain, rpc, stop } = await startStillChain({ flags: ['--gas-limit', '200000000'] })
   await chain.start?.(new AbortController().signal)
@@ -93,38 +93,38 @@ async function openPool() {
   const tokens = [await token('ONE'), await token('OTHER')]
   const [token0 = '', token1 = ''] = tokens.toSorted((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1))
   const [own, { abi, bytecode }] = [await fixture('PancakeV3Pool'), await fixture('PancakePoolDesk')]
-  const deskAbi = new Interface(abi)
-  const desk = await deploy(bytecode)
+  const swapperAbi = new Interface(abi)
+  const swapper = await deploy(bytecode)
   const factory = wallet
   await send(
-    desk,
-    deskAbi.encodeFunctionData('make', [own.bytecode, [factory, token0, token1, fee, tickSpacing], getSqrtRatioAtTick(1_234)]),
+    swapper,
+    swapperAbi.encodeFunctionData('make', [own.bytecode, [factory, token0, token1, fee, tickSpacing], getSqrtRatioAtTick(1_234)]),
   )
 
   const ownAbi = new Interface(own.abi)
-  const protocol = v3Protocol({ version: 'v3', factory, deployer: desk, initCodeHash, fees: [fee] })
+  const protocol = v3Protocol({ version: 'v3', factory, deployer: swapper, initCodeHash, fees: [fee] })
   const { memory } = protocol
   if (!memory) throw new Error('The protocol has no memory.')
   const pools = async () => {
     const reading = protocol.read([[token0, token1]], [])
     return reading.pools((await chain.reader.read(reading.calls, at)).results)
   }
-  for (const each of tokens) await send(each, tokenAbi.encodeFunctionData('mint', [desk, 10n ** 30n]))
+  for (const each of tokens) await send(each, tokenAbi.encodeFunctionData('mint', [swapper, 10n ** 30n]))
   const salt = keccak256(AbiCoder.defaultAbiCoder().encode(['address', 'address', 'uint24'], [token0, token1, fee]))
-  const pool = getCreate2Address(desk, salt, initCodeHash)
+  const pool = getCreate2Address(swapper, salt, initCodeHash)
   const add = (lower: number, upper: number, liquidity: bigint) =>
-    send(desk, deskAbi.encodeFunctionData('add', [pool, lower, upper, liquidity]))
+    send(swapper, swapperAbi.encodeFunctionData('add', [pool, lower, upper, liquidity]))
   await add(-50_000, 50_000, 10n ** 20n)
   await add(1_000, 1_500, 10n ** 21n)
   await add(1_250, 1_300, 5n * 10n ** 20n)
   await add(-2_000, 1_200, 3n * 10n ** 20n)
 
-  /** What a swap is to the desk, and what the pool says that it gives: the other side. */
+  /** The other side of a swap, by the contract that swaps and by the pool. */
   const asked = async (zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint) => {
     const limit = zeroForOne ? minSqrtRatioX96 + 1n : maxSqrtRatioX96 - 1n
-    const data = deskAbi.encodeFunctionData('swap', [pool, zeroForOne, exact === 'in' ? amountRaw : -amountRaw, limit])
-    const answer = await rpc('eth_call', { from: wallet, to: desk, data, gas: toQuantity(100_000_000) }, 'latest')
-    const [amount0, amount1] = deskAbi.decodeFunctionResult('swap', String(answer))
+    const data = swapperAbi.encodeFunctionData('swap', [pool, zeroForOne, exact === 'in' ? amountRaw : -amountRaw, limit])
+    const answer = await rpc('eth_call', { from: wallet, to: swapper, data, gas: toQuantity(100_000_000) }, 'latest')
+    const [amount0, amount1] = swapperAbi.decodeFunctionResult('swap', String(answer))
     const other = BigInt(zeroForOne === (exact === 'in') ? amount1 : amount0)
     return { data, otherRaw: exact === 'in' ? -other : other }
   }
@@ -141,10 +141,10 @@ async function openPool() {
     pool: poolNow,
     add,
     remove: (lower: number, upper: number, liquidity: bigint) =>
-      send(desk, deskAbi.encodeFunctionData('remove', [pool, lower, upper, liquidity])),
+      send(swapper, swapperAbi.encodeFunctionData('remove', [pool, lower, upper, liquidity])),
     /** The share of the fee that the protocol keeps, in hundredths of a percent. */
     keep: (share: number) => send(pool, ownAbi.encodeFunctionData('setFeeProtocol', [share, share])),
-    /** What the pool logged in the latest block of what is followed. */
+    /** The followed logs of the pool in the latest block. */
     async logs(): Promise<readonly FoundLog[]> {
       const latest = await rpc('eth_blockNumber')
       const logs = await rpc('eth_getLogs', { fromBlock: latest, toBlock: latest, topics: [memory.follow] })
@@ -161,10 +161,10 @@ async function openPool() {
       return passed && 'amountRaw' in passed ? passed.amountRaw : undefined
     },
     ask: async (...swap: Parameters<typeof asked>): Promise<bigint> => (await asked(...swap)).otherRaw,
-    /** What the pool itself says, and then does. */
+    /** The pool's own quote, and then its swap. */
     async swap(...swap: Parameters<typeof asked>): Promise<bigint> {
       const { data, otherRaw } = await asked(...swap)
-      await send(desk, data)
+      await send(swapper, data)
       return otherRaw
     },
   }

@@ -35,7 +35,9 @@ describe('a server with all chains and exchanges', () => {
     const { body } = await server.client.get('/plugins')
     const { state, reason } = body.find(({ name }: { name: string }) => name === 'sushiswap')
     expect(state).to.equal('refused')
-    expect(reason).to.match(/contractAddresses\.mainnet is ambiguous, it may be any of ethereum_mainnet, arbitrum_mainnet, .*polygon_mainnet/)
+    expect(reason).to.match(
+      /contractAddresses\.mainnet is ambiguous, it may be any of ethereum_mainnet, arbitrum_mainnet, .*polygon_mainnet/,
+    )
   })
 
   it('refuses a network that the connector does not serve, and says where its networks are listed', async () => {

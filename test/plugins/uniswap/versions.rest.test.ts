@@ -20,7 +20,7 @@ const ether = 10n ** 18n
 describe('the versions of Uniswap', () => {
   let fixture: DevnetFixture
   let exchange: Connector<Evm, 'AMM' | 'AMM_RANGE'>
-  /** There are constant-product pools of it only, with USDC. */
+  /** Only v2 pools have it, with USDC. */
   let far: Token
   before(async () => {
     fixture = await openDevnetFixture()

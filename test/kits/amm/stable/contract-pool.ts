@@ -6,10 +6,10 @@ const kit = new URL('../../../../kits/amm/stable/devnet.ts', import.meta.url).hr
 const fixtures = new URL('../../../fixtures/stable/take.mjs', import.meta.url).href
 const mostAtOnce = 500
 const coins = ['c1', 'c2', 'c3', 'c4'].map((end) => `0x${end.padStart(40, '0')}`)
-// Says true to everything.
+// Answers true to every call.
 const willing = '0x600160005260206000f3'
 
-/** What a pool holds, and what is asked of it. */
+/** A pool's balances, and a swap. */
 export interface Case {
   readonly balances: readonly bigint[]
   readonly amplification: bigint
@@ -19,9 +19,9 @@ export interface Case {
   readonly amountRaw: bigint
 }
 
-/** Curve's contract itself, in whatever state, on a chain of its own. */
+/** Curve's contract itself, in any state, on a test chain. */
 export async function contractPool() {
-  // With blocks by themselves at first: who waits for the next one waits for ever where none follows.
+  // Mines by interval at first: a wait for the next block would never end without one.
   const anvil = await startAnvil(0, ['--block-time', '1', '--mixed-mining'])
   const provider = new JsonRpcProvider(anvil.rpcUrl, undefined, { staticNetwork: true, pollingInterval: 50 })
   const signer = await provider.getSigner(0)
@@ -60,7 +60,7 @@ export async function contractPool() {
   }
 
   const inState = ({ balances, amplification, fee }: Case, data: string) => {
-    // Vyper 0.1 keeps a list from the hash of its place on, in the order of the source: balances are third, then A and fee.
+    // Vyper 0.1 stores a list from the hash of its slot on, in the order of the source: balances are third, then A and fee.
     const listed = BigInt(keccak256(toBeHex(2, 32)))
     const stateDiff = Object.fromEntries([
       ...balances.map((balance, index) => [toBeHex(listed + BigInt(index), 32), toBeHex(balance, 32)]),
@@ -73,19 +73,19 @@ export async function contractPool() {
     answers.map((answer) => (answer === undefined ? undefined : BigInt(String(AbiCoder.defaultAbiCoder().decode(['uint256'], answer)[0]))))
 
   return {
-    /** What `get_dy` promises. */
+    /** The result of `get_dy`. */
     promised: async (cases: readonly Case[]) =>
       numbers(
         await callAll(cases.map((each) => inState(each, functions.encodeFunctionData('get_dy', [each.from, each.to, each.amountRaw])))),
       ),
-    /** Whether `exchange` gives at least that much. */
+    /** Whether `exchange` gives at least this much. */
     gives: async (cases: readonly (Case & { readonly leastRaw: bigint })[]) =>
       (
         await callAll(
           cases.map((each) => inState(each, functions.encodeFunctionData('exchange', [each.from, each.to, each.amountRaw, each.leastRaw]))),
         )
       ).map((answer) => answer !== undefined),
-    /** Of a function of the library, which is pure. */
+    /** Calls a pure function of the library. */
     library: async (name: 'getD' | 'getY', inputs: readonly (readonly unknown[])[]) =>
       numbers(await callAll(inputs.map((input) => [{ to: library, data: functions.encodeFunctionData(name, input) }, 'latest']))),
     async stop() {

@@ -16,7 +16,7 @@ describe('stable pools of later versions in memory', function () {
   let port: Port
   afterEach(() => port.close())
 
-  /** Moved by logs alone, and held against the contract after each block. */
+  /** Changed by logs alone, and compared with the contract after each block. */
   async function keptOf(kind: LaterKind) {
     port = await portPool(kind)
     const { apply, asOf } = stablePoolMemory([port.listed])
@@ -66,7 +66,7 @@ describe('stable pools of later versions in memory', function () {
         }
       }
       expect(memory.counted.logs, 'logs').to.be.above(blocksOfWalk)
-      // Where one coin is taken out the log does not say which.
+      // The log does not say which coin was removed.
       expect(memory.counted.reloads, 'reloads').to.be.below(blocksOfWalk / 3)
     })
   }
@@ -135,7 +135,7 @@ function anything(port: Port, { below, bits }: Random, kind: LaterKind): Act {
     () => port.removeOne(from, part + 50n),
     () => port.fee(bits(26)),
     () => port.adminFee(bits(32)),
-    // What the contracts between say while it moves has no digits to be held against.
+    // The versions between have no digits to compare while it moves.
     ...(kind === 'template' ? moving : []),
   ]
   return (choices[below(choices.length)] ?? (() => port.swap(from, to)))()

@@ -21,7 +21,7 @@ const stateOf = ({ balances, amplification, fee }: Case, kind: keyof typeof pool
 
 const atRest = (amplification: bigint) => ({ initial: amplification, future: amplification, initialTime: 0n, futureTime: 0n })
 
-/** From a unit to more than there is of any coin; as many small as large. */
+/** From one unit to more than the supply of any coin, equally many of every magnitude. */
 const amount = (most: number) =>
   fc.tuple(fc.nat({ max: most }), fc.bigInt({ min: 1n, max: 9_999n })).map(([digits, lead]) => (lead * 10n ** BigInt(digits)) / 1000n + 1n)
 const balance = (index: number) =>
@@ -78,7 +78,7 @@ describe('the mathematics of stable pools', function () {
     const [asMuch, more] = [await at(0n), await at(1n)]
     for (const [index, each] of asked.entries()) {
       const said = `${JSON.stringify(each, (_, value) => (typeof value === 'bigint' ? String(value) : value))}: ${expected[index]}`
-      // So little or so much that the contract refuses it, or gives nothing.
+      // So small or large that the contract refuses it, or gives nothing.
       if (expected[index] === undefined) expect(asMuch[index], said).to.equal(false)
       else if (expected[index] > 0n) expect(asMuch[index], said).to.equal(true)
       expect(more[index], said).to.equal(false)
@@ -143,7 +143,7 @@ describe('the mathematics of stable pools', function () {
     ).to.deep.equal(y)
     expect(y.filter((each) => each !== undefined)).to.have.length.above(7000)
 
-    // The ones between have no more digits of the amplification, and else the same.
+    // The versions between have no more digits of the amplification, and are otherwise equal.
     const whole = asked.slice(0, 2000).map((each) => ({ ...each, a: each.a / 100n }))
     expect(
       await contract.library(
@@ -183,7 +183,7 @@ describe('the mathematics of stable pools', function () {
           const inRaw = (balances[from] ?? 0n) / 10n ** 6n
           const bestRaw = (inRaw * numerator) / denominator
           const outRaw = amountOut(pool, from, to, inRaw) ?? 0n
-          // In a million: what so much moves the price.
+          // In millionths: how much the amount moves the price.
           return outRaw <= bestRaw + 1n && bestRaw - outRaw <= bestRaw / 10_000n
         }),
       )

@@ -64,7 +64,7 @@ describe('stable pools in memory', function () {
   it('are read again where a swap gave another amount than memory predicts', async () => {
     const memory = await kept()
     const [{ address }] = fixture.pools
-    // As where the owner of a later pool gives it the fees: nothing is logged then.
+    // Like a donation of the admin's fees to a later pool, which logs nothing.
     const key = address.toLowerCase()
     const held = memory.states.get(key)
     await acts.block([acts.add(0, [0, 1, 2, 3], 2n)])
@@ -97,7 +97,7 @@ describe('stable pools in memory', function () {
     expect(counted.given, 'quotes').to.be.above(quotes / 2)
   })
 
-  /** What a swap gives that is not carried out; for an amount out, that the amount in is the least that gives it. */
+  /** The output of a simulated swap; for an exact output, checks that the input is the least that gives it. */
   async function expectOwn({ swap, amountRaw, route, head }: Quote, what: string): Promise<void> {
     const hops = route.map(({ pool, tokenIn, tokenOut }) => {
       const coins = fixture.pools.find(({ address }) => address === pool)?.coins ?? []
@@ -135,7 +135,7 @@ function anything(acts: Acts, { below, bits }: Random): Act {
   return (choices[below(choices.length)] ?? (() => acts.swap(pool, from, to)))()
 }
 
-/** For nothing at all the contracts give a unit or two of a coin with fine ones. */
+/** For an input of 0 the contracts give a unit or two of a coin with many decimals. */
 function withoutDust(swap: Swap): Swap {
   const { decimals } = swap.exact === 'in' ? swap.tokenIn : swap.tokenOut
   return { ...swap, amountRaw: swap.amountRaw + 10n ** BigInt(decimals / 2 + 3) }

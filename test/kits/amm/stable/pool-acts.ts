@@ -10,7 +10,7 @@ const gasLimit = 3_000_000n
 /** `admin_actions_delay` of susd/StableSwapSUSD.vy. */
 const delaySeconds = 3 * 86_400
 
-/** What can be done to Curve's own pools, several of it in one block, by who made them and put all into them. */
+/** Changes of Curve's own pools, several in one block, by their owner and only liquidity provider. */
 export async function poolActs({ pools, trader, provider, devnet }: StableFixture) {
   const rpc = rpcTo(devnet.rpcUrl)
   const { abi } = await readArtifact('Stableswap', kit)
@@ -29,7 +29,7 @@ export async function poolActs({ pools, trader, provider, devnet }: StableFixtur
   const held = async (pool: number, part: bigint): Promise<readonly bigint[]> =>
     Promise.all([0, 1, 2, 3].map(async (at) => BigInt(await contractOf(pool).getFunction('balances')(at)) / part))
   const only = (amounts: readonly bigint[], coins: readonly number[]) => amounts.map((raw, at) => (coins.includes(at) ? raw : 0n))
-  /** Of what its first maker holds of it. */
+  /** A share of the first provider's liquidity. */
   const shares = async (pool: number, part: bigint): Promise<bigint> => {
     const [price, balances] = [BigInt(await contractOf(pool).getFunction('get_virtual_price')()), await held(pool, 1n)]
     const whole = balances.reduce((sum, raw, at) => sum + raw * 10n ** BigInt(18 - (pools[pool % 2]?.coins[at]?.decimals ?? 18)), 0n)
@@ -60,7 +60,7 @@ export async function poolActs({ pools, trader, provider, devnet }: StableFixtur
       (pool: number): Act =>
       () =>
         send(pool, 'withdraw_admin_fees'),
-    /** What is put down now, and holds from days later on. */
+    /** Committed now, and applied days later. */
     commit:
       (pool: number, amplification: bigint, fee: bigint, adminFee: bigint): Act =>
       () =>
@@ -73,7 +73,7 @@ export async function poolActs({ pools, trader, provider, devnet }: StableFixtur
       (seconds = delaySeconds): Act =>
       () =>
         rpc('evm_increaseTime', seconds),
-    /** What is done in one block, in this order. */
+    /** Does this in one block, in this order. */
     async block(acts: readonly Act[]): Promise<readonly string[]> {
       nonce = await provider.getTransactionCount(trader.address)
       for (const each of acts) await each()

@@ -18,7 +18,7 @@ export interface Fees {
   adminFee: bigint
 }
 
-/** What the port of a pool logged in a block, as Curve's pools say it. `fees` are those of before, and then of after it. */
+/** The logs of the port's pool in a block, translated to Curve's. `fees` are those before, and afterwards those after it. */
 export async function portLogs(
   provider: JsonRpcProvider,
   port: Interface,
@@ -45,7 +45,7 @@ function told(name: string, args: Result, fees: Fees): readonly [name: string, a
     case 'RemoveLiquidityOne':
       // provider, lpTokenAmount, lpTokenSupply, boughtId, tokensBought
       return [name, [first, second, fifth, third]]
-    // Curve's are changed together.
+    // Curve changes both together.
     case 'NewSwapFee':
       fees.fee = BigInt(String(first))
       return ['NewFee', [fees.fee, fees.adminFee]]

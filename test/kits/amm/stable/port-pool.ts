@@ -16,12 +16,12 @@ const libraryAddress = '0x000000000000000000000000000000000057AB1e'
 const decimals = [18, 6, 6]
 const gasLimit = 3_000_000n
 const plenty = 2n ** 100n
-// The port keeps two digits of it more, as the last of Curve's pools do; those between have none.
+// The port keeps two more digits of it, like the last of Curve's pools; the pools between keep none.
 const aPrecision = 100n
 
-/** A pool of three coins of another's port of Curve's later contracts, on a chain of its own. What it logs is told in Curve's words. */
+/** A pool of three coins of another exchange's port of Curve's later contracts, on a test chain. Its logs are translated to Curve's. */
 export async function portPool(kind: LaterKind) {
-  // With blocks by themselves at first: who waits for the next one waits for ever where none follows.
+  // Mines by interval at first: a wait for the next block would never end without one.
   const anvil = await startAnvil(0, ['--block-time', '1', '--mixed-mining'])
   const provider = new JsonRpcProvider(anvil.rpcUrl, undefined, {
     staticNetwork: true,
@@ -69,7 +69,7 @@ export async function portPool(kind: LaterKind) {
   const digits = kind === 'second' ? aPrecision : 1n
   const rates = decimals.map((each) => precision * 10n ** BigInt(18 - each))
 
-  /** By its getters. */
+  /** Read by its views. */
   async function read(blockTag: number): Promise<Pool<StablePoolState>> {
     const [found, balances] = [await storage(blockTag), await held(blockTag)]
     const ramp = {
@@ -95,9 +95,9 @@ export async function portPool(kind: LaterKind) {
   return {
     listed: { address, kind, coins } satisfies StablePool,
     read,
-    /** What it logged, as Curve's pools say it; to be asked for block by block. */
+    /** Its logs, translated to Curve's; to be read block by block. */
     logs: (block: number) => portLogs(provider, pool.interface, address, block, fees),
-    /** What a swap would give in that block. */
+    /** The output of a swap in that block. */
     gives: async (from: number, to: number, inRaw: bigint, blockTag: number): Promise<bigint> =>
       pool.getFunction('calculateSwap').staticCall(from, to, inRaw, { blockTag }),
     swap:
@@ -128,7 +128,7 @@ export async function portPool(kind: LaterKind) {
       (raw: bigint): Act =>
       () =>
         send('setAdminFee', raw),
-    /** Only upwards: downwards the port cuts off where Curve does not. */
+    /** Only upward: downward the port rounds where Curve does not. */
     rampUp:
       (more: bigint, seconds: number): Act =>
       async () => {
@@ -140,7 +140,7 @@ export async function portPool(kind: LaterKind) {
       (seconds: number): Act =>
       () =>
         anvil.rpc('evm_increaseTime', seconds),
-    /** What is done in one block, in this order. */
+    /** Does this in one block, in this order. */
     async block(acts: readonly Act[]): Promise<{ block: Block; statuses: readonly string[] }> {
       nonce = await provider.getTransactionCount(signer.address)
       for (const each of acts) await each()

@@ -92,7 +92,7 @@ describe('swaps of an exchange of stable pools', () => {
       if (!fill) throw new Error('There is no fill.')
       expect(fill.amountOutRaw >= amountRaw).to.equal(true)
       expect(fill.amountInRaw >= now.amountRaw).to.equal(true)
-      // What it is found by has a unit of doubt in each pool.
+      // The search has an uncertainty of one unit in each pool.
       const units = 3n * 10n ** 12n * (tokenIn.decimals === 18 ? 1n : 0n) + 3n
       expect(fill.amountInRaw - now.amountRaw <= units, `${fill.amountInRaw - now.amountRaw}`).to.equal(true)
     }
@@ -130,13 +130,13 @@ describe('swaps of an exchange of stable pools', () => {
 
   it('leaves no allowance to a false pool, and cannot be made to pay out what it did not take', async () => {
     const thief = hexlify(randomBytes(20))
-    // Says true to everything, takes nothing and gives nothing.
+    // Answers true to every call, takes nothing and gives nothing.
     await fixture.provider.send('anvil_setCode', [thief, '0x600160005260206000f3'])
     const terms = [USDC.address, fixture.trader.address, false, inTenMinutes()]
     await (await fixture.router.getFunction('sell')(terms, 1000n, 0n, [[thief, 0, 1, DAI.address]])).wait()
     const router = await fixture.router.getAddress()
     expect(await allowance(USDC.address, router, thief)).to.equal(0n)
-    // What somebody lost there is nobody's.
+    // Tokens that somebody sent there by mistake belong to nobody.
     expect(await fixture.balance(USDC, router)).to.equal(1000n)
     await (await fixture.router.getFunction('sell')([USDC.address, thief, false, inTenMinutes()], 5n, 0n, [])).wait()
     expect([await fixture.balance(USDC, router), await fixture.balance(USDC, thief)]).to.deep.equal([1000n, 5n])

@@ -15,11 +15,11 @@ export interface StableFixture extends DevnetFixture {
   readonly pools: readonly [stable: StablePool, wrapped: StablePool]
   readonly router: Contract
   readonly amm: AMM<Evm>
-  /** Of such pools, behind whatever is said to be the router. */
+  /** An exchange of these pools behind any router address. */
   ammOf(pools: readonly StablePool[], router: string): AMM<Evm>
 }
 
-/** Two pools of Curve's, one with the wrapped coin, and a trader who may trade with all their tokens. */
+/** Two pools of Curve, one with the wrapped coin, and a trader with allowances for all tokens. */
 export async function openStableFixture(): Promise<StableFixture> {
   const fixture = await openDevnetFixture(devnetFiles, { pollingSeconds: 0.05 })
   const { trader } = fixture
@@ -47,7 +47,7 @@ export async function openStableFixture(): Promise<StableFixture> {
   const [sUSD, other, sETH] = [await listed('sUSD', 18), await listed('other', 6), await listed('sETH', 18)]
   const pools = [
     await fill([DAI, USDC, USDT, sUSD], ['20000', '14000', '17000', '16000']),
-    // Nobody would make one: it is there for routes through two, and for the coin.
+    // No real pool is like it: it serves routes through two pools, and the coin.
     await fill([WETH, USDC, other, sETH], ['40', '60', '50', '45']),
   ] as const
   for (const { address } of [WETH, USDC, DAI]) await fixture.approve(address, routerDeployment.address)

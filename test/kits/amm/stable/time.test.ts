@@ -14,7 +14,7 @@ const swap: Swap = { tokenIn: a, tokenOut: b, exact: 'in', amountRaw: 10n ** 21n
 const pool: StablePool = { address: tokenOf('9').address, kind: 'template', coins: [a, b] }
 const headAt = (timestamp: number): Head => ({ number: BigInt(timestamp), timestamp })
 
-/** Asks of quotes how often pools were asked for them. */
+/** Counts how often pools are asked for a quote. */
 function pricingOf(ramp: Ramp) {
   const protocol = stableProtocol('stable', [pool])
   const counted = { passes: 0 }
@@ -59,7 +59,7 @@ function pricingOf(ramp: Ramp) {
   if (!pricing || !state) throw new Error('The pool is filled, and kept in memory.')
   const states = [{ protocol: counting, pool: { address: pool.address, tokens: [a.address, b.address], state } }]
   return {
-    /** The amount, and how often the pool was asked for it. */
+    /** The amount, and how often the pool was asked. */
     quote(timestamp: number): { amountRaw: bigint; passes: number } {
       counted.passes = 0
       const quote = pricing.quote(swap, {}, states, headAt(timestamp), 0)
@@ -84,7 +84,7 @@ describe('a cached result of pools that change with time', () => {
     const { quote } = pricingOf(atRest)
     const [early, late] = [quote(150), quote(199)]
     expect(late.passes).to.be.above(0)
-    // The coin that it has less of becomes less dear.
+    // The scarcer coin becomes cheaper.
     expect(late.amountRaw < early.amountRaw).to.equal(true)
     expect(quote(199).passes).to.equal(0)
     const over = quote(200)

@@ -38,7 +38,7 @@ describe('quotes of a constant-product exchange', () => {
 
   const refused = (swap: Swap) => rejection(amm.quote(swap, {}, at()))
 
-  /** What the exchange's own router says of a path. */
+  /** The output of the exchange's own router along a path. */
   const ask = async (exact: 'in' | 'out', amountRaw: bigint, path: readonly string[], blockTag: number): Promise<bigint> => {
     const amounts: bigint[] = [
       ...(await own.getFunction(exact === 'in' ? 'getAmountsOut' : 'getAmountsIn').staticCall(amountRaw, path, { blockTag })),

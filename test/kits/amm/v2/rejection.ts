@@ -1,6 +1,6 @@
 import { SluiceError } from '../../../../core/contracts/index.ts'
 
-/** The caller's error that a promise ends in. */
+/** The SluiceError with which a promise is rejected. */
 export async function rejection(promise: Promise<unknown>): Promise<SluiceError> {
   const outcome = await promise.then(
     () => 'no error',

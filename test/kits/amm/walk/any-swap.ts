@@ -3,7 +3,7 @@ import type { randomBits } from '../v3/math/random-bits.ts'
 
 export type Random = ReturnType<typeof randomBits>
 
-/** What a walk draws from, again and again the same for the same seed. */
+/** The random choices of a walk, the same for the same seed. */
 export function drawing(tokens: readonly Token[], wrapped: string, { below, bits }: Random) {
   const pick = <T>(from: readonly T[]): T => {
     const one = from[below(from.length)]
@@ -12,7 +12,7 @@ export function drawing(tokens: readonly Token[], wrapped: string, { below, bits
   }
   const onChain = ({ native, address }: Token) => (native ? wrapped : address)
 
-  /** Of any two tokens, from one unit to so many bits more than a whole token. */
+  /** A swap of any two tokens, from one unit to this many bits more than a whole token. */
   function anySwap(moreBits: number): Swap {
     const [tokenIn, tokenOut] = [pick(tokens), pick(tokens)]
     if (onChain(tokenIn) === onChain(tokenOut)) return anySwap(moreBits)

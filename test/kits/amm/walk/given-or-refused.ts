@@ -1,6 +1,6 @@
 import { SluiceError, type Quote, type Swap } from '../../../../core/contracts/index.ts'
 
-/** Undefined where it is refused for want of a pool or of what is in them. */
+/** Undefined where it is refused for a missing pool or too little liquidity. */
 export function givenOrRefused(quoting: Promise<Quote>): Promise<Quote | undefined> {
   return quoting.catch((error: unknown) => {
     if (error instanceof SluiceError && ['PRICE_FAILED', 'PAIR_NOT_FOUND'].includes(error.name)) return undefined
@@ -8,7 +8,7 @@ export function givenOrRefused(quoting: Promise<Quote>): Promise<Quote | undefin
   })
 }
 
-/** Each quote that is given is held against the exchange's own. */
+/** Compares each quote with the exchange's own. */
 export function heldAgainst(expectOwn: (quote: Quote, what: string) => Promise<unknown>) {
   const counted = { given: 0 }
   return {

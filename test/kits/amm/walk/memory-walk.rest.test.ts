@@ -7,7 +7,7 @@ import { openWalkFixture, type WalkFixture } from './walk-fixture.ts'
 import { msOf, quotesOf, seed, walkInMemory, type Choice, type Remembered } from './walk-in-memory.ts'
 
 const quotes = quotesOf(0.8)
-/** After every block that something happened in. */
+/** After every block with a change. */
 const quotesEach = 40
 const inADay = () => Math.floor(Date.now() / 1000) + 86_400
 

@@ -2,14 +2,14 @@ import type { Token } from '../../../../core/contracts/index.ts'
 import type { WalkFixture } from './walk-fixture.ts'
 import { fees } from './walk-pools.ts'
 
-/** What a whole token is worth, in dollars, about. */
+/** About the worth of a whole token in dollars. */
 const worth: Readonly<Record<string, number>> = { WETH: 3_000, WBTC: 60_000, GAP: 100 }
-/** So many dollars of each token go into a new pool. */
+/** Each token of a new pool is worth this many dollars. */
 const dollars = 1_000_000
 
 const rawOf = ({ symbol, decimals }: Token) => BigInt(Math.round(dollars / (worth[symbol] ?? 1))) * 10n ** BigInt(decimals)
 
-/** Makes a pool between two of the tokens that has not been there; false where there are all. */
+/** Creates a missing pool between two of the tokens; false where all exist. */
 export async function makePool(fixture: WalkFixture, below: (bound: number) => number): Promise<boolean> {
   const tokens = fixture.tokens.filter(({ native }) => !native)
   const missing = tokens.flatMap((a, index) =>

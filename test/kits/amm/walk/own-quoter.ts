@@ -12,7 +12,7 @@ const abi = new Interface([
   'function getAmountsIn(uint256 amount, address[] path) view returns (uint256[] amounts)',
   'function balanceOf(address) view returns (uint256 heldRaw)',
 ])
-// What stands for the fee of a pair: MixedRouteQuoterV1 of @uniswap/swap-router-contracts@1.3.1, `flagBitmask`.
+// Stands for the fee of a v2 pool: MixedRouteQuoterV1 of @uniswap/swap-router-contracts@1.3.1, `flagBitmask`.
 const pairFlag = 0x800000
 const limits = [minSqrtRatioX96 + 1n, maxSqrtRatioX96 - 1n]
 
@@ -22,7 +22,7 @@ export interface QuoterContracts {
   readonly v2Router: string
 }
 
-/** What the exchange's own contracts say of a route; undefined where they, or the pools behind them, refuse. */
+/** The quote of the exchange's own contracts along a route; undefined where they or the pools revert. */
 export type OwnQuoter = (route: WalkRoute, exact: 'in' | 'out', amountRaw: bigint, block: bigint) => Promise<bigint | undefined>
 
 /** Router02 for pairs, QuoterV2 for pools of concentrated liquidity, MixedRouteQuoterV1 for routes through both. */
@@ -36,7 +36,7 @@ export function ownQuoter({ quoter, mixedQuoter, v2Router }: QuoterContracts, rp
       throw error
     }
   }
-  /** The router's library does not know that pairs keep reserves in 112 bits. */
+  /** The router's library does not check that v2 pools keep reserves in 112 bits. */
   const overflows = async ({ tokens: [tokenIn = ''], pools: [first] }: WalkRoute, amountInRaw: bigint, block: bigint): Promise<boolean> => {
     if (first?.version !== 'v2') return false
     const held = await call(tokenIn, 'balanceOf', [first.address], block)
@@ -61,7 +61,7 @@ export function ownQuoter({ quoter, mixedQuoter, v2Router }: QuoterContracts, rp
     const packed = solidityPacked(types, forward ? path : path.toReversed())
     const answer = await call(mixed ? mixedQuoter : quoter, forward ? 'quoteExactInput' : 'quoteExactOutput', [packed, amountRaw], block)
     if (!answer) return undefined
-    // It does not say where an input was not taken whole; that a price went as far as it can does.
+    // It does not say that it did not take all of an input; a price at its limit does.
     const pricesAfter: readonly bigint[] = answer.getValue('pricesAfter')
     return forward && pricesAfter.some((price) => limits.includes(price)) ? undefined : answer.getValue('amountRaw')
   }

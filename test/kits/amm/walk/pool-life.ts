@@ -14,7 +14,7 @@ const abi = new Interface([
   'function transfer(address to, uint256 value)',
 ])
 
-/** What befalls pools besides trades: positions that come and go, their fees collected, flash loans, and new pools; each in turn. */
+/** Changes of pools besides trades: positions opened and closed, fees collected, flash loans, new pools; each in turn. */
 export async function poolLife(fixture: WalkFixture, { below, bits }: Random) {
   const { manager, rpc, send, trader, tokens, wrapped } = fixture
   const minted: Minted[] = []
@@ -30,10 +30,10 @@ export async function poolLife(fixture: WalkFixture, { below, bits }: Random) {
     if (address === wrapped) await send(address, abi.encodeFunctionData('transfer', [purse, 10n ** 24n]))
     else await send(address, abi.encodeFunctionData('mint', [purse, 2n ** 120n]))
   }
-  // It lends what it gets back by a transfer that says whether it went well.
+  // A flash loan repays by a transfer that returns whether it succeeded.
   const silent = new Set(tokens.filter(({ symbol }) => symbol === 'USDT').map(({ address }) => address))
 
-  /** Somewhere about a pool's price. */
+  /** A tick near a pool's price. */
   async function mint(): Promise<void> {
     const pool = oneOf(ranged(fixture.pools))
     if (!pool) return
@@ -51,7 +51,7 @@ export async function poolLife(fixture: WalkFixture, { below, bits }: Random) {
     counted.minted += 1
   }
 
-  /** All that there is of one. Older ones a reorganisation may have taken. */
+  /** All liquidity of a position. A reorganisation may have removed older ones. */
   async function burn(): Promise<void> {
     const left = minted.splice(minted.length - 1 - below(Math.min(2, minted.length)), 1)[0]
     if (left && (await manager.withdraw(left))) counted.burnt += 1

@@ -20,7 +20,7 @@ export interface Minted {
 
 export type RangeManager = ReturnType<typeof rangeManager>
 
-/** Makes, fills and drains pools of concentrated liquidity by the exchange's own position manager. */
+/** Creates, fills and drains pools of concentrated liquidity by the exchange's own position manager. */
 export function rangeManager(address: string, owner: string, send: (to: string, data: string) => Promise<EvmReceipt>) {
   const sorted = (a: string, b: string) => (a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a])
   return {
@@ -28,14 +28,14 @@ export function rangeManager(address: string, owner: string, send: (to: string, 
       const data = abi.encodeFunctionData('createAndInitializePoolIfNecessary', [...sorted(a, b), fee, getSqrtRatioAtTick(tick)])
       if ((await send(address, data)).status !== 1) throw new Error(`No pool of ${fee} was made.`)
     },
-    /** With one position over all of its prices, at most so much of both; in one block, so that nobody sees it half made. */
+    /** With one position over all prices, at most this much of both tokens; in one block, so that no read sees a half of it. */
     async openWhole(a: string, b: string, fee: number, tick: number, end: number, mostRaw: bigint): Promise<void> {
       const create = abi.encodeFunctionData('createAndInitializePoolIfNecessary', [...sorted(a, b), fee, getSqrtRatioAtTick(tick)])
       const mint = abi.encodeFunctionData('mint', [[...sorted(a, b), fee, -end, end, mostRaw, mostRaw, 0n, 0n, owner, MaxUint256]])
       const { status } = await send(address, abi.encodeFunctionData('multicall', [[create, mint]]))
       if (status !== 1) throw new Error(`No pool of ${fee} was made.`)
     },
-    /** At most so much of both; undefined where it reverted, as where that is worth less than one unit of liquidity. */
+    /** At most this much of both tokens; undefined where it reverted, as where that is worth less than one unit of liquidity. */
     async mint(a: string, b: string, fee: number, tickLower: number, tickUpper: number, mostRaw: bigint): Promise<Minted | undefined> {
       const mint = [...sorted(a, b), fee, tickLower, tickUpper, mostRaw, mostRaw, 0n, 0n, owner, MaxUint256]
       const { logs } = await send(address, abi.encodeFunctionData('mint', [mint]))
@@ -45,11 +45,11 @@ export function rangeManager(address: string, owner: string, send: (to: string, 
       }
       return undefined
     },
-    /** Whether it was there. */
+    /** Whether the position existed. */
     async withdraw({ tokenId, liquidity }: Minted): Promise<boolean> {
       return (await send(address, abi.encodeFunctionData('decreaseLiquidity', [[tokenId, liquidity, 0n, 0n, MaxUint256]]))).status === 1
     },
-    /** All that it has earned. Whether it was there. */
+    /** Collects all fees. Whether the position existed. */
     async collect({ tokenId }: Minted): Promise<boolean> {
       return (await send(address, abi.encodeFunctionData('collect', [[tokenId, owner, mostRaw128, mostRaw128]]))).status === 1
     },

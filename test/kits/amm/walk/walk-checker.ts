@@ -10,7 +10,7 @@ import { routesBetween, type WalkRoute } from './walk-pools.ts'
 export type Choice = Parameters<AMM['quote']>[1]
 const mostCompared = 40
 
-/** The connector's quotes, each held against what the exchange's own contracts say at the same block. */
+/** Compares the connector's quotes with the exchange's own contracts at the same block. */
 export function walkChecker(fixture: WalkFixture, pick: <T>(from: readonly T[]) => T) {
   const ask = ownQuoter(fixture.contracts, fixture.rpc)
   const counted = { quotes: 0, refusals: 0, compared: 0, v2: 0, v3: 0, mixed: 0, split: 0, hops: [0, 0, 0] }
@@ -40,8 +40,8 @@ export function walkChecker(fixture: WalkFixture, pick: <T>(from: readonly T[]) 
       version === undefined ? exact === 'in' || new Set(versions).size === 1 : versions.every((each) => each === version)
 
   /**
-   * A way that a pool takes only because another pool before it gave less than could be had. No connector goes it: who
-   * brings more to a pool than it takes is better off with a smaller amount.
+   * A route that a pool takes only because an earlier pool gave less than another would. No connector uses it: with more than the pool takes, a
+   * smaller input is better.
    */
   const isDetour = async ({ tokens, pools }: WalkRoute, { exact, amountRaw }: Swap, choice: Choice, block: bigint): Promise<boolean> => {
     if (exact === 'out') return false
@@ -64,7 +64,7 @@ export function walkChecker(fixture: WalkFixture, pick: <T>(from: readonly T[]) 
   const quoteAlike = (swap: Swap, choice: Choice, what: string) =>
     holdAlike(() => fixture.amm.quote(swap, choice, at()), swap, choice, what)
 
-  /** The quote, once it is known to be the exchange's own; undefined where both refuse. */
+  /** The quote on which connector and exchange agree; undefined where both refuse. */
   const holdAlike = async (give: () => Promise<Quote>, swap: Swap, choice: Choice, what: string): Promise<Quote | undefined> => {
     const quote = await givenOrRefused(give())
     counted.quotes += 1
@@ -94,7 +94,7 @@ export function walkChecker(fixture: WalkFixture, pick: <T>(from: readonly T[]) 
     return quote
   }
 
-  /** None of the exchange's own quotes along other routes is better, where gas is free. */
+  /** Checks that no other route is better by the exchange's own quotes, if gas is free. */
   const noneBetter = async (swap: Swap, choice: Choice, what: string): Promise<void> => {
     const quote = await givenOrRefused(fixture.gasless.quote(swap, choice, at()))
     if (!quote) return

@@ -14,9 +14,9 @@ import { poolsAmong, spacings, type WalkPool } from './walk-pools.ts'
 
 const ether = 10n ** 18n
 const plenty = 2n ** 160n
-// Nodes count what a transaction costs in 128 bits.
+// Nodes compute the cost of a transaction with 128 bits.
 const plentyWei = 2n ** 127n
-// Enough to walk through several pools from end to end.
+// Enough to cross several pools from end to end.
 export const mostGas = 500_000_000n
 const { WETH, USDC, DAI } = tokens
 const tokenAbi = new Interface(['function mint(address, uint256)', 'function approve(address, uint256)', 'function deposit() payable'])
@@ -36,7 +36,7 @@ export async function openWalkFixture() {
     const address = await (await fixture.deploy('TestToken', symbol, symbol, decimals)).getAddress()
     return { symbol, address, decimals }
   }
-  // While blocks come by themselves still: who waits for the next one waits for ever where none follows.
+  // Still with interval mining: a wait for the next block would never end without one.
   const coarse = await own('CENT', 2)
   const gappy = await own('GAP', 18)
   await rpc('evm_setIntervalMining', 0)
@@ -75,7 +75,7 @@ export async function openWalkFixture() {
     const args = [a.address, b.address, rawA, rawB, 0n, 0n, trader, MaxUint256]
     if ((await send(v2Router, pair.encodeFunctionData('addLiquidity', args))).status !== 1) throw new Error('No pair was made.')
   }
-  // A cent is a dollar: prices of its smallest unit are large numbers, and dust is worth something.
+  // One hundredth is worth a dollar: prices of its smallest unit are large, and dust has value.
   await addPair(coarse, 10n ** 8n, USDC, 10n ** 12n)
   await manager.open(coarse.address, WETH.address, 3000, priceTick(coarse, 100n, WETH, ether / 3000n))
   await manager.open(gappy.address, WETH.address, 10_000, 0)
@@ -100,7 +100,7 @@ export async function openWalkFixture() {
   const contracts = v3DevnetAddresses(deployerAddress('uniswap'))
   const pools = [...(await poolsAmong(all, contracts, rpc))]
 
-  /** A pair, or a pool of a tier with one position over all of its prices, with about so much of both. */
+  /** A v2 pool, or a pool of a fee tier with one position over all prices, with about this much of both tokens. */
   const addPool = async (a: Token, rawA: bigint, b: Token, rawB: bigint, fee: number | undefined): Promise<void> => {
     if (fee === undefined) await addPair(a, rawA, b, rawB)
     else {
@@ -118,10 +118,10 @@ export async function openWalkFixture() {
     between: reader.intermediates.map(({ address }) => address),
     chain: fixture.chain,
     amm: ammBy(reader),
-    /** As if gas were free: the best is whatever gives most. */
+    /** As if gas were free: the best route is the one that gives most. */
     gasless: ammBy({ ...reader, gasPriceRaw: () => 0n }),
     contracts: { ...contracts, v2Router },
-    /** More of them once there are: see `addPool`. */
+    /** Grows by `addPool`. */
     pools: pools as readonly WalkPool[],
     addPool,
     rpc,
@@ -133,7 +133,7 @@ export async function openWalkFixture() {
   }
 }
 
-/** Where so much of one token is worth so much of another. */
+/** The price at which these amounts are worth the same. */
 function priceTick(a: Token, rawA: bigint, b: Token, rawB: bigint): number {
   const [raw0, raw1] = a.address.toLowerCase() < b.address.toLowerCase() ? [rawA, rawB] : [rawB, rawA]
   return Math.round(Math.log(Number(raw1) / Number(raw0)) / Math.log(1.0001))

@@ -12,14 +12,14 @@ import type { Random } from './any-swap.ts'
 export type Choice = Parameters<AMM['quote']>[1]
 export type Remembered = (swap: Swap, choice: Choice) => Promise<Quote>
 
-/** An exchange, what may happen to it, and how what it gives is held against itself. */
+/** An exchange, its possible changes, and how its quotes are compared. */
 export interface Walked {
   readonly chain: Chain<Evm>
   readonly amm: AMM<Evm>
   readonly rpc: TestChain['rpc']
   /**
-   * In blocks of its own, which nothing else makes. Where a pool must be read anew after one of them, that is to be the last: a node of
-   * anvil that makes a block while it is asked about the one before answers by what is in both.
+   * Mines blocks of its own. A block after which a pool has to be read again must be the last one: anvil answers a read of the block before
+   * with a mix of both while it mines the next.
    */
   happen(round: number, remembered: Remembered): Promise<unknown>
   anySwap(): Swap
@@ -29,12 +29,12 @@ export interface Walked {
 
 export const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)
 const wanted = Number(process.env['SLUICE_WALK_QUOTES'] ?? 5_000)
-/** Of the quotes of all walks (SLUICE_WALK_QUOTES), those of one. */
+/** The quotes of one walk, of those of all walks (SLUICE_WALK_QUOTES). */
 export const quotesOf = (share: number): number => Math.ceil(wanted * share)
 export const msOf = (quotes: number): number => 180_000 + quotes * 100
 
 const deepest = 5
-/** One of so many blocks begins a reorganisation. */
+/** One of this many blocks begins a reorganisation. */
 const reorganised = 11
 
 /**
@@ -55,13 +55,13 @@ export async function walkInMemory(walked: Walked, { below }: Random, quotes: nu
     { info() {}, warn() {} },
     counters,
   )
-  // As the directory hands a family's plugins to who knows no family.
+  // As the registry passes a family's plugins to code that knows no family.
   const pricing = amm.followed as unknown as FollowedPricing
   const chainImpl = chain as unknown as QuoteVenue['chainImpl']
   const venue: QuoteVenue = { chain: 'ethereum', network: 'local', connector: 'walked', chainImpl, pricing }
   const remembered: Remembered = async (swap, choice) => market.quotes.quote(venue, swap, choice, at())
 
-  /** What the chain has now is what is in memory. */
+  /** The memory equals the chain now. */
   async function caughtUp(): Promise<void> {
     const block = await rpc('eth_getBlockByNumber', 'latest', false)
     const hash = typeof block === 'object' && block !== null && 'hash' in block ? block.hash : undefined

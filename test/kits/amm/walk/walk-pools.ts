@@ -2,7 +2,7 @@ import { Interface } from 'ethers'
 import type { Token } from '../../../../core/contracts/index.ts'
 import type { TestChain } from '../../evm/test-chain.ts'
 
-/** A pool of the walk: one of v2 has no tier. */
+/** A pool of the walk; a v2 pool has no fee tier. */
 export interface WalkPool {
   readonly version: 'v2' | 'v3'
   readonly address: string
@@ -11,7 +11,7 @@ export interface WalkPool {
   readonly fee: number
 }
 
-/** Of the tiers, by their fees. */
+/** By fee tier. */
 export const spacings: Readonly<Record<number, number>> = { 100: 1, 500: 10, 3000: 60, 10_000: 200 }
 export const fees: readonly number[] = Object.keys(spacings).map(Number)
 const abi = new Interface([
@@ -19,7 +19,7 @@ const abi = new Interface([
   'function getPool(address, address, uint24) view returns (address pool)',
 ])
 
-/** All pools of the exchange between these tokens, as its factories have them. */
+/** All pools of the exchange between these tokens, by its factories. */
 export async function poolsAmong(
   tokens: readonly Token[],
   { v2Factory, factory }: { readonly v2Factory: string; readonly factory: string },
@@ -43,13 +43,13 @@ export async function poolsAmong(
   return pools
 }
 
-/** A way through pools, the tokens in order. */
+/** A route through pools, the tokens in order. */
 export interface WalkRoute {
   readonly tokens: readonly string[]
   readonly pools: readonly WalkPool[]
 }
 
-/** Every route of up to three hops by way of others, through pools of these versions, without meeting a token twice. */
+/** Every route of up to three hops over the other tokens, through pools of these versions, without a token twice. */
 export function routesBetween(
   pools: readonly WalkPool[],
   tokenIn: string,

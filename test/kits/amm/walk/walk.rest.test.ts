@@ -8,7 +8,7 @@ import { openWalkFixture, type WalkFixture } from './walk-fixture.ts'
 
 const trades = Number(process.env['SLUICE_WALK_TRADES'] ?? 100)
 const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)
-/** Every so many steps. */
+/** Once in this many steps. */
 const [moveEvery, compareEvery] = [20, 10]
 const inADay = () => Math.floor(Date.now() / 1000) + 86_400
 
@@ -22,7 +22,7 @@ describe(`a random walk of ${trades} trades (SLUICE_WALK_TRADES), seed ${seed} (
   })
   after(() => fixture?.close())
 
-  /** Moves the price by all means, but seldom to where nothing is left to trade. */
+  /** Moves the price in every way, but seldom to where nothing is left to trade. */
   const worthTrading = ({ swap, amountRaw, spotAmountRaw }: Quote) =>
     (swap.exact === 'in' ? amountRaw * 2n > spotAmountRaw : spotAmountRaw * 2n > amountRaw) || below(20) === 0
 
@@ -33,14 +33,14 @@ describe(`a random walk of ${trades} trades (SLUICE_WALK_TRADES), seed ${seed} (
     const life = await poolLife(fixture, random)
     for (let [step, traded] = [0, 0]; traded < trades; step += 1) {
       if (step % moveEvery === 0) await life.next()
-      // From one unit to more than the pools hold, and now and then to more than there is.
+      // From one unit to more than the pools hold, and sometimes more than the supply.
       const swap = anySwap(below(20) === 0 ? pick([50, 70, 255]) : 24)
       const choice = pick<Choice>([{}, {}, {}, { version: 'v3' }, { version: 'v3' }, { version: 'v2' }])
       const what = `seed ${seed}, step ${step}: ${swap.tokenIn.symbol} → ${swap.tokenOut.symbol}, ${swap.amountRaw} ${swap.exact}, ${choice.version ?? 'any'}`
       if (step % compareEvery === 0) await checker.noneBetter(swap, choice, what)
       const quote = await checker.quoteAlike(swap, choice, what)
       if (!quote || !worthTrading(quote)) continue
-      // The bound is the quote itself: a unit less out, or more in, would revert.
+      // The bound is the quote itself: one unit less output, or more input, would revert.
       const plan = fixture.amm.swap(quote, { recipient: fixture.trader, boundRaw: quote.amountRaw, deadline: inADay() })
       const receipt = await fixture.carryOut(plan)
       expect(receipt.status, `${what} was traded`).to.equal(1)

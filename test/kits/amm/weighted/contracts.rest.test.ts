@@ -57,7 +57,7 @@ describe('the mathematics of weighted pools', function () {
   }
 })
 
-/** The Vault refuses what it cannot keep in 112 bits. */
+/** The Vault refuses balances above 112 bits. */
 function asTheVaultTakesIt({ exact, amountRaw, balanceInRaw }: Asked, otherRaw: bigint | undefined): bigint | undefined {
   const intoRaw = exact === 'in' ? amountRaw : otherRaw
   return intoRaw === undefined || balanceInRaw + intoRaw > maxBalanceRaw ? undefined : otherRaw
@@ -70,7 +70,7 @@ function swaps(tokens: number, seed: number): readonly Asked[] {
     const [balanceInRaw, balanceOutRaw] = [1n + bits(112 - 1), 1n + bits(112 - 1)]
     const exact = count % 2 === 0 ? 'in' : 'out'
     const limited = exact === 'in' ? balanceInRaw : balanceOutRaw
-    // Most of them below the limit of 30 %, of all magnitudes; some about it.
+    // Most of them below the limit of 30 %, of all magnitudes; some near it.
     const mostRaw = (limited * mostRatio[0]) / mostRatio[1]
     const amountRaw = below(8) === 0 ? mostRaw - 2n + BigInt(below(5)) : 1n + (mostRaw * bits(64)) / 2n ** 64n
     return {
@@ -84,7 +84,7 @@ function swaps(tokens: number, seed: number): readonly Asked[] {
   })
 }
 
-/** Both directions, with the least and the most that a pool can have, whole multiples, and amounts about the limits. */
+/** Both directions, with the least and the largest balances, whole multiples, and amounts near the limits. */
 function edges(tokens: number): readonly Asked[] {
   const balances = [1n, 10n ** 6n, 10n ** 18n, 10n ** 24n, maxBalanceRaw]
   const last = tokens - 1

@@ -11,7 +11,7 @@ export interface PoolWanted {
   readonly decimals: readonly number[]
 }
 
-/** A swap that a pool is asked about, as the Vault would: with what it says that the pool has. */
+/** A swap as the Vault asks a pool about it, with the pool's balances. */
 export interface Asked {
   readonly exact: 'in' | 'out'
   readonly amountRaw: bigint
@@ -24,7 +24,7 @@ export interface Asked {
 const chainId = 31337
 const plentyOfGas = 2n ** 40n
 const mostCallsAtOnce = 1000
-// For so many of them on a busy machine.
+// Many calls on a busy machine take long.
 const timeoutMs = 60_000
 const request =
   '(uint8 kind, address tokenIn, address tokenOut, uint256 amount, bytes32 poolId, uint256 lastChangeBlock, address from, address to, bytes userData)'
@@ -33,10 +33,10 @@ const multicall = new Interface([
   'function aggregate3((address target, bool allowFailure, bytes callData)[]) returns ((bool ok, bytes data)[])',
 ])
 const artifactsOfChain = new URL('../../../../plugins/ethereum/devnet.ts', import.meta.url).href
-// Later than any block, so that pools with an oracle write nothing down.
+// Later than any block, so that pools with an oracle write nothing.
 const lastChangeBlock = 2n ** 32n
 
-/** Pools on a chain of their own, in whose Vault's place is what asks them many things at once: they answer to nobody else. */
+/** Pools on a test chain. A contract in the Vault's place asks them many things at once, because they answer to nobody else. */
 export async function realPools() {
   const anvil = await startAnvil(0, ['--gas-limit', String(plentyOfGas)])
   const rpc = rpcTo(anvil.rpcUrl, timeoutMs)
@@ -85,7 +85,7 @@ export async function realPools() {
       const { bytecode } = await readArtifact('Multicall3', artifactsOfChain)
       await anvil.rpc('anvil_setCode', vault, await anvil.rpc('eth_call', { data: bytecode }, 'latest'))
     },
-    /** What the pool's contract says; undefined where it refuses. */
+    /** The answer of the pool's contract; undefined where it reverts. */
     async ask(pool: Deployed, asked: readonly Asked[]): Promise<readonly (bigint | undefined)[]> {
       const answers = []
       for (let from = 0; from < asked.length; from += mostCallsAtOnce)

@@ -1,6 +1,6 @@
 import { outBetween, paidBetween, stepIn, stepOut, type SwapStep } from '../../../../../kits/amm/v3/math.ts'
 
-/** The contract's computeSwapStep, put together of its parts as swaps do it. The target's side says the direction. */
+/** The contract's computeSwapStep, composed of our parts as in swaps. The target's side gives the direction. */
 export function computeSwapStep(
   current: bigint,
   target: bigint,

@@ -3,24 +3,24 @@ import { readArtifact } from '../../../../../core/devnet/build-state.ts'
 import { rpcTo, startAnvil } from '../../../../../core/devnet/anvil.ts'
 
 export type Argument = bigint | number | boolean
-/** What a library gave; undefined where it reverted. */
+/** The result of a library function; undefined where it reverted. */
 export type Answer = readonly bigint[] | undefined
 
 export interface ContractLibraries {
-  /** Of one function, for every list of arguments. */
+  /** The results of one function, one for each list of arguments. */
   ask(name: string, inputs: readonly (readonly Argument[])[]): Promise<readonly Answer[]>
   stop(): Promise<void>
 }
 
 const fixtures = new URL('../../../../fixtures/uniswap-v3/compile.mjs', import.meta.url).href
 const mostCallsAtOnce = 5000
-// For so many of them on a busy machine.
+// Many calls on a busy machine take long.
 const timeoutMs = 60_000
 const plentyOfGas = 2n ** 40n
 const harness = '0x00000000000000000000000000000000000000ff'
 const digitsPerWord = 64
 
-/** The libraries of Uniswap v3 themselves, on a chain of their own. */
+/** The libraries of Uniswap v3 themselves, on a test chain. */
 export async function contractLibraries(): Promise<ContractLibraries> {
   const { abi, bytecode } = await readArtifact('MathHarness', fixtures)
   const anvil = await startAnvil(0, ['--gas-limit', String(plentyOfGas)])

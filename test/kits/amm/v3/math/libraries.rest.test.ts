@@ -23,7 +23,7 @@ const randomInputs = 10_000
 const seed = 20_210_505
 const { below, bits } = randomBits(seed)
 
-/** A kind of argument: all of its edges, and one at random. */
+/** A kind of argument: its edge values, and a random one. */
 interface Kind<T extends Argument> {
   readonly edges: readonly T[]
   readonly random: () => T
@@ -34,7 +34,7 @@ const price: Kind<bigint> = {
   edges: [0n, 1n, minSqrtRatioX96, minSqrtRatioX96 + 1n, oneX96, oneX96 + 1n, maxSqrtRatioX96 - 1n, maxSqrtRatioX96, 2n ** 160n - 1n],
   random: () => bits(160),
 }
-/** One that a pool can have. */
+/** A price that a pool can have. */
 const poolPrice: Kind<bigint> = {
   edges: [minSqrtRatioX96, minSqrtRatioX96 + 1n, oneX96 - 1n, oneX96, oneX96 + 2n ** 64n, maxSqrtRatioX96 - 1n],
   random: () => minSqrtRatioX96 + (bits(160) % (maxSqrtRatioX96 - minSqrtRatioX96)),
@@ -44,7 +44,7 @@ const amount: Kind<bigint> = {
   edges: [0n, 1n, 2n, 10n ** 18n, 2n ** 128n - 1n, 2n ** 160n - 1n, 2n ** 160n, 2n ** 255n, 2n ** 256n - 1n],
   random: () => bits(256),
 }
-/** Signed as the contract has it: below 0 is what must come out. */
+/** Signed as in the contract: an exact output is below 0. */
 const remaining: Kind<bigint> = {
   edges: [0n, 1n, 2n, 10n ** 18n, 2n ** 128n, 2n ** 255n - 1n].flatMap((value) => (value === 0n ? [value] : [value, -value])),
   random: () => (below(2) === 0 ? bits(255) : -bits(255)),
@@ -56,7 +56,7 @@ const tick: Kind<number> = {
   edges: [...powers, maxTick - 1, maxTick, maxTick + 1].flatMap((value) => [value, -value]),
   random: () => below(2 * maxTick + 1) - maxTick,
 }
-/** At, just below and just above the prices of ticks too. */
+/** Also at, just below and just above the prices of ticks. */
 const priceNearTick: Kind<bigint> = {
   edges: [...price.edges, ...tick.edges.filter((at) => Math.abs(at) <= maxTick).flatMap((at) => around(getSqrtRatioAtTick(at)))],
   random: () => (below(2) === 0 ? bits(160) : (around(getSqrtRatioAtTick(tick.random()))[below(3)] ?? 0n)),
@@ -66,11 +66,11 @@ function around(value: bigint): readonly bigint[] {
   return [value - 1n, value, value + 1n]
 }
 
-/** A name of the contracts' with what it takes, and ours on those arguments. */
+/** A function of the contracts with its arguments, and our function on these. */
 interface Case {
   readonly kinds: readonly Kind<Argument>[]
   ours(args: readonly Argument[]): readonly (bigint | number)[]
-  /** Theirs as we have it. */
+  /** The contract's result in our form. */
   theirs?(answer: readonly bigint[]): readonly bigint[]
 }
 

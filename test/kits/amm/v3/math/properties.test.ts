@@ -16,7 +16,7 @@ import {
 import { computeSwapStep } from './compute-swap-step.ts'
 
 const price = fc.bigInt(minSqrtRatioX96, maxSqrtRatioX96 - 1n)
-// Prices that pools have: all magnitudes alike, where the plain range would give the highest only.
+// Prices of all magnitudes alike. A plain range would give high ones only.
 const anyPrice = fc
   .tuple(fc.integer({ min: minTick, max: maxTick - 1 }), fc.double({ min: 0, max: 1, noNaN: true }))
   .map(([tick, part]) => {
@@ -65,7 +65,7 @@ describe('the mathematics of concentrated liquidity', () => {
         const { outRaw } = computeSwapStep(from, to, available, 'in', left, fee)
         if (outRaw === 0n) return true
         const back = computeSwapStep(from, to, available, 'out', outRaw, fee)
-        // What equals all that there is up to the target, rounded down, takes the price to the target.
+        // An output of everything up to the target, rounded down, moves the price to the target.
         return back.sqrtRatioNextX96 === to || back.paidRaw <= left
       }),
     )
@@ -92,7 +92,7 @@ describe('the mathematics of concentrated liquidity', () => {
         try {
           made = getLiquidityForAmounts(at, a, b, most0, most1)
         } catch (error) {
-          // More than 128 bits: a range so narrow takes no such amounts.
+          // More than 128 bits: so narrow a range does not take such amounts.
           return error instanceof RangeError
         }
         const taken = getAmountsForLiquidity(at, a, b, made, true)

@@ -1,4 +1,4 @@
-/** Repeatable numbers of every magnitude: as many small ones as large ones. */
+/** Repeatable random numbers, equally many of every magnitude. */
 export function randomBits(seed: number): { below(bound: number): number; bits(most: number): bigint } {
   let state = seed
   // Mulberry32.

@@ -15,10 +15,10 @@ const someone = '0x0000000000000000000000000000000000000003'
 const protocol = v3Protocol({ version: 'v3', factory: address, initCodeHash: `0x${'00'.repeat(32)}`, fees: [3000] })
 const abi = new Interface([...v3Events, 'event Initialize(uint160 sqrtPriceX96, int24 tick)'])
 const spacing = 60
-// What is known when it was read first at tick 30: eight words of 256 ticks of that spacing each way.
+// The known ticks after a first read at tick 30: eight words of 256 ticks of that spacing each way.
 const [from, to] = [-107_580, 122_880]
 
-/** A pool with one position of a thousand from -600 to 600. */
+/** A pool with one position of 1000 liquidity from -600 to 600. */
 function aPool(change: Partial<V3PoolState> = {}): Pool<V3PoolState> {
   const [grosses, nets] = [
     [1000n, 1000n],
@@ -59,7 +59,7 @@ const missingOf = (pool: Pool<V3PoolState>, zeroForOne = true) => {
 
 const mintedBetween = ({ ends: [a, b], liquidity }: { ends: readonly [number, number]; liquidity: bigint }) =>
   minted(Math.min(a, b) * spacing, (Math.max(a, b) + (a === b ? 1 : 0)) * spacing, liquidity)
-/** What a swap to a tick would leave in range. */
+/** The liquidity in range after a swap to a tick. */
 function inRange({ ticks }: V3PoolState, tick: number): bigint {
   return ticks.ticks.reduce((sum, each, index) => (each <= tick ? sum + ticks.liquidity.net(index) : sum), 0n)
 }
@@ -126,7 +126,7 @@ describe('a log of a pool of concentrated liquidity', () => {
     expect(apply(aPool(), burnt(-600, 600, 1000n))).to.equal(null)
     expect(apply(aPool(), burnt(-600, 600, 999n))).to.not.equal(null)
     expect(apply(aPool(), swapped(700, 0n))).to.not.equal(null)
-    // So near to the end of what is known that there may be others.
+    // So near to the end of the known ticks that there may be others.
     expect(apply(aPool(), swapped(-15_361, 0n), burnt(-600, 600, 1000n))).to.equal('reload')
   })
 

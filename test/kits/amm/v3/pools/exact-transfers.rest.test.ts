@@ -45,11 +45,11 @@ describe('tokens that take a fee on transfer and have pools of concentrated liqu
     const manager = new Contract(positionManager, managerAbi, fixture.trader)
     await (await manager.getFunction('createAndInitializePoolIfNecessary')(token0, token1, 3000, getSqrtRatioAtTick(0))).wait()
     const mint = [token0, token1, 3000, from, to, ether, ether, 0n, 0n, fixture.trader.address, MaxUint256]
-    // A block later it can take more than it was estimated to.
+    // One block later it can take more gas than estimated.
     await (await manager.getFunction('mint')(mint, { gasLimit: 5_000_000n })).wait()
     return { symbol, address, decimals: 18 }
   }
-  /** Pools take in nothing that takes a fee, but a fee can be switched on later. */
+  /** Pools refuse tokens that take a fee, but a fee can be switched on later. */
   const takeFee = ({ address }: Token) => fixture.provider.send('anvil_setCode', [address, feeCode])
 
   const buy = (token: Token) => amm.quote({ tokenIn: WETH, tokenOut: token, exact: 'in', amountRaw: ether / 1000n }, {}, at())

@@ -20,9 +20,9 @@ describe('a gas limit from the table, for ticks that were never crossed', functi
     exchange = await openV3Exchange()
     await exchange.open(fee, 0)
     await exchange.provide(fee, -60_000, 60_000, 1_000n * e18)
-    // One beside the other, above the price.
+    // Adjacent positions above the price.
     for (let index = 0; index < 8; index += 1) await exchange.provide(fee, 60 + index * 120, 120 + index * 120, 10n * e18)
-    // What the pool keeps for both directions is written.
+    // Both directions have written the pool's storage.
     for (const zeroForOne of [true, false, true, false]) await exchange.trade(fee, zeroForOne, e18 / 100n)
   })
   after(() => exchange?.stop())
@@ -42,7 +42,7 @@ describe('a gas limit from the table, for ticks that were never crossed', functi
     }
   }
 
-  /** With what the table says after a small one was simulated. */
+  /** With the gas limit of the table after a small swap was simulated. */
   async function isMined(step: EvmIntent, exact: 'in' | 'out' = 'in'): Promise<void> {
     const table = createGasLimitCache()
     const small = await stepOf(e18 / 1000n, exact)

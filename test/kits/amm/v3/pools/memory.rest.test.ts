@@ -12,7 +12,7 @@ import { openV3Exchange, type Asked, type V3Exchange } from './v3-exchange.ts'
 const blocks = Number(process.env['SLUICE_V3_BLOCKS'] ?? 100)
 const seed = 11
 const ether = 10n ** 18n
-/** What is in a pool does not depend on it. */
+/** The pool's state does not depend on it. */
 const anyHead: Head = { number: 0n, timestamp: 0 }
 
 describe('pools of concentrated liquidity in memory', () => {
@@ -49,7 +49,7 @@ describe('pools of concentrated liquidity in memory', () => {
     const pools = places.map(({ address }, index) => ({ address, fee: fees[index] ?? 500, tickSpacing: spacings[fees[index] ?? 500] }))
     for (const { fee, tickSpacing } of pools) {
       await exchange.open(fee, below(200) - 100)
-      // All but one always have something to trade with.
+      // All but one always have liquidity.
       if (fee !== 500) await exchange.provide(fee, -600 * tickSpacing, 600 * tickSpacing, 1000n * ether)
     }
     const life = await rangeLife(exchange, pools, random)
@@ -95,7 +95,7 @@ describe('pools of concentrated liquidity in memory', () => {
       }
       for (let each = 0; each < 4; each += 1) {
         const place = below(keys.length)
-        // One that was left by all is not quoted, though a swap would come to something far away.
+        // An abandoned pool is not quoted, though a swap would reach liquidity far away.
         if (held.get(keys[place] ?? '') === null) continue
         const asked: Asked = { zeroForOne: below(2) === 0, exact: below(2) === 0 ? 'in' : 'out', amountRaw: 1n + bits(75) }
         const [mine, theirs] = [await quote(keys[place] ?? '', asked), await checker.theirs(fees[place] ?? 0, asked)]
@@ -109,7 +109,7 @@ describe('pools of concentrated liquidity in memory', () => {
   })
 })
 
-/** What both know of a pool, spelt out. */
+/** What both states know of a pool, written out. */
 function inCommon({ state }: Pool<V3PoolState>, other: Pool<V3PoolState> | null) {
   const { ticks, ...rest } = state
   const [from, to] = [Math.max(ticks.from, other?.state.ticks.from ?? 0), Math.min(ticks.to, other?.state.ticks.to ?? 0)]

@@ -54,7 +54,7 @@ describe('pools of concentrated liquidity', () => {
   it('have the state of their contracts', async () => {
     const first = await checker.poolOf(medium)
     expect(first.state).to.include({ tick: 17, fee: medium, tickSpacing: 60 })
-    // Both ends of the only position are farther away than what is read at first.
+    // Both ends of the only position are farther away than the first read goes.
     expect(first.state.ticks.ticks).to.deep.equal([])
     const further = [true, false].map((zeroForOne) => checker.pass(first, { zeroForOne, exact: 'in', amountRaw: 2n ** 200n }))
     const missing = further.flatMap((passed) => (passed && 'missing' in passed ? [passed.missing] : []))
@@ -138,7 +138,7 @@ describe('pools of concentrated liquidity', () => {
     expect(reading.pools([whole])).to.have.length(2)
   })
 
-  /** By itself, with so much gas. */
+  /** Called alone, with this much gas. */
   const run = async (call: unknown, gas: bigint): Promise<CallResult> => {
     if (!isProbe(call)) throw new Error('It is no probe.')
     const { results } = await exchange.reader.read([call], at)

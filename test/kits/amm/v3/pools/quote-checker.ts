@@ -14,7 +14,7 @@ export const spacings = { 100: 1, 500: 10, 3000: 60, 10_000: 200 } as const
 
 export type V3QuoteChecker = ReturnType<typeof v3QuoteChecker>
 
-/** Quotes of ours, and what the exchange says to them. */
+/** Compares our quotes with the exchange's own. */
 export function v3QuoteChecker(exchange: V3Exchange, tiers: readonly number[] = fees) {
   const protocol = v3Protocol({ version: 'v3', factory: exchange.factory, initCodeHash, fees: tiers })
   const counted = { furtherReadings: 0 }
@@ -35,7 +35,7 @@ export function v3QuoteChecker(exchange: V3Exchange, tiers: readonly number[] = 
     return protocol.pass(pool, passage, exact, amountRaw)
   }
 
-  /** What comes of it after as many readings as it takes, each of which must have promised no worse. */
+  /** The quote after as many reads as needed. The bound of each incomplete quote must hold. */
   const quote = async (fee: number, asked: Asked): Promise<Passed | undefined> => {
     const missing: unknown[] = []
     const promisedRaw: bigint[] = []
@@ -55,15 +55,15 @@ export function v3QuoteChecker(exchange: V3Exchange, tiers: readonly number[] = 
     throw new Error('There is always more to read.')
   }
 
-  /** What the exchange's own quoter says; undefined where it refuses, or does not take an input whole. */
+  /** The exchange's own quote; undefined where it reverts, or does not take all of an input. */
   const theirs = async (fee: number, asked: Asked): Promise<bigint | undefined> => {
     const quoted = await exchange.quote(fee, asked)
-    // QuoterV2 does not say where an input was not taken whole; that the price went as far as it can does.
+    // QuoterV2 does not say that it did not take all of an input; a price at its limit does.
     const ranOut = asked.exact === 'in' && quoted && [minSqrtRatioX96 + 1n, maxSqrtRatioX96 - 1n].includes(quoted.sqrtPriceX96)
     return ranOut ? undefined : quoted?.amountRaw
   }
 
-  /** Asks both, and gives what both say. */
+  /** The quote on which both agree. */
   const quoteAlike = async (fee: number, asked: Asked): Promise<bigint | undefined> => {
     const [mine, expected] = [await quote(fee, asked), await theirs(fee, asked)]
     expect(mine?.amountRaw, `${fee} ${asked.exact} ${asked.amountRaw} ${asked.zeroForOne ? '0→1' : '1→0'}`).to.equal(expected)

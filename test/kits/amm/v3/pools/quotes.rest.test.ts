@@ -41,7 +41,7 @@ describe('quotes of concentrated liquidity', () => {
       const trade: Asked = { zeroForOne: below(2) === 0, exact: 'in', amountRaw: 1n + bits(71) }
       const atBound = getSqrtRatioAtTick(bounds.get(fee)?.[below(2 * positions)] ?? 0)
       const { sqrtPriceX96 } = (await checker.poolOf(fee)).state
-      // Some stop exactly at a tick: from above the pool is at the tick below then, with the same price.
+      // Some stop exactly at a tick: from above, the pool is then at the tick below, with the same price.
       if (below(3) === 0 && atBound !== sqrtPriceX96) await exchange.trade(fee, atBound < sqrtPriceX96, 2n ** 90n, atBound)
       else if ((await checker.quoteAlike(fee, trade)) !== undefined) await exchange.trade(fee, trade.zeroForOne, trade.amountRaw)
     }

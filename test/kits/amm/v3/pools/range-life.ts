@@ -24,14 +24,14 @@ const increased = abi.getEvent('IncreaseLiquidity')?.topicHash ?? ''
 const plenty = 2n ** 200n
 const mostGas = 20_000_000
 
-/** A pool of the exchange, by its tier. */
+/** A pool of the exchange, by its fee. */
 export interface LivelyPool {
   readonly address: string
   readonly fee: number
   readonly tickSpacing: number
 }
 
-/** Whatever befalls pools, several things in one block: swaps to anywhere, positions that come, grow, shrink and go, fees collected, loans. */
+/** Random changes of pools, several in one block: swaps to any price, positions opened, grown, reduced and closed, fees collected, flash loans. */
 export async function rangeLife(
   { rpc, manager, router, tokens }: V3Exchange,
   pools: readonly LivelyPool[],
@@ -51,7 +51,7 @@ export async function rangeLife(
   for (const token of tokens) await send(token, tokenAbi.encodeFunctionData('mint', [purse, plenty]))
   await rpc('evm_mine')
 
-  /** At or about a price that ticks may be at. */
+  /** At or near a price of a usable tick. */
   const tickNear = ({ tickSpacing }: LivelyPool) => (below(121) - 60) * tickSpacing
   const aPosition = () => positions[below(positions.length)]
   const deeds: Readonly<Record<string, (pool: LivelyPool) => Promise<unknown>>> = {
@@ -63,7 +63,7 @@ export async function rangeLife(
       const [tokenIn, tokenOut] = below(2) === 0 ? tokens : tokens.toReversed()
       return send(router, abi.encodeFunctionData('exactOutputSingle', [[tokenIn, tokenOut, fee, wallet, 1n + bits(68), plenty, 0n]]))
     },
-    // From above the pool is at the tick below then, with the same price. One of the directions is refused.
+    // From above, the pool is then at the tick below, with the same price. One of the directions is refused.
     swapToTick: async (pool) => {
       const limit = getSqrtRatioAtTick(tickNear(pool))
       for (const [tokenIn, tokenOut] of [tokens, tokens.toReversed()])
@@ -86,7 +86,7 @@ export async function rangeLife(
       const taken = below(3) === 0 ? liquidity / 2n : liquidity
       await send(manager, abi.encodeFunctionData('decreaseLiquidity', [[tokenId, taken, 0n, 0n, MaxUint256]]))
     },
-    // Burns nothing first, so that the fees are counted.
+    // A burn of 0 first counts the fees.
     collect: () => send(manager, abi.encodeFunctionData('collect', [[aPosition() ?? 0n, wallet, 2n ** 128n - 1n, 2n ** 128n - 1n]])),
     flash: ({ address }) => send(purse, abi.encodeFunctionData('borrow', [address, bits(50), bits(50)])),
   }
@@ -109,7 +109,7 @@ export async function rangeLife(
   return {
     /** The pools' events, by their names. */
     happened,
-    /** What was logged in it of what is followed. */
+    /** The followed logs of the block. */
     async block(deedsInIt: number, follow: readonly string[]): Promise<readonly FoundLog[]> {
       for (let count = 0; count < deedsInIt; count += 1) {
         const pool = pools[below(pools.length)]

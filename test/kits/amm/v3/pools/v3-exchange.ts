@@ -23,7 +23,7 @@ const factoryAbi = new Interface([
 ])
 const tokenAbi = new Interface(['function mint(address, uint256)', 'function approve(address, uint256)'])
 const enough = 2n ** 200n
-// Enough to walk through any pool from end to end.
+// Enough to cross any pool from end to end.
 const mostGas = 200_000_000n
 
 export interface Asked {
@@ -32,7 +32,7 @@ export interface Asked {
   readonly amountRaw: bigint
 }
 
-/** What QuoterV2 said. */
+/** The answer of QuoterV2. */
 export interface Quoted {
   readonly amountRaw: bigint
   readonly sqrtPriceX96: bigint
@@ -41,13 +41,13 @@ export interface Quoted {
 
 export type V3Exchange = Awaited<ReturnType<typeof openV3Exchange>>
 
-/** Uniswap v3 itself with two tokens, on a chain that makes a block for every transaction and none else. */
+/** Uniswap v3 itself with two tokens, on a chain that mines one block for each transaction and no other. */
 export async function openV3Exchange() {
   const { chain, rpc, stop, asked } = await startStillChain({ flags: ['--gas-limit', String(mostGas)] })
   await chain.start?.(new AbortController().signal)
   let nonce = 0
 
-  /** What it took; undefined where it reverted. */
+  /** The amount that it took; undefined where it reverted. */
   const attempt = async (to: string | undefined, data: string): Promise<bigint | undefined> => {
     const hash = await rpc('eth_sendTransaction', { from: wallet, to, data, gas: toQuantity(mostGas) })
     nonce += 1
@@ -96,18 +96,18 @@ export async function openV3Exchange() {
     router,
     tokens: [token0, token1] as const,
     allow: (fee: number, tickSpacing: number) => send(factory, factoryAbi.encodeFunctionData('enableFeeAmount', [fee, tickSpacing])),
-    /** Only makes it: no price. */
+    /** Creates the pool without a price. */
     create: (fee: number) => send(factory, factoryAbi.encodeFunctionData('createPool', [token0, token1, fee])),
     open: (fee: number, tick: number) =>
       send(manager, managerAbi.encodeFunctionData('createAndInitializePoolIfNecessary', [token0, token1, fee, getSqrtRatioAtTick(tick)])),
-    /** At most so much of both. */
+    /** At most this much of both tokens. */
     async provide(fee: number, tickLower: number, tickUpper: number, mostRaw: bigint): Promise<{ tokenId: bigint; liquidity: bigint }> {
       const mint = [[token0, token1, fee, tickLower, tickUpper, mostRaw, mostRaw, 0n, 0n, wallet, MaxUint256]]
       const [tokenId, liquidity] = await call(manager, managerAbi, 'mint', mint)
       await send(manager, managerAbi.encodeFunctionData('mint', mint))
       return { tokenId, liquidity }
     },
-    /** About so much liquidity at a price. Nothing comes of it where that is worth less than one unit. */
+    /** About this much liquidity at a price. Does nothing where that is worth less than one unit. */
     provideLiquidity(fee: number, sqrtPriceX96: bigint, tickLower: number, tickUpper: number, liquidity: bigint) {
       const bounds = [getSqrtRatioAtTick(tickLower), getSqrtRatioAtTick(tickUpper)] as const
       const { amount0, amount1 } = getAmountsForLiquidity(sqrtPriceX96, ...bounds, liquidity, true)
@@ -116,7 +116,7 @@ export async function openV3Exchange() {
     },
     withdraw: (tokenId: bigint, liquidity: bigint) =>
       send(manager, managerAbi.encodeFunctionData('decreaseLiquidity', [[tokenId, liquidity, 0n, 0n, MaxUint256]])),
-    /** Exact in, as far as the limit of the price. What it took; undefined where the pool refused it, as where nothing lies in between. */
+    /** Swaps an exact input up to the price limit. Returns what the pool took; undefined where it reverted, as where nothing lies in between. */
     trade(fee: number, zeroForOne: boolean, amountRaw: bigint, limitX96 = 0n) {
       const [tokenIn, tokenOut] = direction(zeroForOne)
       return attempt(router, routerAbi.encodeFunctionData('exactInputSingle', [[tokenIn, tokenOut, fee, wallet, amountRaw, 0n, limitX96]]))

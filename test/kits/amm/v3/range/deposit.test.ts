@@ -11,7 +11,7 @@ const slippage = fc
   .tuple(fc.bigInt({ min: 0n, max: 3_000n }), fc.constantFrom(10n ** 4n, 10n ** 9n, 10n ** 14n))
   .map(([numerator, denominator]) => ({ numerator, denominator }))
 
-/** A pool at any price, and a range that is likely to be near it. */
+/** A pool at any price, and a range that is probably near it. */
 const place = fc
   .tuple(
     fc.integer({ min: minTick + 30_000, max: maxTick - 30_000 }),
@@ -50,7 +50,7 @@ function poolAt(sqrtPriceX96: bigint, tick: number) {
   }
 }
 
-/** Where a unit more of the one token would be more liquidity than may lie at a tick. */
+/** Where one more unit of a token would be more liquidity than a tick can hold. */
 const asMuchAsAPoolTakes: [ReturnType<typeof placeAt>, bigint, bigint, { numerator: bigint; denominator: bigint }, bigint] = [
   placeAt(1255142181149666682194375386329509445651206787n, 746066, 734200, 751790),
   30123427387950320n,
@@ -120,7 +120,7 @@ describe('a deposit', () => {
     const pool = poolAt(getSqrtRatioAtTick(7), 7)
     const range = rangeOf(-500, 500)
     const { low, high } = spanAround(pool.sqrtPriceX96, slip)
-    // Of both as much as the other needs, one of them the limit, and one without any.
+    // Both in proportion, one of them the limit, and one without a limit.
     for (const most of [
       { amount0Raw: 10n ** 18n, amount1Raw: 10n ** 18n },
       { amount0Raw: 10n ** 18n, amount1Raw: 10n ** 19n },

@@ -36,7 +36,7 @@ describe('fee growth inside of a range', () => {
       inside1LastX128: 0n,
       owed: { amount0Raw: 5n, amount1Raw: 2n ** 128n - 1n },
     }
-    // Half a unit a piece before the counter wraps, and half after.
+    // Half a unit each before the counter wraps, and half after.
     expect(feesOwed(account, [2n ** 127n, 2n ** 128n])).to.deep.equal({ amount0Raw: 8n, amount1Raw: 2n })
     expect(feesOwed({ ...account, inside0LastX128: 0n }, [2n ** 127n, 0n]).amount0Raw).to.equal(6n)
   })

@@ -34,7 +34,7 @@ describe('past prices of a pool', () => {
   })
   after(() => fixture.close())
 
-  /** The clock of the chain goes on by so many seconds. */
+  /** Moves the chain's clock forward. */
   async function later(seconds: number): Promise<void> {
     await fixture.provider.send('evm_increaseTime', [seconds])
     await fixture.provider.send('evm_mine', [])
@@ -92,7 +92,7 @@ describe('past prices of a pool', () => {
     expect((await fixture.range.history(small, [more.holdsSeconds, 0], at())).is).to.equal('prices')
   })
 
-  /** With the time on the chain when it was made. */
+  /** With the chain's time of the trade. */
   async function newPool(): Promise<{ small: RangePool; madeAt: number }> {
     const manager = new Contract(
       fixture.range.positionManager,

@@ -28,7 +28,7 @@ describe('positions in a range', () => {
     pool = await fixture.pool(WETH, USDC, 3000)
   })
 
-  /** So much ether, and as many dollars as it needs and more. */
+  /** This much ether, and more than enough dollars. */
   const ether = (amount: bigint): RangeAmounts => inOrder(amount * 10n ** 18n, amount * 4_000_000_000n)
   const inOrder = (wethRaw: bigint, usdcRaw: bigint): RangeAmounts =>
     pool.token0 === WETH.address ? { amount0Raw: wethRaw, amount1Raw: usdcRaw } : { amount0Raw: usdcRaw, amount1Raw: wethRaw }
@@ -188,7 +188,7 @@ describe('positions in a range', () => {
       'function decreaseLiquidity((uint256 tokenId, uint128 liquidity, uint256 amount0Min, uint256 amount1Min, uint256 deadline) params) payable',
     ]
     const manager = new Contract(fixture.range.positionManager, abi, fixture.trader)
-    // A block later it can take more than it was estimated to.
+    // One block later it can take more gas than estimated.
     const terms = [tokenId, liquidity, 0n, 0n, inTenMinutes()]
     await fixture.mined((await manager.getFunction('decreaseLiquidity')(terms, { gasLimit: 1_000_000n })).hash)
     const position = await fixture.position(tokenId)
@@ -227,7 +227,7 @@ describe('positions in a range', () => {
       fixture.range.add({ pool, range, most: { amount0Raw: 10n ** 18n, amount1Raw: 10n ** 18n } }, fixture.terms({ slippage })),
       fixture.range.remove(position, { liquidity: position.liquidity / 10n, burn: false }, fixture.terms({ slippage })),
     ]
-    // What was planned at the price of before is sent at another.
+    // A plan from an earlier price is sent at another price.
     const planned = plans()
     const before = pool.sqrtPriceX96
     const { low, high } = spanAround(before, slippage)
@@ -301,7 +301,7 @@ const sum = (a: RangeAmounts, b: RangeAmounts): RangeAmounts => ({
   amount0Raw: a.amount0Raw + b.amount0Raw,
   amount1Raw: a.amount1Raw + b.amount1Raw,
 })
-/** By how much the first falls short of the second, of both tokens together. */
+/** How much the first is below the second, for both tokens together. */
 const gap = (a: RangeAmounts, b: RangeAmounts): bigint => b.amount0Raw - a.amount0Raw + (b.amount1Raw - a.amount1Raw)
 const gasOf = ({ gasUsed, effectiveGasPrice }: { gasUsed: string; effectiveGasPrice: string }) =>
   BigInt(gasUsed) * BigInt(effectiveGasPrice)

@@ -47,7 +47,7 @@ describe('prices of a range', () => {
         const range = rangeAround({ tickSpacing }, lower, upper)
         const [lowest, highest] = [Math.ceil(minTick / tickSpacing) * tickSpacing, Math.floor(maxTick / tickSpacing) * tickSpacing]
         if (!range) {
-          // Equal ones on a tick make no range.
+          // Two equal prices on a tick make no range.
           expect(!notAbove(priceAtTick(lowest), lower) || !notAbove(upper, priceAtTick(highest)) || notAbove(upper, lower)).to.equal(true)
           return
         }

@@ -31,7 +31,7 @@ export const inTenMinutes = () => Math.floor(Date.now() / 1000) + 600
 
 export type RangeFixture = Awaited<ReturnType<typeof openRangeFixture>>
 
-/** The devnet's pools of concentrated liquidity, positions through the kit, and swaps past it. */
+/** The devnet's pools of concentrated liquidity, positions through the kit, and swaps without it. */
 export async function openRangeFixture() {
   const fixture = await openDevnetFixture()
   const exchange = {
@@ -62,7 +62,7 @@ export async function openRangeFixture() {
     return pools[0]
   }
 
-  /** A range by how many spacings its bounds are from the price. */
+  /** A range whose bounds are this many tick spacings from the price. */
   const about = ({ tick, tickSpacing }: RangePool, below: number, above: number): TickRange => {
     const nearest = Math.floor(tick / tickSpacing)
     return rangeOf((nearest + below) * tickSpacing, (nearest + above) * tickSpacing)
@@ -87,7 +87,7 @@ export async function openRangeFixture() {
     return read.position
   }
 
-  /** What the manager itself says that a position may collect now. */
+  /** What the manager itself would pay for a collection now. */
   const collectable = async (tokenId: bigint, of = owner): Promise<RangeAmounts> => {
     const manager = new Contract(positionManager, managerAbi, fixture.provider)
     const params = { tokenId, recipient: of, amount0Max: most128, amount1Max: most128 }
@@ -95,7 +95,7 @@ export async function openRangeFixture() {
     return { amount0Raw, amount1Raw }
   }
 
-  /** As far as the amount goes, or until the pool's price is there. */
+  /** Swaps the amount, or less where the pool's price reaches the limit. */
   const swap = async (tokenIn: Token, tokenOut: Token, fee: number, amountInRaw: bigint, sqrtPriceLimitX96 = 0n): Promise<EvmReceipt> => {
     const contract = new Contract(router, routerAbi, fixture.trader)
     const params = {
@@ -113,7 +113,7 @@ export async function openRangeFixture() {
     return receipt
   }
 
-  /** Swaps until the pool's price is that. */
+  /** Swaps until the pool has this price. */
   const moveTo = async ({ token0, token1, fee }: RangePool, sqrtPriceX96: bigint): Promise<void> => {
     const ends = [token0, token1].map((address) => Object.values(tokens).find((token) => token.address === address))
     const [first, second] = ends

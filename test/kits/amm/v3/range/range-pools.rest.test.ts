@@ -66,7 +66,7 @@ describe('pools that can have positions', () => {
     if (!genuine) throw new Error('No pool of ether and dollars.')
     const abi = ['function createAndInitializePoolIfNecessary(address, address, uint24, uint160) payable returns (address)']
     const manager = new Contract(fixture.exchange.positionManager, abi, fixture.trader)
-    // A fifth beside the price of all others.
+    // A fifth pool away from the price of the others.
     const { token0, token1, sqrtPriceX96 } = genuine
     const sent = await manager.getFunction('createAndInitializePoolIfNecessary')(token0, token1, 100, (sqrtPriceX96 * 9n) / 10n)
     await fixture.mined(sent.hash)

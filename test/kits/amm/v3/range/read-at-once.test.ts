@@ -6,7 +6,7 @@ import { rejection } from '../../v2/rejection.ts'
 const at = { signal: new AbortController().signal }
 const calls = Array.from({ length: 2500 }, (_, index): Call => ({ to: '0xAA', data: `0x${(index % 2200).toString(16)}` }))
 
-/** A chain whose batches are at these blocks, one after the other; each call is answered with its own data. */
+/** A chain that answers its batches at these blocks, one after the other; each call returns its own data. */
 function chainAt(numbers: readonly bigint[]): { read: Read; sizes: number[] } {
   const sizes: number[] = []
   const left = [...numbers]

@@ -34,7 +34,7 @@ describe('unclaimed fees', () => {
     const owners = new Map<bigint, string>()
     const mint = async () => {
       pool = await fixture.pool(WETH, DAI, 3000)
-      // Odd amounts, and several positions in one range: the pool rounds off for all of them together.
+      // Odd amounts and several positions in one range: the pool rounds for all of them together.
       const most = { amount0Raw: 10n ** 18n + BigInt(Math.floor(random() * 1e9)), amount1Raw: 3000n * 10n ** 18n + 1n }
       const owner = pick([fixture.owner, other])
       const range = fixture.about({ ...pool, tick: origin }, ...pick(between))
@@ -75,7 +75,7 @@ describe('unclaimed fees', () => {
   it('are the pool’s where it rounded off more than the position manager', async () => {
     const pool = await fixture.pool(WETH, DAI, 3000)
     const range = fixture.about(pool, -7, 7)
-    // Beside a large one a tiny one, which is touched each time: the pool counts then, and rounds off what the large one earned.
+    // A tiny position beside a large one is changed each time: then the pool counts, and rounds off what the large one earned.
     const most = { amount0Raw: 10_000n, amount1Raw: 10_000n }
     const ids = [
       await fixture.minted(pool, range, { amount0Raw: 10n ** 17n, amount1Raw: 10n ** 20n }),
@@ -101,7 +101,7 @@ describe('unclaimed fees', () => {
       })
       less += said(receipt.logs) - (fill?.amount0Raw ?? 0n) - (fill?.amount1Raw ?? 0n)
     }
-    // The manager's own log names what the pool did not have.
+    // The manager's own log contains more than the pool paid.
     expect(less > 0n).to.equal(true)
     expect((await fixture.range.positions(fixture.owner, at())).positions.some(({ tokenId }) => ids.includes(tokenId))).to.equal(false)
   }).timeout(120_000)
@@ -120,7 +120,7 @@ describe('unclaimed fees', () => {
   const up = (pool: RangePool) => (pool.token0 === WETH.address ? ([DAI, WETH] as const) : ([WETH, DAI] as const))
 })
 
-/** What the manager's log of a collection says, both tokens together. */
+/** The amounts in the manager's log of a collection, both tokens together. */
 function said(logs: readonly { topics: readonly string[]; data: string }[]): bigint {
   const [, amount0, amount1] = logs.find(({ topics }) => topics[0] === collect)?.data.match(/[0-9a-f]{64}/g) ?? []
   return BigInt(`0x${amount0 ?? 0}`) + BigInt(`0x${amount1 ?? 0}`)
@@ -128,7 +128,7 @@ function said(logs: readonly { topics: readonly string[]; data: string }[]): big
 // keccak256 of Collect(uint256,address,uint256,uint256).
 const collect = '0x40d0efd1a53d60ecbf40971b9daf7dc90178c3aadc7aab1765632738fa8b8f01'
 
-/** Numbers from 0 to 1, the same ones in every run: a linear congruential generator. */
+/** Numbers from 0 to 1, the same in every run: a linear congruential generator. */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {

@@ -117,12 +117,12 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
   })
 
   it('is not confused by a token whose own code trades through the same router while it moves', () => {
-    // Of an exact amount in, when the second pool pays out: the first one can be traded in again.
+    // With an exact input, when the second pool pays out: the first one can be traded with again.
     expect(readFill(receipt(first, swapA(router, 50n, 40n), second), exactIn)).to.deep.equal(expected)
-    // Of an exact amount out, when the last pool pays out: the first one was not traded in yet.
+    // With an exact output, when the last pool pays out: the first one was not traded with yet.
     const nested = [swapA(poolB, 50n, 40n), swapA(poolB, 100n, 90n)]
     expect(readFill(receipt(...nested, second), exactOut)).to.deep.equal(expected)
-    // By the coin's receiver, after all.
+    // By the receiver of the coin, after everything else.
     const again = [swapA(router, 5n, 4n), swapB(trader, 4n, 3n)]
     expect(readFill(receipt(first, second, ...again), exactIn)).to.deep.equal(expected)
     const againOut = [swapA(poolB, 5n, 4n), swapB(trader, 4n, 3n)]
@@ -135,20 +135,20 @@ describe('the fill of a swap in pools of concentrated liquidity', () => {
   it('is the sum of all parts of a split swap', () => {
     expect(readFill(receipt(first, second, swapC(trader, 50n, 40n)), splitIn)).to.deep.equal(ofBoth)
     expect(readFill(receipt(swapA(poolB, 100n, 90n), second, swapC(trader, 50n, 40n)), splitOut)).to.deep.equal(ofBoth)
-    // Of the constant product what the router paid, whatever the pool counts in besides.
+    // For the constant-product pool, what the router paid, whatever else the pool counts as input.
     expect(readFill(receipt(first, second, pairC(trader, 57n, 40n)), pairLast)).to.deep.equal(ofBoth)
   })
 
   it('is not confused in any part by a token whose own code trades through the same router while it moves', () => {
     const own = swapC(trader, 50n, 40n)
-    // In the pool of the part that comes, and in those of the part that was.
+    // In the pool of the next part, and in those of the last one.
     const [ahead, behind] = [swapC(trader, 5n, 4n), [swapA(router, 7n, 6n), swapB(trader, 6n, 5n)]]
     expect(readFill(receipt(ahead, first, ahead, ...behind.slice(0, 1), second, ...behind, own, ...behind), splitIn)).to.deep.equal(ofBoth)
     const behindOut = [swapA(poolB, 7n, 6n), swapB(trader, 6n, 5n)]
     expect(
       readFill(receipt(ahead, swapA(poolB, 9n, 8n), swapA(poolB, 100n, 90n), second, ...behindOut, own, ...behindOut), splitOut),
     ).to.deep.equal(ofBoth)
-    // The trader pays a constant-product pool before it is locked, and so it is the last.
+    // The trader pays a constant-product pool before it is locked, so it is the last.
     const early = [pairC(trader, 9n, 8n), ...behind]
     expect(readFill(receipt(first, pairC(trader, 3n, 2n), second, ...early, pairC(trader, 50n, 40n)), pairLast)).to.deep.equal(ofBoth)
   })

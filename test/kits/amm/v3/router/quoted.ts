@@ -5,7 +5,7 @@ import { addresses } from '../../../../devnet/addresses.ts'
 import { devnetFiles } from '../../../../devnet/test-devnet.ts'
 import { tokens, type DevnetFixture } from '../../devnet-fixture.ts'
 
-/** A pool of Uniswap's: its fee in hundredths of a basis point, or the constant product. */
+/** A pool of Uniswap: its fee in hundredths of a basis point, or `v2`. */
 export type Pass = number | 'v2'
 
 const [uniswapFile = ''] = devnetFiles
@@ -14,7 +14,7 @@ const getPair = ['function getPair(address, address) view returns (address)']
 const { WETH } = tokens
 const onChain = (token: Token) => (token.native ? WETH.address : token.address)
 
-/** Several quotes of the same two tokens as one swap that goes all their ways at once. */
+/** Combines quotes of the same two tokens to one swap through all their routes. */
 export function together(quotes: readonly [Quote, ...Quote[]]): Quote {
   const [first] = quotes
   const sum = (of: (quote: Quote) => bigint) => quotes.reduce((raw, quote) => raw + of(quote), 0n)
@@ -28,7 +28,7 @@ export function together(quotes: readonly [Quote, ...Quote[]]): Quote {
   }
 }
 
-/** Quotes along a given route, by the exchange's own quoters: what routers are tried with, whatever pools are best. */
+/** Quotes along a given route by the exchange's own quoters, to test routers with any route. */
 export async function quotedBy({ provider }: DevnetFixture) {
   const quoter = await devnetQuoter(uniswapFile, provider)
   if (!quoter) throw new Error('The devnet of Uniswap names no quoter.')

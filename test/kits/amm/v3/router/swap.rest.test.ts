@@ -27,7 +27,7 @@ interface Trade {
   readonly exact: 'in' | 'out'
   readonly amountRaw: bigint
   readonly along: (eth: Token) => Along
-  /** Other ways that it goes at the same time. */
+  /** Other routes of the same swap. */
   readonly beside?: readonly (readonly [amountRaw: bigint, along: Along])[]
 }
 
@@ -240,7 +240,7 @@ describe('swaps by the routers of concentrated liquidity', () => {
         expect(planned(kind, toStrange(ofCoin)).needs).to.deep.include(barred)
         const ofToken = await quote(kind, { exact, amountRaw, along: () => [WETH, 500, USDC] })
         expect(planned(kind, toStrange(ofToken)).needs).not.to.deep.include(barred)
-        // The last token of several moves when the coin is gone, but first where so much of it is asked for.
+        // The last of several tokens moves after the coin with an exact input, but before it with an exact output.
         const ofTwo = await quote(kind, { exact, amountRaw, along: () => [eth, 500, USDC, 100, DAI] })
         const toStrangeAtLast = { ...ofTwo, route: ofTwo.route.map((hop, index) => (index === 1 ? { ...hop, tokenOut: strange } : hop)) }
         const { needs } = planned(kind, toStrangeAtLast)
