@@ -16,7 +16,7 @@ import type { Entry } from '../../core/transactions/entry.ts'
 import type { Journal } from '../../core/transactions/journal/journal.ts'
 import type { Caller } from '../../core/handlers/caller.ts'
 import { onBothStores } from '../store/stores.ts'
-import { giveLane, laneOf, newEntry, signed, wallet } from '../transactions/journal/entries.ts'
+import { giveLease, queueOf, newEntry, signed, wallet } from '../transactions/journal/entries.ts'
 
 const other = '0xabcdef0000000000000000000000000000000002'
 const log = { warn: () => {} }
@@ -42,7 +42,7 @@ function changesOf(journal: Journal): TransactionChanges & { written(): void } {
 
 /** Two events each. */
 async function write(journal: Journal, address: string, over: Partial<Entry> = {}): Promise<void> {
-  const guard = { queue: laneOf(address), fencingToken: 1 }
+  const guard = { queue: queueOf(address), fencingToken: 1 }
   const entry = newEntry({ address, ...over })
   await journal.open([entry], guard)
   await journal.write([signed(entry)], guard)
@@ -70,7 +70,7 @@ describe('streams of transaction changes', () => {
       const store = await place().open()
       journal = sqlJournal(store)
       others = place().kind === 'postgres' ? sqlJournal(await place().open()) : journal
-      for (const address of [wallet, other]) await giveLane(store, { queue: laneOf(address), fencingToken: 1 })
+      for (const address of [wallet, other]) await giveLease(store, { queue: queueOf(address), fencingToken: 1 })
     })
 
     /** Follows from an id until the end, coming back after every few events as a client that is cut off, at a speed of its own. */
@@ -119,7 +119,7 @@ describe('streams of transaction changes', () => {
       const changes = changesOf(journal)
       // More than is read at once.
       const before = Array.from({ length: 600 }, () => newEntry({ address: wallet }))
-      await journal.open(before, { queue: laneOf(wallet), fencingToken: 1 })
+      await journal.open(before, { queue: queueOf(wallet), fencingToken: 1 })
       await write(journal, wallet)
       const start = await journal.lastEventId()
       let last: number | undefined
@@ -164,7 +164,7 @@ describe('streams of transaction changes', () => {
     const dataDir = await mkdtemp(path.join(tmpdir(), 'sluice-backlog-'))
     const store = await openStore({ dataDir, serverName: 'test', log: { ...log, info: () => {} } })
     const journal = sqlJournal(store)
-    await giveLane(store)
+    await giveLease(store)
     // More than a connection holds by itself.
     const events = 300
     for (let i = 0; i < events / 2; i++) await write(journal, wallet, { reason: 'x'.repeat(100_000) })

@@ -6,7 +6,7 @@ import { openStore } from '../../core/store/open-store.ts'
 import { StoreUnavailable, type Store } from '../../core/store/store.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import { giveLane, newEntry } from '../transactions/journal/entries.ts'
+import { giveLease, newEntry } from '../transactions/journal/entries.ts'
 import { places } from './stores.ts'
 
 const silent = { info: () => {}, warn: () => {} }
@@ -14,12 +14,12 @@ const silent = { info: () => {}, warn: () => {} }
 /** Journals until it is refused; gives what was acknowledged, and the error. */
 async function fill(store: Store): Promise<{ kept: Entry[]; lost: Entry; error: unknown }> {
   const journal = sqlJournal(store)
-  const guard = await giveLane(store).catch(() => ({ queue: '', fencingToken: 0 }))
+  const lease = await giveLease(store).catch(() => ({ queue: '', fencingToken: 0 }))
   const kept: Entry[] = []
   for (;;) {
     const entry = newEntry({ about: 'x'.repeat(2_000) })
     try {
-      await journal.open([entry], guard)
+      await journal.open([entry], lease)
       kept.push(entry)
     } catch (error) {
       return { kept, lost: entry, error }
@@ -53,7 +53,7 @@ describe('an embedded store with disk trouble', () => {
 
       rmSync(path.join(folder, 'ballast'))
       expect(await store.failing()).to.equal(undefined)
-      await sqlJournal(store).open([lost], await giveLane(store))
+      await sqlJournal(store).open([lost], await giveLease(store))
       await expectJust(store, [...kept, lost])
       await store.close()
     } finally {
@@ -78,7 +78,7 @@ describe('an embedded store with disk trouble', () => {
       limit('unlimited')
       expect(await store.failing()).to.equal(undefined)
       const { length } = kept
-      await sqlJournal(store).open([newEntry()], await giveLane(store))
+      await sqlJournal(store).open([newEntry()], await giveLease(store))
       expect(await sqlJournal(store).unfinished({ chain: 'ethereum', network: 'local' })).to.have.length(length + 1)
       // It is no different for who opens it again.
       await store.close()
@@ -92,17 +92,17 @@ describe('an embedded store with disk trouble', () => {
   for (const name of ['sluice.db', 'sluice.db-wal'])
     it(`whose ${name} was moved away: refuses until it is back`, async () => {
       const store = await place().open()
-      const guard = await giveLane(store)
+      const lease = await giveLease(store)
       const file = path.join(place().options.dataDir, name)
       renameSync(file, `${file}.away`)
       const error = await sqlJournal(store)
-        .open([newEntry()], guard)
+        .open([newEntry()], lease)
         .catch((reason: unknown) => reason)
       expect(error).to.include({ uncertain: false })
       expect(await store.failing()).to.match(/moved or removed/)
       renameSync(`${file}.away`, file)
       expect(await store.failing()).to.equal(undefined)
-      await sqlJournal(store).open([newEntry()], guard)
+      await sqlJournal(store).open([newEntry()], lease)
     })
 
   it('ignored by the work of a transaction: writes nothing of it', async function () {

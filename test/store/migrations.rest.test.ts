@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { sql } from 'kysely'
 import type { Store } from '../../core/store/store.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import { giveLane, newEntry, signed, wallet } from '../transactions/journal/entries.ts'
+import { giveLease, newEntry, signed, wallet } from '../transactions/journal/entries.ts'
 import { onBothStores } from './stores.ts'
 
 /** As it was before orders were journaled. */
@@ -20,10 +20,10 @@ describe('a store of an older version', () => {
   onBothStores((place) => {
     it("keeps its journal, with every entry on the chain's rail", async () => {
       const before = await place().open()
-      const guard = await giveLane(before)
+      const lease = await giveLease(before)
       const entry = newEntry()
-      await sqlJournal(before).open([entry], guard)
-      await sqlJournal(before).write([signed(entry)], guard)
+      await sqlJournal(before).open([entry], lease)
+      await sqlJournal(before).write([signed(entry)], lease)
       await undo(before)
       await before.close()
 
@@ -33,7 +33,7 @@ describe('a store of an older version', () => {
       expect(await journal.unfinished({ ...network, connector: 'exchange', address: wallet })).to.deep.equal([])
       expect(await journal.openQueues()).to.deep.equal([{ ...network, address: wallet }])
       expect(await journal.orders.list({ ...network, connector: 'exchange', address: wallet, limit: 1 })).to.deep.equal([])
-      await journal.open([newEntry({ kind: 'order' })], guard, undefined, [
+      await journal.open([newEntry({ kind: 'order' })], lease, undefined, [
         { clientOrderId: 'a', type: 'CLOB', market: 'A-B', index: 0, about: null },
       ])
       expect(await journal.orders.firstUsed({ ...network, connector: 'exchange', address: wallet }, ['a'])).to.equal('a')

@@ -5,7 +5,7 @@ import { StoreUnavailable, type Store } from '../../core/store/store.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 import type { Lease } from '../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import { giveLane, newEntry, next, signed } from '../transactions/journal/entries.ts'
+import { giveLease, newEntry, next, signed } from '../transactions/journal/entries.ts'
 import { until } from '../transactions/site.ts'
 import { places } from './stores.ts'
 
@@ -14,7 +14,7 @@ describe('a database in trouble', () => {
   const works = async (store: Store) => expect(await store.failing()).to.equal(undefined)
 
   /** Signs until told to stop; what was acknowledged, what certainly was not, and what nobody knows. */
-  function writing(store: Store, guard: Lease) {
+  function writing(store: Store, lease: Lease) {
     const journal = sqlJournal(store)
     const outcome = { kept: new Set<string>(), refused: new Set<string>(), uncertain: new Map<string, Entry>() }
     const over = new AbortController()
@@ -22,14 +22,14 @@ describe('a database in trouble', () => {
       while (!over.signal.aborted) {
         const entry = newEntry()
         try {
-          await journal.open([entry], guard)
+          await journal.open([entry], lease)
         } catch (error) {
           if (!(error instanceof StoreUnavailable)) throw error
           await sleep(10)
           continue
         }
         try {
-          await journal.write([signed(entry)], guard)
+          await journal.write([signed(entry)], lease)
           outcome.kept.add(entry.key)
         } catch (error) {
           if (!(error instanceof StoreUnavailable)) throw error
@@ -47,15 +47,15 @@ describe('a database in trouble', () => {
 
   it('killed: definite errors, nothing acknowledged is lost, and a write settles what is uncertain', async () => {
     const store = await place().open()
-    const guard = await giveLane(store)
+    const lease = await giveLease(store)
     const journal = sqlJournal(store)
-    const writers = Array.from({ length: 4 }, () => writing(store, guard))
+    const writers = Array.from({ length: 4 }, () => writing(store, lease))
     for (let kills = 0; kills < 3; kills += 1) {
       await sleep(100 + Math.random() * 100)
       await postgres().kill()
       expect(await store.failing()).to.match(/^The store cannot be written: (no database listens|the connection)/)
       // Where nobody could be asked, nothing is uncertain.
-      const refused = await journal.open([newEntry()], guard).catch((error: unknown) => error)
+      const refused = await journal.open([newEntry()], lease).catch((error: unknown) => error)
       expect(refused).to.include({ uncertain: false })
       await postgres().restart()
       await works(store)
@@ -67,7 +67,7 @@ describe('a database in trouble', () => {
       for (const key of outcome.kept) expect((await journal.read(key))?.state, key).to.equal('SIGNED')
       for (const key of outcome.refused) expect((await journal.read(key))?.state, key).to.equal('QUEUED')
       for (const [key, entry] of outcome.uncertain) {
-        const givenUp = await journal.write([next(entry, { state: 'EXPIRED' })], guard)
+        const givenUp = await journal.write([next(entry, { state: 'EXPIRED' })], lease)
         expect((await journal.read(key))?.state, key).to.equal(givenUp ? 'EXPIRED' : 'SIGNED')
       }
       expect(outcome.kept.size).to.be.greaterThan(0)
@@ -76,11 +76,11 @@ describe('a database in trouble', () => {
 
   it('hanging: errors after a few seconds, until it answers again', async () => {
     const store = await place().open()
-    const guard = await giveLane(store)
+    const lease = await giveLease(store)
     await postgres().pause()
     const [written, probed] = await Promise.all([
       sqlJournal(store)
-        .open([newEntry()], guard)
+        .open([newEntry()], lease)
         .catch((error: unknown) => error),
       store.failing(),
     ])
@@ -88,12 +88,12 @@ describe('a database in trouble', () => {
     expect(written).to.be.instanceOf(StoreUnavailable)
     expect(probed).to.match(/does not answer/)
     await works(store)
-    await sqlJournal(store).open([newEntry()], guard)
+    await sqlJournal(store).open([newEntry()], lease)
   })
 
   it('read-only: reported and refused, until it is writable again', async () => {
     const store = await place().open()
-    const guard = await giveLane(store)
+    const lease = await giveLease(store)
     await postgres().query('alter system set default_transaction_read_only = on')
     await postgres().query('select pg_reload_conf()')
     try {
@@ -102,7 +102,7 @@ describe('a database in trouble', () => {
       await until('it is seen', async () => (probed = await store.failing()) !== undefined)
       expect(probed).to.equal('The store cannot be written: the database may only be read (is it a standby?).')
       const error = await sqlJournal(store)
-        .open([newEntry()], guard)
+        .open([newEntry()], lease)
         .catch((reason: unknown) => reason)
       expect(error).to.include({ uncertain: false })
     } finally {

@@ -12,20 +12,20 @@ import { freePort } from '../free-port.ts'
 
 const run = promisify(execFile)
 
-/** A PostgreSQL of the test's own, on a port and in a folder that nobody else has; it ends with this process in any case. */
+/** A PostgreSQL for one test file, with its own port and folder. It always ends with this process. */
 export interface TestPostgres {
-  /** Superuser and password are in it. */
+  /** With superuser and password. */
   readonly url: string
   readonly password: string
-  /** A new empty database; gives its url. */
+  /** Makes an empty database; returns its URL. */
   database(): Promise<string>
-  /** Asked as superuser, outside of any store. */
+  /** Runs SQL as superuser, outside of any store. */
   query(sql: string, url?: string): Promise<Record<string, unknown>[]>
-  /** SIGKILL to every process of it. */
+  /** Sends SIGKILL to all its processes. */
   kill(): Promise<void>
-  /** Starts it again on the same data and port, after `kill` or instead of what runs. */
+  /** Starts it again with the same data and port; ends it first if it runs. */
   restart(): Promise<void>
-  /** SIGSTOP to every process of it: connections hang, and new ones too. */
+  /** Sends SIGSTOP to all its processes: open and new connections hang. */
   pause(): Promise<void>
   resume(): Promise<void>
   stop(): Promise<void>
@@ -33,7 +33,7 @@ export interface TestPostgres {
 
 const binaries = findBinaries()
 
-/** Where there is none, tests that need it are left out. */
+/** Tests that need it are skipped where it is not installed. */
 export const isPostgresInstalled = binaries !== undefined
 
 /** @param settings of postgresql.conf */
@@ -157,7 +157,7 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** PostgreSQL refuses to run as root: root gives the folder to somebody else, and says how to run as that one. */
+/** PostgreSQL refuses to run as root: then the folder is given to another user, and PostgreSQL runs as that user. */
 async function givenAway(...paths: readonly string[]): Promise<string[]> {
   if (process.getuid?.() !== 0) return []
   const [uid, gid] = idsOf('postgres') ?? idsOf('nobody') ?? []

@@ -5,7 +5,7 @@ import { openStore } from '../../core/store/open-store.ts'
 import type { Store } from '../../core/store/store.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from './postgres.ts'
 
-/** A place for stores: several may be opened on it one after another, in PostgreSQL also at once. */
+/** Where stores are opened: one after another, and in PostgreSQL several at once. */
 export interface StorePlace {
   kind: Store['kind']
   open(): Promise<Store>

@@ -1,7 +1,7 @@
 // Journals transactions one after another and says so of each, until it is killed.
 import { openStore } from '../../core/store/open-store.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import { giveKey, giveLane, laneOf, newEntry, signed } from '../transactions/journal/entries.ts'
+import { giveKey, giveLease, queueOf, newEntry, signed } from '../transactions/journal/entries.ts'
 
 const [round = '', dataDir = '', url] = process.argv.slice(2)
 const say = (word: string, key = '') => process.stdout.write(`${word} ${key}\n`)
@@ -9,7 +9,7 @@ const say = (word: string, key = '') => process.stdout.write(`${word} ${key}\n`)
 say('opening')
 const store = await openStore({ dataDir, ...(url && { url }), serverName: 'child', log: { info: () => {}, warn: () => {} } })
 const journal = sqlJournal(store)
-const guard = await giveLane(store, { queue: laneOf(), fencingToken: 1 })
+const guard = await giveLease(store, { queue: queueOf(), fencingToken: 1 })
 say('opened')
 for (let count = 0; ; count += 1) {
   const key = `${round}-${String(count).padStart(6, '0')}`

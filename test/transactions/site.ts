@@ -33,7 +33,7 @@ export interface TestSite {
   stop(): Promise<void>
 }
 
-/** A chain of our own; with `--no-mining` a block comes when the test makes one. */
+/** A chain for one test file. With `--no-mining` a block comes when the test mines one. */
 export async function startSite({
   confirmations = 1,
   flags = [],
@@ -99,7 +99,7 @@ export async function startSite({
 
 export const silent = { info: () => {}, warn: () => {} }
 
-/** Signs as the signer process does, with keys that everybody knows. */
+/** Signs as the signer process does, with Anvil's well-known keys. */
 export const sign: Sign = async ({ address, signable }) => {
   const wallet = wallets.find((each) => each.address === address)
   if (!wallet) throw new Error(`No key for ${address}.`)
@@ -120,9 +120,9 @@ export async function freshStore(): Promise<Store> {
 }
 
 interface TransactionsOn {
-  /** One that outlives them; absent: one of their own. */
+  /** A store that outlives them; absent: a new one. */
   store?: Store
-  /** What goes wrong between them and the journal. */
+  /** Wraps the journal, to make it fail. */
   journalOf?: (journal: Journal) => Journal
   sites?: readonly TransactionTarget[]
   sign?: Sign
@@ -132,7 +132,7 @@ interface TransactionsOn {
   nowMs?: () => number
 }
 
-/** A server's transactions, as the kernel puts them together. */
+/** A server's transactions, as the kernel makes them. */
 export async function transactionsOn({
   store: given,
   journalOf = (journal) => journal,
@@ -160,7 +160,7 @@ export async function transactionsOn({
 
 let requests = 0
 
-/** A transfer of one wei, unless the test has something better to do. */
+/** A transfer of one wei, unless the test says otherwise. */
 export function order(site: TestSite, more: Partial<SubmitRequest> & { kind?: Kind } = {}): SubmitRequest {
   requests += 1
   const plan = more.plan ?? planOf({ to: nowhere, data: '0x', value: '1' })
@@ -178,7 +178,7 @@ export function order(site: TestSite, more: Partial<SubmitRequest> & { kind?: Ki
   }
 }
 
-/** What lets a plan through whatever it does. */
+/** A scope that allows the plan, whatever it does. */
 function scopeOf({ steps }: Pick<Plan, 'steps'>, { rail }: Chain): SubmitRequest['scope'] {
   const outlines = steps.map((step) => rail.outline(step))
   return { contracts: outlines.flatMap(({ contracts }) => contracts), valueRaw: outlines.reduce((sum, { valueRaw }) => sum + valueRaw, 0n) }
@@ -188,10 +188,10 @@ export function planOf(...steps: Plan['steps']): Plan {
   return { steps, needs: [], memo: null }
 }
 
-/** Within how long the test may wait; it bounds the request as the server's deadline does. */
+/** A deadline for a test's request, like the server's. */
 export const soon = (milliseconds = 30_000): AbortSignal => AbortSignal.timeout(milliseconds)
 
-/** Waits until it holds; says what it was about when it never does. */
+/** Waits until the condition holds. @throws Error that names it if it never does */
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + 40_000
   while (performance.now() < end) {
@@ -214,7 +214,7 @@ export async function reaches(transactions: Transactions, txHash: string, state:
   }
 }
 
-/** Another program that has the same key. */
+/** A transaction of another program with the same key. */
 export async function sendForeign(
   site: TestSite,
   nonce: number,
@@ -238,7 +238,7 @@ export async function rejection(work: Promise<unknown>): Promise<{ name: string;
   throw new Error('It was expected to fail.')
 }
 
-/** What waits for `pass` until `open` is called. */
+/** `pass` settles when `open` is called. */
 export function gate(): { pass: Promise<void>; open: () => void } {
   const opening = new AbortController()
   const pass = new Promise<void>((done) => opening.signal.addEventListener('abort', () => done()))

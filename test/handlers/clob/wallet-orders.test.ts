@@ -7,7 +7,7 @@ import { aboutCancels } from '../../../core/handlers/clob/order-state.ts'
 import { mergeOrders } from '../../../core/handlers/clob/list-orders.ts'
 import { walletOrders } from '../../../core/handlers/clob/wallet-orders.ts'
 import { places } from '../../store/stores.ts'
-import { giveLane, newEntry, next, wallet } from '../../transactions/journal/entries.ts'
+import { giveLease, newEntry, next, wallet } from '../../transactions/journal/entries.ts'
 
 type Context = Parameters<typeof walletOrders>[2]
 
@@ -21,7 +21,7 @@ describe("a wallet's orders on an exchange", () => {
   beforeEach(async () => {
     const store = await place().open()
     journal = sqlJournal(store)
-    guard = await giveLane(store)
+    guard = await giveLease(store)
   })
 
   const ordersBy = (orders: Pick<Journal['orders'], 'list' | 'note'> = journal.orders, CLOB: Partial<CLOB> = {}) =>

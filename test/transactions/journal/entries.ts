@@ -3,11 +3,11 @@ import type { Attempt, Entry } from '../../../core/transactions/entry.ts'
 import type { Lease, KeyClaim } from '../../../core/transactions/journal/journal.ts'
 
 export const wallet = '0xAbCdEf0000000000000000000000000000000001'
-export const laneOf = (address = wallet) => `ethereum/local/${address}`
+export const queueOf = (address = wallet) => `ethereum/local/${address}`
 
 let count = 0
 
-/** A transaction that was just asked for; keys count up. */
+/** A transaction that was just requested. Keys count up. */
 export function newEntry(over: Partial<Entry> = {}): Entry {
   count += 1
   return {
@@ -52,19 +52,17 @@ export const next = (entry: Entry, over: Partial<Entry>): Entry => ({
 
 export const signed = (entry: Entry, id = `0xhash${entry.key}`): Entry => next(entry, { state: 'SIGNED', attempts: [attempt(id)] })
 
-/** Makes a server own a lane. */
-export async function giveLane(
-  store: Store,
-  { queue: lane, fencingToken: fence }: Lease = { queue: laneOf(), fencingToken: 1 },
-): Promise<Lease> {
+/** Makes a server own a queue. */
+export async function giveLease(store: Store, lease: Lease = { queue: queueOf(), fencingToken: 1 }): Promise<Lease> {
+  const { queue, fencingToken: fence } = lease
   await store.write((tx) =>
     tx
       .insertInto('lanes')
-      .values({ lane, server: 'server', fence, wanted_by: null })
+      .values({ lane: queue, server: 'server', fence, wanted_by: null })
       .onConflict((conflict) => conflict.column('lane').doUpdateSet({ fence }))
       .execute(),
   )
-  return { queue: lane, fencingToken: fence }
+  return lease
 }
 
 /** Makes a call own an Idempotency-Key. */

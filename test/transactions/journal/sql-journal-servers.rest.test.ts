@@ -5,18 +5,18 @@ import { type Lease, type Journal, type JournalEvent, OwnershipLost } from '../.
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { places } from '../../store/stores.ts'
 import { until } from '../site.ts'
-import { giveKey, giveLane, laneOf, newEntry, next, signed } from './entries.ts'
+import { giveKey, giveLease, queueOf, newEntry, next, signed } from './entries.ts'
 
 describe('the journal of several servers in PostgreSQL', () => {
   const { place } = places('postgres')
   let journal: Journal
-  let guard: Lease
+  let lease: Lease
   let other: Client
   let store: Awaited<ReturnType<ReturnType<typeof place>['open']>>
   beforeEach(async () => {
     store = await place().open()
     journal = sqlJournal(store)
-    guard = await giveLane(store)
+    lease = await giveLease(store)
     const { url } = place().options
     if (url === undefined) throw new Error('no database')
     other = new Client({ connectionString: url })
@@ -43,7 +43,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     await other.query(`insert into events (entry_key, chain, network, address, at, body)
       select '0', 'ethereum', 'local', '0x0', 0, '{}'`)
     const late = newEntry()
-    await journal.open([late], guard)
+    await journal.open([late], lease)
     const told = journal.eventsAfter(0, { limit: 9 })
     const newest = journal.lastEventId()
     expect(await settled(told)).to.equal(false)
@@ -60,7 +60,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     await other.query(`create constraint trigger slow after insert on events deferrable initially deferred
       for each row execute function slow()`)
     const lanes = await Promise.all(
-      Array.from({ length: 6 }, (_, index) => giveLane(store, { queue: laneOf(`0x${index}`), fencingToken: 1 })),
+      Array.from({ length: 6 }, (_, index) => giveLease(store, { queue: queueOf(`0x${index}`), fencingToken: 1 })),
     )
     const second = sqlJournal(await place().open())
     const over = new AbortController()
@@ -95,11 +95,11 @@ describe('the journal of several servers in PostgreSQL', () => {
 
   it('writes nothing for a server whose lease another takes at the same moment', async () => {
     const [one, two] = [newEntry(), newEntry()]
-    await journal.open([one], guard)
+    await journal.open([one], lease)
     await other.query('begin')
     await other.query('update lanes set fence = fence + 1')
-    const opening = errorOf(journal.open([two], guard))
-    const writing = errorOf(journal.write([signed(one)], guard))
+    const opening = errorOf(journal.open([two], lease))
+    const writing = errorOf(journal.write([signed(one)], lease))
     expect(await settled(opening)).to.equal(false)
     expect(await settled(writing)).to.equal(false)
     await other.query('commit')
@@ -110,20 +110,20 @@ describe('the journal of several servers in PostgreSQL', () => {
 
   it('makes a takeover wait for a write that is under way, and then shows it', async () => {
     const one = newEntry()
-    await journal.open([one], guard)
+    await journal.open([one], lease)
     // It is held up after it has seen its lane: by the row that it is to change.
     await other.query('begin')
     await other.query('select 1 from entries for update')
-    const writing = journal.write([signed(one)], guard)
+    const writing = journal.write([signed(one)], lease)
     await until('it is held up', async () => (await heldUp()) > 0)
     expect(await settled(writing)).to.equal(false)
-    const taking = giveLane(store, { queue: guard.queue, fencingToken: 2 })
+    const taking = giveLease(store, { queue: lease.queue, fencingToken: 2 })
     expect(await settled(taking)).to.equal(false)
     await other.query('commit')
     expect(await writing).to.equal(true)
     await taking
     expect((await journal.unfinished({ chain: 'ethereum', network: 'local' }))[0]?.state).to.equal('SIGNED')
-    expect(await errorOf(journal.write([next(signed(one), {})], guard))).to.be.instanceOf(OwnershipLost)
+    expect(await errorOf(journal.write([next(signed(one), {})], lease))).to.be.instanceOf(OwnershipLost)
   })
 
   it('writes nothing for a call whose key another call takes at the same moment', async () => {
@@ -131,7 +131,7 @@ describe('the journal of several servers in PostgreSQL', () => {
     const one = newEntry()
     await other.query('begin')
     await other.query('update requests set claim = claim + 1')
-    const opening = errorOf(journal.open([one], guard, claim))
+    const opening = errorOf(journal.open([one], lease, claim))
     expect(await settled(opening)).to.equal(false)
     await other.query('commit')
     expect(await opening).to.be.instanceOf(OwnershipLost)
@@ -140,10 +140,10 @@ describe('the journal of several servers in PostgreSQL', () => {
 
   it('lets one of two writes of the same version win', async () => {
     const one = newEntry()
-    await journal.open([one], guard)
+    await journal.open([one], lease)
     for (let version = 1; version < 20; version += 1) {
       const entry = { ...one, version }
-      const won = await Promise.all(Array.from({ length: 4 }, () => journal.write([next(entry, {})], guard)))
+      const won = await Promise.all(Array.from({ length: 4 }, () => journal.write([next(entry, {})], lease)))
       expect(won.filter(Boolean)).to.have.length(1)
     }
   })
@@ -159,8 +159,8 @@ describe('the journal of several servers in PostgreSQL', () => {
       },
     })
     const one = newEntry()
-    await counting.open([one], guard)
-    await counting.write([signed(one)], guard)
+    await counting.open([one], lease)
+    await counting.write([signed(one)], lease)
     expect(statements).to.have.length(2)
   })
 })

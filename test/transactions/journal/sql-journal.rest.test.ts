@@ -4,7 +4,7 @@ import { kinds } from '../../../core/transactions/entry.ts'
 import type { Lease, Journal } from '../../../core/transactions/journal/journal.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { onBothStores } from '../../store/stores.ts'
-import { attempt, giveKey, giveLane, laneOf, newEntry, next, signed, wallet } from './entries.ts'
+import { attempt, giveKey, giveLease, queueOf, newEntry, next, signed, wallet } from './entries.ts'
 
 const nameOf = async (work: Promise<unknown>) =>
   work.then(
@@ -16,11 +16,11 @@ describe('the journal in a database', () => {
   onBothStores((place) => {
     let store: Store
     let journal: Journal
-    let guard: Lease
+    let lease: Lease
     beforeEach(async () => {
       store = await place().open()
       journal = sqlJournal(store)
-      guard = await giveLane(store)
+      lease = await giveLease(store)
     })
 
     it('returns what was written, to the byte, after a restart, too', async () => {
@@ -35,10 +35,10 @@ describe('the journal in a database', () => {
         replacedBy: '0x2',
         seen: 'lost',
       })
-      await journal.open([queued], guard)
+      await journal.open([queued], lease)
       expect(await journal.read(queued.key)).to.deep.equal(queued)
-      expect(await journal.write([signed(queued)], guard)).to.equal(true)
-      expect(await journal.write([later], guard)).to.equal(true)
+      expect(await journal.write([signed(queued)], lease)).to.equal(true)
+      expect(await journal.write([later], lease)).to.equal(true)
       await store.close()
 
       const reopened = sqlJournal(await place().open())
@@ -49,7 +49,7 @@ describe('the journal in a database', () => {
 
     it('returns transactions of every kind', async () => {
       const entries = kinds.map((kind) => newEntry({ kind }))
-      await journal.open(entries, guard)
+      await journal.open(entries, lease)
       for (const entry of entries) expect(await journal.read(entry.key)).to.deep.equal(entry)
     })
 
@@ -57,20 +57,20 @@ describe('the journal in a database', () => {
       const queued = newEntry()
       const first = next(queued, { state: 'SIGNED', attempts: [attempt('0xAA')] })
       const second = next(first, { attempts: [attempt('0xAA'), attempt('0xBB')] })
-      await journal.open([queued], guard)
-      await journal.write([first], guard)
-      await journal.write([second], guard)
+      await journal.open([queued], lease)
+      await journal.write([first], lease)
+      await journal.write([second], lease)
       for (const hash of ['0xaa', '0xAA', '0xbb']) expect((await journal.find('ethereum', 'local', hash))?.key).to.equal(queued.key)
       expect(await journal.find('ethereum', 'mainnet', '0xaa')).to.equal(undefined)
     })
 
     it('refuses a server that lost its lease, and writes nothing', async () => {
       const [one, two] = [newEntry(), newEntry()]
-      await journal.open([one], guard)
-      await giveLane(store, { queue: guard.queue, fencingToken: 2 })
-      expect(await nameOf(journal.open([two], guard))).to.equal('OwnershipLost')
-      expect(await nameOf(journal.write([signed(one)], guard))).to.equal('OwnershipLost')
-      expect(await nameOf(journal.open([two], { queue: laneOf('0xother'), fencingToken: 1 }))).to.equal('OwnershipLost')
+      await journal.open([one], lease)
+      await giveLease(store, { queue: lease.queue, fencingToken: 2 })
+      expect(await nameOf(journal.open([two], lease))).to.equal('OwnershipLost')
+      expect(await nameOf(journal.write([signed(one)], lease))).to.equal('OwnershipLost')
+      expect(await nameOf(journal.open([two], { queue: queueOf('0xother'), fencingToken: 1 }))).to.equal('OwnershipLost')
       expect((await journal.list({})).entries).to.deep.equal([one])
       expect(await journal.find('ethereum', 'local', `0xhash${one.key}`)).to.equal(undefined)
       expect(await journal.eventsAfter(0, { limit: 10 })).to.have.length(1)
@@ -79,10 +79,10 @@ describe('the journal in a database', () => {
     it('refuses a call that lost its key, and writes neither entries nor answer', async () => {
       const claim = await giveKey(store, 'k')
       const [one, two] = [newEntry(), newEntry()]
-      await journal.open([one], guard, claim)
+      await journal.open([one], lease, claim)
       await giveKey(store, 'k', 2)
-      expect(await nameOf(journal.open([two], guard, claim))).to.equal('OwnershipLost')
-      expect(await nameOf(journal.write([signed(one)], guard, { claim, status: 200, body: '{}' }))).to.equal('OwnershipLost')
+      expect(await nameOf(journal.open([two], lease, claim))).to.equal('OwnershipLost')
+      expect(await nameOf(journal.write([signed(one)], lease, { claim, status: 200, body: '{}' }))).to.equal('OwnershipLost')
       expect((await journal.list({})).entries).to.deep.equal([one])
       expect(await store.read((db) => db.selectFrom('requests').select(['status', 'body']).execute())).to.deep.equal([
         { status: null, body: null },
@@ -93,8 +93,8 @@ describe('the journal in a database', () => {
       const claim = await giveKey(store, 'k')
       await giveKey(store, 'another')
       const one = newEntry()
-      await journal.open([one], guard, claim)
-      expect(await journal.write([signed(one)], guard, { claim, status: 200, body: '{"txHash":"0x1"}' })).to.equal(true)
+      await journal.open([one], lease, claim)
+      expect(await journal.write([signed(one)], lease, { claim, status: 200, body: '{"txHash":"0x1"}' })).to.equal(true)
       const rows = await store.read((db) => db.selectFrom('requests').select(['key', 'status', 'body']).orderBy('key').execute())
       expect(rows).to.deep.equal([
         { key: 'another', status: null, body: null },
@@ -105,11 +105,11 @@ describe('the journal in a database', () => {
     it('writes all entries or none: nothing if one has an old version', async () => {
       const claim = await giveKey(store, 'k')
       const [one, two] = [newEntry(), newEntry()]
-      await journal.open([one, two], guard, claim)
-      await journal.write([signed(two)], guard)
-      expect(await journal.write([signed(one), signed(two)], guard, { claim, status: 200, body: '{}' })).to.equal(false)
-      expect(await journal.write([next(signed(one), {})], guard)).to.equal(false)
-      expect(await journal.write([signed(newEntry())], guard)).to.equal(false)
+      await journal.open([one, two], lease, claim)
+      await journal.write([signed(two)], lease)
+      expect(await journal.write([signed(one), signed(two)], lease, { claim, status: 200, body: '{}' })).to.equal(false)
+      expect(await journal.write([next(signed(one), {})], lease)).to.equal(false)
+      expect(await journal.write([signed(newEntry())], lease)).to.equal(false)
       expect(await journal.read(one.key)).to.deep.equal(one)
       expect(await journal.find('ethereum', 'local', `0xhash${one.key}`)).to.equal(undefined)
       expect((await store.read((db) => db.selectFrom('requests').select('status').executeTakeFirst()))?.status).to.equal(null)
@@ -118,21 +118,21 @@ describe('the journal in a database', () => {
 
     it('refuses to open a key twice, or to record one hash for two entries', async () => {
       const [one, two] = [newEntry(), newEntry()]
-      await journal.open([one, two], guard)
-      expect(await nameOf(journal.open([newEntry(), one], guard))).to.not.equal('no error')
-      await journal.write([signed(one, '0xAB')], guard)
-      expect(await nameOf(journal.write([signed(two, '0xab')], guard))).to.not.equal('no error')
+      await journal.open([one, two], lease)
+      expect(await nameOf(journal.open([newEntry(), one], lease))).to.not.equal('no error')
+      await journal.write([signed(one, '0xAB')], lease)
+      expect(await nameOf(journal.write([signed(two, '0xab')], lease))).to.not.equal('no error')
       expect((await journal.read(two.key))?.state).to.equal('QUEUED')
       expect((await journal.list({})).entries).to.have.length(2)
     })
 
     it('returns unfinished entries by wallet and by queue', async () => {
       const other = '0xBBcd000000000000000000000000000000000002'
-      const there = await giveLane(store, { queue: laneOf(other), fencingToken: 1 })
+      const there = await giveLease(store, { queue: queueOf(other), fencingToken: 1 })
       const [one, two, three] = [newEntry(), newEntry(), newEntry({ address: other })]
-      await journal.open([one, two], guard)
+      await journal.open([one, two], lease)
       await journal.open([three], there)
-      await journal.write([next(one, { state: 'EXPIRED' })], guard)
+      await journal.write([next(one, { state: 'EXPIRED' })], lease)
       expect(await journal.unfinished({ chain: 'ethereum', network: 'local' })).to.deep.equal([two, three])
       expect(await journal.unfinished({ chain: 'ethereum', network: 'local', address: other.toLowerCase() })).to.deep.equal([three])
       expect(await journal.unfinished({ chain: 'ethereum', network: 'mainnet' })).to.deep.equal([])
@@ -146,11 +146,11 @@ describe('the journal in a database', () => {
       const entries = Array.from({ length: 7 }, (_, index) =>
         newEntry({ idempotencyKey: `k${index}`, client: index < 3 ? 'bot' : 'other' }),
       )
-      for (const each of entries) await journal.open([each], guard)
+      for (const each of entries) await journal.open([each], lease)
       const [first, second] = entries
       if (!first || !second) throw new Error('none')
-      await journal.write([signed(first, '0xAA')], guard)
-      await journal.write([next(second, { state: 'EXPIRED' })], guard)
+      await journal.write([signed(first, '0xAA')], lease)
+      await journal.write([next(second, { state: 'EXPIRED' })], lease)
       const keys = async (filter: Parameters<Journal['list']>[0]) => (await journal.list(filter)).entries.map(({ key }) => key)
       const all = entries.map(({ key }) => key).toReversed()
 
@@ -181,14 +181,14 @@ describe('the journal in a database', () => {
     it('has an event for each change that callers see, once and in order, and no others', async () => {
       const one = newEntry()
       const other = newEntry({ address: '0xBBcd000000000000000000000000000000000002' })
-      await journal.open([one], guard)
-      await journal.open([other], await giveLane(store, { queue: laneOf(other.address), fencingToken: 1 }))
+      await journal.open([one], lease)
+      await journal.open([other], await giveLease(store, { queue: queueOf(other.address), fencingToken: 1 }))
       const sent = next(signed(one), { attempts: [attempt('0x1', { sends: 1, sentAt: 5 })] })
       const again = next(sent, { attempts: [attempt('0x1', { sends: 2, sentAt: 9 })], seen: 'pays' })
       const mined = next(again, { state: 'MINED', landed: { id: '0x1', ok: true, blockNumber: 9, receipt: null } })
       const moved = next(mined, { landed: { id: '0x1', ok: true, blockNumber: 10, receipt: null } })
       for (const each of [next(one, { state: 'SIGNED', attempts: [attempt('0x1')] }), sent, again, mined, moved])
-        expect(await journal.write([each], guard)).to.equal(true)
+        expect(await journal.write([each], lease)).to.equal(true)
 
       const events = await journal.eventsAfter(0, { limit: 100 })
       expect(events.map(({ entry }) => [entry.state, entry.landed?.blockNumber])).to.deep.equal([
@@ -217,7 +217,7 @@ describe('the journal in a database', () => {
       const told: unknown[] = []
       const careful = sqlJournal(store, { warn: (fields) => told.push(fields) })
       const [one, two] = [newEntry(), newEntry()]
-      await journal.open([one, two], guard)
+      await journal.open([one, two], lease)
       await store.write((tx) => tx.updateTable('entries').set({ body: '{"key":1}' }).where('key', '=', one.key).execute())
       expect((await careful.list({})).entries).to.deep.equal([two])
       expect(JSON.stringify(told)).to.contain(one.key)

@@ -6,7 +6,7 @@ import { openStore } from '../../../core/store/open-store.ts'
 import { sqlLeases } from '../../../core/transactions/leases.ts'
 import { silent, soon } from '../site.ts'
 
-const lane = 'ethereum/local/0x1'
+const queue = 'ethereum/local/0x1'
 
 describe('leases in an embedded store', () => {
   let dataDir: string
@@ -16,18 +16,18 @@ describe('leases in an embedded store', () => {
   after(() => rm(dataDir, { recursive: true, force: true }))
 
   it('are always free, and get a higher fencing token in each process', async () => {
-    for (const [serverId, fence] of [
+    for (const [serverId, fencingToken] of [
       ['first', 1],
       ['second', 2],
     ] as const) {
       const store = await openStore({ dataDir, serverName: serverId, log: silent })
       const leases = sqlLeases({ store, serverId, serverName: serverId, log: silent })
-      expect(leases.held(lane)).to.equal(undefined)
-      expect(await leases.use(lane, soon(), async (guard) => guard)).to.deep.equal({ queue: lane, fencingToken: fence })
-      expect(await leases.takeIfFree(lane)).to.deep.equal({ queue: lane, fencingToken: fence })
-      expect(leases.held(lane)).to.deep.equal({ queue: lane, fencingToken: fence })
+      expect(leases.held(queue)).to.equal(undefined)
+      expect(await leases.use(queue, soon(), async (lease) => lease)).to.deep.equal({ queue, fencingToken })
+      expect(await leases.takeIfFree(queue)).to.deep.equal({ queue, fencingToken })
+      expect(leases.held(queue)).to.deep.equal({ queue, fencingToken })
       await leases.stop()
-      expect(leases.held(lane)).to.equal(undefined)
+      expect(leases.held(queue)).to.equal(undefined)
       await store.close()
     }
   })

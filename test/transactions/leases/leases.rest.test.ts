@@ -12,7 +12,7 @@ import { isPostgresInstalled, startPostgres, type TestPostgres } from '../../sto
 import { silent, soon, until } from '../site.ts'
 
 let lanes = 0
-const newLane = () => `ethereum/local/0x${(lanes += 1)}`
+const newQueue = () => `ethereum/local/0x${(lanes += 1)}`
 
 describe('leases in PostgreSQL', () => {
   let postgres: TestPostgres
@@ -46,37 +46,37 @@ describe('leases in PostgreSQL', () => {
     running.push({ leases, store })
     return leases
   }
-  const fenceOf = (leases: Leases, lane: string, at = soon()) => leases.use(lane, at, async ({ fencingToken: fence }) => fence)
-  const askedOf = async (lane: string) => (await postgres.query(`select * from lanes where lane = '${lane}'`, url))[0] ?? {}
+  const tokenOf = (leases: Leases, queue: string, at = soon()) => leases.use(queue, at, async ({ fencingToken }) => fencingToken)
+  const askedOf = async (queue: string) => (await postgres.query(`select * from lanes where lane = '${queue}'`, url))[0] ?? {}
 
   it('are taken if free, kept, and shared by many calls at once', async () => {
-    const [a, lane] = [await server(), newLane()]
+    const [a, queue] = [await server(), newQueue()]
     let [inside, most] = [0, 0]
-    const fences = await Promise.all(
+    const tokens = await Promise.all(
       Array.from({ length: 20 }, () =>
-        a.use(lane, soon(), async ({ fencingToken: fence }) => {
+        a.use(queue, soon(), async ({ fencingToken }) => {
           most = Math.max(most, (inside += 1))
           await sleep(5)
           inside -= 1
-          return fence
+          return fencingToken
         }),
       ),
     )
-    expect(new Set(fences)).to.deep.equal(new Set([1]))
+    expect(new Set(tokens)).to.deep.equal(new Set([1]))
     expect(most).to.equal(20)
-    expect(a.held(lane)).to.deep.equal({ queue: lane, fencingToken: 1 })
+    expect(a.held(queue)).to.deep.equal({ queue, fencingToken: 1 })
   })
 
   it('are handed over on request with a higher fencing token, and never have users on two servers', async () => {
     const [changesA, changesB]: [string[], string[]] = [[], []]
-    const [a, b, lane] = [await server(changesA), await server(changesB), newLane()]
+    const [a, b, queue] = [await server(changesA), await server(changesB), newQueue()]
     const inside = new Map<string, number>([
       ['a', 0],
       ['b', 0],
     ])
-    const guards: Lease[] = []
-    const work = (name: string, other: string) => async (guard: Lease) => {
-      guards.push(guard)
+    const taken: Lease[] = []
+    const work = (name: string, other: string) => async (lease: Lease) => {
+      taken.push(lease)
       inside.set(name, (inside.get(name) ?? 0) + 1)
       expect(inside.get(other)).to.equal(0)
       await sleep(3)
@@ -84,82 +84,82 @@ describe('leases in PostgreSQL', () => {
       inside.set(name, (inside.get(name) ?? 0) - 1)
     }
     const load = async (leases: Leases, name: string, other: string) => {
-      for (let round = 0; round < 40; round += 1) await leases.use(lane, soon(), work(name, other))
+      for (let round = 0; round < 40; round += 1) await leases.use(queue, soon(), work(name, other))
     }
     await Promise.all([...Array.from({ length: 4 }, () => load(a, 'a', 'b')), ...Array.from({ length: 4 }, () => load(b, 'b', 'a'))])
-    const fences = guards.map(({ fencingToken: fence }) => fence)
-    expect(fences).to.deep.equal(fences.toSorted((x, y) => x - y))
-    expect(new Set(fences).size).to.be.above(1)
+    const tokens = taken.map(({ fencingToken }) => fencingToken)
+    expect(tokens).to.deep.equal(tokens.toSorted((x, y) => x - y))
+    expect(new Set(tokens).size).to.be.above(1)
     expect([...new Set([...changesA, ...changesB])]).to.include.members(['taken', 'given', 'received'])
   })
 
   it('are handed over even if the owner uses them all the time', async () => {
-    const [a, b, lane] = [await server(), await server(), newLane()]
+    const [a, b, queue] = [await server(), await server(), newQueue()]
     const over = new AbortController()
     const busy = Array.from({ length: 4 }, async () => {
-      while (!over.signal.aborted) await a.use(lane, soon(), () => sleep(4))
+      while (!over.signal.aborted) await a.use(queue, soon(), () => sleep(4))
     })
-    await until('the owner is busy', async () => a.held(lane) !== undefined)
-    expect(await fenceOf(b, lane)).to.be.above(1)
+    await until('the owner is busy', async () => a.held(queue) !== undefined)
+    expect(await tokenOf(b, queue)).to.be.above(1)
     over.abort()
     await Promise.all(busy)
   })
 
   it('go around between three servers', async () => {
-    const [servers, lane] = [await Promise.all([server(), server(), server()]), newLane()]
+    const [servers, queue] = [await Promise.all([server(), server(), server()]), newQueue()]
     const had = await Promise.all(
       servers.map(async (each) => {
-        const fences = []
+        const tokens = []
         for (let round = 0; round < 5; round += 1) {
-          fences.push(await fenceOf(each, lane))
+          tokens.push(await tokenOf(each, queue))
           await sleep(60)
         }
-        return fences
+        return tokens
       }),
     )
-    for (const fences of had) expect(fences).to.have.length(5)
-    for (const fence of had[0] ?? []) expect(had.slice(1).flat()).to.not.include(fence)
+    for (const tokens of had) expect(tokens).to.have.length(5)
+    for (const fencingToken of had[0] ?? []) expect(had.slice(1).flat()).to.not.include(fencingToken)
   })
 
   it('are all released at a stop, so that others need not wait', async () => {
-    const [a, b, lane] = [await server(), await server(), newLane()]
-    await fenceOf(a, lane)
+    const [a, b, queue] = [await server(), await server(), newQueue()]
+    await tokenOf(a, queue)
     await a.stop()
-    expect(a.held(lane)).to.equal(undefined)
-    expect(await fenceOf(b, lane)).to.equal(2)
-    expect(await a.use(lane, soon(), async () => 'done').catch((error: Error) => error.name)).to.equal('OVERLOADED')
+    expect(a.held(queue)).to.equal(undefined)
+    expect(await tokenOf(b, queue)).to.equal(2)
+    expect(await a.use(queue, soon(), async () => 'done').catch((error: Error) => error.name)).to.equal('OVERLOADED')
   })
 
   it('are taken without asking only if free, or handed over to nobody who waits', async () => {
-    const [a, b, lane] = [await server(), await server(), newLane()]
-    await fenceOf(a, lane)
-    expect(await b.takeIfFree(lane)).to.equal(undefined)
-    expect(await b.takeIfFree(newLane())).to.include({ fencingToken: 1 })
+    const [a, b, queue] = [await server(), await server(), newQueue()]
+    await tokenOf(a, queue)
+    expect(await b.takeIfFree(queue)).to.equal(undefined)
+    expect(await b.takeIfFree(newQueue())).to.include({ fencingToken: 1 })
     // Asks, and is gone before it gets it.
     const busy = gate()
-    const used = a.use(lane, soon(), () => busy.pass)
+    const used = a.use(queue, soon(), () => busy.pass)
     const patience = new AbortController()
-    const impatient = b.use(lane, patience.signal, async () => 'had it').catch((error: Error) => error.message)
-    await until('it is asked for', async () => (await askedOf(lane)).wanted_by !== null)
+    const impatient = b.use(queue, patience.signal, async () => 'had it').catch((error: Error) => error.message)
+    await until('it is asked for', async () => (await askedOf(queue)).wanted_by !== null)
     patience.abort(new Error('over'))
     expect(await impatient).to.equal('over')
     busy.open()
     await used
-    await until('it was given away', async () => (await askedOf(lane)).fence !== '1')
-    expect(a.held(lane)).to.equal(undefined)
-    expect(await b.takeIfFree(lane)).to.deep.equal({ queue: lane, fencingToken: 2 })
-    expect(b.held(lane)).to.deep.equal({ queue: lane, fencingToken: 2 })
+    await until('it was given away', async () => (await askedOf(queue)).fence !== '1')
+    expect(a.held(queue)).to.equal(undefined)
+    expect(await b.takeIfFree(queue)).to.deep.equal({ queue, fencingToken: 2 })
+    expect(b.held(queue)).to.deep.equal({ queue, fencingToken: 2 })
   })
 
   it('throw the signal’s reason at a call that waits too long, before its work begins', async () => {
-    const [a, b, lane] = [await server(), await server(), newLane()]
+    const [a, b, queue] = [await server(), await server(), newQueue()]
     const busy = gate()
-    const used = a.use(lane, soon(), () => busy.pass)
-    await until('it is held', async () => a.held(lane) !== undefined)
+    const used = a.use(queue, soon(), () => busy.pass)
+    await until('it is held', async () => a.held(queue) !== undefined)
     const reason = new Error('over')
     const waiting = new AbortController()
     let begun = false
-    const waits = b.use(lane, waiting.signal, async () => {
+    const waits = b.use(queue, waiting.signal, async () => {
       begun = true
     })
     await sleep(50)
@@ -172,104 +172,104 @@ describe('leases in PostgreSQL', () => {
   })
 
   it('are taken over from a server that was killed', async () => {
-    const [a, lane] = [await server(), newLane()]
-    const holder = await startHolder(url, lane)
-    expect(await a.takeIfFree(lane)).to.equal(undefined)
+    const [a, queue] = [await server(), newQueue()]
+    const holder = await startHolder(url, queue)
+    expect(await a.takeIfFree(queue)).to.equal(undefined)
     holder.signal('SIGKILL')
     const killedAt = performance.now()
-    expect(await fenceOf(a, lane)).to.equal(2)
+    expect(await tokenOf(a, queue)).to.equal(2)
     console.log(`        taken over after ${Math.round(performance.now() - killedAt)} ms`)
   })
 
   it('are not trusted by a process that was suspended for longer than its session, from its first moment on', async () => {
-    const [a, lane] = [await server(), newLane()]
-    const holder = await startHolder(url, lane)
-    await until('it holds the lane', async () => holder.lines.includes('held 1'))
+    const [a, queue] = [await server(), newQueue()]
+    const holder = await startHolder(url, queue)
+    await until('it holds the queue', async () => holder.lines.includes('held 1'))
     holder.signal('SIGSTOP')
-    expect(await fenceOf(a, lane)).to.equal(2)
+    expect(await tokenOf(a, queue)).to.equal(2)
     const before = holder.lines.length
     holder.signal('SIGCONT')
     await until('it says what it believes', async () => holder.lines.length > before + 40)
     const said = holder.lines.slice(holder.lines.indexOf('asked', before)).filter((line) => line !== 'asked')
     expect(new Set(said)).to.deep.equal(new Set(['held none']))
     holder.use()
-    await until('it asks for the lane again', async () => holder.lines.includes('used 3'))
-    expect(a.held(lane)).to.equal(undefined)
+    await until('it asks for the queue again', async () => holder.lines.includes('used 3'))
+    expect(a.held(queue)).to.equal(undefined)
     holder.signal('SIGKILL')
   })
 
   it('keep their fencing token if nobody took them, and are not trusted while the database hangs', async () => {
-    const [a, lane] = [await server(), newLane()]
-    expect(await fenceOf(a, lane)).to.equal(1)
+    const [a, queue] = [await server(), newQueue()]
+    expect(await tokenOf(a, queue)).to.equal(1)
     await postgres.pause()
     try {
-      await until('it is believed no longer', async () => a.held(lane) === undefined)
-      const failure = await a.use(lane, soon(), async () => 'used').catch((error: unknown) => error)
+      await until('it is believed no longer', async () => a.held(queue) === undefined)
+      const failure = await a.use(queue, soon(), async () => 'used').catch((error: unknown) => error)
       expect(failure).to.be.instanceOf(StoreUnavailable)
     } finally {
       await postgres.resume()
     }
     await until('it goes on by itself', () =>
-      fenceOf(a, lane).then(
-        (fence) => fence === 1,
+      tokenOf(a, queue).then(
+        (fencingToken) => fencingToken === 1,
         () => false,
       ),
     )
-    expect(a.held(lane)).to.deep.equal({ queue: lane, fencingToken: 1 })
+    expect(a.held(queue)).to.deep.equal({ queue, fencingToken: 1 })
   })
 
   it('survive the loss of their connection', async () => {
-    const [a, b, lane] = [await server(), await server(), newLane()]
-    expect(await fenceOf(a, lane)).to.equal(1)
+    const [a, b, queue] = [await server(), await server(), newQueue()]
+    expect(await tokenOf(a, queue)).to.equal(1)
     await postgres.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice lanes'`, url)
-    expect(a.held(lane)).to.deep.equal({ queue: lane, fencingToken: 1 })
-    expect(await fenceOf(b, lane)).to.equal(2)
+    expect(a.held(queue)).to.deep.equal({ queue, fencingToken: 1 })
+    expect(await tokenOf(b, queue)).to.equal(2)
     await sleep(1_500)
-    expect(b.held(lane)).to.deep.equal({ queue: lane, fencingToken: 2 })
-    expect(await fenceOf(a, lane)).to.equal(3)
+    expect(b.held(queue)).to.deep.equal({ queue, fencingToken: 2 })
+    expect(await tokenOf(a, queue)).to.equal(3)
   })
 
   it('survive a database that was killed', async () => {
-    const [a, b, lane] = [await server(), await server(), newLane()]
-    expect(await fenceOf(a, lane)).to.equal(1)
+    const [a, b, queue] = [await server(), await server(), newQueue()]
+    expect(await tokenOf(a, queue)).to.equal(1)
     await postgres.restart()
-    await until('the other gets the lane', () =>
-      fenceOf(b, lane).then(
-        (fence) => fence === 2,
+    await until('the other gets the queue', () =>
+      tokenOf(b, queue).then(
+        (fencingToken) => fencingToken === 2,
         () => false,
       ),
     )
     await until('and gives it back', () =>
-      fenceOf(a, lane).then(
-        (fence) => fence === 3,
+      tokenOf(a, queue).then(
+        (fencingToken) => fencingToken === 3,
         () => false,
       ),
     )
   })
 
   it('are read again after a write with them was refused', async () => {
-    const [a, lane] = [await server(), newLane()]
-    const refused = () => a.use(lane, soon(), () => Promise.reject(new OwnershipLost('Another one owns it.'))).catch(() => {})
-    expect(await fenceOf(a, lane)).to.equal(1)
+    const [a, queue] = [await server(), newQueue()]
+    const refused = () => a.use(queue, soon(), () => Promise.reject(new OwnershipLost('Another one owns it.'))).catch(() => {})
+    expect(await tokenOf(a, queue)).to.equal(1)
     await refused()
-    expect(await fenceOf(a, lane)).to.equal(1)
-    await postgres.query(`update lanes set server = 'dead', fence = 7 where lane = '${lane}'`, url)
+    expect(await tokenOf(a, queue)).to.equal(1)
+    await postgres.query(`update lanes set server = 'dead', fence = 7 where lane = '${queue}'`, url)
     await refused()
-    expect(await fenceOf(a, lane)).to.equal(8)
+    expect(await tokenOf(a, queue)).to.equal(8)
   })
 
   it('are not blocked by a session that ends later than any can, as after a clock was set back', async () => {
-    const [a, lane] = [await server(), newLane()]
+    const [a, queue] = [await server(), newQueue()]
     await postgres.query(`insert into servers (id, name, alive_until) values ('ghost', '', ${Date.now() + 3_600_000})`, url)
-    await postgres.query(`insert into lanes (lane, server, fence) values ('${lane}', 'ghost', 4)`, url)
-    expect(await a.takeIfFree(lane)).to.deep.equal({ queue: lane, fencingToken: 5 })
+    await postgres.query(`insert into lanes (queue, server, fencingToken) values ('${queue}', 'ghost', 4)`, url)
+    expect(await a.takeIfFree(queue)).to.deep.equal({ queue, fencingToken: 5 })
   })
 
   it('notice within seconds that the table has another owner', async () => {
-    const [a, lane] = [await server(), newLane()]
-    expect(await fenceOf(a, lane)).to.equal(1)
-    await postgres.query(`update lanes set server = 'other', fence = 2 where lane = '${lane}'`, url)
-    await until('it is believed no longer', async () => a.held(lane) === undefined)
+    const [a, queue] = [await server(), newQueue()]
+    expect(await tokenOf(a, queue)).to.equal(1)
+    await postgres.query(`update lanes set server = 'other', fence = 2 where lane = '${queue}'`, url)
+    await until('it is believed no longer', async () => a.held(queue) === undefined)
   })
 })
 
@@ -292,14 +292,14 @@ after(() => {
   for (const holder of holders) holder.signal('SIGKILL')
 })
 
-/** A process of its own that has the lane when this gives it. */
-async function startHolder(url: string, lane: string): Promise<Holder> {
+/** A process of its own that has the queue when this gives it. */
+async function startHolder(url: string, queue: string): Promise<Holder> {
   const program = fileURLToPath(new URL('./leases-holder.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx/esm', program, url, lane, randomUUID()], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--import', 'tsx/esm', program, url, queue, randomUUID()], { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines: string[] = []
   createInterface(child.stdout).on('line', (line) => lines.push(line))
   const holder = { lines, signal: (signal: NodeJS.Signals) => void child.kill(signal), use: () => void child.stdin.write('use\n') }
   holders.push(holder)
-  await until('the other process has the lane', async () => lines.some((line) => line.startsWith('used')))
+  await until('the other process has the queue', async () => lines.some((line) => line.startsWith('used')))
   return holder
 }

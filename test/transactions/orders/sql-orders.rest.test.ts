@@ -6,7 +6,7 @@ import { type ClientOrder, type JournaledOrder, type OrderReport } from '../../.
 import type { Lease, Journal } from '../../../core/transactions/journal/journal.ts'
 import { onBothStores } from '../../store/stores.ts'
 import { rejection } from '../site.ts'
-import { giveLane, laneOf, newEntry, next, signed, wallet } from '../journal/entries.ts'
+import { giveLease, queueOf, newEntry, next, signed, wallet } from '../journal/entries.ts'
 
 const here = { chain: 'ethereum', network: 'local', connector: 'exchange', address: wallet }
 const orderOf = (clientOrderId: string, over: Partial<ClientOrder> = {}): ClientOrder => ({
@@ -28,14 +28,14 @@ describe('book orders in the journal', () => {
   onBothStores((place) => {
     let store: Store
     let journal: Journal
-    let guard: Lease
+    let lease: Lease
     beforeEach(async () => {
       store = await place().open()
       journal = sqlJournal(store)
-      guard = await giveLane(store)
+      lease = await giveLease(store)
     })
 
-    const place1 = (entry: Entry, ...orders: readonly ClientOrder[]) => journal.open([entry], guard, undefined, orders)
+    const place1 = (entry: Entry, ...orders: readonly ClientOrder[]) => journal.open([entry], lease, undefined, orders)
     const all = (over: object = {}) => journal.orders.list({ ...here, limit: 100, ...over })
     const idsOf = (orders: readonly JournaledOrder[]) => orders.map(({ clientOrderId }) => clientOrderId)
     async function only(clientOrderId: string): Promise<JournaledOrder> {
@@ -44,7 +44,7 @@ describe('book orders in the journal', () => {
       return found
     }
     async function giveUp(entry: Entry): Promise<void> {
-      expect(await journal.write([next(entry, { state: 'EXPIRED' })], guard)).to.equal(true)
+      expect(await journal.write([next(entry, { state: 'EXPIRED' })], lease)).to.equal(true)
     }
 
     it('are written with the entry that places them, and returned unchanged', async () => {
@@ -59,7 +59,7 @@ describe('book orders in the journal', () => {
 
     it('belong to the last step of a plan', async () => {
       const steps = [placing(), placing()]
-      await journal.open(steps, guard, undefined, [orderOf('a')])
+      await journal.open(steps, lease, undefined, [orderOf('a')])
       expect((await only('a')).entry).to.deep.equal(steps[1])
     })
 
@@ -74,7 +74,7 @@ describe('book orders in the journal', () => {
       expect(idsOf(await all())).to.deep.equal(['a'])
 
       const stranger = '0x0000000000000000000000000000000000000002'
-      const theirs = await giveLane(store, { queue: laneOf(stranger), fencingToken: 1 })
+      const theirs = await giveLease(store, { queue: queueOf(stranger), fencingToken: 1 })
       await journal.open([placing({ address: stranger })], theirs, undefined, [orderOf('a')])
       await place1(placing({ connector: 'other' }), orderOf('a'))
       expect((await only('a')).entry).to.deep.equal(first)
@@ -124,8 +124,8 @@ describe('book orders in the journal', () => {
     it('keep their ids once they were signed, whatever happens then', async () => {
       const entry = placing()
       await place1(entry, orderOf('a'))
-      await journal.write([signed(entry)], guard)
-      await journal.write([next(signed(entry), { state: 'EXPIRED' })], guard)
+      await journal.write([signed(entry)], lease)
+      await journal.write([next(signed(entry), { state: 'EXPIRED' })], lease)
       expect((await rejection(place1(placing(), orderOf('a')))).name).to.equal('IDEMPOTENCY_CONFLICT')
       expect(await all({ openOnly: true })).to.deep.equal([])
     })
@@ -140,9 +140,9 @@ describe('book orders in the journal', () => {
         [reverting, 'REVERTED'],
         [confirming, 'CONFIRMED'],
       ] as const) {
-        await journal.write([signed(entry)], guard)
+        await journal.write([signed(entry)], lease)
         const landed = { id: `0xhash${entry.key}`, ok: state === 'CONFIRMED', blockNumber: 1, receipt: null }
-        await journal.write([next(signed(entry), { state, landed })], guard)
+        await journal.write([next(signed(entry), { state, landed })], lease)
       }
       expect(idsOf(await all({ openOnly: true }))).to.deep.equal(['o3', 'o2'])
       expect(idsOf(await all())).to.deep.equal(['o3', 'o2', 'o1', 'o0'])

@@ -29,13 +29,13 @@ const at = (nowMs: number, more: Partial<SolanaSyncState> = {}): SolanaSyncState
 })
 
 function laneAt(synced: SolanaSyncState): NonceQueue {
-  const lane = createNonceQueue({ rail, address: 'w', limit: 8, name: 'w' })
-  lane.startSync()(synced)
-  return lane
+  const queue = createNonceQueue({ rail, address: 'w', limit: 8, name: 'w' })
+  queue.startSync()(synced)
+  return queue
 }
 
-const claim = (lane: NonceQueue, nonce?: number) =>
-  lane.claim({
+const claim = (queue: NonceQueue, nonce?: number) =>
+  queue.claim({
     requestId: 'r',
     count: 1,
     chosenByCaller: nonce !== undefined,
@@ -44,61 +44,61 @@ const claim = (lane: NonceQueue, nonce?: number) =>
     mayReplace: false,
     ...(nonce !== undefined && { nonce }),
   })
-const taken = (lane: NonceQueue, nonce?: number): SolanaSequence => {
-  const claimed: ClaimedNonces | { conflict: { is: string } } = claim(lane, nonce)
+const taken = (queue: NonceQueue, nonce?: number): SolanaSequence => {
+  const claimed: ClaimedNonces | { conflict: { is: string } } = claim(queue, nonce)
   if ('conflict' in claimed) throw new Error(claimed.conflict.is)
   return claimed.sequences[0] as SolanaSequence
 }
-const occupy = (lane: NonceQueue, slot: SolanaSequence) =>
-  lane.setPending(slot, { key: String(slot.number), txHash: `tx ${slot.number}`, kind: 'trade', rank: 0, fees, costRaw: 5n })
-const refused = (lane: NonceQueue, nonce: number) => {
-  const claimed = claim(lane, nonce)
+const occupy = (queue: NonceQueue, slot: SolanaSequence) =>
+  queue.setPending(slot, { key: String(slot.number), txHash: `tx ${slot.number}`, kind: 'trade', rank: 0, fees, costRaw: 5n })
+const refused = (queue: NonceQueue, nonce: number) => {
+  const claimed = claim(queue, nonce)
   return 'conflict' in claimed ? claimed.conflict.is : undefined
 }
 
 describe('a nonce queue with independent nonces', () => {
   it('assigns each transaction its own number, whatever happens to the others', () => {
-    const lane = laneAt(at(100))
-    const first = [taken(lane), taken(lane), taken(lane)]
+    const queue = laneAt(at(100))
+    const first = [taken(queue), taken(queue), taken(queue)]
     expect(first.map(({ number }) => number)).to.deep.equal([100, 101, 102])
-    for (const slot of first) occupy(lane, slot)
+    for (const slot of first) occupy(queue, slot)
     // The last is final before the others: nothing follows from it for them.
-    lane.markFinal(first[2] ?? 0)
-    expect(lane.statusOf({ sequence: first[0] ?? 0 })).to.equal('free')
-    expect(lane.pendingOn(100)?.txHash).to.equal('tx 100')
-    expect(taken(lane).number).to.equal(102)
-    lane.startSync()(at(500))
-    expect(taken(lane).number).to.equal(500)
+    queue.markFinal(first[2] ?? 0)
+    expect(queue.statusOf({ sequence: first[0] ?? 0 })).to.equal('free')
+    expect(queue.pendingOn(100)?.txHash).to.equal('tx 100')
+    expect(taken(queue).number).to.equal(102)
+    queue.startSync()(at(500))
+    expect(taken(queue).number).to.equal(500)
   })
 
   it('has no gaps: a released number delays nobody', () => {
-    const lane = laneAt(at(100))
-    const [first, second] = [taken(lane), taken(lane)]
-    occupy(lane, second)
-    expect(lane.release([first])).to.deep.equal([])
-    expect([lane.gaps(at(101)), lane.gaps(at(102))]).to.deep.equal([[], []])
+    const queue = laneAt(at(100))
+    const [first, second] = [taken(queue), taken(queue)]
+    occupy(queue, second)
+    expect(queue.release([first])).to.deep.equal([])
+    expect([queue.gaps(at(101)), queue.gaps(at(102))]).to.deep.equal([[], []])
   })
 
   it('assigns a durable nonce to one transaction at a time, and its next value once that is final', () => {
-    const lane = laneAt(at(100))
-    const slot = taken(lane, 0)
+    const queue = laneAt(at(100))
+    const slot = taken(queue, 0)
     expect(slot).to.include({ number: 0, nonceAccount: 'a', nonce: 'v' })
-    expect(refused(lane, 0)).to.equal('claimed')
-    occupy(lane, slot)
-    expect(refused(lane, 0)).to.equal('not-meant')
-    lane.startSync()(at(200, { durable: [{ account: 'a', nonce: 'w', slot: 200 }] }))
-    expect(refused(lane, 0)).to.equal('not-meant')
-    lane.markFinal(slot)
-    expect(taken(lane, 0)).to.include({ nonce: 'w' })
+    expect(refused(queue, 0)).to.equal('claimed')
+    occupy(queue, slot)
+    expect(refused(queue, 0)).to.equal('not-meant')
+    queue.startSync()(at(200, { durable: [{ account: 'a', nonce: 'w', slot: 200 }] }))
+    expect(refused(queue, 0)).to.equal('not-meant')
+    queue.markFinal(slot)
+    expect(taken(queue, 0)).to.include({ nonce: 'w' })
   })
 
   it('counts what pending transactions may cost, without those in a block', () => {
-    const lane = laneAt(at(100))
-    const slots = [taken(lane), taken(lane)]
-    for (const slot of slots) occupy(lane, slot)
-    expect(lane.committedRaw(at(100), [])).to.equal(10n)
-    lane.startSync()(at(101, { landed: [100] }))
-    // A check that did not look at blocks does not know it, and the lane does.
-    expect(lane.committedRaw(at(102), [])).to.equal(5n)
+    const queue = laneAt(at(100))
+    const slots = [taken(queue), taken(queue)]
+    for (const slot of slots) occupy(queue, slot)
+    expect(queue.committedRaw(at(100), [])).to.equal(10n)
+    queue.startSync()(at(101, { landed: [100] }))
+    // A check that did not look at blocks does not know it, and the queue does.
+    expect(queue.committedRaw(at(102), [])).to.equal(5n)
   })
 })

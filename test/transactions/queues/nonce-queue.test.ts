@@ -6,14 +6,14 @@ import { pureRail as rail } from '../never.ts'
 const fees = { gasLimit: '21000', maxFeePerGas: '100', maxPriorityFeePerGas: '10' }
 
 function laneAt(latest: number, pending = latest): NonceQueue {
-  const lane = createNonceQueue({ rail, address: '0x1', limit: 8, name: '0x1' })
+  const queue = createNonceQueue({ rail, address: '0x1', limit: 8, name: '0x1' })
   // Said twice: one word alone is not borne out yet.
-  for (const _ of [1, 2]) lane.startSync()({ latest, pending })
-  return lane
+  for (const _ of [1, 2]) queue.startSync()({ latest, pending })
+  return queue
 }
 
-function take(lane: NonceQueue, more: { nonce?: number; count?: number } = {}): readonly unknown[] | string {
-  const taken = lane.claim({
+function take(queue: NonceQueue, more: { nonce?: number; count?: number } = {}): readonly unknown[] | string {
+  const taken = queue.claim({
     requestId: 'r',
     count: 1,
     chosenByCaller: more.nonce !== undefined,
@@ -25,8 +25,8 @@ function take(lane: NonceQueue, more: { nonce?: number; count?: number } = {}): 
   return 'conflict' in taken ? taken.conflict.is : taken.sequences
 }
 
-const occupy = (lane: NonceQueue, nonce: number) =>
-  lane.setPending(nonce, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
+const occupy = (queue: NonceQueue, nonce: number) =>
+  queue.setPending(nonce, { key: `k${nonce}`, txHash: `0x${nonce}`, kind: 'trade', rank: 0, fees, costRaw: 1n })
 
 describe('a nonce queue', () => {
   it('never assigns a nonce twice or skips one, in any order of claims, failures and updates', () => {
@@ -39,13 +39,13 @@ describe('a nonce queue', () => {
     )
     assert(
       property(array(step, { maxLength: 60 }), (steps) => {
-        const lane = laneAt(0)
+        const queue = laneAt(0)
         const claimed = new Set<number>()
         const signed = new Set<number>()
         let latest = 0
         for (const each of steps) {
           if (each.do === 'claim') {
-            const slots = take(lane, { count: each.count })
+            const slots = take(queue, { count: each.count })
             if (typeof slots === 'string') throw new Error(slots)
             for (const slot of slots) {
               const nonce = Number(slot)
@@ -56,24 +56,24 @@ describe('a nonce queue', () => {
             const nonce = [...claimed][each.which % Math.max(1, claimed.size)]
             if (nonce === undefined) continue
             claimed.delete(nonce)
-            if (each.do === 'fail') lane.release([nonce])
+            if (each.do === 'fail') queue.release([nonce])
             else {
               signed.add(nonce)
-              occupy(lane, nonce)
+              occupy(queue, nonce)
             }
           } else if (each.do === 'mine') {
             while (signed.has(latest)) {
-              lane.markFinal(latest)
+              queue.markFinal(latest)
               latest += 1
             }
-            lane.startSync()({ latest, pending: latest })
+            queue.startSync()({ latest, pending: latest })
           } else {
             const old = Math.max(0, latest - each.back)
-            lane.startSync()({ latest: old, pending: old })
+            queue.startSync()({ latest: old, pending: old })
           }
         }
         // The next claim takes the lowest that nobody has.
-        const [next] = take(lane)
+        const [next] = take(queue)
         const lowest = Array.from({ length: 500 }, (_, index) => index).find(
           (nonce) => nonce >= latest && !claimed.has(nonce) && !signed.has(nonce),
         )
@@ -84,31 +84,31 @@ describe('a nonce queue', () => {
   })
 
   it('trusts the answer to the newest question, whichever arrives first', () => {
-    const lane = laneAt(5)
-    const older = [lane.startSync(), lane.startSync()]
-    for (const _ of older) lane.startSync()({ latest: 5, pending: 6 })
+    const queue = laneAt(5)
+    const older = [queue.startSync(), queue.startSync()]
+    for (const _ of older) queue.startSync()({ latest: 5, pending: 6 })
     for (const answer of older) answer({ latest: 5, pending: 5 })
-    expect(take(lane)).to.deep.equal([6])
-    lane.release([6])
-    for (const _ of older) lane.startSync()({ latest: 5, pending: 5 })
-    expect(take(lane)).to.deep.equal([5])
+    expect(take(queue)).to.deep.equal([6])
+    queue.release([6])
+    for (const _ of older) queue.startSync()({ latest: 5, pending: 5 })
+    expect(take(queue)).to.deep.equal([5])
   })
 
   it('does not trust a lagging node about mined nonces', () => {
-    const lane = laneAt(9)
-    lane.startSync()({ latest: 4, pending: 4 })
-    expect(take(lane)).to.deep.equal([9])
-    expect(take(lane, { nonce: 8 })).to.equal('past')
+    const queue = laneAt(9)
+    queue.startSync()({ latest: 4, pending: 4 })
+    expect(take(queue)).to.deep.equal([9])
+    expect(take(queue, { nonce: 8 })).to.equal('past')
   })
 
   it('never assigns a nonce that is final in our journal, however often a node reports it free', () => {
-    const lane = laneAt(5)
-    take(lane)
-    occupy(lane, 5)
-    lane.markFinal(5)
-    for (const _ of [1, 2, 3]) lane.startSync()({ latest: 3, pending: 3 })
-    expect(take(lane, { nonce: 5 })).to.equal('past')
-    expect(take(lane, { count: 2 })).to.deep.equal([6, 7])
+    const queue = laneAt(5)
+    take(queue)
+    occupy(queue, 5)
+    queue.markFinal(5)
+    for (const _ of [1, 2, 3]) queue.startSync()({ latest: 3, pending: 3 })
+    expect(take(queue, { nonce: 5 })).to.equal('past')
+    expect(take(queue, { count: 2 })).to.deep.equal([6, 7])
   })
 
   it('agrees with a cached answer that says the same and is not behind a final transaction', () => {
@@ -117,45 +117,45 @@ describe('a nonce queue', () => {
     expect(fresh.agreesWith(word(5))).to.equal(false)
     fresh.startSync()(word(5))
     expect(fresh.agreesWith(word(5)), 'one word alone').to.equal(false)
-    const lane = laneAt(5)
-    occupy(lane, 5)
-    for (const known of [word(4), word(5), word(5, 6), word(6)]) expect(lane.agreesWith(known)).to.equal(true)
-    expect(lane.agreesWith(word(7)), 'somebody else has used 6').to.equal(false)
-    expect(lane.agreesWith(word(5, 7)), 'somebody else waits on 6').to.equal(false)
-    lane.startSync()(word(6))
-    lane.markFinal(5)
-    expect(lane.agreesWith(word(5)), 'from before what is final').to.equal(false)
-    expect(lane.agreesWith(word(6))).to.equal(true)
+    const queue = laneAt(5)
+    occupy(queue, 5)
+    for (const known of [word(4), word(5), word(5, 6), word(6)]) expect(queue.agreesWith(known)).to.equal(true)
+    expect(queue.agreesWith(word(7)), 'somebody else has used 6').to.equal(false)
+    expect(queue.agreesWith(word(5, 7)), 'somebody else waits on 6').to.equal(false)
+    queue.startSync()(word(6))
+    queue.markFinal(5)
+    expect(queue.agreesWith(word(5)), 'from before what is final').to.equal(false)
+    expect(queue.agreesWith(word(6))).to.equal(true)
     // It was asked, not told.
-    for (let tries = 0; tries < 3; tries += 1) lane.agreesWith(word(9))
-    expect(take(lane)).to.deep.equal([6])
+    for (let tries = 0; tries < 3; tries += 1) queue.agreesWith(word(9))
+    expect(take(queue)).to.deep.equal([6])
   })
 
   it('names the request that is signing with a nonce, or with the lowest one', () => {
-    const lane = laneAt(5)
-    expect(lane.signingOn()).to.equal(undefined)
-    take(lane)
-    take(lane)
-    occupy(lane, 5)
-    expect(lane.signingOn()).to.deep.equal({ nonce: 6, requestId: 'r' })
-    expect(lane.signingOn(5)).to.equal(undefined)
+    const queue = laneAt(5)
+    expect(queue.signingOn()).to.equal(undefined)
+    take(queue)
+    take(queue)
+    occupy(queue, 5)
+    expect(queue.signingOn()).to.deep.equal({ nonce: 6, requestId: 'r' })
+    expect(queue.signingOn(5)).to.equal(undefined)
   })
 
   it('assigns consecutive nonces to steps, after any in between', () => {
-    const lane = laneAt(5)
-    expect(take(lane, { nonce: 6 })).to.deep.equal([6])
-    expect(take(lane, { count: 3 })).to.deep.equal([7, 8, 9])
-    expect(take(lane)).to.deep.equal([5])
+    const queue = laneAt(5)
+    expect(take(queue, { nonce: 6 })).to.deep.equal([6])
+    expect(take(queue, { count: 3 })).to.deep.equal([7, 8, 9])
+    expect(take(queue)).to.deep.equal([5])
   })
 
   it('reports its own gaps at once, others after two updates, and those of a caller never', () => {
-    const lane = laneAt(5)
+    const queue = laneAt(5)
     for (const nonce of [5, 6, 7]) {
-      take(lane)
-      if (nonce !== 6) occupy(lane, nonce)
+      take(queue)
+      if (nonce !== 6) occupy(queue, nonce)
     }
-    expect(lane.release([6])).to.deep.equal([6])
-    expect(lane.gaps({ latest: 5, pending: 6 })).to.deep.equal([6])
+    expect(queue.release([6])).to.deep.equal([6])
+    expect(queue.gaps({ latest: 5, pending: 6 })).to.deep.equal([6])
 
     const foreign = laneAt(5, 6)
     take(foreign)

@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../../../core/store/store.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { Journal } from '../../../core/transactions/journal/journal.ts'
 
-/** What happens instead of a call; what is absent goes through. */
+/** What happens instead of a call. Absent ones go through. */
 export interface Faults {
   open?: (keep: () => Promise<void>) => Promise<void>
   write?: (keep: () => Promise<boolean>, entries: readonly Entry[]) => Promise<boolean>
@@ -13,7 +13,7 @@ export interface Faults {
 
 export const away = (uncertain = false) => new StoreUnavailable('its database is away', { uncertain })
 
-/** A journal over which the test decides. */
+/** A journal that fails as the test says. */
 export function faultyJournal(journal: Journal, faults: Faults): Journal {
   const reach = async (): Promise<void> => {
     if (faults.away) throw away()
@@ -44,5 +44,5 @@ export function faultyJournal(journal: Journal, faults: Faults): Journal {
   }
 }
 
-/** Whether a write is the one that brings signed bytes. */
+/** Whether a write has signed bytes. */
 export const bringsBytes = (entries: readonly Entry[]): boolean => entries.some(({ state }) => state === 'SIGNED')

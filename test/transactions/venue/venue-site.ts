@@ -13,14 +13,14 @@ import { addressOf, until, wallets } from '../site.ts'
 export interface VenueSite {
   exchange: TestExchange
   site: TransactionTarget
-  /** The nonces that its lane held when slots were claimed last. */
+  /** The nonces that its queue held at the last claim. */
   held(): readonly number[]
   stop(): Promise<void>
 }
 
 const nobody = () => Promise.reject(new Error('An exchange with a rail of its own asks the chain nothing.'))
 
-/** An exchange that takes signed actions, as transactions go by it. */
+/** An exchange with its own rail for signed actions, as a target of transactions. */
 export async function startVenue(options: Partial<RailOptions> = {}): Promise<VenueSite> {
   const exchange = await startExchange()
   const { rail: own, heads } = actionRail({ url: exchange.url, livesMs: 20_000, marginMs: 1_000, pollMs: 20, ...options })
@@ -37,7 +37,7 @@ export async function startVenue(options: Partial<RailOptions> = {}): Promise<Ve
   return { exchange, site, held: () => held, stop: () => exchange.stop() }
 }
 
-/** Signs as the signer process does, with keys that everybody knows. */
+/** Signs as the signer process does, with Anvil's well-known keys. */
 export const signTyped: Sign = async ({ address, signable }) => {
   const wallet = wallets.find((each) => each.address === address)
   const typed = readTypedData(signable.bytes)
@@ -85,7 +85,7 @@ export function once(exchange: TestExchange, first: ReturnType<Meddle>): void {
   }
 }
 
-/** Until all that is open came to its end. */
+/** Waits until every transaction is final. */
 export const settled = (transactions: Transactions): Promise<void> =>
   until('everything is final', async () => {
     const { entries } = await transactions.list({ limit: 500 })

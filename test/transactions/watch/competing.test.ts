@@ -5,24 +5,24 @@ import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import { type Lease, createRecorder, type Recorder } from '../../../core/transactions/journal/journal.ts'
 import { findCompeting } from '../../../core/transactions/watcher.ts'
-import { giveLane, newEntry, next, signed } from '../journal/entries.ts'
+import { giveLease, newEntry, next, signed } from '../journal/entries.ts'
 import { freshStore } from '../site.ts'
 
 describe('the competing transaction', () => {
   let store: Store
   let recorder: Recorder
-  let guard: Lease
+  let lease: Lease
   beforeEach(async () => {
     store = await freshStore()
     recorder = createRecorder(sqlJournal(store), () => {}, Date.now)
-    guard = await giveLane(store)
+    lease = await giveLease(store)
   })
   afterEach(() => store.close())
 
   async function kept(over: Partial<Entry>, end: Partial<Entry> = {}): Promise<Entry> {
     const queued = newEntry({ sequence: 7, nonce: 7, ...over })
-    await recorder.open([queued], guard)
-    const [written] = (await recorder.write([{ before: queued, after: { ...signed(queued), ...end } }], guard)) ?? []
+    await recorder.open([queued], lease)
+    const [written] = (await recorder.write([{ before: queued, after: { ...signed(queued), ...end } }], lease)) ?? []
     if (!written) throw new Error('It was not kept.')
     return written
   }
@@ -30,7 +30,7 @@ describe('the competing transaction', () => {
   const deadBy = (entry: Entry, by: string) => new Map<string, Sighting>([[idOf(entry), { id: idOf(entry), is: 'dead', by }]])
   const final = (entry: Entry, ok = true) => {
     const landed = { id: idOf(entry), ok, blockNumber: 1, receipt: null }
-    return recorder.write([{ before: entry, after: next(entry, { state: ok ? 'CONFIRMED' : 'REVERTED', landed }) }], guard)
+    return recorder.write([{ before: entry, after: next(entry, { state: ok ? 'CONFIRMED' : 'REVERTED', landed }) }], lease)
   }
   const rivalOf = async (entry: Entry, by: string) =>
     (await findCompeting([entry], deadBy(entry, by), { recorder, confirmations: 3 }))(entry)

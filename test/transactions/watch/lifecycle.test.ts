@@ -43,7 +43,7 @@ function observed(sightings: readonly Sighting[], more: Partial<LifecycleInput> 
   }
 }
 
-/** How often a look at that time has one sent again that was lost before. */
+/** How often a poll at that time has one sent again that was lost before. */
 function sentAfter(sends: number, nowMs: number): number {
   const waiting: Entry = { ...broadcast, attempts: [attempt({ sends })], seen: 'lost' }
   return advance(waiting, observed([unseen], { nowMs })).actions.length
@@ -52,44 +52,44 @@ function sentAfter(sends: number, nowMs: number): number {
 interface Case {
   when: string
   entry: Entry
-  looks: readonly LifecycleInput[]
+  polls: readonly LifecycleInput[]
   state: TransactionState
   status: number
   sends?: number
 }
 
 const cases: readonly Case[] = [
-  { when: 'it is pending at a node', entry: signed, looks: [observed([pending])], state: 'BROADCAST', status: 2 },
-  { when: 'it is pending and pays too little', entry: signed, looks: [observed([underpriced])], state: 'BROADCAST', status: 3 },
-  { when: 'no node has ever had it', entry: signed, looks: [observed([unseen])], state: 'SIGNED', status: 0 },
-  { when: 'the node said nothing about it', entry: broadcast, looks: [observed([])], state: 'BROADCAST', status: 2 },
-  { when: 'it is in the newest block', entry: broadcast, looks: [observed([landed(1)])], state: 'MINED', status: 1 },
-  { when: 'it is mined without ever being seen as pending', entry: signed, looks: [observed([landed(1)])], state: 'MINED', status: 1 },
-  { when: 'one confirmation is missing', entry: mined, looks: [observed([landed(2)])], state: 'MINED', status: 1 },
-  { when: 'it has all confirmations', entry: mined, looks: [observed([landed(3)])], state: 'CONFIRMED', status: 1 },
+  { when: 'it is pending at a node', entry: signed, polls: [observed([pending])], state: 'BROADCAST', status: 2 },
+  { when: 'it is pending and pays too little', entry: signed, polls: [observed([underpriced])], state: 'BROADCAST', status: 3 },
+  { when: 'no node has ever had it', entry: signed, polls: [observed([unseen])], state: 'SIGNED', status: 0 },
+  { when: 'the node said nothing about it', entry: broadcast, polls: [observed([])], state: 'BROADCAST', status: 2 },
+  { when: 'it is in the newest block', entry: broadcast, polls: [observed([landed(1)])], state: 'MINED', status: 1 },
+  { when: 'it is mined without ever being seen as pending', entry: signed, polls: [observed([landed(1)])], state: 'MINED', status: 1 },
+  { when: 'one confirmation is missing', entry: mined, polls: [observed([landed(2)])], state: 'MINED', status: 1 },
+  { when: 'it has all confirmations', entry: mined, polls: [observed([landed(3)])], state: 'CONFIRMED', status: 1 },
   {
     when: 'it was first seen deep in the chain, after an outage',
     entry: signed,
-    looks: [observed([landed(50)])],
+    polls: [observed([landed(50)])],
     state: 'CONFIRMED',
     status: 1,
   },
-  { when: 'it reverted in the newest block', entry: broadcast, looks: [observed([landed(1, false)])], state: 'MINED', status: 1 },
-  { when: 'the revert has all confirmations', entry: mined, looks: [observed([landed(3, false)])], state: 'REVERTED', status: 1 },
-  { when: 'a reorganisation put it back into the mempool', entry: mined, looks: [observed([pending])], state: 'BROADCAST', status: 2 },
-  { when: 'a reorganisation made the node forget it', entry: mined, looks: [observed([unseen])], state: 'BROADCAST', status: 3 },
+  { when: 'it reverted in the newest block', entry: broadcast, polls: [observed([landed(1, false)])], state: 'MINED', status: 1 },
+  { when: 'the revert has all confirmations', entry: mined, polls: [observed([landed(3, false)])], state: 'REVERTED', status: 1 },
+  { when: 'a reorganisation put it back into the mempool', entry: mined, polls: [observed([pending])], state: 'BROADCAST', status: 2 },
+  { when: 'a reorganisation made the node forget it', entry: mined, polls: [observed([unseen])], state: 'BROADCAST', status: 3 },
   {
     when: 'it went back and forth',
     entry: mined,
-    looks: [observed([unseen]), observed([pending]), observed([landed(1)])],
+    polls: [observed([unseen]), observed([pending]), observed([landed(1)])],
     state: 'MINED',
     status: 1,
   },
-  { when: 'the mempool dropped it', entry: broadcast, looks: [observed([unseen])], state: 'BROADCAST', status: 3 },
+  { when: 'the mempool dropped it', entry: broadcast, polls: [observed([unseen])], state: 'BROADCAST', status: 3 },
   {
     when: 'the mempool dropped it a while ago',
     entry: broadcast,
-    looks: [observed([unseen], { nowMs: 5_000 })],
+    polls: [observed([unseen], { nowMs: 5_000 })],
     state: 'BROADCAST',
     status: 3,
     sends: 1,
@@ -97,7 +97,7 @@ const cases: readonly Case[] = [
   {
     when: 'it never reached a node, a while ago',
     entry: signed,
-    looks: [observed([unseen], { nowMs: 5_000 })],
+    polls: [observed([unseen], { nowMs: 5_000 })],
     state: 'SIGNED',
     status: 0,
     sends: 1,
@@ -105,152 +105,152 @@ const cases: readonly Case[] = [
   {
     when: 'it was never sent (the server ended)',
     entry: { ...signed, attempts: [{ id, raw: new Uint8Array(), fees: null, signedAt: 0, sends: 0 }] },
-    looks: [observed([unseen], { nowMs: Date.now() })],
+    polls: [observed([unseen], { nowMs: Date.now() })],
     state: 'SIGNED',
     status: 0,
     sends: 1,
   },
-  { when: 'a node may lag: dead once', entry: broadcast, looks: [observed([dead])], state: 'BROADCAST', status: 3 },
-  { when: 'dead twice in a row', entry: broadcast, looks: [observed([dead]), observed([dead])], state: 'DROPPED', status: -1 },
+  { when: 'a node may lag: dead once', entry: broadcast, polls: [observed([dead])], state: 'BROADCAST', status: 3 },
+  { when: 'dead twice in a row', entry: broadcast, polls: [observed([dead]), observed([dead])], state: 'DROPPED', status: -1 },
   {
     when: 'dead, seen, and dead again',
     entry: broadcast,
-    looks: [observed([dead]), observed([pending]), observed([dead])],
+    polls: [observed([dead]), observed([pending]), observed([dead])],
     state: 'BROADCAST',
     status: 3,
   },
   {
     when: 'dead, unseen, and dead again',
     entry: broadcast,
-    looks: [observed([dead]), observed([unseen]), observed([dead])],
+    polls: [observed([dead]), observed([unseen]), observed([dead])],
     state: 'BROADCAST',
     status: 3,
   },
   {
     when: 'a lagging node called a mined one dead, once',
     entry: mined,
-    looks: [observed([dead]), observed([landed(2)])],
+    polls: [observed([dead]), observed([landed(2)])],
     state: 'MINED',
     status: 1,
   },
-  { when: 'a node may lag: expired once', entry: broadcast, looks: [observed([expired])], state: 'BROADCAST', status: 3 },
+  { when: 'a node may lag: expired once', entry: broadcast, polls: [observed([expired])], state: 'BROADCAST', status: 3 },
   {
     when: 'expired twice in a row',
     entry: broadcast,
-    looks: [observed([expired]), observed([expired])],
+    polls: [observed([expired]), observed([expired])],
     state: 'EXPIRED',
     status: -1,
   },
   {
     when: 'it was never sent and has expired',
     entry: { ...signed, attempts: [{ id, raw: new Uint8Array(), fees: null, signedAt: 0, sends: 0 }] },
-    looks: [observed([expired]), observed([expired])],
+    polls: [observed([expired]), observed([expired])],
     state: 'EXPIRED',
     status: -1,
   },
   {
     when: 'expired, not expired, and expired again',
     entry: broadcast,
-    looks: [observed([expired]), observed([pending]), observed([expired])],
+    polls: [observed([expired]), observed([pending]), observed([expired])],
     state: 'BROADCAST',
     status: 3,
   },
   {
     when: 'expired by a node that lags, and then in a block',
     entry: broadcast,
-    looks: [observed([expired]), observed([landed(1)])],
+    polls: [observed([expired]), observed([landed(1)])],
     state: 'MINED',
     status: 1,
   },
   {
     when: 'a reorganisation removed its block and it has expired',
     entry: mined,
-    looks: [observed([expired]), observed([expired])],
+    polls: [observed([expired]), observed([expired])],
     state: 'EXPIRED',
     status: -1,
   },
-  { when: 'a replacement is signed and both are pending', entry: replaced, looks: [observed([pending])], state: 'BROADCAST', status: 3 },
+  { when: 'a replacement is signed and both are pending', entry: replaced, polls: [observed([pending])], state: 'BROADCAST', status: 3 },
   {
     when: 'it is being replaced and gone from the mempool: it is not sent again',
     entry: replaced,
-    looks: [observed([unseen], { nowMs: 5_000 })],
+    polls: [observed([unseen], { nowMs: 5_000 })],
     state: 'BROADCAST',
     status: 3,
   },
   {
     when: 'its replacement is mined',
     entry: replaced,
-    looks: [observed([unseen], { competing: heir(false) })],
+    polls: [observed([unseen], { competing: heir(false) })],
     state: 'BROADCAST',
     status: 3,
   },
   {
     when: 'its replacement is final',
     entry: replaced,
-    looks: [observed([dead], { competing: heir(true) })],
+    polls: [observed([dead], { competing: heir(true) })],
     state: 'REPLACED',
     status: -1,
   },
   {
     when: 'its cancel is final',
     entry: replaced,
-    looks: [observed([dead], { competing: heir(true, 'cancel') })],
+    polls: [observed([dead], { competing: heir(true, 'cancel') })],
     state: 'CANCELLED',
     status: -1,
   },
-  { when: 'it was mined in spite of its replacement', entry: replaced, looks: [observed([landed(3)])], state: 'CONFIRMED', status: 1 },
+  { when: 'it was mined in spite of its replacement', entry: replaced, polls: [observed([landed(3)])], state: 'CONFIRMED', status: 1 },
   {
     when: 'a reorganisation swapped it for its replacement',
     entry: { ...mined, replacedBy: '0xbb' },
-    looks: [observed([unseen], { competing: heir(false) })],
+    polls: [observed([unseen], { competing: heir(false) })],
     state: 'BROADCAST',
     status: 3,
   },
   {
     when: 'the transaction that it was to replace is mined',
     entry: { ...broadcast, rank: 1 },
-    looks: [observed([unseen], { competing: { ...elder(false), rank: 0 } })],
+    polls: [observed([unseen], { competing: { ...elder(false), rank: 0 } })],
     state: 'BROADCAST',
     status: 3,
   },
   {
     when: 'the transaction that it was to replace is final',
     entry: { ...broadcast, rank: 1 },
-    looks: [observed([dead], { competing: { ...elder(true), rank: 0 } })],
+    polls: [observed([dead], { competing: { ...elder(true), rank: 0 } })],
     state: 'DROPPED',
     status: -1,
   },
   {
     when: 'its replacement is dead too, by another program',
     entry: replaced,
-    looks: [observed([dead]), observed([dead])],
+    polls: [observed([dead]), observed([dead])],
     state: 'DROPPED',
     status: -1,
   },
   {
     when: 'it was never signed',
     entry: { ...signed, state: 'QUEUED', attempts: [] },
-    looks: [observed([unseen])],
+    polls: [observed([unseen])],
     state: 'QUEUED',
     status: 0,
   },
-  { when: 'it expired before', entry: { ...signed, state: 'EXPIRED' }, looks: [observed([landed(3)])], state: 'EXPIRED', status: -1 },
+  { when: 'it expired before', entry: { ...signed, state: 'EXPIRED' }, polls: [observed([landed(3)])], state: 'EXPIRED', status: -1 },
   {
     when: 'it was final before',
     entry: { ...mined, state: 'CONFIRMED' },
-    looks: [observed([dead]), observed([dead])],
+    polls: [observed([dead]), observed([dead])],
     state: 'CONFIRMED',
     status: 1,
   },
 ]
 
 describe('the lifecycle of a transaction', () => {
-  for (const { when, entry, looks, state, status, sends = 0 } of cases) {
+  for (const { when, entry, polls, state, status, sends = 0 } of cases) {
     it(`is ${state} (${status})${sends > 0 ? ' and sent again' : ''} when ${when}`, () => {
       let current = entry
       let actions = 0
-      for (const look of looks) {
-        const step = advance(current, look)
+      for (const poll of polls) {
+        const step = advance(current, poll)
         current = step.entry
         actions += step.actions.length
       }

@@ -51,18 +51,18 @@ interface Given {
   block?: number
   cheaper?: boolean
   replacing?: boolean
-  leftOutOf?: number
+  missed?: number
 }
 
 function observed(
   sightings: readonly Sighting[],
-  { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, leftOutOf = 9 }: Given = {},
+  { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, missed = 9 }: Given = {},
 ): LifecycleInput {
   return {
     observations: new Map(sightings.map((each) => [each.id, each])),
     head: { number: BigInt(block), timestamp: chainTime },
     confirmations: 3,
-    missedBlocks: leftOutOf,
+    missedBlocks: missed,
     ...(replacing && { replacing: { bumpAfterSeconds, cancelIsCheaper: () => cheaper } }),
     nowMs: afterSeconds * seconds,
   }
@@ -120,7 +120,7 @@ const cases: readonly Case[] = [
   {
     when: 'it pays enough and has missed only one block, however long that took',
     seen: [pending('0xa')],
-    given: { afterSeconds: 5_000, leftOutOf: 1 },
+    given: { afterSeconds: 5_000, missed: 1 },
     does: [],
   },
   {
@@ -349,7 +349,7 @@ describe('the next action for an open transaction', () => {
 describe('the final state of a transaction', () => {
   const dead: Sighting = { id: '0xa', is: 'dead', by: '0xf' }
   const counted: Sighting = { id: '0xa', is: 'dead' }
-  const through = (entry: Entry, looks: readonly LifecycleInput[]) => looks.reduce((current, look) => advance(current, look).entry, entry)
+  const through = (entry: Entry, polls: readonly LifecycleInput[]) => polls.reduce((current, poll) => advance(current, poll).entry, entry)
 
   it('names the transaction that took the nonce of a dead one', () => {
     const end = through(open, [observed([dead]), observed([dead])])
@@ -384,10 +384,10 @@ describe('the final state of a transaction', () => {
   })
 
   it('waits for another poll if a competing transaction seems to be in a block, too', () => {
-    const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
-    const both = { ...observed([landed('0xa', { depth: 9 })]), competing: rival }
+    const competing = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
+    const both = { ...observed([landed('0xa', { depth: 9 })]), competing }
     expect(through(open, [both, both]).state).to.equal('MINED')
-    expect(through(open, [both, { ...observed([unseen('0xa')]), competing: rival }]).state).to.equal('CANCELLED')
+    expect(through(open, [both, { ...observed([unseen('0xa')]), competing }]).state).to.equal('CANCELLED')
     expect(through({ ...open, replacedBy: '0xc' }, [both])).to.include({ state: 'MINED', replacedBy: '0xc' })
     expect(through(open, [both, observed([landed('0xa', { depth: 9 })])])).to.include({ state: 'CONFIRMED', replacedBy: undefined })
   })
@@ -399,17 +399,17 @@ describe('the final state of a transaction', () => {
   })
 
   it('follows reorganisations to another attempt, to a competing transaction, and back', () => {
-    const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: false }
-    const looks = [
+    const competing = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: false }
+    const polls = [
       observed([unseen('0xa'), landed('0xb')]),
       observed([landed('0xa'), unseen('0xb')]),
-      { ...observed([unseen('0xa'), unseen('0xb')]), competing: rival },
+      { ...observed([unseen('0xa'), unseen('0xb')]), competing },
       observed([landed('0xa', { depth: 2 }), unseen('0xb')]),
     ]
     const states: unknown[] = []
     let entry: Entry = { ...bumped, replacedBy: '0xc' }
-    for (const look of looks) {
-      entry = advance(entry, look).entry
+    for (const poll of polls) {
+      entry = advance(entry, poll).entry
       states.push([entry.state, entry.landed?.id])
     }
     expect(states).to.deep.equal([
@@ -429,8 +429,8 @@ describe('the final state of a transaction', () => {
 
   it('keeps the reason of a cancel until the cancel is final', () => {
     const cancelled = { ...open, replacedBy: '0xc', reason: 'Its deadline passed.' }
-    const rival = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
-    const end = through(cancelled, [observed([pending('0xa')]), { ...observed([unseen('0xa')]), competing: rival }])
+    const competing = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
+    const end = through(cancelled, [observed([pending('0xa')]), { ...observed([unseen('0xa')]), competing }])
     expect(end).to.include({ state: 'CANCELLED', replacedBy: '0xc', reason: 'Its deadline passed.' })
   })
 })
@@ -454,12 +454,12 @@ describe('any sequence of observations', () => {
       ),
       { nil: undefined },
     )
-  const look = record({
+  const poll = record({
     seen: record({ a: sighting('0xa'), b: sighting('0xb') }),
     afterSeconds: nat(200),
     chainTime: nat(2_000),
     block: nat(50),
-    rival: option(
+    competing: option(
       record({ txHash: constant('0xc'), kind: constant('cancel' as const), rank: integer({ min: -1, max: 1 }), final: boolean() }),
       {
         nil: undefined,
@@ -474,12 +474,12 @@ describe('any sequence of observations', () => {
 
   it('never leaves a final state, reaches one only for a reason, and asks for no action then', () => {
     assert(
-      property(given, array(look, { maxLength: 12 }), (more, looks) => {
+      property(given, array(poll, { maxLength: 12 }), (more, polls) => {
         let entry: Entry = { ...bumped, ...more }
-        for (const { seen, rival, ...rest } of looks) {
+        for (const { seen, competing, ...rest } of polls) {
           const sightings = [seen.a, seen.b].flatMap((each) => each ?? [])
           const before = entry
-          const step = advance(entry, { ...observed(sightings, rest), ...(rival && { competing: rival }) })
+          const step = advance(entry, { ...observed(sightings, rest), ...(competing && { competing }) })
           entry = step.entry
           if (isFinal(before)) expect(entry).to.equal(before)
           if (isFinal(entry)) expect(step.actions).to.deep.equal([])
@@ -487,9 +487,9 @@ describe('any sequence of observations', () => {
           const allowed: Partial<Record<TransactionState, boolean>> = {
             CONFIRMED: sightings.some((each) => each.is === 'landed' && each.ok && each.depth >= 3),
             REVERTED: sightings.some((each) => each.is === 'landed' && !each.ok && each.depth >= 3),
-            CANCELLED: rival?.final === true && rival.rank >= 0,
+            CANCELLED: competing?.final === true && competing.rank >= 0,
             DROPPED:
-              (rival?.final === true && rival.rank < 0) ||
+              (competing?.final === true && competing.rank < 0) ||
               (before.deadLooks > 0 && sightings.every(({ is }) => is === 'dead') && sightings.length === ids.length),
           }
           if (ended) expect(allowed[entry.state], entry.state).to.equal(true)

@@ -11,11 +11,11 @@ describe('automatic fills, bumps and cancels', function () {
     const site = await startSite({ bumpAfterSeconds: 3 })
     const store = await freshStore()
     const recorder = createRecorder(sqlJournal(store), () => {}, Date.now)
-    const guard = { queue: 'queue', fencingToken: 1 }
+    const lease = { queue: 'queue', fencingToken: 1 }
     const leases: Leases = {
-      use: (_lane, _signal, work) => work(guard),
-      held: () => guard,
-      takeIfFree: async () => guard,
+      use: (_lane, _signal, work) => work(lease),
+      held: () => lease,
+      takeIfFree: async () => lease,
       stop: async () => {},
     }
     const queues = createLeasedQueues({ target: site.network, recorder, leases, limit: 256 })

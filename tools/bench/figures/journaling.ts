@@ -5,7 +5,7 @@ import { openStore } from '../../../core/store/open-store.ts'
 import { type Store } from '../../../core/store/store.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { isPostgresInstalled, startPostgres } from '../../../test/store/postgres.ts'
-import { attempt, giveLane, newEntry, next } from '../../../test/transactions/journal/entries.ts'
+import { attempt, giveLease, newEntry, next } from '../../../test/transactions/journal/entries.ts'
 import { ms, times, type Row } from '../report.ts'
 import { percentile } from '../statistics.ts'
 
@@ -38,7 +38,7 @@ export async function journaling(): Promise<Row[]> {
 
 async function rowsOf(name: string, store: Store, fixture: number): Promise<Row[]> {
   const journal = sqlJournal(store)
-  const guard = await giveLane(store)
+  const guard = await giveLease(store)
   const one = async () => {
     const startedAt = performance.now()
     const entry = newEntry({ step: { to: '0x', data: callData } })
