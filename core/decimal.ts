@@ -1,5 +1,5 @@
-// Exact decimal arithmetic: the only one in the project, and "sluice/decimal" for plugins. An amount is a decimal string in human units, or a bigint
-// in the token's smallest unit ("raw"). Money is never a `number`. Every function that rounds takes the direction.
+// Exact decimal arithmetic: the only one in the project, and "sluice/decimal" for plugins. An amount is a decimal string in human units, or
+// a bigint in the token's smallest unit ("raw"). Money is never a `number`. Every function that rounds takes the direction.
 
 export type Rounding = 'up' | 'down'
 
@@ -48,13 +48,19 @@ const withoutTrailingZeros = (text: string) => (text.includes('.') ? text.replac
 /** At least 0, without leading and trailing zeros. */
 const canonical = /^(0|[1-9]\d*)(\.\d*[1-9])?$/
 
-/** Without leading and trailing zeros: "1.50" and "15E-1" are "1.5", "-0.0" is "0". Texts that only need to be cut, such as those of whole books, cost no bigint. */
+/**
+ * Without leading and trailing zeros: "1.50" and "15E-1" are "1.5", "-0.0" is "0". Texts that only need to be cut, such as those of whole
+ * books, cost no bigint.
+ */
 export function normalize(text: string): string {
   const cut = withoutTrailingZeros(text)
   return canonical.test(cut) ? cut : formatDecimal(parseDecimal(text))
 }
 
-/** The one spelling of a number from outside, so that equal numbers are equal texts. Undefined for anything but digits with at most one point. */
+/**
+ * The one spelling of a number from outside, so that equal numbers are equal texts. Undefined for anything but digits with at most one
+ * point.
+ */
 export function canonicalDecimal(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined
   if (canonical.test(text)) return text
@@ -111,8 +117,8 @@ export function compare(a: string, b: string): number {
 }
 
 /**
- * `compare` for canonical numbers, most of them without bigints. Where the nearest doubles differ they have the order of the numbers, since rounding
- * is monotone (IEEE 754, 4.3); where they are equal, the digits decide.
+ * `compare` for canonical numbers, most of them without bigints. Where the nearest doubles differ they have the order of the numbers, since
+ * rounding is monotone (IEEE 754, 4.3); where they are equal, the digits decide.
  */
 export function compareCanonical(a: string, b: string, aNear = Number(a), bNear = Number(b)): number {
   if (aNear !== bNear) return aNear < bNear ? -1 : 1
@@ -192,7 +198,8 @@ function countDigits(number: bigint): number {
 const maxExactDecimals = 36
 
 /**
- * A fraction, also below 0: exact if its denominator is a power of ten, as the prices of contracts are; else with at least 18 significant digits.
+ * A fraction, also below 0: exact if its denominator is a power of ten, as the prices of contracts are; else with at least 18 significant
+ * digits.
  * @param rounding of its size
  */
 export function formatFraction({ numerator, denominator }: Fraction, rounding: Rounding): string {
@@ -207,7 +214,10 @@ export function priceOf(quote: Amount, base: Amount, rounding: Rounding): string
   return shiftedRatio(quote.raw, base.raw, base.decimals - quote.decimals, rounding)
 }
 
-/** Quote per one base, with at most 18 significant digits and without trailing zeros, as prices of order books are. Exact if 18 digits hold it. */
+/**
+ * Quote per one base, with at most 18 significant digits and without trailing zeros, as prices of order books are. Exact if 18 digits hold
+ * it.
+ */
 export function bookPriceOf(quote: Amount, base: Amount, rounding: Rounding): string {
   if (quote.raw === 0n) return '0'
   const digits = 18

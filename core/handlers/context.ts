@@ -54,7 +54,9 @@ export type TargetContext<T extends Target> = T extends 'connector'
 export type NetworkContext = RequestContext & TargetContext<'chain'>
 export type ConnectorContext = RequestContext & TargetContext<'connector'>
 
-/** Applies a function to a value or to what a promise resolves to. A price from memory so costs no promise and no turn of the event loop. */
+/**
+ * Applies a function to a value or to what a promise resolves to. A price from memory so costs no promise and no turn of the event loop.
+ */
 export const after = <T, R>(value: T | Promise<T>, make: (value: T) => R | Promise<R>): R | Promise<R> =>
   value instanceof Promise ? value.then(make) : make(value)
 

@@ -9,8 +9,8 @@ import { responseKey } from './tokens.ts'
 import { readAddress } from './wallets.ts'
 
 /**
- * The time that each network has to answer, so that one that is down does not delay the others. Its nodes go on until their own timeouts, so that
- * what is wrong with them is logged once.
+ * The time that each network has to answer, so that one that is down does not delay the others. Its nodes go on until their own timeouts,
+ * so that what is wrong with them is logged once.
  */
 const deadlineMs = 3_000
 const noAnswer = `No answer within ${deadlineMs / 1000} s.`

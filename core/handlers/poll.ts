@@ -46,7 +46,10 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
   }
 }
 
-/** The status of a transaction that is not in the journal or not the caller's. The journal still prevents that it is reported as unknown too early. */
+/**
+ * The status of a transaction that is not in the journal or not the caller's. The journal still prevents that it is reported as unknown too
+ * early.
+ */
 function foreignStatus(
   txHash: string,
   found: Pick<Transaction, 'blockNumber' | 'pays'> | undefined,
@@ -88,8 +91,8 @@ interface TransactionLocation {
 }
 
 /**
- * A node may be behind the journal, and may have an attempt in a block that the journal has not read yet: the one that has a block is right. If no
- * node answers, the journal is right about what is final.
+ * A node may be behind the journal, and may have an attempt in a block that the journal has not read yet: the one that has a block is
+ * right. If no node answers, the journal is right about what is final.
  * @param attempts oldest first; at most one of them is ever mined
  */
 async function locateTransaction(
@@ -118,7 +121,10 @@ async function locateTransaction(
   return { txHash: shown.txHash, head, txBlock: found?.blockNumber ?? -1, tx: found?.tx ?? null, receipt: found?.receipt ?? null, found }
 }
 
-/** An action on an exchange's own rail is in no block: only the journal has the exchange's response, and shows it to those who may use the wallet. */
+/**
+ * An action on an exchange's own rail is in no block: only the journal has the exchange's response, and shows it to those who may use the
+ * wallet.
+ */
 function locateAction(txHash: string, own: Entry | undefined): TransactionLocation {
   const receipt = own?.landed?.receipt ?? null
   return { txHash: own?.landed?.id ?? txHash, head: undefined, txBlock: -1, tx: own?.step ?? null, receipt, found: undefined }

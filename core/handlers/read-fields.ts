@@ -25,8 +25,8 @@ ajv.addKeyword({ keyword: 'apart', schemaType: 'boolean' })
 export type FieldsReader<T> = (fields: Readonly<Record<string, unknown>>, from: 'query' | 'body') => T
 
 /**
- * Makes a function that converts the fields of a query or body to the types of a schema and validates them. It throws INCOMPLETE_PARAMS with all
- * problems. The schema is compiled at its first use: to compile all of them took a fifth of a start.
+ * Makes a function that converts the fields of a query or body to the types of a schema and validates them. It throws INCOMPLETE_PARAMS
+ * with all problems. The schema is compiled at its first use: to compile all of them took a fifth of a start.
  */
 export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<T>> {
   const schemas = schema.properties as unknown as Record<string, FieldSchema>

@@ -64,8 +64,8 @@ export interface Registry {
   readonly plugins: readonly PluginEntry[]
   readonly networks: readonly NetworkEntry[]
   /**
-   * Starts a network, and a connector on it, if they start on demand, and waits for up to three seconds. Undefined if both are ready. Ignores
-   * unknown names.
+   * Starts a network, and a connector on it, if they start on demand, and waits for up to three seconds. Undefined if both are ready.
+   * Ignores unknown names.
    */
   wake(chain: string, network: string, connector?: string): Promise<void> | undefined
   /** @throws SluiceError UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */

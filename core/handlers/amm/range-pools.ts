@@ -82,7 +82,8 @@ async function findPool(pair: Pair, feeText: string | undefined, venue: VenueEnt
 }
 
 /**
- * The pool to add liquidity to. The price of an empty pool is whatever somebody set it to, so the caller has to choose such a pool by its tier.
+ * The pool to add liquidity to. The price of an empty pool is whatever somebody set it to, so the caller has to choose such a pool by its
+ * tier.
  * @throws SluiceError PAIR_NOT_FOUND, INCOMPLETE_PARAMS
  */
 export async function findPoolToAddTo(pair: Pair, feeText: string | undefined, venue: VenueEntry, at: At): Promise<PoolAtBlock> {
@@ -95,7 +96,10 @@ export async function findPoolToAddTo(pair: Pair, feeText: string | undefined, v
 
 type Tiers = AMMRange['feeTiers']
 
-/** In hundredths of a basis point. Any number passes: the exchange may have added tiers, so its pools decide. @throws SluiceError INCOMPLETE_PARAMS */
+/**
+ * In hundredths of a basis point. Any number passes: the exchange may have added tiers, so its pools decide.
+ * @throws SluiceError INCOMPLETE_PARAMS
+ */
 export function readFee(text: string | undefined, tiers: Tiers, connector: string): number | undefined {
   if (text === undefined) return undefined
   if (/^\d+$/.test(text)) return Number(text)
@@ -165,8 +169,8 @@ export function showPrice(price: RangePrice, { pair: [token0, token1], reversed 
 }
 
 /**
- * The bounds of a range in the caller's order. Rounded inward, so that the same bounds, sent again and snapped outward to ticks, give the same
- * range.
+ * The bounds of a range in the caller's order. Rounded inward, so that the same bounds, sent again and snapped outward to ticks, give the
+ * same range.
  */
 export function showBounds(range: { lowerPrice: RangePrice; upperPrice: RangePrice }, ordered: OrderedPair) {
   const [lower, upper] = ordered.reversed ? [range.upperPrice, range.lowerPrice] : [range.lowerPrice, range.upperPrice]

@@ -68,7 +68,9 @@ export const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
     return tradeOn(await quoteFromChain(swapRequest, venue, at))
   }
 
-  /** Saves a round trip if the price has not moved since the caller asked for it: the plan is checked while the price is asked for again. */
+  /**
+   * Saves a round trip if the price has not moved since the caller asked for it: the plan is checked while the price is asked for again.
+   */
   async function tradeOnLast(last: Quote) {
     const fresh = quoteFromChain(swapRequest, venue, at)
     const hasMoved = fresh.then(({ quote }) => !isSameQuote(last, quote))

@@ -167,8 +167,9 @@ async function readCancels(
 type RefusedCancel = ReturnType<typeof showEnded> | (OrderName & { error: ReturnType<typeof showError> })
 
 /**
- * What became of orders whose cancel the exchange refused, by the entry's index: they may have been filled meanwhile, or never have existed. If the
- * exchange cannot be asked, the response has the refusal without a state of the order, because the rest of the batch was sent.
+ * What became of orders whose cancel the exchange refused, by the entry's index: they may have been filled meanwhile, or never have
+ * existed. If the exchange cannot be asked, the response has the refusal without a state of the order, because the rest of the batch was
+ * sent.
  */
 async function explainRefusedCancels(
   type: BookSet,

@@ -142,7 +142,10 @@ export async function mergeOrders(
   }
 }
 
-/** Unlisted orders that the exchange is asked for by name in one request. The journal stores their reports, so the next request asks for others. */
+/**
+ * Unlisted orders that the exchange is asked for by name in one request. The journal stores their reports, so the next request asks for
+ * others.
+ */
 const maxNames = 100
 
 /** A wallet's orders on an exchange, and those that the journal does not know to have ended. */
@@ -193,8 +196,8 @@ const keysOf = (order: BookOrder): readonly string[] => [
 const maxClockSkewMs = 10_000
 
 /**
- * Whether an order of the exchange may be one of the journal without a known id: some exchanges choose the ids, and list an order before they respond
- * or before the journal has read its block.
+ * Whether an order of the exchange may be one of the journal without a known id: some exchanges choose the ids, and list an order before
+ * they respond or before the journal has read its block.
  */
 const mayBeOwn = (order: BookOrder, openJournaled: readonly JournaledOrder[]): boolean =>
   openJournaled.some(({ entry, market, about }) => {

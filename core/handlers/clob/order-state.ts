@@ -33,8 +33,8 @@ export interface OrderFacts {
 }
 
 /**
- * The state of an order as callers see it. The exchange's order is newer than the receipt, and an end state wins over an open one. But an order that
- * ended in its own receipt keeps that outcome: what the exchange reports later may be incomplete, such as old fills.
+ * The state of an order as callers see it. The exchange's order is newer than the receipt, and an end state wins over an open one. But an
+ * order that ended in its own receipt keeps that outcome: what the exchange reports later may be incomplete, such as old fills.
  */
 export function orderState({ entry, outcome, exchange, report, cancelling }: OrderFacts): ActionOutcome & { filledAmount: string } {
   const landed = entry.landed?.ok === true

@@ -22,7 +22,10 @@ export const clobPlaceOrder: BookHandlerFor<'OrdersPost'> = (type) => async (req
   return answer(await submitActions(type, new Map([[0, { do: 'create', market, order }]]), wallet, context, answer))
 }
 
-/** The client order id if the caller gives none. With an Idempotency-Key it is the same when the request is repeated, so that nothing is placed twice. */
+/**
+ * The client order id if the caller gives none. With an Idempotency-Key it is the same when the request is repeated, so that nothing is
+ * placed twice.
+ */
 export const defaultClientOrderId = ({ keyed }: Pick<RequestContext, 'keyed'>, index: number): string =>
   keyed ? `${keyed.tag}-${index}` : randomUUID()
 
@@ -80,8 +83,8 @@ export const isPending = ({ journaled }: FoundOrder): boolean =>
 const isReplaced = ({ journaled }: FoundOrder) => journaled?.entry.replacedBy !== undefined
 
 /**
- * Replaces the transaction that would place the order with one that does nothing. The chain decides which of them is mined. Undefined if the order's
- * is mined already.
+ * Replaces the transaction that would place the order with one that does nothing. The chain decides which of them is mined. Undefined if
+ * the order's is mined already.
  */
 export async function cancelPlacement(
   found: FoundOrder,
@@ -102,7 +105,10 @@ export async function cancelPlacement(
 const pollIntervalMs = 100
 const maxPolls = 30
 
-/** The journal reads a block moments after it was made. The order may also have been replaced meanwhile. @throws SluiceError TRADE_FAILED */
+/**
+ * The journal reads a block moments after it was made. The order may also have been replaced meanwhile.
+ * @throws SluiceError TRADE_FAILED
+ */
 async function waitUntilMined(find: () => Promise<FoundOrder | undefined>, signal: AbortSignal): Promise<FoundOrder | undefined> {
   for (let polls = 0; ; polls++) {
     const found = await find()
@@ -120,8 +126,8 @@ export const notYetCancellable = () => {
 }
 
 /**
- * Where cancels are transactions, a second one beside a pending one would only burn gas; on a nonce that the caller gives it replaces the pending one.
- * Signed actions cost nothing, and a pending one may be lost.
+ * Where cancels are transactions, a second one beside a pending one would only burn gas; on a nonce that the caller gives it replaces the
+ * pending one. Signed actions cost nothing, and a pending one may be lost.
  */
 const waitsForEarlier = ({ nonce }: SigningWallet, { actions }: ConnectorContext['venue']): boolean => !actions && nonce === undefined
 

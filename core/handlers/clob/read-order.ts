@@ -16,7 +16,10 @@ export type OrderFields = Pick<
 /** LONG and SHORT of a perpetual are BUY and SELL. */
 const sideOf = ({ side }: Pick<OrderFields, 'side'>): 'BUY' | 'SELL' => (side === 'BUY' || side === 'LONG' ? 'BUY' : 'SELL')
 
-/** The order that is sent for a request: checked against the market, a MARKET order with its worst price. @throws SluiceError as `checkOrder` */
+/**
+ * The order that is sent for a request: checked against the market, a MARKET order with its worst price.
+ * @throws SluiceError as `checkOrder`
+ */
 export async function readOrder(
   type: BookSet,
   fields: OrderFields & { clientOrderId: string },
@@ -82,7 +85,10 @@ function requireOpen(market: BookMarket): void {
   throw new SluiceError('TRADE_FAILED', `${marketName(market)} takes no orders: ${reason}. Nothing was sent.`, { details: { reason } })
 }
 
-/** A reduction may be smaller: it may be the rest of a position. @throws SluiceError INCOMPLETE_PARAMS below the market's minimum notional */
+/**
+ * A reduction may be smaller: it may be the rest of a position.
+ * @throws SluiceError INCOMPLETE_PARAMS below the market's minimum notional
+ */
 export function requireNotional({ amount, reduceOnly }: OrderFields, market: BookMarket, price: string): void {
   const { minNotional, quote } = market
   if (minNotional === undefined || reduceOnly === true || !isLess(multiply(price, amount), minNotional)) return

@@ -25,9 +25,9 @@ export type ActionResults = ReadonlyMap<number, ActionResult>
 const maxConcurrent = 8
 
 /**
- * Submits actions by the plans that cover them: one submission for each plan, those that only cancel first. If a submission fails, the actions of its
- * plan fail. A TIMEOUT of the last one fails a request with an Idempotency-Key, because it is unknown whether its response is journaled, and the
- * response must not differ when the request is repeated.
+ * Submits actions by the plans that cover them: one submission for each plan, those that only cancel first. If a submission fails, the
+ * actions of its plan fail. A TIMEOUT of the last one fails a request with an Idempotency-Key, because it is unknown whether its response
+ * is journaled, and the response must not differ when the request is repeated.
  * @param actions by the keys that the results have
  * @param answer makes the response. It is journaled under the Idempotency-Key with the last submission, when all other results are known
  * @param beforeLast collects what else the response needs
@@ -108,8 +108,8 @@ interface PlanningResult {
 }
 
 /**
- * The exchange's plans for actions. If it refuses a list, it is asked for each half of it, so that one impossible action does not stop the others. An
- * exchange that is unavailable refuses all of them: something of the same request may have been sent already.
+ * The exchange's plans for actions. If it refuses a list, it is asked for each half of it, so that one impossible action does not stop the
+ * others. An exchange that is unavailable refuses all of them: something of the same request may have been sent already.
  */
 async function planActions(
   book: Pick<CLOB, 'act'>,

@@ -77,7 +77,10 @@ export function walletOrders(type: BookSet, owner: string, { network: { chain, n
     /** From the journal, newest first. */
     journaled: (filter: Pick<OrderFilter, 'market' | 'clientOrderId' | 'orderId' | 'openOnly' | 'limit' | 'before'>) =>
       transactions.orders.list({ chain, network, connector, type, address: owner, ...filter }),
-    /** Whether the wallet has used the id on this exchange, for any kind of book. An id is free again if its order was given up before it was signed. */
+    /**
+     * Whether the wallet has used the id on this exchange, for any kind of book. An id is free again if its order was given up before it
+     * was signed.
+     */
     async isTaken(clientOrderId: string): Promise<boolean> {
       const [order] = await transactions.orders.list({ chain, network, connector, address: owner, clientOrderId, limit: 1 })
       return order !== undefined && (order.entry.attempts.length > 0 || !isFinal(order.entry))

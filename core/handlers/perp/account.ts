@@ -60,7 +60,10 @@ export const perpPosition: PerpHandler<'Position'> = async (request, { network, 
   return { position: showPosition(position, account), blockNumber: Number(head.number) }
 }
 
-/** A position and its wallet's account at the same block. Rounded against the trader: a higher cost, a lower proceed, an earlier liquidation. */
+/**
+ * A position and its wallet's account at the same block. Rounded against the trader: a higher cost, a lower proceed, an earlier
+ * liquidation.
+ */
 export function showPosition(position: PerpPosition, account: AccountMargin) {
   const { market, sizeRaw, openNotionalRaw, mark } = position
   const { quoteDecimals, baseDecimals } = market

@@ -2,8 +2,8 @@ import type { PerpAccount, PerpMarketName, PerpPosition, Ratio } from '../../con
 import { abs, formatFraction } from '../../decimal.ts'
 
 /**
- * The notional of positions divided by their account's value, rounded up; "0" without positions. An account with no value, or a negative one, counts as
- * its smallest unit, so that its leverage is not taken for a low one.
+ * The notional of positions divided by their account's value, rounded up; "0" without positions. An account with no value, or a negative
+ * one, counts as its smallest unit, so that its leverage is not taken for a low one.
  */
 export const showLeverage = (notionalRaw: bigint, valueRaw: bigint) =>
   notionalRaw > 0n ? formatFraction({ numerator: notionalRaw, denominator: valueRaw > 0n ? valueRaw : 1n }, 'up') : '0'
@@ -26,8 +26,8 @@ export const notionalAt = ({ baseDecimals, quoteDecimals }: PerpMarketName, size
 export type AccountMargin = Pick<PerpAccount, 'decimals' | 'valueRaw' | 'maintenanceMarginRaw'>
 
 /**
- * The price at which the account's value falls to its maintenance margin: value + size·(p − mark) = margin + ratio·|size|·(p − mark), with the other
- * positions unchanged. Undefined without a position, and if no price above 0 does that.
+ * The price at which the account's value falls to its maintenance margin: value + size·(p − mark) = margin + ratio·|size|·(p − mark), with
+ * the other positions unchanged. Undefined without a position, and if no price above 0 does that.
  */
 export function liquidationPrice(
   { market, sizeRaw, mark }: Pick<PerpPosition, 'market' | 'sizeRaw' | 'mark'>,
