@@ -4,12 +4,12 @@ import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
 import { hasPermission, type Caller } from './caller.ts'
-import type { Handler } from './context.ts'
+import type { Handler, Handlers } from './context.ts'
 import type { NetworkEntry, Registry } from './registry.ts'
 import { readRaw, responseKey } from './tokens.ts'
 import { readAddress, readFees, readWallet, requireKey } from './wallets.ts'
 
-export const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
+const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const { network, services, caller, signal } = context
   const at = { signal }
   const evm = evmOf(network)
@@ -74,7 +74,7 @@ function readAllowance(text: string | undefined, token: Token): bigint | undefin
   return text === undefined ? undefined : readRaw(text, token, 'amount')
 }
 
-export const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, services: { registry }, signal }) => {
+const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, services: { registry }, signal }) => {
   const at = { signal }
   const evm = evmOf(network)
   const owner = readAddress(network, request.address)
@@ -128,7 +128,7 @@ export function evmOf({ impl, chain }: NetworkEntry): EvmVerbs {
   throw new SluiceError('UNSUPPORTED', `${chain} is not an EVM chain: it has no allowances and no account nonces.`)
 }
 
-export const evmNonce: Handler<'EVMNonce'> = async (request, context) => {
+const evmNonce: Handler<'EVMNonce'> = async (request, context) => {
   const { network, services, signal } = context
   evmOf(network)
   const address = readAddress(network, request.address)
@@ -146,8 +146,12 @@ const replacePending =
     return { txHash, nonce }
   }
 
-/** Replaces a pending transaction with one that does nothing. */
-export const evmCancel = replacePending('cancel')
-
-/** Raises the fees of a pending transaction. */
-export const evmSpeedUp = replacePending('speedUp')
+export const evmHandlers = {
+  EVMApprove: evmApprove,
+  EVMAllowances: evmAllowances,
+  EVMNonce: evmNonce,
+  /** Replaces a pending transaction with one that does nothing. */
+  EVMCancel: replacePending('cancel'),
+  /** Raises the fees of a pending transaction. */
+  EVMSpeedUp: replacePending('speedUp'),
+} satisfies Partial<Handlers>

@@ -1,30 +1,22 @@
 import type { BookSet, EndpointName } from '../api/index.ts'
 import { altchainCreateToken } from './altchain.ts'
-import { ammEstimateGas, ammPrice } from './amm/price.ts'
-import { ammLiquidityAdd, ammLiquidityCollectFees, ammLiquidityRemove } from './amm/range-changes.ts'
+import { priceHandlers } from './amm/price.ts'
+import { rangeChangeHandlers } from './amm/range-changes.ts'
 import { ammLiquidityPrice } from './amm/range-pools.ts'
-import { ammLiquidityPosition, ammLiquidityPositions } from './amm/range-positions.ts'
+import { rangePositionHandlers } from './amm/range-positions.ts'
 import { ammTrade } from './amm/trade.ts'
-import { clobBalances, clobFundingPayments, clobMarginAccount, clobPerpAccount, clobPositions } from './clob/accounts.ts'
+import { accountHandlers, marginAccountHandlers, perpBookAccountHandlers } from './clob/accounts.ts'
 import { clobBatchOrders } from './clob/batch-orders.ts'
-import { clobDeposit, clobLeverage, clobMove } from './clob/funds.ts'
+import { fundsHandlers, marginFundsHandlers, perpFundsHandlers } from './clob/funds.ts'
 import { clobListOrders } from './clob/list-orders.ts'
-import {
-  clobEstimateGas,
-  clobFundingInfo,
-  clobLastTradePrice,
-  clobMarkets,
-  clobOrderBook,
-  clobTicker,
-  clobTrades,
-} from './clob/market-data.ts'
-import { clobCancelOrder, clobPlaceOrder } from './clob/orders.ts'
+import { marketDataHandlers, perpMarketDataHandlers } from './clob/market-data.ts'
+import { orderHandlers } from './clob/orders.ts'
 import type { Handlers } from './context.ts'
-import { evmAllowances, evmApprove, evmCancel, evmNonce, evmSpeedUp } from './evm.ts'
-import { networkBalances, networkChainConfig, networkStatus, networkTokens } from './network.ts'
-import { perpBalance, perpFunding, perpMargin, perpMove, perpPosition } from './perp/account.ts'
-import { perpEstimateGas, perpMarketPrices, perpMarketStatus, perpPairs } from './perp/markets.ts'
-import { perpClose, perpOpen, perpPrice } from './perp/trade.ts'
+import { evmHandlers } from './evm.ts'
+import { networkHandlers } from './network.ts'
+import { perpAccountHandlers } from './perp/account.ts'
+import { perpMarketHandlers } from './perp/markets.ts'
+import { perpTradeHandlers } from './perp/trade.ts'
 import { networkPoll } from './poll.ts'
 import { serviceHandlers } from './service.ts'
 
@@ -35,57 +27,21 @@ const withPrefix = <const Prefix extends string, V extends object>(prefix: Prefi
   Object.fromEntries(Object.entries(handlersOf).map(([name, handler]) => [`${prefix}${name}`, handler])) as Prefixed<Prefix, V>
 
 /** The endpoints of perpetual AMMs, which have two prefixes. */
-const perpAMM = {
-  Price: perpPrice,
-  Position: perpPosition,
-  Margin: perpMargin,
-  Funding: perpFunding,
-  Open: perpOpen,
-  Close: perpClose,
-  MarketPrices: perpMarketPrices,
-  MarketStatus: perpMarketStatus,
-  Pairs: perpPairs,
-  Balance: perpBalance,
-  EstimateGas: perpEstimateGas,
-  Deposit: perpMove('deposit'),
-  Withdraw: perpMove('withdraw'),
-}
+const perpAMM = { ...perpMarketHandlers, ...perpAccountHandlers, ...perpTradeHandlers }
 
 /** The endpoints that every kind of order book has. */
 const clob = (type: BookSet) => ({
-  Markets: clobMarkets(type),
-  Ticker: clobTicker(type),
-  OrderBook: clobOrderBook(type),
+  ...marketDataHandlers(type),
+  ...accountHandlers(type),
+  ...fundsHandlers(type),
+  ...orderHandlers(type),
   Orders: clobListOrders(type),
-  OrdersPost: clobPlaceOrder(type),
-  OrdersDelete: clobCancelOrder(type),
   BatchOrders: clobBatchOrders(type),
-  Trades: clobTrades(type),
-  Balances: clobBalances(type),
-  Deposit: clobDeposit(type),
-  Withdraw: clobMove(type, 'withdraw'),
-  EstimateGas: clobEstimateGas(type),
 })
+const clobMargin = { ...clob('MARGIN_CLOB'), ...marginAccountHandlers, ...marginFundsHandlers }
+const clobPerp = { ...clob('PERP_CLOB'), ...perpMarketDataHandlers, ...perpBookAccountHandlers, ...perpFundsHandlers }
 
-const clobMargin = {
-  ...clob('MARGIN_CLOB'),
-  Account: clobMarginAccount,
-  Borrow: clobMove('MARGIN_CLOB', 'borrow'),
-  Repay: clobMove('MARGIN_CLOB', 'repay'),
-}
-
-const clobPerp = {
-  ...clob('PERP_CLOB'),
-  Positions: clobPositions,
-  Account: clobPerpAccount,
-  Leverage: clobLeverage,
-  FundingInfo: clobFundingInfo,
-  FundingPayments: clobFundingPayments,
-  LastTradePrice: clobLastTradePrice,
-}
-
-type ClobHandlers = Pick<Handlers, Extract<EndpointName, `CLOB${string}`>>
-const clobHandlers: ClobHandlers = {
+const clobHandlers: Pick<Handlers, Extract<EndpointName, `CLOB${string}`>> = {
   ...withPrefix('CLOB', clob('CLOB')),
   ...withPrefix('CLOBMargin', clobMargin),
   ...withPrefix('CLOBPerp', clobPerp),
@@ -94,27 +50,16 @@ const clobHandlers: ClobHandlers = {
 /** The handler of each endpoint. A missing one does not compile. */
 export const handlers: Handlers = {
   ...serviceHandlers,
-  ...clobHandlers,
+  ...networkHandlers,
+  ...evmHandlers,
+  ...priceHandlers,
+  ...rangePositionHandlers,
+  ...rangeChangeHandlers,
   ...withPrefix('PerpAMM', perpAMM),
   ...withPrefix('Perp', perpAMM),
-  NetworkStatus: networkStatus,
-  NetworkChainConfig: networkChainConfig,
-  NetworkTokens: networkTokens,
-  NetworkBalances: networkBalances,
+  ...clobHandlers,
   NetworkPoll: networkPoll,
-  EVMAllowances: evmAllowances,
-  EVMNonce: evmNonce,
-  EVMCancel: evmCancel,
-  EVMSpeedUp: evmSpeedUp,
-  EVMApprove: evmApprove,
   AltchainCreateToken: altchainCreateToken,
-  AMMPrice: ammPrice,
   AMMTrade: ammTrade,
-  AMMEstimateGas: ammEstimateGas,
-  AMMLiquidityAdd: ammLiquidityAdd,
-  AMMLiquidityRemove: ammLiquidityRemove,
-  AMMLiquidityCollectFees: ammLiquidityCollectFees,
   AMMLiquidityPrice: ammLiquidityPrice,
-  AMMLiquidityPosition: ammLiquidityPosition,
-  AMMLiquidityPositions: ammLiquidityPositions,
 }

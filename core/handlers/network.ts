@@ -3,7 +3,7 @@ import { withTimeout } from '../async.ts'
 import { didYouMean } from '../config/problems.ts'
 import { fromRaw } from '../decimal.ts'
 import { SluiceError } from '../errors.ts'
-import type { Handler } from './context.ts'
+import type { Handler, Handlers } from './context.ts'
 import { findNetworks, type NetworkEntry } from './registry.ts'
 import { responseKey } from './tokens.ts'
 import { readAddress } from './wallets.ts'
@@ -15,7 +15,7 @@ import { readAddress } from './wallets.ts'
 const deadlineMs = 3_000
 const noAnswer = `No answer within ${deadlineMs / 1000} s.`
 
-export const networkStatus: Handler<'NetworkStatus'> = async ({ chain, network }, { services: { registry }, signal }) =>
+const networkStatus: Handler<'NetworkStatus'> = async ({ chain, network }, { services: { registry }, signal }) =>
   networkStatuses(findNetworks(registry, { chain, network }), signal)
 
 /** Also for the summary of `sluice start`. */
@@ -35,7 +35,7 @@ async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSig
   }
 }
 
-export const networkChainConfig: Handler<'NetworkChainConfig'> = async ({ chain }, { services: { registry } }) => {
+const networkChainConfig: Handler<'NetworkChainConfig'> = async ({ chain }, { services: { registry } }) => {
   const chains = registry.plugins.filter(({ kind, state }) => kind === 'chain' && state === 'loaded')
   const plugin = chains.find(({ name }) => name === chain)
   if (plugin) return { ...plugin.maskedConfig }
@@ -43,12 +43,12 @@ export const networkChainConfig: Handler<'NetworkChainConfig'> = async ({ chain 
   throw new SluiceError('UNKNOWN_CHAIN_ERROR', `There is no chain "${chain}"${didYouMean(chain, names)}.`)
 }
 
-export const networkTokens: Handler<'NetworkTokens'> = async ({ tokenSymbols }, { network: { chain, network, tokens }, signal }) => {
+const networkTokens: Handler<'NetworkTokens'> = async ({ tokenSymbols }, { network: { chain, network, tokens }, signal }) => {
   const found = tokenSymbols === undefined ? tokens.listed : await tokens.resolveAll(tokenSymbols, 'tokenSymbols', { signal })
   return found.map(({ symbol, address, decimals }) => ({ chain, network, symbol, address, decimals }))
 }
 
-export const networkBalances: Handler<'NetworkBalances'> = async ({ address, tokenSymbols }, { network, signal }) => {
+const networkBalances: Handler<'NetworkBalances'> = async ({ address, tokenSymbols }, { network, signal }) => {
   const at = { signal }
   const owner = readAddress(network, address)
   const tokens = await network.tokens.resolveAll(tokenSymbols, 'tokenSymbols', at)
@@ -57,3 +57,10 @@ export const networkBalances: Handler<'NetworkBalances'> = async ({ address, tok
     balances: Object.fromEntries(tokens.map((token, i) => [responseKey(tokenSymbols[i], token), fromRaw(raws[i] ?? 0n, token.decimals)])),
   }
 }
+
+export const networkHandlers = {
+  NetworkStatus: networkStatus,
+  NetworkChainConfig: networkChainConfig,
+  NetworkTokens: networkTokens,
+  NetworkBalances: networkBalances,
+} satisfies Partial<Handlers>

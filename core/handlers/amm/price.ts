@@ -3,14 +3,14 @@ import type { AMM, At, GasTerms, Plan, Quote, QuoteChoice, Swap, Token } from '.
 import { formatRatio, fromRaw, priceOf } from '../../decimal.ts'
 import { badFields } from '../../errors.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
-import { after, lazySignal, type ConnectorContext, type Handler } from '../context.ts'
+import { after, lazySignal, type ConnectorContext, type Handler, type Handlers } from '../context.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules } from '../slippage.ts'
 import { readPositiveRaw } from '../tokens.ts'
 import { readAddress, showGas } from '../wallets.ts'
 
 /** Makes no promise if the quote comes from memory: see `after`. */
-export const ammPrice: Handler<'AMMPrice'> = (request, context) => {
+const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   const { network, venue } = context
   const at = lazySignal(context)
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
@@ -84,7 +84,7 @@ function priceImpact({ swap, amountRaw, spotAmountRaw }: Quote): string {
 /** The request names no pair: this is what a swap through one pool uses. */
 const typicalSwapGas = 110_000n
 
-export const ammEstimateGas: Handler<'AMMEstimateGas'> = async (_request, { network, venue, signal }) => {
+const ammEstimateGas: Handler<'AMMEstimateGas'> = async (_request, { network, venue, signal }) => {
   tradingOf('AMM', venue)
   return showGas(await network.impl.gas(typicalSwapGas, undefined, { signal }), network)
 }
@@ -201,3 +201,8 @@ export function showSwap(swapRequest: SwapRequest, { amountRaw }: Quote) {
     price: swapPrice(swapRequest, amountRaw),
   }
 }
+
+export const priceHandlers = {
+  AMMPrice: ammPrice,
+  AMMEstimateGas: ammEstimateGas,
+} satisfies Partial<Handlers>

@@ -16,7 +16,7 @@ import type {
 } from '../../contracts/index.ts'
 import { fromRaw, toFraction, type Fraction } from '../../decimal.ts'
 import { badFields, SluiceError, type FieldProblem } from '../../errors.ts'
-import type { ConnectorContext, Handler } from '../context.ts'
+import type { ConnectorContext, Handler, Handlers } from '../context.ts'
 import { tradingOf, type VenueEntry } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, tradeRules } from '../slippage.ts'
 import { submitAndShow } from '../submit.ts'
@@ -36,7 +36,7 @@ import {
 } from './range-pools.ts'
 import { findOwnPosition, orderOf } from './range-positions.ts'
 
-export const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => {
+const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => {
   const { network, venue, signal } = context
   const range = tradingOf('AMM_RANGE', venue)
   const wallet = readWallet(request, context)
@@ -68,7 +68,7 @@ export const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, conte
   return submitChange({ plan, ordered, shown, valueRaw }, wallet, context)
 }
 
-export const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, context) => {
+const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, context) => {
   const { network, venue, signal } = context
   const at = { signal }
   const range = tradingOf('AMM_RANGE', venue)
@@ -87,7 +87,7 @@ export const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request,
   return submitChange({ plan, ordered, shown, valueRaw: 0n }, wallet, context)
 }
 
-export const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (request, context) => {
+const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (request, context) => {
   const { network, venue, signal } = context
   const at = { signal }
   const range = tradingOf('AMM_RANGE', venue)
@@ -324,3 +324,9 @@ export function showLiquidityFill(fill: RangeFill, about: Json) {
     amount1: fromRaw(amount1Raw, decimals[1]),
   }
 }
+
+export const rangeChangeHandlers = {
+  AMMLiquidityAdd: ammLiquidityAdd,
+  AMMLiquidityRemove: ammLiquidityRemove,
+  AMMLiquidityCollectFees: ammLiquidityCollectFees,
+} satisfies Partial<Handlers>

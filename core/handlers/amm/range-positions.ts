@@ -2,20 +2,20 @@ import type { At, Head, RangePosition, Token } from '../../contracts/index.ts'
 import { fromRaw } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import { requireWallet } from '../caller.ts'
-import type { Handler, TargetContext } from '../context.ts'
+import type { Handler, Handlers, TargetContext } from '../context.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
 import { resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
 
 /** Only callers that may use the owner's wallet see a position. */
-export const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async ({ tokenId }, { network, venue, caller, signal }) => {
+const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async ({ tokenId }, { network, venue, caller, signal }) => {
   const at = { signal }
   const { head, position } = await findPosition(tokenId, venue, at)
   requireWallet(caller, position.owner)
   return { ...showPosition(position, await orderOf(position, network, at)), blockNumber: Number(head.number) }
 }
 
-export const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (request, { network, venue, signal }) =>
+const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (request, { network, venue, signal }) =>
   rangePositions(readAddress(network, request.address), { network, venue }, { signal })
 
 /** Anybody can send a wallet a position of tokens without symbol and decimals: it is listed as `unshown`, and the others are shown. */
@@ -112,3 +112,8 @@ function showPosition(position: RangePosition, ordered: OrderedPair) {
     owner: position.owner,
   }
 }
+
+export const rangePositionHandlers = {
+  AMMLiquidityPosition: ammLiquidityPosition,
+  AMMLiquidityPositions: ammLiquidityPositions,
+} satisfies Partial<Handlers>

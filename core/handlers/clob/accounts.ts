@@ -1,3 +1,4 @@
+import type { BookSet } from '../../api/index.ts'
 import type { MarginToken, PerpBookPosition } from '../../contracts/index.ts'
 import { normalize, toCommonScale } from '../../decimal.ts'
 import type { Handler } from '../context.ts'
@@ -8,7 +9,7 @@ import { tradingOf } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
 import { marketName, marketsOf, type BookHandler, type BookHandlerFor } from './markets.ts'
 
-export const clobBalances: BookHandlerFor<'Balances'> =
+const clobBalances: BookHandlerFor<'Balances'> =
   (type) =>
   async (request, { network, venue, signal }) => {
     const balances = await tradingOf(type, venue).balances(readAddress(network, request.address), { signal })
@@ -18,7 +19,7 @@ export const clobBalances: BookHandlerFor<'Balances'> =
     return { balances: Object.fromEntries(shown) }
   }
 
-export const clobMarginAccount: Handler<'CLOBMarginAccount'> = async (request, { network, venue, signal }) => {
+const clobMarginAccount: Handler<'CLOBMarginAccount'> = async (request, { network, venue, signal }) => {
   const account = await tradingOf('MARGIN_CLOB', venue).account(readAddress(network, request.address), { signal })
   return {
     mode: account.mode,
@@ -42,7 +43,7 @@ const showToken = ({ deposited, borrowed, available, borrowRate, borrowCap }: Ma
   ...(borrowCap !== undefined && { borrowCap: normalize(borrowCap) }),
 })
 
-export const clobPerpAccount: BookHandler<'Account'> = async (request, { network, venue, signal }) => {
+const clobPerpAccount: BookHandler<'Account'> = async (request, { network, venue, signal }) => {
   const account = await tradingOf('PERP_CLOB', venue).account(readAddress(network, request.address), { signal })
   const { aRaw: valueRaw, bRaw: notionalRaw } = toCommonScale(account.accountValue, account.notional)
   return {
@@ -56,7 +57,7 @@ export const clobPerpAccount: BookHandler<'Account'> = async (request, { network
   }
 }
 
-export const clobPositions: BookHandler<'Positions'> = async (request, { network, venue, signal }) => {
+const clobPositions: BookHandler<'Positions'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const perp = tradingOf('PERP_CLOB', venue)
   const owner = readAddress(network, request.address)
@@ -79,7 +80,7 @@ export const showBookPosition = ({ market, side, marginMode, liquidationPrice = 
   marginMode,
 })
 
-export const clobFundingPayments: BookHandler<'FundingPayments'> = async (request, { network, venue, services, signal }) => {
+const clobFundingPayments: BookHandler<'FundingPayments'> = async (request, { network, venue, services, signal }) => {
   const at = { signal }
   const page = readTimedPage(request, services.settings)
   const owner = readAddress(network, request.address)
@@ -90,4 +91,18 @@ export const clobFundingPayments: BookHandler<'FundingPayments'> = async (reques
     return { market: marketName(of), amount: normalize(amount), rate: normalize(rate), timestamp }
   })
   return { payments, ...(nextCursor !== undefined && { nextCursor }) }
+}
+
+export const accountHandlers = (type: BookSet) => ({
+  Balances: clobBalances(type),
+})
+
+export const marginAccountHandlers = {
+  Account: clobMarginAccount,
+}
+
+export const perpBookAccountHandlers = {
+  Account: clobPerpAccount,
+  Positions: clobPositions,
+  FundingPayments: clobFundingPayments,
 }

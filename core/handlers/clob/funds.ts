@@ -13,7 +13,7 @@ import { marketName, marketsOf, type BookHandler } from './markets.ts'
 import { leverageProblems } from './read-order.ts'
 
 /** Deposits a token into the exchange: from the chain that the request names, else the exchange's own way. */
-export const clobDeposit =
+const clobDeposit =
   (type: BookSet): BookHandler<'Deposit'> =>
   (request, context) => {
     const { fromChain, ...deposit } = request
@@ -87,7 +87,7 @@ function resolveBridge(plan: Plan | BridgePlan, { token, amountRaw, bridge, netw
 }
 
 /** Deposits a token, withdraws it to the same wallet, borrows it or repays it. */
-export const clobMove =
+const clobMove =
   (type: BookSet, how: MarginMove): BookHandler<'Withdraw'> =>
   async (request, context) => {
     const { network, venue, signal } = context
@@ -119,7 +119,7 @@ function plannerOf(type: BookSet, how: MarginMove, venue: VenueEntry): Planner {
   throw new SluiceError('UNSUPPORTED', `${venue.connector} holds no funds except those locked by orders: there is nothing to ${how}.`)
 }
 
-export const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
+const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
   const perp = tradingOf('PERP_CLOB', venue)
@@ -154,4 +154,18 @@ async function submitFunds<S extends object>(
     ...(isOnChain && { txHash, nonce }),
   })
   return answer(await submit({ ...context, ...wallet, plan, scope, kind: 'funds', about, answer }, context))
+}
+
+export const fundsHandlers = (type: BookSet) => ({
+  Deposit: clobDeposit(type),
+  Withdraw: clobMove(type, 'withdraw'),
+})
+
+export const marginFundsHandlers = {
+  Borrow: clobMove('MARGIN_CLOB', 'borrow'),
+  Repay: clobMove('MARGIN_CLOB', 'repay'),
+}
+
+export const perpFundsHandlers = {
+  Leverage: clobLeverage,
 }

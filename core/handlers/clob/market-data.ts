@@ -8,7 +8,7 @@ import { tradingOf } from '../registry.ts'
 import { readAddress, showGas } from '../wallets.ts'
 import { marketName, marketsOf, readBook, type BookHandler, type BookHandlerFor } from './markets.ts'
 
-export const clobMarkets: BookHandlerFor<'Markets'> =
+const clobMarkets: BookHandlerFor<'Markets'> =
   (type) =>
   async (request, { venue, signal }) => {
     const { all, find } = await marketsOf(type, venue, { signal })
@@ -46,7 +46,7 @@ function showGrid(grid: PriceGrid) {
 
 type Ticker = CLOBTickerResponse['markets'][string]
 
-export const clobTicker: BookHandlerFor<'Ticker'> = (type) => async (request, context) => {
+const clobTicker: BookHandlerFor<'Ticker'> = (type) => async (request, context) => {
   const at = { signal: context.signal }
   const { all, find } = await marketsOf(type, context.venue, at)
   if (request.market !== undefined) {
@@ -82,7 +82,7 @@ async function tickerOf(type: BookSet, market: BookMarket, context: ConnectorCon
   }
 }
 
-export const clobOrderBook: BookHandlerFor<'OrderBook'> = (type) => async (request, context) => {
+const clobOrderBook: BookHandlerFor<'OrderBook'> = (type) => async (request, context) => {
   const at = { signal: context.signal }
   const market = (await marketsOf(type, context.venue, at)).find(request.market)
   const { buys, sells, sequence, timestamp, blockNumber } = await readBook(type, market, context)
@@ -100,7 +100,7 @@ export const clobOrderBook: BookHandlerFor<'OrderBook'> = (type) => async (reque
 const top = (levels: readonly Level[], depth = levels.length): Level[] =>
   depth < levels.length ? levels.slice(0, depth) : (levels as Level[])
 
-export const clobTrades: BookHandlerFor<'Trades'> =
+const clobTrades: BookHandlerFor<'Trades'> =
   (type) =>
   async (request, { network, venue, services, signal }) => {
     const at = { signal }
@@ -126,7 +126,7 @@ export const clobTrades: BookHandlerFor<'Trades'> =
     }
   }
 
-export const clobFundingInfo: BookHandler<'FundingInfo'> = async (request, { venue, signal }) => {
+const clobFundingInfo: BookHandler<'FundingInfo'> = async (request, { venue, signal }) => {
   const at = { signal }
   const market = (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
   const { fundingRate, indexPrice, markPrice, nextFundingTimestamp } = await tradingOf('PERP_CLOB', venue).prices(market, at)
@@ -139,7 +139,7 @@ export const clobFundingInfo: BookHandler<'FundingInfo'> = async (request, { ven
   }
 }
 
-export const clobLastTradePrice: BookHandler<'LastTradePrice'> = async (request, context) => {
+const clobLastTradePrice: BookHandler<'LastTradePrice'> = async (request, context) => {
   const at = { signal: context.signal }
   const market = (await marketsOf('PERP_CLOB', context.venue, at)).find(request.market)
   const { lastPrice, timestamp } = await readBook('PERP_CLOB', market, context)
@@ -151,9 +151,22 @@ export const clobLastTradePrice: BookHandler<'LastTradePrice'> = async (request,
 const noGas = { gasLimit: 0n, gasPriceRaw: 0n, gasCostRaw: 0n }
 
 /** Zero if orders are not transactions. */
-export const clobEstimateGas: BookHandlerFor<'EstimateGas'> =
+const clobEstimateGas: BookHandlerFor<'EstimateGas'> =
   (type) =>
   async (_request, { network, venue, signal }) => {
     const { typicalGasUnits } = tradingOf(type, venue)
     return showGas(typicalGasUnits === undefined ? noGas : await network.impl.gas(typicalGasUnits, undefined, { signal }), network)
   }
+
+export const marketDataHandlers = (type: BookSet) => ({
+  Markets: clobMarkets(type),
+  Ticker: clobTicker(type),
+  OrderBook: clobOrderBook(type),
+  Trades: clobTrades(type),
+  EstimateGas: clobEstimateGas(type),
+})
+
+export const perpMarketDataHandlers = {
+  FundingInfo: clobFundingInfo,
+  LastTradePrice: clobLastTradePrice,
+}

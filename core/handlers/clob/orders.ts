@@ -11,7 +11,7 @@ import { readOrder } from './read-order.ts'
 import { requireSubmitted, showCancel, showPlaced, submitActions, type ActionResult, type ActionResults } from './submit-actions.ts'
 import { findOrder, pickName, readName, unknownOrder, walletOrders, type FoundOrder } from './wallet-orders.ts'
 
-export const clobPlaceOrder: BookHandlerFor<'OrdersPost'> = (type) => async (request, context) => {
+const clobPlaceOrder: BookHandlerFor<'OrdersPost'> = (type) => async (request, context) => {
   const wallet = readWallet(request, context)
   const market = (await marketsOf(type, context.venue, { signal: context.signal })).find(request.market)
   const clientOrderId = request.clientOrderId ?? defaultClientOrderId(context, 0)
@@ -49,7 +49,7 @@ export async function findRepeatedOrder(type: BookSet, owner: string, clientOrde
 }
 
 /** Cancels an order. If it has ended already, or ends before it can be cancelled, the response is its end state. */
-export const clobCancelOrder: BookHandlerFor<'OrdersDelete'> = (type) => async (request, context) => {
+const clobCancelOrder: BookHandlerFor<'OrdersDelete'> = (type) => async (request, context) => {
   const { venue, signal } = context
   const wallet = readWallet(request, context)
   const name = readName(request)
@@ -147,3 +147,8 @@ export const showEnded = ({ shown }: Pick<FoundOrder, 'shown'>) => {
   const { state, filledAmount, reason } = shown
   return { ...pickName(shown), state, filledAmount, ...(reason !== undefined && { reason }) }
 }
+
+export const orderHandlers = (type: BookSet) => ({
+  OrdersPost: clobPlaceOrder(type),
+  OrdersDelete: clobCancelOrder(type),
+})

@@ -8,7 +8,7 @@ import { readAddress, readWallet } from '../wallets.ts'
 import { liquidationPrice, notionalAt, pricePerBase, showLeverage, showMarginRatio, type AccountMargin } from './figures.ts'
 import { findMarket, tickerOf, type PerpHandler } from './markets.ts'
 
-export const perpBalance: PerpHandler<'Balance'> = async (request, { network, venue, signal }) => {
+const perpBalance: PerpHandler<'Balance'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const perp = tradingOf('PERP_AMM', venue)
   const owner = readAddress(network, request.address)
@@ -20,7 +20,7 @@ export const perpBalance: PerpHandler<'Balance'> = async (request, { network, ve
   }
 }
 
-export const perpMargin: PerpHandler<'Margin'> = async (request, { network, venue, signal }) => {
+const perpMargin: PerpHandler<'Margin'> = async (request, { network, venue, signal }) => {
   const perp = tradingOf('PERP_AMM', venue)
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
   const { account, head } = await perp.account(owner, { signal })
@@ -37,7 +37,7 @@ export const perpMargin: PerpHandler<'Margin'> = async (request, { network, venu
   return { margin: shown, blockNumber: Number(head.number) }
 }
 
-export const perpFunding: PerpHandler<'Funding'> = async (request, { network, venue, signal }) => {
+const perpFunding: PerpHandler<'Funding'> = async (request, { network, venue, signal }) => {
   const perp = tradingOf('PERP_AMM', venue)
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
   const { funding: markets, head } = await perp.funding(owner, { signal })
@@ -53,7 +53,7 @@ export const perpFunding: PerpHandler<'Funding'> = async (request, { network, ve
   return { funding: shown, blockNumber: Number(head.number) }
 }
 
-export const perpPosition: PerpHandler<'Position'> = async (request, { network, venue, signal }) => {
+const perpPosition: PerpHandler<'Position'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
   const { position, account, head } = await tradingOf('PERP_AMM', venue).position(owner, await findMarket(request, venue, at), at)
@@ -85,7 +85,7 @@ export function showPosition(position: PerpPosition, account: AccountMargin) {
 }
 
 /** Moves collateral into the exchange, or out of it to the same wallet. */
-export const perpMove =
+const perpMove =
   (how: 'deposit' | 'withdraw'): PerpHandler<'Deposit'> & PerpHandler<'Withdraw'> =>
   async (request, context) => {
     const { network, venue, signal } = context
@@ -110,4 +110,13 @@ function insufficientCollateral(freeRaw: bigint, neededRaw: bigint, { symbol, de
     `${details.free} ${symbol} can be withdrawn now, less than ${details.needed}: close positions or withdraw less. Nothing was sent.`,
     { details },
   )
+}
+
+export const perpAccountHandlers = {
+  Position: perpPosition,
+  Margin: perpMargin,
+  Funding: perpFunding,
+  Balance: perpBalance,
+  Deposit: perpMove('deposit'),
+  Withdraw: perpMove('withdraw'),
 }

@@ -37,7 +37,7 @@ type Name = EndpointName extends infer N ? (N extends `PerpAMM${infer V}` ? V : 
 /** The handler behind an endpoint and its alias with the other prefix. */
 export type PerpHandler<V extends Name> = Handler<`PerpAMM${V}`> & Handler<`Perp${V}`>
 
-export const perpMarketPrices: PerpHandler<'MarketPrices'> = async (request, { venue, signal }) => {
+const perpMarketPrices: PerpHandler<'MarketPrices'> = async (request, { venue, signal }) => {
   const at = { signal }
   const { prices, head } = await tradingOf('PERP_AMM', venue).prices(await findMarket(request, venue, at), at)
   return { ...showPrices(prices), blockNumber: Number(head.number) }
@@ -49,17 +49,24 @@ export const showPrices = ({ mark, index, indexTwap }: PerpPrices) => ({
   indexTwapPrice: formatFraction(indexTwap, 'down'),
 })
 
-export const perpMarketStatus: PerpHandler<'MarketStatus'> = async (request, { venue, signal }) => {
+const perpMarketStatus: PerpHandler<'MarketStatus'> = async (request, { venue, signal }) => {
   const at = { signal }
   const { market, head } = await tradingOf('PERP_AMM', venue).prices(await findMarket(request, venue, at), at)
   const { status, maxLeverage } = market
   return { isActive: status === 'open', status, maxLeverage: formatFraction(maxLeverage, 'down'), blockNumber: Number(head.number) }
 }
 
-export const perpPairs: PerpHandler<'Pairs'> = async (_request, { venue, signal }) => {
+const perpPairs: PerpHandler<'Pairs'> = async (_request, { venue, signal }) => {
   const { markets } = await tradingOf('PERP_AMM', venue).listed({ signal })
   return { pairs: markets.map(tickerOf) }
 }
 
-export const perpEstimateGas: PerpHandler<'EstimateGas'> = async (_request, { network, venue, signal }) =>
+const perpEstimateGas: PerpHandler<'EstimateGas'> = async (_request, { network, venue, signal }) =>
   showGas(await network.impl.gas(tradingOf('PERP_AMM', venue).typicalGasUnits, undefined, { signal }), network)
+
+export const perpMarketHandlers = {
+  MarketPrices: perpMarketPrices,
+  MarketStatus: perpMarketStatus,
+  Pairs: perpPairs,
+  EstimateGas: perpEstimateGas,
+}

@@ -13,7 +13,7 @@ import { aboutPosition, noPositionError } from './fills.ts'
 import { positionAfterFill, readMarginRequest, requireFreeCollateral, requireMargin } from './margin-check.ts'
 import { findMarket, requireOpen, showPrices, type PerpHandler } from './markets.ts'
 
-export const perpPrice: PerpHandler<'Price'> = async (request, { network, venue, signal }) => {
+const perpPrice: PerpHandler<'Price'> = async (request, { network, venue, signal }) => {
   const at = { signal }
   const perp = tradingOf('PERP_AMM', venue)
   const order = await readPerpOrder(request, venue, at)
@@ -34,7 +34,7 @@ export const perpPrice: PerpHandler<'Price'> = async (request, { network, venue,
 }
 
 /** Opens, increases, reduces or reverses a position. Checks margin and leverage at the quote's block. */
-export const perpOpen: PerpHandler<'Open'> = async (request, context) => {
+const perpOpen: PerpHandler<'Open'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
   const perp = tradingOf('PERP_AMM', venue)
@@ -53,7 +53,7 @@ export const perpOpen: PerpHandler<'Open'> = async (request, context) => {
 }
 
 /** Closes a wallet's position in a market, or as much of it as the exchange closes at once. */
-export const perpClose: PerpHandler<'Close'> = async (request, context) => {
+const perpClose: PerpHandler<'Close'> = async (request, context) => {
   const { venue, signal } = context
   const at = { signal }
   const perp = tradingOf('PERP_AMM', venue)
@@ -118,3 +118,9 @@ function limitOf({ market, side, sizeRaw }: PerpOrder, limitPrice: string | unde
 }
 
 const showSize = ({ market, sizeRaw }: PerpOrder) => fromRaw(sizeRaw, market.baseDecimals)
+
+export const perpTradeHandlers = {
+  Price: perpPrice,
+  Open: perpOpen,
+  Close: perpClose,
+}
