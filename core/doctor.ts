@@ -275,7 +275,10 @@ export function examineKeystore({ data, wallet }: Settings): Finding[] {
   return findings
 }
 
-/** Finds wallets that a client may use and the server does not hold. They are probably misspelt, and the client's requests would only be refused. */
+/**
+ * Finds wallets that a client may use and the server does not hold. They are probably misspelt, and the client's requests would only be
+ * refused.
+ */
 export function examineClients({ clients, data, devnet }: Settings): Finding[] {
   const held = [...listWallets(data.dir).map(({ address }) => address), ...(devnet.enabled ? tradingWallets : [])]
   const known = new Set(held.map((address) => address.toLowerCase()))
@@ -296,7 +299,9 @@ const mostSkewSecondsOfNetworks = 120
 /** Blocks of a network in use are never this old. */
 const maxAgeSeconds = 300
 
-/** Checks that the nodes answer, and that this machine's clock agrees with theirs: deadlines of trades are counted from the chain's time. */
+/**
+ * Checks that the nodes answer, and that this machine's clock agrees with theirs: deadlines of trades are counted from the chain's time.
+ */
 export async function examineNetworks(
   chains: readonly LoadedChain[],
   required: (chain: string, network: string) => boolean,

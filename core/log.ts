@@ -7,7 +7,9 @@ const maxBufferedBytes = 4 * 1024 * 1024
 /** An error may be its own cause. */
 const maxCauses = 5
 
-/** Writes JSON lines to standard error; standard output is for people. Of errors it writes the properties listed here, of URLs no secrets. */
+/**
+ * Writes JSON lines to standard error; standard output is for people. Of errors it writes the properties listed here, of URLs no secrets.
+ */
 export const createLog = ({ settings }: { settings: Pick<Settings, 'log'> }): Logger => {
   // The reader may stop (Ctrl-S at the terminal) or fail (a full disk); the server must not. Buffered lines are written at the exit; a line
   // that is being written then may appear twice.

@@ -70,7 +70,10 @@ function endAtLast(drainSeconds: number): void {
   setTimeout(end, (drainSeconds + stopSeconds) * 1000).unref()
 }
 
-/** Until the server is up, a signal ends the process at once: the start writes files whole or not at all, and child processes end with this one. */
+/**
+ * Until the server is up, a signal ends the process at once: the start writes files whole or not at all, and child processes end with this
+ * one.
+ */
 function endOnSignal(): { over(): void } {
   for (const signal of endingSignals) process.on(signal, endAtOnce)
   return { over: () => endingSignals.forEach((signal) => process.off(signal, endAtOnce)) }

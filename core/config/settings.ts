@@ -47,7 +47,10 @@ interface SettingsSources {
 const validateServer = compile(serverSchema)
 const validateSsl = compile(sslSchema)
 
-/** Reads conf/server.yml, conf/ssl.yml and conf/clients.yml. Precedence: flag, environment, file, default. @throws ConfigError with every problem */
+/**
+ * Reads conf/server.yml, conf/ssl.yml and conf/clients.yml. Precedence: flag, environment, file, default. @throws ConfigError with every
+ * problem
+ */
 export function loadSettings({ flags = {}, env = process.env, confDir }: SettingsSources = {}): Settings {
   const named = confDir ?? variable(env, 'SLUICE_CONF')
   const folder = resolve(named ?? 'conf')

@@ -24,7 +24,7 @@ export interface RangePool {
   price: RangePrice
 }
 
-/** Bounds that a pool can have: multiples of its tick spacing, lower below upper. */
+/** Valid bounds of a pool: multiples of its tick spacing, lower below upper. */
 export interface TickRange {
   tickLower: number
   tickUpper: number
@@ -37,7 +37,7 @@ export interface RangeAmounts {
   amount1Raw: bigint
 }
 
-/** What a deposit would be at the pool's price: never more than was offered, and as the contracts round it. */
+/** A deposit at the pool's price: at most the offered amounts, rounded as by the contracts. */
 export interface Deposit extends RangeAmounts {
   liquidity: bigint
 }
@@ -49,9 +49,9 @@ export interface RangePosition extends TickRange {
   pool: RangePool
   liquidity: bigint
   inRange: boolean
-  /** What removing all of it gives at the pool's price, rounded down. */
+  /** The amounts from removing all of it at the pool's price, rounded down. */
   amounts: RangeAmounts
-  /** Fees that it earned and that were not collected, at this block: what a static call of `collect` returns. */
+  /** Earned fees that are not collected at this block: what a static call of `collect` returns. */
   unclaimed: RangeAmounts
 }
 
@@ -64,15 +64,15 @@ export interface SlippageFraction {
 export interface RangeTerms<A = string> {
   /** The position's owner, who pays and receives. */
   owner: A
-  /** From it follow the least amounts, which are enforced on chain. */
+  /** Determines the minimum amounts, which are enforced on chain. */
   slippage: SlippageFraction
   /** Seconds since the Unix epoch: enforced on chain. */
   deadline: number
-  /** The coin itself rather than its wrapped form, in or out. */
+  /** Whether the native coin is used instead of its wrapped form, in or out. */
   native: boolean
 }
 
-/** What a transaction on a position really did, in the pool's order. */
+/** The actual effect of a transaction on a position, in the pool's order of tokens. */
 export interface RangeFill extends RangeAmounts {
   tokenId: bigint
   /** Added or removed; 0 where fees were collected only. */
@@ -83,15 +83,15 @@ export interface RangeFill extends RangeAmounts {
 export type RangeHistory =
   /** Mean price of each span between two given times: one less than there were times, in the same order. */
   | { is: 'prices'; head: Head; prices: readonly RangePrice[] }
-  /** The oracle holds no more than that. */
+  /** The oracle's history is shorter than requested. */
   | { is: 'beyond'; head: Head; holdsSeconds: number }
 
 export interface AMMRange<F extends Types = Types> {
   /** Labels of the protocol versions that have positions. */
   readonly rangeVersions: readonly string[]
-  /** What the names of fee tiers stand for, where the exchange has them: `LOWEST` → 100. */
+  /** The exchange's names of fee tiers, if any: `LOWEST` → 100. */
   readonly feeTiers: Readonly<Record<string, number>>
-  /** The contract that takes the tokens of a deposit: what allowances are for. */
+  /** The contract that takes the tokens of a deposit: the spender of allowances. */
   readonly positionManager: F['address']
   /** The pools of two tokens, deepest first, of one fee where it is given; initialised ones only. All at one block. */
   rangePools(pair: readonly [Token, Token], choice: { fee?: number }, at: At): Promise<{ head: Head; pools: readonly RangePool[] }>
@@ -99,18 +99,18 @@ export interface AMMRange<F extends Types = Types> {
   rangeAround(pool: RangePool, lower: RangePrice, upper: RangePrice): TickRange | undefined
   /** The largest deposit of at most these amounts. Pure. */
   deposit(pool: RangePool, range: TickRange, most: RangeAmounts): Deposit
-  /** Adds to the position where one is named, else makes a new one. */
+  /** Adds to the given position, or creates a new one. */
   add(what: { pool: RangePool; range: TickRange; most: RangeAmounts; tokenId?: bigint }, terms: RangeTerms<F['address']>): Plan<F>
-  /** Undefined where there is none, or none any more. */
+  /** Undefined where the position does not exist, or no longer exists. */
   position(tokenId: bigint, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
   /** All of a wallet's. */
   positions(owner: F['address'], at: At): Promise<{ head: Head; positions: readonly RangePosition[] }>
-  /** Takes out so much of its liquidity, with all fees, in one transaction. `burn`: the position too, once nothing is left in it. */
+  /** Removes this liquidity and collects all fees in one transaction. `burn`: also burns the position once it is empty. */
   remove(position: RangePosition, what: { liquidity: bigint; burn: boolean }, terms: RangeTerms<F['address']>): Plan<F>
-  /** Takes out the fees that it earned. */
+  /** Collects the fees that it earned. */
   collect(position: RangePosition, terms: RangeTerms<F['address']>): Plan<F>
   /** One round trip. `secondsAgo` falls, and ends at 0. */
   history(pool: RangePool, secondsAgo: readonly number[], at: At): Promise<RangeHistory>
-  /** From the memo alone, so that it works after a restart; undefined where the receipt shows no such thing. */
+  /** Needs only the memo, so that it works after a restart. Undefined where the receipt shows no such change. */
   rangeFill(receipt: F['receipt'], memo: Json): RangeFill | undefined
 }

@@ -2,7 +2,7 @@ import type { At, Head, Json, Token, Types } from './family.ts'
 import type { Basis, Wanting } from './followed.ts'
 import type { Plan } from './rail.ts'
 
-/** Side, symbols and slippage are settled before: a swap is tokens and an exact amount of one of them. */
+/** Two tokens and the exact amount of one of them. Core has resolved symbols, side and slippage before. */
 export interface Swap {
   tokenIn: Token
   tokenOut: Token
@@ -19,17 +19,17 @@ export interface Hop {
   tokenOut: string
   /** Fraction of the input, as a decimal string: "0.003". */
   fee?: string
-  /** Fraction of the exact amount that goes this way, in twentieths, where it goes several: "0.35". */
+  /** Fraction of the exact amount on this route, in twentieths, where the swap is split over several: "0.35". */
   share?: string
 }
 
-/** One of several ways that a swap goes at once. */
+/** One of several routes over which a swap is split. */
 export interface QuotePart {
-  /** So many hops of the route, after those of the parts before. */
+  /** How many hops of the quote's route it has, after those of the parts before. */
   hops: number
-  /** Of the exact amount: all parts together have all of it. */
+  /** Its share of the exact amount; the sum of all parts is the whole. */
   exactRaw: bigint
-  /** Of the other side. */
+  /** Its share of the other side. */
   otherRaw: bigint
 }
 
@@ -40,11 +40,11 @@ export interface Quote {
   /** The other side at the pools' marginal prices, without fees: what `amountRaw` is compared with for the price impact. */
   spotAmountRaw: bigint
   gasUnits: bigint
-  /** What it uses besides where nobody has written what it writes before: for a limit, not for an estimate. */
+  /** Further gas for storage slots that may be written for the first time. Counts for the gas limit, not for the estimate. */
   firstWriteUnits?: bigint
-  /** Where it goes several ways, those of one after those of the other. */
+  /** Where the swap is split, the hops of one part after those of the other. */
   route: readonly Hop[]
-  /** Where it goes several ways. */
+  /** Present where the swap is split. */
   parts?: readonly QuotePart[]
   head: Head
   /** The contract that moves the tokens. */
@@ -57,14 +57,14 @@ export interface QuoteChoice {
   version?: string
 }
 
-/** Quotes from states that the server keeps in memory and moves from block to block. All but `vet` is pure. */
+/** Quotes from states that the server keeps in memory and updates with each block. All methods but `vet` are pure. */
 export interface FollowedPricing<F extends Types = Types> {
-  /** All states that a swap of these two tokens may go by, each once. */
+  /** All states that a swap of these two tokens may depend on, each once. */
   basis(tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, choice: QuoteChoice): readonly Basis<F>[]
   /**
-   * The best route, net of gas, by the states of the basis in its order, after a block. As long as nothing of them has changed the array
-   * is the same, so that what is made of it may be remembered by it. What is wanting is read, and it is asked again,
-   * `left` times yet: where that is 0, what is unknown counts as unable.
+   * The best route, net of gas, by the states of the basis in its order, after a block. While no state changes, the array is the same object,
+   * so that results may be cached by it. If something is missing, it is read and `quote` is called again, at most `left` times more. At 0,
+   * routes over unknown states are left out.
    */
   quote(
     swap: Swap,
@@ -74,18 +74,21 @@ export interface FollowedPricing<F extends Types = Types> {
     left: number,
   ): Quote | { readonly wanting: readonly Wanting[] }
   /**
-   * What quotes go by besides the states, such as the price of gas: where it is the same at two blocks, the same states give the same
-   * quotes. Where absent, each block may give others.
+   * What quotes depend on besides the states, such as the price of gas. Where it is equal at two blocks, equal states give equal quotes. Where
+   * absent, each block may change quotes.
    */
   conditions?(head: Head): string
-  /** What no state tells and must be asked before such a quote is given; undefined where it is known. @throws SluiceError where it must not be given */
+  /**
+   * Checks what no state contains before the quote is returned; undefined where it is known. @throws SluiceError where the quote must not
+   * be returned
+   */
   vet(quote: Quote, states: readonly unknown[], at: At): Promise<void> | undefined
 }
 
-/** How far a swap may go, and for whom. */
+/** The bounds of a swap, and its recipient. */
 export interface SwapTerms<A = string> {
   recipient: A
-  /** The least out (exact in) or the most in (exact out): enforced on chain. */
+  /** The minimum output (exact in) or the maximum input (exact out), enforced on chain. */
   boundRaw: bigint
   /** Seconds since the Unix epoch: enforced on chain. */
   deadline: number
@@ -99,11 +102,14 @@ export interface Fill {
 export interface AMM<F extends Types = Types> {
   /** Labels of the exchange's protocol versions that routes may take; empty for an exchange with one. */
   readonly versions: readonly string[]
-  /** The best route at the latest block, net of gas: asked of the chain. */
+  /** The best route at the latest block, net of gas, read from the chain. */
   quote(swap: Swap, choice: QuoteChoice, at: At): Promise<Quote>
-  /** The same from memory, where the exchange can be followed: then `quote` is not used where the chain can be followed, too. */
+  /** The same from memory, where the exchange can be followed. It is used instead of `quote` where the chain can be followed too. */
   readonly followed?: FollowedPricing<F>
   swap(quote: Quote, terms: SwapTerms<F['address']>): Plan<F>
-  /** Reads what a swap gave. From the memo alone, so that it works after a restart; undefined where the receipt shows no swap. */
+  /**
+   * The amounts of a swap from its receipt. Needs only the memo, so that it works after a restart. Undefined where the receipt shows no
+   * swap.
+   */
   fill(receipt: F['receipt'], memo: Json): Fill | undefined
 }

@@ -10,39 +10,42 @@ export interface Transaction<F extends Types = Types> {
   pays?: boolean
 }
 
-/** What is asked of blocks. */
+/** The events that are read of blocks. */
 export interface Interest {
   /** As `Followed.follow` has it. */
   readonly follow: readonly string[]
-  /** All who can say anything of what is followed now, for nodes that tell of nobody who is not named; undefined where that is not known. */
+  /**
+   * All contracts that can emit events about what is followed, for nodes that return events of named contracts only; undefined where
+   * unknown.
+   */
   from?(): readonly string[] | undefined
 }
 
-/** A block, and what happened in it of what is followed, in its order. */
+/** A block, and its events that are followed, in their order. */
 export interface HeadChanges<F extends Types = Types> {
   readonly head: Head
   readonly changes: readonly F['change'][]
-  /** Only what these said is among it, as `Interest.from` named them; absent where it is what anybody said. */
+  /** The contracts whose events are included, as `Interest.from` named them; absent where those of all contracts are. */
   readonly from?: readonly string[]
 }
 
-/** What is known of one node of a network, for metrics and people. */
+/** The state of one node of a network, for metrics and people. */
 export interface NodeState {
   /** Without its secrets. */
   url: string
   /** "good", or why another one is preferred or needed: "slow", "shaky", "lagging", "forked", "unchecked", "unreachable", … */
   state: string
-  /** The one that is asked now. */
+  /** Whether it is the node that is asked now. */
   inUse: boolean
-  /** False where it only takes transactions. */
+  /** False for a node that only takes transactions. */
   reads: boolean
-  /** 0 to 1, over the last few requests. */
+  /** 0 to 1, over the most recent requests. */
   errorRate: number
   latencyMs?: number
   headNumber?: number
   /** Behind the best of the others. */
   lagBlocks?: number
-  /** What was wrong when it was last put aside; absent once it is back. */
+  /** Why the node is not used; absent once it is used again. */
   trouble?: string
 }
 
@@ -55,33 +58,32 @@ export interface Chain<F extends Types = Types> extends Life {
   readonly rail: Rail<F['intent'], F['address']>
   /** A local network may use well-known keys. */
   readonly local: boolean
-  /** The most that a caller may offer per gas, in smallest units. */
+  /** The maximum that a caller may offer per gas, in smallest units. */
   readonly feeCapRaw: bigint
   readonly confirmations: number
-  /** How long a transaction that pays too little waits before its fees are raised. */
+  /** How long an underpriced transaction waits before its fees are raised. */
   readonly bumpAfterSeconds: number
   /** The URL in use, without its secrets. */
   rpcUrl(): string
-  /** What is known of every node; asks none. */
+  /** The state of every node, without asking them. */
   nodes?(): readonly NodeState[]
   /** The canonical spelling, or undefined where the text is no address. */
   address(text: string): F['address'] | undefined
   /** Asks the network now. */
   head(at: At): Promise<Head>
-  /** Every new head, for as long as the signal is not aborted; survives nodes that go away. */
+  /** Every new head until the signal aborts; survives nodes that fail. */
   heads(signal: AbortSignal): AsyncIterable<Head>
   /**
-   * Every block after one up to another, oldest first, with what happened in it of what is followed; `forked` where the first is not an
-   * ancestor of the last. One round trip for a block that follows the one before. Absent where the family has no such thing.
+   * Every block after one up to another, oldest first, with its events that are followed; `forked` where the first is not an ancestor of the
+   * last. One round trip for a block that follows the one before. Absent where the family does not have this.
    */
   changes?(after: Head, to: Head, interest: Interest, at: At): Promise<readonly HeadChanges<F>[] | 'forked'>
   /** One round trip for any number of tokens, all at one block. */
   balances(owner: F['address'], tokens: readonly Token[], at: At): Promise<readonly bigint[]>
-  /** A token that no list has, read from the chain; undefined where the address is no token. */
+  /** A token that is on no list, read from the chain; undefined where the address is not a token. */
   token(address: F['address'], at: At): Promise<Token | undefined>
   /**
-   * What would be signed for a step that uses about so much gas, at the price of a block that was read; asks nothing again where possible,
-   * and then says it at once.
+   * The gas terms of a step that uses about this much gas, at the price of the given block. Returns at once where nothing has to be asked.
    */
   gas(units: bigint, head: Head | undefined, at: At): GasTerms | Promise<GasTerms>
   find(id: string, at: At): Promise<Transaction<F> | undefined>
@@ -92,13 +94,13 @@ export interface Chain<F extends Types = Types> extends Life {
   altchain?: AltchainVerbs<F>
 }
 
-/** What only chains have that keep each token of a wallet in an account of its own. */
+/** For chains that keep each token of a wallet in an account of its own. */
 export interface AltchainVerbs<F extends Types = Types> {
-  /** A plan that creates the wallet's account for a token (its associated one), or the account that is there already. */
+  /** A plan that creates the wallet's associated account for a token, or the existing account. */
   createToken(owner: F['address'], token: Token, at: At): Promise<{ plan: Plan<F>; account: F['address'] } | { exists: F['address'] }>
 }
 
-/** What only EVM chains have. */
+/** For EVM chains. */
 export interface EvmVerbs<F extends Types = Types> {
   /** One round trip. Outer array by spender, inner by token. */
   allowances(
@@ -115,7 +117,7 @@ export interface EvmVerbs<F extends Types = Types> {
     amountRaw: bigint | undefined,
     at: At,
   ): Promise<{ plan: Plan<F>; amountRaw: bigint }>
-  /** Of a token, by the wallet that carries the plan out. */
+  /** Transfers a token of the wallet that carries out the plan. */
   transfer(token: Token, recipient: F['address'], amountRaw: bigint): Plan<F>
 }
 

@@ -90,7 +90,10 @@ export interface PerpOperator {
   moveIndex(ticker: string, price: string): Promise<void>
   /** `closed` is permanent. */
   setStatus(ticker: string, status: 'open' | 'paused' | 'closed'): Promise<void>
-  /** Moves prices until the wallet's position can be liquidated, has another trader liquidate it, and moves prices back. Returns the transaction hash. */
+  /**
+   * Moves prices until the wallet's position can be liquidated, has another trader liquidate it, and moves prices back. Returns the
+   * transaction hash.
+   */
   liquidate(owner: string, ticker: string): Promise<string>
 }
 
@@ -137,7 +140,9 @@ export interface ExchangeOrder extends OthersOrder {
   filledAmount: string
 }
 
-/** Amounts of one token as decimal strings. `free`: what the owner can use at once, in the wallet and in the exchange. `locked`: by orders. */
+/**
+ * Amounts of one token as decimal strings. `free`: what the owner can use at once, in the wallet and in the exchange. `locked`: by orders.
+ */
 export interface Funds {
   free: string
   locked: string

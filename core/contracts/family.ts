@@ -1,4 +1,4 @@
-/** What may be journaled, logged and sent between processes. */
+/** Data that can be journaled, logged and sent between processes. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /** The types in which chain families differ. A kit fixes them: `const evm: Family<Evm> = { name: 'evm' }`. */
@@ -7,7 +7,7 @@ export interface Types {
   /** One transaction to be made, before fees and nonce. */
   intent: Json
   receipt: Json
-  /** One thing that happened in a block: for EVM a log. */
+  /** One event in a block: for EVM a log. */
   change: Json
   /** The family's client for reading the chain. */
   reader: object
@@ -16,7 +16,7 @@ export interface Types {
 /** A connector serves only chains of its own family. Core names no family. */
 export interface Family<F extends Types = Types> {
   readonly name: string
-  /** The curve of its wallets' keys. */
+  /** The elliptic curve of its wallets' keys. */
   readonly keys: 'secp256k1' | 'ed25519'
   /** Carries the types; never set. */
   readonly types?: F
@@ -32,7 +32,7 @@ export interface Token {
   native?: true
 }
 
-/** A block (or slot) that an answer holds for. */
+/** A block (or slot) for which an answer is valid. */
 export interface Head {
   number: bigint
   /** Seconds since the Unix epoch. */
@@ -43,12 +43,12 @@ export interface Head {
   baseFeeRaw?: bigint
 }
 
-/** How long a caller waits. A plugin passes the signal on to whatever it awaits. */
+/** The deadline of a call. A plugin passes the signal on to everything that it awaits. */
 export interface At {
   signal: AbortSignal
 }
 
-/** `start` does I/O and is retried with backoff until it succeeds; `stop` has five seconds. */
+/** `start` does I/O, and is retried with backoff until it succeeds. `stop` may take five seconds. */
 export interface Life {
   start?(signal: AbortSignal): Promise<void>
   stop?(): Promise<void>

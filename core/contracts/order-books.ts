@@ -2,10 +2,10 @@ import type { At, Json, Token, Types } from './family.ts'
 import type { Followed } from './followed.ts'
 import type { BridgePlan, Plan, VenuePlan } from './rail.ts'
 
-/** A number as people write it: digits with at most one point, and a minus where it can be below 0. Never an exponent. */
+/** A decimal string: digits with at most one point, and a minus where it can be negative. Never with an exponent. */
 export type Decimal = string
 
-/** Which prices a market takes: multiples of a step; so many significant figures and decimals at most (a whole number always is); any. */
+/** Valid prices of a market: multiples of a step; a maximum of significant figures and decimals (whole numbers are always valid); any. */
 export type PriceGrid = { readonly step: Decimal } | { readonly significantFigures: number; readonly maxDecimals: number } | 'any'
 
 export const orderTypes = ['LIMIT', 'LIMIT_MAKER', 'MARKET'] as const
@@ -14,8 +14,8 @@ export const timesInForce = ['GTC', 'IOC', 'FOK'] as const
 export type TimeInForce = (typeof timesInForce)[number]
 
 /**
- * PENDING_OPEN → OPEN → PARTIALLY_FILLED → FILLED, and the other ends. REJECTED: the exchange refused it. FAILED: it never came to the
- * exchange, and never will.
+ * PENDING_OPEN → OPEN → PARTIALLY_FILLED → FILLED, or another final state. REJECTED: the exchange refused the order. FAILED: the order
+ * never reached the exchange and never will.
  */
 export const orderStates = [
   'PENDING_OPEN',
@@ -32,9 +32,9 @@ export type OrderState = (typeof orderStates)[number]
 
 /** A market of an order book. Prices are quote per one base, amounts are of base. */
 export interface BookMarket {
-  /** What the exchange knows it by. */
+  /** The exchange's id of it. */
   readonly id: string
-  /** As people write them; with a hyphen between them they are the market's name. */
+  /** Symbols; joined by a hyphen they are the market's name. */
   readonly base: string
   readonly quote: string
   readonly prices: PriceGrid
@@ -43,14 +43,14 @@ export interface BookMarket {
   readonly minOrderSize?: Decimal
   /** Of price times amount, in quote. */
   readonly minNotional?: Decimal
-  /** What orders it takes, and for how long each can be meant: the first is what is meant where nothing is said. */
+  /** The order types and their times in force. The first time in force is the default. */
   readonly takes: Readonly<Partial<Record<OrderType, readonly [TimeInForce, ...TimeInForce[]]>>>
-  /** Parts of what is traded: "0.001" is 0.1 %. Below 0 where the exchange pays. */
+  /** Fractions of the traded amount: "0.001" is 0.1 %. Negative where the exchange pays. */
   readonly makerFee: Decimal
   readonly takerFee: Decimal
-  /** Only an `open` one takes orders; `closed` is for good. */
+  /** Only an `open` market takes orders; `closed` is final. */
   readonly status: 'open' | 'paused' | 'closed'
-  /** Of leveraged markets: the most that an order may ask for. */
+  /** The maximum leverage of an order, for leveraged markets. */
   readonly maxLeverage?: Decimal
 }
 
@@ -61,21 +61,21 @@ export interface Level {
   readonly quantity: Decimal
 }
 
-/** Best first; no two of a side have the same price; nothing is 0. */
+/** Best level first; prices of a side are unique; no quantity is 0. */
 export interface Book {
   readonly buys: readonly Level[]
   readonly sells: readonly Level[]
 }
 
-/** What was traded last, and in the last day in base, where the exchange tells. */
+/** The last price, and the volume of the last day in base, where the exchange gives them. */
 export interface LastTrades {
   readonly lastPrice?: Decimal
   readonly volume24h?: Decimal
 }
 
 /**
- * News of a book. Sequences increase, and a change says which it follows: where that is not the one in memory something was missed, and a
- * snapshot is asked for. What is older than the book in memory is passed over. Times are milliseconds since the Unix epoch.
+ * An update of a book. Sequences increase, and a change names the sequence that it follows. Where that is not the one in memory, an update was
+ * missed, and a snapshot is requested. Updates older than the book are ignored. Times are milliseconds since the Unix epoch.
  */
 export type BookUpdate =
   | { readonly is: 'snapshot'; readonly book: Book; readonly sequence: number; readonly timestamp: number }
@@ -84,44 +84,44 @@ export type BookUpdate =
       readonly follows: number
       readonly sequence: number
       readonly timestamp: number
-      /** What there is at a price from now on; a quantity of 0 takes the level away. */
+      /** The new quantity at a price; a quantity of 0 removes the level. */
       readonly levels: readonly (Level & { readonly side: BookSide })[]
     }
   | ({ readonly is: 'traded' } & LastTrades)
-  /** The exchange is away: what is in memory is not to be shown until the next snapshot. */
+  /** The exchange is unavailable: the book is not shown until the next snapshot. */
   | { readonly is: 'lost'; readonly reason: string }
-  /** Nothing changed, and the exchange is there. */
+  /** Heartbeat: nothing changed, and the exchange is available. */
   | { readonly is: 'alive'; readonly timestamp: number }
 
-/** Books that the exchange tells of itself. */
+/** Books that the exchange streams. */
 export interface BookStream {
-  /** News of a market until the signal is aborted: a snapshot first, and again after every `lost`. Comes back by itself from whatever goes away. */
+  /** Updates of a market until the signal aborts: a snapshot first, and again after every `lost`. Reconnects by itself. */
   watch(market: BookMarket, sink: (update: BookUpdate) => void, signal: AbortSignal): Promise<void>
-  /** Asked now: for what was missed, and to compare what is in memory with. */
+  /** Requests a snapshot now, after a missed update or to compare it with the book in memory. */
   snapshot(market: BookMarket, at: At): Promise<BookUpdate & { is: 'snapshot' }>
 }
 
-/** Books that are read from the chain, and moved by what happens there: pure but for `load`. */
+/** Books that are read from the chain and updated by its events. All methods but `load` are pure. */
 export interface FollowedBooks<F extends Types = Types, S = unknown> extends Followed<F, S> {
-  /** The state of which market is which book. */
+  /** The key of the state that holds a market's book. */
   keyOfMarket(market: BookMarket): string
   show(state: S, market: BookMarket): Book & LastTrades
 }
 
-/** An order as it is sent. All of it fits the market already. */
+/** An order as it is sent. Its values already fit the market's rules. */
 export interface NewOrder {
   readonly clientOrderId: string
   readonly side: 'BUY' | 'SELL'
   readonly orderType: OrderType
   readonly timeInForce: TimeInForce
-  /** The limit; of a MARKET order the worst price that it may be filled at: enforced by the exchange. */
+  /** The limit price; for a MARKET order the worst price of a fill. Enforced by the exchange. */
   readonly price: Decimal
   readonly amount: Decimal
   readonly leverage?: Decimal
   readonly reduceOnly?: boolean
 }
 
-/** How an order is named: by one of both at least. */
+/** The names of an order: at least one of them. */
 export interface OrderName {
   readonly orderId?: string
   readonly clientOrderId?: string
@@ -131,30 +131,30 @@ export type BookAction =
   | { readonly do: 'create'; readonly market: BookMarket; readonly order: NewOrder }
   | { readonly do: 'cancel'; readonly market: BookMarket; readonly order: OrderName }
 
-/** A plan, and which of the actions it carries out, by their place in the list. */
+/** A plan, and the indexes of the actions that it carries out. */
 export interface ActionPlan<F extends Types = Types> {
   readonly covers: readonly [number, ...number[]]
   readonly plan: BookPlan<F>
 }
 
-/** By the chain where orders are transactions, else by the exchange's own rail. */
+/** For the chain where orders are transactions, else for the exchange's own rail. */
 export type BookPlan<F extends Types = Types> = Plan<F> | VenuePlan<F['address']>
 
-/** What became of one action, as far as its receipt tells. */
+/** The result of one action, as far as its receipt shows it. */
 export interface ActionOutcome {
-  /** Absent where the exchange gave none: one that was filled at once needs none everywhere. */
+  /** Absent where the exchange gave none, such as for an order that was filled at once. */
   readonly orderId?: string
   readonly state: OrderState
   readonly filledAmount?: Decimal
   readonly averagePrice?: Decimal
-  /** Why, where it was refused: words that go on from "the exchange refused it: ". */
+  /** Why it was refused, as words that continue "the exchange refused it: ". */
   readonly reason?: string
 }
 
-/** An order as the exchange has it. */
+/** An order as the exchange reports it. */
 export interface BookOrder {
   readonly orderId: string
-  /** Where the exchange keeps it. */
+  /** Absent where the exchange does not store it. */
   readonly clientOrderId?: string
   /** The transaction that placed it, where orders are transactions and the exchange still tells. */
   readonly txHash?: string
@@ -175,7 +175,7 @@ export interface BookTrade {
   readonly tradeId: string
   readonly orderId?: string
   readonly market: BookMarket
-  /** The owner's where one was asked about; else who came to the book. */
+  /** The owner's side where an owner was requested, else the taker's. */
   readonly side: 'BUY' | 'SELL'
   readonly price: Decimal
   readonly amount: Decimal
@@ -186,61 +186,61 @@ export interface BookTrade {
   readonly txHash?: string
 }
 
-/** What a wallet has in the exchange of one token. */
+/** A wallet's balance of one token in the exchange. */
 export interface BookBalance {
   readonly symbol: string
   readonly total: Decimal
-  /** What orders may take, and what orders took already. */
+  /** Free for orders, and locked by orders. */
   readonly available: Decimal
   readonly locked: Decimal
 }
 
-/** Reads ask the exchange; but for books, that are in memory, and `markets`, whose list is kept for a time. */
+/** Reads ask the exchange, except books, which are in memory, and `markets`, whose list is cached. */
 export interface CLOB<F extends Types = Types> {
-  /** What an order usually uses; absent where orders cost no gas. */
+  /** The gas that an order usually uses; absent where orders cost no gas. */
   readonly typicalGasUnits?: bigint
   markets(at: At): Promise<readonly BookMarket[]>
   readonly books: BookStream | FollowedBooks<F>
-  /** Newest first: all that are open, and of those that ended what the exchange still knows. `names`: these only. */
+  /** Newest first: all open orders, and the ended ones that the exchange still has. `names`: only these. */
   orders(owner: F['address'], query: { market?: BookMarket; names?: readonly OrderName[] }, at: At): Promise<readonly BookOrder[]>
-  /** Newest first, at most `limit` before a time in milliseconds; everybody's where no owner is named. */
+  /** Newest first, at most `limit` before a time in milliseconds; those of everybody where no owner is given. */
   trades(
     query: { market: BookMarket; owner?: F['address']; orderId?: string; limit: number; before?: number },
     at: At,
   ): Promise<readonly BookTrade[]>
-  /** What is held in the exchange; empty where it holds nothing but what orders locked. */
+  /** Balances in the exchange; empty where it holds only what orders locked. */
   balances(owner: F['address'], at: At): Promise<readonly BookBalance[]>
-  /** Plans for a list of actions, each covered by one of them; asks for what it needs to know in one round trip. */
+  /** Plans for a list of actions, each covered by exactly one of them. Reads what it needs in one round trip. */
   act(owner: F['address'], actions: readonly BookAction[], at: At): Promise<readonly ActionPlan<F>[]>
-  /** What became of each action that a plan covered, in their order: from the memo alone, so that it works after a restart. */
+  /** The results of the actions that a plan covered, in their order. Needs only the memo, so that it works after a restart. */
   outcome(receipt: Json, memo: Json): readonly ActionOutcome[]
-  /** Into the exchange, or back to the same wallet; absent where it holds no funds. */
+  /** Moves funds into the exchange, or back to the same wallet; absent where the exchange holds no funds. */
   move?(token: Token, amountRaw: bigint, how: 'deposit' | 'withdraw', owner: F['address'], at: At): Promise<BookPlan<F>>
   /**
-   * Into the exchange from a chain that the request names: the venue's own by a plan, one that its settings have a bridge from by that bridge
-   * (`bridges` of its configuration). The token is that chain's. Refuses what the exchange would not credit. Absent where deposits are moves only.
+   * Moves funds into the exchange from the requested chain: from the venue's own by a plan, from another over a bridge of its configuration
+   * (`bridges`). The token is that chain's. Refuses what the exchange would not credit. Absent where only `move` deposits.
    */
   depositFrom?(chain: string, token: Token, amountRaw: bigint, owner: F['address'], at: At): Promise<Plan<F> | BridgePlan>
 }
 
-/** What a wallet has and owes of one token in a margin account. */
+/** A wallet's deposit and debt of one token in a margin account. */
 export interface MarginToken {
   readonly symbol: string
   readonly deposited: Decimal
   readonly borrowed: Decimal
-  /** What may be taken out now. */
+  /** What may be withdrawn now. */
   readonly available: Decimal
   /** Per year: "0.05" is 5 %. */
   readonly borrowRate: Decimal
-  /** The most of it that the wallet may owe, where there is such a bound. */
+  /** The maximum debt, where there is one. */
   readonly borrowCap?: Decimal
 }
 
-/** In the exchange's unit of account; below 0 is against the wallet. */
+/** In the exchange's unit of account; negative values are against the wallet. */
 export interface MarginAccount {
-  /** By the exchange's own name. */
+  /** The exchange's name of it. */
   readonly mode: string
-  /** What it shares its equity with, such as perpetual positions. */
+  /** What shares its equity, such as perpetual positions. */
   readonly sharedWith: readonly string[]
   readonly equity: Decimal
   readonly collateral: Decimal
@@ -248,7 +248,7 @@ export interface MarginAccount {
   readonly freeCollateral: Decimal
   readonly initialMargin: Decimal
   readonly maintenanceMargin: Decimal
-  /** Absent where nothing is at stake. */
+  /** Absent without debt or positions. */
   readonly marginRatio?: Decimal
   readonly tokens: readonly MarginToken[]
 }
@@ -306,21 +306,21 @@ export interface PerpBookPosition {
   readonly entryPrice: Decimal
   readonly markPrice: Decimal
   readonly unrealizedProfit: Decimal
-  /** Above 0 where the wallet will receive it; "0" where funding is paid as it comes about. */
+  /** Positive where the wallet will receive it; "0" where funding is paid continuously. */
   readonly pendingFunding: Decimal
   readonly leverage: Decimal
   readonly marginMode: 'cross' | 'isolated'
-  /** Absent where no price liquidates it. */
+  /** Absent where no price liquidates the position. */
   readonly liquidationPrice?: Decimal
 }
 
-/** In the exchange's unit of account; below 0 is against the wallet. */
+/** In the exchange's unit of account; negative values are against the wallet. */
 export interface PerpBookAccount {
   readonly accountValue: Decimal
   readonly freeCollateral: Decimal
   readonly collateral: Decimal
   readonly initialMargin: Decimal
   readonly maintenanceMargin: Decimal
-  /** What its positions are worth together, without signs. */
+  /** The sum of the absolute values of its positions. */
   readonly notional: Decimal
 }

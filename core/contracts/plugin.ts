@@ -9,7 +9,7 @@ import type { Rail } from './rail.ts'
 /** Version of these contracts, `major.minor`. A plugin's major must be the same and its minor not above. */
 export const apiVersion = '1.0'
 
-/** What an implementation of each trading type must look like. */
+/** The interface of each trading type. */
 export interface Trading<F extends Types = Types> {
   AMM: AMM<F>
   AMM_RANGE: AMMRange<F>
@@ -20,18 +20,18 @@ export interface Trading<F extends Types = Types> {
 }
 export type TradingType = keyof Trading
 
-/** A kind of typed data. What token contracts take (permits, transfers with authorization) is never signed, however it is declared. */
+/** A kind of typed data. Permits and authorized transfers of token contracts are never signed, however they are declared. */
 export interface SignedKind {
   /** `domain.name` */
   readonly domain: string
   readonly primaryType: string
-  /** What `domain.chainId` must be, where an exchange has a number of its own for it; absent: the network's. */
+  /** The required `domain.chainId`, where the exchange uses a number of its own; by default the network's. */
   readonly chainId?: number
   /** Fields of the message that must be the signer's own address: where money goes. */
   readonly own?: readonly string[]
 }
 
-/** Checked when a plugin is loaded: a verb that is missing refuses the plugin rather than a request. */
+/** Checked when a plugin is loaded: a missing method refuses the plugin rather than a request. */
 export const tradingVerbs = {
   AMM: ['quote', 'swap', 'fill'],
   AMM_RANGE: ['rangePools', 'rangeAround', 'deposit', 'add', 'position', 'positions', 'remove', 'collect', 'history', 'rangeFill'],
@@ -62,7 +62,7 @@ export interface NetworkNames {
 
 export interface Manifest<K extends readonly TradingType[] = readonly TradingType[]> {
   readonly name: string
-  /** The version of the plugin interface that it is written for: 'major.minor'. */
+  /** The version of the plugin interface that the plugin is written for: 'major.minor'. */
   readonly apiVersion: string
   readonly trading_type: K
   readonly available_networks: readonly NetworkNames[]
@@ -74,7 +74,7 @@ export interface Manifest<K extends readonly TradingType[] = readonly TradingTyp
   readonly signs?: readonly SignedKind[]
 }
 
-/** A connector on one network of one chain: all that a plugin ever gets to see. Frozen. */
+/** A connector on one network of one chain. Everything that a plugin gets; frozen. */
 export interface Venue<F extends Types = Types, C = unknown> {
   readonly chain: string
   readonly network: string
@@ -91,20 +91,20 @@ export interface Venue<F extends Types = Types, C = unknown> {
 
 export type Connector<F extends Types = Types, K extends TradingType = TradingType> = Pick<Trading<F>, K> &
   Life & {
-    /** Version label → the contract that moves tokens: what a connector's name stands for in `/evm/approve`. */
+    /** Version label → the contract that moves tokens, which `/evm/approve` approves for the connector's name. */
     readonly spenders?: Readonly<Record<string, F['address']>>
     /** Signatures of the events that the exchange's contracts emit, as the family writes them: `/network/poll` decodes logs by them. */
     readonly events?: readonly string[]
-    /** Of exchanges that take signed actions by themselves: what plans that are `via` the venue go by. */
+    /** For exchanges that take signed actions themselves: carries out plans that are `via` the venue. */
     readonly actions?: SignedActions
-    /** What the codes mean by which the exchange's contracts refuse: words that go on from "it would fail: ". */
+    /** Error codes of the exchange's contracts → their meaning, as words that continue "it would fail: ". */
     readonly refusals?: Readonly<Record<string, string>>
   }
 
-/** An exchange's own way for what wallets sign: like a network beside the chain's, with lanes and slots of its own. */
+/** An exchange's own rail for signed actions: like a network beside the chain, with nonce queues of its own. */
 export interface SignedActions {
   readonly rail: Rail
-  /** When to look at what is open: at blocks of the exchange, when it tells of something, or by the clock. Survives an exchange that goes away. */
+  /** When to poll open actions: at blocks of the exchange, at its events, or by the clock. Survives an exchange that fails. */
   heads(signal: AbortSignal): AsyncIterable<Head>
 }
 
@@ -112,7 +112,7 @@ export interface ConnectorPlugin<F extends Types = Types, K extends readonly Tra
   readonly kind: 'connector'
   readonly family: Family<F>
   readonly manifest: Manifest<K>
-  /** Wires, without I/O. A throw refuses the plugin. */
+  /** Wires parts together, without I/O. A throw refuses the plugin. */
   create(venue: Venue<F, C>): Connector<F, K[number]>
 }
 
@@ -125,7 +125,7 @@ export interface ChainPlugin<F extends Types = Types, C = unknown> {
 
 export type Plugin = ChainPlugin | ConnectorPlugin
 
-/** A trading type that is declared without being implemented does not compile. */
+/** Does not compile where a declared trading type is not implemented. */
 export function defineConnector<F extends Types, const K extends readonly TradingType[], C = ConnectorConfig>(
   plugin: Omit<ConnectorPlugin<F, K, C>, 'kind' | 'create'> & { create(venue: Venue<F, C>): Connector<F, NoInfer<K>[number]> },
 ): ConnectorPlugin<F, K, C> {
@@ -137,25 +137,25 @@ export function defineChain<F extends Types, C>(plugin: Omit<ChainPlugin<F, C>, 
 }
 
 /**
- * A way into an exchange from another chain: a transfer of one token to one address there, which credits the sender. It is the only call of
- * that token that is signed for it, and the server makes it, not the plugin.
+ * A deposit into an exchange from another chain: a transfer of one token to one address there, which credits the sender. Only this call is
+ * signed for it, and the server builds it, not the plugin.
  */
 export interface Bridge {
-  /** One of the other chain's. */
+  /** A network of the other chain. */
   readonly network: string
   /** Addresses of the other chain. */
   readonly token: string
   readonly recipient: string
 }
 
-/** The keys that every connector's configuration has (spec of `conf/connectors/<name>.yml`). */
+/** The keys of every connector's configuration (`conf/connectors/<name>.yml`). */
 export interface ConnectorConfig {
   /** `<numerator>/<denominator>`. */
   allowedSlippage: string
   /** Seconds. */
   ttl: number
   contractAddresses: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** By network as `contractAddresses`, then by the chain that deposits come from. */
+  /** By network as in `contractAddresses`, then by the chain that deposits come from. */
   bridges?: Readonly<Record<string, Readonly<Record<string, Bridge>>>>
   versions?: Readonly<Record<string, { allowedSlippage: string; ttl: number }>>
 }

@@ -3,62 +3,62 @@ import type { At, Head, Json, Types } from './family.ts'
 import type { Basis, Wanting } from './followed.ts'
 
 /**
- * Unsigned bytes, in a form that the signer can read and check by itself. Of `typed-data` (EIP-712) they are JSON in UTF-8 of
+ * Unsigned bytes, in a form that the signer can read and check. For `typed-data` (EIP-712) they are UTF-8 JSON of
  * `{ domain, types, primaryType, message }`, with whole numbers as decimal strings.
  */
 export interface Signable {
   scheme: 'evm-transaction' | 'solana-message' | 'typed-data'
   bytes: Uint8Array
-  /** What else `seal` makes the bytes of that leave, where a hash of it is all that is signed. The signer does not get it. */
+  /** What else `seal` needs to build the bytes that are sent, where only a hash of it is signed. The signer does not get it. */
   body?: Json
 }
 
 export interface Sealed {
   /**
-   * The transaction's hash, known before anything leaves; of an exchange's own rail what is as unique on the network (who signed is part of
-   * it), and is written as the chain writes its hashes.
+   * The transaction's hash, known before anything is sent. On an exchange's own rail an id that is as unique on the network (it contains the
+   * signer), in the form of the chain's hashes.
    */
   id: string
   raw: Uint8Array
 }
 
 /**
- * Why nodes did not take signed bytes, where their words are known: its slot is used (by these very bytes, it may be), or too far
- * ahead; it pays too little, or not enough more than what the node has on its slot; the wallet does not have what it may cost; the node
- * takes none for now; it is never taken as it is.
+ * Why nodes refused signed bytes, where their message is known. `slot-used`: perhaps by these bytes. `slot-ahead`: too far ahead.
+ * `underpriced`; `outbid`: not enough more than the transaction that the node has on the slot. `unfunded`: the wallet cannot pay the maximum
+ * cost. `not-now`: the node takes none at the moment. `invalid`: it will never be taken.
  */
 export type RefusalMeaning = 'slot-used' | 'slot-ahead' | 'underpriced' | 'outbid' | 'unfunded' | 'not-now' | 'invalid'
 
 /**
- * What the network said to signed bytes. `unclear`: nobody can know whether they were taken. `landed`: an exchange that carries out what it
- * takes at once said what came of it, for good: the bytes will have no other effect, whoever sends them again.
+ * The network's answer to signed bytes. `unclear`: it is unknown whether they were accepted. `landed`: the final result from an exchange that
+ * executes at once; the bytes have no other effect, however often they are sent.
  */
 export type Reception =
   | { is: 'accepted'; landed?: { ok: boolean; receipt: Json; reason?: string } }
   | { is: 'refused' | 'unclear'; reason: string; meaning?: RefusalMeaning }
 
-/** What was seen of an open attempt. Where there are no blocks, `blockNumber` is -1 and `depth` 1 once it is for good. */
+/** An observation of an open attempt. Without blocks, `blockNumber` is -1, and `depth` is 1 once the result is final. */
 export type Sighting = { id: string } &
-  /** `underpriced`: it pays too little for the next block, so that nodes may refuse it. */
+  /** `underpriced`: it pays too little for the next block, so nodes may refuse it. */
   (
     | { is: 'unseen'; underpriced?: boolean }
-    /** `next`: nothing before it is still to be mined. `kept: false`: no node keeps what waits, so the bytes are to be sent again and again. */
+    /** `next`: nothing before it is pending. `kept: false`: nodes keep no pending transactions, so the bytes must be sent repeatedly. */
     | { is: 'pending'; underpriced: boolean; next?: boolean; kept?: false }
-    /** `blockHash` tells a block from another of the same number; `reason`: why it failed, in its own words, where that can be told. */
+    /** `blockHash` distinguishes blocks of the same number; `reason`: why it failed, in the chain's words, where known. */
     | { is: 'landed'; ok: boolean; blockNumber: number; blockHash?: string; depth: number; receipt: Json; reason?: string }
-    /** Something else on its slot is final: it will never be mined. `by`: its id, where it was seen in its block. */
+    /** Another transaction on its slot is final: it will never be mined. `by`: the other's id, where known. */
     | { is: 'dead'; by?: string }
-    /** Its time is over, by what is final, and it is nowhere: it will never be mined. */
+    /** It has expired by the final state and was not mined: it will never be mined. */
     | { is: 'expired' }
   )
 
-/** Fees a caller asked for, in the smallest unit of the native coin per gas. */
+/** Fees that a caller requested, in the smallest unit of the native coin per gas. */
 export interface FeeWish {
   maxFeePerGasRaw?: bigint
   maxPriorityFeePerGasRaw?: bigint
 }
 
-/** What a transaction costs at most, and at the checked block's price. */
+/** The maximum cost of a transaction, and its cost at the checked block's price. */
 export interface GasTerms {
   gasLimit: bigint
   /** Base fee plus tip at the checked block, smallest units per gas. */
@@ -69,17 +69,17 @@ export interface GasTerms {
   gasCostRaw: bigint
 }
 
-/** A step that was checked and priced: all that a draft needs but the slot. */
+/** A checked and priced step: everything that a draft needs but the slot. */
 export interface Prepared<I extends Json = Json, Fees extends Json = Json> {
   step: I
   fees: Fees
   gas: GasTerms
 }
 
-/** What an attempt on a slot would meet: the chain is past it, a transaction waits on it at the node, or nothing. */
+/** The status of a slot: the chain is past it, the node has a pending transaction on it, or it is free. */
 export type Standing = 'past' | 'taken' | 'free'
 
-/** An attempt that is looked for. */
+/** An attempt that is polled. */
 export interface OpenAttempt<A = string, Slot extends Json = Json, Fees extends Json = Json> {
   id: string
   from: A
@@ -88,37 +88,37 @@ export interface OpenAttempt<A = string, Slot extends Json = Json, Fees extends 
   fees: Fees
 }
 
-/** What one look saw. An attempt that the node gave no answer about has no sighting. */
+/** The result of one poll. An attempt that the node did not answer about has no observation. */
 export interface Look<A = string, Synced extends Json = Json> {
   sightings: readonly Sighting[]
   synced: ReadonlyMap<A, Synced>
 }
 
-/** What a step calls and sends: what a plan is judged by before anything is asked or signed. */
+/** What a step calls and sends: the plan is checked by it before anything is asked or signed. */
 export interface Outline<A = string> {
   contracts: readonly A[]
   /** Smallest units of the native coin. */
   valueRaw: bigint
 }
 
-/** What a check found. */
+/** The result of a check. */
 export interface Checked<I extends Json = Json, Synced extends Json = Json, Fees extends Json = Json> {
   prepared: readonly Prepared<I, Fees>[]
   synced: Synced
   /**
-   * The caller's error where the wallet cannot bear the steps beside what its transactions that were not mined at the check
+   * The caller's error where the wallet cannot pay for the steps beside `committedRaw`: what its transactions that were pending at the check
    * may still take of the native coin, in smallest units.
    */
   beside(committedRaw: bigint): SluiceError | undefined
 }
 
-/** Checks by what the server keeps in memory of a wallet and moves from block to block, for steps like those that were simulated before. Pure. */
+/** Checks from memory, which the server updates with each block, for steps like those that were simulated before. Pure. */
 export interface Recall<I extends Json = Json, A = string, Synced extends Json = Json, Fees extends Json = Json> {
-  /** The states that such steps are checked by; undefined where only the network tells. */
+  /** The states that such a check depends on; undefined where only the network can check the steps. */
   basis(steps: readonly I[], needs: readonly Need<A>[], from: A): readonly Basis[] | undefined
   /**
-   * What `check` would find, by the states of the basis in its order, after a block. Undefined where they do not tell, or tell that
-   * something is wrong: that callers hear from the network alone. What is wanting is read for the next time.
+   * The result of `check` by the states of the basis in its order, after a block. Undefined where they are not sufficient, or show an error:
+   * callers get errors from the network only. What is missing is read for the next time.
    */
   check(
     steps: readonly I[],
@@ -131,21 +131,20 @@ export interface Recall<I extends Json = Json, A = string, Synced extends Json =
 }
 
 /**
- * All that differs between families in the life of a transaction. Core carries `Slot`, `Synced` and `Fees` about, keeps them
- * in the journal and does not look inside.
- * `check`, `sync`, `send` and `look` ask the network, each in one round trip where it can be one; all else is pure.
+ * What differs between chain families in the life of a transaction. Core passes `Slot`, `Synced` and `Fees` on and journals them without
+ * reading them. `check`, `sync`, `send` and `look` ask the network, in one round trip where possible; all other methods are pure.
  */
 export interface Rail<I extends Json = Json, A = string, Slot extends Json = Json, Synced extends Json = Json, Fees extends Json = Json> {
   /**
-   * `ordered`: slots come one after the other, so what is final on one ends all before it, and an empty one holds up those after it.
-   * `independent`: each stands for itself. `increasing`: so too, but none is used twice, whatever became of it: to `claim`, the highest
-   * that was ever signed on counts as held.
+   * `ordered`: slots follow one another: a final transaction on one ends all before it, and an empty one blocks those after it.
+   * `independent`: slots do not affect one another. `increasing`: likewise, but no slot is used twice: for `claim`, the highest slot that was
+   * ever signed counts as held.
    */
   slots: 'ordered' | 'independent' | 'increasing'
   outline(step: I): Outline<A>
   /**
-   * Checks needs, simulates and prices the steps: one batch. Throws the caller's error. With `over`, fees that were not
-   * wished for are at least what the network takes as a replacement of those.
+   * Checks needs, simulates and prices the steps in one batch. Throws the caller's error. With `over`, fees that the caller did not set are at
+   * least the network's minimum for a replacement of those.
    */
   check(
     steps: readonly I[],
@@ -154,71 +153,74 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
     price: { wish: FeeWish; over?: Fees },
     at: At,
   ): Promise<Checked<I, Synced, Fees>>
-  /** Absent where every check asks the network. */
+  /** Absent where every check must ask the network. */
   readonly recall?: Recall<I, A, Synced, Fees>
-  /** The most that a step can take of the native coin, in smallest units: what it sends and what it may burn. */
+  /** The maximum that a step can take of the native coin, in smallest units: its value and its fees. */
   cost(step: I, fees: Fees): bigint
   sync(from: A, at: At): Promise<Synced>
-  /** What is known after news. What goes back, or beyond what `held` explains, counts once it was said twice: nodes lag and lie. */
+  /**
+   * Merges an update into what is known. A value that goes back, or beyond what `held` explains, counts after two observations: nodes lag
+   * and err.
+   */
   merge(known: Synced, news: Synced, held?: readonly Slot[]): Synced
-  /** Another word of the network is wanted before slots are claimed: the last one was not borne out yet. */
+  /** Whether the network must be asked again before slots are claimed, because its last answer is not confirmed yet. */
   doubtful(synced: Synced, held: readonly Slot[]): boolean
-  /** The next free slots, consecutive ones, given what the chain said and what open attempts hold. */
+  /** The next free consecutive slots, given the chain's state and the slots of open attempts. */
   claim(synced: Synced, held: readonly Slot[], count: number): readonly Slot[]
-  /** `count` consecutive slots from the one that a caller's nonce names. Throws the caller's error where there is no such slot. */
+  /** `count` consecutive slots from a caller's nonce. Throws the caller's error where the nonce is not usable. */
   slotsFrom(synced: Synced, nonce: number, count: number): readonly Slot[]
-  /** The number by which a slot is known: no two that are held have the same. */
+  /** The number of a slot; unique among held slots. */
   nonceOf(slot: Slot): number
   standing(synced: Synced, slot: Slot): Standing
-  /** Empty slots that keep the `waiting` ones from being mined: nothing is on them, neither held by us nor in the news. */
+  /** Empty slots that block the `waiting` ones: not held by this server, and not used by the last observation. */
   gaps(known: Synced, news: Synced, held: readonly Slot[], waiting: readonly Slot[]): readonly Slot[]
   draft(what: Pick<Prepared<I, Fees>, 'step' | 'fees'>, slot: Slot): Signable
   seal(draft: Signable, signature: Uint8Array): Sealed
-  /** The same bytes, any number of times. Settles with a reception whatever the network says. */
+  /** Sends the bytes; may be repeated. Never rejects: every answer of the network is a result. */
   send(sealed: Sealed, at: At): Promise<Reception>
-  /** One batch for all open attempts. */
+  /** Polls all open attempts in one batch. */
   look(open: readonly OpenAttempt<A, Slot, Fees>[], head: Head, at: At): Promise<Look<A, Synced>>
-  /** Only where attempts on one slot exclude each other: such have equal slots, also as JSON. */
+  /** Present where attempts on one slot exclude each other. Equal slots are equal as JSON. */
   replace?: {
-    /** Whether the network takes these fees as a replacement of those. */
+    /** Whether the network accepts a replacement with these fees for a transaction with those. */
     outbids(fees: Fees, over: Fees): boolean
-    /** The least a caller must offer to replace, as a sentence for an error: "maxFeePerGas 2.2 and …". */
+    /** The minimum fees of a replacement, as words for an error: "maxFeePerGas 2.2 and …". */
     least(over: Fees): string
-    /** The cheapest step that does nothing. */
+    /** The cheapest step without effect. */
     cancel(from: A): I
     /**
-     * Fees for another attempt on the same slot: such as the network takes in place of these, and at least what it asks now.
-     * Undefined where the network's fee cap leaves no room. With a wish: as wished, and what is not wished for as above; throws the
-     * caller's error where they could not be paid, and does not judge whether they outbid.
+     * Fees for another attempt on the same slot: enough to replace these, and at least what the network asks now. Undefined where the network's
+     * fee cap does not allow it. With `wish`: the requested fees, and the others as above; throws the caller's error where they are not
+     * payable, and does not check whether they outbid.
      */
     bump(fees: Fees, head: Head, wish?: FeeWish): Fees | undefined
-    /** Whether doing nothing in its place costs less than letting a step be mined that the chain will refuse. */
+    /** Whether a step without effect costs less than mining this step, which the chain will revert. */
     cancelIsCheaper(step: I, fees: Fees, head: Head): boolean
   }
 }
 
-/** What must hold of a wallet before a plan is signed. `token` is an address; the native coin is its zero address. */
+/** A condition on a wallet before a plan is signed. `token` is an address; the zero address is the native coin. */
 export type Need<A = string> =
   | { is: 'balance'; token: A; amountRaw: bigint }
   | { is: 'allowance'; token: A; spender: A; amountRaw: bigint }
-  /** No more than that: where the spender could take the token besides what the plan gives it. */
+  /** At most this allowance, where the spender could otherwise take more than the plan gives it. */
   | { is: 'allowance-at-most'; token: A; spender: A; amountRaw: bigint }
 
-/** What every acting verb returns: what is to be done, never a transaction. All of it but the needs goes into the journal. */
+/** What every acting method returns: steps to be done, never a transaction. Everything but the needs is journaled. */
 export interface Plan<F extends Types = Types> {
   /** Several steps take consecutive slots, claimed at once. */
   steps: readonly [F['intent'], ...F['intent'][]]
   needs: readonly Need<F['address']>[]
   /** Seconds since the Unix epoch, after which the chain refuses the steps; absent where they do not expire. */
   deadline?: number
-  /** What `fill` needs to read the outcome from a receipt, also after a restart. */
+  /** What `fill` needs to read the result from a receipt, also after a restart. */
   memo: Json
 }
 
-/** What is done by the exchange's own rail (`Connector.actions`) rather than by the chain's: actions that are signed, and cost no gas. */
+/** A plan for the exchange's own rail (`Connector.actions`) instead of the chain's: signed actions, which cost no gas. */
 export interface VenuePlan<A = string> {
   via: 'venue'
-  /** Whose key signs: an agent's that the wallet allowed to act for it. Absent: the wallet's own. */
+  /** The signer: an agent that the wallet allowed to act for it. By default the wallet itself. */
   signer?: A
   steps: readonly [Json, ...Json[]]
   /** Seconds since the Unix epoch, after which the exchange refuses the steps. */
@@ -226,7 +228,7 @@ export interface VenuePlan<A = string> {
   memo: Json
 }
 
-/** What is done on another chain by the venue's bridge from it: the amount that was asked for is transferred there, and nothing else. */
+/** A deposit over the venue's bridge from another chain: only the requested amount is transferred there. */
 export interface BridgePlan {
   readonly via: 'bridge'
 }

@@ -30,7 +30,7 @@ const bridge = {
   additionalProperties: false,
 } as const
 
-/** The key `bridges` of an exchange that takes deposits from other chains. */
+/** JSON Schema of the key `bridges`, for exchanges that take deposits from other chains. */
 export const bridgesSchema = {
   type: 'object',
   patternProperties: { [networkKey]: { type: 'object', patternProperties: { '^[\\w-]+$': bridge }, additionalProperties: false } },
@@ -51,8 +51,8 @@ export const addressesSchema = <const Keys extends readonly string[]>(...keys: K
 export const singleRouterSchema = addressesSchema('routerAddress')
 
 /**
- * Configuration of an exchange with several protocol versions: `versions` holds each one's slippage and ttl, and
- * a network's addresses hold those of the listed versions.
+ * Configuration of an exchange with several protocol versions: `versions` has slippage and ttl of each version, and each network has the
+ * addresses of the listed versions.
  * @param byVersion version label → the address keys that it requires, e.g. `{ v2: ['v2RouterAddress'] }`
  */
 export function versionedSchema(byVersion: Readonly<Record<string, readonly string[]>>) {

@@ -16,7 +16,10 @@ export interface Trials {
 }
 
 const maxThreads = Math.max(2, Math.min(4, availableParallelism()))
-/** A trial that takes longer lets the next one begin in a thread of its own. Before that one thread is faster than two: it loads the kits once. */
+/**
+ * A trial that takes longer lets the next one begin in a thread of its own. Before that one thread is faster than two: it loads the kits
+ * once.
+ */
 const soloMs = 1_000
 /** The first trial of a thread loads the kits, which takes far longer on a busy machine: this part of its deadline it runs alone. */
 const firstSoloShare = 0.5
