@@ -2,12 +2,10 @@ import type Koa from 'koa'
 import type { Logger } from 'pino'
 import { eventsEndpoint, type EventsRequest, type EventTopic } from '../api/events.ts'
 import { SluiceError } from '../errors.ts'
-import { requirePermission, requireWallet, visibleWallets } from '../handlers/caller.ts'
+import { requirePermission, requireWallet, visibleWallets, type Caller } from '../handlers/caller.ts'
 import type { Services } from '../handlers/context.ts'
-import { fieldsReader } from '../handlers/read-fields.ts'
+import { fieldsReader, readQuery } from '../handlers/read-fields.ts'
 import { showTransaction } from '../handlers/service.ts'
-import type { Metrics } from '../http/metrics.ts'
-import { readQuery, type RequestState } from '../http/request.ts'
 import { createBlockFeed, createBlockTopic } from './blocks.ts'
 import { createBookTopic } from './order-books.ts'
 import { createPositionTopic } from './positions.ts'
@@ -39,14 +37,14 @@ const headers = {
 }
 
 export interface Events {
-  answer: Koa.Middleware<RequestState>
+  answer: Koa.Middleware<{ caller: Caller }>
   /** Ends all streams and opens no more. */
   end(): void
 }
 
 interface EventsParts {
   services: Services
-  metrics: Pick<Metrics, 'eventStreams'>
+  metrics: { eventStreams: { inc(): void; dec(): void } }
   log: Logger
 }
 

@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { didYouMean } from '../config/problems.ts'
@@ -21,6 +22,9 @@ const ajv = new Ajv({ strict: true, allErrors: true, ownProperties: true })
 ajv.addKeyword({ keyword: 'expects', schemaType: 'string' })
 ajv.addKeyword({ keyword: 'acceptsNumber', schemaType: 'boolean' })
 ajv.addKeyword({ keyword: 'apart', schemaType: 'boolean' })
+
+/** Parses a query. A repeated field becomes a list. All fields are read; the parser's default would stop after a thousand. */
+export const readQuery = (search: string): Record<string, unknown> => parse(search, '&', '=', { maxKeys: 0 })
 
 export type FieldsReader<T> = (fields: Readonly<Record<string, unknown>>, from: 'query' | 'body') => T
 

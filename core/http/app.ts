@@ -8,6 +8,7 @@ import { endpoints, eventsEndpoint } from '../api/index.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../errors.ts'
+import type { Events } from '../events/events.ts'
 import { identify, inFlightLimit, rateLimit } from './admission.ts'
 import type { Metrics } from './metrics.ts'
 import { docsPage, openapi } from './openapi.ts'
@@ -17,8 +18,7 @@ import { alsoPosts, createRoutes, type RouteParts } from './routes.ts'
 interface AppParts extends RouteParts {
   settings: Settings
   metrics: Metrics
-  /** GET /events. */
-  events: { answer: Koa.Middleware<RequestState>; end(): void }
+  events: Events
   log: Logger
 }
 

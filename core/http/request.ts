@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { parse } from 'node:querystring'
 import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import { interfaceVersion } from '../api/index.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { Caller } from '../handlers/caller.ts'
-import type { FieldsReader } from '../handlers/read-fields.ts'
+import { readQuery, type FieldsReader } from '../handlers/read-fields.ts'
 import { isObject } from '../json.ts'
 
 /** What is known of a request while it is answered. */
@@ -27,9 +26,6 @@ export const responseHeaders = ({ requestId }: Pick<RequestState, 'requestId'>) 
   'X-Request-Id': requestId,
   'Sluice-Api-Version': interfaceVersion,
 })
-
-/** Parses a query. A repeated field becomes a list. All fields are read; the parser's default would stop after a thousand. */
-export const readQuery = (search: string): Record<string, unknown> => parse(search, '&', '=', { maxKeys: 0 })
 
 const maxCachedQueries = 500
 const maxCachedLength = 500
