@@ -84,7 +84,7 @@ const said: readonly Said[] = [
   ['geth', -32000, 'intrinsic gas too low: gas 1, minimum needed 21000', 'out-of-gas'],
   ['erigon', -32000, 'INTERNAL_ERROR: IntrinsicGas', 'out-of-gas'],
   ['besu', -32003, 'Intrinsic gas exceeds gas limit', 'out-of-gas'],
-  ['geth', -32000, 'insufficient gas for fixture data gas cost: gas 19435, minimum needed 24000', 'out-of-gas'],
+  ['geth', -32000, 'insufficient gas for floor data gas cost: gas 19435, minimum needed 24000', 'out-of-gas'],
 
   ['geth', -32000, 'txpool is full', 'not-now'],
   ['erigon', -32000, 'INTERNAL_ERROR: queued sub-pool is full', 'not-now'],
