@@ -20,8 +20,8 @@ import { createTokenAccounts, createAssociatedAddresses, readBalances, readToken
 import { decodeLogs, findTransaction } from './transactions.ts'
 import { canonicalAddress, isTransactionSignature, nativeAddress, type Solana, solana } from './types.ts'
 
-/** How long a wait for something to be tried again may grow; nothing here is signed again at a higher fee. */
-const patienceSeconds = 3
+/** The longest pause before bytes are sent again. Nothing is signed again at a higher fee. */
+const maxResendSeconds = 3
 
 /** One network of Solana, from what is true of it and what the operator set. Connects on first use. */
 export function solanaChain(
@@ -40,9 +40,9 @@ export function solanaChain(
   const { rpcUrls = [], sendUrls } = config
   const rpc = createRpc({ rpcUrls, sendUrls, dialect: solanaDialect(genesisHash), meter, log, timeoutMs, network: name })
   const associated = createAssociatedAddresses()
-  const untold = { signal: new AbortController().signal }
+  const unbounded = { signal: new AbortController().signal }
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds) * 1000
-  const heads = createHeadFeed({ poll: () => readHead(rpc, untold), behind: (number) => rpc.behind(number), pollingMs, log })
+  const heads = createHeadFeed({ poll: () => readHead(rpc, unbounded), behind: (number) => rpc.behind(number), pollingMs, log })
   const token: Chain<Solana>['token'] = (address, at) => readToken(rpc, address, at)
 
   return {
@@ -64,7 +64,7 @@ export function solanaChain(
     local,
     feeCapRaw,
     confirmations: finalDepth,
-    bumpAfterSeconds: patienceSeconds,
+    bumpAfterSeconds: maxResendSeconds,
     rpcUrl: () => rpc.url(),
     nodes: () => rpc.nodes(),
     address: canonicalAddress,
@@ -87,12 +87,12 @@ export function solanaChain(
   }
 }
 
-/** The schema asks for the form; whether it is 32 bytes is seen here. */
+/** The schema checks the form. This checks that it is 32 bytes. */
 function refuseBadNonces(name: string, { durableNonces = {} }: SolanaChainConfig): void {
   const wrong = Object.entries(durableNonces)
     .flatMap(([wallet, accounts]) => [wallet, ...accounts])
     .find((text) => canonicalAddress(text) === undefined)
-  if (wrong !== undefined) throw new Error(`${name}: durableNonces has "${wrong}", which is no address. Copy it anew, the whole of it.`)
+  if (wrong !== undefined) throw new Error(`${name}: durableNonces has "${wrong}", which is not an address. Copy the whole address again.`)
 }
 
 export interface SolanaChainTables {

@@ -1,45 +1,54 @@
-import { SluiceError, type At, type Sighting, type Json, type OpenAttempt } from '../../core/contracts/index.ts'
+import { SluiceError, type At, type Json, type Log, type OpenAttempt, type Sighting } from '../../core/contracts/index.ts'
 import { type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
-import type { Ask } from '../nodes/rpc.ts'
+import type { Ask, Rpc } from '../nodes/rpc.ts'
 import { accountsCalls, readAccount } from './accounts.ts'
 import type { SolanaFees } from './fees.ts'
 import { finalDepth } from './network.ts'
-import type { SolanaRailOptions } from './rail.ts'
 import { finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts'
 import { isDurableNonce, nonceIn, readFinal, type BlockhashSequence, type SolanaSequence, blockhashBlocks } from './sequence.ts'
 import { readSignatureStatus, type SignatureStatus } from './transactions.ts'
 import { isObject } from '../../core/json.ts'
 
+/** What a poll and a proof of expiry need. */
+export interface ExpiryOptions {
+  rpc: Rpc
+  /** How logs name the network: "solana/mainnet". */
+  network: string
+  /** Slots never pass faster than this for long. 0: no such bound. */
+  minSlotMs: number
+  log: Log
+}
+
 /**
- * What one node says of an attempt that seems to be over.
- * - `over`: by what it has finalized it can land no more, and it is nowhere in all of the history since it was signed
- * - `alive`: it is somewhere, or may still land
- * - `unable`: the node has not got all of that history, or does not say
+ * What one node says about an attempt that seems to be expired.
+ * - `over`: by its finalized state the attempt cannot land any more, and it is nowhere in the history since it was signed
+ * - `alive`: the attempt is in a block, or may still land
+ * - `unable`: the node does not have all of that history, or gives no valid answer
  */
 type Verdict = 'over' | 'over unless blocks are missing' | 'alive' | 'unable'
 
-/** For one look; the others have their turn at the next. */
-const mostAtOnce = 64
+/** In one poll. The others follow in the next ones. */
+const maxProofs = 64
 
-const first: readonly RpcCall[] = [
-  // A node that stands still and knows it says so, and is not heard: it would call everything alive for ever.
+const nodeStateCalls: readonly RpcCall[] = [
+  // A node that knows that it has stalled fails this, and with it the batch. It would call everything alive for ever.
   { method: 'getHealth', params: [] },
   { method: 'getEpochInfo', params: [finalized] },
   { method: 'getFirstAvailableBlock', params: [] },
 ]
 
 /**
- * Proves what is over. A node may lag, lie, or have been started anew without the blocks in between: none is believed alone where
- * there are others. One that says `alive` outweighs all that say otherwise.
+ * Proves that attempts are expired. A node may lag, lie, or have been restarted without the blocks in between, so every node is asked.
+ * One node that says `alive` outweighs all others.
  */
-export function createExpiryProofs({ rpc, log, network, minSlotMs }: SolanaRailOptions) {
-  let complained = false
-  let turn = 0
+export function createExpiryProofs({ rpc, log, network, minSlotMs }: ExpiryOptions) {
+  let hasWarned = false
+  let nextIndex = 0
 
   return async function prove(suspects: readonly Attempt[], at: At): Promise<readonly Sighting[]> {
-    const asked = nextOf(suspects)
+    const asked = nextSuspects(suspects)
     if (asked.length === 0) return []
-    const byNode = await rpc.onEveryNode((ask) => judge(asked, ask), at).catch(unanswered)
+    const byNode = await rpc.onEveryNode((ask) => judge(asked, ask), at).catch(noAnswers)
     return asked.map((attempt, index) =>
       sightingOf(
         attempt,
@@ -49,34 +58,34 @@ export function createExpiryProofs({ rpc, log, network, minSlotMs }: SolanaRailO
   }
 
   async function judge(asked: readonly Attempt[], ask: Ask): Promise<readonly Verdict[]> {
-    const said = verdicts(asked, await ask(callsFor(asked)), minSlotMs)
-    const open = asked.filter((_, index) => said[index] === 'over unless blocks are missing')
-    if (open.length === 0) return said
+    const verdicts = judgeAnswers(asked, await ask(callsFor(asked)), minSlotMs)
+    const open = asked.filter((_, index) => verdicts[index] === 'over unless blocks are missing')
+    if (open.length === 0) return verdicts
     const complete = await hasEveryBlock(
       ask,
       open.map(({ slot }) => slot),
     )
     return asked.map((attempt, index) => {
       const place = open.indexOf(attempt)
-      return place < 0 ? (said[index] ?? 'unable') : complete[place] === true ? 'over' : 'unable'
+      return place < 0 ? (verdicts[index] ?? 'unable') : complete[place] === true ? 'over' : 'unable'
     })
   }
 
-  /** What no node can tell of keeps nobody else waiting. */
-  function nextOf(suspects: readonly Attempt[]): readonly Attempt[] {
-    if (suspects.length <= mostAtOnce) return suspects
-    const from = turn % suspects.length
-    turn = from + mostAtOnce
-    return [...suspects.slice(from), ...suspects.slice(0, from)].slice(0, mostAtOnce)
+  /** Takes turns, so that attempts which no node can decide do not block the others. */
+  function nextSuspects(suspects: readonly Attempt[]): readonly Attempt[] {
+    if (suspects.length <= maxProofs) return suspects
+    const from = nextIndex % suspects.length
+    nextIndex = from + maxProofs
+    return [...suspects.slice(from), ...suspects.slice(0, from)].slice(0, maxProofs)
   }
 
-  function sightingOf({ id, slot }: Attempt, said: readonly Verdict[]): Sighting {
-    if (said.includes('over') && !said.includes('alive')) return isDurableNonce(slot) ? { id, is: 'dead' } : { id, is: 'expired' }
-    if (said.length > 0 && said.every((each) => each === 'unable') && !complained) {
-      complained = true
+  function sightingOf({ id, slot }: Attempt, verdicts: readonly Verdict[]): Sighting {
+    if (verdicts.includes('over') && !verdicts.includes('alive')) return isDurableNonce(slot) ? { id, is: 'dead' } : { id, is: 'expired' }
+    if (verdicts.length > 0 && verdicts.every((each) => each === 'unable') && !hasWarned) {
+      hasWarned = true
       log.warn(
         { network, txHash: id },
-        'no node has the history that shows whether a transaction is lost for good: add one to rpcUrls that keeps it; until then it stays open',
+        'no node has the history that proves a transaction expired, so it stays open: add a node with history to rpcUrls',
       )
     }
     return { id, is: 'pending', underpriced: false, kept: false }
@@ -87,17 +96,17 @@ const blockhashesOf = (asked: readonly Attempt[]): readonly string[] => [
   ...new Set(asked.flatMap(({ slot }) => (isDurableNonce(slot) ? [] : slot.blockhash))),
 ]
 
-/** What is finalized before what is searched: a search that is not older than that has seen it all. */
+/** Asks for the finalized state before the search, so that a search which is not older has seen all of it. */
 function callsFor(asked: readonly Attempt[]): readonly RpcCall[] {
   return [
-    ...first,
+    ...nodeStateCalls,
     ...accountsCalls(nonceAccountsOf(asked), finalized),
     ...blockhashesOf(asked).map((blockhash) => ({ method: 'isBlockhashValid', params: [blockhash, finalized] })),
     ...statusCalls(asked.map(({ id }) => id)),
   ]
 }
 
-function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], minSlotMs: number): readonly Verdict[] {
+function judgeAnswers(asked: readonly Attempt[], answers: readonly RpcAnswer[], minSlotMs: number): readonly Verdict[] {
   const accounts = nonceAccountsOf(asked)
   const blockhashes = blockhashesOf(asked)
   const [, epoch, available, ...rest] = answers
@@ -109,15 +118,16 @@ function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], minS
   const nonceSlot = contextSlotOf(nonceAnswer?.result)
   const values = valueOf(nonceAnswer?.result)
   const read = Array.isArray(values) ? values.map(readAccount) : []
-  const isReadable = accounts.length === 0 || (nonceSlot !== undefined && read.length === accounts.length && !read.includes(null))
-  if (!final || oldest === undefined || searched === undefined || !Array.isArray(statuses) || !isReadable) return asked.map(() => 'unable')
+  const areNoncesReadable = accounts.length === 0 || (nonceSlot !== undefined && read.length === accounts.length && !read.includes(null))
+  if (!final || oldest === undefined || searched === undefined || !Array.isArray(statuses) || !areNoncesReadable)
+    return asked.map(() => 'unable')
 
   const nonces = new Map(accounts.map((account, index) => [account, nonceIn(read[index] ?? undefined)]))
   const view = { final, searched, nonces, noncesAt: nonceSlot ?? 0, nowMs: Date.now(), minSlotMs }
   return asked.map((attempt, index) => {
     const { slot } = attempt
     const status = readSignatureStatus(statuses[index])
-    // What nobody can read is no absence.
+    // An unreadable status does not prove absence.
     if (!status && statuses[index] !== null) return 'unable'
     if (observe(attempt, status, view).is !== 'over') return 'alive'
     if (oldest > slot.since) return 'unable'
@@ -127,34 +137,35 @@ function verdicts(asked: readonly Attempt[], answers: readonly RpcAnswer[], minS
   })
 }
 
-function unanswered(error: unknown): readonly (readonly Verdict[])[] {
+/** Nothing was learnt where nodes failed; they log it themselves. */
+export function noAnswers(error: unknown): readonly never[] {
   if (error instanceof SluiceError) return []
   throw error
 }
 
 export type Attempt = Omit<OpenAttempt<string, SolanaSequence, SolanaFees>, 'step'>
 
-/** What one node said at once. */
+/** The state of one node, from one batch. */
 export interface NodeView {
   /** The newest slot and height that are finalized. */
   final: { slot: number; height: number }
-  /** The slot up to which it looked for signatures. */
+  /** The slot up to which it searched for signatures. */
   searched: number
   /** By this machine's clock. */
   nowMs: number
-  /** No slots pass faster than this for long. */
+  /** Slots never pass faster than this for long. */
   minSlotMs: number
-  /** Of durable nonce accounts, what they hold at a finalized slot; undefined where they hold none. */
+  /** The value of each durable nonce account at a finalized slot. Undefined where it has none. */
   nonces: ReadonlyMap<string, string | undefined>
   noncesAt: number
 }
 
-/** Where an attempt is by one node's word: `over` is no more than a suspicion. */
+/** The state of an attempt as one node sees it. `over` is only a suspicion. */
 export type Observation = { is: 'landed'; slot: number; depth: number; err: Json } | { is: 'near' } | { is: 'waits' } | { is: 'over' }
 
 export function observe({ slot }: Pick<Attempt, 'slot'>, status: SignatureStatus | undefined, view: NodeView): Observation {
   if (!status) return isExpired(slot, view) ? { is: 'over' } : { is: 'waits' }
-  // In a block that may still be passed over: nobody has its receipt yet.
+  // In a block that may still be skipped. No node has its receipt yet.
   if (status.is === 'processed') return { is: 'near' }
   const isFinal = status.is === 'finalized' && status.slot <= view.final.slot
   const depth = isFinal ? finalDepth : Math.min(finalDepth - 1, 1 + (status.confirmations ?? 0))
@@ -162,62 +173,60 @@ export function observe({ slot }: Pick<Attempt, 'slot'>, status: SignatureStatus
 }
 
 /**
- * Whether its time is over by what is finalized, with the search not older than that. The age of a blockhash is counted from a block's
- * parent, so the last block that takes it is one above the height that is told (agave `runtime/src/bank/check_transactions.rs`): with any
- * height above the told one, that block is finalized too.
+ * Whether an attempt is expired by the finalized state, with a search that is not older. The age of a blockhash is counted from a
+ * block's parent, so the last block that accepts it is one above `lastValidBlockHeight` (agave `runtime/src/bank/check_transactions.rs`).
+ * When any height above that is finalized, that block is finalized too.
  */
 export function isExpired(slot: SolanaSequence, view: NodeView): boolean {
   const { final, searched, nonces, noncesAt } = view
   if (searched < final.slot || searched < noncesAt) return false
   if (!isDurableNonce(slot)) return final.height > slot.lastValidBlockHeight && isPlausible(slot, view)
-  // What was signed upon is newer than what is finalized, at first: that has another value since it has the one before.
+  // At first the finalized state is older than the nonce that was signed, and still has the value before it.
   return noncesAt >= slot.since && nonces.has(slot.nonceAccount) && nonces.get(slot.nonceAccount) !== slot.nonce
 }
 
-/** agave `clock`, MAX_PROCESSING_AGE. */
-const blockhashBlocksOfSight = 150
-/** Whatever slots may be like one day, a blockhash is over by then. */
+/** After this time a blockhash is expired, however slots pass. */
 const surelyOverMs = 600_000
 
 /**
- * Whether so many slots can have passed since the blockhash was told, and so many blocks in them: one a slot at most. A node that has run
- * ahead of everybody has only its word for it.
+ * Whether so many slots and blocks can have passed since the blockhash was read: a slot has at most one block. This refuses a node that
+ * claims to be ahead of all others.
  */
 function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSequence, { final, nowMs, minSlotMs }: NodeView): boolean {
   const slots = final.slot - since
-  const blocks = final.height - (lastValidBlockHeight - blockhashBlocksOfSight)
+  const blocks = final.height - (lastValidBlockHeight - blockhashBlocks)
   const elapsedMs = nowMs - number
   return blocks <= slots && (slots * minSlotMs <= elapsedMs || elapsedMs > surelyOverMs)
 }
 
-/** What is certain at once: what landed is told with its receipt, and what seems to be over with a proof. */
+/** The observations that need nothing more. A landed attempt still needs its receipt, and an expired one its proof. */
 export function certainSighting(id: string, { is }: Observation): Sighting | undefined {
   if (is === 'near') return { id, is: 'pending', underpriced: false }
   return is === 'waits' ? { id, is: 'pending', underpriced: false, kept: false } : undefined
 }
 
-/** The last few minutes of statuses are in the snapshot that a node starts from: agave `runtime/src/status_cache.rs`, MAX_CACHE_ENTRIES, 300 blocks. */
-const surelyInSnapshot = 250
-/** One more than a blockhash serves for, and the one that it is of. */
+/** A snapshot has the statuses of the last 300 blocks: agave `runtime/src/status_cache.rs`, MAX_CACHE_ENTRIES. This leaves a margin. */
+const snapshotBlocks = 250
+/** The blocks that accept a blockhash, one more, and the block of the blockhash itself. */
 const blocksOfBlockhash = blockhashBlocks + 2
-/** https://solana.com/docs/rpc/http/getblockswithlimit: as far as one question reaches, some two days. */
-const mostBlocks = 500_000
+/** https://solana.com/docs/rpc/http/getblockswithlimit: the maximum of one request, about two days. */
+const maxBlocks = 500_000
 
-/** Whether a node has all statuses since that was signed by what it started from. */
+/** Whether the snapshot that a node starts from has all statuses since the attempt was signed. */
 function isInSnapshot(slot: SolanaSequence, final: { slot: number; height: number }): boolean {
   const blocks = isDurableNonce(slot) ? final.slot - slot.since : final.height - (slot.lastValidBlockHeight - blockhashBlocks)
-  return blocks <= surelyInSnapshot
+  return blocks <= snapshotBlocks
 }
 
 /**
- * Of each, whether a node has every block that it may be in. One that was away and came back upon a newer snapshot has older blocks and
- * newer ones and none in between, which it does not say: heights tell how many there are. Two questions.
+ * Whether a node has every block that each attempt may be in. A node that was down and restarted from a newer snapshot has older and newer
+ * blocks but none in between, and does not say so. Block heights tell how many there must be. Takes two batches.
  */
 async function hasEveryBlock(ask: Ask, slots: readonly SolanaSequence[]): Promise<readonly boolean[]> {
   const lists = await ask(
     slots.map((slot) => ({
       method: 'getBlocksWithLimit',
-      params: [slot.since, isDurableNonce(slot) ? mostBlocks : blocksOfBlockhash, finalized],
+      params: [slot.since, isDurableNonce(slot) ? maxBlocks : blocksOfBlockhash, finalized],
     })),
   )
   const listed = lists.map(({ result }) => (Array.isArray(result) ? result.map(numberOf) : []))
@@ -240,16 +249,16 @@ const blockCall = (slot: number): RpcCall => ({
 })
 
 /** https://solana.com/docs/rpc/http/getsignaturestatuses: "up to a maximum of 256". */
-const mostSignatures = 256
+const maxSignatures = 256
 
-/** The nonce accounts that open attempts are signed upon. */
+/** The durable nonce accounts that open attempts use. */
 export const nonceAccountsOf = (open: readonly Attempt[]): readonly string[] => [
   ...new Set(open.flatMap(({ slot }) => (isDurableNonce(slot) ? slot.nonceAccount : []))),
 ]
 
-/** All of them in as few calls as that takes. */
+/** As few calls as all signatures need. */
 export const statusCalls = (ids: readonly string[], searchTransactionHistory = true): readonly RpcCall[] =>
-  Array.from({ length: Math.ceil(ids.length / mostSignatures) }, (_, part) => ({
+  Array.from({ length: Math.ceil(ids.length / maxSignatures) }, (_, part) => ({
     method: 'getSignatureStatuses',
-    params: [ids.slice(part * mostSignatures, (part + 1) * mostSignatures), { searchTransactionHistory }],
+    params: [ids.slice(part * maxSignatures, (part + 1) * maxSignatures), { searchTransactionHistory }],
   }))

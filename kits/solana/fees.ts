@@ -5,17 +5,17 @@ import { integerOf } from './rpc.ts'
 import type { SolanaIntent } from './types.ts'
 import { isObject } from '../../core/json.ts'
 
-/** What a transaction asks for: compute units, and micro-lamports for each, a decimal string. */
+/** The compute units of a transaction and their price in micro-lamports, a decimal string. */
 export type SolanaFees = { readonly computeUnits: number; readonly price: string }
 
-/** Lamports for each signature, whatever is done: agave `fee-structure`, lamports_per_signature. We sign once. */
+/** Lamports for a signature: agave `fee-structure`, lamports_per_signature. We sign once. */
 export const baseFeeLamports = 5_000n
 const microLamports = 1_000_000n
 
 /**
- * A message is told from an otherwise equal one by the lowest digits of its limit and its price, which cost next to nothing: two
- * transactions of one message and one blockhash would be one and the same. A memo would say as much for thousands of compute units.
- * Milliseconds are the same again after 2^22 of them, 70 minutes; a blockhash lives for one or two.
+ * Two transactions with the same message and blockhash would be the same transaction. So the lowest digits of the limit and the price make
+ * each message unique, at almost no cost; a memo would cost thousands of compute units. The digits repeat after 2^22 milliseconds, which
+ * is 70 minutes. A blockhash lives for one or two minutes.
  */
 const limitDigits = 1 << 10
 const priceDigits = 1 << 12
@@ -26,7 +26,7 @@ export interface ComputeBudget {
   price: bigint
 }
 
-/** What is signed for a slot of that number. */
+/** The compute budget for a sequence with that number. */
 export function budgetOf({ computeUnits, price }: SolanaFees, number: number): ComputeBudget {
   return {
     units: computeUnits + (number % limitDigits),
@@ -39,7 +39,7 @@ export function priorityFeeLamports({ units, price }: ComputeBudget): bigint {
   return (price * BigInt(Math.min(units, MAX_COMPUTE_UNIT_LIMIT)) + microLamports - 1n) / microLamports
 }
 
-/** The most lamports that a transaction can take: what it sends, what new accounts keep, and its fees, whatever its number is. */
+/** The highest cost of a transaction in lamports, for any number: the value sent, the rent of new accounts, and the fees. */
 export function costOf({ value, rent }: Pick<SolanaIntent, 'value' | 'rent'>, fees: SolanaFees): bigint {
   return BigInt(value) + BigInt(rent) + maxFees(fees)
 }
@@ -48,43 +48,43 @@ export function maxFees(fees: SolanaFees): bigint {
   return baseFeeLamports + priorityFeeLamports(budgetOf(fees, limitDigits * priceDigits - 1))
 }
 
-/** What is used in a simulation may be more a moment later: half again, and what the instruction of a durable nonce takes. */
+/** The limit for a simulated consumption: 50 % more, since state may change, and a margin for the instruction of a durable nonce. */
 export function computeUnitsFor(consumed: number): number {
   return Math.min(Math.ceil(consumed * 1.5) + 1_000, MAX_COMPUTE_UNIT_LIMIT - limitDigits)
 }
 
 export interface FeeLimits {
   policy: Required<SolanaFeePolicy>
-  /** The most lamports for priority. */
+  /** The highest priority fee, in lamports. */
   feeCapRaw: bigint
 }
 
-/** Fees for so many units, by what transactions paid lately that write the same accounts; never above the cap. */
+/** Fees by what recent transactions paid that write the same accounts. Never above the cap. */
 export function priceFees(computeUnits: number, recent: readonly bigint[], { policy, feeCapRaw }: FeeLimits): SolanaFees {
   const sorted = recent.toSorted((a, b) => Number(a - b))
   const paid = sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * policy.percentile) / 100))] ?? 0n
-  const least = BigInt(policy.minPrice)
-  const most = (feeCapRaw * microLamports) / BigInt(computeUnits + limitDigits) - BigInt(priceDigits)
-  const wanted = paid > least ? paid : least
-  const price = wanted < most ? wanted : most
+  const minPrice = BigInt(policy.minPrice)
+  const maxPrice = (feeCapRaw * microLamports) / BigInt(computeUnits + limitDigits) - BigInt(priceDigits)
+  const offered = paid > minPrice ? paid : minPrice
+  const price = offered < maxPrice ? offered : maxPrice
   return { computeUnits, price: String(price > 0n ? price : 0n) }
 }
 
-/** Micro-lamports per unit of what `getRecentPrioritizationFees` gave; undefined where it is no such list. */
+/** Reads the micro-lamports per unit from `getRecentPrioritizationFees`. Undefined where it is no such list. */
 export function readRecentFees(result: unknown): readonly bigint[] | undefined {
   if (!Array.isArray(result)) return undefined
   const fees = result.map((each: unknown) => (isObject(each) ? integerOf(each['prioritizationFee']) : undefined))
   return fees.every((each) => each !== undefined) ? fees : undefined
 }
 
-/** For the answer: the price of a unit in micro-lamports, and with the signature's what all of it costs, whatever its number is: never less than is paid. */
+/** For answers: the price of a unit in micro-lamports, and the highest total fee with that of the signature. Never below what is paid. */
 export function gasOf(fees: SolanaFees): GasTerms {
   return { gasLimit: BigInt(fees.computeUnits), gasPriceRaw: BigInt(fees.price), gasPriceDecimals: 6, gasCostRaw: maxFees(fees) }
 }
 
-/** Fees per gas are the other family's. @throws SluiceError INCOMPLETE_PARAMS */
+/** Refuses fees per gas, which only EVM chains have. @throws SluiceError INCOMPLETE_PARAMS */
 export function refuseFeeOverrides(wish: FeeWish): void {
   if (wish.maxFeePerGasRaw === undefined && wish.maxPriorityFeePerGasRaw === undefined) return
   const field = wish.maxFeePerGasRaw === undefined ? 'maxPriorityFeePerGas' : 'maxFeePerGas'
-  throw badFields([{ field, problem: 'is of EVM chains: leave it out, the priority fee follows feePolicy in conf/chains' }])
+  throw badFields([{ field, problem: 'is for EVM chains: leave it out, the priority fee follows feePolicy in conf/chains' }])
 }

@@ -1,10 +1,12 @@
-import { SluiceError, type At, type Head, type Look, type Sighting, type Json } from '../../core/contracts/index.ts'
+import type { At, Head, Look, Sighting, Json } from '../../core/contracts/index.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { createBoundedCache } from '../nodes/rails.ts'
 import { resultOf, type Rpc } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import {
   createExpiryProofs,
+  noAnswers,
+  type ExpiryOptions,
   nonceAccountsOf,
   statusCalls,
   observe,
@@ -14,27 +16,31 @@ import {
   type NodeView,
 } from './expiry.ts'
 import { finalDepth } from './network.ts'
-import type { SolanaRailOptions } from './rail.ts'
 import { confirmed, finalized, noHistory, contextSlotOf, valueOf } from './rpc.ts'
 import { type SolanaSyncState, lifetimeCalls, nonceIn, readDurable, readLifetime, syncStateOf } from './sequence.ts'
 import { readSignatureStatus, readTransaction, receiptOfStatus, transactionOptions, failureReason } from './transactions.ts'
 import type { SolanaReceipt } from './types.ts'
 
-interface Seen {
+export interface PollOptions extends ExpiryOptions {
+  /** Wallet → its durable nonce accounts. */
+  durableNonces: Readonly<Record<string, readonly string[]>>
+}
+
+interface ObservedAttempt {
   attempt: Attempt
-  sight: Observation
+  observation: Observation
 }
 
 /**
- * Statuses of all open attempts in one batch. More is asked only about what is new in a block, once, and about what seems to be over: of
- * every node, for what a single one does not have may be in a block all the same.
+ * Reads the status of all open attempts in one batch. Only two kinds need more: an attempt that is new in a block, once, for its receipt,
+ * and one that seems expired, from every node, since a block that one node lacks may contain it.
  */
-export function createPoll(options: SolanaRailOptions) {
-  const { rpc, durableNonces, minSlotMs: leastSlotMs } = options
+export function createPoll(options: PollOptions) {
+  const { rpc, durableNonces, minSlotMs } = options
   const receipts = createReceipts(rpc)
   const proofs = createExpiryProofs(options)
 
-  return async function look(open: readonly Attempt[], _head: Head, at: At): Promise<Look<string, SolanaSyncState>> {
+  return async function poll(open: readonly Attempt[], _head: Head, at: At): Promise<Look<string, SolanaSyncState>> {
     const owners = [...new Set(open.map(({ from }) => from))]
     const ownNonces = owners.flatMap((owner) => durableNonces[owner] ?? [])
     const usedNonces = nonceAccountsOf(open)
@@ -59,16 +65,19 @@ export function createPoll(options: SolanaRailOptions) {
       nonces,
       noncesAt: usedNonces.length === 0 ? 0 : used.slot,
       nowMs: Date.now(),
-      minSlotMs: leastSlotMs,
+      minSlotMs,
     }
     const statuses = found.flatMap((result) => valueOf(result))
-    const seen = open.map((attempt, index): Seen => ({ attempt, sight: observe(attempt, readSignatureStatus(statuses[index]), view) }))
+    const observed = open.map((attempt, index): ObservedAttempt => ({
+      attempt,
+      observation: observe(attempt, readSignatureStatus(statuses[index]), view),
+    }))
 
     const sightings = [
-      ...seen.flatMap(({ attempt, sight }) => certainSighting(attempt.id, sight) ?? []),
-      ...(await landed(seen, at)),
+      ...observed.flatMap(({ attempt, observation }) => certainSighting(attempt.id, observation) ?? []),
+      ...(await landed(observed, at)),
       ...(await proofs(
-        seen.flatMap(({ attempt, sight }) => (sight.is === 'over' ? attempt : [])),
+        observed.flatMap(({ attempt, observation }) => (observation.is === 'over' ? attempt : [])),
         at,
       )),
     ]
@@ -77,13 +86,13 @@ export function createPoll(options: SolanaRailOptions) {
       owners.map((owner) => {
         const accounts = durableNonces[owner] ?? []
         const durable = readDurable(owner, accounts, own.accounts.slice(taken, (taken += accounts.length)), own.newestSlot)
-        return [owner, { ...syncStateOf(lifetime, durable), landed: landedOf(owner, seen) }]
+        return [owner, { ...syncStateOf(lifetime, durable), landed: landedOf(owner, observed) }]
       }),
     )
     return { sightings, synced }
   }
 
-  /** A node that keeps no history knows the last few minutes all the same. */
+  /** A node without history still knows the statuses of the last few minutes. */
   async function withoutHistory(open: readonly Attempt[], answers: readonly RpcAnswer[], at: At): Promise<readonly RpcAnswer[]> {
     if (!answers.some(({ error }) => error?.code === noHistory)) return answers
     return rpc.batch(
@@ -95,74 +104,70 @@ export function createPoll(options: SolanaRailOptions) {
     )
   }
 
-  async function landed(seen: readonly Seen[], at: At): Promise<readonly Sighting[]> {
-    const found = seen.flatMap(({ attempt: { id }, sight }) => (sight.is === 'landed' ? { id, ...sight } : []))
-    return receipts(found, at).catch(unanswered)
+  async function landed(observed: readonly ObservedAttempt[], at: At): Promise<readonly Sighting[]> {
+    const found = observed.flatMap(({ attempt: { id }, observation }) => (observation.is === 'landed' ? { id, ...observation } : []))
+    return receipts(found, at).catch(noAnswers)
   }
 }
 
-/** What was seen already holds all the same; nodes that fail are logged where they do. */
-function unanswered(error: unknown): readonly Sighting[] {
-  if (error instanceof SluiceError) return []
-  throw error
-}
+const landedOf = (owner: string, observed: readonly ObservedAttempt[]): readonly number[] =>
+  observed.flatMap(({ attempt: { from, slot }, observation }) => (from === owner && observation.is === 'landed' ? slot.number : []))
 
-const landedOf = (owner: string, seen: readonly Seen[]): readonly number[] =>
-  seen.flatMap(({ attempt: { from, slot }, sight }) => (from === owner && sight.is === 'landed' ? slot.number : []))
-
-interface Found {
+interface LandedAttempt {
   id: string
   slot: number
   depth: number
   err: Json
 }
 
-/** For one look; the others have their turn at the next. */
-const mostAtOnce = 64
-/** Every node was asked so often for the receipt of what is final, and none has it: there is none to be had. */
-const mostInVain = 10
+/** In one poll. The others follow in the next ones. */
+const maxReceipts = 64
+/** After so many attempts at every node, a finalized transaction is reported without its receipt. */
+const maxTries = 10
 
 /**
- * Tells what landed, with its receipt: asked for once. One whose receipt no node has yet is told with a later look: what is told as final
- * is not looked at again, and its receipt says what it gave and cost.
+ * Reports landed transactions with their receipts, each of which is read once. If no node has the receipt yet, a later poll reports the
+ * transaction: one that is reported as final is not polled again, and its receipt says what it gave and cost.
  */
 function createReceipts(rpc: Rpc) {
   const known = createBoundedCache<SolanaReceipt>()
-  const inVain = createBoundedCache<number>()
-  const keyOf = ({ id, slot }: Pick<Found, 'id' | 'slot'>) => `${id}/${slot}`
-  const triesOf = (each: Found) => inVain.get(keyOf(each)) ?? 0
-  const isUnknown = (each: Found) => !known.get(keyOf(each))
+  const failedTries = createBoundedCache<number>()
+  const keyOf = ({ id, slot }: Pick<LandedAttempt, 'id' | 'slot'>) => `${id}/${slot}`
+  const triesOf = (each: LandedAttempt) => failedTries.get(keyOf(each)) ?? 0
+  const isUnknown = (each: LandedAttempt) => !known.get(keyOf(each))
 
-  return async function tell(found: readonly Found[], at: At): Promise<readonly Sighting[]> {
+  return async function withReceipts(found: readonly LandedAttempt[], at: At): Promise<readonly Sighting[]> {
     const unknown = found
-      .filter((each) => isUnknown(each) && triesOf(each) < mostInVain)
+      .filter((each) => isUnknown(each) && triesOf(each) < maxTries)
       .toSorted((a, b) => triesOf(a) - triesOf(b))
-      .slice(0, mostAtOnce)
-    learn(unknown, await rpc.batch(callsFor(unknown), at))
-    // The node in use may keep no history.
+      .slice(0, maxReceipts)
+    remember(unknown, await rpc.batch(callsFor(unknown), at))
+    // The node in use may keep no history, so every node is asked.
     const late = unknown.filter((each) => each.depth >= finalDepth && isUnknown(each))
     const answered = late.length === 0 ? [] : await rpc.onEveryNode((ask) => ask(callsFor(late)), at)
-    for (const answers of answered) learn(late, answers)
-    if (answered.length > 0) for (const each of late) inVain.set(keyOf(each), triesOf(each) + 1)
+    for (const answers of answered) remember(late, answers)
+    if (answered.length > 0) for (const each of late) failedTries.set(keyOf(each), triesOf(each) + 1)
     return found.map((each) =>
-      sightingOfOfReceipts(each, known.get(keyOf(each)) ?? (triesOf(each) < mostInVain ? undefined : withoutReceipt(each))),
+      landedSighting(
+        each,
+        known.get(keyOf(each)) ?? (triesOf(each) < maxTries ? undefined : receiptOfStatus(each.id, each.slot, each.err)),
+      ),
     )
   }
 
-  function learn(asked: readonly Found[], answers: readonly RpcAnswer[]): void {
+  function remember(asked: readonly LandedAttempt[], answers: readonly RpcAnswer[]): void {
     for (const [index, each] of asked.entries()) {
       const { receipt } = readTransaction(each.id, answers[index]?.result) ?? {}
-      // Another slot's is of a block that is taken back, or of the one that came in its place.
+      // A receipt of another slot belongs to a block before or after a reorganisation.
       if (receipt?.slot === each.slot) known.set(keyOf(each), receipt)
     }
   }
 }
 
-const callsFor = (found: readonly Found[]) => found.map(({ id }) => ({ method: 'getTransaction', params: [id, transactionOptions] }))
+const callsFor = (found: readonly LandedAttempt[]) =>
+  found.map(({ id }) => ({ method: 'getTransaction', params: [id, transactionOptions] }))
 
-const withoutReceipt = ({ id, slot, err }: Found): SolanaReceipt => receiptOfStatus(id, slot, err)
-
-function sightingOfOfReceipts({ id, slot, depth }: Found, receipt: SolanaReceipt | undefined): Sighting {
+function landedSighting({ id, slot, depth }: LandedAttempt, receipt: SolanaReceipt | undefined): Sighting {
   if (!receipt) return { id, is: 'pending', underpriced: false }
   const ok = receipt.status === 1
   return { id, is: 'landed', ok, blockNumber: slot, depth, receipt, ...(!ok && { reason: failureReason(receipt.err, receipt.logs) }) }

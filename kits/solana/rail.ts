@@ -1,6 +1,6 @@
-import { type At, type Log, type Rail, type Token, SluiceError, type Checked, type FeeWish, type Need } from '../../core/contracts/index.ts'
+import { type At, type Rail, type Token, SluiceError, type Checked, type FeeWish, type Need } from '../../core/contracts/index.ts'
 import { insufficientBalance, fundsInPendingTransactions, insufficientGasFunds } from '../nodes/rails.ts'
-import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import {
   costOf,
@@ -14,7 +14,7 @@ import {
   computeUnitsFor,
 } from './fees.ts'
 import { draft, seal, send, readSimulation, simulationCall } from './message.ts'
-import { createPoll } from './poll.ts'
+import { createPoll, type PollOptions } from './poll.ts'
 import { integerOf } from './rpc.ts'
 import {
   claimSequences,
@@ -32,22 +32,14 @@ import {
 import { type createAssociatedAddresses, accountsPerHolding, holdingAccounts, holdingIn, noMint, tokenOptions } from './tokens.ts'
 import { type SolanaIntent, nativeAddress, type SolanaAccount } from './types.ts'
 
-export interface SolanaRailOptions extends FeeLimits {
-  rpc: Rpc
-  /** How logs name the network: "solana/mainnet". */
-  network: string
+interface SolanaRailOptions extends FeeLimits, PollOptions {
   nativeCurrency: Token
   associated: ReturnType<typeof createAssociatedAddresses>
-  /** Wallet → its durable nonce accounts. */
-  durableNonces: Readonly<Record<string, readonly string[]>>
-  /** No slots pass faster than this for long; 0 where they may. */
-  minSlotMs: number
-  log: Log
   /** Symbol and decimals, for errors that name a token. */
   token: (address: string, at: At) => Promise<Token | undefined>
 }
 
-/** The slot of a transaction is a blockhash or a durable nonce; nothing takes its place while it may live. */
+/** The sequence of a transaction is a blockhash or a durable nonce. Nothing replaces the transaction while it may land. */
 type SolanaRail = Rail<SolanaIntent, string, SolanaSequence, SolanaSyncState, SolanaFees>
 
 export function solanaRail(options: SolanaRailOptions): SolanaRail {
@@ -73,11 +65,11 @@ export function solanaRail(options: SolanaRailOptions): SolanaRail {
 }
 
 /** https://solana.com/docs/rpc/http/getrecentprioritizationfees: "up to a maximum of 128". */
-const mostFeeAccounts = 128
+const maxFeeAccounts = 128
 
-type Holding = Extract<Need, { is: 'balance' }>
+type BalanceNeed = Extract<Need, { is: 'balance' }>
 
-/** Everything there is to ask before signing, in one JSON-RPC batch; what is wrong is told in the order in which a person would cure it. */
+/** Reads everything that signing needs in one JSON-RPC batch. Errors are reported in the order in which a person would solve them. */
 async function check(
   options: SolanaRailOptions,
   steps: readonly SolanaIntent[],
@@ -89,7 +81,7 @@ async function check(
   const { rpc, nativeCurrency, associated } = options
   refuseFeeOverrides(wish)
   const step = onlyStep(steps, from)
-  const held = needs.map(asHolding).filter(({ token }) => token !== nativeAddress)
+  const held = needs.map(asBalanceNeed).filter(({ token }) => token !== nativeAddress)
   const durable = options.durableNonces[from] ?? []
   const read = [from, ...durable, ...(await Promise.all(held.map(({ token }) => holdingAccounts(associated, from, token)))).flat()]
   const reading = accountsCalls(read, tokenOptions)
@@ -108,22 +100,22 @@ async function check(
   const { accounts, newestSlot } = readAccounts(rpc, accountAnswers)
   const [payer, ...others] = accounts
   const nativeRaw = payer?.lamportsRaw ?? 0n
-  await judgeHeld(options, held, others.slice(durable.length), from, at)
-  // What the wallet is left with has to pay for its own place.
+  await checkBalances(options, held, others.slice(durable.length), from, at)
+  // The rest of the balance must keep the wallet's own account rent-exempt.
   const spareRaw = integerOf(resultOf(rpc, 'getMinimumBalanceForRentExemption', spare))
-  if (spareRaw === undefined) throw invalidAnswer(rpc, 'does not say what rent is')
+  if (spareRaw === undefined) throw invalidAnswer(rpc, 'did not tell the rent')
   const sentRaw = needs.reduce(
     (most, need) => (need.token === nativeAddress && need.amountRaw > most ? need.amountRaw : most),
     BigInt(step.value) + BigInt(step.rent),
   )
   if (nativeRaw < sentRaw) throw insufficientBalance(nativeCurrency, nativeRaw, sentRaw)
-  // No simulation is needed to know this, and it would only say it less well.
+  // This needs no simulation, whose error would be less clear.
   if (nativeRaw < sentRaw + baseFeeLamports + spareRaw)
     throw insufficientGasFunds(nativeCurrency, nativeRaw, sentRaw + baseFeeLamports + spareRaw)
   const units = computeUnitsFor(readSimulation(rpc, simulated))
-  // A node that does not tell what others pay leaves the least of the policy.
+  // Without recent fees from the node, the minimum of the policy is offered.
   const paid = recent?.error ? [] : readRecentFees(recent?.result)
-  if (!paid) throw invalidAnswer(rpc, 'answered getRecentPrioritizationFees with something that is no list of fees')
+  if (!paid) throw invalidAnswer(rpc, 'did not answer getRecentPrioritizationFees with a list of fees')
   const fees = priceFees(units, paid, options)
   const neededRaw = costOf(step, fees) + spareRaw
   if (nativeRaw < neededRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, neededRaw)
@@ -137,7 +129,7 @@ async function check(
   }
 }
 
-/** What belongs together is one transaction: two would land in any order, or one alone. */
+/** Instructions that belong together must be one transaction: two would land in any order, or only one of them. */
 function onlyStep(steps: readonly SolanaIntent[], from: string): SolanaIntent {
   const [step, ...others] = steps
   if (!step || others.length > 0) throw defect('has several steps: instructions that belong together are one')
@@ -145,14 +137,14 @@ function onlyStep(steps: readonly SolanaIntent[], from: string): SolanaIntent {
   return step
 }
 
-function asHolding(need: Need): Holding {
+function asBalanceNeed(need: Need): BalanceNeed {
   if (need.is === 'balance') return need
-  throw defect('needs an allowance, which there is none of')
+  throw defect('needs an allowance, which Solana does not have')
 }
 
-async function judgeHeld(
+async function checkBalances(
   { token }: SolanaRailOptions,
-  held: readonly Holding[],
+  held: readonly BalanceNeed[],
   accounts: readonly (SolanaAccount | undefined)[],
   from: string,
   at: At,
@@ -166,10 +158,10 @@ async function judgeHeld(
   }
 }
 
-/** What a block lets only one transaction at a time write is what is paid for. */
+/** The accounts that the transaction writes. Priority fees are paid for these. */
 function writable({ payer, instructions }: SolanaIntent): readonly string[] {
   const used = instructions.flatMap(({ accounts }) => accounts.flatMap((each) => (each.writable ? each.address : [])))
-  return [...new Set([payer, ...used])].slice(0, mostFeeAccounts)
+  return [...new Set([payer, ...used])].slice(0, maxFeeAccounts)
 }
 
 const defect = (what: string) => new SluiceError('UNKNOWN_ERROR', `The plan ${what}: nothing was signed. This is a defect of the plugin.`)

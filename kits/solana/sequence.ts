@@ -7,16 +7,16 @@ import { confirmed, finalized, contextSlotOf, numberOf, valueOf } from './rpc.ts
 import type { SolanaAccount } from './types.ts'
 import { isObject } from '../../core/json.ts'
 
-/** For one transaction, until a height is passed. */
+/** For one transaction, until a block height. */
 export type BlockhashSequence = {
   /** Milliseconds since the Unix epoch at its claim, or one more than another's. */
   readonly number: number
   readonly blockhash: string
   readonly lastValidBlockHeight: number
-  /** The slot at which the blockhash was told: what lands on it lands later. */
+  /** The slot at which the blockhash was read. A transaction on it lands later. */
   readonly since: number
 }
-/** For one transaction, for as long as the account says the same. */
+/** For one transaction, as long as the account keeps its value. */
 export type DurableNonceSequence = {
   /** Index of the account among the wallet's. */
   readonly number: number
@@ -29,43 +29,43 @@ export type SolanaSequence = BlockhashSequence | DurableNonceSequence
 /** One of a wallet's durable nonce accounts. */
 type DurableNonce = {
   readonly account: string
-  /** What is to be signed upon; null where the account is none that the wallet may advance. */
+  /** Its current value. Null where the wallet cannot advance the account. */
   readonly nonce: string | null
-  /** The slot at which that was read: no older one has to have it yet. */
+  /** The slot at which that was read. */
   readonly slot: number
 }
 
 export type SolanaSyncState = {
   readonly nowMs: number
-  /** The slot that the rest holds for. */
+  /** The slot at which the rest was read. */
   readonly slot: number
   readonly blockhash: string
   readonly lastValidBlockHeight: number
   readonly durable: readonly DurableNonce[]
-  /** Numbers of open transactions that are in a block: what they cost is paid. Absent: not looked at. */
+  /** Numbers of open transactions that are in a block, so their cost is paid. Absent: not read. */
   readonly landed?: readonly number[]
-  /** The last word was older than this, and is believed when it is said again. */
+  /** The last report was older than this. It is accepted when it comes again. */
   readonly doubted?: true
 }
 
 export const isDurableNonce = (slot: SolanaSequence): slot is DurableNonceSequence => 'nonceAccount' in slot
 
-/** A blockhash that is older serves as well, but an older durable nonce may be used up: a node that lags is believed at its second word. */
-export function mergeSyncState(known: SolanaSyncState, news: SolanaSyncState, held: readonly SolanaSequence[] = []): SolanaSyncState {
+/** An older blockhash is as good, but an older durable nonce may be used already. So an older state is accepted only when it comes twice. */
+export function mergeSyncState(known: SolanaSyncState, update: SolanaSyncState, held: readonly SolanaSequence[] = []): SolanaSyncState {
   const open = new Set(held.map(({ number }) => number))
-  const landed = news.landed ?? (known.landed ?? []).filter((number) => open.has(number))
-  if (news.slot < known.slot && !known.doubted) return { ...known, nowMs: news.nowMs, landed, doubted: true }
-  return { ...news, landed }
+  const landed = update.landed ?? (known.landed ?? []).filter((number) => open.has(number))
+  if (update.slot < known.slot && !known.doubted) return { ...known, nowMs: update.nowMs, landed, doubted: true }
+  return { ...update, landed }
 }
 
-/** Every transaction has a number of its own, above those of all durable nonces; they share the newest blockhash. */
+/** Each transaction gets its own number, above those of all durable nonces. They share the newest blockhash. */
 export function claimSequences(synced: SolanaSyncState, held: readonly SolanaSequence[], count: number): readonly SolanaSequence[] {
   const { nowMs, blockhash, lastValidBlockHeight, slot: since } = synced
   const first = Math.max(nowMs, ...held.map(({ number }) => number + 1))
   return Array.from({ length: count }, (_, index) => ({ number: first + index, blockhash, lastValidBlockHeight, since }))
 }
 
-/** Those of the wallet's durable nonce accounts. @throws SluiceError INCOMPLETE_PARAMS, INVALID_NONCE */
+/** The wallet's durable nonce accounts from an index on. @throws SluiceError INCOMPLETE_PARAMS, INVALID_NONCE */
 export function durableNonceSequences({ durable }: SolanaSyncState, nonce: number, count: number): readonly SolanaSequence[] {
   return Array.from({ length: count }, (_, index) => {
     const number = nonce + index
@@ -77,7 +77,7 @@ export function durableNonceSequences({ durable }: SolanaSyncState, nonce: numbe
   })
 }
 
-/** A transaction on a durable nonce that has another value by now is over; the others stand for themselves. */
+/** A transaction on a durable nonce is past once the nonce has another value. Others do not depend on each other. */
 export function sequenceStatus({ durable, landed = [] }: SolanaSyncState, slot: SolanaSequence): Standing {
   if (!isDurableNonce(slot)) return landed.includes(slot.number) ? 'past' : 'free'
   const now = durable.find(({ account }) => account === slot.nonceAccount)
@@ -98,10 +98,10 @@ function unusable(index: number, account: string): SluiceError {
   )
 }
 
-/** Blocks for which a blockhash serves: agave `clock`, MAX_PROCESSING_AGE. */
+/** The number of blocks that accept a blockhash: agave `clock`, MAX_PROCESSING_AGE. */
 export const blockhashBlocks = 150
 
-/** Asked by whatever is to sign or judges what was signed. */
+/** Needed both to sign and to judge signed transactions. */
 export const lifetimeCalls: readonly RpcCall[] = [
   { method: 'getLatestBlockhash', params: [confirmed] },
   { method: 'getEpochInfo', params: [finalized] },
@@ -114,26 +114,26 @@ interface Lifetime {
   final: { slot: number; height: number }
 }
 
-/** What those gave. Heights are believed as far as they can be: none is above its slot, and no new blockhash is over. */
+/** Reads those answers. Heights must be possible: none is above its slot, and no new blockhash is expired. */
 export function readLifetime(rpc: Rpc, answers: readonly (RpcAnswer | undefined)[]): Lifetime {
   const [latest, epoch] = lifetimeCalls.map(({ method }, index) => resultOf(rpc, method, answers[index]))
   const [slot, value, final] = [contextSlotOf(latest), valueOf(latest), readFinal(epoch)]
   const blockhash = isObject(value) ? value['blockhash'] : undefined
   const lastValidBlockHeight = isObject(value) ? numberOf(value['lastValidBlockHeight']) : undefined
   if (slot === undefined || typeof blockhash !== 'string' || lastValidBlockHeight === undefined || !final)
-    throw invalidAnswer(rpc, 'gave no blockhash')
+    throw invalidAnswer(rpc, 'did not give a blockhash')
   if (final.height > final.slot || lastValidBlockHeight > slot + blockhashBlocks || lastValidBlockHeight < final.height)
-    throw invalidAnswer(rpc, 'gave slots and block heights that contradict each other')
+    throw invalidAnswer(rpc, 'gave contradictory slots and block heights')
   return { slot, blockhash, lastValidBlockHeight, final }
 }
 
-/** Of `getEpochInfo`. */
+/** Reads the finalized slot and height from `getEpochInfo`. */
 export function readFinal(result: unknown): Lifetime['final'] | undefined {
   const [slot, height] = isObject(result) ? [numberOf(result['absoluteSlot']), numberOf(result['blockHeight'])] : []
   return slot === undefined || height === undefined ? undefined : { slot, height }
 }
 
-/** A wallet's durable nonces by what was read of their accounts, at that slot. */
+/** A wallet's durable nonces, from their accounts at that slot. */
 export function readDurable(
   wallet: string,
   accounts: readonly string[],
@@ -143,7 +143,7 @@ export function readDurable(
   return accounts.map((account, index) => ({ account, nonce: nonceIn(read[index], wallet) ?? null, slot }))
 }
 
-/** What is to be signed upon; undefined where the account is no durable nonce, or another's. */
+/** The value of a durable nonce account. Undefined where it is none, or belongs to another wallet. */
 export function nonceIn(account: SolanaAccount | undefined, authority?: string): string | undefined {
   if (account?.owner !== SYSTEM_PROGRAM_ADDRESS || account.data.length !== getNonceSize()) return undefined
   const nonce = tryDecode(getNonceDecoder(), account.data)
