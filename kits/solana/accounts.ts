@@ -6,38 +6,37 @@ import type { SolanaAccount, SolanaReader } from './types.ts'
 import { isObject } from '../../core/json.ts'
 
 /** https://solana.com/docs/rpc/http/getmultipleaccounts: "up to a maximum of 100". */
-const mostPerCall = 100
+const maxPerCall = 100
 
-/** Accounts of the answers to one batch, whose calls a node may answer at different slots: the oldest, and the newest. */
+/** Accounts from one batch, with the oldest and the newest slot: a node may answer its calls at different slots. */
 interface Accounts {
   slot: number
   newestSlot: number
   accounts: readonly (SolanaAccount | undefined)[]
 }
 
-/** As many calls as that takes, for one batch. */
+/** The calls that read these accounts, for one batch. */
 export function accountsCalls(addresses: readonly string[], options: { commitment: string; dataSlice?: object }): readonly RpcCall[] {
-  return Array.from({ length: Math.ceil(addresses.length / mostPerCall) }, (_, part) => ({
+  return Array.from({ length: Math.ceil(addresses.length / maxPerCall) }, (_, part) => ({
     method: 'getMultipleAccounts',
-    params: [addresses.slice(part * mostPerCall, (part + 1) * mostPerCall), { encoding: 'base64', ...options }],
+    params: [addresses.slice(part * maxPerCall, (part + 1) * maxPerCall), { encoding: 'base64', ...options }],
   }))
 }
 
-/** What all of those calls gave. */
+/** Reads the answers to all of those calls. */
 export function readAccounts(rpc: Rpc, answers: readonly (RpcAnswer | undefined)[]): Accounts {
   const parts = answers.map((answer) => {
     const result = resultOf(rpc, 'getMultipleAccounts', answer)
     const [slot, values] = [contextSlotOf(result), valueOf(result)]
     const accounts = Array.isArray(values) ? values.map(readAccount) : []
-    if (slot === undefined || accounts.includes(null))
-      throw invalidAnswer(rpc, 'answered getMultipleAccounts with something that is no account')
+    if (slot === undefined || accounts.includes(null)) throw invalidAnswer(rpc, 'gave a malformed account to getMultipleAccounts')
     return { slot, accounts: accounts.map((each) => each ?? undefined) }
   })
   const slots = parts.map(({ slot }) => slot)
   return { slot: Math.min(...slots), newestSlot: Math.max(...slots), accounts: parts.flatMap(({ accounts }) => accounts) }
 }
 
-/** An account in base64; undefined where there is none, null where that is no account. */
+/** Reads an account in base64. Undefined where there is none, null where the value is malformed. */
 export function readAccount(value: unknown): SolanaAccount | undefined | null {
   if (value === null) return undefined
   if (!isObject(value)) return null
@@ -69,12 +68,12 @@ export async function readHead(rpc: Rpc, at: At): Promise<Head> {
   const result = await ask(rpc, 'getAccountInfo', [clockSysvar, { encoding: 'base64', ...confirmed }], at)
   const slot = contextSlotOf(result)
   const { data } = readAccount(valueOf(result)) ?? {}
-  if (slot === undefined || !data || data.length < clockSize) throw invalidAnswer(rpc, 'has no clock')
+  if (slot === undefined || !data || data.length < clockSize) throw invalidAnswer(rpc, 'gave no valid clock')
   const { buffer, byteOffset } = data
   return { number: BigInt(slot), timestamp: Number(new DataView(buffer, byteOffset).getBigInt64(unixTimeAt, true)) }
 }
 
-/** What the bytes of an account say; undefined where they say nothing, whatever the node calls it: decoders throw. */
+/** Decodes the data of an account. Undefined where it is malformed. */
 export function tryDecode<T>(decoder: { decode(data: Uint8Array): T }, data: Uint8Array): T | undefined {
   try {
     return decoder.decode(data)

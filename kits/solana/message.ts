@@ -28,14 +28,14 @@ import { isObject } from '../../core/json.ts'
 
 const signatureLength = 64
 
-/** The message of a transaction of version 0, in which a blockhash and the value of a durable nonce stand in the same place. */
+/** Drafts a message of version 0. A blockhash and the value of a durable nonce have the same place in it. */
 export function draft({ step, fees }: Pick<Prepared<SolanaIntent, SolanaFees>, 'step' | 'fees'>, slot: SolanaSequence): Signable {
   const budget = budgetOf(fees, slot.number)
   const bytes = isDurableNonce(slot) ? messageOf(step, budget, slot.nonce, slot.nonceAccount) : messageOf(step, budget, slot.blockhash)
   return { scheme: 'solana-message', bytes }
 }
 
-/** @param nonceAccount advanced first of all: https://solana.com/docs/core/transactions/durable-nonces */
+/** @param nonceAccount is advanced first: https://solana.com/docs/core/transactions/durable-nonces */
 function messageOf(
   { payer, instructions }: SolanaIntent,
   { units, price }: ComputeBudget,
@@ -53,7 +53,7 @@ function messageOf(
     getSetComputeUnitPriceInstruction({ microLamports: price }),
     ...instructions.map(toKit),
   ]
-  // The height is no part of the message.
+  // The height is not part of the message.
   const constraint = { blockhash: blockhash(lifetime), lastValidBlockHeight: 0n }
   const empty = setTransactionMessageFeePayer(wallet, createTransactionMessage({ version: 0 }))
   const message = appendTransactionMessageInstructions(all, setTransactionMessageLifetimeUsingBlockhash(constraint, empty))
@@ -71,30 +71,30 @@ function withSignature(message: Uint8Array, signature: Uint8Array = new Uint8Arr
   return Uint8Array.from([1, ...signature, ...message])
 }
 
-/** What fits a packet: agave `packet`, PACKET_DATA_SIZE. */
-const mostBytes = 1_232
+/** The size of a packet: agave `packet`, PACKET_DATA_SIZE. */
+const maxBytes = 1_232
 /** The instruction that advances a durable nonce, and its two accounts, come on top. */
 const durableBytes = 110
 
-/** The step with all the units there are and no signature, upon whatever blockhash the node has. */
+/** Simulates the step with the maximum of units, without a signature, on any blockhash of the node. */
 export function simulationCall(step: SolanaIntent): RpcCall {
   const wire = withSignature(messageOf(step, { units: MAX_COMPUTE_UNIT_LIMIT, price: 0n }, nativeAddress))
-  if (wire.length + durableBytes > mostBytes)
+  if (wire.length + durableBytes > maxBytes)
     throw wouldFail(
-      `it has ${wire.length} bytes, and a transaction has at most ${mostBytes - durableBytes} beside what a durable nonce takes`,
+      `it has ${wire.length} bytes, and a transaction has at most ${maxBytes - durableBytes} without the instruction of a durable nonce`,
     )
   const options = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: true, ...confirmed }
   return { method: 'simulateTransaction', params: [Buffer.from(wire).toString('base64'), options] }
 }
 
-/** The compute units that it used. Throws what it would fail for. */
+/** @returns the compute units that it used. @throws SluiceError with the reason where it would fail */
 export function readSimulation(rpc: Rpc, answer: RpcAnswer | undefined): number {
   const value = valueOf(resultOf(rpc, 'simulateTransaction', answer))
-  if (!isObject(value)) throw invalidAnswer(rpc, 'answered simulateTransaction with something that is no simulation')
+  if (!isObject(value)) throw invalidAnswer(rpc, 'did not answer simulateTransaction with a simulation')
   const err: Json = jsonOfNode(value['err'])
   if (err !== null) throw refusal(err, Array.isArray(value['logs']) ? value['logs'].filter((line) => typeof line === 'string') : [])
   const units = numberOf(value['unitsConsumed'])
-  if (units === undefined) throw invalidAnswer(rpc, 'simulates without saying how many compute units are used')
+  if (units === undefined) throw invalidAnswer(rpc, 'did not tell the compute units of a simulation')
   return units
 }
 
@@ -116,7 +116,7 @@ const invalid: ReadonlySet<number> = new Set([
   -32006, -32602,
 ])
 
-/** The same bytes to every node; one that has them is enough. What no leader takes no node keeps. */
+/** Sends the same bytes to every node. One that accepts them is enough. Nodes do not keep what no leader takes. */
 export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> {
   const signed = { id, raw: Buffer.from(raw).toString('base64') }
   return sendToAll(rpc, signed, { isAccepted: (result) => result === id, error: receptionOf }, at)
@@ -124,6 +124,6 @@ export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> 
 
 function receptionOf({ code, message }: NonNullable<RpcAnswer['error']>): Reception {
   const reason = quoteNode(message)
-  // Whatever else a node says, it may have passed them on.
+  // With any other error, the node may have passed them on.
   return invalid.has(code) ? { is: 'refused', reason, meaning: 'invalid' } : { is: 'unclear', reason }
 }

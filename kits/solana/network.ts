@@ -2,7 +2,7 @@ import { nodeSettings, type NodeSettings } from '../nodes/settings.ts'
 
 /** One network's settings in `conf/chains/<chain>.yml`. */
 export interface SolanaChainConfig extends NodeSettings {
-  /** The most lamports that a transaction may offer as priority fee. */
+  /** The highest priority fee of a transaction, in lamports. */
   feeCap?: number
   feePolicy?: SolanaFeePolicy
   /** Wallet → its durable nonce accounts; a request's `nonce` is an index of them. */
@@ -10,9 +10,9 @@ export interface SolanaChainConfig extends NodeSettings {
 }
 
 export interface SolanaFeePolicy {
-  /** The price is this percentile of what transactions paid lately that write the same accounts. */
+  /** The price is this percentile of recent fees of transactions that write the same accounts. */
   percentile?: number
-  /** The least offered, in micro-lamports per compute unit. */
+  /** The minimum price, in micro-lamports per compute unit. */
   minPrice?: number
 }
 
@@ -41,21 +41,21 @@ export const solanaChainSchema = {
   additionalProperties: false,
 } as const
 
-/** 0.002 SOL: what gets a transaction in on the busiest days, and far below what a mistaken unit would be. */
+/** 0.002 SOL: enough on the busiest days, and far below a fee in a wrong unit. */
 export const defaultFeeCapLamports = 2_000_000
 export const defaultFeePolicy = { percentile: 75, minPrice: 1_000 } as const satisfies Required<SolanaFeePolicy>
-/** Slots come every 0.4 s; whoever waits for one hears of it within about a second, and public nodes are not asked more often. */
+/** Slots come every 0.4 s. Polling every second is soon enough, and public nodes should not be polled more often. */
 export const defaultPollingSeconds = 1
 
-/** What is true of a network whoever runs the server: a chain plugin's part. */
+/** Facts of a network that no operator changes. A chain plugin gives them. */
 export interface SolanaNetwork {
   /** The number by which wallets and token lists know it. */
   chainId: number
-  /** Of its first block: what a node shows its network by. Absent: whatever the nodes serve. */
+  /** The hash of the first block, which identifies the network. Absent: any network of the nodes is accepted. */
   genesisHash?: string
-  /** Slots never pass faster than this for long: more of them than that are not believed. Absent: as fast as they like. */
+  /** Slots never pass faster than this for long. Faster slots are not believed. Absent: no such bound. */
   leastSlotSeconds?: number
-  /** A network of one's own machine. */
+  /** A network on this machine. */
   local?: boolean
 }
 

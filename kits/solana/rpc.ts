@@ -8,13 +8,13 @@ import { isObject } from '../../core/json.ts'
 const unhealthy = -32005
 const minContextSlotNotReached = -32016
 const behind: ReadonlySet<number> = new Set([unhealthy, minContextSlotNotReached])
-/** HTTP's own number, which public nodes repeat in the body. */
+/** The HTTP status, which public nodes repeat in the body. */
 const overLimit: ReadonlySet<number> = new Set([429])
 
 /** agave `rpc/src/rpc_service.rs`, MAX_REQUEST_BODY_SIZE. */
-const mostBodyBytes = 50 * 1024
+const maxBodyBytes = 50 * 1024
 
-/** How nodes of Solana are spoken to. Forks are not looked for: what is confirmed is on one. */
+/** How to talk to nodes of Solana. Forks are not detected: confirmed slots are on one fork. */
 export function solanaDialect(genesisHash: string | undefined): Dialect {
   return {
     identity: {
@@ -30,15 +30,15 @@ export function solanaDialect(genesisHash: string | undefined): Dialect {
     sendCall: (raw) => ({ method: 'sendTransaction', params: [raw, { encoding: 'base64', skipPreflight: true, maxRetries: 0 }] }),
     isPlausible,
     refusal(code) {
-      if (behind.has(code)) return new NodeFailure('unreachable', `is behind the chain by its own word (code ${code})`)
+      if (behind.has(code)) return new NodeFailure('unreachable', `reports that it is behind the chain (code ${code})`)
       return overLimit.has(code) ? new NodeFailure('rate-limited', `is over its limit (code ${code})`) : undefined
     },
-    maxBodyBytes: mostBodyBytes,
+    maxBodyBytes,
     parse: parseNodeJson,
   }
 }
 
-/** Heads are confirmed slots: answers for another commitment say nothing of them. */
+/** Heads are confirmed slots, so answers for another commitment contain none. */
 function headIn(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): ReportedHead | undefined {
   for (const [index, { method, params }] of calls.entries()) {
     const options = params.at(-1)
@@ -50,12 +50,12 @@ function headIn(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): Repor
   return undefined
 }
 
-/** What is read and built upon: voted for by two thirds of the stake, which has never been taken back yet. */
+/** The commitment for reading: two thirds of the stake have voted for it, and such a block was never rolled back so far. */
 export const confirmed = { commitment: 'confirmed' } as const
-/** What makes a transaction final, and its absence too. */
+/** The commitment at which a transaction, or its absence, is final. */
 export const finalized = { commitment: 'finalized' } as const
 
-/** Codes of nodes that cannot tell of a transaction what others may: agave `rpc-client-api/src/custom_error.rs`. */
+/** Codes of nodes that do not know a transaction which others may know: agave `rpc-client-api/src/custom_error.rs`. */
 export const noHistory = -32011
 export const unknownVersion = -32015
 
@@ -69,10 +69,10 @@ const inContext =
     contextSlotOf(result) !== undefined && holds(valueOf(result), params)
 const isInteger: Form = (result) => integerOf(result) !== undefined
 
-/** Base58 of 32 bytes: what is signed upon anything else is nothing. */
+/** Base58 of 32 bytes. A message with anything else is invalid. */
 const isBlockhash = (value: unknown) => typeof value === 'string' && canonicalAddress(value) !== undefined
 
-/** The form that the result of a method has from any working node. Methods that are not here are left to those who ask. */
+/** The form of the result of a method from any working node. For other methods the caller checks. */
 const forms: ReadonlyMap<string, Form> = new Map<string, Form>([
   ['getSlot', isInteger],
   ['getBlockHeight', isInteger],
@@ -98,16 +98,16 @@ export function isPlausible({ method, params }: RpcCall, result: unknown): boole
   return forms.get(method)?.(result, params) ?? true
 }
 
-/** A text or a number: what stands in texts is no number. */
+/** A text or a number, so that digits within texts are left alone. */
 const textOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const longInteger = /^-?\d{16,}$/
 
-/** JSON of a node, in which lamports and token amounts are integers beyond 2^53: those become decimal strings. */
+/** Parses a node's JSON. Lamports and token amounts may exceed 2^53, so long integers become decimal strings. */
 export function parseNodeJson(body: string): unknown {
   return JSON.parse(body.replaceAll(textOrNumber, (token) => (longInteger.test(token) ? `"${token}"` : token)))
 }
 
-/** An integer of a node's answer that is not below 0; undefined where the value is none. */
+/** A non-negative integer of a node's answer. Undefined for anything else. */
 export function integerOf(value: unknown): bigint | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : undefined
   return typeof value === 'string' && /^\d{1,39}$/.test(value) ? BigInt(value) : undefined
@@ -119,22 +119,22 @@ export function numberOf(value: unknown): number | undefined {
   return integer === undefined || integer > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(integer)
 }
 
-/** The slot that an answer holds for. */
+/** The slot of an answer with a context. */
 export function contextSlotOf(result: unknown): number | undefined {
   return isObject(result) && isObject(result['context']) ? numberOf(result['context']['slot']) : undefined
 }
 
-/** What such an answer says. */
+/** The value of such an answer. */
 export function valueOf(result: unknown): unknown {
   return isObject(result) ? result['value'] : undefined
 }
 
-/** Amounts that may be large in one answer and small in another: always decimal strings. */
+/** Amounts that may be large in one answer and small in another. They always become decimal strings. */
 const amounts: ReadonlySet<string> = new Set(['fee', 'lamports', 'preBalances', 'postBalances', 'amount', 'rentEpoch'])
-/** Floats of what stands beside them as a string. */
+/** Floats of amounts that are also given as a string. */
 const dropped: ReadonlySet<string> = new Set(['uiAmount'])
 
-/** What a node gave, as people and JSON read it. */
+/** A node's value as JSON for people and the journal. */
 export function jsonOfNode(value: unknown, key = ''): Json {
   if (Array.isArray(value)) return value.map((each) => jsonOfNode(each, key))
   if (isObject(value))

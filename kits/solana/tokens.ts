@@ -18,7 +18,7 @@ import { type SolanaAccount, fromKit, type Solana, type SolanaInstruction } from
 /** Token-2022, also called Token Extensions: https://solana.com/docs/tokens/extensions. @solana-program/token-2022 has it too. */
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 export const tokenProgram: string = TOKEN_PROGRAM_ADDRESS
-/** The programs that tokens are of. */
+/** The programs that own mints and token accounts. */
 const tokenPrograms: readonly string[] = [tokenProgram, token2022Program]
 
 /**
@@ -36,20 +36,20 @@ export const tokenOptions = { ...confirmed, dataSlice: { offset: 0, length: 2_04
 
 export interface Mint {
   decimals: number
-  /** The program that it is of. */
+  /** The program that owns it. */
   program: string
-  /** With the extensions that it was made with. */
+  /** With its extensions. */
   data: Uint8Array
 }
 
-/** Undefined where the account is no mint, or none that was made. */
+/** Undefined where the account is not an initialized mint. */
 export function readMint(account: SolanaAccount | undefined): Mint | undefined {
   if (!account || !isOfKind(account, 'mint', getMintSize())) return undefined
   const mint = tryDecode(getMintDecoder(), account.data.subarray(0, getMintSize()))
   return mint?.isInitialized ? { decimals: mint.decimals, program: account.owner, data: account.data } : undefined
 }
 
-/** What a token account holds; undefined where it is none, of another mint, or not the owner's: an owner may give an account away. */
+/** The balance of a token account. Undefined where it is none, of another mint, or of another owner: an owner may give an account away. */
 export function heldIn(account: SolanaAccount | undefined, of: { mint: string; owner: string }): bigint | undefined {
   if (!account || !isOfKind(account, 'account', getTokenSize())) return undefined
   const held = tryDecode(getTokenDecoder(), account.data.subarray(0, getTokenSize()))
@@ -64,14 +64,14 @@ function isOfKind({ owner, data }: SolanaAccount, kind: keyof typeof kinds, size
 
 type Associated = ReturnType<typeof createAssociatedAddresses>
 
-/** What there is to read of a token, the mint first. */
+/** The accounts to read for the balance of a token, the mint first. */
 export const holdingAccounts = async (associated: Associated, owner: string, mint: string): Promise<readonly string[]> => [
   mint,
   ...(await associated(owner, mint)),
 ]
 export const accountsPerHolding = 1 + tokenPrograms.length
 
-/** What the wallet's own account for a token holds; undefined where the token is none. */
+/** The balance of the wallet's associated account. Undefined where the token is not a mint. */
 export function holdingIn([mint, ...held]: readonly (SolanaAccount | undefined)[], owner: string, token: string): bigint | undefined {
   const read = readMint(mint)
   return read && (heldIn(held[tokenPrograms.indexOf(read.program)], { mint: token, owner }) ?? 0n)
@@ -99,12 +99,12 @@ export async function readBalances(
   })
 }
 
-/** A balance of 0 in its place would be a lie. */
+/** A balance of 0 would be wrong. */
 export function noMint({ symbol, address }: Pick<Token, 'symbol' | 'address'>): never {
-  throw new SluiceError('TOKEN_NOT_SUPPORTED', `${symbol} at ${address} is no mint of a token on this network: check its address.`)
+  throw new SluiceError('TOKEN_NOT_SUPPORTED', `${symbol} at ${address} is not the mint of a token on this network: check its address.`)
 }
 
-const mostRemembered = 10_000
+const maxCached = 10_000
 
 /** Where a wallet's account for a mint is, under each of the token programs in their order. Only that of the mint's own program can be there. */
 export function createAssociatedAddresses(): (owner: string, mint: string) => Promise<readonly string[]> {
@@ -114,7 +114,7 @@ export function createAssociatedAddresses(): (owner: string, mint: string) => Pr
     const found = known.get(name)
     if (found) return found
     const addresses = await Promise.all(tokenPrograms.map((program) => associatedAddress(owner, mint, program)))
-    if (known.size >= mostRemembered) known.clear()
+    if (known.size >= maxCached) known.clear()
     known.set(name, addresses)
     return addresses
   }
@@ -126,7 +126,7 @@ export async function associatedAddress(owner: string, mint: string, program: st
   return found
 }
 
-/** Undefined where the address is none of a mint. */
+/** Undefined where the address is not a mint. */
 async function readMintAt(rpc: Rpc, address: string, at: At): Promise<Mint | undefined> {
   const { accounts } = readAccounts(rpc, await rpc.batch(accountsCalls([address], tokenOptions), at))
   return readMint(accounts[0])
@@ -178,7 +178,7 @@ function extensionsOf(data: Uint8Array): readonly number[] {
   const types: number[] = []
   for (let at = firstEntryAt; at + entryHead <= data.length; at += entryHead + view.getUint16(at + 2, true)) {
     const type = view.getUint16(at, true)
-    // Nothing follows but zeros.
+    // Only zeros follow.
     if (type === 0) break
     types.push(type)
   }
@@ -195,7 +195,7 @@ export function createTokenAccounts(
     const calls = [{ method: 'getMinimumBalanceForRentExemption', params: [0] }, ...accountsCalls(addresses, tokenOptions)]
     const [empty, ...answers] = await rpc.batch(calls, at)
     const emptyRaw = integerOf(resultOf(rpc, 'getMinimumBalanceForRentExemption', empty))
-    if (emptyRaw === undefined) throw invalidAnswer(rpc, 'does not say what rent is')
+    if (emptyRaw === undefined) throw invalidAnswer(rpc, 'did not tell the rent')
     const [mintAccount, ...accounts] = readAccounts(rpc, answers).accounts
     const mint = readMint(mintAccount) ?? noMint(token)
     const which = tokenPrograms.indexOf(mint.program)
@@ -205,7 +205,7 @@ export function createTokenAccounts(
     if (heldIn(there, { mint: token.address, owner }) !== undefined) return { exists: account }
 
     const rentRaw = rentOf(associatedSize(mint), emptyRaw)
-    // Anybody may have sent lamports there.
+    // The address may hold lamports already: anybody can send some.
     const missingRaw = rentRaw - (there?.lamportsRaw ?? 0n)
     const step = {
       payer: owner,
@@ -217,7 +217,7 @@ export function createTokenAccounts(
   }
 }
 
-/** Idempotent: where another was quicker the account is there all the same. */
+/** Idempotent, so that it succeeds even if the account was created in the meantime. */
 function creation(owner: string, account: string, mint: string, program: string): SolanaInstruction {
   return fromKit(
     getCreateAssociatedTokenIdempotentInstruction({

@@ -16,7 +16,7 @@ import { token2022Program, tokenProgram } from './tokens.ts'
 import type { Solana, SolanaReceipt } from './types.ts'
 import { isObject } from '../../core/json.ts'
 
-/** A transaction with its receipt; one that is in a block that few voted for yet is pending: one round trip. */
+/** Finds a transaction with its receipt, in one round trip. It is pending while its block has few votes. */
 export async function findTransaction(rpc: Rpc, signature: string, at: At): Promise<Transaction<Solana> | undefined> {
   const calls = [
     { method: 'getTransaction', params: [signature, transactionOptions] },
@@ -26,23 +26,23 @@ export async function findTransaction(rpc: Rpc, signature: string, at: At): Prom
   const raw = isUntold(transaction) ? null : resultOf(rpc, 'getTransaction', transaction)
   if (isObject(raw)) {
     const found = readTransaction(signature, raw)
-    if (!found) throw invalidAnswer(rpc, 'answered getTransaction with something that is no transaction')
+    if (!found) throw invalidAnswer(rpc, 'gave a malformed transaction to getTransaction')
     return { ...found, blockNumber: found.receipt.slot }
   }
   const values = isUntold(status) ? [] : valueOf(resultOf(rpc, 'getSignatureStatuses', status))
   const known = readSignatureStatus(Array.isArray(values) ? values[0] : undefined)
   if (!known) return undefined
-  // What came of it is written down a moment later.
+  // Its receipt follows a moment later.
   return known.is === 'processed' ? { tx: null, receipt: null, pays: true } : { tx: null, receipt: null, blockNumber: known.slot }
 }
 
-/** The node keeps no history, or it is of a version that nothing here reads: that it is there may be told all the same. */
+/** The node keeps no history, or cannot return this version. Its status may still be known. */
 const isUntold = (answer: RpcAnswer | undefined) => answer?.error?.code === noHistory || answer?.error?.code === unknownVersion
 
-/** How `getTransaction` is asked, so that what it gives can be read here. */
+/** The options of `getTransaction` that give the form which is read here. */
 export const transactionOptions = { encoding: 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' } as const
 
-/** What `getTransaction` gave: the transaction as it was sent, and what came of it. Undefined where that is no transaction. */
+/** Reads the answer to `getTransaction`: the transaction and its receipt. Undefined where it is malformed. */
 export function readTransaction(signature: string, raw: unknown): { tx: Json; receipt: SolanaReceipt } | undefined {
   if (!isObject(raw) || !isObject(raw['meta']) || !isObject(raw['transaction'])) return undefined
   const { meta, transaction, version } = raw
@@ -66,7 +66,7 @@ export function readTransaction(signature: string, raw: unknown): { tx: Json; re
   return { tx: { ...fieldsOfNode(transaction), version: jsonOfNode(version) }, receipt }
 }
 
-/** What is known of one that only its status tells of. */
+/** The receipt of a transaction of which only the status is known. */
 export function receiptOfStatus(signature: string, slot: number, err: Json): SolanaReceipt {
   return { status: err === null ? 1 : 0, signature, slot, blockTime: null, err, fee: null, logs: [], instructions: [] }
 }
@@ -75,17 +75,17 @@ function fieldsOfNode(value: Record<string, unknown>): Record<string, Json> {
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, jsonOfNode(field, key)]))
 }
 
-/** How far the cluster is with a transaction. */
+/** The status of a transaction in the cluster. */
 export interface SignatureStatus {
   is: 'processed' | 'confirmed' | 'finalized'
   slot: number
-  /** As the node writes it; null where it did what it was to do. */
+  /** As the node writes it. Null where the transaction succeeded. */
   err: Json
-  /** How many blocks came upon its own; absent once it is finalized. */
+  /** The number of blocks after its own. Absent once it is finalized. */
   confirmations?: number
 }
 
-/** One entry of what `getSignatureStatuses` gave; undefined where the node has none, or it is no status. */
+/** Reads one entry of `getSignatureStatuses`. Undefined where there is none, or it is malformed. */
 export function readSignatureStatus(raw: unknown): SignatureStatus | undefined {
   if (!isObject(raw)) return undefined
   const slot = numberOf(raw['slot'])
@@ -95,12 +95,12 @@ export function readSignatureStatus(raw: unknown): SignatureStatus | undefined {
   return { is, slot, err: jsonOfNode(err), ...(confirmations !== undefined && { confirmations }) }
 }
 
-/** One that was carried out. `data` in base58, as nodes give it. */
+/** An executed instruction. `data` is in base58, as nodes give it. */
 type ExecutedInstruction = { readonly program: string; readonly data: string }
 
 interface KnownProgram {
   name: string
-  /** Of an instruction; throws for one that it does not know. */
+  /** The name of an instruction. Throws for an unknown one. */
   nameOf(data: Uint8Array): string | undefined
 }
 
@@ -125,7 +125,7 @@ function instructionName({ program, data }: ExecutedInstruction): string | undef
   try {
     return knownPrograms.get(program)?.nameOf(Uint8Array.from(getBase58Encoder().encode(data)))
   } catch {
-    // What the program is told in another way than all know: it stays as it is.
+    // An instruction that the program's package does not know stays without a name.
     return undefined
   }
 }
@@ -186,7 +186,7 @@ function callsIn(lines: readonly string[]): readonly Call[] {
   return calls
 }
 
-/** A log that was cut off, or is another's, names no instruction. */
+/** A truncated log does not match its instructions, and then names none. */
 function explain({ program, depth, lines }: Call, executed: ExecutedInstruction | undefined): Json {
   const name = knownPrograms.get(program)?.name
   const value = executed?.program === program ? instructionName(executed) : undefined
@@ -226,7 +226,7 @@ function wordsOf(err: Json): string {
 const isJson = (value: unknown): value is Json => value !== undefined
 const spaced = (name: string) => quoteNode(name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|_/g, ' ').toLowerCase())
 
-/** Errors of the runtime for a payer who has too little, or nothing at all. */
+/** Errors of the runtime for a payer without sufficient funds. */
 const unfunded: ReadonlySet<string> = new Set(['AccountNotFound', 'InsufficientFundsForFee', 'InsufficientFundsForRent'])
 
 export function isUnfunded(err: Json): boolean {

@@ -42,12 +42,12 @@ export const solana: Family<Solana> = { name: 'solana', keys: 'ed25519' }
 
 export interface SolanaAccount {
   lamportsRaw: bigint
-  /** The program that it belongs to. */
+  /** The program that owns it. */
   owner: string
   data: Uint8Array
 }
 
-/** What connectors read a Solana network by. */
+/** How connectors read a network of Solana. */
 export interface SolanaReader {
   readonly nativeCurrency: Token
   /** Up to 100 of them at one slot, in one round trip; more in several calls of one batch. Undefined where there is none. */
@@ -81,7 +81,7 @@ export function toKit({ program, accounts, data }: SolanaInstruction): Instructi
   }
 }
 
-/** The other way round: what may be journaled. */
+/** The reverse of `toKit`. The result may be journaled. */
 export function fromKit({ programAddress, accounts = [], data = new Uint8Array() }: Instruction): SolanaInstruction {
   return {
     program: programAddress,

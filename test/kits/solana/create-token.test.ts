@@ -27,7 +27,7 @@ describe('creating token accounts on Solana', () => {
   }
 
   for (const symbol of ['USDC', 'FEES'] as const)
-    it(`creates that of ${symbol} once, by the program of the mint, for the rent that was planned`, async () => {
+    it(`creates the account for ${symbol} once, with the program of the mint, for the planned rent`, async () => {
       const { cluster, chain, wallet, asked } = site
       const token = cluster.mints[symbol]
       const before = await chain.balances(wallet.address, [chain.nativeCurrency], at())
@@ -63,12 +63,12 @@ describe('creating token accounts on Solana', () => {
     expect(Number(cluster.ledger.tip.height - landedAt)).to.be.at.least(32)
   })
 
-  it('refuses what is no mint', async () => {
+  it('refuses an address that is not a mint', async () => {
     const error = await rejection(create({ symbol: 'X', address: site.wallet.address, decimals: 2, program: site.wallet.address }))
     expect(error.name).to.equal('TOKEN_NOT_SUPPORTED')
   })
 
-  it('says before signing that the wallet cannot pay the rent, or the fee', async () => {
+  it('refuses before signing when the wallet cannot pay the rent or the fee', async () => {
     const { cluster, chain } = site
     const poor = await generateKeyPairSigner()
     const made = await create(cluster.mints.USDC, poor.address)
@@ -88,7 +88,7 @@ describe('creating token accounts on Solana', () => {
     expect(cluster.sent.some(({ bytes }) => Buffer.from(bytes).includes(poor.address))).to.equal(false)
   })
 
-  it('tells of a step that would fail, with the reason of the program', async () => {
+  it('refuses a step that would fail, with the reason of the program', async () => {
     const { cluster, chain, wallet } = site
     const mint = await cluster.createMint({ symbol: 'NONE', decimals: 1 })
     cluster.blocks(1)

@@ -65,7 +65,7 @@ describe('durable nonces on Solana', () => {
   const send = async (nonce?: number, lamports?: bigint) => (await transactions.submit(order(nonce, lamports), soon())).txHash
   const slotOf = async (txHash: string) => Object((await entryOf(transactions, txHash))?.sequence)
 
-  it('keep a transaction alive long after every blockhash of its time, until it lands', async () => {
+  it('keep a transaction valid after its blockhashes have expired, until it lands', async () => {
     const { cluster } = site
     cluster.lead(dropsAll)
     const txHash = await send(0)
@@ -82,7 +82,7 @@ describe('durable nonces on Solana', () => {
     await comesTo(site, transactions, next, 'CONFIRMED')
   })
 
-  it('are one transaction at a time: another is refused with the hash of the first, and one upon a blockhash is not', async () => {
+  it('take one transaction at a time: another is refused with the hash of the first, one on a blockhash is accepted', async () => {
     const { cluster } = site
     cluster.lead(dropsAll)
     const txHash = await send(0)
@@ -94,7 +94,7 @@ describe('durable nonces on Solana', () => {
     await comesTo(site, transactions, await send(), 'CONFIRMED')
   })
 
-  it('end a transaction once they have another value for good and it is nowhere: then it is DROPPED', async () => {
+  it('end a transaction as DROPPED when they have another finalized value and it is in no block', async () => {
     const { cluster, wallet, chain } = site
     cluster.lead(dropsAll)
     const txHash = await send(0)
@@ -118,7 +118,7 @@ describe('durable nonces on Solana', () => {
     expect((await chain.head(at())).number > 0n).to.equal(true)
   })
 
-  it('end a transaction for good where their account is closed', async () => {
+  it('end a transaction when their account is closed', async () => {
     const { cluster, wallet } = site
     cluster.lead(dropsAll)
     const txHash = await send(0)
@@ -141,7 +141,7 @@ describe('durable nonces on Solana', () => {
     expect((await rejection(send(0))).name).to.equal('INVALID_NONCE')
   })
 
-  it('keep a transaction open where they have another authority now, for it may get the wallet back', async () => {
+  it('keep a transaction open while they have another authority, which may be changed back', async () => {
     const { cluster, wallet } = site
     const client = clientOf(cluster)
     const handOver = async (from: KeyPairSigner, to: KeyPairSigner) => {
@@ -165,7 +165,7 @@ describe('durable nonces on Solana', () => {
     await comesTo(site, transactions, txHash, 'CONFIRMED')
   })
 
-  it('are advanced by one that fails, too: it is REVERTED, and the next is signed upon the next value', async () => {
+  it('are advanced by a failed transaction too: it is REVERTED, and the next one uses the next value', async () => {
     const { cluster, chain, wallet } = site
     const [held = 0n] = await chain.balances(wallet.address, [chain.nativeCurrency], at())
     cluster.lead(dropsAll)
@@ -182,7 +182,7 @@ describe('durable nonces on Solana', () => {
     await comesTo(site, transactions, await send(0), 'CONFIRMED')
   })
 
-  it('are held by what waits upon them after a restart, too', async () => {
+  it('stay held by pending transactions after a restart', async () => {
     const { cluster } = site
     const store = await freshStore()
     await transactions.stop(1000)
@@ -199,7 +199,7 @@ describe('durable nonces on Solana', () => {
     await store.close()
   })
 
-  it('that the wallet does not have are refused, with what to do about it', async () => {
+  it('are refused where the wallet does not have them, with what to do', async () => {
     const none = await rejection(send(7))
     expect(none.name).to.equal('INCOMPLETE_PARAMS')
     expect(none.details).to.be.an('array')

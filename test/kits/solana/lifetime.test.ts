@@ -40,7 +40,7 @@ describe('the life of a transaction on Solana', () => {
   /** The newest height that is finalized. */
   const finalHeight = () => Number(site.cluster.ledger.tip.height) - 32
 
-  it('ends EXPIRED where leaders drop it, at the first finalized height past its last valid one and not before, and nothing else is signed', async () => {
+  it('ends EXPIRED at the first finalized height past its last valid one, and nothing else is signed', async () => {
     const { cluster } = site
     cluster.lead(dropsAll)
     const before = signatures()
@@ -61,7 +61,7 @@ describe('the life of a transaction on Solana', () => {
     expect(signatures() - before).to.equal(1)
   })
 
-  it('sends the same bytes again every two seconds, since no node keeps them, and lands by that', async () => {
+  it('sends the same bytes again every two seconds until they land', async () => {
     const { cluster } = site
     cluster.lead(dropsAll)
     const txHash = await send()
@@ -79,7 +79,7 @@ describe('the life of a transaction on Solana', () => {
     expect((await entryOf(transactions, txHash))?.attempts).to.have.length(1)
   })
 
-  it('tells two equal wishes of one wallet at one blockhash apart: both are carried out', async () => {
+  it('makes two transactions of two equal requests at one blockhash', async () => {
     const to = await generateKeyPairSigner()
     const plan = () => transfer(site, to.address, 1_000_000n)
     const sent = await Promise.all(Array.from({ length: 40 }, () => transactions.submit(orderOf(site, { plan: plan() }), soon())))
@@ -91,7 +91,7 @@ describe('the life of a transaction on Solana', () => {
     expect(await site.chain.balances(to.address, [site.chain.nativeCurrency], { signal: soon() })).to.deep.equal([40_000_000n])
   })
 
-  it('costs the wallet once: what is in a block is paid, and leaves room for the next before it is final', async () => {
+  it('counts its cost once: after it is in a block, the next one may use the balance', async () => {
     const { cluster, chain, wallet } = site
     const [held = 0n] = await chain.balances(wallet.address, [chain.nativeCurrency], { signal: soon() })
     const half = (held - 890_880n) / 2n - 50_000n
@@ -105,7 +105,7 @@ describe('the life of a transaction on Solana', () => {
     expect((await entryOf(transactions, first))?.state).to.equal('MINED')
   })
 
-  it('goes back when its block is taken back, and is final where it landed again', async () => {
+  it('is pending again after a reorganisation, and final in the block where it lands again', async () => {
     const { cluster } = site
     const txHash = await send()
     await comesTo(site, transactions, txHash, 'MINED')
@@ -120,7 +120,7 @@ describe('the life of a transaction on Solana', () => {
     expect(cluster.sent.filter(({ signature }) => signature === txHash).length).to.be.at.least(2)
   })
 
-  it('expires when its block is taken back and nobody takes it again', async () => {
+  it('expires after a reorganisation when no leader takes it again', async () => {
     const { cluster } = site
     const txHash = await send()
     await comesTo(site, transactions, txHash, 'MINED')
@@ -131,7 +131,7 @@ describe('the life of a transaction on Solana', () => {
     await comesTo(site, transactions, txHash, 'EXPIRED')
   })
 
-  it('ends REVERTED where it failed in its block, with the reason, and is in no other', async () => {
+  it('ends REVERTED with the reason when it fails in its block', async () => {
     const { cluster, chain, wallet } = site
     const [held = 0n] = await chain.balances(wallet.address, [chain.nativeCurrency], { signal: soon() })
     cluster.lead(holdsAll)
@@ -149,7 +149,7 @@ describe('the life of a transaction on Solana', () => {
     expect(entry && transactions.status(entry)).to.equal(1)
   })
 
-  it('is one transaction though the answer to its sending was lost', async () => {
+  it('is one transaction even if the broadcast result was lost', async () => {
     const proxy = await startFaultyProxy()
     const { cluster } = site
     proxy.target = cluster.url

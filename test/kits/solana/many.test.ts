@@ -12,7 +12,7 @@ import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, tran
 
 const randomText = (bytes: number) => getBase58Decoder().decode(crypto.getRandomValues(new Uint8Array(bytes)))
 
-describe('many at once on Solana', () => {
+describe('large batches on Solana', () => {
   let site: SolanaSite
   beforeEach(async () => {
     site = await startSolanaSite()
@@ -32,7 +32,7 @@ describe('many at once on Solana', () => {
   const feeOf = async (transactions: Transactions, txHash: string) =>
     Number(Object((await entryOf(transactions, txHash))?.landed?.receipt).fee)
 
-  it('are more tokens than fit a body that nodes take: they are asked for in several', async () => {
+  it('split balances of many tokens into several requests', async () => {
     const { chain, cluster, wallet, asked } = site
     await cluster.mintTo(wallet.address, cluster.mints.USDC, 9_007_199_254_740_993n)
     cluster.blocks(1)
@@ -42,7 +42,7 @@ describe('many at once on Solana', () => {
     expect(asked().filter((method) => method !== 'getGenesisHash')).to.deep.equal(Array.from({ length: 12 }, () => 'getMultipleAccounts'))
   })
 
-  it('are bytes of accounts that are no tokens: no more of them is read than tells so', async () => {
+  it('read only the beginning of large accounts that are not tokens', async () => {
     const { chain, cluster, wallet } = site
     const huge = Array.from({ length: 4 }, () => address(randomText(32)))
     const account = {
@@ -59,14 +59,14 @@ describe('many at once on Solana', () => {
     expect(chain.nodes?.().map(({ trouble }) => trouble)).to.deep.equal([undefined])
   })
 
-  it('are more open transactions than fit such a body: each of them is looked for', async () => {
+  it('poll more open transactions than one request holds', async () => {
     const { chain } = site
     const open = Array.from({ length: 700 }, () => attempt({ since: 1, lastValidBlockHeight: 1e9 }))
     const { sightings } = await chain.rail.look(open, await chain.head(at()), at())
     expect(sightings.map(({ id }) => id)).to.have.members(open.map(({ id }) => id))
   })
 
-  it('are more final ones after a restart than are asked about at once: each gets its receipt, none an empty one', async () => {
+  it('read the receipts of many final transactions after a restart, none of them empty', async () => {
     const store = await freshStore()
     const before = await transactionsAt(site, { store })
     const sent = await Promise.all(Array.from({ length: 70 }, () => send(before)))
@@ -79,7 +79,7 @@ describe('many at once on Solana', () => {
     await store.close()
   })
 
-  it('wait for none that no node can tell of', async () => {
+  it('do not block on transactions that no node can decide', async () => {
     const { cluster, chain: old } = site
     await old.stop?.()
     const short = await cluster.addNode({ historyBlocks: 220 })
@@ -98,7 +98,7 @@ describe('many at once on Solana', () => {
     await short.stop()
   })
 
-  it('are digits in texts of any length, which are no numbers', () => {
+  it('leave digits in texts of any length unchanged', () => {
     const text = 'A1'.repeat(10_000_000)
     expect(parseNodeJson(`{"data":"${text}","lamports":18446744073709551615}`)).to.deep.equal({
       data: text,
@@ -136,7 +136,7 @@ describe('the receipt of a transaction on Solana', () => {
   }
   const feeOf = async (txHash: string) => Object((await entryOf(transactions, txHash))?.landed?.receipt).fee
 
-  it('is waited for where no node has it yet', async () => {
+  it('is waited for while no node has it', async () => {
     const txHash = await final()
     await looks(own)
     expect((await entryOf(transactions, txHash))?.state).to.equal('BROADCAST')
@@ -145,13 +145,13 @@ describe('the receipt of a transaction on Solana', () => {
     expect(Number(await feeOf(txHash))).to.be.above(5_000)
   })
 
-  it('comes from another node where the one in use keeps no history', async () => {
+  it('comes from another node when the one in use keeps no history', async () => {
     const txHash = await final([own.cluster.url])
     await comesTo(own, transactions, txHash, 'CONFIRMED')
     expect(Number(await feeOf(txHash))).to.be.above(5_000)
   })
 
-  it('says no fee where no node ever has it, and the transaction is final all the same', async () => {
+  it('has no fee when no node ever has it, and the transaction still becomes final', async () => {
     const txHash = await final()
     await comesTo(own, transactions, txHash, 'CONFIRMED')
     expect(await feeOf(txHash)).to.equal(null)

@@ -26,7 +26,7 @@ const numberAt = (nowMs: number): BlockhashSequence => ({ number: nowMs, blockha
 describe('fees on Solana', () => {
   const fees = integer({ min: 1_000, max: 1_398_976 }).chain((units) => array(bigInt(0n, 10n ** 9n)).map((recent) => ({ units, recent })))
 
-  it('never pass the cap, whatever was paid lately and whatever the number is', () => {
+  it('never exceed the cap, for any recent fees and any number', () => {
     assert(
       property(fees, bigInt(10_000n, 10n ** 9n), nat(), ({ units, recent }, feeCapRaw, number) => {
         const priced = priceFees(units, recent, { policy, feeCapRaw })
@@ -36,7 +36,7 @@ describe('fees on Solana', () => {
     )
   })
 
-  it('are at most what is kept free for them, which is what is answered', () => {
+  it('are at most the reserved fees, which is what the answer says', () => {
     assert(
       property(fees, nat(), ({ units, recent }, number) => {
         const priced = priceFees(units, recent, { policy, feeCapRaw: 2_000_000n })
@@ -48,7 +48,7 @@ describe('fees on Solana', () => {
     )
   })
 
-  it('follow what was paid lately, above the least of the policy', () => {
+  it('follow recent fees, above the minimum of the policy', () => {
     const limits = { policy, feeCapRaw: 2_000_000n }
     expect(priceFees(200_000, [], limits).price).to.equal('1000')
     expect(priceFees(200_000, [0n, 0n, 0n, 0n], limits).price).to.equal('1000')
@@ -56,10 +56,10 @@ describe('fees on Solana', () => {
   })
 })
 
-describe('what is signed on Solana', () => {
+describe('drafting messages on Solana', () => {
   const fees = { computeUnits: 30_000, price: '1000' }
 
-  it('differs for every number within an hour, so that equal wishes are two transactions', () => {
+  it('makes a different message for every number within an hour', () => {
     const first = 1_795_000_000_000
     const numbers = uniqueArray(integer({ min: first, max: first + 3_600_000 }), { minLength: 2, maxLength: 20 })
     assert(
@@ -71,7 +71,7 @@ describe('what is signed on Solana', () => {
     )
   })
 
-  it('is a message of version 0 that the wallet alone signs, with limit and price first', () => {
+  it('makes a message of version 0 that the wallet alone signs, with limit and price first', () => {
     const { scheme, bytes } = draft({ step, fees }, numberAt(0))
     expect(scheme).to.equal('solana-message')
     const message = getCompiledTransactionMessageDecoder().decode(bytes)
@@ -80,7 +80,7 @@ describe('what is signed on Solana', () => {
     expect(message.staticAccounts[0]).to.equal(step.payer)
   })
 
-  it('advances its durable nonce before all else', () => {
+  it('advances the durable nonce first', () => {
     const { bytes } = draft({ step, fees }, { number: 0, nonceAccount: base58(3), nonce: base58(4), since: 1 })
     const message = getCompiledTransactionMessageDecoder().decode(bytes)
     if (message.version === 1) throw new Error('It is of another version.')
@@ -90,7 +90,7 @@ describe('what is signed on Solana', () => {
     expect(message.staticAccounts[advance?.accountIndices?.[0] ?? -1]).to.equal(base58(3))
   })
 
-  it('is known by its signature, before it is sent', () => {
+  it('identifies the transaction by its signature before it is sent', () => {
     const signable = draft({ step, fees }, numberAt(5))
     const signature = new Uint8Array(64).fill(7)
     const { id, raw } = seal(signable, signature)
@@ -102,8 +102,8 @@ describe('what is signed on Solana', () => {
   })
 })
 
-describe('slots on Solana', () => {
-  it('have numbers that nothing held has', () => {
+describe('sequences on Solana', () => {
+  it('get numbers that no held one has', () => {
     assert(
       property(array(integer({ min: 1_794_999_999_000, max: 1_795_000_001_000 })), integer({ min: 1, max: 8 }), (numbers, count) => {
         const claimed = claimSequences(synced, numbers.map(numberAt), count).map(({ number }) => number)
@@ -113,7 +113,7 @@ describe('slots on Solana', () => {
     )
   })
 
-  it('name durable nonces by their index, signed upon no earlier than they were read', () => {
+  it('name durable nonces by their index', () => {
     const durable = [
       { account: 'a', nonce: 'v', slot: 1001 },
       { account: 'b', nonce: null, slot: 1001 },
@@ -125,7 +125,7 @@ describe('slots on Solana', () => {
       .with.property('name', 'INCOMPLETE_PARAMS')
   })
 
-  it('count no more for what is in a block, until it is taken back', () => {
+  it('are past for a transaction in a block, until a reorganisation', () => {
     const held = [numberAt(synced.nowMs)]
     const landed = mergeSyncState(synced, { ...synced, slot: 1001, landed: [synced.nowMs] }, held)
     expect(sequenceStatus(landed, numberAt(synced.nowMs))).to.equal('past')
@@ -136,7 +136,7 @@ describe('slots on Solana', () => {
     expect(mergeSyncState(landed, { ...synced, slot: 1002 }, []).landed).to.deep.equal([])
   })
 
-  it('are not believed of a node that lags, until it says so again', () => {
+  it('are accepted from a lagging node only the second time', () => {
     const news = { ...synced, slot: 990, durable: [{ account: 'a', nonce: 'old', slot: 990 }] }
     const known = { ...synced, durable: [{ account: 'a', nonce: 'new', slot: 1000 }] }
     const once = mergeSyncState(known, news)
@@ -146,10 +146,10 @@ describe('slots on Solana', () => {
   })
 })
 
-describe('why a transaction failed on Solana', () => {
+describe('the failure reason on Solana', () => {
   const token = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 
-  it('is told in the words of the program that gave up', () => {
+  it('is the message of the program that failed', () => {
     const logs = [
       `Program ${base58(5)} invoke [1]`,
       `Program ${token} invoke [2]`,
@@ -160,7 +160,7 @@ describe('why a transaction failed on Solana', () => {
     expect(failureReason({ InstructionError: [0, { Custom: 1 }] }, logs)).to.equal('Token: custom program error: 0x1 (insufficient funds)')
   })
 
-  it('is told in those of the runtime, where no program did', () => {
+  it('is the error of the runtime where no program failed', () => {
     expect(failureReason('BlockhashNotFound', [])).to.equal('blockhash not found')
     expect(failureReason({ InstructionError: [2, { Custom: 1 }] }, [])).to.equal('instruction error 2 custom 1')
     expect(failureReason({ InsufficientFundsForRent: { account_index: 0 } }, [])).to.equal('insufficient funds for rent account index 0')
@@ -168,7 +168,7 @@ describe('why a transaction failed on Solana', () => {
 })
 
 describe('JSON of a node of Solana', () => {
-  it('keeps integers of any size to the unit, and numbers in texts as they are', () => {
+  it('keeps integers of any size exact, and texts unchanged', () => {
     const text =
       '{"a":18446744073709551615,"b":"x 18446744073709551615 \\" 9007199254740993","c":1.2345678901234567890,"d":-3,"e":[9007199254740993,7]}'
     expect(parseNodeJson(text)).to.deep.equal({
@@ -183,15 +183,15 @@ describe('JSON of a node of Solana', () => {
   })
 })
 
-describe('what a node of Solana may have meant', () => {
-  it('is nothing where the bytes of an account are none of its kind', () => {
+describe('impossible answers of a node of Solana', () => {
+  it('include account data of another kind', () => {
     const junk = (owner: string, size: number) => ({ lamportsRaw: 1n, owner, data: new Uint8Array(size).fill(255) })
     expect(readMint(junk(tokenProgram, 82))).to.equal(undefined)
     expect(heldIn(junk(tokenProgram, 165), { mint: base58(1), owner: base58(2) })).to.equal(undefined)
     expect(nonceIn(junk(SYSTEM_PROGRAM_ADDRESS, 80))).to.equal(undefined)
   })
 
-  it('is no blockhash that nothing can be signed upon', () => {
+  it('include an invalid blockhash', () => {
     const answer = (blockhash: unknown) => ({ context: { slot: 1 }, value: { blockhash, lastValidBlockHeight: 151 } })
     const isTaken = (blockhash: unknown) => isPlausible({ method: 'getLatestBlockhash', params: [] }, answer(blockhash))
     expect([base58(9), '', '0OIl', base58(9).slice(0, 20), `${base58(9)} `, null, 7].map(isTaken)).to.deep.equal([

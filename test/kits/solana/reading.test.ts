@@ -12,7 +12,7 @@ describe('reading Solana', () => {
   })
   after(() => site?.stop())
 
-  it('tells the newest confirmed slot, with the time of the cluster', async () => {
+  it('returns the newest confirmed slot with the time of the cluster', async () => {
     const { cluster, chain } = site
     const before = await chain.head(soon())
     cluster.blocks(2)
@@ -47,7 +47,7 @@ describe('reading Solana', () => {
     expect(asked()).to.deep.equal(['getGenesisHash', 'getMultipleAccounts'].slice(-1))
   })
 
-  it('holds nothing where there is no account', async () => {
+  it('returns a balance of 0 where there is no account', async () => {
     const { cluster, chain } = site
     const stranger = await generateKeyPairSigner()
     expect(await chain.balances(stranger.address, [chain.nativeCurrency, cluster.mints.USDC, cluster.mints.FEES], soon())).to.deep.equal([
@@ -57,7 +57,7 @@ describe('reading Solana', () => {
     ])
   })
 
-  it('refuses the balance of what is no mint: 0 would be a lie', async () => {
+  it('refuses the balance of an address that is not a mint', async () => {
     const { chain, wallet } = site
     const wrong = { symbol: 'WRONG', address: wallet.address, decimals: 6 }
     const error = await chain.balances(wallet.address, [wrong], soon()).catch((thrown: unknown) => thrown)
@@ -73,14 +73,14 @@ describe('reading Solana', () => {
     expect(asked()).to.deep.equal(Array.from({ length: 3 }, () => 'getMultipleAccounts'))
   })
 
-  it('knows a token by its mint alone', async () => {
+  it('reads a token from its mint', async () => {
     const { cluster, chain, wallet } = site
     for (const { address, decimals } of Object.values(cluster.mints))
       expect(await chain.token(address, soon())).to.deep.equal({ symbol: address, address, decimals })
     for (const address of [wallet.address, nativeAddress, nobody]) expect(await chain.token(address, soon())).to.equal(undefined)
   })
 
-  it('finds a transaction with its receipt, and nothing where there is none', async () => {
+  it('finds a transaction with its receipt, and undefined for an unknown one', async () => {
     const { cluster, chain, wallet } = site
     const signature = await cluster.fund(wallet.address, 1_000n)
     cluster.blocks(1)
@@ -121,7 +121,7 @@ describe('reading Solana', () => {
     await chain.stop?.()
   })
 
-  it('takes base58 of 32 bytes for addresses and of 64 for signatures, each in its one spelling', () => {
+  it('accepts base58 of 32 bytes as an address and of 64 as a signature, in one spelling only', () => {
     const { chain, wallet } = site
     expect(chain.address(wallet.address)).to.equal(wallet.address)
     expect(chain.address(nativeAddress)).to.equal(nativeAddress)

@@ -15,26 +15,26 @@ const view = (over: Partial<NodeView> = {}): NodeView => ({
   ...over,
 })
 
-describe('whether a transaction on Solana is over', () => {
-  it('is said by the finalized height, and not by the last valid one itself', () => {
+describe('observing whether a transaction on Solana is expired', () => {
+  it('reports expiry only past the last valid height', () => {
     expect(isExpired(slot, view())).to.equal(true)
     expect(isExpired(slot, view({ final: { slot: 1200, height: 1050 } }))).to.equal(false)
   })
 
-  it('is not said by slots: those that were skipped made no blocks', () => {
+  it('does not count skipped slots', () => {
     expect(isExpired(slot, view({ final: { slot: 1400, height: 1049 }, searched: 1432, nowMs: 200_000 }))).to.equal(false)
   })
 
-  it('is not said by a search that is older than what is finalized', () => {
+  it('needs a search that is not older than the finalized state', () => {
     expect(isExpired(slot, view({ searched: 1199 }))).to.equal(false)
     expect(isExpired(slot, view({ searched: 1200 }))).to.equal(true)
   })
 
-  it('is not said by more blocks than slots', () => {
+  it('rejects more blocks than slots', () => {
     expect(isExpired(slot, view({ final: { slot: 1150, height: 1051 }, searched: 1182 }))).to.equal(false)
   })
 
-  it('is not said by more slots than there was time for, until there was time for anything', () => {
+  it('rejects more slots than the elapsed time allows, up to ten minutes', () => {
     expect(isExpired(slot, view({ nowMs: 59_000 }))).to.equal(false)
     expect(isExpired(slot, view({ nowMs: 60_000 }))).to.equal(true)
     const far = { final: { slot: 9_000, height: 8_000 }, searched: 9_032 }
@@ -42,7 +42,7 @@ describe('whether a transaction on Solana is over', () => {
     expect(isExpired(slot, view({ ...far, nowMs: 601_000 }))).to.equal(true)
   })
 
-  it('is said of a durable nonce by another value at a finalized slot that is not older than what was signed upon', () => {
+  it('reports expiry of a durable nonce by another value at a finalized slot that is not older', () => {
     expect(isExpired(durable, view())).to.equal(true)
     expect(isExpired(durable, view({ noncesAt: 999 }))).to.equal(false)
     expect(isExpired(durable, view({ nonces: new Map([['a', 'v']]) }))).to.equal(false)
@@ -51,7 +51,7 @@ describe('whether a transaction on Solana is over', () => {
     expect(isExpired(durable, view({ searched: 1199 }))).to.equal(false)
   })
 
-  it('is no question where it is in a block: final is what is finalized by the same word', () => {
+  it('reports a transaction in a block as landed, and final only with the finalized slot of the same answer', () => {
     const in1100 = { slot: 1100, err: null }
     expect(observe({ slot }, { is: 'finalized', ...in1100 }, view())).to.include({ is: 'landed', depth: 32 })
     expect(observe({ slot }, { is: 'finalized', ...in1100 }, view({ final: { slot: 1099, height: 990 } }))).to.include({ depth: 1 })

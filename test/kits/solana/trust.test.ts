@@ -14,7 +14,7 @@ import { comesTo, entryOf, looks, orderOf, startSolanaSite, transactionsAt, tran
 /** Blocks after which every blockhash of now is over, by what is finalized too. */
 const lifetime = 190
 
-describe('who is believed that a transaction on Solana is over', () => {
+describe('proving on Solana that a transaction is expired', () => {
   let site: SolanaSite
   let transactions: Transactions | undefined
   const nodes: SolanaNode[] = []
@@ -46,7 +46,7 @@ describe('who is believed that a transaction on Solana is over', () => {
   }
   const stateOf = async (txHash: string) => transactions && (await entryOf(transactions, txHash))?.state
 
-  it('not a node that has run ahead of all the others: what was held up lands after all', async () => {
+  it('does not believe a node that is ahead of all others', async () => {
     const { cluster } = site
     const liar = await node({})
     const mine = await over([liar.url, cluster.url])
@@ -63,7 +63,7 @@ describe('who is believed that a transaction on Solana is over', () => {
     await comesTo(site, mine, txHash, 'CONFIRMED')
   })
 
-  it('not such a node though it is the only one: so many slots cannot have passed', async () => {
+  it('does not believe a single node when so many slots cannot have passed', async () => {
     const { cluster } = site
     const liar = await node({})
     const mine = await over([liar.url], { leastSlotSeconds: 0.3 })
@@ -80,7 +80,7 @@ describe('who is believed that a transaction on Solana is over', () => {
     await comesTo(site, mine, txHash, 'CONFIRMED')
   })
 
-  it('not before a node that lags has seen it, too', async () => {
+  it('waits for a lagging node', async () => {
     const { cluster } = site
     const late = await node({ lagBlocks: 100 })
     const mine = await over([cluster.url, late.url])
@@ -93,7 +93,7 @@ describe('who is believed that a transaction on Solana is over', () => {
     await comesTo(site, mine, txHash, 'EXPIRED')
   })
 
-  it('without a node that stands still and says so', async () => {
+  it('ignores a node that knows it has stalled', async () => {
     const { cluster } = site
     const still = await node({ lagBlocks: 100, slotsBehind: 300 })
     await over([cluster.url, still.url])
@@ -114,7 +114,7 @@ describe('who is believed that a transaction on Solana is over', () => {
     'that was away when it landed, and has older blocks all the same': (landed) => ({ missing: [landed - 20n, landed + 20n] }),
   }
   for (const [which, historyOf] of Object.entries(histories))
-    it(`not a node ${which}: one that has it all tells that it landed`, async () => {
+    it(`does not believe a node ${which}: one with the whole history reports that it landed`, async () => {
       const { cluster, wallet } = site
       const store = await freshStore()
       const to = await generateKeyPairSigner()
@@ -143,7 +143,7 @@ describe('who is believed that a transaction on Solana is over', () => {
       await store.close()
     })
 
-  it('not a node that keeps no history at all: it tells what lands, and nothing of what does not', async () => {
+  it('keeps a transaction open where no node has history', async () => {
     const { cluster } = site
     const front = await startBare(cluster.url)
     const mine = await over([front.url])
