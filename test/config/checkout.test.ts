@@ -12,7 +12,7 @@ const confDir = `${root}conf`
 const read = (file: string) => readFile(`${root}${file}`, 'utf8')
 
 describe('the conf folder of a fresh checkout', () => {
-  it('has nothing wrong, the devnet on, and may do everything with the certificate made in set-up', () => {
+  it('is valid, enables the devnet, and gives the certificate of set-up all permissions', () => {
     const settings = loadSettings({ confDir, env: {} })
     expect(settings.warnings).to.deep.equal([])
     expect(settings.devnet.enabled).to.equal(true)
@@ -47,7 +47,7 @@ describe('the conf folder of a fresh checkout', () => {
     expect(Object.keys(chain.networks).filter((network) => chain.networks[network]?.required)).to.deep.equal(['local'])
   })
 
-  it('has examples that work once the comment signs are gone', async () => {
+  it('has examples that work without their comment signs', async () => {
     expect(parse(example(await read('conf/chains/ethereum.yml'), 'mainnet')))
       .to.have.nested.property('mainnet.rpcUrls')
       .with.length(2)

@@ -10,7 +10,7 @@ describe('clients.yml', () => {
   const home = eachWithHome()
   const load = () => loadSettings({ confDir: home.confDir, env: { RATE: '5' } }).clients
 
-  it('says what a certificate may do by its common name or fingerprint', async () => {
+  it("gives rights by a certificate's common name or fingerprint", async () => {
     await home.write(
       'conf/clients.yml',
       `clients:\n  bot:\n    permissions: [read, trade]\n    wallets: [0xA1]\n    requestsPerSecond: \${RATE}\n  ${colons}: { permissions: [admin], wallets: all }\n  watcher: { permissions: [read] }\n`,

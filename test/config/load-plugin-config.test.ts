@@ -44,7 +44,7 @@ describe("a connector's configuration", () => {
     })
   })
 
-  it('is refused with the path of every offending key, and the file and line that it stands in', async () => {
+  it('is refused with path, file and line of every wrong key', async () => {
     await home.write('plugins/dex/defaults.yml', `${defaults}tll: 1\n`)
     await home.write('conf/connectors/dex.yml', 'allowedSlippage: 1%\ncontractAddresses:\n  mainnet:\n    routerAdress: 0xB1\n  base: {}\n')
     const problems = await problemsOf(load)
@@ -74,7 +74,7 @@ describe("a connector's configuration", () => {
     ])
   })
 
-  it('takes ${NAME} from the environment and does not show it, nor keys in URLs', async () => {
+  it('substitutes ${NAME} and shows neither its value nor keys in URLs', async () => {
     await home.write(
       'conf/connectors/dex.yml',
       'url: https://h/v2/${KEY}\nother: https://u:p@h/v3/0123456789abcdef?apikey=x\nttl: ${TTL}\n',
@@ -92,7 +92,7 @@ describe("a connector's configuration", () => {
     expect(load({ schema: network }).config).to.deep.equal({ confirmations: 12 })
   })
 
-  it('tells of a choice what is wrong in the branch that was meant', async () => {
+  it('reports problems of a choice in the branch that fits best', async () => {
     const schema = {
       properties: {
         of: { anyOf: [{ type: 'string' }, { type: 'object', properties: { a: { type: 'integer' } }, additionalProperties: false }] },
@@ -142,12 +142,12 @@ describe("a connector's configuration", () => {
     }
   })
 
-  it('is not read from outside of its folder', async () => {
+  it('is read from its folder only', async () => {
     await home.write('conf/x.yml', 'a: 1\n')
     for (const name of ['../x', '/etc/passwd', '', 'a\0b']) expect(await described(() => load({ name })), name).to.contain('manifest.name')
   })
 
-  it('is missed where a file belongs to no plugin', async () => {
+  it('warns of a file that belongs to no plugin', async () => {
     await home.write('conf/connectors/dexx.yml', '')
     await home.write('conf/connectors/dex.yml', '')
     await home.write('conf/chains/other.yaml', '')
@@ -172,7 +172,7 @@ describe("a chain's configuration", () => {
       ...more,
     })
 
-  it("has an entry per network, the kernel's keys and the family's apart", async () => {
+  it("has an entry per network, with core's keys separate from the family's", async () => {
     await home.write('plugins/ethereum/defaults.yml', 'mainnet: { rpcUrls: [https://a/] }\n')
     const hash = 'AB'.repeat(32)
     await home.write(
@@ -193,7 +193,7 @@ describe("a chain's configuration", () => {
     expect(shown).to.have.nested.property('mainnet.required', true)
   })
 
-  it('is refused with the path of every offending key', async () => {
+  it('is refused with the path of every wrong key', async () => {
     await home.write(
       'conf/chains/ethereum.yml',
       'mainet: {}\nmainnet:\n  requird: true\n  enabled: yes\n  tokenLists: [{ url: http://l/ }]\nlocal:\n  confirmation: 0\n  confirmations: 0\n',
@@ -212,14 +212,14 @@ describe("a chain's configuration", () => {
     expect(problems.find(({ path }) => path === 'mainet')?.cure).to.equal('Did you mean "mainnet"?')
   })
 
-  it('leaves a network out that is not enabled, and does not need its variables', async () => {
+  it('leaves out a disabled network, whose variables may be unset', async () => {
     await home.write('conf/chains/ethereum.yml', 'mainnet: { enabled: false, rpcUrls: ["https://n/${KEY}"] }\n')
     const { config, networks } = load()
     expect(config).to.have.all.keys('local')
     expect(networks['mainnet']?.enabled).to.equal(false)
   })
 
-  it('says so where an entry is no mapping', async () => {
+  it('reports an entry that is not a mapping', async () => {
     await home.write('conf/chains/ethereum.yml', 'mainnet: https://n/\n')
     expect(await described(load)).to.contain('conf/chains/ethereum.yml:1  mainnet: is of the wrong type')
   })

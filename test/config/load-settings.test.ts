@@ -41,7 +41,7 @@ describe('the settings', () => {
     expect(server).to.deep.equal({ host: '0.0.0.0', port: 3, requestTimeoutSeconds: 6, drainSeconds: 6 })
   })
 
-  it('read lists, truth values and numbers from the environment', () => {
+  it('read lists, booleans and numbers from the environment', () => {
     const settings = load({
       SLUICE_PLUGINS_DISABLED: 'a, b',
       SLUICE_PLUGINS_FOLDERS: '["/x,y"]',
@@ -53,7 +53,7 @@ describe('the settings', () => {
     expect(settings.server.drainSeconds).to.equal(0.5)
   })
 
-  it('have a name in the environment for every key, which works', () => {
+  it('have a working environment variable for every key', () => {
     const values: Record<string, string> = { 'store.url': 'postgres://h/d', 'devnet.enabled': 'true', 'log.level': 'debug' }
     for (const { name, environmentName } of describeSettings().filter(({ file }) => file !== 'none')) {
       const before = JSON.stringify(load())
@@ -62,7 +62,7 @@ describe('the settings', () => {
     expect(settingsTable()).to.contain('| `ssl.certsDir` | `certs` | `SLUICE_SSL_CERTS_DIR` |')
   })
 
-  it('take an empty variable for one that is not set', () => {
+  it('treat an empty variable as not set', () => {
     expect(load({ SLUICE_SERVER_PORT: '', SLUICE_STORE_URL: '' }).server.port).to.equal(15888)
   })
 
@@ -90,7 +90,7 @@ describe('the settings', () => {
     expect(text).to.contain('SLUICE_LOG_LEVEL: is set together with SLUICE_LOG_LEVEL_FILE')
   })
 
-  it('take ${NAME} from the environment, typed as the key is, and $${ as it stands', async () => {
+  it("substitute ${NAME} with the key's type, and keep $${ as text", async () => {
     await home.write('conf/server.yml', 'server:\n  port: ${PORT}\n  host: $${x}\nstore: { url: "postgres://u:${PW}@h/d" }\n')
     const settings = load({ PORT: '81', PW: 'hunter2' })
     expect(settings.server).to.include({ port: 81, host: '${x}' })
@@ -118,7 +118,7 @@ describe('the settings', () => {
     ])
   })
 
-  it('do not need a variable of a value that is overridden', async () => {
+  it('do not need the variable of an overridden value', async () => {
     await home.write('conf/server.yml', 'server: { host: "${HOST}" }\n')
     expect(load({ SLUICE_SERVER_HOST: '::1' }).server.host).to.equal('::1')
   })
@@ -184,7 +184,7 @@ describe('the settings', () => {
     ])
   })
 
-  it('refuse a conf folder that was named and is not there', async () => {
+  it('refuse a named conf folder that does not exist', async () => {
     expect(await described(() => loadSettings({ confDir: path.join(home.folder, 'cnf'), env: {} })))
       .to.contain('--conf: names')
       .and.to.contain('does not exist')

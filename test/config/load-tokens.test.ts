@@ -33,9 +33,9 @@ describe('the tokens of a network', () => {
       ...more,
     })
 
-  it('are none without any list', async () => expect(await load()).to.deep.equal([]))
+  it('are empty without lists', async () => expect(await load()).to.deep.equal([]))
 
-  it("are the plugin's of that chain id, under the settings' lists, under the operator's own", async () => {
+  it("are the plugin's of that chain id, overridden by the settings' lists, overridden by the operator's list", async () => {
     await home.write(
       'plugins/ethereum/tokens.json',
       list(entry('A', '0xa1'), entry('B', '0xb1'), entry('C', '0xc1'), entry('A', '0xa1', 6, 5)),
@@ -50,7 +50,7 @@ describe('the tokens of a network', () => {
     ])
   })
 
-  it('tell addresses apart by case where case counts', async () => {
+  it('distinguish addresses by case where case matters', async () => {
     await home.write('plugins/ethereum/tokens.json', list(entry('A', 'So1aNa'), entry('B', 'so1aNa')))
     expect(await load()).to.have.length(2)
   })
@@ -80,7 +80,7 @@ describe('the tokens of a network', () => {
     ])
   })
 
-  it('do not fill the screen with the problems of one list', async () => {
+  it('show a limited number of problems of one list', async () => {
     await home.write('plugins/ethereum/tokens.json', list(...Array.from({ length: 500 }, () => ({}))))
     expect(await problemsOf(load)).to.have.length(11)
   })
@@ -117,7 +117,7 @@ describe('the tokens of a network', () => {
     })
     const from = (place: string, hash = sha256) => ({ tokenLists: [{ url: url + place, sha256: hash }], dispatcher })
 
-    it('are fetched once, and then taken from the cache while its hash is right', async () => {
+    it('are fetched once, then read from the cache while its hash is right', async () => {
       const tokens = [{ symbol: 'R', address: '0xf1', decimals: 18 }]
       expect(await load(from('/list.json'))).to.deep.equal(tokens)
       expect(await load(from('/list.json'))).to.deep.equal(tokens)
@@ -133,7 +133,7 @@ describe('the tokens of a network', () => {
       expect(await described(() => load(from('/list.json', '0'.repeat(64))))).to.contain(`has the SHA-256 ${sha256}, not the expected one`)
     })
 
-    it('are not looked for elsewhere', async () => {
+    it('are not fetched after a redirect', async () => {
       expect(await described(() => load(from('/moved')))).to.contain('redirect (302), which is not followed')
       expect(asked).to.equal(1)
     })
@@ -142,7 +142,7 @@ describe('the tokens of a network', () => {
       expect(await described(() => load(from('/endless')))).to.contain('is larger than')
     })
 
-    it('are worth another try when the host fails, cannot be reached or does not prove who it is', async () => {
+    it('report a temporary problem when the host fails, is unreachable or has an untrusted certificate', async () => {
       const down = await problemsOf(() => load(from('/down?key=hunter2')))
       const away = await problemsOf(() => load({ ...from('/x'), tokenLists: [{ url: 'https://127.0.0.1:1/x', sha256 }] }))
       const stranger = await problemsOf(() => load({ tokenLists: [{ url: `${url}/list.json`, sha256 }] }))

@@ -21,13 +21,13 @@ describe('a URL that is shown', () => {
     it(`reads ${shown}`, () => expect(maskUrl(url)).to.equal(shown))
   }
 
-  it('is masked inside of a text too', () => {
+  it('is masked inside a text too', () => {
     expect(maskUrls('connect to https://u:p@n/v3/0123456789abcdef failed, "postgres://a:b@c/d"')).to.equal(
       'connect to https://***@n/v3/*** failed, "postgres://***@c/d"',
     )
   })
 
-  it('leaves the places of files in a stack, and text after it, as they are', () => {
+  it('keeps file URLs of a stack, and the text after them', () => {
     const stack = 'at call (file:///home/somebody-with-a-long-name1/plugin/index.ts:3:5)'
     expect(maskUrls(stack)).to.equal(stack)
     expect(maskUrls(JSON.stringify({ url: 'https://n/v3/0123456789abcdef', quoted: '"https://n/v3/0123456789abcdef"' }))).to.equal(
@@ -37,7 +37,7 @@ describe('a URL that is shown', () => {
 })
 
 describe('a configuration that is shown', () => {
-  it('hides texts under the name of a secret, wherever they came from', () => {
+  it('hides texts under the name of a secret, whatever their source', () => {
     const tree = {
       apiKey: 'k1',
       auth: { password: 'p' },

@@ -4,8 +4,8 @@ import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { routeRequest, newEntries } from '../../core/transactions/submit-request.ts'
 import { addressOf, freshStore, order, startSite } from '../transactions/site.ts'
 
-describe('a devnet that begins anew', () => {
-  it('leaves nothing in the journal of the one before, and everything of other networks', async () => {
+describe('a new devnet', () => {
+  it('removes the journal of the earlier devnet, and keeps that of other networks', async () => {
     const [store, site] = [await freshStore(), await startSite()]
     try {
       const journal = sqlJournal(store)

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { inputsHash } from '../../core/devnet/saved-state.ts'
 import { temporaryFolder } from './test-devnet.ts'
 
-describe('the name of the kept state', () => {
+describe("the hash of the devnet's inputs", () => {
   let places: Awaited<ReturnType<typeof temporaryFolder>>[]
   const plugin = async (): Promise<{ devnetFile: string; write(name: string, content: string): Promise<void> }> => {
     const place = await temporaryFolder()
@@ -23,7 +23,7 @@ describe('the name of the kept state', () => {
   afterEach(() => Promise.all(places.map((place) => place.remove())))
 
   for (const name of ['devnet.ts', 'artifacts/Router.json', 'artifacts/New.json', 'devnetPools.ts', 'devnet/pools.ts']) {
-    it(`follows ${name}`, async () => {
+    it(`changes with ${name}`, async () => {
       const { devnetFile, write } = await plugin()
       const before = await inputsHash([devnetFile])
       await write(name, 'changed')
@@ -31,7 +31,7 @@ describe('the name of the kept state', () => {
     })
   }
 
-  it('does not follow what the deployment does not use, nor where the folder lies, nor the order of the files', async () => {
+  it("does not change with unused files, the folder's location or the order of files", async () => {
     const [one, same, other] = [await plugin(), await plugin(), await plugin()]
     await other.write('devnet.ts', 'deploys another')
     const before = await inputsHash([one.devnetFile, other.devnetFile])

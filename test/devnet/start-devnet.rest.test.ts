@@ -40,7 +40,7 @@ describe('startDevnet', () => {
   })
   after(() => place.remove())
 
-  it('deploys at the first start and takes what is kept at the second', async () => {
+  it('deploys at the first start and loads the saved state at the second', async () => {
     expect((await start()).built).to.equal(true)
     const second = await start()
     expect(second.built).to.equal(false)
@@ -48,7 +48,7 @@ describe('startDevnet', () => {
     expect(await readdir(stateFolder)).to.have.length(1)
   })
 
-  it('has the clock of the wall after loading, and a block per second without any transaction', async () => {
+  it('has the current time after loading, and a block per second without transactions', async () => {
     await start()
     await sleep(4000) // for the state to be old
     const began = Math.floor(Date.now() / 1000)
@@ -76,7 +76,7 @@ describe('startDevnet', () => {
     'is whole but no state': () => gzipSync('{"block":1}'),
   }
   for (const [how, breakIt] of Object.entries(broken)) {
-    it(`deploys anew when the kept state ${how}`, async () => {
+    it(`deploys again when the saved state ${how}`, async () => {
       const [file = ''] = await readdir(stateFolder)
       const state = path.join(stateFolder, file)
       await writeFile(state, breakIt(await readFile(state)))
@@ -95,7 +95,7 @@ describe('startDevnet', () => {
     expect((await start({ dataDir: folder })).built).to.equal(false)
   })
 
-  it('keeps only the state of the newest inputs', async () => {
+  it('saves only the state of the newest inputs', async () => {
     const folder = await emptyFolder()
     await start({ dataDir: folder })
     const [older] = await readdir(path.join(folder, 'devnet'))
@@ -121,7 +121,7 @@ describe('startDevnet', () => {
     }
   })
 
-  it('gives a port to one of two servers that want it at the same moment, and tells the other', async () => {
+  it('gives a port to one of two servers that start at the same moment, and refuses the other', async () => {
     await (await start()).stop() // so that both only load, and reach the port together
     running.length = 0
     const port = await freePort()
@@ -156,14 +156,14 @@ describe('startDevnet', () => {
     expect((await start({ dataDir: folder, files })).built).to.equal(true)
   })
 
-  it('says that a chain is missing when there is none among the devnet files', async () => {
+  it('reports a missing chain among the devnet files', async () => {
     const error: unknown = await start({ files: devnetFiles.filter((file) => !file.includes('ethereum')) }).catch(
       (reason: unknown) => reason,
     )
     expect(String(error)).to.include('exactly one')
   })
 
-  it('stops once, however often it is asked to, and says when it has ended', async () => {
+  it('stops once, however often stop is called, and settles when it has ended', async () => {
     const devnet = await start()
     await Promise.all([devnet.stop(), devnet.stop()])
     await devnet.stop()

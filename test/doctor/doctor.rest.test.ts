@@ -55,7 +55,7 @@ describe('sluice doctor', () => {
     return node.url
   }
 
-  it('finds nothing to mend in a fresh checkout, and looks at everything', async () => {
+  it('finds no problem in a fresh checkout, and checks every part', async () => {
     const { code, said } = await doctor(await newHome(devnetOnly))
     expect(code, said).to.equal(0)
     expect(said, 'networks that are switched off').not.to.contain('does not serve')
@@ -71,7 +71,7 @@ describe('sluice doctor', () => {
       expect(said).to.match(line)
   })
 
-  it('names each thing that is wrong with what to do, and fails', async () => {
+  it('reports each problem with its cure, and exits with 1', async () => {
     const home = await newHome(
       {
         ...devnetOnly,
@@ -110,7 +110,7 @@ describe('sluice doctor', () => {
       expect(said).to.match(line)
   })
 
-  it('finds misspelt names, and leaves the file of a refused plugin to its plugin', async () => {
+  it('finds misspelt names, and does not warn of the file of a refused plugin', async () => {
     const plugins = { folders: [path.join(root, 'plugins')], disabled: ['sushi-swap'] }
     const home = await newHome(devnetOnly, { plugins })
     const nobody = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92267'
@@ -134,7 +134,7 @@ describe('sluice doctor', () => {
     expect(said).to.match(/^! clock +The newest block of ethereum\/sepolia is 36\d\d s old.+\n +→ .+NTP/m)
   })
 
-  it('says whose the disk is where it cannot write', async () => {
+  it('reports a data folder that it cannot write', async () => {
     const home = await newHome(devnetOnly)
     await writeFile(path.join(home, 'taken'), '')
     const { code, said } = await doctor(home, '--set', `data.dir=${path.join(home, 'taken', 'data')}`)

@@ -19,14 +19,14 @@ type Bridges = Readonly<Record<string, Readonly<Record<string, Bridge>>>>
 describe("a network's bridges", () => {
   const of = (bridges: Bridges, chain: string, network: string) => bridgesOf('book', { bridges }, { chain, network }, manifest, [])
 
-  it('are found as its contracts are, and none where none are given', () => {
+  it('are found under the same keys as its contracts, and absent without configuration', () => {
     expect(of({ sepolia: { base: bridge } }, 'ethereum', 'sepolia')).to.deep.equal({ base: bridge })
     expect(of({ binance_smart_chain_mainnet: { base: bridge } }, 'binance-smart-chain', 'mainnet')).to.deep.equal({ base: bridge })
     expect(of({ ethereum_mainnet: { base: bridge } }, 'binance-smart-chain', 'mainnet')).to.deep.equal({})
     expect(bridgesOf('book', {}, { chain: 'ethereum', network: 'sepolia' }, manifest, [])).to.deep.equal({})
   })
 
-  it('are refused under a name that several chains have, or no network, and from the own chain', () => {
+  it("are refused under an ambiguous or unknown network, and from the connector's own chain", () => {
     expect(() => of({ mainnet: { base: bridge } }, 'ethereum', 'mainnet')).to.throw(
       'bridges.mainnet is ambiguous, it may be any of ethereum_mainnet',
     )
@@ -34,7 +34,7 @@ describe("a network's bridges", () => {
     expect(() => of({ sepolia: { ethereum: bridge } }, 'ethereum', 'sepolia')).to.throw("'ethereum' is the connector's own chain")
   })
 
-  it('have addresses as the other chain spells them, and what is none there is refused', async () => {
+  it("have addresses in the other chain's spelling, and an invalid address is refused", async () => {
     const { loaded } = await load([goodPlugins])
     const chains = loaded.filter((each) => each.kind === 'chain')
     const from = (changes: Partial<Bridge>) =>

@@ -83,7 +83,7 @@ describe('a broken plugin', function () {
       result = await load([goodPlugins, brokenPlugins], { disabled: Object.keys(endless), deadlineMs: 60_000 })
     })
 
-    it('leaves the good ones alone', () => {
+    it('does not affect the good ones', () => {
       expect(result.loaded.map(({ name }) => name)).to.deep.equal(['fixture-chain', 'fixture-compiled', 'fixture-swap'])
     })
 

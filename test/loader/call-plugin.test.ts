@@ -22,7 +22,7 @@ const caught = (promise: Promise<unknown>) =>
   )
 
 describe('calling a plugin', () => {
-  it('gives what the verb gives', async () => {
+  it('returns what the method returns', async () => {
     const { swap, lines } = callee()
 
     expect(await callPlugin(swap, 'AMM.quote', async () => 1, never)).to.equal(1)
@@ -31,7 +31,7 @@ describe('calling a plugin', () => {
     expect(lines).to.deep.equal([])
   })
 
-  it("passes the plugin's errors for the caller on as they are", async () => {
+  it("passes a plugin's SluiceErrors to the caller unchanged", async () => {
     const { swap } = callee()
     const error = new SluiceError('PRICE_FAILED', 'No pool.')
 
@@ -50,7 +50,7 @@ describe('calling a plugin', () => {
     rejects: () => Promise.reject(new TypeError('secret internals')),
     'rejects with nothing': () => Promise.reject(),
   })) {
-    it(`makes UNKNOWN_ERROR of it when a verb ${how}, with the plugin and the reason in the log only`, async () => {
+    it(`returns UNKNOWN_ERROR when a method ${how}, with the plugin and the reason in the log only`, async () => {
       const { swap, lines } = callee()
 
       const error = await caught(callPlugin(swap, 'AMM.quote', call, never))
@@ -61,7 +61,7 @@ describe('calling a plugin', () => {
     })
   }
 
-  it('leaves a verb that never settles behind at the deadline, and answers TIMEOUT', async () => {
+  it('abandons a method that never settles at the deadline, and returns TIMEOUT', async () => {
     const { swap, lines } = callee()
     const deadline = new AbortController()
 
@@ -74,7 +74,7 @@ describe('calling a plugin', () => {
     expect(lines[0]?.fields).to.deep.equal({ plugin: 'swap', verb: 'AMM.quote' })
   })
 
-  it('only logs what a verb does after it was left behind', async () => {
+  it('only logs what a method does after it was abandoned', async () => {
     const { swap, lines } = callee()
     const deadline = new AbortController()
     const { promise, reject: fail } = withReject()
@@ -93,7 +93,7 @@ describe('calling a plugin', () => {
     ])
   })
 
-  it('has nothing against a verb that gives up when it is told to', async () => {
+  it('logs no defect when a method heeds its signal', async () => {
     const { swap, lines } = callee()
     const deadline = new AbortController()
     const { promise, reject: fail } = withReject()
@@ -106,7 +106,7 @@ describe('calling a plugin', () => {
     expect(lines.map(({ message }) => message)).to.deep.equal(['call into plugin abandoned at the deadline of the request'])
   })
 
-  it('does not call at all when the deadline has passed', async () => {
+  it('does not call a method after the deadline', async () => {
     const { swap } = callee()
     let called = false
 
@@ -165,7 +165,7 @@ describe('the boundary around a connector', () => {
     'a fee that is not text': { route: [{ ...hop, fee: 0.003 }] },
     'parts that are not the whole swap': { parts: [{ hops: 1, exactRaw: 4n, otherRaw: 1n }] },
   }))
-    it(`makes UNKNOWN_ERROR of a quote with ${what}`, async () => {
+    it(`refuses a quote with ${what}`, async () => {
       const [exchange, { swap: plugin, lines }] = [new Exchange(), callee()]
       exchange.answer = { ...quote, ...wrong }
       const error = await caught(connectorBoundary({ AMM: exchange }, plugin).AMM?.quote(swap, {}, at) ?? Promise.resolve())
@@ -173,7 +173,7 @@ describe('the boundary around a connector', () => {
       expect(lines[0]?.fields).to.include({ plugin: 'swap', verb: 'AMM.quote' })
     })
 
-  it('makes UNKNOWN_ERROR of what a method throws at once', () => {
+  it('returns UNKNOWN_ERROR for an error that a method throws at once', () => {
     const { AMM: amm } = connectorBoundary({ AMM: new Exchange() }, callee().swap)
     expect(() => amm?.swap(quote, { recipient: '0x0d', boundRaw: 1n, deadline: 1 })).to.throw(SluiceError)
   })

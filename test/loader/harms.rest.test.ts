@@ -29,7 +29,7 @@ describe('a plugin that does harm at run time', () => {
     ['exit-later', 'exception', 'harmful-verbs'],
     ['connect', 'exception', undefined],
   ] as const) {
-    it(`is survived, and named where its stack tells: ${harm}`, async () => {
+    it(`does not end the server, and is named where its stack shows it: ${harm}`, async () => {
       const { child, exit } = run(harm)
       const said: object[] = []
       for await (const line of createInterface(child.stdout)) {
@@ -45,7 +45,7 @@ describe('a plugin that does harm at run time', () => {
     })
   }
 
-  it('is an error of its request where it wants to end the process', async () => {
+  it('only fails its request where it calls process.exit', async () => {
     const { child, exit } = run('exit')
     const said: object[] = []
     for await (const line of createInterface(child.stdout)) {
@@ -57,7 +57,7 @@ describe('a plugin that does harm at run time', () => {
     expect(said).to.deep.equal([{ answer: 'UNKNOWN_ERROR' }, { alive: true }])
   })
 
-  it('is not taken for the server’s own defects, which end the process', async () => {
+  it('is not blamed for the server’s own defects, which end the process', async () => {
     const { child, exit } = run('own-defect')
 
     expect((await exit)[0]).to.equal(1)
@@ -80,7 +80,7 @@ describe('a plugin that does harm at run time', () => {
       .that.matches(/event loop blocked for 1 s: the plugin 'harmful-verbs' was running/)
   })
 
-  it('leaves the watchdog quiet as long as the event loop turns', async () => {
+  it('does not trigger the watchdog while the event loop runs', async () => {
     const { child, errors, exit } = run('none', '2')
     setTimeout(() => child.stdin.end(), 5_000)
 

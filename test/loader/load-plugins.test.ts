@@ -28,7 +28,7 @@ describe('loading plugins', function () {
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('gives chains first, then connectors, each by name, with what was created for each network', async () => {
+  it('returns chains, then connectors, each by name, with an implementation for each network', async () => {
     const { loaded, refused } = await load([goodPlugins])
 
     expect(refused).to.deep.equal([])
@@ -41,7 +41,7 @@ describe('loading plugins', function () {
     expect(Object.isFrozen(swap?.configuration.config)).to.equal(true)
   })
 
-  it('gives a plugin that its own chain reads for, and contract addresses in the chain’s spelling', async () => {
+  it('gives a connector the reader of its chain, and contract addresses in the chain’s spelling', async () => {
     const { loaded } = await load([goodPlugins])
     const swap = loaded.find((plugin) => plugin.kind === 'connector' && plugin.name === 'fixture-swap')
     if (swap?.kind !== 'connector') throw new Error('fixture-swap was refused')
@@ -56,7 +56,7 @@ describe('loading plugins', function () {
     expect(quote?.spender).to.equal('0xaa01')
   })
 
-  it('takes a chain and a connector of one name, the chain from a folder that has more to its name', async () => {
+  it('loads a chain and a connector of one name, the chain from a folder that ends with -chain', async () => {
     const chainIn = (of: string) => {
       cpSync(chain, of, { recursive: true })
       const file = path.join(of, 'index.ts')
@@ -126,7 +126,7 @@ describe('loading plugins', function () {
     expect(() => outside?.fill(null, null)).to.throw(SluiceError, '3')
   })
 
-  it('gives plugins what they cannot change for others', async () => {
+  it('gives plugins frozen values, which they cannot change for others', async () => {
     const parts = ['venue', 'config', 'contracts', 'tokens', 'currency', 'networks']
     for (const part of parts) {
       mkdirSync(path.join(folder, part))
@@ -143,7 +143,7 @@ describe('loading plugins', function () {
     for (const { name, reason } of refused) expect(reason, name).to.match(/^TypeError: Cannot .*(read only|not extensible|assign)/)
   })
 
-  it('refuses a plugin whose files came after it was looked for, and does not compile what is in its packages', async () => {
+  it('refuses a plugin whose files were added after its compilation, and does not compile its packages', async () => {
     mkdirSync(path.join(folder, 'late', 'node_modules', 'typed'), { recursive: true })
     writeFileSync(path.join(folder, 'late', 'node_modules', 'typed', 'index.ts'), 'this is no TypeScript')
     writeFileSync(
@@ -156,14 +156,14 @@ describe('loading plugins', function () {
     expect(refused[0]?.reason).to.match(/late\/part\.ts did not exist when the plugins were compiled/)
   })
 
-  it('lets disabled plugins alone', async () => {
+  it('does not load disabled plugins', async () => {
     const { loaded, refused } = await load([chain, broken('throws-while-loading')], { disabled: ['throws-while-loading'] })
 
     expect(refused).to.deep.equal([])
     expect(loaded).to.have.length(1)
   })
 
-  it('gives the logger that carries the plugin’s name, and token lists in the chain’s spelling', async () => {
+  it('gives a logger with the plugin’s name, and token lists in the chain’s spelling', async () => {
     const own = keptLog()
     const { loaded } = await load([goodPlugins], {
       log: own.log,
@@ -192,7 +192,7 @@ describe('loading plugins', function () {
     expect(refused[0]?.reason).to.contain(path.join(goodPlugins, 'fixture-swap')).and.contain(path.join(folder, 'fixture-swap'))
   })
 
-  it('refuses folders and files that are links to elsewhere, and names that are none', async () => {
+  it('refuses links to other folders and files, and invalid names', async () => {
     const plugins = path.join(folder, 'plugins')
     mkdirSync(path.join(plugins, 'linked-entry'), { recursive: true })
     mkdirSync(path.join(plugins, 'linked-part'))
@@ -217,7 +217,7 @@ describe('loading plugins', function () {
     ])
   })
 
-  it('says that a folder of the settings does not exist', async () => {
+  it('reports a folder of the settings that does not exist', async () => {
     const { refused } = await load([path.join(folder, 'typo')])
 
     expect(refused).to.have.length(1)
@@ -225,7 +225,7 @@ describe('loading plugins', function () {
     expect(refused[0]?.cure).to.contain('plugins.folders')
   })
 
-  it('serves the networks that are there, and says why not the others', async () => {
+  it('serves the networks that are loaded, and says why it does not serve the others', async () => {
     cpSync(path.join(goodPlugins, 'fixture-swap'), path.join(folder, 'fixture-swap'), { recursive: true })
     writeFileSync(
       path.join(folder, 'fixture-swap', 'defaults.yml'),
@@ -240,7 +240,7 @@ describe('loading plugins', function () {
     ])
   })
 
-  it('leaves a connector without a network where its chain was refused', async () => {
+  it('refuses a connector whose only chain was refused', async () => {
     mkdirSync(path.join(folder, 'fixture-chain'))
     writeFileSync(path.join(folder, 'fixture-chain', 'index.ts'), "throw new Error('no chain today')\n")
 

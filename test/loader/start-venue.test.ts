@@ -36,7 +36,7 @@ describe('a venue', () => {
     expect(lines.map(({ fields }) => fields)).to.deep.equal([{ chain: 'chain', network: 'mainnet', reason: 'the node is away' }])
   })
 
-  it('says why it is not ready yet', async () => {
+  it('shows why it is not ready yet', async () => {
     const events = new EventEmitter()
     const running = startVenue(
       venue({
@@ -55,7 +55,7 @@ describe('a venue', () => {
     await running.stop()
   })
 
-  it('starts on demand when it is woken, and is tried once each time until it is there', async () => {
+  it('starts on demand, with one attempt for each wake until it is ready', async () => {
     let attempts = 0
     const { venue: failing, lines } = venue({
       start: async () => {
@@ -80,7 +80,7 @@ describe('a venue', () => {
     expect(lines).to.have.length(1)
   })
 
-  it('that failed on demand is left alone for a moment, however often it is woken', async () => {
+  it('is not started again within the pause after a failure, however often it is woken', async () => {
     let attempts = 0
     const start = async () => {
       attempts += 1
@@ -94,7 +94,7 @@ describe('a venue', () => {
     expect(running.state).to.equal('stopped')
   })
 
-  it('gives up a start that never settles, tells it so by its signal, and tries again', async () => {
+  it('abandons a start that never settles, aborts its signal, and tries again', async () => {
     const signals: AbortSignal[] = []
     const running = startVenue(
       venue({
@@ -112,7 +112,7 @@ describe('a venue', () => {
     expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true, false])
   })
 
-  it('takes a start that throws at once like one that rejects', async () => {
+  it('treats a start that throws like one that rejects', async () => {
     let attempts = 0
     const running = startVenue(
       venue({
@@ -152,7 +152,7 @@ describe('a venue', () => {
     expect(attempts).to.equal(1)
   })
 
-  it('does not wait longer for a stop than it has, nor minds one that throws', async () => {
+  it("stops within its time although the plugin's stop hangs or throws", async () => {
     const { venue: endless, lines } = venue({ stop: () => new Promise(() => {}) })
     const { venue: throwing, lines: more } = venue({ stop: () => Promise.reject(new Error('no')) })
 

@@ -14,7 +14,7 @@ function siteOf(actions: Connector['actions']) {
 }
 
 describe("an exchange's own rail", () => {
-  it('is a site beside the network, with what it lacks taken from the chain', () => {
+  it('is a target of transactions beside the network, and takes what it lacks from the chain', () => {
     const site = siteOf(own)
     expect(site).to.include({ chain: 'c', network: 'n', connector: 'book' })
     expect(site?.impl.address('0xa')).to.equal('0XA')
@@ -22,7 +22,7 @@ describe("an exchange's own rail", () => {
     expect(siteOf(undefined)).to.equal(undefined)
   })
 
-  it('harms one request only where it throws what is no error of the table', async () => {
+  it('fails only one request where it throws an unknown error', async () => {
     const rail = { ...own.rail, check: () => Promise.reject(new Error('oh')), draft: () => JSON.parse('{') }
     const impl = siteOf({ ...own, rail })?.impl
     if (!impl) throw new Error('It has one.')
@@ -33,7 +33,7 @@ describe("an exchange's own rail", () => {
       .with.property('name', 'UNKNOWN_ERROR')
   })
 
-  it('is left behind where it hangs though it was told to stop', async () => {
+  it('is abandoned where it ignores its signal', async () => {
     const impl = siteOf({ ...own, rail: { ...own.rail, send: () => new Promise(() => {}) } })?.impl
     if (!impl) throw new Error('It has one.')
     const over = new AbortController()

@@ -13,12 +13,12 @@ describe('the log', () => {
   })
   afterEach(() => talker.kill('SIGKILL'))
 
-  it('does not hold the server up when nobody reads it any more', async () => {
+  it('does not block the server when its reader stops', async () => {
     talker.send('flood')
     expect(await once(talker, 'message')).to.include('still here')
   })
 
-  it('is whole when the process ends, each line JSON, and shows no key of a URL wherever it stands', async () => {
+  it('is complete at the end of the process, has JSON lines, and shows no key of a URL', async () => {
     let text = ''
     talker.stderr?.on('data', (chunk) => {
       text += String(chunk)

@@ -27,7 +27,7 @@ describe('sluice start', () => {
     return running
   }
 
-  it('ends its start with a summary whose two curl commands work as they are pasted', async () => {
+  it('prints a summary whose two curl commands work', async () => {
     const where = await home()
     const server = run(where, 'start')
     await server.until(/Ctrl-C stops the server/)
@@ -58,7 +58,7 @@ describe('sluice start', () => {
     })
   }
 
-  it('starts a second time with the same certificates and the kept devnet', async () => {
+  it('starts a second time with the same certificates and the saved devnet', async () => {
     const where = await home()
     const first = run(where, 'start')
     await first.until(/Made certificates/)
@@ -90,7 +90,7 @@ describe('sluice start', () => {
       .and.include('port')
   })
 
-  it('does not start without the database that store.url names, and keeps its password to itself', async () => {
+  it('does not start without the database of store.url, and does not show its password', async () => {
     const server = run(await home({ store: { url: 'postgres://sluice:secret@127.0.0.1:1/sluice' } }), 'start')
     expect((await server.ended).code).to.equal(1)
     expect(server.printed())
@@ -111,7 +111,7 @@ describe('sluice start', () => {
     expect(await first.ended).to.deep.equal({ code: 0, signal: null })
   })
 
-  it('leaves the devnet and everything of it out when it is switched off', async () => {
+  it('starts nothing of the devnet when it is disabled', async () => {
     const server = run(await home(), 'start', '--no-devnet')
     await server.until(/Ctrl-C stops the server/)
     expect(server.printed()).to.not.include('ethereum/local').and.not.include('0xf39Fd6e5')
