@@ -261,7 +261,7 @@ describe('leases in PostgreSQL', () => {
   it('are not blocked by a session that ends later than any can, as after a clock was set back', async () => {
     const [a, queue] = [await server(), newQueue()]
     await postgres.query(`insert into servers (id, name, alive_until) values ('ghost', '', ${Date.now() + 3_600_000})`, url)
-    await postgres.query(`insert into lanes (queue, server, fencingToken) values ('${queue}', 'ghost', 4)`, url)
+    await postgres.query(`insert into lanes (lane, server, fence) values ('${queue}', 'ghost', 4)`, url)
     expect(await a.takeIfFree(queue)).to.deep.equal({ queue, fencingToken: 5 })
   })
 
