@@ -83,8 +83,8 @@ export function gasOf(fees: SolanaFees): GasTerms {
 }
 
 /** Refuses fees per gas, which only EVM chains have. @throws SluiceError INCOMPLETE_PARAMS */
-export function refuseFeeOverrides(wish: FeeWish): void {
-  if (wish.maxFeePerGasRaw === undefined && wish.maxPriorityFeePerGasRaw === undefined) return
-  const field = wish.maxFeePerGasRaw === undefined ? 'maxPriorityFeePerGas' : 'maxFeePerGas'
+export function refuseFeeOverrides(overrides: FeeWish): void {
+  if (overrides.maxFeePerGasRaw === undefined && overrides.maxPriorityFeePerGasRaw === undefined) return
+  const field = overrides.maxFeePerGasRaw === undefined ? 'maxPriorityFeePerGas' : 'maxFeePerGas'
   throw badFields([{ field, problem: 'is for EVM chains: leave it out, the priority fee follows feePolicy in conf/chains' }])
 }

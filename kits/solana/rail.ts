@@ -75,11 +75,11 @@ async function check(
   steps: readonly SolanaIntent[],
   needs: readonly Need[],
   from: string,
-  { wish }: { wish: FeeWish },
+  { wish: feeOverrides }: { wish: FeeWish },
   at: At,
 ): Promise<Checked<SolanaIntent, SolanaSyncState, SolanaFees>> {
   const { rpc, nativeCurrency, associated } = options
-  refuseFeeOverrides(wish)
+  refuseFeeOverrides(feeOverrides)
   const step = onlyStep(steps, from)
   const held = needs.map(asBalanceNeed).filter(({ token }) => token !== nativeAddress)
   const durable = options.durableNonces[from] ?? []
