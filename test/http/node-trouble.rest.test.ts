@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { endpoints, errorsOf, type Endpoint } from '../../core/api/index.ts'
 import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { createClient, type Answer, type Client } from '../../testkit/client.ts'
-import { follow, type Door } from './events-client.ts'
+import { follow, type Door } from '../events/client.ts'
 import { admins, outcome } from './shared-server.ts'
 import { faults, healthy, startFaultyProxy, type Fault, type FaultyProxy } from './trouble/faulty-proxy.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Interface, formatUnits, toQuantity } from 'ethers'
 import { addresses } from '../devnet/addresses.ts'
-import { follow } from './events-client.ts'
+import { follow } from '../events/client.ts'
 import { admins, mined, outcome, uniswap } from './shared-server.ts'
 import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
 import { healthy, refusing, telling } from './trouble/faulty-proxy.ts'

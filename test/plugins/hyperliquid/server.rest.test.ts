@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { startServer, venuesReady, type TestServer } from '../../../testkit/server.ts'
-import { follow, type Follower } from '../../http/events-client.ts'
+import { follow, type Follower } from '../../events/client.ts'
 import { failsWith, losesAnswer, losesRequest } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
 import { until } from '../../../tools/hyperliquid-simulator/until.ts'
 import { startSite, type Site } from './site.ts'

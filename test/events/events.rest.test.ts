@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { eventTopics } from '../../core/api/index.ts'
 import type { Client } from '../../testkit/client.ts'
-import { startCutter } from './events-cutter.ts'
-import { follow, type Door, type Follower, type Told } from './events-client.ts'
-import { admins, local, outcome, sharedServer, swap, traders, type SharedServer } from './shared-server.ts'
+import { startCutter } from './cutter.ts'
+import { follow, type Door, type Follower, type Told } from './client.ts'
+import { admins, local, outcome, sharedServer, swap, traders, type SharedServer } from '../http/shared-server.ts'
 
 /** `123-4` as what it counts. */
 const parts = (id: string) => id.split('-').map(Number)

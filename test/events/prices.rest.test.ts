@@ -5,9 +5,9 @@ import { rpcTo, type Rpc } from '../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { until } from '../../tools/hyperliquid-simulator/until.ts'
-import { follow, type Door, type Follower, type Told } from './events-client.ts'
-import { encode, queryValues } from './fuzz/values.ts'
-import { admins, local, mined, outcome, traders } from './shared-server.ts'
+import { follow, type Door, type Follower, type Told } from './client.ts'
+import { encode, queryValues } from '../http/fuzz/values.ts'
+import { admins, local, mined, outcome, traders } from '../http/shared-server.ts'
 
 const quickswap = { ...local, connector: 'quickswap' } as const
 const sale = { base: 'WETH', quote: 'USDC', side: 'SELL', amount: '1.5' } as const

@@ -8,9 +8,9 @@ import { startServer, type TestServer } from '../../testkit/server.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { until } from '../live-state/recorder.ts'
 import { createToldExchange, level, marketOf } from '../live-state/told-exchange.ts'
-import { follow, type Door, type Follower, type Told } from './events-client.ts'
+import { follow, type Door, type Follower, type Told } from './client.ts'
 import { inventBooks, sayBooks } from './invented-books.ts'
-import { outcome } from './shared-server.ts'
+import { outcome } from '../http/shared-server.ts'
 
 const asked = { topics: 'orderBook', connector: 'told-books', market: 'weth-usdc' }
 const of = { chain: 'ethereum', network: 'local', connector: 'told-books', type: 'CLOB', market: 'WETH-USDC' }

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Answer } from '../../testkit/client.ts'
 import { until } from '../../tools/hyperliquid-simulator/until.ts'
-import { follow, type Follower } from './events-client.ts'
-import { admins, local, mined, outcome, sharedServer, traders, uniswap, type SharedServer } from './shared-server.ts'
+import { follow, type Follower } from './client.ts'
+import { admins, local, mined, outcome, sharedServer, traders, uniswap, type SharedServer } from '../http/shared-server.ts'
 
 const perp = { ...local, connector: 'perp', address: traders } as const
 const market = { base: 'ETH', quote: 'USD' }

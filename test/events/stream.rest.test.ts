@@ -4,8 +4,8 @@ import { rpcTo } from '../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { newClient, revoke } from '../../core/tls/certificates.ts'
-import { follow, type Door } from './events-client.ts'
-import { outcome } from './shared-server.ts'
+import { follow, type Door } from './client.ts'
+import { outcome } from '../http/shared-server.ts'
 
 /** What was told until the stream ended, and how it ended. */
 async function readToEnd(response: IncomingMessage): Promise<{ text: string; complete: boolean }> {
