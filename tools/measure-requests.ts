@@ -9,7 +9,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { isMainThread } from 'node:worker_threads'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 
 const header = 'x-count-files'
 if (process.env.SLUICE_COUNT_FILES && process.argv[2] === 'start' && isMainThread) await countOnRequest()
@@ -85,7 +85,7 @@ export async function filesOfRequests(root: string): Promise<[string, number][]>
     const call = (method: string, target: string, body?: object, headers?: Record<string, string>) =>
       request({ port, method, path: target, agent, headers }, body)
     const price = (amount: string, headers?: Record<string, string>) =>
-      call('GET', `/amm/price?${new URLSearchParams({ ...venue, ...pair, amount })}`, undefined, headers)
+      call('GET', `/amm/price?${new URLSearchParams({ ...venue, ...pair, amount }).toString()}`, undefined, headers)
     const trade = (amount: string, headers?: Record<string, string>) =>
       call('POST', '/amm/trade', { ...venue, ...pair, address: wallet, amount }, headers)
     await call('POST', '/evm/approve', {
@@ -126,7 +126,7 @@ const freePort = (): Promise<number> =>
     })
   })
 
-function request(options: https.RequestOptions, body: object | undefined): Promise<string> {
+function request(options: https.RequestOptions & { headers?: Record<string, string> }, body: object | undefined): Promise<string> {
   return new Promise((done, fail) => {
     const headers = { 'content-type': 'application/json', ...options.headers }
     const sent = https.request({ host: 'localhost', ...options, headers }, (response) => {

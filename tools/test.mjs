@@ -115,10 +115,16 @@ function runImage() {
 const startedAt = performance.now()
 if (process.argv[2] === 'rest') {
   const groups = restGroups()
-  await runAll(groups.filter(({ name }) => !demanding.includes(name)), cores + 1)
+  await runAll(
+    groups.filter(({ name }) => !demanding.includes(name)),
+    cores + 1,
+  )
   const alone = demanding.flatMap((folder) => testsIn(folder).filter(isRest))
   runImage()
-  await runAll(alone.map((file) => ({ name: file, files: [file] })), cores)
+  await runAll(
+    alone.map((file) => ({ name: file, files: [file] })),
+    cores,
+  )
 } else {
   const files = [...testsIn('test'), ...testsIn('tools')].filter((file) => !isRest(file))
   report('quick tests', await run(files, ['--parallel', '--jobs', String(cores + 1)]))

@@ -57,7 +57,9 @@ describe('the README and the first steps', () => {
 
   it('names two commands, which package.json has', async () => {
     const { scripts } = await packageJson()
-    const commands = fencesOf(await readPage('README.md')).filter(({ text }) => text.startsWith('npm ')).map(({ text }) => text.trim().split(' ')[1] ?? '')
+    const commands = fencesOf(await readPage('README.md'))
+      .filter(({ text }) => text.startsWith('npm '))
+      .map(({ text }) => text.trim().split(' ')[1] ?? '')
     expect(commands).to.deep.equal(['start', 'test'])
     expect(scripts).to.include.keys(commands)
   })

@@ -81,16 +81,6 @@ export function sluice(home: string, ...args: string[]): Running {
   }
 }
 
-/** Whether a process is still there. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
-
 export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   for (let tries = 0; tries < 800; tries++) {
     if (await condition()) return

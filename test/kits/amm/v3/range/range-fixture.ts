@@ -16,8 +16,6 @@ import { v3Deployments } from '../../../../../plugins/uniswap/deployments.ts'
 import { addresses } from '../../../../devnet/addresses.ts'
 import { at, openDevnetFixture, tokens } from '../../devnet-fixture.ts'
 
-export { at, tokens } from '../../devnet-fixture.ts'
-
 const { positionManager, router } = addresses.rangeExchanges.uniswap
 const routerAbi = [
   'function exactInputSingle((address tokenIn, address tokenOut, uint24 fee, address recipient, uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96) params) payable returns (uint256)',
