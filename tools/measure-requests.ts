@@ -126,10 +126,13 @@ const freePort = (): Promise<number> =>
     })
   })
 
-function request(options: https.RequestOptions & { headers?: Record<string, string> }, body: object | undefined): Promise<string> {
+function request(
+  { headers, ...options }: https.RequestOptions & { headers?: Record<string, string> },
+  body: object | undefined,
+): Promise<string> {
   return new Promise((done, fail) => {
-    const headers = { 'content-type': 'application/json', ...options.headers }
-    const sent = https.request({ host: 'localhost', ...options, headers }, (response) => {
+    const allHeaders = { 'content-type': 'application/json', ...headers }
+    const sent = https.request({ host: 'localhost', ...options, headers: allHeaders }, (response) => {
       let text = ''
       response
         .on('data', (chunk: Buffer) => (text += chunk))
