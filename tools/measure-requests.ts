@@ -83,7 +83,7 @@ export async function filesOfRequests(root: string): Promise<[string, number][]>
     const pem = (name: string) => readFileSync(path.join(home, 'certs', `${name}.pem`))
     const agent = new https.Agent({ keepAlive: true, ca: pem('ca_cert'), cert: pem('client_cert'), key: pem('client_key') })
     const call = (method: string, target: string, body?: object, headers?: Record<string, string>) =>
-      request({ port, method, path: target, agent, headers }, body)
+      request({ port, method, path: target, agent, ...(headers && { headers }) }, body)
     const price = (amount: string, headers?: Record<string, string>) =>
       call('GET', `/amm/price?${new URLSearchParams({ ...venue, ...pair, amount }).toString()}`, undefined, headers)
     const trade = (amount: string, headers?: Record<string, string>) =>
@@ -126,13 +126,18 @@ const freePort = (): Promise<number> =>
     })
   })
 
-function request(
-  { headers, ...options }: https.RequestOptions & { headers?: Record<string, string> },
-  body: object | undefined,
-): Promise<string> {
+interface Call {
+  port: number
+  method: string
+  path: string
+  agent: https.Agent
+  headers?: Record<string, string>
+}
+
+function request({ headers, ...call }: Call, body: object | undefined): Promise<string> {
   return new Promise((done, fail) => {
     const allHeaders = { 'content-type': 'application/json', ...headers }
-    const sent = https.request({ host: 'localhost', ...options, headers: allHeaders }, (response) => {
+    const sent = https.request({ host: 'localhost', ...call, headers: allHeaders }, (response) => {
       let text = ''
       response
         .on('data', (chunk: Buffer) => (text += chunk))
