@@ -90,9 +90,9 @@ describe('chain ethereum', () => {
       .that.matches(/ethereum\/local has no RPC node/)
   })
 
-  it('refuses a URL that is none without showing it', () => {
+  it('refuses an invalid URL and does not show it', () => {
     expect(() => ethereum.create({ ...venue, config: { rpcUrls: ['http://secret:secret@:99999'] } }))
-      .to.throw(/no URL/)
+      .to.throw(/is not a URL/)
       .with.property('message')
       .that.not.contains('secret')
   })
