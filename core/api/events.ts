@@ -95,7 +95,7 @@ export type OrderBookNews = Static<typeof OrderBookNews>
 export type PriceNews = Static<typeof PriceNews>
 export type PositionsNews = Static<typeof PositionsNews>
 
-/** Every topic, with the `data` of its events. What follows a topic stands in `core/events`, in one file for each. */
+/** Every topic, with the `data` of its events. What follows a topic stands in `core/events`, in one file for each, and in `createTopics`. */
 export const eventData = {
   transactions: JournaledTransaction,
   blocks: Block,

@@ -1,4 +1,4 @@
-// The terms that a trade is bounded by: slippage, limit price, deadline.
+// The terms that a trade in pools or of PERP_AMM is bounded by: slippage, limit price, deadline. Orders have theirs in clob/read-order.ts.
 import type { ConnectorConfig, Head } from '../contracts/index.ts'
 import { divideRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'

@@ -11,7 +11,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 const onNetwork = ['chain', 'network'] as const
 const onConnector = ['chain', 'network', 'connector'] as const
 
-/** All counters and histograms, with the figures of the process and the event loop that prom-client brings. */
+/** All counters and histograms but that of quotes (gauges.ts), with the figures of the process and the event loop that prom-client brings. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
