@@ -7,7 +7,7 @@ export interface StoreOptions {
   dataDir: string
   /** `store.url`: a database that several servers share. Absent: embedded. */
   url?: string
-  /** For people: who uses the store, who opened a connection. */
+  /** Shown to people who look at the lock file or at the database's connections. */
   serverName: string
   log: StoreLog
 }
@@ -23,6 +23,7 @@ export async function openStore({ dataDir, url, serverName, log }: StoreOptions)
   if (url === undefined) return openEmbedded({ dataDir, serverName })
   const open = sharedDatabases[URL.canParse(url) ? new URL(url).protocol : '']
   // The URL is not shown: a password may be in it.
-  if (!open) throw new StoreError('store.url is not the address of a PostgreSQL: write postgres://user:password@host:5432/database.')
+  if (!open)
+    throw new StoreError('store.url is not the address of a PostgreSQL database: write postgres://user:password@host:5432/database.')
   return open({ url, serverName, log })
 }

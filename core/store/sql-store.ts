@@ -27,8 +27,8 @@ export function createSqlStore({ kind, db, faults, inTurn, ballast = '', closed,
   let closing: Promise<void> | undefined
   let probing: Promise<string | undefined> | undefined
 
-  /** Turns trouble of the database into StoreUnavailable. */
-  async function guarded<T>(work: () => Promise<T>, { isCommit = false } = {}): Promise<T> {
+  /** Turns faults of the database into StoreUnavailable. */
+  async function withStoreErrors<T>(work: () => Promise<T>, { isCommit = false } = {}): Promise<T> {
     if (closing) throw new StoreUnavailable('the server is stopping')
     try {
       return await work()
@@ -40,10 +40,10 @@ export function createSqlStore({ kind, db, faults, inTurn, ballast = '', closed,
   }
 
   async function transaction<T>(work: (tx: ControlledTransaction<Tables>) => Promise<T>): Promise<T> {
-    const tx = await guarded(() => db.startTransaction().execute())
+    const tx = await withStoreErrors(() => db.startTransaction().execute())
     try {
-      const result = await guarded(() => work(tx))
-      await guarded(() => tx.commit().execute(), { isCommit: true })
+      const result = await withStoreErrors(() => work(tx))
+      await withStoreErrors(() => tx.commit().execute(), { isCommit: true })
       return result
     } catch (error) {
       // If the rollback fails, the connection breaks, and that rolls back too.
@@ -55,7 +55,7 @@ export function createSqlStore({ kind, db, faults, inTurn, ballast = '', closed,
     }
   }
 
-  async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+  async function retryCollisions<T>(attempt: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {
         return await attempt()
@@ -72,7 +72,7 @@ export function createSqlStore({ kind, db, faults, inTurn, ballast = '', closed,
         (work) => inTurn(() => transaction(work)),
         (error) => error instanceof StoreUnavailable || faults.of(error) !== undefined,
       )
-    : (work) => retried(() => transaction(work))
+    : (work) => retryCollisions(() => transaction(work))
 
   async function probe(): Promise<string | undefined> {
     try {
@@ -93,9 +93,9 @@ export function createSqlStore({ kind, db, faults, inTurn, ballast = '', closed,
 
   const store: Store = {
     kind,
-    read: (work) => serially(() => guarded(() => work(db))),
+    read: (work) => serially(() => withStoreErrors(() => work(db))),
     write,
-    writeOnce: (statement) => (inTurn ? write(statement) : retried(() => guarded(() => statement(db), { isCommit: true }))),
+    writeOnce: (statement) => (inTurn ? write(statement) : retryCollisions(() => withStoreErrors(() => statement(db), { isCommit: true }))),
     isServerAlive,
     openLeases: (server, events) => openLeases(store, server, events),
     failing: () => (probing ??= probe()),

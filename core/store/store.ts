@@ -10,8 +10,7 @@ export interface Store {
   read<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>
   /**
    * One transaction, durable before the promise resolves. It runs again after a collision with another one, so it has no other effects.
-   * @throws StoreUnavailable, with `uncertain` where nobody can know whether it was committed; or what `work` throws, and then nothing is
-   * written
+   * @throws StoreUnavailable, with `uncertain` if it is unknown whether it was committed; or what `work` throws, and then nothing is written
    */
   write<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>
   /**
@@ -21,7 +20,7 @@ export interface Store {
   writeOnce<T>(statement: (db: Kysely<Tables>) => Promise<T>): Promise<T>
   /** SQL: whether another server, named by its id, is alive. */
   isServerAlive(serverId: RawBuilder<unknown>): RawBuilder<boolean>
-  /** Begins the life of this server as other servers see it. Its leases last as long. */
+  /** Registers this server, which other servers see as alive from then on. Its leases last as long. */
   openLeases(server: ServerIdentity, events: LeaseEvents): ServerLeases
   /** Why it cannot be written now, in a sentence; undefined where it can. */
   failing(): Promise<string | undefined>
@@ -47,7 +46,7 @@ export interface ServerLeases {
   take(queue: string): Promise<number | undefined>
   /** Asks the owner of the lease to hand it over. @throws StoreUnavailable */
   request(queue: string): Promise<void>
-  /** Hands the lease to the server that asked for it. False if it is not ours or nobody asked. @throws StoreUnavailable */
+  /** Hands the lease to the server that requested it. False if it is not ours or no server requested it. @throws StoreUnavailable */
   handOver(queue: string): Promise<boolean>
   /** Whether this server is certainly alive at this moment. */
   isAlive(): boolean
@@ -59,7 +58,7 @@ export interface ServerLeases {
   stop(): Promise<void>
 }
 
-/** What a server learns about leases. */
+/** Notices to a server about leases. */
 export interface LeaseEvents {
   /** Another server asks for a lease of ours. */
   requested(queue: string): void

@@ -3,7 +3,7 @@ import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import Libsql from 'libsql'
 import { EmbeddedFault, embeddedFaults } from './faults.ts'
 
-/** Prepared statements that are cached. Only lists of many different lengths make more. */
+/** How many prepared statements are cached. Only lists of many different lengths need more. */
 const maxStatements = 300
 
 /**
@@ -84,8 +84,7 @@ export function openFile(file: string) {
 }
 
 /**
- * One after another, first come first served. Kysely would wake everyone who waits for the connection each time it is free, which is
- * quadratic work.
+ * Runs work in sequence, in the order of the calls. Kysely would wake all waiters each time the connection is free, which is quadratic work.
  */
 export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()

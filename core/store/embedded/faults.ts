@@ -25,10 +25,10 @@ const reasons: Readonly<Record<string, string>> = {
   LOCKED: 'another program has locked its file',
   PROTOCOL: 'another program has locked its file',
   NOMEM: 'the memory is full',
-  NOLFS: 'its disk takes no large files',
+  NOLFS: 'its disk does not support large files',
   TOOBIG: 'the data is too large',
   MOVED: 'its file was moved or removed while in use: put it back, or restart the server',
-  ENDED: 'the database gave the transaction up',
+  ENDED: 'the database rolled the transaction back',
 }
 
 export const embeddedFaults: Faults = {

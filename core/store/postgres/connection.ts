@@ -4,10 +4,10 @@ import type { PoolClient, QueryResult } from 'pg'
 import type { StoreLog } from '../store.ts'
 import { breaksConnection, ConnectionFault, isOfConnection, NotConnected, RolledBack } from './faults.ts'
 
-/** How long each may take before it is a definite error. Together they are shorter than a request's timeout. */
+/** After these times the operation has failed. Together they are shorter than a request's timeout. */
 const connectMs = 3_000
 const statementMs = 3_000
-/** For a database or network that does not respond at all: a little longer than the database's own limits. */
+/** If the database or the network does not respond at all: a little longer than the database's own limits. */
 const answerMs = 4_000
 /** The database releases the locks of a server that was stopped within a transaction after this time. */
 const idleInTransactionMs = 3_000
@@ -36,22 +36,22 @@ export interface PoolOptions {
   serverName: string
   log: StoreLog
   /** For migrations, which wait for one another. */
-  isPatient?: boolean
+  forMigrations?: boolean
 }
 
 /** Connections with timeouts. A connection whose state is in doubt is not used again. */
-export function postgresPool({ url, serverName, log, isPatient = false }: PoolOptions): PostgresPool {
+export function postgresPool({ url, serverName, log, forMigrations = false }: PoolOptions): PostgresPool {
   const pool = new Pool({
     connectionString: url,
     application_name: `sluice ${serverName}`.slice(0, 63),
     types: ownTypes,
     keepAlive: true,
-    max: isPatient ? 1 : 10,
+    max: forMigrations ? 1 : 10,
     connectionTimeoutMillis: connectMs,
-    statement_timeout: isPatient ? migrationMs : statementMs,
-    lock_timeout: isPatient ? migrationMs : statementMs,
-    query_timeout: isPatient ? migrationMs + 1_000 : answerMs,
-    idle_in_transaction_session_timeout: isPatient ? migrationMs : idleInTransactionMs,
+    statement_timeout: forMigrations ? migrationMs : statementMs,
+    lock_timeout: forMigrations ? migrationMs : statementMs,
+    query_timeout: forMigrations ? migrationMs + 1_000 : answerMs,
+    idle_in_transaction_session_timeout: forMigrations ? migrationMs : idleInTransactionMs,
   })
   pool.on('error', () => log.warn({}, 'an idle connection to the store was lost; the next one is made when it is needed'))
   // A connection that breaks between two statements of a transaction reports it at the next one.

@@ -29,12 +29,12 @@ const connectionReasons: Readonly<Record<string, string>> = {
 const reasons: Readonly<Record<string, string>> = {
   '08': 'the connection to the database was lost',
   '25006': 'the database may only be read (is it a standby?)',
-  '25': 'the database gave the transaction up',
+  '25': 'the database rolled the transaction back',
   '28': 'the database refuses its user or password',
   '3D': 'the database does not exist',
-  '40': 'too many writes got in each other’s way',
+  '40': 'too many writes collided',
   '42501': "the database's user may not write its tables",
-  '42P01': 'its tables are gone',
+  '42P01': 'its tables are missing',
   '53100': "the database's disk is full",
   '53300': 'the database has too many connections',
   '53': 'the database is short of memory or disk',
@@ -53,7 +53,7 @@ export const postgresFaults: Faults = {
       const fault = postgresFaults.of(error.cause)
       return fault && { ...fault, leavesCommitOpen: false }
     }
-    if (error instanceof RolledBack) return { reason: 'the database gave the transaction up', leavesCommitOpen: false }
+    if (error instanceof RolledBack) return { reason: 'the database rolled the transaction back', leavesCommitOpen: false }
     if (error instanceof ConnectionFault)
       return {
         reason: connectionReasons[error.code ?? ''] ?? 'the connection to the database was lost, or it does not answer',

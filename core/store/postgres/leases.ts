@@ -8,9 +8,12 @@ import { StoreUnavailable, type LeaseEvents, type ServerIdentity, type ServerLea
 const sessionMs = 5_000
 const heartbeatMs = 1_000
 const heartbeatAfterErrorMs = 300
-/** Our own clock ends the session this much earlier than the database's: clocks differ in speed, and work may have just begun. */
+/**
+ * By our clock the session ends this much earlier than by the database's, because clocks run at different speeds and work may have just
+ * begun.
+ */
 const marginMs = 1_000
-/** Rows of servers that ended without a farewell are deleted after this time. A server without a row counts as dead as well. */
+/** Rows of servers that were killed are deleted after this time. A server without a row counts as dead as well. */
 const deadServerMs = 3_600_000
 
 /** Always the database's own clock: the servers' clocks differ. */
@@ -24,11 +27,11 @@ const ownedSql = `select lane, fence,
   from lanes where server = $1`
 const endSql = 'with ended as (delete from servers where id = $1) select pg_notify($2, $3)'
 
-/** The statement's own moment, at which it also sees the sessions: while it waits for a row, other servers go on renewing theirs. */
+/** The time of the statement, which is also that of its snapshot: while it waits for a row, other servers renew their sessions unseen. */
 const statementNow = sql`extract(epoch from statement_timestamp()) * 1000`
 
 /**
- * SQL: whether the server is alive. A session that ends later than any can was renewed before the database's clock was set back, so it
+ * SQL: whether the server is alive. A session that ends too far in the future was renewed before the database's clock was set back, so it
  * proves nothing.
  */
 export const isServerAlive = (serverId: RawBuilder<unknown>) => sql<boolean>`exists (select 1 from servers where servers.id = ${serverId}
@@ -49,7 +52,7 @@ export function postgresLeases({ store, url, serverId, serverName, log }: LeaseP
   let isFailing = false
   const ended = run()
 
-  /** Misses are harmless: the next heartbeat reads the table. */
+  /** A missed notice is harmless: the next heartbeat reads the table. */
   function onNotice(text: string): void {
     const notice = readNotice(text)
     if (notice?.is === 'gone') events.freed()
@@ -84,7 +87,7 @@ export function postgresLeases({ store, url, serverId, serverName, log }: LeaseP
   async function renew(): Promise<void> {
     let extend = localExpiry.start()
     const renewed = await connection.query(renewSql, [serverId, sessionMs])
-    // A lease that expired in between, by our clock or the database's, may have had another owner.
+    // If the session expired in between, by our clock or the database's, its leases may have had other owners.
     if (renewed.length === 0 || !localExpiry.isAlive()) term += 1
     if (renewed.length === 0) {
       extend = localExpiry.start()
@@ -127,7 +130,7 @@ export function postgresLeases({ store, url, serverId, serverName, log }: LeaseP
     isAlive: () => localExpiry.isAlive(),
     term: () => term,
     async revive() {
-      // A heartbeat that is under way may have begun long ago, before this process was suspended.
+      // A heartbeat in progress may have begun long ago, before this process was suspended.
       for (let tries = 0; tries < 3; tries += 1) {
         if (localExpiry.isAlive()) return
         if (closing.signal.aborted) throw new StoreUnavailable('the server is stopping')
@@ -165,7 +168,7 @@ interface Notice {
 /** SQL: a notice to the server of the row. */
 const notify = (is: Notice['is']) => sql`pg_notify(${channel}, ${is} || ' ' || server || ' ' || lane)`
 
-/** Undefined for anything else: every client of the database may write to the channel. */
+/** Undefined for any other text, because every client of the database may write to the channel. */
 function readNotice(text: string): Notice | undefined {
   const [, is, server, queue] = /^(wish|given|gone) (\S+) (.*)$/.exec(text) ?? []
   if (server === undefined || queue === undefined) return undefined

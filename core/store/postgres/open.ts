@@ -16,8 +16,8 @@ const columnTypes = { sortedText: sql`text collate "C"`, serialKey: sql`bigint g
 
 /** Opens the database that several servers share. @throws StoreError */
 export async function openPostgres({ url, serverName, log }: { url: string; serverName: string; log: StoreLog }): Promise<Store> {
-  const connect = (isPatient: boolean) =>
-    new Kysely<Tables>({ dialect: new PostgresDialect({ pool: postgresPool({ url, serverName, log, isPatient }) }) })
+  const connect = (forMigrations: boolean) =>
+    new Kysely<Tables>({ dialect: new PostgresDialect({ pool: postgresPool({ url, serverName, log, forMigrations }) }) })
 
   const until = performance.now() + startMs
   for (let tries = 1; ; tries += 1) {
