@@ -83,16 +83,16 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
 
     /** The caller gets exactly the bytes that are journaled with the signed transaction. */
     const act = async (claim: KeyClaim, tag: string) => {
-      const signed: { answer?: Answer; isKept: boolean } = { isKept: false }
+      const signed: { answer?: Answer; isRecorded: boolean } = { isRecorded: false }
       const keyed: IdempotencyContext = {
         claim,
         tag,
         answerOf: (answer) => (signed.answer = render(answer, request, startedAt)),
-        onRecorded: () => void (signed.isKept = true),
+        onRecorded: () => void (signed.isRecorded = true),
       }
       const answer: object = await handler(request, { ...context, keyed, ...(await lookUp(request)) })
-      const { isKept } = signed
-      return { answer: (isKept && signed.answer) || render(answer, request, startedAt), isKept }
+      const { isRecorded } = signed
+      return { answer: (isRecorded && signed.answer) || render(answer, request, startedAt), isRecorded }
     }
     const client = caller.commonName || caller.fingerprint
     const acted = deadline.bound(() => idempotency.once({ key: { client, path, key }, request, requestId, act }))

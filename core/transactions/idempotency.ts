@@ -30,9 +30,9 @@ interface IdempotentCall {
   requestId: string
   /**
    * @param tag name of the request, the same whenever it is repeated with its key
-   * @returns `isKept`: the answer is in the journal already, with what was signed
+   * @returns `isRecorded`: the answer is in the journal already, with the signed bytes
    */
-  act(claim: KeyClaim, tag: string): Promise<{ answer: Answer; isKept: boolean }>
+  act(claim: KeyClaim, tag: string): Promise<{ answer: Answer; isRecorded: boolean }>
 }
 
 type RequestKey = Omit<KeyClaim, 'claim'>
@@ -55,7 +55,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
   const table = requestTable(store, serverId, nowMs)
   /** Keys whose calls run in this process, even if their callers got a TIMEOUT. */
   const running = new Set<string>()
-  /** Claims that the store did not take back yet. Until it does, other servers see the key as in flight while this server lives. */
+  /** Claims whose release is not stored yet. Until it is, other servers see the key as in flight while this server lives. */
   const unreleased = new Map<string, RequestKey & Partial<KeyClaim>>()
   const closing = new AbortController()
   let releasing: Promise<void> | undefined
@@ -64,8 +64,8 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
   async function run({ key, request, act }: IdempotentCall, { claim: number, tag }: RequestClaim): Promise<Answer> {
     const claim = { ...key, claim: number }
     try {
-      const { answer, isKept } = await act(claim, tag)
-      if (isKept) return answer
+      const { answer, isRecorded } = await act(claim, tag)
+      if (isRecorded) return answer
       const stored = await table.record(claim, answer).catch((error: unknown) => notRecorded(claim, error))
       // If another call has taken the key over, its answer is the request's.
       if (!stored?.answer) throw inFlight()
@@ -73,7 +73,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
     } catch (error) {
       const stored = await table.release(claim).catch(() => releaseLater(claim))
       if (stored?.fingerprint !== fingerprintOf(request)) throw error
-      // It was signed after all, perhaps by a server that took the key over: that is the one outcome of this request.
+      // It was signed after all, perhaps by a server that took the key over. That is the request's outcome.
       if (stored.answer) return stored.answer
       throw inFlight()
     } finally {
@@ -87,7 +87,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
     log.warn({ key, path, reason: error.reason }, 'answer not recorded under its Idempotency-Key, and not given')
     throw new SluiceError(
       'TIMEOUT',
-      `The server's store did not record the answer under this Idempotency-Key: ${error.reason}. Repeat the request with the same key to see its outcome; GET /transactions has what was sent for it.`,
+      `The server's store did not record the answer under this Idempotency-Key: ${error.reason}. Repeat the request with the same key to see its outcome; GET /transactions shows what was sent for it.`,
       { cause: error },
     )
   }
@@ -163,7 +163,7 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
 const inFlight = () =>
   new SluiceError('IN_FLIGHT', 'The first request with this Idempotency-Key is still under way.', { retryAfterSeconds: 1 })
 
-/** This call did nothing, but nobody can say what an earlier call with its key did. */
+/** This call did nothing, but what an earlier call with its key did is unknown. */
 function unknownOutcome(error: unknown): never {
   if (!(error instanceof StoreUnavailable)) throw error
   throw new SluiceError(
@@ -195,7 +195,9 @@ interface RequestRecord {
   answer?: Answer
 }
 
-/** A claim of a key, and the name of its request: the same when it is repeated, a new one for another request or once the key is deleted. */
+/**
+ * A claim of a key, and the name of its request: the same when it is repeated, a new one for another request or once the key is deleted.
+ */
 interface RequestClaim {
   claim: number
   tag: string
@@ -203,7 +205,7 @@ interface RequestClaim {
 
 /** The `server` of a key whose call ended without an answer. */
 const noServer = ''
-/** Rows that are deleted at once: meanwhile an embedded database does nothing else. */
+/** Rows that one statement deletes: an embedded database does nothing else while it runs. */
 const maxDeleted = 500
 
 /** The table `requests`. @throws StoreUnavailable */
@@ -254,7 +256,9 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
       )
       return claimed ?? find(key)
     },
-    /** Records an answer that was not journaled with signed bytes. Returns what is stored then: another call's, if it has the key by now. */
+    /**
+     * Records an answer that was not journaled with signed bytes. Returns what is stored then: another call's, if it has the key by now.
+     */
     async record(claim: KeyClaim, answer: Answer): Promise<RequestRecord | undefined> {
       const { status, body } = answer
       const [recorded] = await store.writeOnce((db) =>

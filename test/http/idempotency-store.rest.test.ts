@@ -65,14 +65,14 @@ for (const kind of ['embedded', 'postgres'] as const) {
         },
       }
     }
-    const bodyOf = (body: string) => ({ answer: { status: 200, body }, isKept: false })
+    const bodyOf = (body: string) => ({ answer: { status: 200, body }, isRecorded: false })
     const never = async () => {
       throw new Error('It was done twice.')
     }
     const once = (
       at: Idempotency,
       key: Omit<KeyClaim, 'claim'>,
-      act: (claim: KeyClaim, tag: string) => Promise<{ answer: { status: number; body: string }; isKept: boolean }>,
+      act: (claim: KeyClaim, tag: string) => Promise<{ answer: { status: number; body: string }; isRecorded: boolean }>,
       request: object = {},
     ) => at.once({ key, request, requestId: 'request', act })
     const nameOf = (work: Promise<unknown>) =>
@@ -131,7 +131,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
         await pause.pass
         woken = await journaled(claim, 'of the dead')
         if (!woken) throw refused
-        return { answer: { status: 200, body: 'of the dead' }, isKept: true }
+        return { answer: { status: 200, body: 'of the dead' }, isRecorded: true }
       })
       await until('it is claimed', async () => (await nameOf(once(first.idempotency, key, never))) === 'IN_FLIGHT')
       await first.die()
@@ -198,7 +198,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       const act = async (claim: KeyClaim) => {
         effects += 1
         await journaled(claim, `effect ${effects}`)
-        return { answer: { status: 200, body: `effect ${effects}` }, isKept: true }
+        return { answer: { status: 200, body: `effect ${effects}` }, isRecorded: true }
       }
       // In an embedded store the others are dead processes.
       const alive = kind === 'embedded' ? servers.slice(0, 1) : servers
