@@ -9,28 +9,30 @@ import { orTimeout, timedOutBeforeSigning, type TransactionTarget } from './subm
  */
 export interface NonceQueue {
   readonly address: string
-  /** Call before the chain is asked. Call the returned function with the answer. Answers count in the order in which they were asked for. */
+  /** Call before the chain is asked, and the returned function with its answer. An answer is ignored once that to a later call has come. */
   startSync(): (update: Json) => void
   /** Whether the chain should be asked once more before nonces are claimed. */
   needsResync(): boolean
   /** Whether nonces may be claimed without asking: the cached answer agrees with the queue and is not behind a final transaction. */
   agreesWith(cached: Json): boolean
-  /** Claims nonces at once: no other request comes in between. The chain must have been asked before. */
+  /** Claims nonces synchronously, so no other request comes in between. The chain must have been asked before. */
   claim(claim: Claim): ClaimedNonces | { conflict: NonceConflict }
-  /** Signed bytes are in the journal. `chosenByCaller` is for sequences that nobody claimed here. */
+  /** Signed bytes are in the journal. `chosenByCaller` is for sequences that were not claimed on this server. */
   setPending(sequence: Json, pending: PendingTransaction, chosenByCaller?: boolean): void
-  /** Nothing was signed with claimed sequences: they are free again. Returns those that later transactions wait behind. */
+  /** Nothing was signed with the claimed sequences, so they are free again. Returns those that block later transactions. */
   release(sequences: readonly Json[]): readonly Json[]
-  /** The transaction is final: neither its nonce nor any below is free again, whatever a node says. */
+  /** The transaction is final: its nonce and those below are never free again, even if a node that lags says so. */
   markFinal(sequence: Json): void
   pendingOn(nonce: number): PendingTransaction | undefined
   /** What an attempt would meet: the chain is past it, another transaction is pending, or it is free. */
   statusOf(of: { sequence: Json } | { nonce: number }): Standing
   /** The request that is signing with a nonce, or with the lowest one that any request is signing with. */
   signingOn(nonce?: number): { nonce: number; requestId: string } | undefined
-  /** The most that pending transactions can still take of the native coin. Leaves out some sequences, and what was mined by an update. */
+  /**
+   * The most that pending transactions can still take of the native coin, without these sequences and without those mined by the update.
+   */
   committedRaw(update: Json, except: readonly Json[]): bigint
-  /** What the server would assign, by the chain's last answer. */
+  /** The nonce that the server would assign next, by the chain's last answer. */
   nextNonce(): number
   /** Nonce gaps below our pending transactions. Reported at once if we released them, otherwise after two updates in a row. */
   gaps(update: Json): readonly Json[]
@@ -54,17 +56,17 @@ export interface Claim {
   nonce?: number
   /** The caller chose the nonce, not the server for a fill. */
   chosenByCaller: boolean
-  /** Of each step. They must outbid those of pending transactions. */
+  /** One for each step. They must outbid those of pending transactions with the same nonce. */
   fees: readonly Json[]
-  /** Of each step: the most that it can take of the native coin. */
+  /** One for each step: the most that it can take of the native coin. */
   costsRaw: readonly bigint[]
-  /** The caller set the fees, or asked for a cancel: it may replace what is pending. */
+  /** The caller set the fees, or asked for a cancel: it may replace a pending transaction. */
   mayReplace: boolean
   /** Key of the only entry that may be replaced. */
   only?: string
 }
 
-/** What a request owns until it has signed. */
+/** The nonces that a request owns until it has signed. */
 export interface ClaimedNonces {
   sequences: readonly Json[]
   /** Whether a caller chose each; where something is pending, whether its caller did. */
@@ -77,9 +79,9 @@ export interface ClaimedNonces {
  * other software uses it; or it is too far ahead.
  */
 export interface NonceConflict {
-  is: 'past' | 'claimed' | 'not-meant' | 'outbid' | 'foreign' | 'far'
+  is: 'past' | 'claimed' | 'not-replaceable' | 'outbid' | 'foreign' | 'far'
   nonce: number
-  /** What the server would assign. */
+  /** The nonce that the server would assign. */
   next: number
   pending?: PendingTransaction
   requestId?: string
@@ -90,7 +92,7 @@ interface QueueItem {
   chosenByCaller: boolean
   /** The request that is signing. */
   claimedBy?: string
-  /** The most that its transaction can take. */
+  /** The most that the transaction it signs can take. */
   claimedRaw?: bigint
   pending?: PendingTransaction
 }
@@ -109,16 +111,16 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
   const isIncreasing = rail.slots === 'increasing'
   const nonceOf = (sequence: Json) => rail.nonceOf(sequence)
   const items = new Map<number, QueueItem>()
-  /** Nonces that we released, so that they are gaps if nothing takes them. */
+  /** Nonces that we released. They are gaps unless another request claims them. */
   const released = new Set<number>()
-  /** Gaps of the update before. */
-  let suspects: ReadonlySet<number> = new Set()
+  /** Gaps in the previous update. */
+  let gapsBefore: ReadonlySet<number> = new Set()
   let known: Json | undefined
-  let asked = 0
-  let newestAnswer = 0
+  let syncs = 0
+  let newestSync = 0
   /** Where nonces are consecutive: the first that is not final in our own journal. */
   let floor = 0
-  /** Where they only increase: the highest that the server assigned and that ended. */
+  /** Where nonces only increase: the highest that the server assigned and whose transaction is final. */
   let highest: Json | undefined
 
   const sequences = () => [...items.values()].map(({ sequence }) => sequence)
@@ -126,13 +128,13 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
     if (known === undefined) throw new Error(`Nonces of ${name} were claimed before the chain was asked.`)
     return known
   }
-  /** A gap below a transaction that is still being signed is not filled, because it may be released; nor one below a caller's own nonce. */
+  /** Sequences that a gap blocks. Not those still being signed, which may be released, and not those that a caller chose. */
   const waiting = () =>
     [...items.values()].filter(({ chosenByCaller, pending }) => !chosenByCaller && pending).map(({ sequence }) => sequence)
   const nextNonce = () => nonceOf(free(1)[0] ?? 0)
   const statusAt = (sequence: Json, update: Json) => (nonceOf(sequence) < floor ? 'past' : rail.standing(update, sequence))
 
-  /** The next free ones. A node that lags may report final ones as free. */
+  /** The next free sequences. A node that lags may report final ones as free. */
   function free(count: number): readonly Json[] {
     const [lowest] = rail.claim(synced(), [], 1)
     const first = lowest === undefined ? floor : nonceOf(lowest)
@@ -143,27 +145,27 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
   function conflictOn(sequence: Json, fees: Json | undefined, { mayReplace, only }: Claim): NonceConflict | undefined {
     const { claimedBy, pending } = items.get(nonceOf(sequence)) ?? {}
     const status = statusAt(sequence, synced())
-    const found = { nonce: nonceOf(sequence), next: nextNonce(), pending }
-    if (status === 'past') return { is: 'past', ...found }
-    if (claimedBy !== undefined) return { is: 'claimed', ...found, requestId: claimedBy }
-    if (only !== undefined && pending?.key !== only) return { is: 'not-meant', ...found }
+    const details = { nonce: nonceOf(sequence), next: nextNonce(), pending }
+    if (status === 'past') return { is: 'past', ...details }
+    if (claimedBy !== undefined) return { is: 'claimed', ...details, requestId: claimedBy }
+    if (only !== undefined && pending?.key !== only) return { is: 'not-replaceable', ...details }
     if (!pending) {
-      if (status === 'taken' && !mayReplace) return { is: 'foreign', ...found }
-      return isOrdered && found.nonce - found.next > limit ? { is: 'far', ...found } : undefined
+      if (status === 'taken' && !mayReplace) return { is: 'foreign', ...details }
+      return isOrdered && details.nonce - details.next > limit ? { is: 'far', ...details } : undefined
     }
-    if (!mayReplace || !rail.replace) return { is: 'not-meant', ...found }
-    return fees !== undefined && rail.replace.outbids(fees, pending.fees) ? undefined : { is: 'outbid', ...found }
+    if (!mayReplace || !rail.replace) return { is: 'not-replaceable', ...details }
+    return fees !== undefined && rail.replace.outbids(fees, pending.fees) ? undefined : { is: 'outbid', ...details }
   }
 
   return {
     address,
     startSync() {
-      const order = (asked += 1)
+      const order = (syncs += 1)
       return (update) => {
-        // Asked earlier, arrived later: it is out of date.
-        if (order < newestAnswer) return
+        // The answer to an earlier question came later: it is out of date.
+        if (order < newestSync) return
         known = known === undefined ? update : rail.merge(known, update, sequences())
-        newestAnswer = order
+        newestSync = order
       }
     },
     needsResync: () => rail.doubtful(synced(), sequences()),
@@ -245,15 +247,15 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
     nextNonce,
     gaps(update) {
       const empty = rail.gaps(synced(), update, sequences(), waiting()).filter((sequence) => nonceOf(sequence) >= floor)
-      const certain = empty.filter((sequence) => released.has(nonceOf(sequence)) || suspects.has(nonceOf(sequence)))
-      suspects = new Set(empty.map(nonceOf))
-      for (const nonce of released) if (!suspects.has(nonce)) released.delete(nonce)
+      const certain = empty.filter((sequence) => released.has(nonceOf(sequence)) || gapsBefore.has(nonceOf(sequence)))
+      gapsBefore = new Set(empty.map(nonceOf))
+      for (const nonce of released) if (!gapsBefore.has(nonce)) released.delete(nonce)
       return certain
     },
   }
 }
 
-/** How often more the chain is asked, while only one node says something and nothing confirms it. */
+/** How often the chain is asked again while its answer comes from one node only and is not confirmed. */
 const maxResyncs = 2
 
 /** Asks the chain for a wallet's nonces, and updates the queue. @throws SluiceError TIMEOUT */
@@ -282,12 +284,12 @@ export async function nonceConflictError(
   const minFees = pending && rail.replace ? rail.replace.least(pending.fees) : undefined
   const replace = minFees === undefined ? '' : ` To replace it offer at least ${minFees}.`
   const isOrdered = rail.slots === 'ordered'
-  const free = isOrdered ? ` The next free one is ${next}.` : ' Leave nonce out where it need not be this one.'
+  const free = isOrdered ? ` The next free one is ${next}.` : ' Leave nonce out unless it has to be this one.'
   const held = txHash === undefined ? 'a transaction that is not in the journal' : txHash
   const messages: Record<NonceConflict['is'], string> = {
     past: `Nonce ${nonce} is used: ${held} is mined on it.${isOrdered ? ` The next is ${next}; leave nonce out to have it assigned.` : ' Try again.'}`,
     claimed: `Nonce ${nonce} is being signed for the request ${requestId ?? ''}: try again when that is answered, or leave nonce out.`,
-    'not-meant': `Nonce ${nonce} is held by ${held}, which is pending.${replace}${free}`,
+    'not-replaceable': `Nonce ${nonce} is held by ${held}, which is pending.${replace}${free}`,
     outbid: `Nonce ${nonce} is held by ${held}, and the fees are too low to replace it.${replace}`,
     foreign: `Nonce ${nonce} is held by ${held}, sent by other software. To try to replace it give maxFeePerGas and maxPriorityFeePerGas; the next free one is ${next}.`,
     far: `Nonce ${nonce} is too far ahead: the next is ${next}, and everything up to it would have to be sent first.`,

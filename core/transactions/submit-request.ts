@@ -31,7 +31,7 @@ export interface Origin {
   /** The request came with an Idempotency-Key. */
   keyed?: IdempotencyContext
   feeOverrides: FeeWish
-  /** Nobody but a caller raises its fees, as if they had been set. */
+  /** The fees count as set by the caller, so the server does not raise them. Absent: they do if `feeOverrides` sets any. */
   feesGiven?: boolean
   /** Absent: the server assigns it. */
   nonce?: number
@@ -44,7 +44,7 @@ export interface IdempotencyContext {
   tag: string
   /** The whole answer as it is sent, with its envelope, from the handler's answer. */
   answerOf(answer: object): { status: number; body: string }
-  /** Called once that answer is certain to be in the journal. Until then it may come to nothing. */
+  /** Called once the answer is certain to be in the journal. Until then it may still be discarded. */
   onRecorded(): void
 }
 
@@ -73,9 +73,9 @@ export interface SubmitRequest extends Origin {
   clientOrders?: readonly ClientOrder[]
   /** The caller has the permission `admin`. Passed on to the signer. */
   admin?: boolean
-  /** The check's result from states in memory, without asking the chain; undefined unless they say that all is well. */
+  /** The check's result from states in memory, without asking the chain. Undefined if that check does not pass. */
   checkFromCache?(): Checked | undefined
-  /** Asked beside the check. If it rejects, nothing is signed. May be called again. */
+  /** Awaited in parallel with the check. If it rejects, nothing is signed. May be called again. */
   precondition?(): Promise<void>
   /** The handler's answer, once hashes and nonces are known. Pure: it is journaled with the signed bytes. */
   answer(result: SubmitResult): object
@@ -115,7 +115,7 @@ export type Sign = (request: {
 }) => Promise<Uint8Array>
 
 /**
- * Chooses the rail and the signer: the wallet itself on a chain; on an exchange's own rail whoever the plan names.
+ * Chooses the rail and the signer. On a chain the wallet signs; on an exchange's own rail the address that the plan names.
  * @throws SluiceError UNKNOWN_ERROR: a defect of the plugin
  */
 export function routeRequest({ plan, ...request }: SubmitRequest): RoutedRequest {
@@ -148,27 +148,27 @@ export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<Routed
     throw pluginDefect(plugin, `sends ${valueRaw} of the native coin's smallest units, but the request allows ${scope.valueRaw} at most`)
 }
 
-/** Compares addresses in the chain's own spelling. What is not an address is never allowed. */
+/** Compares addresses in the chain's canonical spelling. A text that is not an address is never allowed. */
 function isWithin(contract: string, allowed: readonly string[], impl: Pick<TransactionTarget['impl'], 'address'>): boolean {
   const target = impl.address(contract)
   return target !== undefined && allowed.some((each) => impl.address(each) === target)
 }
 
-/** @param plugin who, at the start of a sentence */
+/** @param plugin its name, as the first words of the message */
 export const pluginDefect = (plugin: string, what: string) =>
   new SluiceError('UNKNOWN_ERROR', `${plugin} ${what}: nothing was signed. This is a defect of the plugin.`)
 
-interface Assigned {
+/** The nonces of a request: one for each step, in order. */
+interface NonceAssignment {
   sequences: readonly Json[]
-  /** Whether the caller chose each. */
-  given: readonly boolean[]
+  chosenByCaller: readonly boolean[]
   nonces: readonly number[]
   ranks: readonly number[]
   nowMs: number
 }
 
 /** The journal's entries of a request before it is signed: one for each step. */
-export function newEntries(request: RoutedRequest, { sequences, given, nonces, ranks, nowMs }: Assigned): readonly Entry[] {
+export function newEntries(request: RoutedRequest, { sequences, chosenByCaller, nonces, ranks, nowMs }: NonceAssignment): readonly Entry[] {
   const { address, signer, kind, venue, caller, requestId, keyed, feeOverrides, plan, about, admin } = request
   const { chain, network, connector: rail } = request.network
   const { feesGiven = setsFees(feeOverrides) } = request
@@ -195,7 +195,7 @@ export function newEntries(request: RoutedRequest, { sequences, given, nonces, r
     ...(plan.deadline !== undefined && { deadline: plan.deadline }),
     sequence: sequences[index] ?? null,
     nonce: nonces[index] ?? 0,
-    sequenceGiven: given[index] ?? false,
+    sequenceGiven: chosenByCaller[index] ?? false,
     feesGiven,
     rank: ranks[index] ?? 0,
     state: 'QUEUED',
@@ -218,23 +218,23 @@ export const timedOutBeforeSigning = () =>
 export const broadcastTimedOut = (txHash: string, requestId: string) =>
   new SluiceError(
     'TIMEOUT',
-    `The time for this request ran out while ${txHash} was being sent. It goes on: GET /transactions?requestId=${requestId} tells what became of it.`,
+    `The time for this request ran out while ${txHash} was being sent. Sending continues: GET /transactions?requestId=${requestId} shows the outcome.`,
     { details: { txHash } },
   )
 
 export const persistTimedOut = (requestId: string) =>
   new SluiceError(
     'TIMEOUT',
-    `The time for this request ran out before the server's store confirmed that the transaction was recorded. It is sent if it was recorded, and never otherwise. GET /transactions?requestId=${requestId} tells which.`,
+    `The time for this request ran out before the server's store confirmed that the transaction was recorded. If it was recorded it is sent, otherwise never. GET /transactions?requestId=${requestId} shows which.`,
   )
 
-/** The outcome of the work, or the error once the signal is aborted. The work itself goes on. */
+/** The result of the work, or the error as soon as the signal aborts. The work itself continues. */
 export function orTimeout<T>(work: Promise<T>, signal: AbortSignal, error: () => SluiceError): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = () => reject(error())
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
-    // The work may have noticed the signal first.
+    // The work may reject because of the signal before our own listener is called.
     work
       .then(resolve, (cause: unknown) => reject(signal.aborted ? error() : cause))
       .finally(() => signal.removeEventListener('abort', abort))

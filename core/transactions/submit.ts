@@ -5,7 +5,7 @@ import { OrderIdUsed, type OrderVenue } from './book-orders.ts'
 import { isFinal, txHashOf, type Entry } from './entry.ts'
 import type { Change, RecordedAnswer, Recorder } from './journal/journal.ts'
 import { expireUnsigned, restoreSigned, type LeasedQueue, type LeasedQueues } from './leased-queues.ts'
-import { nonceConflictError, resync, type Claim, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
+import { nonceConflictError, resync, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
 import {
   broadcastTimedOut,
   checkPlan,
@@ -38,7 +38,7 @@ export interface SubmitParts {
   recorder: Recorder
   signAttempt: SignAttempt
   broadcast: Broadcast
-  /** Keys of entries that a request is signing: nobody else expires them. */
+  /** Keys of entries that a request is signing now. Only that request expires them. */
   signing: Set<string>
   reserveOrderIds: ReserveOrderIds
   /** Wakes the watcher: there is something new to watch. */
@@ -52,11 +52,11 @@ export interface SubmitParts {
   nowMs: () => number
 }
 
-/** A check of the request, with the queue and the fees that it was made for. */
+/** The result of a check, with the queue and the fees that it was made for. */
 interface CheckResult {
   checked: Checked
   queue: NonceQueue
-  /** Fees of the transaction that was to be replaced. */
+  /** Fees of the transaction to replace. */
   over: Json | undefined
   /** From memory: valid only while it agrees with the queue. */
   isCached?: true
@@ -74,7 +74,7 @@ interface SignedRequest {
 /**
  * plan → check → queue → nonces → journal → signer → journal → nodes. Nothing is signed before it is journaled, and nothing is sent before
  * its bytes are known to be stored. Until then an error means that nothing was sent and nothing will be. From then on the answer is the
- * hash, whatever the nodes say, because nobody can be certain that the bytes will never be mined.
+ * hash, whatever the nodes answer, because the bytes may still be mined.
  */
 export function createSubmit(parts: SubmitParts): Submit {
   const { target, queues, recorder, signAttempt, broadcast, signing, reserveOrderIds, wake, fill, inBackground, closing, log, nowMs } =
@@ -84,7 +84,7 @@ export function createSubmit(parts: SubmitParts): Submit {
   return async function submit(request, options, signal) {
     checkPlan(request)
     const { signer, requestId } = request
-    // We take the queue before the chain is asked, so that its answer is about our queue. Others may use it while we ask.
+    // We take the queue first, so that the chain's answer updates our queue. Other requests may use the queue while we wait.
     const { queue } = await queues.use(signer, signal, async (leased) => leased)
     const releaseIds = await reserveOrderIds(request)
     const signed = await checkAndSign(request, options, queue, signal).finally(releaseIds)
@@ -110,7 +110,7 @@ export function createSubmit(parts: SubmitParts): Submit {
     })
   }
 
-  /** Without asking the chain. Not with a nonce that the caller chose, which only the chain can check. */
+  /** Without asking the chain. Not for a nonce that the caller chose: only the chain can check it. */
   function checkFromCache(request: RoutedRequest, { replaces }: ReplaceOptions, queue: NonceQueue): CheckResult | undefined {
     const checked = request.nonce === undefined && !replaces && !request.precondition ? request.checkFromCache?.() : undefined
     return checked && agrees(checked, queue) ? { checked, queue, over: undefined, isCached: true } : undefined
@@ -141,12 +141,12 @@ export function createSubmit(parts: SubmitParts): Submit {
   ): Promise<SignedRequest> {
     const { queue, lease } = leased
     const { prepared } = checked
-    const { sequences, chosenByCaller: given, pending } = await claim(request, options, queue, checked)
+    const { sequences, chosenByCaller, pending } = await claim(request, options, queue, checked)
     let queued: readonly Entry[] = []
     try {
       queued = newEntries(request, {
         sequences,
-        given,
+        chosenByCaller,
         nonces: sequences.map((sequence) => rail.nonceOf(sequence)),
         ranks: pending.map((each) => (each ? each.rank + 1 : 0)),
         nowMs: nowMs(),
@@ -187,7 +187,7 @@ export function createSubmit(parts: SubmitParts): Submit {
   async function claim(request: RoutedRequest, { replaces = false, only }: ReplaceOptions, queue: NonceQueue, checked: Checked) {
     const { requestId, nonce, kind, feeOverrides } = request
     const { prepared, synced, beside } = checked
-    const wanted: Claim = {
+    const claimed = queue.claim({
       requestId,
       nonce,
       count: prepared.length,
@@ -196,11 +196,10 @@ export function createSubmit(parts: SubmitParts): Submit {
       costsRaw: prepared.map(({ step, fees }) => rail.cost(step, fees)),
       mayReplace: replaces || setsFees(feeOverrides),
       only,
-    }
-    const claimed = queue.claim(wanted)
+    })
     if ('conflict' in claimed) throw await nonceConflictError(claimed.conflict, { recorder, target, address: queue.address })
-    // Checked in the same turn as the claim: of two requests that each fit alone, one is refused. A cancel or fill is never refused for
-    // want of funds, because it makes room.
+    // Checked in the same turn of the event loop as the claim: if the funds cover each of two requests but not both, one is refused. A
+    // cancel or fill is never refused for lack of funds, because it lets other transactions be mined.
     const shortage = kind === 'cancel' || kind === 'fill' ? undefined : beside(queue.committedRaw(synced, claimed.sequences))
     if (!shortage) return claimed
     releaseAndFill(queue, claimed.sequences)
@@ -212,7 +211,7 @@ export function createSubmit(parts: SubmitParts): Submit {
     return { ...entry, state: 'SIGNED', attempts: [await signAttempt(entry, prepared.fees)] }
   }
 
-  /** Changes of the entries that the signed ones are to replace. */
+  /** Marks the entries that the signed ones replace. */
   async function replacedBy(
     signed: readonly Entry[],
     pending: readonly (PendingTransaction | undefined)[],
@@ -252,11 +251,11 @@ export function createSubmit(parts: SubmitParts): Submit {
 
   function releaseAndFill(queue: NonceQueue, sequences: readonly Json[]): void {
     const gaps = queue.release(sequences)
-    // If the queue has had another owner since, its gaps are not ours to fill.
+    // If another server has owned the queue since then, its owner fills the gaps.
     if (queues.held(queue.address)?.queue === queue) for (const gap of gaps) fill(queue.address, rail.nonceOf(gap))
   }
 
-  /** For entries that were never signed, or whose signed bytes nobody will see. If it cannot be recorded now, `expireLeftovers` does it. */
+  /** For entries that were never signed, or whose signed bytes were discarded. If the write fails, `expireLeftovers` does it later. */
   async function expire(queued: readonly Entry[], { lease }: LeasedQueue, error: unknown): Promise<void> {
     const expired = expireUnsigned(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
     try {
@@ -273,7 +272,9 @@ export function createSubmit(parts: SubmitParts): Submit {
     }
   }
 
-  /** One after the other, for nodes that accept no nonce before the one below. Returns the last one's result if it came at once. */
+  /**
+   * In sequence, because some nodes refuse a nonce until they have the one below. Returns the last result, if the exchange gave it at once.
+   */
   async function broadcastInOrder(entries: readonly Entry[], { lease }: LeasedQueue): Promise<ImmediateResult | undefined> {
     const results: (ImmediateResult | undefined)[] = []
     for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) results.push(await broadcast(entry, attempt, lease))
@@ -282,10 +283,10 @@ export function createSubmit(parts: SubmitParts): Submit {
   }
 }
 
-/** Whether a cached check agrees with the queue. If it finds too little native coin, only the chain can tell. */
+/** Whether a cached check agrees with the queue. If the native coin seems not to suffice, the chain must be asked. */
 const agrees = ({ synced, beside }: Checked, queue: NonceQueue) => queue.agreesWith(synced) && !beside(queue.committedRaw(synced, []))
 
-/** The answer to record. Whatever can fail in making it fails before anything is stored. */
+/** The answer to record. It is made before anything is stored, so that an error in making it means that nothing was sent. */
 function answerTo({ answer, keyed }: RoutedRequest, result: SubmitResult): RecordedAnswer | undefined {
   const body = answer(result)
   return keyed && { claim: keyed.claim, ...keyed.answerOf(body) }
@@ -313,8 +314,8 @@ function hashOf(entry: Entry): string {
 export type ReserveOrderIds = (request: RoutedRequest) => Promise<() => void>
 
 /**
- * Checks before anything is asked or claimed, so that a refusal leaves no nonce gap. The journal itself checks again, between servers.
- * @param expireLeftovers frees ids of entries that nobody is signing any more
+ * Checks before the chain is asked and nonces are claimed, so that a refusal leaves no nonce gap. The journal checks again, for all servers.
+ * @param expireLeftovers frees the ids of entries that are no longer being signed
  */
 export function createReserveOrderIds(recorder: Recorder, expireLeftovers: () => Promise<void>): ReserveOrderIds {
   const reserved = new Set<string>()

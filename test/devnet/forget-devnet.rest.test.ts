@@ -14,7 +14,7 @@ describe('a new devnet', () => {
         await store.write((tx) =>
           tx.insertInto('lanes').values({ lane: guard.queue, fence: guard.fencingToken, server: 'a', wanted_by: null }).execute(),
         )
-        const places = { sequences: [0], given: [false], nonces: [0], ranks: [0], nowMs: 1 }
+        const places = { sequences: [0], chosenByCaller: [false], nonces: [0], ranks: [0], nowMs: 1 }
         const on = { network: { chain: 'ethereum', network, impl: site.chain }, kind: 'order' as const, venue: { connector: 'book' } }
         const [entry] = newEntries(routeRequest(order(site, on)), places)
         if (!entry) throw new Error('An order makes an entry.')
