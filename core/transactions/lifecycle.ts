@@ -1,16 +1,16 @@
 import type { Head, Json, Sighting } from '../contracts/index.ts'
 import { isFinal, type Attempt, type Entry } from './entry.ts'
 
-/** What one poll told about an entry. */
+/** What one poll observed of an entry. */
 export interface LifecycleInput {
-  /** By attempt id. An attempt that nothing is known of is missing. */
+  /** By attempt id. Attempts without an observation are missing. */
   observations: ReadonlyMap<string, Sighting>
-  /** `gone`: the transaction that was to replace it ended without doing so. */
+  /** `gone`: the transaction that was to replace it is final, but did not replace it. */
   competing?: CompetingTransaction | 'gone'
-  /** The head of the poll. */
+  /** The block of the poll. */
   head: Pick<Head, 'number' | 'timestamp'>
   confirmations: number
-  /** How many blocks came without it while it was next in line, with its newest attempt signed already. */
+  /** How many blocks did not include it while it was next in line, counted from its newest attempt. */
   missedBlocks: number
   /** Absent where signed transactions cannot be replaced. */
   replacing?: ReplacePolicy
@@ -46,19 +46,19 @@ export interface Step {
  * - `bump`: another attempt with the same sequence, at fees that replace those of `over`; nothing if the fee cap leaves no room
  * - `cancel`: another entry with the same sequence that does nothing; the reason belongs to the replaced entry
  *
- * Every poll repeats them until they have happened, so one that fails is simply tried later.
+ * Every poll returns them again until they have happened, so an action that fails is tried again later.
  */
 export type Action = { do: 'send'; attempt: Attempt } | { do: 'bump'; over: Attempt } | { do: 'cancel'; reason: string }
 
 /**
- * Polls in a row that must find an entry dead. Nodes behind one address differ: the one with the block may answer for the account's nonce,
- * and one that lags for the receipt.
+ * Polls in a row that must find an entry dead. Nodes behind one URL differ: the account's nonce may come from one that has the block, the
+ * receipt from one that lags.
  */
 const minDeadPolls = 2
-/** If the transaction that took the nonce was not seen, only the account's nonce proves it: that takes more polls, and further blocks. */
+/** If the transaction that took the nonce is unknown, the account's nonce is the only evidence. That needs more polls and more blocks. */
 const minDeadPollsByNonce = 5
 
-/** The next state of an entry, and what is to be done. Pure: all the hard cases are decided here. */
+/** The next state of an entry, and what is to be done. Pure. */
 export function advance(before: Entry, input: LifecycleInput): Step {
   if (isFinal(before) || before.attempts.length === 0) return { entry: before, actions: [] }
   const { observations, confirmations } = input
@@ -66,7 +66,7 @@ export function advance(before: Entry, input: LifecycleInput): Step {
   const observed = entry.attempts.flatMap(({ id }) => observations.get(id) ?? [])
 
   const [landed, ...others] = observed.filter((each) => each.is === 'landed')
-  // Two with one sequence cannot both be in a block: one answer is from a fork, and the next poll tells which.
+  // Two transactions with one sequence cannot both be in a block: one answer is from a fork. The next poll shows which.
   if (landed) return unlessSame(asLanded(entry, landed, others.length > 0 || competing ? undefined : confirmations), entry)
   if (competing) return unlessSame(competing.final ? asReplaced(entry, competing) : asContested(entry), entry)
   const dead = observed.filter((each) => each.is === 'dead')
@@ -74,7 +74,7 @@ export function advance(before: Entry, input: LifecycleInput): Step {
   if (dead.length + expired.length === entry.attempts.length)
     return unlessSame(dead.length > 0 ? asDead(entry, dead, input) : asExpired(entry), entry)
   const isPending = observed.some((each) => each.is === 'pending')
-  // Some attempts are dead, and none is known to be alive: not enough for either.
+  // Some attempts are dead and none is pending, which proves neither.
   if (observed.length === 0 || (dead.length + expired.length > 0 && !isPending)) return { entry, actions: [] }
 
   const { entry: next } = unlessSame(isPending ? asPending(entry, observed) : asUnseen(entry), entry)
@@ -108,7 +108,7 @@ function asReplaced(entry: Entry, { txHash, kind, rank }: CompetingTransaction):
   return { ...contested, state: kind === 'cancel' ? 'CANCELLED' : 'REPLACED', replacedBy: txHash }
 }
 
-/** Another transaction has its sequence, but not for good yet. */
+/** Another transaction has its sequence, but is not final yet. */
 function asContested(entry: Entry): Entry {
   return { ...withoutBlock(entry), seen: 'lost' }
 }
@@ -124,7 +124,9 @@ function asDead(entry: Entry, dead: readonly (Sighting & { is: 'dead' })[], { he
   return { ...asContested(entry), state: 'DROPPED', deadLooks, deadSince, replacedBy: undefined, reason }
 }
 
-/** The chain's final blocks are past its time. No further blocks are needed, only another node behind the same address. */
+/**
+ * It expired before the chain's final block. No more blocks are needed, only a second answer, perhaps of another node behind the same URL.
+ */
 function asExpired(entry: Entry): Entry {
   const deadLooks = entry.deadLooks + 1
   const contested = { ...asContested(entry), deadLooks }
@@ -144,12 +146,12 @@ function asPending(entry: Entry, observed: readonly Sighting[]): Entry {
     ...notDead,
     state: 'BROADCAST',
     seen: isUnderpriced ? 'underpriced' : 'pays',
-    // An earlier error of a node is out of date. The reason for its replacement is not.
+    // An earlier error of a node is out of date. The reason for a replacement stays.
     ...(entry.replacedBy === undefined && { reason: undefined }),
   }
 }
 
-/** No node has it. If one had it until now, or a block did, it is sent again as easily as the first time. */
+/** No node has it. If a node or a block had it until now, the backoff of sends begins anew. */
 function asUnseen(entry: Entry): Entry {
   const wasSeen = entry.landed !== undefined || entry.seen === 'pays' || entry.seen === 'underpriced'
   const attempts = wasSeen ? entry.attempts.map((each) => ({ ...each, sendsSinceLost: 0 })) : entry.attempts
@@ -176,19 +178,19 @@ function unlessSame(next: Entry, entry: Entry): Step {
   return { entry: isSame ? entry : next, actions: [] }
 }
 
-/** A transaction that pays enough may only be unlucky: its fees are raised after this many times the usual wait. */
+/** The fees of a transaction that pays enough are raised after this many times the usual wait, because it may only be unlucky. */
 const payingWaits = 5
-/** And after this many blocks that could have included it. If no blocks come, fees are not the cause. */
+/** And only after this many blocks that could have included it. If no blocks come, fees are not the cause. */
 const minMissedBlocks = 2
-/** After this many times the usual wait, a cancel that did not happen blocks the transaction's other actions no longer. */
+/** After this many times the usual wait without a cancel, the transaction's other actions are tried as well. */
 const cancelWaits = 3
-/** If the newest attempt was sent this often and no node has it, nodes may accept an older one. */
+/** If the newest attempt was sent this often and no node has it, the older ones are sent too. */
 const sendsBeforeOlder = 2
 const maxPauseMs = 60_000
 /** Where nodes keep no pending transactions, the bytes are sent again this often, until they land or expire. */
 const unkeptPauseMs = 2_000
 
-/** For an entry that is in no block, has no competing transaction in one, and is not dead. */
+/** For an entry that is not in a block, has no competing transaction in one, and is not dead. */
 function nextActions(entry: Entry, input: LifecycleInput): readonly Action[] {
   const { observations, head, replacing, nowMs } = input
   const newest = entry.attempts.at(-1)
@@ -198,14 +200,14 @@ function nextActions(entry: Entry, input: LifecycleInput): readonly Action[] {
   const lateBySeconds = entry.deadline === undefined ? 0 : head.timestamp - entry.deadline
   const actions: Action[] = []
   const bumps = replacing !== undefined && !entry.feesGiven && isStuck(entry, newest, replacing, input)
-  // To raise the fees of a transaction that can only fail costs more than to cancel it.
+  // Raising the fees of a transaction that will fail costs more than cancelling it.
   if (replacing && lateBySeconds > 0 && (bumps || replacing.cancelIsCheaper(newest.fees))) {
     actions.push({ do: 'cancel', reason: 'Its deadline passed before it was mined.' })
     if (lateBySeconds <= cancelWaits * replacing.bumpAfterSeconds) return actions
   } else if (bumps) actions.push({ do: 'bump', over: newest })
   if (observed?.is === 'pending' && observed.kept === false && elapsedMs(newest.sentAt ?? newest.signedAt, nowMs) >= unkeptPauseMs)
     actions.push({ do: 'send', attempt: newest })
-  // Nodes refuse it for its fees: it is not sent beside an attempt that pays more.
+  // Nodes refuse it for its fees, so it is not sent again while its fees are raised.
   if (observed?.is === 'unseen' && !(bumps && observed.underpriced))
     for (const attempt of attemptsToSend(entry, observations)) if (isDue(attempt, replacing, nowMs)) actions.push({ do: 'send', attempt })
   return actions
@@ -218,32 +220,32 @@ function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: ReplacePol
   const observed = observations.get(newest.id)
   if (observed?.is !== 'pending' && observed?.is !== 'unseen') return false
   const refused = observed.is === 'unseen' ? newest.refused : undefined
-  // With higher fees it would be refused all the more.
+  // Higher fees would not make nodes accept it.
   if (refused === 'unfunded' || refused === 'invalid') return false
   // Nodes want a tip above the base fee, and a higher one when they are full.
   if (observed.underpriced || refused === 'underpriced') return waitedSeconds >= bumpAfterSeconds
-  // Only if a node has it and nothing before it is pending, are its fees what holds it up.
+  // Its fees are the cause only if a node has it and nothing before it is pending.
   return isNextInLine(entry, observations) && missedBlocks >= minMissedBlocks && waitedSeconds >= payingWaits * bumpAfterSeconds
 }
 
-/** Newest first. The older ones only if the newest did not get through, and none of them is pending at a node. */
+/** Newest first. The older ones only if nodes did not keep the newest, and no attempt is pending. */
 function attemptsToSend({ attempts }: Entry, observations: LifecycleInput['observations']): readonly Attempt[] {
   const [newest, ...older] = attempts.toReversed()
   if (!newest) return []
-  const onlyNewest = sendsInVain(newest) < sendsBeforeOlder || attempts.some(({ id }) => observations.get(id)?.is === 'pending')
+  const onlyNewest = sendsWithoutEffect(newest) < sendsBeforeOlder || attempts.some(({ id }) => observations.get(id)?.is === 'pending')
   return onlyNewest ? [newest] : [newest, ...older.filter(({ id }) => observations.get(id)?.is === 'unseen')]
 }
 
 /** Exponential backoff from one second to the wait of a stuck one. Nodes that refuse it are not asked at every block. */
 function isDue(attempt: Attempt, replacing: ReplacePolicy | undefined, nowMs: number): boolean {
   const maxMs = Math.min(maxPauseMs, (replacing?.bumpAfterSeconds ?? Infinity) * 1000)
-  return elapsedMs(attempt.sentAt ?? 0, nowMs) >= Math.min(1000 * 2 ** Math.max(0, sendsInVain(attempt) - 1), maxMs)
+  return elapsedMs(attempt.sentAt ?? 0, nowMs) >= Math.min(1000 * 2 ** Math.max(0, sendsWithoutEffect(attempt) - 1), maxMs)
 }
 
-/** A reorganisation or a restart took it away from the nodes: sends before that say nothing about the next one. */
-const sendsInVain = ({ sends, sendsSinceLost = sends }: Attempt) => sendsSinceLost
+/** Sends without effect. After a reorganisation or a restart of the nodes only those since then count. */
+const sendsWithoutEffect = ({ sends, sendsSinceLost = sends }: Attempt) => sendsSinceLost
 
-/** A time in the future comes from another clock, or from this one before it was set back: nobody knows how long ago it was. */
+/** A time in the future comes from another clock, or from this one before it was set back: it counts as long ago. */
 function elapsedMs(sinceMs: number, nowMs: number): number {
   return sinceMs > nowMs ? Infinity : nowMs - sinceMs
 }
@@ -254,7 +256,7 @@ function elapsedMs(sinceMs: number, nowMs: number): number {
  */
 export type NextInLine = ReadonlyMap<string, bigint>
 
-/** Whether a node has it, and only its fees or the chain hold it up. */
+/** Whether a node has it and no transaction before it is pending. */
 function isNextInLine({ attempts }: Entry, observations: LifecycleInput['observations']): boolean {
   return attempts.some(({ id }) => {
     const observed = observations.get(id)

@@ -19,13 +19,13 @@ export interface UpkeepParts extends ReplaceParts {
 
 /** What the server does by itself for open transactions. Each action runs once at a time for one entry, and again later if it fails. */
 export interface Upkeep {
-  /** Closes a nonce gap that later transactions wait behind, by a transfer of nothing. */
+  /** Closes a nonce gap that blocks later transactions, by a transfer of nothing. */
   fill(address: string, nonce: number): void
   /** Raises the fees of an entry whose newest attempt is still this one. */
   bump(entry: Entry, overId: string, head: Head): void
   /** Replaces an entry by a transfer of nothing. */
   cancel(entry: Entry, reason: string): void
-  /** The entry needs nothing any more. */
+  /** The entry is final: forgets its failures. */
   forget(entry: Entry): void
 }
 
@@ -55,7 +55,7 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
     fields: object,
     work: (signal: AbortSignal) => Promise<{ txHash: string }>,
   ): void {
-    // If another server owns the queue, the action is that server's.
+    // If another server owns the queue, that server acts.
     if (closing.aborted || running.has(name) || isPaused(name) || !queues.held(address)) return
     running.add(name)
     void inBackground(run(action, name, { address, ...fields }, work))
@@ -67,7 +67,7 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
       failures.delete(name)
       log.info({ ...fields, txHash }, `${action}: done`)
     } catch (error) {
-      // Old failures of actions that were not asked for again are deleted.
+      // Failures of actions that were not needed again expire.
       for (const [other, { until }] of failures) if (until + maxPauseMs < nowMs()) failures.delete(other)
       const before = failures.get(name)
       const pauseMs = before ? Math.min(before.pauseMs * 2, longestPauseMs) : minPauseMs
@@ -108,7 +108,7 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
     cancel(entry, reason) {
       const { key, address, nonce, feesGiven } = entry
       const signer = signerOf(entry)
-      // If the caller set the fees, nobody raises those of the cancel either: a cheaper transaction must not become a dearer one.
+      // If the caller set the fees, those of the cancel are not raised either: the cancel must not cost more than the caller allowed.
       const origin = { ...originOf(address), signer, nonce, ...(feesGiven && { feesGiven }) }
       start('cancel a late transaction', { address: signer, name: `cancel/${key}` }, { nonce, reason }, (signal) =>
         submitEmpty(origin, 'cancel', { replaces: true, only: key, reason }, parts, signal),

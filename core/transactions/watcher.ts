@@ -13,7 +13,7 @@ const pollTimeoutMs = 30_000
 /** Writes of a whole queue at once, before each entry is written alone. */
 const maxBatches = 3
 const pauseAfterErrorMs = 1_000
-/** Without a new head for this long the old one is polled again, so that bytes which reached no node are sent again all the same. */
+/** Without a new head for this long the last one is polled again, so that bytes that no node has are still sent again. */
 const idlePollMs = 5_000
 
 export interface WatcherParts {
@@ -34,14 +34,14 @@ export interface Watcher {
   idle(): Promise<void>
 }
 
-/** What one poll saw of everything that is open. */
+/** What one poll observed of all open entries. */
 interface PollResult {
   head: Head
   observations: ReadonlyMap<string, Sighting>
   competingOf: CompetingOf
 }
 
-/** Polls at every head while anything is open in our queues: one batch for all of it. Asks nothing otherwise. */
+/** Polls at every head while our queues have open entries: one batch for all of them. Otherwise asks nothing. */
 export function createWatcher({ target, recorder, queues, broadcast, upkeep, log, closing, nowMs }: WatcherParts): Watcher {
   const { chain, network, connector, impl } = target
   const { rail, confirmations, bumpAfterSeconds } = impl
@@ -72,7 +72,7 @@ export function createWatcher({ target, recorder, queues, broadcast, upkeep, log
 
   /** Returns whether anything is left to watch. */
   async function onHead(head: Head): Promise<boolean> {
-    // Read before the journal: a write of this poll is refused if the queue has another owner by then.
+    // The leases are read before the journal, so that a write of this poll is refused if a queue has changed its owner since.
     const ours = new Map(queues.all().map((leased) => [leased.queue.address, leased]))
     const open = (await unfinished([...ours.keys()])).filter((entry) => entry.attempts.length > 0 && ours.has(signerOf(entry)))
     if (open.length === 0) return false
@@ -85,7 +85,7 @@ export function createWatcher({ target, recorder, queues, broadcast, upkeep, log
     }
   }
 
-  /** A damaged entry of one wallet does not hide the entries of others. */
+  /** If one wallet has a damaged entry, the entries of the others are read all the same. */
   async function unfinished(addresses: readonly string[]): Promise<readonly Entry[]> {
     try {
       return await recorder.unfinished({ chain, network, connector })
@@ -107,14 +107,14 @@ export function createWatcher({ target, recorder, queues, broadcast, upkeep, log
 
     const observations = new Map(sightings.map((each) => [each.id, each]))
     nextInLine = updateNextInLine(nextInLine, open, observations, head.number)
-    let isLeft = false
+    let isAnyOpen = false
     let failure: unknown
     for (const leased of watched) {
       const { queue } = leased
       const entries = open.filter((entry) => signerOf(entry) === queue.address)
       try {
         const competingOf = await findCompeting(entries, observations, { recorder, confirmations })
-        if (await moveAll(entries, leased, { head, observations, competingOf })) isLeft = true
+        if (await moveAll(entries, leased, { head, observations, competingOf })) isAnyOpen = true
         fillGaps(leased, synced.get(queue.address))
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error
@@ -123,7 +123,7 @@ export function createWatcher({ target, recorder, queues, broadcast, upkeep, log
       }
     }
     if (failure !== undefined) throw failure
-    return isLeft
+    return isAnyOpen
   }
 
   function fillGaps({ queue }: LeasedQueue, update: Json | undefined): void {
@@ -131,37 +131,37 @@ export function createWatcher({ target, recorder, queues, broadcast, upkeep, log
   }
 
   /** One write for all changes of a queue. Returns whether any of its entries is still open. */
-  async function moveAll(open: readonly Entry[], leased: LeasedQueue, polled: PollResult): Promise<boolean> {
+  async function moveAll(open: readonly Entry[], leased: LeasedQueue, result: PollResult): Promise<boolean> {
     let entries = open
     for (let tries = 0; tries < maxBatches; tries += 1) {
-      const steps = entries.map((before) => ({ before, ...stepOf(before, polled) }))
+      const steps = entries.map((before) => ({ before, ...stepOf(before, result) }))
       const changes = steps.flatMap(({ before, entry }) => (entry === before ? [] : [{ before, after: entry }]))
       const written = changes.length === 0 ? [] : await recorder.write(changes, leased.lease)
       if (written) {
         const stored = new Map(written.map((entry) => [entry.key, entry]))
-        return steps.map(({ entry, actions }) => act(stored.get(entry.key) ?? entry, actions, leased, polled.head)).includes(true)
+        return steps.map(({ entry, actions }) => act(stored.get(entry.key) ?? entry, actions, leased, result.head)).includes(true)
       }
-      // Something was sent or replaced in the meantime.
+      // A broadcast or a replacement changed an entry in the meantime.
       const current = await Promise.all(entries.map(({ key }) => recorder.read(key)))
       entries = current.flatMap((entry) => entry ?? [])
     }
-    let isLeft = false
-    for (const before of entries) if (await moveOne(before, leased, polled)) isLeft = true
-    return isLeft
+    let isAnyOpen = false
+    for (const before of entries) if (await moveOne(before, leased, result)) isAnyOpen = true
+    return isAnyOpen
   }
 
-  async function moveOne(before: Entry, leased: LeasedQueue, polled: PollResult): Promise<boolean> {
+  async function moveOne(before: Entry, leased: LeasedQueue, result: PollResult): Promise<boolean> {
     let actions: readonly Action[] = []
     const entry = await recorder.amend(
       before,
       (current) => {
-        const step = stepOf(current, polled)
+        const step = stepOf(current, result)
         actions = step.actions
         return step.entry
       },
       leased.lease,
     )
-    return act(entry, actions, leased, polled.head)
+    return act(entry, actions, leased, result.head)
   }
 
   function stepOf(entry: Entry, { head, observations, competingOf }: PollResult): Step {
@@ -201,7 +201,7 @@ export function createWatcher({ target, recorder, queues, broadcast, upkeep, log
       if (closing.aborted) return
       running ??= run().finally(() => {
         running = undefined
-        // Somebody may have called between the loop's last poll and its end.
+        // `wake` may have been called between the loop's last poll and its end.
         if (isWoken && !closing.aborted) this.wake()
       })
     },
@@ -214,7 +214,7 @@ const reasonOf = (error: unknown) => (error instanceof Error ? error.message : '
 /** Another transaction of ours in a block with an entry's sequence; `gone` if its replacement ended without replacing it. */
 export type CompetingOf = (entry: Entry) => CompetingTransaction | 'gone' | undefined
 
-/** Looks among the open entries, and among final ones that were to replace one of them. */
+/** Searches the open entries, and the final ones that were to replace one of them. */
 export async function findCompeting(
   open: readonly Entry[],
   observations: PollResult['observations'],
@@ -234,7 +234,7 @@ export async function findCompeting(
       if (openIds.has(id) || final.has(id)) continue
       const other = await recorder.find(entry.chain, entry.network, id)
       if (!other || !isFinal(other) || sequenceName(other) !== sequenceName(entry)) continue
-      if (leftSequence(other)) final.set(id, 'gone')
+      if (leftSequenceUnused(other)) final.set(id, 'gone')
       else if (other.landed) final.set(id, { txHash: txHashOf(other) ?? other.landed.id, kind: other.kind, rank: other.rank, final: true })
     }
   return (entry) => {
@@ -245,13 +245,13 @@ export async function findCompeting(
   }
 }
 
-/** A reverted transaction in a block has used its nonce, too. An action that an exchange refused may not have, and prevents no other. */
+/** A reverted transaction in a block has used its nonce, too. An action that an exchange refused may not have used it. */
 const usesSequence = ({ signer }: Entry, { ok }: { ok: boolean }): boolean => ok || signer === undefined
 
-/** Some transaction uses a nonce of the chain in the end. An action that an exchange never did leaves its nonce as it was. */
-const leftSequence = ({ signer, landed }: Entry): boolean => signer !== undefined && landed?.ok !== true
+/** Whether it ended without using its nonce: only an action that an exchange did not carry out. */
+const leftSequenceUnused = ({ signer, landed }: Entry): boolean => signer !== undefined && landed?.ok !== true
 
-/** Ids of its intended replacement, and of what was seen in a block in its place: of several replacements it may be another one. */
+/** Ids of its intended replacement, and of the transactions that polls saw in its place. Those may be other replacements of it. */
 function replacementsOf({ replacedBy, attempts }: Entry, observations: PollResult['observations']): readonly string[] {
   const seen = attempts.flatMap(({ id }) => {
     const observed = observations.get(id)
@@ -281,7 +281,7 @@ export async function* repeatOnInterval<T>(source: AsyncIterable<T>, intervalMs:
       if (last) yield last.value
     }
   } finally {
-    // Not awaited: the next value may be long in coming.
+    // Not awaited: the next value may take long.
     next.catch(() => {})
     values.return?.().catch(() => {})
   }
