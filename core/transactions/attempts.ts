@@ -5,7 +5,7 @@ import { isFinal, signerOf, txHashOf, type Attempt, type Entry } from './entry.t
 import { maxWriteTries, OwnershipLost, type Change, type Lease, type RecordedAnswer, type Recorder } from './journal/journal.ts'
 import { persistTimedOut, pluginDefect, type ImmediateResult, type Sign, type TransactionTarget } from './submit-request.ts'
 
-/** Longer than any node takes. Callers have a shorter deadline. */
+/** Longer than any node takes. Requests have a shorter deadline. */
 const sendTimeoutMs = 30_000
 const maxPauseMs = 2_000
 
@@ -19,7 +19,7 @@ export function createSignAttempt(target: TransactionTarget, sign: Sign, nowMs: 
     const { chain, network, sequence, step, admin } = entry
     const address = signerOf(entry)
     const signable = rail.draft({ step, fees }, sequence)
-    // An exchange's own rail signs actions only. Transactions of the chain go by the chain's queues, and are checked there.
+    // An exchange's own rail signs actions only. Transactions of the chain go through the chain's queues and checks.
     if (connector !== undefined && signable.scheme !== 'typed-data')
       throw pluginDefect(`The connector ${connector}`, 'would have a transaction signed as an action')
     const { id, raw } = rail.seal(signable, await sign({ chain, network, address, signable, ...(admin && { admin }) }))
@@ -29,7 +29,10 @@ export function createSignAttempt(target: TransactionTarget, sign: Sign, nowMs: 
 
 /** Signed bytes on their way into the journal. */
 export interface SignedChanges {
-  /** What gets the bytes, and what changes beside it. Called again if somebody wrote in between; a throw gives up. */
+  /**
+   * The entries that get the bytes, and others that change with them. Called again if they were written in between; a throw ends the
+   * attempt.
+   */
   changes: () => Promise<{ own: readonly Change[]; beside?: readonly Change[] }>
   /** What an entry becomes if its bytes are certain not to be stored. Always a new version. */
   instead: (before: Entry) => Entry
@@ -40,7 +43,7 @@ export interface SignedChanges {
   requestId: string
 }
 
-/** The bytes are in the journal, or only `outcome` will tell. Until then nothing may be sent. */
+/** The bytes are in the journal, or it is unknown until `outcome` settles. Until then nothing may be sent. */
 export type PersistResult =
   | { is: 'persisted'; entries: readonly Entry[] }
   | { is: 'unknown'; cause: unknown; outcome: Promise<readonly Entry[] | undefined> }
@@ -59,7 +62,7 @@ export async function persistSigned(recorder: Recorder, signed: SignedChanges, c
         return { is: 'persisted', entries: written.slice(0, own.length) }
       }
     } catch (error) {
-      // Any other error may have come after the commit as well as before it.
+      // Any other error may have come before the commit or after it.
       if (error instanceof OwnershipLost || (error instanceof StoreUnavailable && !error.uncertain)) throw error
       return { is: 'unknown', cause: error, outcome: findOutcome(recorder, own, signed, closing, log) }
     }
@@ -69,7 +72,7 @@ export async function persistSigned(recorder: Recorder, signed: SignedChanges, c
 
 /**
  * Finds out whether a write with an unknown commit was stored: the entries then, or undefined if it was not and never will be. The write was
- * atomic and for one version of each entry, so whoever writes the next version excludes it.
+ * atomic and for one version of each entry, so once another write has made that version, it can no longer be stored.
  */
 async function findOutcome(
   recorder: Recorder,
@@ -102,7 +105,7 @@ async function findOutcome(
         return undefined
     } catch (error) {
       if (error instanceof OwnershipLost) hasNewOwner = true
-      // An unexpected error tells nothing. To give up here would block the nonce for ever.
+      // An unexpected error does not tell whether it was stored. Giving up here would block the nonce for ever.
       else if (!(error instanceof StoreUnavailable)) {
         const reason = error instanceof Error ? error.message : 'unknown'
         if (reason !== lastReason) log.warn({ requestId, reason }, 'commit of signed transactions still unconfirmed')
@@ -120,7 +123,7 @@ function hasAttemptOf({ attempts }: Entry, stored: Entry | undefined): boolean {
 }
 
 /**
- * Sends journaled bytes and records the network's answer. Never rejects: whatever happens, the watcher goes on with the entry. Returns the
+ * Sends journaled bytes and records the network's answer. Never rejects, because the watcher follows the entry in any case. Returns the
  * result where an exchange gives it at once.
  */
 export type Broadcast = (entry: Entry, attempt: Attempt, lease: Lease) => Promise<ImmediateResult | undefined>
@@ -139,7 +142,7 @@ export function createBroadcast({ target, recorder, onFinal, closing, log, nowMs
   const sending = new Set<string>()
   return async (entry, { id, raw }, lease) => {
     const { address, nonce } = entry
-    // The watcher may see it as unknown to the network while it is being sent.
+    // While it is being sent, no node has it yet, and the watcher may ask to send it again.
     if (sending.has(id)) return undefined
     sending.add(id)
     try {
@@ -150,7 +153,7 @@ export function createBroadcast({ target, recorder, onFinal, closing, log, nowMs
       if (isFinal(stored)) onFinal(stored)
       return result.is === 'accepted' ? result.landed : undefined
     } catch (error) {
-      // The queue's new owner sends what it finds and records it.
+      // The queue's new owner sends the bytes again and records the result.
       if (error instanceof OwnershipLost) return undefined
       log.warn({ txHash: id, reason: error instanceof Error ? error.message : 'unknown' }, 'broadcast result not persisted')
       return undefined
@@ -165,9 +168,9 @@ function withBroadcastResult(entry: Entry, id: string, result: Reception, nowMs:
   const attempts = entry.attempts.map((each) => (each.id === id ? { ...withSend(each, nowMs), refused } : each))
   if (result.is === 'accepted' && result.landed && !isFinal(entry)) return withImmediateResult({ ...entry, attempts }, id, result.landed)
   if (entry.state !== 'SIGNED' && entry.state !== 'BROADCAST') return { ...entry, attempts }
-  // If it is to be replaced, the reason for that matters more than what nodes say.
+  // If it is being replaced, `reason` says why. An error of a node does not overwrite that.
   const next = { ...entry, ...(entry.replacedBy === undefined && { reason }), attempts }
-  // Its fees were checked a moment ago; the next poll tells how it really stands.
+  // Its fees were checked a moment ago, so 'pays' is likely. The next poll observes it.
   return reason === undefined ? { ...next, state: 'BROADCAST', seen: entry.seen ?? 'pays' } : next
 }
 

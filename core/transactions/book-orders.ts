@@ -18,7 +18,7 @@ export interface ClientOrder {
   readonly market: string
   /** Its index in the plan's outcome. */
   readonly index: number
-  /** The handler's own data, to show the order in the caller's terms. */
+  /** The handler's own data, from which it shows the order to the caller. */
   readonly about: Json
 }
 
@@ -68,7 +68,10 @@ export interface OrderFilter extends OrderVenue {
 export interface ClientOrders {
   /** Newest first. */
   list(filter: OrderFilter): Promise<readonly JournaledOrder[]>
-  /** Stores the newest report, so that an ended order is never asked about again. An ended order keeps its report; older reports are ignored. */
+  /**
+   * Stores the newest report. The exchange is not asked again about an order that has ended. Older reports, and any after the end, are
+   * ignored.
+   */
   note(order: JournaledOrder, report: OrderReport): Promise<void>
 }
 
@@ -82,7 +85,7 @@ export class OrderIdUsed extends SluiceError {
   constructor(clientOrderId: string) {
     super(
       'IDEMPOTENCY_CONFLICT',
-      `This wallet has already used the clientOrderId ${clientOrderId} on this exchange: nothing was sent. GET the orders with it to see what became of that one, and give another order another id.`,
+      `This wallet has already used the clientOrderId ${clientOrderId} on this exchange: nothing was sent. GET the orders with this id to see that order, and use a new id for a new one.`,
       { details: { clientOrderId } },
     )
   }
@@ -95,7 +98,7 @@ const maxIds = 5_000
 
 /**
  * Orders in the store's tables. The journal's writers insert them.
- * @param onDamage receives a row that cannot be read; the list has the others
+ * @param onDamage receives the error of a row that cannot be read; the list has the others
  */
 export function sqlOrders(store: Store, onDamage: (error: unknown) => void): OrderJournal {
   return {

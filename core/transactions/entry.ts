@@ -61,12 +61,12 @@ export interface Entry {
   /** Seconds since the Unix epoch. */
   readonly deadline?: number
 
-  /** What orders or excludes attempts: a nonce, or a blockhash. Opaque here; the rail reads it, and calls it a slot. */
+  /** What orders or excludes attempts: a nonce, or a blockhash. Only the rail reads it; its interface calls it a slot. */
   readonly sequence: Json
   readonly nonce: number
   /** The caller chose the nonce: gaps below it are the caller's to fill. */
   readonly sequenceGiven: boolean
-  /** The caller set the fees: nobody else raises them. */
+  /** The caller set the fees: the server does not raise them. */
   readonly feesGiven: boolean
   /** How many of our transactions had the same sequence before. The later one replaces the earlier one. */
   readonly rank: number
@@ -74,12 +74,15 @@ export interface Entry {
   readonly state: TransactionState
   /** All with one sequence, so that at most one is ever mined. */
   readonly attempts: readonly Attempt[]
-  /** The mempool's last answer: pending and paying enough, pending and paying too little, or gone. Absent: it never had it. */
+  /**
+   * The last observation of the mempool: pending and pays enough, pending and pays too little, or no longer there. Absent: never seen
+   * there.
+   */
   readonly seen?: 'pays' | 'underpriced' | 'lost'
   readonly landed?: Landed
   /** Hash of the transaction that is to replace it, or did. */
   readonly replacedBy?: string
-  /** In how many polls in a row it was dead. */
+  /** How many polls in a row found it dead. */
   readonly deadLooks: number
   /** The newest block at the first of those polls. */
   readonly deadSince?: number
@@ -101,7 +104,7 @@ export interface Attempt {
   readonly sends: number
   /** Those since it was lost; absent if it never was. */
   readonly sendsSinceLost?: number
-  /** Why all nodes refused it the last time; absent if one took it, or nobody knows. */
+  /** Why all nodes refused it the last time; absent if one accepted it, or if that is unknown. */
   readonly refused?: RefusalMeaning
 }
 
@@ -150,7 +153,7 @@ export type TxStatus = -1 | 0 | 1 | 2 | 3
 
 /**
  * The number that `/network/poll` shows for a journaled transaction.
- * @param found what the chain has of it now, if it was asked
+ * @param found the transaction on the chain now, if the chain was asked
  */
 export function txStatus({ state, landed, replacedBy, seen }: Entry, found?: Pick<Transaction, 'blockNumber' | 'pays'>): TxStatus {
   if (landed || found?.blockNumber !== undefined) return 1

@@ -15,7 +15,10 @@ export interface LeasedQueue {
 export interface LeasedQueues {
   /** Counts a request of a wallet; call the returned function when it ends. @throws SluiceError OVERLOADED */
   enter(address: string): () => void
-  /** Runs work while this server owns the wallet's queue. Asks the owner for it. @throws OwnershipLost; TIMEOUT; StoreUnavailable */
+  /**
+   * Runs work while this server owns the wallet's queue, which it requests from another owner. @throws OwnershipLost; TIMEOUT;
+   * StoreUnavailable
+   */
   use<T>(address: string, signal: AbortSignal, work: (leased: LeasedQueue) => Promise<T>): Promise<T>
   /** Takes a queue whose lease is free or expired; false if its owner is alive. */
   takeIfFree(address: string): Promise<boolean>
@@ -46,7 +49,7 @@ export function createLeasedQueues({ target, recorder, leases, limit }: LeasedQu
   const nameOf = (address: string) => queueName(target, address)
   const displayName = (address: string) => `${address} on ${railName(target)}`
 
-  /** Once for every change of owner: what was known before may be out of date. */
+  /** Once for every change of owner, because what is in memory may be out of date. */
   function rebuild(address: string, lease: Lease): Promise<LeasedQueue> {
     const before = rebuilt.get(address)
     if (before?.lease.fencingToken === lease.fencingToken) return before.ready
@@ -93,7 +96,7 @@ export function createLeasedQueues({ target, recorder, leases, limit }: LeasedQu
       } catch (error) {
         // The signal's own reason tells a caller nothing.
         if (!hasBegun && signal.aborted) throw timedOutBeforeSigning()
-        // What was done stays done, whatever happens to the lease afterwards.
+        // The work is done even if the lease is lost afterwards.
         if (done.length === 0) throw error
       }
       const [outcome] = done
@@ -112,7 +115,7 @@ export function createLeasedQueues({ target, recorder, leases, limit }: LeasedQu
 
 /**
  * Loads a queue from the journal after its owner changed: by a hand-over, another server's death or our restart. Unsigned entries expire,
- * because whoever was about to sign them cannot journal any more. Signed ones keep their sequence.
+ * because the server that was signing them can no longer write to the journal. Signed ones keep their sequence.
  */
 async function rebuildQueue(
   { queue, lease }: LeasedQueue,
@@ -122,7 +125,7 @@ async function rebuildQueue(
   const open = await recorder.unfinished({ chain, network, ...on })
   // A replacement has to outbid the newest with its sequence: by rank, since clocks differ and are set back.
   for (const entry of open.toSorted((a, b) => a.rank - b.rank)) {
-    const expire = expireUnsigned('The server that took it ended before it was signed: nothing was sent.')
+    const expire = expireUnsigned('The server that accepted it ended before it was signed: nothing was sent.')
     const stored = entry.attempts.length > 0 ? entry : await recorder.amend(entry, expire, lease)
     if (stored.attempts.length > 0) restoreSigned(stored, queue, impl.rail)
   }
@@ -153,7 +156,7 @@ export function pendingOf({ key, kind, rank, step, attempts }: Entry, rail: Rail
 }
 
 /**
- * The entry with the highest nonce on the newest page that has signed, final ones. Callers may have chosen lower nonces later.
+ * The entry with the highest nonce among signed, final ones, on the newest page that has any. Callers may have chosen lower nonces later.
  * @param isAssigned leaves out nonces that callers chose: where nonces only increase, those may be far ahead of what the server assigned
  */
 async function highestUsed(recorder: Recorder, filter: EntryFilter, isAssigned: boolean): Promise<Entry | undefined> {

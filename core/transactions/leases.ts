@@ -3,9 +3,9 @@ import type { Log } from '../contracts/index.ts'
 import type { OwnedLease, ServerLeases, Store } from '../store/store.ts'
 import { OwnershipLost, type Lease } from './journal/journal.ts'
 
-/** A lease is kept at least this long, though others wait: two busy servers would otherwise only pass it to and fro. */
+/** A lease is kept at least this long even if others wait, so that two busy servers do not only pass it back and forth. */
 const minTenureMs = 50
-/** A waiting server asks again this often if it hears nothing. */
+/** A waiting server asks again this often if no notice comes. */
 const pollMs = 250
 
 /**
@@ -14,20 +14,20 @@ const pollMs = 250
  */
 export interface Leases {
   /**
-   * Runs work while this server holds the lease. Asks the owner for it and waits, where that is another server; keeps it afterwards until
-   * another server asks. Several calls may share one lease; it is handed over when all of them have ended.
+   * Runs work while this server holds the lease. If another server holds it, requests it and waits. Keeps it afterwards until another
+   * server requests it. Several calls may share one lease; it is handed over when all of them have ended.
    * @throws OwnershipLost, or the signal's reason, before `work` has begun
    */
   use<T>(queue: string, signal: AbortSignal, work: (lease: Lease) => Promise<T>): Promise<T>
-  /** The lease if it is ours now. Asks nobody. */
+  /** The lease if it is ours now, from memory. */
   held(queue: string): Lease | undefined
-  /** Takes a lease that is free or expired; undefined if its owner is alive. One that is ours stays as it is. */
+  /** Takes a lease that is free or expired; undefined if its owner is alive. Returns a lease that is ours unchanged. */
   takeIfFree(queue: string): Promise<Lease | undefined>
   /** Releases every lease, so that other servers need not wait. After the last `use`. */
   stop(): Promise<void>
 }
 
-/** How a lease came or went: `taken` from nobody alive; `received` from its owner; `given` to another server. */
+/** How a lease changed owner: `taken` while it was free or expired; `received` from its owner; `given` to another server. */
 export type LeaseChange = 'taken' | 'received' | 'given'
 
 export interface SqlLeasesOptions {
@@ -64,7 +64,7 @@ export function sqlLeases({ store, serverId, serverName, log, onChange = () => {
     for (const holder of holders.values()) holder.granted(false)
   }
 
-  /** Corrects what missed notices left wrong. */
+  /** Corrects the holders where a notice was missed. */
   function owned(leases: readonly OwnedLease[], askedAt: number): void {
     const tokens = new Map(leases.map(({ queue, fencingToken }) => [queue, fencingToken]))
     for (const [queue, holder] of holders) holder.confirm(tokens.get(queue), askedAt)
@@ -106,7 +106,7 @@ interface LeaseHolder {
   requested(): void
   /** The lease was handed to us (`toUs`), or may be free. */
   granted(toUs: boolean): void
-  /** What the store had at some moment after `askedAt`: the fencing token if the lease was ours. */
+  /** The store's state at some moment after `askedAt`: the fencing token if the lease was ours. */
   confirm(fencingToken: number | undefined, askedAt: number): void
   /** A write with this lease was refused: the store must be asked again. */
   doubt(lease: Lease): void
@@ -143,7 +143,7 @@ function createLeaseHolder({ queue, session, log, onChange }: HolderParts): Leas
   const isWanted = () => waiting > 0
   const valid = () => (current && current.term === session.term() && session.isAlive() ? current : undefined)
 
-  /** One statement after the other: the later answer is the newer one. */
+  /** Runs statements in sequence, so that the last answer is the newest. */
   function inTurn<T>(ask: () => Promise<T>): Promise<T> {
     const answer = turn.then(ask)
     turn = answer.catch(() => {})
@@ -164,7 +164,7 @@ function createLeaseHolder({ queue, session, log, onChange }: HolderParts): Leas
       return true
     })
 
-  /** Once for all that wait. */
+  /** Runs once for all callers that wait. */
   async function acquire(): Promise<void> {
     while (isWanted()) {
       await handingOver
@@ -225,7 +225,7 @@ function createLeaseHolder({ queue, session, log, onChange }: HolderParts): Leas
       return valid()?.lease
     },
     requested() {
-      // The lease is on its way to us and our own work waits for it: the other server will ask again.
+      // Our own work waits for the lease, which is not ours yet. The other server will ask again.
       if (!valid() && isWanted()) return
       handingOver ??= handOver()
     },

@@ -49,19 +49,19 @@ export function createNetworkTransactions({ target, recorder, leases, sign, wall
   const shared = { target, queues, recorder, signAttempt, broadcast, wake, inBackground, closing, log, nowMs }
   const reserveOrderIds = createReserveOrderIds(recorder, expireLeftovers)
   const submitNow = createSubmit({ ...shared, signing, fill, reserveOrderIds })
-  const submit: Submit = (request, options, signal) => counted(request.signer, () => submitNow(request, options, signal))
+  const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })
   const watcher = createWatcher({ ...shared, upkeep })
   const speedUp = createSpeedUp({ target, recorder, raise })
 
-  /** If another server owns the queue by now, it rebuilds it from the journal. */
+  /** If another server owns the queue by now, that server rebuilds it from the journal. */
   function onFinal(entry: Entry): void {
     queues.held(signerOf(entry))?.queue.markFinal(entry.sequence)
     upkeep.forget(entry)
   }
 
-  /** Expires entries in our queues that nobody is signing. */
+  /** Expires entries in our queues that were left unsigned. */
   async function expireLeftovers(): Promise<void> {
     const ours = new Map(queues.all().map((leased) => [leased.queue.address, leased]))
     // Most networks have no queue of ours, and the store may be far away.
@@ -83,7 +83,7 @@ export function createNetworkTransactions({ target, recorder, leases, sign, wall
     return work.finally(() => background.delete(work))
   }
 
-  async function counted<T>(address: string, work: () => Promise<T>): Promise<T> {
+  async function withinLimit<T>(address: string, work: () => Promise<T>): Promise<T> {
     const leave = queues.enter(address)
     try {
       return await work()
@@ -95,8 +95,8 @@ export function createNetworkTransactions({ target, recorder, leases, sign, wall
   return {
     submit: (request: RoutedRequest, signal: AbortSignal): Promise<SubmitResult> => submit(request, {}, signal),
     cancel: createCancel({ ...shared, submit }),
-    speedUp: (origin: Origin, signal: AbortSignal) => counted(origin.address, () => speedUp(origin, signal)),
-    /** Does not take the queue of another server: its open transactions are in the journal. */
+    speedUp: (origin: Origin, signal: AbortSignal) => withinLimit(origin.address, () => speedUp(origin, signal)),
+    /** Reads the open transactions from the journal if another server owns the queue, and does not take it over. */
     async nextNonce(address: string, signal: AbortSignal): Promise<number> {
       const held = queues.held(address)
       if (held) {
@@ -112,7 +112,7 @@ export function createNetworkTransactions({ target, recorder, leases, sign, wall
       )
       return next === undefined ? 0 : rail.nonceOf(next)
     },
-    /** Takes over a wallet's open transactions, unless another living server has them. */
+    /** Takes over a wallet's open transactions, unless another server that is alive owns its queue. */
     async recover(address: string): Promise<void> {
       if (await queues.takeIfFree(impl.address(address) ?? address)) wake()
     },

@@ -19,7 +19,7 @@ import {
 
 type SentTransaction = Pick<SubmitResult, 'txHash' | 'nonce'>
 
-/** What cancel, speed-up and their automatic counterparts share. */
+/** What cancels and speed-ups need, requested or automatic. */
 export interface ReplaceParts {
   target: TransactionTarget
   queues: LeasedQueues
@@ -28,7 +28,7 @@ export interface ReplaceParts {
 }
 
 export interface CancelRequest extends Origin {
-  /** Key of the only entry that is meant, whatever else has its nonce by then. */
+  /** Key of the entry to cancel. If another transaction has the nonce by then, nothing is cancelled. */
   only?: string
 }
 
@@ -36,14 +36,14 @@ export interface CancelRequest extends Origin {
 export function createCancel(parts: ReplaceParts) {
   const { target, queues } = parts
 
-  /** The lowest that is not a cancel itself comes first, so that asking again cancels the next one. */
+  /** The lowest that is not a cancel itself, so that a second call cancels the next one. */
   async function nonceToCancel(nonce: number | undefined, queue: NonceQueue): Promise<number> {
     if (nonce === undefined) {
-      const isCancel = ({ kind }: Entry) => Number(kind === 'cancel')
-      const [lowest] = (await pendingEntries(queue, parts)).toSorted((a, b) => isCancel(a) - isCancel(b))
+      const pending = await pendingEntries(queue, parts)
+      const lowest = pending.find(({ kind }) => kind !== 'cancel') ?? pending[0]
       if (lowest) return lowest.nonce
     } else if (queue.pendingOn(nonce) !== undefined || queue.statusOf({ nonce }) !== 'free') {
-      // If it is not ours it may be another program's, or mined: the submission tells.
+      // If it is not ours it may be another program's, or mined. The submission reports which.
       return nonce
     }
     throw await nothingPendingError(queue, nonce, 'cancel', parts)
@@ -100,7 +100,7 @@ export function createSpeedUp({ target, recorder, raise }: Pick<ReplaceParts, 't
       if (fees) return fees
       throw new SluiceError(
         'TRANSACTION_GAS_PRICE_TOO_LOW',
-        `To replace it ${replace.least(over)} would have to be offered, which is above the network's feeCap: wait, or raise feeCap in its settings.`,
+        `A replacement has to offer ${replace.least(over)}, which is above the network's feeCap: wait, or raise feeCap in its settings.`,
       )
     }
     return raise({ address, requestId, keyed, feesGiven, pick: (leased) => pick(nonce, leased, signal), feesOver }, signal)
@@ -111,11 +111,11 @@ export type Raise = (request: RaiseRequest, signal: AbortSignal) => Promise<Sent
 
 /** A request for another attempt at higher fees. */
 export interface RaiseRequest {
-  /** The queue's. */
+  /** The address of the queue. */
   address: string
   requestId: string
   keyed?: IdempotencyContext
-  /** The caller sets the fees: nobody else raises them afterwards. */
+  /** The caller sets the fees: the server does not raise them afterwards. */
   feesGiven: boolean
   /** Chooses the entry once the queue is ours. */
   pick: (leased: LeasedQueue) => Promise<Entry>
@@ -154,7 +154,7 @@ export function createRaise(parts: RaiseParts): Raise {
     return { txHash: attempt.id, nonce: entry.nonce }
   }
 
-  /** @throws an error that means that no further attempt was stored and none will be */
+  /** @throws an error that means that the attempt was not stored and will not be */
   async function sign(
     { requestId, keyed, feesGiven, pick, feesOver }: RaiseRequest,
     leased: LeasedQueue,
@@ -172,7 +172,7 @@ export function createRaise(parts: RaiseParts): Raise {
     const claimed = queue.claim(claim)
     if ('conflict' in claimed) throw await conflictError(claimed.conflict)
     try {
-      // No node would accept it, and it would block funds of other transactions.
+      // Nodes would refuse it, and it would reserve funds that other transactions need.
       if (costRaw > balanceRaw) throw tooExpensive(address, nativeCurrency.symbol)
       const attempt = await orTimeout(signAttempt(entry, fees), signal, timedOutBeforeSigning)
       const raised = async (): Promise<readonly Change[]> => {

@@ -19,11 +19,11 @@ import { routeRequest, type Origin, type Sign, type SubmitRequest, type SubmitRe
 /** Every transaction that the server makes, from a plan to its final state. */
 export interface Transactions {
   /**
-   * Answers once the signed bytes are journaled and the nodes were asked to take them. An error other than TIMEOUT means that nothing was
-   * sent and nothing will be; a TIMEOUT says which.
+   * Resolves once the signed bytes are journaled and were sent to the nodes. An error other than TIMEOUT means that nothing was sent and
+   * nothing will be; the message of a TIMEOUT says whether that is so.
    */
   submit(request: SubmitRequest, signal: AbortSignal): Promise<SubmitResult>
-  /** Replaces a pending transaction by a transfer of nothing to oneself; without a nonce the lowest one. `only`: no other entry than this. */
+  /** Replaces a pending transaction by a transfer of nothing to oneself; without a nonce the lowest one. */
   cancel(origin: CancelRequest, signal: AbortSignal): Promise<{ txHash: string; nonce: number }>
   /**
    * Signs the same step with the same sequence at higher fees: the caller's, or the next ones by the network's policy. Without a nonce the
@@ -39,9 +39,9 @@ export interface Transactions {
   readonly orders: ClientOrders
   /** `txStatus` of a journaled transaction; `found` is what the chain has of it now. */
   status(entry: Entry, found?: Pick<Transaction, 'blockNumber' | 'pays'>): TxStatus
-  /** Settles once the transactions that earlier servers left open are recovered, or after a short time. No node is waited for. */
+  /** Settles once the transactions that earlier servers left open are recovered, or after a short time. Does not wait for nodes. */
   readonly recovered: Promise<void>
-  /** Accepts nothing new, waits this long for requests that are under way, and ends. Open transactions stay in the journal. */
+  /** Refuses new requests, waits at most this long for those in progress, and ends. Open transactions stay in the journal. */
   stop(drainMs: number): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export interface TransactionEvents {
   after(id: number, of: Parameters<Journal['eventsAfter']>[1]): Promise<readonly JournalEvent[]>
   /** The newest event's id; 0 where there is none. */
   lastId(): Promise<number>
-  /** Calls the listener after every write of this server, and of no other. Call the returned function to end that. */
+  /** Calls the listener after every write of this server, not of others. Call the returned function to unsubscribe. */
   onWrite(listener: () => void): () => void
 }
 
@@ -61,7 +61,7 @@ interface TransactionsOptions {
   /** Every network, and every exchange's own rail: transactions that an earlier server left open there are recovered. */
   targets: readonly TransactionTarget[]
   sign: Sign
-  /** `limits.walletQueue`: requests that one wallet may have under way on a network. */
+  /** `limits.walletQueue`: requests that one wallet may have in progress on a network. */
   walletQueue: number
   log: Log
   /** Receives every entry that was written, and its version before (absent: new). */
@@ -71,7 +71,7 @@ interface TransactionsOptions {
 
 /** How long aborted requests may take to end. */
 const abortMs = 3_000
-/** A start waits no longer than this for a store that hangs. A wallet that is used first is recovered then. */
+/** If the store hangs, the start waits no longer than this. Wallets are then recovered when they are first used. */
 const recoveryMs = 3_000
 
 export function createTransactions({
@@ -85,7 +85,7 @@ export function createTransactions({
   nowMs = Date.now,
 }: TransactionsOptions): Transactions {
   const listeners = new Set<() => void>()
-  /** The write is durable already: an error of a listener must not make it look as if it failed. */
+  /** The write is durable already, so an error of a listener must not reach the writer. */
   const notify = (entry: Entry, before?: Entry) => {
     try {
       onChange(entry, before)
@@ -110,7 +110,7 @@ export function createTransactions({
   for (const target of targets) on(target)
   const recovery = startRecovery({ recorder, networks, closing: closing.signal, log })
 
-  /** Starts work with a signal that ends with the request's, or when the server stops waiting for it. */
+  /** Starts work with a signal that aborts with the request's, or when the server stops waiting for requests. */
   async function run<T>(signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (stopped)
       throw new SluiceError('OVERLOADED', 'The server is stopping and takes no new transactions: try again when it is back.', {
@@ -135,7 +135,7 @@ export function createTransactions({
     await withTimeout(answered, drainMs, () => {})
     closing.abort()
     for (const controller of underWay.values()) controller.abort()
-    // A store that hangs is not waited for. Open transactions are in the journal, for the next server.
+    // Not longer than this if the store hangs. Open transactions are in the journal, for the next server.
     await withTimeout(Promise.all([answered, recovery.idle(), ...[...networks.values()].map((each) => each.idle())]), abortMs, () => {})
     await leases.stop()
   }
@@ -184,7 +184,7 @@ interface RecoveryParts {
  * @returns `firstRound` settles after the first round, whatever its result; `idle` after `closing`
  */
 function startRecovery({ recorder, networks, closing, log }: RecoveryParts) {
-  const unserved = new Set<string>()
+  const warnedRails = new Set<string>()
   let earlierReasons: readonly string[] = []
 
   async function round(): Promise<void> {
@@ -197,7 +197,7 @@ function startRecovery({ recorder, networks, closing, log }: RecoveryParts) {
         // Another server was quicker.
         if (error instanceof OwnershipLost) return
         const reason = error instanceof Error ? error.message : 'unknown'
-        // Logged once while it lasts.
+        // Logged once as long as it lasts.
         if (!earlierReasons.includes(reason) && !closing.aborted)
           log.warn({ ...what, reason }, 'open transactions not recovered; tried again')
         reasons.push(reason)
@@ -221,8 +221,8 @@ function startRecovery({ recorder, networks, closing, log }: RecoveryParts) {
   /** Nothing can be done until the plugin is back. */
   async function warnOnce(rail: RailId): Promise<void> {
     const name = railName(rail)
-    if (unserved.has(name)) return
-    unserved.add(name)
+    if (warnedRails.has(name)) return
+    warnedRails.add(name)
     const open = await recorder.unfinished(rail)
     const transactions = open.map((entry) => ({ address: entry.address, nonce: entry.nonce, txHash: txHashOf(entry) }))
     log.warn({ ...rail, transactions }, 'open transactions on a network without a plugin: install it again to finish them')

@@ -11,7 +11,9 @@ type Tx = Transaction<Tables>
 /** SQLite takes 32,766 parameters in one statement: https://www.sqlite.org/limits.html. An order has 15. */
 const maxOrders = 1_000
 
-/** Writes the journal in the embedded store. A statement costs microseconds, and nobody else writes: one statement after the other. */
+/**
+ * Writes the journal in the embedded store, one statement after the other. A statement costs microseconds, and there is no other writer.
+ */
 export function embeddedWriter(store: Store): JournalWriter {
   return {
     open: (entries, lease, claim, orders) =>

@@ -90,7 +90,7 @@ export interface JournalEvent {
   entry: Entry
 }
 
-/** Another server has taken the queue over, or another call the Idempotency-Key. Nothing was written. */
+/** The queue has another owner, or another call has taken the Idempotency-Key over. Nothing was written. */
 export class OwnershipLost extends SluiceError {
   readonly lost: 'queue' | 'key'
 
@@ -111,7 +111,7 @@ export interface JournalWriter extends Pick<Journal, 'write'> {
   settledEventId?(): Promise<number>
 }
 
-/** @throws OwnershipLost where the queue is not this server's, or the key not this call's, any more */
+/** @throws OwnershipLost if this server no longer owns the queue, or this call the key */
 export function checkOwnership({ ownsQueue, ownsKey }: { ownsQueue: boolean; ownsKey: boolean }): void {
   if (!ownsQueue) throw new OwnershipLost('Another server has taken the wallet over.')
   if (!ownsKey) throw new OwnershipLost('Another call with the same Idempotency-Key has taken over.', { lost: 'key' })
@@ -125,17 +125,17 @@ export interface Change {
 
 /** The journal with versions and change notifications: every write is reported once it is durable. */
 export interface Recorder extends Omit<Journal, 'write'> {
-  /** All changes or none. Returns the stored versions; undefined if an entry was written by somebody else in between. */
+  /** Writes all changes or none. Returns the stored versions; undefined if another writer changed an entry in between. */
   write(changes: readonly Change[], lease: Lease, answer?: RecordedAnswer): Promise<readonly Entry[] | undefined>
   /**
-   * Applies a change to the newest version, again if somebody else wrote in between. A change that returns its argument writes nothing.
+   * Applies a change to the newest version, again if another writer was faster. A change that returns its argument writes nothing.
    * Returns the stored entry.
    * @param entry as it was last read
    */
   amend(entry: Entry, change: (entry: Entry) => Entry, lease: Lease): Promise<Entry>
 }
 
-/** Somebody wins every write of an entry, so this many losses in a row are a defect. */
+/** One of the writers of an entry always succeeds, so this many conflicts in a row are a defect. */
 export const maxWriteTries = 100
 
 /** @param onChange receives every entry that was written, and its version before (absent: new) */

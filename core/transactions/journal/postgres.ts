@@ -14,8 +14,9 @@ interface Outcome {
 
 /**
  * Writes the journal in PostgreSQL with one statement: one round trip, and a server that is stopped in the middle holds no lock. The
- * statement locks the rows of the lease and of the key before it writes. Whoever takes them over waits for the few milliseconds, or was
- * first, and then nothing is written. So READ COMMITTED is enough: each condition is on a row that is locked when it is checked.
+ * statement locks the rows of the lease and of the key before it writes. A server that takes them over either waits for these few
+ * milliseconds, or was first, and then nothing is written. So READ COMMITTED is enough: each condition is on a row that is locked when it is
+ * checked.
  */
 export function postgresWriter(store: Store): JournalWriter {
   async function run(statement: RawBuilder<Outcome>): Promise<boolean> {
@@ -26,7 +27,7 @@ export function postgresWriter(store: Store): JournalWriter {
     return outcome.written
   }
 
-  /** Says which of the ids it was. */
+  /** The error that names the id. */
   async function orderIdUsed([entry]: readonly Entry[], orders: readonly ClientOrder[]): Promise<OrderIdUsed> {
     const ids = orders.map(({ clientOrderId }) => clientOrderId)
     const used = entry?.connector === undefined ? undefined : await firstUsedId(store, { ...entry, connector: entry.connector }, ids)

@@ -24,7 +24,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     log?.warn({ reason: error instanceof Error ? error.message : 'unknown' }, 'a row of the journal is damaged')
   }
 
-  /** What can be read of some rows. */
+  /** The rows that can be read. */
   function readable<R, T>(rows: readonly R[], read: (row: R) => T): T[] {
     return rows.flatMap((row) => {
       try {
@@ -71,7 +71,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       )
       return rows.map(({ key, body }) => readBody(key, body))
     },
-    // No body is read: a damaged one blocks its own wallet only.
+    // Reads no bodies, so that a damaged one blocks its own wallet only.
     async openQueues() {
       const rows = await store.read((db) =>
         db.selectFrom('entries').select(['chain', 'network', 'via', 'lane']).distinct().where('final', '=', 0).execute(),
@@ -92,7 +92,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     async eventsAfter(id, filter) {
       const select = (upTo: number, limit: number) => selectEvents(store, { ...filter, after: id, upTo, limit })
       if (filter.addresses?.size === 0) return []
-      // Mostly there is nothing new, and then nothing has to be waited for.
+      // Usually there is nothing new. Then there is no need to wait for other writers.
       if (settledEventId && (await select(Number.MAX_SAFE_INTEGER, 1)).length === 0) return []
       const rows = await select((await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER, filter.limit)
       return readable(rows, (row): JournalEvent => ({ id: row.id, entry: readBody(row.entry_key, row.body) }))
