@@ -6,7 +6,7 @@ import { innerTokens, maxHops, spotAlong } from './routing/graph.ts'
 import type { MissingState, PoolEdge, PoolGraph, RouteOptions, RouteQuery } from './routing/graph.ts'
 import { bestSplit, shareDecimal, wholeShare } from './routing/split.ts'
 
-/** What swaps are quoted by: the pools that they may pass, after one block. */
+/** Everything that a quote depends on: the pools that it may pass, after one block, and the gas price. */
 interface PricingSnapshot {
   readonly head: Head
   readonly graph: PoolGraph
@@ -31,11 +31,11 @@ interface NeedsState {
 /** The address by which pools know a token: the native coin is traded as the wrapped one. */
 export const poolToken = (token: Token, wrapped: Token): string => (token.native ? wrapped.address : token.address)
 
-/** State that only a split needs is read as long as so many reads are left. A quote is not made to wait for it longer. */
+/** State that only a split needs is read only while at least so many reads are left. Then the quote is made without it. */
 const minReadsLeftForSplit = 2
 
 /**
- * The best route of a swap, or several at once; or the state that must be read to tell which it is.
+ * Quotes the best route of a swap, or several routes at once; or returns the state that must be read to know the best.
  * @param readsLeft how often state can still be read; at 0 a pool with missing state counts as one that refuses
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
@@ -50,7 +50,7 @@ export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: numb
   if (!best && !mustRead) throw noPriceError(snapshot, swap, query, isTooLittle)
   const isLastRead = readsLeft < minReadsLeftForSplit
   const split = best && bestSplit(graph, { swap, query, routers: options.routers, gasCost, best, isLastRead })
-  // What both need is read at once.
+  // One read for both.
   if (split && 'missing' in split) return { missing: [...missing, ...split.missing] }
   if (!best || mustRead) return { missing }
   const { amountRaw: otherRaw, gasUnits, firstWriteUnits, router } = split ?? best
@@ -78,7 +78,7 @@ const hopOf = ({ protocol, pool, passage }: PoolEdge, share: number): Hop => ({
   ...(share < wholeShare && { share: shareDecimal(share) }),
 })
 
-/** Says to the caller why no route gives a price. `details.most` is the largest amount that the pools take or give, if it is known. */
+/** The error that says why no route gives a price. `details.most` is the largest amount that the pools take or give, if it is known. */
 function noPriceError(
   { graph, options, intermediates, version }: PricingSnapshot,
   { tokenIn, tokenOut, exact, amountRaw }: Swap,
@@ -110,7 +110,7 @@ function noPriceError(
   const verb = exact === 'in' ? 'take' : 'give'
   const limits = versionSets.map((versions) => (exact === 'in' ? maxAmountIn : maxAmountOut)(graph, query, versions))
   const maxRaw = limits.reduce((a, b) => (a === undefined || b === undefined ? undefined : a > b ? a : b))
-  // Where less than the maximum was refused, a later pool refused it.
+  // An amount below the maximum was refused, so the cause is a later pool of the route.
   if (maxRaw === undefined || maxRaw >= amountRaw) {
     return new SluiceError(
       'PRICE_FAILED',
@@ -139,15 +139,15 @@ function isConnected(graph: PoolGraph, { tokenIn, tokenOut, intermediates }: Rou
 const edgesOf = (graph: PoolGraph, from: string, to: string, versions: ReadonlySet<string>) =>
   graph.edgesBetween(from, to).filter(({ protocol }) => versions.has(protocol.version))
 
-/** How much can go in at most, by the pools that it could go into first. Undefined where one of them does not say. */
+/** The largest input, by the limits of the pools that a route can begin with. Undefined where one of them gives no limit. */
 export function maxAmountIn(graph: PoolGraph, query: RouteQuery, versions: ReadonlySet<string>): bigint | undefined {
   const firstEdges = [query.tokenOut, ...query.intermediates].flatMap((token) => edgesOf(graph, query.tokenIn, token, versions))
   return maxOf(firstEdges.map(maxInputOf))
 }
 
 /**
- * How much can come out at most, whatever it costs: the first pools take all that they can, and this is what arrives at the end. Undefined
- * where a pool does not say how much it takes, or where the result cannot be had after all.
+ * The largest output, whatever it costs: the first pools take as much as they can, and the result is what arrives at the end. Undefined where a
+ * pool gives no limit, or where no route gives that output after all.
  */
 export function maxAmountOut(graph: PoolGraph, query: RouteQuery, versions: ReadonlySet<string>): bigint | undefined {
   const { tokenIn, tokenOut } = query

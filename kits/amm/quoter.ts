@@ -6,7 +6,7 @@ import { type PoolExchange, type Pair, poolAsOf, type Router } from './protocol.
 import { innerTokens, routeOptionsOf, poolGraphOf } from './routing/graph.ts'
 import type { MissingState, PoolGraph, RouteOptions } from './routing/graph.ts'
 
-/** The first read, and more where pools turn out to have missing state. After that, a pool with missing state counts as one that refuses. */
+/** The first read, and up to three more for missing state. After that, a pool with missing state counts as one that refuses. */
 const maxReads = 4
 
 export interface QuoterOptions {
@@ -41,7 +41,7 @@ export function quoter({ exchange, reader, checks, requireExactTransfers, truste
         missing = [...missing, ...priced.missing]
         continue
       }
-      // Only what led to a quote: a request for more than there is must not slow down the quotes of others.
+      // Only after a quote: a request for more than pools hold must not slow down later quotes.
       if (reads > 1) missingBefore.set(tokenIn, tokenOut, missing)
       await requireExactTransfers(untrustedTokens(swap, priced.edges, graph, trusted), at)
       return priced.quote
@@ -84,14 +84,14 @@ async function loadPools(
   const calls = [...readings.flatMap(({ reading }) => reading.calls), ...checks.calls(due)]
   const { head, results } = await reader.read(calls, at)
 
-  let taken = 0
+  let offset = 0
   const pools = readings.flatMap(({ protocol, reading }) =>
-    reading.pools(results.slice(taken, (taken += reading.calls.length))).flatMap((read) => {
+    reading.pools(results.slice(offset, (offset += reading.calls.length))).flatMap((read) => {
       const pool = poolAsOf({ protocol, pool: read }, head)
       return pool ? [{ protocol, pool }] : []
     }),
   )
-  checks.verify(due, results.slice(taken))
+  checks.verify(due, results.slice(offset))
   return { head, graph: poolGraphOf(pools) }
 }
 
@@ -100,7 +100,7 @@ async function loadPools(
  * exchange and trades would go to the other.
  */
 interface RouterChecks {
-  /** Those that were not checked yet. */
+  /** The routers that were not checked yet. */
   due(routers: readonly Router[]): readonly Router[]
   calls(due: readonly Router[]): readonly Call[]
   /** @throws SluiceError SERVICE_UNINITIALIZED if a router trades with other pools than those that are read */
@@ -113,10 +113,10 @@ export function routerChecks(): RouterChecks {
     due: (routers) => routers.filter((router) => router.check && !checked.has(router)),
     calls: (due) => due.flatMap(({ check }) => check?.calls ?? []),
     verify(due, answers) {
-      let taken = 0
+      let offset = 0
       for (const router of due) {
         const count = router.check?.calls.length ?? 0
-        router.check?.verify(answers.slice(taken, (taken += count)))
+        router.check?.verify(answers.slice(offset, (offset += count)))
         checked.add(router)
       }
     },
@@ -127,7 +127,7 @@ const cachedMs = 60_000
 const maxCachedPairs = 1_000
 const maxMissingPerPair = 256
 
-/** The state that the last quote of two tokens found missing. The next quote reads it at once and is spared the further round trips. */
+/** The state that the last quote of two tokens found missing. The next quote reads it at once and needs no further round trips. */
 function missingStateCache() {
   const cache = new Map<string, { readonly missing: readonly MissingState[]; readonly expires: number }>()
   return {

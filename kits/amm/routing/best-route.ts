@@ -55,7 +55,7 @@ export function bestRoute(graph: PoolGraph, query: RouteQuery, options: RouteOpt
       if (router) incumbent = { route: pricedRoute(route.edges, router, route), gainRaw }
     }
   }
-  // The search finds the first incumbent again, unless a route to one of its tokens was left out for another that costs more gas later.
+  // The search finds the first incumbent again, unless another route dominated a part of it and used more gas later.
   if (first && (!incumbent || first.gainRaw > incumbent.gainRaw)) incumbent = first
   const certainRaw = incumbent?.gainRaw
   const better = uncertain.filter(({ route, gainRaw }) => (certainRaw === undefined || gainRaw > certainRaw) && routerOf(route))
@@ -87,8 +87,8 @@ const keyOf = ({ exact, tokenIn, tokenOut }: RouteQuery): string => `${exact} ${
 const lastBestOf = perGraph<readonly PoolEdge[]>()
 
 /**
- * The better one of two routes: the best for the last amount, and the one with the best price. Undefined where neither gives anything, and
- * where no pool's price is a bound, so that nothing could be pruned.
+ * The better one of two routes: the best for the last amount, and the one with the best price. Undefined where neither gives anything, or
+ * where no pool's price is a bound: then nothing can be pruned.
  */
 function firstIncumbent(graph: PoolGraph, query: RouteQuery, options: RouteOptions, gasCost: GasCost): Incumbent | undefined {
   if (!options.protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
@@ -128,9 +128,9 @@ interface SearchResult {
 }
 
 /**
- * Goes from token to token, from the end to the start for an exact amount out, and keeps the best routes to each token. How they came there
- * does not matter for what follows, and more of one token never gives less of another. Where a pool refuses the best amount, the smaller
- * amounts of dominated routes are tried. Where gas costs something, routes that use less of it are kept, too.
+ * Goes from token to token (from the end to the start for an exact amount out) and keeps the best routes to each token: the rest of a route
+ * does not depend on its beginning, and more of one token never gives less of another. Where a pool refuses the best amount, the smaller
+ * amounts of dominated routes are tried. Where gas costs something, routes that use less gas are kept, too.
  * A pool with missing state counts as the best that it can be: its state is read only if the route would then be the best.
  * @param versions the route passes pools of these only
  */
@@ -292,11 +292,11 @@ class ParetoFront {
 /** Whether a route need not be extended by an edge, with so many hops left after it. */
 type IsPruned = (route: PartialRoute, edge: PoolEdge, hopsLeft: number) => boolean
 
-/** More than floating point loses on the way. */
+/** More than the rounding errors of floating point. */
 const slack = 1e-9
 
 /**
- * Prunes routes that come nowhere near a gain, even if they get the best price from where they are to the end and use no more gas.
+ * Prunes routes whose upper bound is below a gain: the best price from their token to the end, and no more gas.
  * @param gasCost in the token of the other side
  */
 function pruneBelow(gainRaw: bigint, graph: PoolGraph, query: RouteQuery, gasCost: GasCost): IsPruned {
@@ -313,7 +313,7 @@ function pruneBelow(gainRaw: bigint, graph: PoolGraph, query: RouteQuery, gasCos
   }
 }
 
-/** By token: the best product of rates between it and the end of the search. A token from which nothing leads there has none. */
+/** By token: the best product of rates between it and the end of the search. Tokens without a route to the end are missing. */
 type MaxRates = ReadonlyMap<string, number>
 
 const maxRatesCache = perGraph<readonly MaxRates[]>()

@@ -1,26 +1,26 @@
 import { type PoolGraph, perGraph } from './graph.ts'
 
 /**
- * What a swap uses besides its pools. Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop
+ * The gas of a swap without its pools. Measured on the devnet with the router of Uniswap v2 and plain tokens: 88,000 to 113,000 for one hop
  * and 133,000 for two through pools that have traded before, 133,000 and 222,000 where they have not; tokens behind proxies cost more.
- * The pools' own part of that is what their protocol says.
+ * The pools' part of that is given by their protocols.
  */
 export const swapGasUnits = 50_000n
 
-/** More than any swap uses: where this costs nothing, no gas does. */
+/** More than any swap uses. If this costs nothing in a token, gas counts as free. */
 export const hugeGasUnits = 10n ** 9n
 
 /** A swap of this much gas shows how deep a pool is. */
 const typicalGasUnits = 150_000n
-/** A pool in which the gas alone moves the price by a percent says nothing about what gas is worth. */
+/** A pool is deep enough if a swap of this many times the gas cost passes it well. In a smaller pool anyone can set the price. */
 const minDepth = 100n
-/** A pool of two equal sides that holds as much as is put into it gives half of it at its price, less the fee. */
+/** A constant-product pool that holds just as much as is put in gives half of the marginal price, less the fee. */
 const minOutputMillionths = 400_000n
 
-/** What so much gas costs in a token, in its smallest units. */
+/** The cost of this much gas in a token, in its smallest units. */
 export type GasCost = (gasUnits: bigint) => bigint
 
-/** What the trader has of the other side after paying for gas. It is negative where the other side is what goes in. */
+/** The other side of a swap after paying for gas. Negative where the other side is the input. */
 export const netGain = (exact: 'in' | 'out', otherRaw: bigint, gasUnits: bigint, gasCost: GasCost): bigint =>
   (exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
 

@@ -94,7 +94,7 @@ export function perGraph<T>(): (graph: PoolGraph) => Map<string, T> {
   }
 }
 
-/** What a route is searched for: an exact amount of one side. All tokens are addresses. */
+/** The swap that a route is searched for: an exact amount of one side. All tokens are addresses. */
 export interface RouteQuery {
   readonly tokenIn: string
   readonly tokenOut: string
@@ -159,13 +159,13 @@ export interface MissingState {
   readonly missing: unknown
 }
 
-/** What a route gives or takes. */
+/** The result of passing an amount through a route. */
 export interface RouteQuote {
   /** The amount at the route's other end. Only a bound that is too good while there are `unknowns`. */
   readonly amountRaw: bigint
   /** Gas of the pools alone. */
   readonly gasUnits: bigint
-  /** Gas besides, where the swap is the first to write some storage: for limits, not for estimates. */
+  /** Additional gas if the swap is the first to write some storage: for limits, not for estimates. */
   readonly firstWriteUnits: bigint
   readonly unknowns: readonly MissingState[]
 }
@@ -229,7 +229,7 @@ export function ratedRoutes(graph: PoolGraph, ends: RouteEnds): readonly RatedRo
 }
 
 interface RatedPath extends Pick<RatedRoute, 'edges' | 'rateX128'> {
-  /** Where it has come to. */
+  /** The token at its end. */
   readonly token: string
 }
 
@@ -261,6 +261,6 @@ function rateRoutes(graph: PoolGraph, ends: RouteEnds): readonly RatedRoute[] {
 
 const byRate = (a: RatedPath, b: RatedPath) => (a.rateX128 === b.rateX128 ? 0 : a.rateX128 > b.rateX128 ? -1 : 1)
 
-/** A bound of the other amount by that price: as much output, or as little input, as there can be. */
+/** A bound of the other amount at a rate: at most this output, or at least this input. */
 export const amountAtRate = (rateX128: bigint, exact: 'in' | 'out', amountRaw: bigint): bigint =>
   exact === 'in' ? ((amountRaw * rateX128) >> 128n) + 1n : (amountRaw << 128n) / rateX128

@@ -15,7 +15,7 @@ export const shareOf = (amountRaw: bigint, share: number): bigint => (amountRaw 
 export const shareDecimal = (share: number): string => String((share * 5) / 100)
 
 /**
- * What each further route of a split uses besides its pools. Measured on the devnet with SwapRouter02: another call of its multicall through
+ * The gas of each further route of a split, without its pools. Measured on the devnet with SwapRouter02: another call of its multicall through
  * one pool of concentrated liquidity uses 68,000 to 81,000, of which some 55,000 are the pool's.
  */
 const partGasUnits = 20_000n
@@ -59,7 +59,7 @@ interface SplitRoute {
 
 /**
  * Two or three routes at once, without a common pool, that leave the trader more after paying for gas than the best single one. Undefined
- * where there are none. Where one of them has missing state, that.
+ * where there are none. If one of them has missing state, returns that state.
  */
 export function bestSplit(graph: PoolGraph, split: SplitQuery): SplitRoute | { readonly missing: readonly MissingState[] } | undefined {
   const { query, best, gasCost, routers, swap } = split
@@ -130,9 +130,9 @@ function chooseRoutes(graph: PoolGraph, split: SplitQuery, accepts: AcceptsParts
       const ofTwo = allocate([a, b])
       consider([a, b], ofTwo)
       for (const c of besideA.slice(next + 1)) {
-        // What a third route gains at most, with all but one share on it, must pay for another call.
-        const first = c.marginalGain(0)
-        if (ofTwo && (first === undefined || (first - ofTwo.minGainRaw) * BigInt(wholeShare) <= partCost)) continue
+        // A bound: if each share of the third route gained as much as its first one, that must pay for another call.
+        const firstGainRaw = c.marginalGain(0)
+        if (ofTwo && (firstGainRaw === undefined || (firstGainRaw - ofTwo.minGainRaw) * BigInt(wholeShare) <= partCost)) continue
         if (areDisjoint(b, c)) consider([a, b, c], allocate([a, b, c]))
       }
     }
@@ -144,7 +144,7 @@ function chooseRoutes(graph: PoolGraph, split: SplitQuery, accepts: AcceptsParts
 interface Allocation extends Omit<RouteQuote, 'firstWriteUnits'> {
   /** In twentieths, in the order of the routes; some may have none. */
   readonly shares: readonly number[]
-  /** What the least valuable twentieth gains: another route must gain more with one to have any. */
+  /** The gain of the least valuable twentieth: another route needs a larger first gain to get a share. */
   readonly minGainRaw: bigint
 }
 
@@ -190,7 +190,7 @@ interface Candidate {
   quote(amountRaw: bigint): RouteQuote | undefined
   /** The same for a number of twentieths; cached. */
   quoteShare(share: number): RouteQuote | undefined
-  /** What one twentieth more is worth after so many: its output, or less than nothing of what must go in; cached. */
+  /** The gain of the next twentieth after `share`: its output, or its input as a negative number; cached. */
   marginalGain(share: number): bigint | undefined
 }
 
@@ -224,7 +224,7 @@ function splitCandidates(graph: PoolGraph, { query, gasCost, best, isLastRead }:
   const allButOne = isPart ? quoteAlong(best.edges, exact, shareOf(amountRaw, wholeShare - 1), isLastRead) : undefined
   const lastShareRaw = allButOne ? worth(best.amountRaw) - worth(allButOne.amountRaw) : worth(best.amountRaw) / BigInt(wholeShare)
   const partCost = gasCost(partGasUnits)
-  // All but a twentieth of the swap at that price must pay for another call.
+  // The gain of a twentieth, times nineteen, must pay for another call.
   const pays = (otherRaw: bigint) => (worth(otherRaw) - lastShareRaw) * BigInt(wholeShare - 1) > partCost
 
   const rated = ratedRoutes(graph, query)
@@ -241,11 +241,12 @@ function splitCandidates(graph: PoolGraph, { query, gasCost, best, isLastRead }:
   if (!first) return []
   const single = candidate(best)
   const accepted = () => rated.filter((route) => accepts([route.versions]))
-  // So few are all candidates, and no rule of thumb chooses among them.
+  // With so few routes, all are candidates.
   if (rated.length <= maxBestCandidates) return distinct([...(allButOne ? [single] : []), ...accepted().map(candidate)])
 
-  // Without the best single route, the route that does best beside the best one for a twentieth.
-  const beside = areDisjoint(first, single)
+  // If the best for a twentieth has a pool in common with the best single route: the best route for the other nineteen twentieths beside
+  // it.
+  const partner = areDisjoint(first, single)
     ? []
     : accepted()
         .filter((route) => areDisjoint(route, first))
@@ -257,7 +258,7 @@ function splitCandidates(graph: PoolGraph, { query, gasCost, best, isLastRead }:
     ...bestForOne.slice(0, maxBestCandidates),
     ...bestDisjoint(single, paying, worth),
     ...bestDisjoint(first, paying, worth),
-    ...beside,
+    ...partner,
   ])
 }
 
