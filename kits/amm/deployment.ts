@@ -45,8 +45,8 @@ interface ExpectedAddress {
 }
 
 /**
- * Compares what views returned, in order, with what they have to return. A wrong address in the configuration would otherwise give the
- * prices of one exchange and the trades of another.
+ * Compares the addresses that views returned, in order, with the expected ones. With a wrong address in the configuration, prices would come
+ * from one exchange and trades would go to another.
  * @throws SluiceError SERVICE_UNINITIALIZED for the first that differs
  */
 export function requireAddresses(expected: readonly ExpectedAddress[], answers: readonly (CallResult | undefined)[]): void {
@@ -73,33 +73,33 @@ export function sortTokens(a: string, b: string): readonly [token0: string, toke
   return a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a]
 }
 
-// Callers may ask for any token, so the memory has a bound.
-const maxRemembered = 10_000
+// Callers may ask for any token, so the cache is bounded.
+const maxCachedPairs = 10_000
 
 /**
- * Makes something of two tokens and remembers it, in either order. The hashes of a pool's address cost more than the rest of a quote, and a
- * quote asks some twenty times: known pairs are found by their addresses as given, without sorting or joining them.
- * @param make gets the tokens in the order of pools
+ * Caches a value for each two tokens, in either order. The hashes of a pool's address cost more than the rest of a quote, and a quote needs
+ * some twenty of them. Cached pairs are found by the addresses as given, without sorting or joining them.
+ * @param create gets the tokens in the order of pools
  */
-export function rememberByPair<T>(make: (tokens: readonly [token0: string, token1: string]) => T): (a: string, b: string) => T {
-  const known = new Map<string, Map<string, T>>()
-  let remembered = 0
+export function cacheByPair<T>(create: (tokens: readonly [token0: string, token1: string]) => T): (a: string, b: string) => T {
+  const cache = new Map<string, Map<string, T>>()
+  let count = 0
   return (a, b) => {
-    const found = known.get(a)?.get(b)
+    const found = cache.get(a)?.get(b)
     if (found !== undefined) return found
-    const made = make(sortTokens(a, b))
-    if (remembered >= maxRemembered) {
-      known.clear()
-      remembered = 0
+    const created = create(sortTokens(a, b))
+    if (count >= maxCachedPairs) {
+      cache.clear()
+      count = 0
     }
-    const others = known.get(a) ?? new Map<string, T>()
-    known.set(a, others.set(b, made))
-    remembered += 1
-    return made
+    const ofA = cache.get(a) ?? new Map<string, T>()
+    cache.set(a, ofA.set(b, created))
+    count += 1
+    return created
   }
 }
 
-/** For a node that did not run the code that reads many pools at once to its end. */
+/** The error for a node that stopped the lens, which reads many pools at once, before its end. */
 export const poolsUnread = (): SluiceError =>
   new SluiceError(
     'NETWORK',

@@ -158,7 +158,7 @@ export function balancesAfterLiquidityChange(
 export interface Rounding {
   /** The factor that scales the amplification. */
   readonly aPrecision: bigint
-  /** Added to divisors, so that a pool without one of its coins does not divide by 0: 1n in the oldest. */
+  /** Added to divisors, so that a pool without one of its coins does not divide by 0: 1n in the oldest version, otherwise 0n. */
   readonly divisorGuard: bigint
   /** Taken off the output before the fee: 1n in all but the oldest. */
   readonly outputMargin: bigint

@@ -1,7 +1,7 @@
 import { getCreate2Address, id, solidityPackedKeccak256 } from 'ethers'
 import { wordAt, wordCount } from '../../evm/encoding.ts'
 import type { CallResult } from '../../evm/types.ts'
-import { rememberByPair } from '../deployment.ts'
+import { cacheByPair } from '../deployment.ts'
 import { lender, trialAmount } from '../fee-on-transfer.ts'
 import { readBy, type Loan, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
 import { feeDecimal, getAmountIn, getAmountOut, maxReserveRaw, type Fee } from './math.ts'
@@ -66,7 +66,7 @@ const getReservesData = '0x0902f1ac'
 
 /** Pairs in memory: each log says all of their state. */
 function v2PoolMemory({ factory, initCodeHash }: Deployment): PoolMemory<Reserves, PairAddress> {
-  const pairBetween = rememberByPair((tokens) => ({
+  const pairBetween = cacheByPair((tokens) => ({
     address: getCreate2Address(factory, solidityPackedKeccak256(['address', 'address'], tokens), initCodeHash),
     tokens,
   }))

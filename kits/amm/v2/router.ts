@@ -62,7 +62,7 @@ function planSwap(quote: Quote, { boundRaw, recipient, deadline }: SwapTerms, { 
   const path = tokensAlong(route)
   const [from, to] = [tokenIn, tokenOut].map(({ native }) => (native ? coin : 'Tokens'))
   const method = exact === 'in' ? `swapExact${from}For${to}` : `swap${from}ForExact${to}`
-  // The amount that goes in is the value where it is the coin: the exact amount, or the bound, of which the router gives back the rest.
+  // A native coin goes in as the call's value: the exact amount, or the bound, of which the router returns the rest.
   const amounts = tokenIn.native ? [exact === 'in' ? boundRaw : amountRaw] : [amountRaw, boundRaw]
   const memo: SwapMemo = {
     router: spender,
@@ -101,8 +101,8 @@ export function readFill({ status, logs, from }: EvmReceipt, memo: Json): Fill |
   if (!first || !last) return undefined
 
   const payee = nativeOut ? router : recipient
-  // Pairs log a swap when it is done, so a swap that a token's own code makes in between stands before ours. Hence from the last log
-  // backward, and from each hop to the one before it.
+  // Pairs log a swap when it is done, so a swap that a token's own code makes in between is logged before ours. So the search goes backward
+  // from the last log, and from each hop to the one before it.
   let before = logs.length
   let lastSwap: number | undefined
   for (const [index, { pool }] of [...hops.entries()].toReversed()) {

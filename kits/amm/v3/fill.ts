@@ -23,7 +23,7 @@ export function readFill({ status, logs }: EvmReceipt, memo: Json): Fill | undef
   return { amountInRaw, amountOutRaw }
 }
 
-/** As the memo of a swap writes it, so the words stay. */
+/** Stored in the memos of swaps, so the words must not change. */
 const poolKind = json.literal('range', 'constant-product')
 export type PoolKind = json.Infer<typeof poolKind>
 
@@ -92,7 +92,7 @@ interface FoundSwap extends SwapAmounts {
 /**
  * The logs of our own swaps in one part, in the route's order; `logs` begin after the part before. A token's code runs while the token moves,
  * and may trade in the same pools through the same router. A pool is locked from before it moves anything until it has logged its swap, so no
- * other swap of it is logged in between. How the router proceeds decides on which side of ours other swaps can stand.
+ * other swap of it is logged in between. The order in which the router calls pools decides whether other swaps come before or after ours.
  */
 function findSwaps(logs: readonly EvmLog[], { router, exact }: SwapMemo, { hops }: MemoPart): readonly FoundSwap[] | undefined {
   const readers = hops.map((hop) => (log: EvmLog) => readSwapLog(log, hop, router))
@@ -100,7 +100,8 @@ function findSwaps(logs: readonly EvmLog[], { router, exact }: SwapMemo, { hops 
   if (exact === 'out') return backward(logs, readers, 'first')
   // The first pool is locked before anything moves, and each next one when the one before has logged.
   if (hops[0]?.kind === 'range') return forward(logs, readers)
-  // The router pays the first pool before the pool is locked, so others may stand before. None stands behind: such a part is the last.
+  // The router pays the first pool before the pool is locked, so other swaps may come before ours. None comes after: such a part is the
+  // last.
   return backward(logs, readers, 'last')
 }
 

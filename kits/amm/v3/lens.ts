@@ -127,10 +127,10 @@ const widerWindows: readonly TickWindow[] = [
   { words: 7000, ticks: 4096 },
 ]
 
-/** How far to read a pool of which nothing is known yet. */
+/** How far to read a pool for the first time. */
 export const initialQuery = (pool: string): LensQuery => lensQuery(pool, initialWindow, initialWindow)
 
-/** As far as swaps have to know the pool; undefined where none went beyond its known ticks. */
+/** The widest windows that swaps found missing; undefined if none went beyond the known ticks. */
 export function widerQuery(pool: string, missing: readonly unknown[]): LensQuery | undefined {
   const ofPool = missing.filter(isMissingTicks).filter((each) => each.pool === pool)
   const widest = (zeroForOne: boolean) =>
@@ -169,8 +169,8 @@ function knownWindow({ tick, tickSpacing, ticks }: V3PoolState, zeroForOne: bool
 const wordOf = (compressed: number) => Math.floor(compressed / ticksPerWord)
 
 /**
- * Whether a pool has liquidity at its price, or so near that a first read finds some. A pool that everybody left still has a price, which
- * means nothing. Undefined where too few ticks are known.
+ * Whether a pool has liquidity at its price, or so near that a first read finds some. The price of a pool without liquidity means nothing.
+ * Undefined where too few ticks are known.
  */
 export function hasLiquidityNearby({ liquidity, tick, tickSpacing, ticks }: V3PoolState): boolean | undefined {
   if (liquidity > 0n) return true

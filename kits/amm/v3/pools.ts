@@ -1,5 +1,5 @@
 import { AbiCoder, getCreate2Address, keccak256 } from 'ethers'
-import { rememberByPair } from '../deployment.ts'
+import { cacheByPair } from '../deployment.ts'
 import { lender, trialAmount } from '../fee-on-transfer.ts'
 import { readBy, type Loan, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
 import { hasLiquidityNearby, initialQuery, lensProbe, missingTicks, readLens, widerQuery, type LensQuery } from './lens.ts'
@@ -58,9 +58,9 @@ interface PoolLocation {
   readonly query: LensQuery
 }
 
-/** Pools in memory: the log of a swap says price, tick and liquidity; adding and removing liquidity moves ticks. */
+/** Pools in memory: the log of a swap has price, tick and liquidity; adding and removing liquidity changes ticks. */
 function v3PoolMemory(deployment: Deployment, fees: readonly number[]): PoolMemory<V3PoolState, PoolLocation> {
-  const poolsBetween = rememberByPair((tokens) =>
+  const poolsBetween = cacheByPair((tokens) =>
     fees.map((fee): PoolLocation => {
       const address = poolAddress(deployment, tokens, fee)
       return { address, tokens, query: initialQuery(address) }
@@ -119,7 +119,7 @@ const borrow = lender({
   recipient: 0,
 })
 
-/** A pool lends what it sells. */
+/** A pool lends the output of a swap before it asks for the input. */
 function loanOf({ address, tokens, state }: Pool<V3PoolState>, token: string): Loan | undefined {
   const zeroForOne = token === tokens[1]
   const sentRaw = trialAmount(availableOut(state, zeroForOne))

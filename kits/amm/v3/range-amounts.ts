@@ -29,13 +29,12 @@ export function deposit(
   sqrtPriceX96 = pool.sqrtPriceX96,
 ): Deposit {
   const bounds = boundsOf(range)
-  // No more than a pool can hold: a caller who wants no limit for one of the tokens may write any number.
+  // No more than a pool can hold: a caller who wants no limit for a token may give any number.
   const limit = maxLiquidityPerTick(tickSpacing)
-  const taken = amountsAt(sqrtPriceX96, bounds, limit, 'up')
-  const amount0Raw = lesser(max.amount0Raw, taken.amount0Raw)
-  const amount1Raw = lesser(max.amount1Raw, taken.amount1Raw)
-  const made = getLiquidityForAmounts(sqrtPriceX96, bounds.lower, bounds.upper, amount0Raw, amount1Raw)
-  const liquidity = lesser(made, limit)
+  const atLimit = amountsAt(sqrtPriceX96, bounds, limit, 'up')
+  const amount0Raw = lesser(max.amount0Raw, atLimit.amount0Raw)
+  const amount1Raw = lesser(max.amount1Raw, atLimit.amount1Raw)
+  const liquidity = lesser(getLiquidityForAmounts(sqrtPriceX96, bounds.lower, bounds.upper, amount0Raw, amount1Raw), limit)
   return { liquidity, ...amountsAt(sqrtPriceX96, bounds, liquidity, 'up') }
 }
 
@@ -47,17 +46,16 @@ function maxLiquidityPerTick(tickSpacing: number): bigint {
 
 export const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
-/** What a deposit offers to the position manager, and the least that the manager must take. */
+/** The amounts that a deposit offers to the position manager, and the minimum that the manager must take. */
 interface Offer {
   readonly desired: RangeAmounts
   readonly min: RangeAmounts
 }
 
 /**
- * The manager makes as much liquidity of the desired amounts as the price of its block allows. The least amounts are what it would take at
+ * The manager makes as much liquidity of the desired amounts as the price of its block allows. The minimum amounts are what it would take at
  * either end of the span in which the price may be. A fraction of the present amounts would not bound the price, because in a narrow range
- * amounts change much faster than the price. A range that lies within the span has no least amounts: it trades within the slippage at any
- * price.
+ * amounts change much faster than the price. A range that lies within the span has no minimum amounts: all its prices are within the slippage.
  */
 export function offerOf(pool: RangePool, range: TickRange, max: RangeAmounts, slippage: SlippageFraction): Offer {
   const bounds = boundsOf(range)

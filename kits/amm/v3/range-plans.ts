@@ -24,7 +24,7 @@ interface Addition {
   readonly tokenId?: bigint
 }
 
-/** Opens a position, or adds to one. The coin goes with the call, and the same call gives back what is not used of it. */
+/** Opens a position, or adds to one. The native coin goes with the call, and the same call returns what is not used of it. */
 export function planAdd(
   { positionManager, listed }: RangeExchange,
   wrapped: string,
@@ -70,9 +70,9 @@ export function planAdd(
 }
 
 /**
- * Removes liquidity, if any is to be removed, with everything that is owed to the position, and burns a position that is then empty. The least
- * amounts and the deadline belong to the liquidity. Collecting fees alone does not expire: no price could move against their owner, they are
- * worth no less later, and the manager takes no deadline for it.
+ * Removes liquidity, if any, collects everything that is owed to the position, and burns a position that is then empty. The minimum amounts
+ * and the deadline are for the liquidity. Collecting fees alone has no deadline: their amounts do not depend on the price, and the manager
+ * takes none.
  */
 export function planRemove(
   { positionManager }: RangeExchange,
@@ -108,7 +108,7 @@ export function planRemove(
 interface PayoutTerms {
   readonly min: RangeAmounts
   readonly owner: string
-  /** The token that is to be paid as the coin. */
+  /** The token to be paid out as the native coin. */
   readonly wrapped: string | undefined
 }
 
@@ -154,25 +154,25 @@ const rangeMemo = json.union(
 )
 type RangeMemo = json.Infer<typeof rangeMemo>
 
-const increased = id('IncreaseLiquidity(uint256,uint128,uint256,uint256)')
-const decreased = id('DecreaseLiquidity(uint256,uint128,uint256,uint256)')
-const transferred = id('Transfer(address,address,uint256)')
-const collectedByManager = id('Collect(uint256,address,uint256,uint256)')
-const collectedFromPool = id('Collect(address,address,int24,int24,uint128,uint128)')
+const increaseTopic = id('IncreaseLiquidity(uint256,uint128,uint256,uint256)')
+const decreaseTopic = id('DecreaseLiquidity(uint256,uint128,uint256,uint256)')
+const transferTopic = id('Transfer(address,address,uint256)')
+const managerCollectTopic = id('Collect(uint256,address,uint256,uint256)')
+const poolCollectTopic = id('Collect(address,address,int24,int24,uint128,uint128)')
 
 /**
- * What was really done, from the receipt's logs. A token's own code may do the same in between, before ours is logged; hence from the last log
- * backward. Undefined where the receipt shows no such thing.
+ * What was really done, from the receipt's logs. A token's own code may do the same in between, which is logged before ours, so logs are
+ * searched backward. Undefined where the receipt does not show it.
  */
 export function rangeFill({ status, logs }: EvmReceipt, memo: Json): RangeFill | undefined {
   if (status !== 1 || !json.is(rangeMemo, memo)) return undefined
-  if (memo.is === 'mint') return filledByAdding(logs, memo, mintedId(logs, memo))
+  if (memo.is === 'mint') return readAddition(logs, memo, mintedId(logs, memo))
   const tokenId = BigInt(memo.tokenId)
-  return memo.is === 'increase' ? filledByAdding(logs, memo, tokenId) : filledByRemoving(logs, memo, tokenId)
+  return memo.is === 'increase' ? readAddition(logs, memo, tokenId) : readRemoval(logs, memo, tokenId)
 }
 
-function filledByAdding(logs: readonly EvmLog[], { positionManager }: RangeMemo, tokenId: bigint | undefined): RangeFill | undefined {
-  const log = logs.findLast((each) => isOfPosition(each, positionManager, increased, tokenId))
+function readAddition(logs: readonly EvmLog[], { positionManager }: RangeMemo, tokenId: bigint | undefined): RangeFill | undefined {
+  const log = logs.findLast((each) => isOfPosition(each, positionManager, increaseTopic, tokenId))
   const [liquidity, amount0Raw, amount1Raw] = wordsOfLog(log)
   if (tokenId === undefined || liquidity === undefined || amount0Raw === undefined || amount1Raw === undefined) return undefined
   return { tokenId, liquidity, amount0Raw, amount1Raw }
@@ -182,7 +182,7 @@ function filledByAdding(logs: readonly EvmLog[], { positionManager }: RangeMemo,
 function mintedId(logs: readonly EvmLog[], { positionManager, owner }: RangeMemo): bigint | undefined {
   const log = logs.findLast(
     ({ address, topics: [topic, from, to] }) =>
-      topic === transferred && isSameAddress(address, positionManager) && isWord(from, 0n) && isWord(to, BigInt(owner)),
+      topic === transferTopic && isSameAddress(address, positionManager) && isWord(from, 0n) && isWord(to, BigInt(owner)),
   )
   const tokenId = log?.topics[3]
   return tokenId === undefined ? undefined : BigInt(tokenId)
@@ -192,14 +192,14 @@ function mintedId(logs: readonly EvmLog[], { positionManager, owner }: RangeMemo
  * The pool's own log says what it paid, principal and fees together. The manager's log says what it asked for, which is a few units more where
  * the pool rounded them off.
  */
-function filledByRemoving(logs: readonly EvmLog[], memo: RangeMemo, tokenId: bigint): RangeFill | undefined {
+function readRemoval(logs: readonly EvmLog[], memo: RangeMemo, tokenId: bigint): RangeFill | undefined {
   const { positionManager, pool, tickLower, tickUpper } = memo
-  const end = logs.findLastIndex((log) => isOfPosition(log, positionManager, collectedByManager, tokenId))
+  const end = logs.findLastIndex((log) => isOfPosition(log, positionManager, managerCollectTopic, tokenId))
   const paid = logs
     .slice(0, Math.max(end, 0))
     .findLast(
       ({ address, topics: [topic, owner, lower, upper] }) =>
-        topic === collectedFromPool &&
+        topic === poolCollectTopic &&
         isSameAddress(address, pool) &&
         isWord(owner, BigInt(positionManager)) &&
         isWord(lower, BigInt(tickLower)) &&
@@ -207,7 +207,7 @@ function filledByRemoving(logs: readonly EvmLog[], memo: RangeMemo, tokenId: big
     )
   const [, amount0Raw, amount1Raw] = wordsOfLog(paid)
   const [liquidity] =
-    memo.is === 'decrease' ? wordsOfLog(logs.findLast((log) => isOfPosition(log, positionManager, decreased, tokenId))) : [0n]
+    memo.is === 'decrease' ? wordsOfLog(logs.findLast((log) => isOfPosition(log, positionManager, decreaseTopic, tokenId))) : [0n]
   if (liquidity === undefined || amount0Raw === undefined || amount1Raw === undefined) return undefined
   return { tokenId, liquidity, amount0Raw, amount1Raw }
 }

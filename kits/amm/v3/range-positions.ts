@@ -11,30 +11,30 @@ import { priceOf, rangeOf } from './range-prices.ts'
 const maxPositions = 1000
 /** As many are listed with the first read. */
 const usualPositions = 25
-const maxRemembered = 10_000
+const maxKeys = 10_000
 const maxRounds = 8
 
 /**
- * Reads positions at one block. The pool and range of a position are asked for once and remembered; after that everything is one round trip.
- * What is remembered is compared with every answer, because a reorganisation can give an id to another position.
+ * Reads positions at one block. The pool and range of a position are read once and cached; after that one round trip reads everything. The
+ * cache is compared with every answer, because a reorganisation can give an id to another position.
  */
 export function positionReader(exchange: RangeExchange, read: Read) {
   const keys = new Map<bigint, PositionKey>()
 
-  /** Undefined where another read is needed: `keys` then has the position's key. Without `position` where there is none. */
+  /** Undefined if another read is needed: then `keys` has the position's key. Without `position` if there is no such position. */
   function readOne(tokenId: bigint, answer: PositionAnswer | undefined): { position?: RangePosition } | undefined {
     if (!answer) return undefined
-    const managed = readManagerPosition(exchange, answer.results[0])
-    if (!managed) return {}
-    if (!answer.key || !isSameKey(answer.key, managed.key)) {
-      if (keys.size >= maxRemembered) keys.clear()
-      keys.set(tokenId, managed.key)
+    const stored = readManagerPosition(exchange, answer.results[0])
+    if (!stored) return {}
+    if (!answer.key || !isSameKey(answer.key, stored.key)) {
+      if (keys.size >= maxKeys) keys.clear()
+      keys.set(tokenId, stored.key)
       return undefined
     }
-    return { position: readPosition(exchange, tokenId, managed, answer.results.slice(1)) }
+    return { position: readPosition(exchange, tokenId, stored, answer.results.slice(1)) }
   }
 
-  /** Reads what is known of these ids, behind other calls. */
+  /** Reads other calls, and the positions of these ids: all of one if its key is cached, otherwise its key. */
   async function readAll(others: readonly Call[], ids: readonly bigint[], at: At) {
     const queries = ids.map((tokenId) => {
       const key = keys.get(tokenId)
@@ -144,7 +144,7 @@ function readManagerPosition(exchange: RangeExchange, result: CallResult | undef
   return { key: { pool: poolAddress(exchange, [token0, token1], key.fee), ...key }, account: accountOf(account) }
 }
 
-/** What a position's amounts and fees follow from, besides what the manager keeps. */
+/** The state that a position's amounts and fees depend on, without the manager's record. */
 function stateCalls({ positionManager }: RangeExchange, tokenId: bigint, { pool, tickLower, tickUpper }: PositionKey): readonly Call[] {
   const keyInPool = solidityPackedKeccak256(['address', 'int24', 'int24'], [positionManager, tickLower, tickUpper])
   return [

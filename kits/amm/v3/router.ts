@@ -42,8 +42,8 @@ export function v3Router({ version, factory, router, routerKind, mixedWith, list
     name: version,
     // Routes of constant-product pools alone are for their own router.
     carries: (versions, exact) => versions.includes(version) && passes(versions, exact),
-    // No coin: it would lie with the router while tokens move. At most one part that begins with a constant-product pool: the fills of two
-    // could not be told apart.
+    // Not with the native coin: the router would hold it while tokens move. At most one part that begins with a constant-product pool: the
+    // fills of two could not be distinguished.
     splits: (parts, { tokenIn, tokenOut, exact }) =>
       !tokenIn.native &&
       !tokenOut.native &&
@@ -53,8 +53,9 @@ export function v3Router({ version, factory, router, routerKind, mixedWith, list
     fill: readFill,
     check: {
       calls: views.map((view) => ({ to: router, data: functions.encodeFunctionData(view) })),
-      // Another factory of constant-product pools is no mistake: some networks had the router before the exchange had such pools there. Then
-      // routes are not mixed.
+      // Another factory of constant-product pools is not an error: on some networks the router was deployed before the exchange had such
+      // pools.
+      // Then routes are not mixed.
       verify(answers: readonly CallResult[]) {
         requireAddresses(expected, answers)
         const factoryV2 = addressIn(answers[expected.length])
@@ -127,7 +128,7 @@ function planSwap(quote: Quote, terms: SwapTerms, context: RouterContext): Plan<
   })
 }
 
-/** A part that begins with a constant-product pool is last: only there a fill can be told from the trades of a token's own code. */
+/** A part that begins with a constant-product pool is last: only there its swaps can be distinguished from those of a token's own code. */
 const inCallOrder = (parts: readonly RoutePart[], kindOf: RouterContext['kindOf']): readonly RoutePart[] => {
   const beginningWith = (kind: PoolKind) => parts.filter(({ route: [first] }) => first && kindOf(first) === kind)
   return [...beginningWith('range'), ...beginningWith('constant-product')]
@@ -144,7 +145,7 @@ function needsOfCoin({ swap, route }: Quote, { router, kindOf, listed }: RouterC
   return needsAgainstDoublePayment({ wrapped: first.tokenIn, tokens: moved.map(({ tokenOut }) => tokenOut), spender: router, listed })
 }
 
-/** A payment in the coin. */
+/** A payment in the native coin. */
 interface CoinPayment {
   readonly wrapped: string
   /** The tokens that move in the same call. */
@@ -164,7 +165,7 @@ export function needsAgainstDoublePayment({ wrapped, tokens, spender, listed }: 
   return hasUntrusted ? [{ is: 'allowance-at-most', token: wrapped, spender, amountRaw: 0n }] : []
 }
 
-// CONTRACT_BALANCE of SwapRouter02's library Constants: everything that the leg before left with the router.
+// CONTRACT_BALANCE of SwapRouter02's library Constants: the whole output of the leg before, which the router holds.
 const wholeBalance = 0n
 
 function routerCall(
@@ -194,7 +195,7 @@ function routerCall(
     })
   })
   if (tokenOut.native) calls.push(functions.encodeFunctionData('unwrapWETH9', [exact === 'in' ? boundRaw : amountRaw, recipient]))
-  // The rest of the value: below the bound, or of an exact input that the pool's liquidity could not take.
+  // Returns the rest of the value: what the bound leaves, or what the pool's liquidity could not take of an exact input.
   if (tokenIn.native && (exact === 'out' || legs[0]?.[0]?.kind === 'range')) calls.push(functions.encodeFunctionData('refundETH'))
 
   if (!deadlineInside) return functions.encodeFunctionData('multicall', [deadline, calls])

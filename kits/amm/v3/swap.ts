@@ -47,7 +47,7 @@ export class TickTable {
     this.swapCache = swapCache
   }
 
-  /** How many of the ticks are not above this one, which is the index of the first that is. */
+  /** How many of the ticks are at or below this one: the index of the first tick above it. */
   countUpTo(tick: number): number {
     return countUpTo(this.ticks, tick)
   }
@@ -57,7 +57,7 @@ export class TickTable {
   }
 }
 
-/** How many of rising numbers are not above one. */
+/** How many of the rising ticks are at or below this one. */
 export function countUpTo(ticks: readonly number[], tick: number): number {
   let [low, high] = [0, ticks.length]
   while (low < high) {
@@ -283,7 +283,9 @@ class SwapPath {
     return this.#nextIndex < 0 ? undefined : this.state.ticks.ticks[this.#nextIndex]
   }
 
-  /** Takes the segment of an earlier state where nothing of it has changed. The first begins at the price, not at a tick, and is not kept. */
+  /**
+   * Takes the segment of an earlier state where nothing of it has changed. The first begins at the price, not at a tick, and is not kept.
+   */
   #segment(start: number | undefined, endX96: bigint): PriceSegment {
     const { priceX96: startX96, feePips, zeroForOne } = this
     const liquidity = this.#liquidity

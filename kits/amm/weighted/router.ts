@@ -81,7 +81,7 @@ function planSwap(quote: Quote, terms: SwapTerms, idOf: (pool: string) => string
     poolId: idOf(pool),
     assetInIndex: index,
     assetOutIndex: index + 1,
-    // The exact amount stands with the hop that is swapped first. The others take what the one before gives, or wants.
+    // The exact amount is that of the hop that is swapped first. The others take the amount of the one before.
     amount: index === (exact === 'in' ? 0 : route.length - 1) ? amountRaw : 0n,
     userData: '0x',
   }))
