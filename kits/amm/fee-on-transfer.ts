@@ -17,13 +17,13 @@ interface Verdict {
   readonly expires: number
 }
 
-/** Of a token that no pool lends: nobody can sell it through one either, and a pool that gets less than it is due reverts. */
+/** For a token that no pool lends. Then it cannot be sold through a pool either, and a pool that gets less than it is owed reverts. */
 const untried: Verdict = { refusal: undefined, expires: 0 }
 
 /**
- * A check that the transfers of tokens are exact; it returns undefined where this is known of all of them. A token that takes a fee on
- * transfer breaks what a quote promises: pools revert when they get too little, and routers count what pools send, not what arrives. Such a
- * token is refused, and so is one whose trial fails. Verdicts are cached for a while.
+ * Checks that the transfers of tokens are exact; returns undefined if this is known of all of them. With a token that takes a fee on transfer
+ * a trade does not give what its quote says: pools revert when they get too little, and routers count what pools send, not what arrives. Such
+ * a token is refused, and so is one whose trial fails. Verdicts are cached.
  */
 export function feeOnTransferCheck(reader: EvmReader): (tokens: readonly UntrustedToken[], at: At) => Promise<void> | undefined {
   const verdicts = new Map<string, Verdict>()
@@ -80,16 +80,16 @@ function lostPercent(sentRaw: bigint, arrivedRaw: bigint): string {
   return hundredths === 0n ? 'less than 0.01 %' : `${Number(hundredths) / 100} %`
 }
 
-/** A token of a route that is not known to be exact. */
+/** A token of a route whose transfers are not known to be exact. */
 interface UntrustedToken {
   readonly token: Token
-  /** Some of it for a trial. Undefined if no pool has any to lend. */
+  /** A loan for the trial. Undefined if no pool can lend any. */
   loan(): Loan | undefined
 }
 
 /**
- * The ends of a route whose transfers are not known to be exact. The route's own pool lends them, or else another one that was read. A token
- * that no pool can lend cannot be tried; its contracts decide.
+ * The first and last token of a route, if their transfers are not known to be exact. The route's own pool lends them, or another one that was
+ * read. A token that no pool can lend is not tried; a trade with it may revert.
  */
 export function untrustedTokens(
   { tokenIn, tokenOut }: Swap,
@@ -128,7 +128,7 @@ const coder = AbiCoder.defaultAbiCoder()
 const answerTypes = ['bool', 'uint256', 'bool', 'uint256']
 const answerLength = '0x'.length + 4 * 64
 
-/** A thousandth of a percent of a pool: less than tokens with a limit per transfer object to. */
+/** A thousandth of a percent of a pool: below the limits that some tokens set per transfer. */
 const poolShare = 100_000n
 /** Enough units to show a fee of a hundredth of a percent. */
 const minTrialRaw = 10_000n
@@ -136,14 +136,14 @@ const minTrialRaw = 10_000n
 /** How much to borrow of what a pool holds, in smallest units. Undefined if it holds too little. */
 export function trialAmount(heldRaw: bigint): bigint | undefined {
   const wantedRaw = heldRaw / poolShare > minTrialRaw ? heldRaw / poolShare : minTrialRaw
-  // A pool lends less than all that it has.
+  // A pool cannot lend everything that it has.
   const sentRaw = wantedRaw < heldRaw ? wantedRaw : heldRaw - 1n
   return sentRaw > 0n ? sentRaw : undefined
 }
 
 /**
  * Borrows a little of a token from a pool and gives it back, inside one `eth_call`, which needs no balance and changes nothing. Undefined if
- * the pool or the token refused, so that nothing is known.
+ * the pool or the token refused: then the trial shows nothing.
  */
 export async function tryTransfer(reader: EvmReader, { code, sentRaw }: Loan, at: At): Promise<TransferTrial | undefined> {
   const { ok, data } = await reader.call({ data: code }, at)
@@ -155,7 +155,7 @@ export async function tryTransfer(reader: EvmReader, { code, sentRaw }: Loan, at
 const selectorBytes = 4
 const wordBytes = 32
 
-/** The function by which pools of a kind lend: they send tokens first, and call back for what is due. */
+/** The function by which pools of a kind lend: they send tokens first, and call back to be paid. */
 interface LendingFunction {
   /** Its signature. */
   readonly lends: string

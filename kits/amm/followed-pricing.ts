@@ -8,7 +8,7 @@ import { type QuoterOptions, routePairs, requireDifferentTokens } from './quoter
 import { getOrCreate, poolGraphOf, type PoolEdge, type PoolGraph, type RouteOptions, routeOptionsOf } from './routing/graph.ts'
 import { isObject } from '../../core/json.ts'
 
-/** The graph that was made of some states, and when it holds. */
+/** The graph of some states, and the time that it is valid for. */
 interface CachedGraph {
   readonly graph: PoolGraph
   readonly pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]
@@ -27,11 +27,11 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
   const { wrapped, intermediates } = reader
   const intermediateAddresses = intermediates.map(({ address }) => address)
   const isTimed = followable.some(({ memory }) => memory.asOf)
-  // A graph serves for every amount until one of the states changes.
+  // A graph is valid for every amount until one of the states changes.
   const graphs = new WeakMap<readonly unknown[], CachedGraph>()
-  /** What a quote was made of, to check the transfers of its tokens. */
+  /** The route and graph of a quote, to check the transfers of its tokens. */
   const origins = new WeakMap<Quote, { readonly edges: readonly PoolEdge[]; readonly graph: PoolGraph }>()
-  // The caller has checked the version, so there are few entries.
+  // The core has checked the version, so there are few entries.
   const routeOptions = new Map<string, RouteOptions>()
   const routeOptionsFor = (exact: 'in' | 'out', version: string | undefined) =>
     getOrCreate(routeOptions, `${exact} ${version ?? ''}`, () => routeOptionsOf(exchange, exact, version))
@@ -93,7 +93,7 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
   }
 }
 
-/** What is in memory under the key of a pool. */
+/** The state that is in memory under the key of a pool. */
 export interface CachedPool {
   readonly protocol: PoolProtocol
   /** Null if there is none, or if it is empty. */

@@ -32,7 +32,7 @@ export function poolAMM(
   const options = { exchange: { protocols, routers }, reader, checks: routerChecks(), requireExactTransfers, trusted }
   const quote = quoter(options)
   const followed = followedPricing(options)
-  // A single version that the configuration does not name leaves no choice.
+  // A single version that the configuration does not name is not shown: there is nothing to choose.
   const versions = listed || labels.length > 1 ? labels : []
 
   return {

@@ -22,9 +22,9 @@ export interface Pool<State = unknown> {
 /** Exact to the unit, as the contracts compute it: for `exact: 'in'` the output, rounded down; for `'out'` the input, rounded up. */
 export interface Passed {
   readonly amountRaw: bigint
-  /** Of this pass alone. What the transaction and the router use besides is added once. */
+  /** Of this pass alone. The gas of the transaction and the router is added once per swap. */
   readonly gasUnits: bigint
-  /** What it uses besides if it is the first to write some storage: for a limit, not for an estimate. */
+  /** Additional gas if it is the first to write some storage: for a limit, not for an estimate. */
   readonly firstWriteUnits?: bigint
 }
 
@@ -32,11 +32,14 @@ export interface Passed {
 export interface Missing {
   /** What to read, as the protocol names it. `isDeepStrictEqual` must hold for two that ask for the same. */
   readonly missing: unknown
-  /** A bound: the result is no better, whatever the state is. The state is read only if no other pool does as well. Absent where nothing is known. */
+  /**
+   * A bound: the result is no better, whatever the state is. The state is read only if no other pool does as well. Absent where nothing is
+   * known.
+   */
   readonly atBestRaw?: bigint
 }
 
-/** What to ask in order to know pools, and how to read the answers. Pure. */
+/** The calls that read pools, and how their results are read. Pure. */
 export interface PoolReading<State, Found = Pool<State>> {
   readonly calls: readonly (Call | Probe)[]
   /** The pools that exist and hold something. The results are in the order of the calls. */
@@ -51,11 +54,13 @@ export interface Place {
 
 /** How pools of a kind are kept in memory, and follow what their contracts log. Pure. */
 export interface PoolMemory<State = unknown, At extends Place = Place> {
-  /** Of all pools that there may be between these pairs, whether they exist or not; each once. */
+  /** Of all pools that may exist between these pairs; each once. */
   places(pairs: readonly Pair[]): readonly At[]
-  /** Reads those pools, in their order; null for one that does not exist or is empty. `missing`: state that swaps needed, of some of them. */
+  /**
+   * Reads those pools, in their order; null for one that does not exist or is empty. `missing`: state that swaps needed, of some of them.
+   */
   read(places: readonly At[], missing: readonly unknown[]): PoolReading<State, Pool<State> | null>
-  /** The first topics of all logs that say that a pool has changed, or that there is a new one. */
+  /** The first topics of all logs of changed or new pools. */
   readonly follow: readonly string[]
   /** Contracts besides the pools that log changes of them, in lower case. */
   readonly emitters?: readonly string[]
@@ -65,15 +70,15 @@ export interface PoolMemory<State = unknown, At extends Place = Place> {
    */
   poolsOf(log: FoundLog): readonly string[]
   /**
-   * The pool after a log in the block of this head. It shares what did not change; it is the same object where nothing did. `reload` if the
-   * log does not say everything.
+   * The pool after a log in the block of this head. It shares the unchanged parts, and is the same object if nothing changed. `reload` if the
+   * log does not contain the whole change.
    */
   apply(pool: Pool<State> | null, log: FoundLog, head: Head): Pool<State> | null | 'reload'
-  /** Whether two states agree in what both of them know; equality if absent. */
+  /** Whether two states agree in the parts that both contain; deep equality if absent. */
   same?(inMemory: Pool<State>, loaded: Pool<State>): boolean
   /**
-   * The pool after a block without logs, where it depends on the time; null if it can do nothing. It must be the same object if nothing
-   * changed, because what is computed of it is cached.
+   * The pool after a block without logs, where it depends on the time; null if it cannot swap. It must be the same object if nothing changed,
+   * because results are cached by it.
    */
   asOf?(pool: Pool<State>, head: Head): Pool<State> | null
 }
@@ -88,7 +93,7 @@ export interface Loan {
   readonly sentRaw: bigint
 }
 
-/** One kind of pool: what to read of it, and the arithmetic of its contracts. */
+/** One kind of pool: how it is read, and the arithmetic of its contracts. */
 export interface PoolProtocol<State = unknown> {
   /** Its label in routes, configuration and requests: "v3". */
   readonly version: string
@@ -123,9 +128,9 @@ export interface Router {
    */
   splits?(parts: readonly (readonly string[])[], swap: Pick<Swap, 'tokenIn' | 'tokenOut' | 'exact'>): boolean
   plan(quote: Quote, terms: SwapTerms): Plan<Evm>
-  /** What its own swap gave. Undefined if the receipt shows no swap, or if the memo is another router's. */
+  /** The amounts that its swap really moved. Undefined if the receipt shows no swap, or if the memo is another router's. */
   fill(receipt: EvmReceipt, memo: Json): Fill | undefined
-  /** Asked once, with the first quote: whether the configured contract trades with the pools that are read. */
+  /** Made once, with the first quote: checks that the configured contract trades with the pools that are read. */
   readonly check?: {
     readonly calls: readonly Call[]
     /** @throws SluiceError SERVICE_UNINITIALIZED if it does not */
@@ -148,7 +153,7 @@ export const readBy =
     return { calls, pools: (results) => pools(results).filter((pool) => pool !== null) }
   }
 
-/** A pool after a block, with what the time alone changed. Null if it does not exist or can do nothing. */
+/** A pool after a block, with the changes that come with time. Null if it does not exist or cannot swap. */
 export function poolAsOf({ protocol, pool }: { readonly protocol: PoolProtocol; readonly pool: Pool | null }, head: Head): Pool | null {
   return pool && protocol.memory?.asOf ? protocol.memory.asOf(pool, head) : pool
 }

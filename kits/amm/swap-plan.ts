@@ -7,7 +7,7 @@ interface RouterCall {
   /** Calldata with the bound and the deadline in it, which the router enforces. */
   data: string
   memo: Json
-  /** Besides those of the payment. */
+  /** In addition to those of the payment. */
   needs?: readonly Need[]
 }
 
@@ -24,7 +24,7 @@ export function swapPlan(quote: Quote, { boundRaw, deadline }: SwapTerms, { rout
   }
 }
 
-/** Swaps of one shape through pools of the same versions use the same gas, except for what the pools say of themselves. */
+/** Swaps with the same tokens' kinds, versions and hops use the same gas, except for the units that the pools report. */
 function gasProfileOf({ swap: { tokenIn, tokenOut, exact }, route, parts = [], gasUnits, firstWriteUnits = 0n }: Quote): GasProfile {
   const coins = [tokenIn, tokenOut].map(({ native }) => (native ? 'coin' : 'token'))
   const hopCounts = parts.length > 0 ? parts.map(({ hops }) => hops) : [route.length]
@@ -54,8 +54,8 @@ export function partsOf({ swap, amountRaw, route, parts }: Pick<Quote, 'swap' | 
 
 /**
  * Divides a swap's bound among its parts in proportion to their quotes. The parts add up to the bound, to the unit, so the chain enforces
- * exactly what the caller was told. If the quote keeps within the bound, each part keeps within its own: what rounding leaves goes to parts
- * that have room for it.
+ * exactly the bound that the caller was told. If the quote is within the bound, each part is within its own: the remainder of the rounding
+ * goes to parts that have room for it.
  */
 export function boundsOf(parts: readonly Pick<RoutePart, 'otherRaw'>[], boundRaw: bigint): readonly bigint[] {
   const quotedRaw = parts.reduce((sum, { otherRaw }) => sum + otherRaw, 0n)
