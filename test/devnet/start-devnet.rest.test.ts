@@ -151,7 +151,7 @@ describe('startDevnet', () => {
     expect(devnet.refused.map(({ reason }) => reason).join('\n'))
       .to.include('no such contract')
       .and.include('defineDevnet')
-      .and.include('has the name uniswap already')
+      .and.include('already has the name uniswap')
     expect(await hasContracts(devnet)).to.equal(true)
     expect((await start({ dataDir: folder, files })).built).to.equal(true)
   })
