@@ -22,7 +22,7 @@ export async function checkContents({ images: { production, devnet } }) {
     const names = filesIn(production).map(({ name }) => name)
     const unwanted =
       /(^|\/)devnet\.[jt]s$|^plugins\/.*\/artifacts\/|(^|\/)anvil$|\.ts$|\.map$|_key\.pem$|^node_modules\/(mocha|chai|tsx|typescript|oxlint)\/|^(test|data|certs)\/./
-    // Of core, the code that would run it stays, and is not loaded.
+    // Of core and kits, the code that would run it stays, and is not loaded.
     expect(names.filter((name) => unwanted.test(name) && !/^(core|kits)\//.test(name))).to.deep.equal([])
   })
 

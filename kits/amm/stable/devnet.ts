@@ -5,7 +5,7 @@ import { routerAbi, routerDeployment } from './router.ts'
 
 export { routerDeployment }
 
-interface StableDevnetOptions {
+export interface StableDevnetOptions {
   readonly name: string
   /** Whole tokens of DAI, USDC, USDT, and of a token that exists only here, in place of sUSD. */
   readonly amounts: readonly [dai: string, usdc: string, usdt: string, other: string]

@@ -4,9 +4,9 @@ import type { DevnetPlugin, DevnetSite, DevnetTokenSymbol, Quoter, QuoterHop } f
 import { tokensAlong } from '../swap-plan.ts'
 
 /** `['WETH', '10', 'USDC', '30000']`: a pool of two tokens, and what it holds in human units. */
-type PoolFilling = readonly [DevnetTokenSymbol, string, DevnetTokenSymbol, string]
+export type PoolFilling = readonly [DevnetTokenSymbol, string, DevnetTokenSymbol, string]
 
-interface UniswapV2DevnetOptions {
+export interface UniswapV2DevnetOptions {
   readonly name: string
   readonly pools: readonly PoolFilling[]
   /** A fork's own contracts, where it has some: names of artifacts in the folder of the module that asks. */

@@ -13,7 +13,7 @@ import { tokensAlong } from '../swap-plan.ts'
 import { getSqrtRatioAtTick } from './math.ts'
 import type { RouterKind } from './router.ts'
 
-interface UniswapV3DevnetOptions {
+export interface UniswapV3DevnetOptions {
   /** The exchange's constant-product pools, which are deployed first: routes may pass pools of both kinds. */
   readonly v2: DevnetPlugin
   readonly pools: readonly RangePoolFilling[]
@@ -82,7 +82,7 @@ async function deployContracts(site: Site, { v2Factory, factory, positionManager
 }
 
 /** A pool and what it holds; prices are human units of the second token for one of the first. */
-interface RangePoolFilling {
+export interface RangePoolFilling {
   readonly pair: readonly [DevnetTokenSymbol, DevnetTokenSymbol]
   /** Hundredths of a basis point. */
   readonly fee: keyof typeof tickSpacings

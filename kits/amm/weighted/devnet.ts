@@ -21,7 +21,7 @@ import type {
 } from '../../../core/contracts/devnet.ts'
 import { tokensAlong } from '../swap-plan.ts'
 
-interface WeightedPoolFilling {
+export interface WeightedPoolFilling {
   readonly kind: WeightedPoolKind
   /** Of the input: "0.003". */
   readonly swapFee: string
@@ -29,7 +29,7 @@ interface WeightedPoolFilling {
   readonly tokens: readonly (readonly [symbol: DevnetTokenSymbol, weight: string, amount: string])[]
 }
 
-interface WeightedDevnetOptions {
+export interface WeightedDevnetOptions {
   readonly name: string
   readonly pools: readonly WeightedPoolFilling[]
 }
