@@ -14,21 +14,21 @@ const path = (value: string, description: string) => Type.String({ minLength: 1,
 /** `conf/server.yml`: type, defaults, validation and documentation in one declaration. */
 export const serverSchema = closed({
   server: closed({
-    host: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 is every one of the machine' }),
-    port: port(15888, 'Port of the HTTPS listener; 0 is any free one'),
-    requestTimeoutSeconds: seconds(30, 'How long a request may take before it is answered with TIMEOUT'),
-    drainSeconds: seconds(6, 'How long requests under way may go on after a stop was asked for'),
+    host: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address to listen on; 0.0.0.0 is every address of the machine' }),
+    port: port(15888, 'Port of the HTTPS listener; 0 takes any free port'),
+    requestTimeoutSeconds: seconds(30, 'How long a request may take; then it is answered with TIMEOUT'),
+    drainSeconds: seconds(6, 'How long requests in progress may take after the server is told to stop'),
   }),
   plugins: closed({
-    folders: Type.Array(path('plugins', 'Folder of plugins, or of one'), {
+    folders: Type.Array(path('plugins', 'Folder of plugins, or of one plugin'), {
       minItems: 1,
       default: ['plugins'],
-      description: 'Where plugins are looked for',
+      description: 'Folders in which plugins are searched',
     }),
     disabled: Type.Array(Type.String({ minLength: 1 }), {
       uniqueItems: true,
       default: [],
-      description: 'Names of plugins that are not to be loaded',
+      description: 'Names of plugins that are not loaded',
     }),
   }),
   data: closed({
@@ -46,47 +46,47 @@ export const serverSchema = closed({
     allowedSpenders: Type.Array(Type.String({ minLength: 1 }), {
       uniqueItems: true,
       default: [],
-      description: 'Addresses besides the connectors’ that may be approved without the permission admin',
+      description: 'Addresses beside those of the connectors that may be approved without the permission admin',
     }),
     keySources: Type.Array(Type.String({ minLength: 1 }), {
       uniqueItems: true,
       minItems: 1,
       default: ['keystore'],
-      description: 'Where signatures come from: names of key sources',
+      description: 'Names of the key sources, which make signatures',
     }),
   }),
   devnet: closed({
     enabled: Type.Boolean({
       default: false,
-      description: 'Whether the local chain is started; conf/server.yml of a fresh checkout says true',
+      description: 'Whether the local chain is started; it is true in conf/server.yml of a fresh checkout',
     }),
     port: port(8545, 'Port of the local chain’s node'),
   }),
   log: closed({
     level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       default: 'info',
-      description: 'The least serious level that is logged',
+      description: 'Lowest level that is logged',
     }),
   }),
   market: closed({
     staleBlocks: count(
       2,
-      'What is kept in memory of a chain is shown until it is more blocks behind than that, and 2 s by their time; then it is an error',
+      'Maximum age of a chain’s state in memory, in blocks; older than this and than 2 s by the time of the blocks is an error',
     ),
     staleBlockSeconds: seconds(
       60,
-      'What is kept in memory of a chain is shown until its newest block is older than that by this machine’s clock, and than ten blocks take; local networks have no such bound',
+      'Maximum age of a chain’s newest block by this machine’s clock; older than this and than ten blocks take is an error; not for local networks',
     ),
-    staleSeconds: seconds(15, 'A book that an exchange tells of is shown until nothing was heard of it for so long; then it is an error'),
-    checkSeconds: seconds(30, 'How often a sample of what is kept in memory is compared with the chain or the exchange'),
+    staleSeconds: seconds(15, 'Maximum silence of an exchange’s stream about a book; then the book is an error'),
+    checkSeconds: seconds(30, 'How often a sample of the state in memory is compared with the chain or the exchange'),
   }),
   limits: closed({
     bodyBytes: count(100_000, 'Largest request body, in bytes'),
-    walletQueue: count(256, 'Requests of one wallet that may be under way on a network; beyond them 503'),
-    inFlight: count(1024, 'Requests under way in the whole server; beyond them 503'),
-    pageSize: count(500, 'Most entries in one page of a list'),
+    walletQueue: count(256, 'Maximum requests in progress of one wallet on one network; above that 503'),
+    inFlight: count(1024, 'Maximum requests in progress in the whole server; above that 503'),
+    pageSize: count(500, 'Maximum entries in one page of a list'),
     pluginLoadSeconds: seconds(10, 'How long a plugin may take to load'),
-    pluginStallSeconds: seconds(10, 'How long a plugin may block the process before the process is ended'),
+    pluginStallSeconds: seconds(10, 'How long a plugin may block the process; then the process is ended'),
   }),
 })
 export type ServerSettings = Static<typeof serverSchema>
