@@ -1,15 +1,15 @@
 // Which files run while one request is answered: V8 counts the calls of every function from the request's first byte to its answer.
 // Imported by the launcher's process (`--import`), it is the part that counts; imported by `npm run measure`, the part that asks.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import https from 'node:https'
 import { Session } from 'node:inspector/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { pathToFileURL } from 'node:url'
+import type { Answer } from '../testkit/client.ts'
 
 const header = 'x-count-files'
 if (process.env.SLUICE_COUNT_FILES && process.argv[2] === 'start' && isMainThread) await countOnRequest()
@@ -59,6 +59,8 @@ const pair = { base: 'WETH', quote: 'USDC', side: 'SELL' }
 /** Starts a server with its devnet, warms it up, and asks for one price and one trade. */
 export async function filesOfRequests(root: string): Promise<[string, number][]> {
   const home = mkdtempSync(path.join(tmpdir(), 'sluice-measure-'))
+  // Only here: the server's process, which counts, imports this file too.
+  const [{ freePort }, { createClient }] = await Promise.all([import('../test/free-port.ts'), import('../testkit/client.ts')])
   const [port, devnetPort] = [await freePort(), await freePort()]
   const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), '--import', import.meta.url, 'bin/launch.mjs', 'start'], {
     cwd: root,
@@ -80,22 +82,25 @@ export async function filesOfRequests(root: string): Promise<[string, number][]>
   }
   try {
     await until('is ready')
-    const pem = (name: string) => readFileSync(path.join(home, 'certs', `${name}.pem`))
-    const agent = new https.Agent({ keepAlive: true, ca: pem('ca_cert'), cert: pem('client_cert'), key: pem('client_key') })
-    const call = (method: string, target: string, body?: object, headers?: Record<string, string>) =>
-      request({ port, method, path: target, agent, ...(headers && { headers }) }, body)
+    const client = createClient(`https://localhost:${port}`, path.join(home, 'certs'))
+    const ok = async (asked: Promise<Answer>): Promise<void> => {
+      const { status, text } = await asked
+      if (status !== 200) throw new Error(text)
+    }
     const price = (amount: string, headers?: Record<string, string>) =>
-      call('GET', `/amm/price?${new URLSearchParams({ ...venue, ...pair, amount }).toString()}`, undefined, headers)
+      ok(client.get('/amm/price', { ...venue, ...pair, amount }, { ...(headers && { headers }) }))
     const trade = (amount: string, headers?: Record<string, string>) =>
-      call('POST', '/amm/trade', { ...venue, ...pair, address: wallet, amount }, headers)
-    await call('POST', '/evm/approve', {
-      chain: venue.chain,
-      network: venue.network,
-      address: wallet,
-      spender: 'uniswap',
-      token: 'WETH',
-      amount: '100',
-    })
+      ok(client.post('/amm/trade', { ...venue, ...pair, address: wallet, amount }, { ...(headers && { headers }) }))
+    await ok(
+      client.post('/evm/approve', {
+        chain: venue.chain,
+        network: venue.network,
+        address: wallet,
+        spender: 'uniswap',
+        token: 'WETH',
+        amount: '100',
+      }),
+    )
     await sleep(4_000)
     for (const amount of ['1.1', '1.2', '1.3']) await price(amount)
     await trade('1')
@@ -103,7 +108,7 @@ export async function filesOfRequests(root: string): Promise<[string, number][]>
     await price('1.77', { [header]: 'price' })
     await trade('1.3', { [header]: 'trade', 'idempotency-key': 'measure' })
     await until(`${header} trade`)
-    agent.destroy()
+    client.close()
   } finally {
     child.kill('SIGTERM')
     await new Promise((done) => child.once('exit', done))
@@ -117,32 +122,3 @@ export async function filesOfRequests(root: string): Promise<[string, number][]>
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
-
-const freePort = (): Promise<number> =>
-  new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => done(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
-
-interface Call {
-  port: number
-  method: string
-  path: string
-  agent: https.Agent
-  headers?: Record<string, string>
-}
-
-function request({ headers, ...call }: Call, body: object | undefined): Promise<string> {
-  return new Promise((done, fail) => {
-    const allHeaders = { 'content-type': 'application/json', ...headers }
-    const sent = https.request({ host: 'localhost', ...call, headers: allHeaders }, (response) => {
-      let text = ''
-      response
-        .on('data', (chunk: Buffer) => (text += chunk))
-        .on('end', () => (response.statusCode === 200 ? done(text) : fail(new Error(text))))
-    })
-    sent.on('error', fail).end(body && JSON.stringify(body))
-  })
-}
