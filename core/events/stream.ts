@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import { createNotifier, type Notifier } from '../async.ts'
 import { SluiceError } from '../errors.ts'
-import type { Caller } from '../handlers/caller.ts'
+import type { Caller } from '../handlers/context.ts'
 import type { EventUpdate, LatestUpdates } from './topic.ts'
 import type { TransactionChanges, TransactionFilter } from './transactions.ts'
 

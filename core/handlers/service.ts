@@ -2,8 +2,7 @@ import type { JournaledTransaction } from '../api/index.ts'
 import type { NetworkNames } from '../contracts/index.ts'
 import { txHashOf, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
-import { mayUseWallet, visibleWallets } from './caller.ts'
-import type { Handlers } from './context.ts'
+import { mayUseWallet, visibleWallets, type Handlers } from './context.ts'
 import { badCursor, readLimit } from './pages.ts'
 
 export const serviceHandlers = {

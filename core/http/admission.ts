@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Permission } from '../api/endpoint.ts'
 import { clientOf, type Client } from '../config/clients.ts'
 import { SluiceError } from '../errors.ts'
-import type { Caller } from '../handlers/caller.ts'
+import type { Caller } from '../handlers/context.ts'
 import { peerIdentity } from '../tls/tls-server.ts'
 
 // Who calls, and how much they may call.

@@ -3,7 +3,7 @@ import type Koa from 'koa'
 import bodyParser from 'koa-bodyparser'
 import { interfaceVersion } from '../api/index.ts'
 import { badFields, SluiceError } from '../errors.ts'
-import type { Caller } from '../handlers/caller.ts'
+import type { Caller } from '../handlers/context.ts'
 import { readQuery, type FieldsReader } from '../handlers/read-fields.ts'
 import { isObject } from '../json.ts'
 

@@ -14,7 +14,7 @@ import { openStore } from '../../core/store/open-store.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 import type { Journal } from '../../core/transactions/journal/journal.ts'
-import type { Caller } from '../../core/handlers/caller.ts'
+import type { Caller } from '../../core/handlers/context.ts'
 import { onBothStores } from '../store/stores.ts'
 import { giveLease, queueOf, newEntry, signed, wallet } from '../transactions/journal/entries.ts'
 
