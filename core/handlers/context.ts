@@ -9,7 +9,6 @@ import type { WalletChecks } from '../live-state/wallets.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
-import type { Wallets } from './wallets.ts'
 
 /** The function behind an endpoint. The envelope of the response is added around it. */
 export type Handler<N extends EndpointName> = (
@@ -34,7 +33,8 @@ export interface RequestContext {
 export interface Services {
   registry: Registry
   transactions: Transactions
-  wallets: Wallets
+  /** The wallets that the server holds keys of. */
+  wallets: { all(): readonly WalletEntry[] }
   settings: Settings
   books: Books
   quotes: Quotes
@@ -42,6 +42,14 @@ export interface Services {
   following: Pick<Following, 'expectBlock'>
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string }[]>
+}
+
+interface WalletEntry {
+  chain: string
+  address: string
+  label?: string
+  /** A well-known key: only for local networks. */
+  devnet?: true
 }
 
 /** The network and connector that the request names, by the endpoint's `on`. */

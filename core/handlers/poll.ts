@@ -8,7 +8,7 @@ import { showTradeFill } from './amm/trade.ts'
 import { mayUseWallet, orUndefined, type Handler, type NetworkContext } from './context.ts'
 import { liquidationsBefore, showPositionFill } from './perp/fills.ts'
 import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
-import { refusalMeaning } from './submit.ts'
+import { refusalMeaning } from './wallets.ts'
 
 export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector }, context) => {
   const { network, services, caller, signal } = context

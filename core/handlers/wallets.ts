@@ -1,20 +1,11 @@
-import type { FeeWish, GasTerms } from '../contracts/index.ts'
+// The wallet that a request names: its address, key, fees and nonce, and the plan that is submitted for it.
+import type { FeeWish, GasTerms, Token } from '../contracts/index.ts'
 import { formatRaw, fromRaw, toRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
-import type { NetworkEntry } from './registry.ts'
-
-/** The wallets that the server holds keys of. */
-export interface Wallets {
-  all(): readonly WalletEntry[]
-}
-
-interface WalletEntry {
-  chain: string
-  address: string
-  label?: string
-  /** A well-known key: only for local networks. */
-  devnet?: true
-}
+import { isObject } from '../json.ts'
+import type { SubmitRequest, SubmitResult } from '../transactions/submit-request.ts'
+import type { ConnectorContext, Services } from './context.ts'
+import type { NetworkEntry, VenueEntry } from './registry.ts'
 
 interface FeeFields {
   maxFeePerGas?: string
@@ -36,7 +27,7 @@ export interface SigningWallet {
 /** @throws SluiceError INCOMPLETE_PARAMS, or LOAD_WALLET if the server cannot sign for the address */
 export function readWallet(
   request: WalletFields,
-  { network, services }: { network: NetworkEntry; services: { wallets: Wallets } },
+  { network, services }: { network: NetworkEntry; services: Pick<Services, 'wallets'> },
 ): SigningWallet {
   const address = readAddress(network, request.address)
   requireKey(services.wallets, network, address)
@@ -53,7 +44,7 @@ export function readAddress({ impl, chain }: NetworkEntry, text: string, field =
 }
 
 /** @throws SluiceError LOAD_WALLET unless the server can sign for the address on that network */
-export function requireKey(wallets: Wallets, { chain, network, impl }: NetworkEntry, address: string): void {
+export function requireKey(wallets: Services['wallets'], { chain, network, impl }: NetworkEntry, address: string): void {
   // Addresses that differ in case only are equal where the chain has one spelling for both.
   const isSame = (other: string) => other.toLowerCase() === address.toLowerCase() && impl.address(other) === impl.address(address)
   const wallet = wallets.all().find((each) => each.chain === chain && isSame(each.address))
@@ -100,3 +91,49 @@ export function showGas({ gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRa
     gasCost: fromRaw(gasCostRaw, decimals),
   }
 }
+
+/** Submits a plan of a connector. The response is what `shown` has, with gas, nonce and hash. */
+export async function submitAndShow<S extends object>(
+  change: Pick<SubmitRequest, 'plan' | 'scope' | 'kind' | 'about'>,
+  shown: S,
+  wallet: SigningWallet,
+  context: ConnectorContext,
+) {
+  const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...showGas(gas, context.network), nonce, txHash })
+  return answer(await submit({ ...context, ...wallet, ...change, answer }, context))
+}
+
+/** Submits a plan of a connector. In errors, refusal codes of the exchange are explained and tokens have their listed symbols. */
+export async function submit(request: SubmitRequest, { network, venue, services, signal }: ConnectorContext): Promise<SubmitResult> {
+  try {
+    return await services.transactions.submit(request, signal)
+  } catch (error) {
+    throw error instanceof SluiceError ? explainRefusal(nameListedToken(error, network.tokens.listed), venue) : error
+  }
+}
+
+/** The meaning of an exchange's refusal code, as its connector declares it. */
+export function refusalMeaning(code: string, { impl: { refusals = {} } }: Pick<VenueEntry, 'impl'>): string | undefined {
+  return Object.hasOwn(refusals, code) ? refusals[code] : undefined
+}
+
+function explainRefusal(error: SluiceError, venue: VenueEntry): SluiceError {
+  if (error.name !== 'TRADE_FAILED') return error
+  const { reason } = detailsOf(error)
+  const meaning = typeof reason === 'string' ? refusalMeaning(reason, venue) : undefined
+  if (meaning === undefined) return error
+  const message = `The transaction would fail, so it was not signed: ${meaning} (${String(reason)}).`
+  return new SluiceError('TRADE_FAILED', message, { details: error.details, cause: error })
+}
+
+/** Where the chain knows no symbol of a token, the error has the address in its place: the network's list has the symbol. */
+function nameListedToken(error: SluiceError, listed: readonly Token[]): SluiceError {
+  if (error.name !== 'INSUFFICIENT_BALANCE') return error
+  const details = detailsOf(error)
+  const token = listed.find(({ address }) => address === details['token'])
+  if (!token) return error
+  const message = error.message.replaceAll(token.address, token.symbol)
+  return new SluiceError(error.name, message, { details: { ...details, token: token.symbol }, cause: error })
+}
+
+const detailsOf = ({ details }: SluiceError): Readonly<Record<string, unknown>> => (isObject(details) ? details : {})

@@ -19,9 +19,8 @@ import { badFields, SluiceError, type FieldProblem } from '../../errors.ts'
 import type { ConnectorContext, Handler, Handlers } from '../context.ts'
 import { tradingOf, type VenueEntry } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, tradeRules } from '../slippage.ts'
-import { submitAndShow } from '../submit.ts'
+import { submitAndShow, readWallet, type SigningWallet } from '../wallets.ts'
 import { readRaw } from '../tokens.ts'
-import { readWallet, type SigningWallet } from '../wallets.ts'
 import {
   findPoolToAddTo,
   isBelow,

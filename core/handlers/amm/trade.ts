@@ -5,8 +5,7 @@ import type { SubmitResult } from '../../transactions/submit-request.ts'
 import type { Handler } from '../context.ts'
 import { tradingOf } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound, tradeRules } from '../slippage.ts'
-import { submit } from '../submit.ts'
-import { readWallet, showGas } from '../wallets.ts'
+import { submit, readWallet, showGas } from '../wallets.ts'
 import {
   quoteFromChain,
   quoteSwap,
