@@ -9,8 +9,8 @@ import {
   type NetworkEntry,
   type PluginEntry,
   type VenueEntry,
+  createTokenBook,
 } from './handlers/registry.ts'
-import { createTokenBook } from './handlers/tokens.ts'
 import { actionsBoundary, chainBoundary, connectorBoundary } from './loader/boundary.ts'
 import { version } from './loader/code-layout.ts'
 import type { LoadResult } from './loader/load.ts'

@@ -4,8 +4,8 @@ import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
 import { hasPermission, type Caller, type Handler, type Handlers } from './context.ts'
-import type { NetworkEntry, Registry } from './registry.ts'
-import { readRaw, responseKey } from './tokens.ts'
+import { readRaw } from './read-fields.ts'
+import { responseKey, type NetworkEntry, type Registry } from './registry.ts'
 import { readAddress, readFees, readWallet, requireKey } from './wallets.ts'
 
 const evmApprove: Handler<'EVMApprove'> = async (request, context) => {

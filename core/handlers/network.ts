@@ -4,8 +4,7 @@ import { didYouMean } from '../config/problems.ts'
 import { fromRaw } from '../decimal.ts'
 import { SluiceError } from '../errors.ts'
 import type { Handler, Handlers } from './context.ts'
-import { findNetworks, type NetworkEntry } from './registry.ts'
-import { responseKey } from './tokens.ts'
+import { findNetworks, responseKey, type NetworkEntry } from './registry.ts'
 import { readAddress } from './wallets.ts'
 
 /**

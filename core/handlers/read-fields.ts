@@ -1,7 +1,10 @@
+// What the fields of a request mean: their types by the endpoint's schema, and amounts in a token's smallest units.
 import { parse } from 'node:querystring'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { didYouMean } from '../config/problems.ts'
+import type { Token } from '../contracts/index.ts'
+import { maxRaw, toRaw } from '../decimal.ts'
 import { badFields, type FieldProblem } from '../errors.ts'
 
 type Fields = Record<string, unknown>
@@ -153,3 +156,18 @@ function problemOf(
 }
 
 const expectation = (schema: FieldSchema | undefined) => (schema?.expects === undefined ? '' : `: ${schema.expects}`)
+
+/** An amount of a request in smallest units. @throws SluiceError INCOMPLETE_PARAMS if it has too many decimals or is too large */
+export function readRaw(text: string, token: Token, field: string): bigint {
+  const raw = toRaw(text, token.decimals)
+  if (raw === undefined) throw badFields([{ field, problem: `${text} has more decimals than ${token.symbol} (${token.decimals})` }])
+  if (raw >= maxRaw) throw badFields([{ field, problem: 'is more than any token can hold' }])
+  return raw
+}
+
+/** `readRaw` for an amount that must be more than 0. */
+export function readPositiveRaw(text: string, token: Token, field: string): bigint {
+  const raw = readRaw(text, token, field)
+  if (raw === 0n) throw badFields([{ field, problem: 'must be more than 0' }])
+  return raw
+}

@@ -6,7 +6,7 @@ import type { QuoteVenue } from '../../live-state/quotes.ts'
 import { after, lazySignal, type ConnectorContext, type Handler, type Handlers } from '../context.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules } from '../slippage.ts'
-import { readPositiveRaw } from '../tokens.ts'
+import { readPositiveRaw } from '../read-fields.ts'
 import { readAddress, showGas } from '../wallets.ts'
 
 /** Makes no promise if the quote comes from memory: see `after`. */

@@ -20,7 +20,7 @@ import type { ConnectorContext, Handler, Handlers } from '../context.ts'
 import { tradingOf, type VenueEntry } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, tradeRules } from '../slippage.ts'
 import { submitAndShow, readWallet, type SigningWallet } from '../wallets.ts'
-import { readRaw } from '../tokens.ts'
+import { readRaw } from '../read-fields.ts'
 import {
   findPoolToAddTo,
   isBelow,

@@ -7,7 +7,7 @@ import type { ConnectorContext } from '../context.ts'
 import { evmOf } from '../evm.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { submit, readWallet, type SigningWallet } from '../wallets.ts'
-import { readPositiveRaw } from '../tokens.ts'
+import { readPositiveRaw } from '../read-fields.ts'
 import { marketName, marketsOf, type BookHandler } from './markets.ts'
 import { leverageProblems } from './read-order.ts'
 

@@ -3,7 +3,7 @@ import { abs, formatFraction, fromRaw, rescale } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import { tradingOf } from '../registry.ts'
 import { submitAndShow, readAddress, readWallet } from '../wallets.ts'
-import { readPositiveRaw } from '../tokens.ts'
+import { readPositiveRaw } from '../read-fields.ts'
 import { liquidationPrice, notionalAt, pricePerBase, showLeverage, showMarginRatio, type AccountMargin } from './figures.ts'
 import { findMarket, tickerOf, type PerpHandler } from './markets.ts'
 

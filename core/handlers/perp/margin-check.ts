@@ -1,7 +1,7 @@
 import type { PerpAccount, PerpPosition, PerpQuote, Ratio, Token } from '../../contracts/index.ts'
 import { abs, divideRaw, formatFraction, fromRaw, rescale, toFraction } from '../../decimal.ts'
 import { badFields, SluiceError } from '../../errors.ts'
-import { readPositiveRaw } from '../tokens.ts'
+import { readPositiveRaw } from '../read-fields.ts'
 import { notionalAt, type AccountMargin } from './figures.ts'
 import { tickerOf } from './markets.ts'
 
