@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
-import { inFlightLimit, rateLimit } from '../../core/http/admission.ts'
+import { inFlightLimit, rateLimit } from '../../core/http/app.ts'
 
 const caller = (fingerprint: string, requestsPerSecond?: number) => ({
   commonName: fingerprint,
