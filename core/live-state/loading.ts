@@ -12,7 +12,7 @@ const retryMs = 100
 const maxKeysPerLoad = 250
 
 /** Loads a state; those of one exchange that are wanted at the same time are loaded together. Settles when it is loaded, or with the reason why not. */
-export type StateLoader = (state: TrackedState) => Promise<void>
+type StateLoader = (state: TrackedState) => Promise<void>
 
 interface StateLoaderOptions {
   history: BlockHistory

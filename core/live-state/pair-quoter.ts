@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { At, FollowedPricing, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
 import { SluiceError, type ErrorName } from '../errors.ts'
-import type { Bundle, StateSnapshot } from './bundle.ts'
+import type { Bundle, StateSnapshot } from './tracked-states.ts'
 import type { Synchroniser } from './synchroniser.ts'
 
 /** Quotes two tokens, for any amount. */

@@ -2,10 +2,10 @@ import { abortable } from '../async.ts'
 import type { At, Chain, Head } from '../contracts/index.ts'
 import type { SluiceError } from '../errors.ts'
 import { createBlockHistory, createFreshness, createHeadFollower, type BlockPath } from './blocks.ts'
-import { createBundle, type Bundle, type BundlePart } from './bundle.ts'
-import { checkSample, createStateLoader, isNetworkFailure } from './loading.ts'
-import type { StateSubject, Telemetry } from './telemetry.ts'
 import {
+  createBundle,
+  type Bundle,
+  type BundlePart,
   applyBlock,
   createTrackedStates,
   failureOf,
@@ -16,6 +16,8 @@ import {
   type StateSource,
   type TrackedState,
 } from './tracked-states.ts'
+import { checkSample, createStateLoader, isNetworkFailure } from './loading.ts'
+import type { StateSubject, Telemetry } from './telemetry.ts'
 
 /** A network, and its chain as it runs. */
 export interface FollowedNetwork {
