@@ -3,8 +3,7 @@ import type { EvmReader, CallResult, Call } from '../evm/types.ts'
 import { type feeOnTransferCheck, untrustedTokens } from './fee-on-transfer.ts'
 import { poolToken, priceSwap } from './price.ts'
 import { type PoolExchange, type Pair, poolAsOf, type Router } from './protocol.ts'
-import { innerTokens, routeOptionsOf, poolGraphOf } from './routing/graph.ts'
-import type { MissingState, PoolGraph, RouteOptions } from './routing/graph.ts'
+import { innerTokens, routeOptionsOf, poolGraphOf, type MissingState, type PoolGraph, type RouteOptions } from './routing/graph.ts'
 
 /** The first read, and up to three more for missing state. After that, a pool with missing state counts as one that refuses. */
 const maxReads = 4

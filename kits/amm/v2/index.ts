@@ -3,11 +3,10 @@ import type { Venue } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../evm/types.ts'
 import { configuredAddress, deploymentOn, isLeftOut, routerAddressKey } from '../deployment.ts'
 import type { PoolExchange } from '../protocol.ts'
-import type { Fee } from './math.ts'
-import { v2Protocol, type Deployment } from './pools.ts'
+import { type Fee, v2Protocol, type Deployment } from './pools.ts'
 import { v2Router } from './router.ts'
 
-export { getAmountIn, getAmountOut } from './math.ts'
+export { getAmountIn, getAmountOut } from './pools.ts'
 export type { Deployment, Fee }
 
 /** How one exchange of this kind differs from another. */

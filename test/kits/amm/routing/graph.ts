@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { maxHops, poolGraphOf, type PoolEdge, type PoolGraph, type RouteQuery, routeOptionsOf } from '../../../../kits/amm/routing/graph.ts'
 import type { PoolExchange, PoolProtocol, Router } from '../../../../kits/amm/index.ts'
-import { getAmountIn, getAmountOut } from '../../../../kits/amm/v2/math.ts'
+import { getAmountIn, getAmountOut } from '../../../../kits/amm/v2/pools.ts'
 
 // A graph that fails is told as it is: to make it smaller takes longer than all tests.
 fc.configureGlobal({ endOnFailure: true })

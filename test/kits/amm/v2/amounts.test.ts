@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
-import { feeDecimal, getAmountIn, getAmountOut, maxReserveRaw, type Fee } from '../../../../kits/amm/v2/math.ts'
+import { feeDecimal, getAmountIn, getAmountOut, maxReserveRaw, type Fee } from '../../../../kits/amm/v2/pools.ts'
 
 const fees: readonly Fee[] = [
   [3n, 1000n],

@@ -1,6 +1,6 @@
 import { Interface, solidityPacked, toQuantity } from 'ethers'
 import { maxSqrtRatioX96, minSqrtRatioX96 } from '../../../../kits/amm/v3/math.ts'
-import { maxReserveRaw } from '../../../../kits/amm/v2/math.ts'
+import { maxReserveRaw } from '../../../../kits/amm/v2/pools.ts'
 import type { TestChain } from '../../evm/test-chain.ts'
 import { mostGas } from './walk-fixture.ts'
 import type { WalkRoute } from './walk-pools.ts'
