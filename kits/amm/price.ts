@@ -1,9 +1,16 @@
 import { formatUnits } from 'ethers'
 import { type Head, type Hop, type Quote, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
-import { bestRoute, search } from './routing/best-route.ts'
-import { gasCostIn } from './routing/gas-cost.ts'
-import { innerTokens, maxHops, spotAlong } from './routing/graph.ts'
-import type { MissingState, PoolEdge, PoolGraph, RouteOptions, RouteQuery } from './routing/graph.ts'
+import { bestRoute, search, gasCostIn } from './routing/best-route.ts'
+import {
+  innerTokens,
+  maxHops,
+  spotAlong,
+  type MissingState,
+  type PoolEdge,
+  type PoolGraph,
+  type RouteOptions,
+  type RouteQuery,
+} from './routing/graph.ts'
 import { bestSplit, shareDecimal, wholeShare } from './routing/split.ts'
 
 /** Everything that a quote depends on: the pools that it may pass, after one block, and the gas price. */

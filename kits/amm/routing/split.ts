@@ -1,9 +1,17 @@
 import type { Swap } from '../../../core/contracts/index.ts'
 import type { Router } from '../protocol.ts'
-import type { PricedRoute } from './best-route.ts'
-import { netGain, swapGasUnits, type GasCost } from './gas-cost.ts'
-import { amountAtRate, quoteAlong, ratedRoutes, versionsOf } from './graph.ts'
-import type { MissingState, PoolEdge, PoolGraph, RouteQuery, RouteQuote } from './graph.ts'
+import { type PricedRoute, netGain, swapGasUnits, type GasCost } from './best-route.ts'
+import {
+  amountAtRate,
+  quoteAlong,
+  ratedRoutes,
+  versionsOf,
+  type MissingState,
+  type PoolEdge,
+  type PoolGraph,
+  type RouteQuery,
+  type RouteQuote,
+} from './graph.ts'
 
 /** A swap is split in twentieths. */
 export const wholeShare = 20

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { gasCostIn } from '../../../../kits/amm/routing/gas-cost.ts'
+import { gasCostIn } from '../../../../kits/amm/routing/best-route.ts'
 import { graphOf } from './graph.ts'
 
 const ether = 10n ** 18n
