@@ -1,8 +1,8 @@
 // What an exchange has on one network: the plugin's constants, the configured addresses, and whether both belong together.
 import { AbiCoder, dataLength } from 'ethers'
-import { SluiceError, type Venue } from '../../core/contracts/index.ts'
+import { SluiceError, type NetworkNames, type Venue } from '../../core/contracts/index.ts'
+import { isObject } from '../../core/json.ts'
 import type { CallResult, Evm } from '../evm/types.ts'
-import { listedVersions } from './pool-amm.ts'
 
 /**
  * The plugin's constants for the venue's network.
@@ -105,3 +105,20 @@ export const poolsUnread = (): SluiceError =>
     'NETWORK',
     'The node did not read all pools: try again. If this stays, check in rpcUrls that the node allows calls of 50 million gas.',
   )
+
+/** The labels under `versions` of a connector's configuration. Undefined if there are none. */
+export function listedVersions(config: unknown): readonly string[] | undefined {
+  if (!isObject(config) || !('versions' in config)) return undefined
+  const { versions } = config
+  return isObject(versions) ? Object.keys(versions) : undefined
+}
+
+/** The networks of a table of deployments, as a manifest names them. The keys of the table are `<chain>/<network>`. */
+export function networksIn(deployments: Readonly<Record<string, unknown>>): readonly NetworkNames[] {
+  const byChain = new Map<string, string[]>()
+  for (const key of Object.keys(deployments)) {
+    const [chain = '', network = ''] = key.split('/')
+    byChain.set(chain, [...(byChain.get(chain) ?? []), network])
+  }
+  return [...byChain].map(([chain, networks]) => ({ chain, networks }))
+}

@@ -1,11 +1,45 @@
-import { SluiceError, type AMM, type Venue, type NetworkNames } from '../../core/contracts/index.ts'
-import type { Evm } from '../evm/types.ts'
-import { feeOnTransferCheck } from './fee-on-transfer.ts'
-import { followedPricing } from './followed-pricing.ts'
-import type { PoolExchange, Router } from './protocol.ts'
-import { quoter, routerChecks } from './quoter.ts'
-import { partsOf } from './swap-plan.ts'
+// Exchanges made of pools as the trading type AMM: quotes by reading pools at one block, or from pools that the server keeps in memory.
+import { isDeepStrictEqual } from 'node:util'
+import {
+  SluiceError,
+  type AMM,
+  type Venue,
+  type At,
+  type Quote,
+  type Swap,
+  badFields,
+  type Head,
+  type Basis,
+  type FollowedPricing,
+  type QuoteChoice,
+  type Followed,
+} from '../../core/contracts/index.ts'
 import { isObject } from '../../core/json.ts'
+import type { Evm, EvmReader, CallResult, Call } from '../evm/types.ts'
+import { listedVersions } from './deployment.ts'
+import { feeOnTransferCheck, untrustedTokens } from './fee-on-transfer.ts'
+import { poolToken, priceSwap } from './price.ts'
+import {
+  type PoolExchange,
+  type Router,
+  type Pair,
+  poolAsOf,
+  type Pool,
+  type PoolProtocol,
+  type Place,
+  type PoolMemory,
+} from './protocol.ts'
+import {
+  innerTokens,
+  routeOptionsOf,
+  poolGraphOf,
+  type MissingState,
+  type PoolGraph,
+  type RouteOptions,
+  getOrCreate,
+  type PoolEdge,
+} from './routing/graph.ts'
+import { partsOf } from './swap-plan.ts'
 
 /**
  * The trading type AMM of an exchange made of pools, of one kind or of several. `spenders` are its routers, by name.
@@ -67,19 +101,267 @@ export function poolAMM(
   }
 }
 
-/** The labels under `versions` of a connector's configuration. Undefined if there are none. */
-export function listedVersions(config: unknown): readonly string[] | undefined {
-  if (!isObject(config) || !('versions' in config)) return undefined
-  const { versions } = config
-  return isObject(versions) ? Object.keys(versions) : undefined
+/** The first read, and up to three more for missing state. After that, a pool with missing state counts as one that refuses. */
+const maxReads = 4
+
+interface QuoterOptions {
+  readonly exchange: PoolExchange
+  readonly reader: EvmReader
+  readonly checks: RouterChecks
+  readonly requireExactTransfers: ReturnType<typeof feeOnTransferCheck>
+  /** Tokens whose transfers are known to be exact. */
+  readonly trusted: ReadonlySet<string>
 }
 
-/** The networks of a table of deployments, as a manifest names them. The keys of the table are `<chain>/<network>`. */
-export function networksIn(deployments: Readonly<Record<string, unknown>>): readonly NetworkNames[] {
-  const byChain = new Map<string, string[]>()
-  for (const key of Object.keys(deployments)) {
-    const [chain = '', network = ''] = key.split('/')
-    byChain.set(chain, [...(byChain.get(chain) ?? []), network])
+/** Quotes by reading pools at one block and computing with integers. */
+function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: QuoterOptions) {
+  const { intermediates, wrapped } = reader
+  const missingBefore = missingStateCache()
+
+  return async (swap: Swap, version: string | undefined, at: At): Promise<Quote> => {
+    const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
+    requireDifferentTokens(tokenIn, tokenOut)
+    const options = routeOptionsOf(exchange, swap.exact, version)
+    const pairs = routePairs(
+      tokenIn,
+      tokenOut,
+      intermediates.map(({ address }) => address),
+    )
+    let missing = missingBefore.get(tokenIn, tokenOut)
+    for (let reads = 1; ; reads += 1) {
+      const { head, graph } = await loadPools(reader, checks, options, pairs, missing, at)
+      const snapshot = { head, graph, options, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
+      const priced = priceSwap(snapshot, swap, maxReads - reads)
+      if ('missing' in priced) {
+        missing = [...missing, ...priced.missing]
+        continue
+      }
+      // Only after a quote: a request for more than pools hold must not slow down later quotes.
+      if (reads > 1) missingBefore.set(tokenIn, tokenOut, missing)
+      await requireExactTransfers(untrustedTokens(swap, priced.edges, graph, trusted), at)
+      return priced.quote
+    }
   }
-  return [...byChain].map(([chain, networks]) => ({ chain, networks }))
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS if a swap's tokens are the same one in pools */
+function requireDifferentTokens(tokenIn: string, tokenOut: string): void {
+  if (tokenIn === tokenOut) throw badFields([{ field: 'quote', problem: 'is the same token as base, or its wrapped form: give another' }])
+}
+
+/** Every two tokens that may follow one another on a route of up to three hops; each two once. */
+function routePairs(tokenIn: string, tokenOut: string, intermediates: readonly string[]): readonly Pair[] {
+  const inner = innerTokens({ tokenIn, tokenOut, intermediates })
+  return [
+    [tokenIn, tokenOut],
+    ...inner.flatMap((token): readonly Pair[] => [
+      [tokenIn, token],
+      [token, tokenOut],
+    ]),
+    ...inner.flatMap((first, index) => inner.slice(index + 1).map((second): Pair => [first, second])),
+  ]
+}
+
+/** Reads the pools of all protocols at one block, in one round trip, and checks the routers that may be chosen along with it. */
+async function loadPools(
+  reader: EvmReader,
+  checks: RouterChecks,
+  { protocols, routers }: RouteOptions,
+  pairs: readonly Pair[],
+  missing: readonly MissingState[],
+  at: At,
+): Promise<{ readonly head: Head; readonly graph: PoolGraph }> {
+  const readings = protocols.map((protocol) => {
+    const ofProtocol = missing.filter((each) => each.protocol === protocol).map((each) => each.missing)
+    return { protocol, reading: protocol.read(pairs, ofProtocol) }
+  })
+  const due = checks.due(routers)
+  const calls = [...readings.flatMap(({ reading }) => reading.calls), ...checks.calls(due)]
+  const { head, results } = await reader.read(calls, at)
+
+  let offset = 0
+  const pools = readings.flatMap(({ protocol, reading }) =>
+    reading.pools(results.slice(offset, (offset += reading.calls.length))).flatMap((read) => {
+      const pool = poolAsOf({ protocol, pool: read }, head)
+      return pool ? [{ protocol, pool }] : []
+    }),
+  )
+  checks.verify(due, results.slice(offset))
+  return { head, graph: poolGraphOf(pools) }
+}
+
+/**
+ * Checks each router once, before it is shown in a quote: if a configured address belongs to another exchange, prices would come from one
+ * exchange and trades would go to the other.
+ */
+interface RouterChecks {
+  /** The routers that were not checked yet. */
+  due(routers: readonly Router[]): readonly Router[]
+  calls(due: readonly Router[]): readonly Call[]
+  /** @throws SluiceError SERVICE_UNINITIALIZED if a router trades with other pools than those that are read */
+  verify(due: readonly Router[], answers: readonly CallResult[]): void
+}
+
+export function routerChecks(): RouterChecks {
+  const checked = new Set<Router>()
+  return {
+    due: (routers) => routers.filter((router) => router.check && !checked.has(router)),
+    calls: (due) => due.flatMap(({ check }) => check?.calls ?? []),
+    verify(due, answers) {
+      let offset = 0
+      for (const router of due) {
+        const count = router.check?.calls.length ?? 0
+        router.check?.verify(answers.slice(offset, (offset += count)))
+        checked.add(router)
+      }
+    },
+  }
+}
+
+const cachedMs = 60_000
+const maxCachedPairs = 1_000
+const maxMissingPerPair = 256
+
+/** The state that the last quote of two tokens found missing. The next quote reads it at once and needs no further round trips. */
+function missingStateCache() {
+  const cache = new Map<string, { readonly missing: readonly MissingState[]; readonly expires: number }>()
+  return {
+    get(tokenIn: string, tokenOut: string): readonly MissingState[] {
+      const found = cache.get(`${tokenIn} ${tokenOut}`)
+      return found && found.expires > performance.now() ? found.missing : []
+    },
+    set(tokenIn: string, tokenOut: string, missing: readonly MissingState[]): void {
+      if (cache.size >= maxCachedPairs) cache.clear()
+      cache.set(`${tokenIn} ${tokenOut}`, { missing: missing.slice(-maxMissingPerPair), expires: performance.now() + cachedMs })
+    },
+  }
+}
+
+/** The graph of some states, and the time that it is valid for. */
+interface CachedGraph {
+  readonly graph: PoolGraph
+  readonly pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]
+  readonly timestamp: number
+}
+
+/** Quotes by pools that the server keeps in memory. Undefined if the pools of some protocol cannot be followed. */
+export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | undefined {
+  const { exchange, reader, checks, requireExactTransfers, trusted } = options
+  const { protocols, routers } = exchange
+  const followable = protocols.flatMap((protocol) => {
+    const { memory } = protocol
+    return memory ? [{ protocol, memory, followed: followedPools(protocol, memory, reader) }] : []
+  })
+  if (followable.length < protocols.length) return undefined
+  const { wrapped, intermediates } = reader
+  const intermediateAddresses = intermediates.map(({ address }) => address)
+  const isTimed = followable.some(({ memory }) => memory.asOf)
+  // A graph is valid for every amount until one of the states changes.
+  const graphs = new WeakMap<readonly unknown[], CachedGraph>()
+  /** The route and graph of a quote, to check the transfers of its tokens. */
+  const origins = new WeakMap<Quote, { readonly edges: readonly PoolEdge[]; readonly graph: PoolGraph }>()
+  // The core has checked the version, so there are few entries.
+  const routeOptions = new Map<string, RouteOptions>()
+  const routeOptionsFor = (exact: 'in' | 'out', version: string | undefined) =>
+    getOrCreate(routeOptions, `${exact} ${version ?? ''}`, () => routeOptionsOf(exchange, exact, version))
+
+  function graphOf(states: readonly unknown[], head: Head): PoolGraph {
+    const cached = graphs.get(states)
+    if (cached && (!isTimed || cached.timestamp === head.timestamp)) return cached.graph
+    const pools = states.flatMap((state) => {
+      if (!isCachedPool(state)) return []
+      const pool = poolAsOf(state, head)
+      return pool ? [{ protocol: state.protocol, pool }] : []
+    })
+    const isSame = cached?.pools.length === pools.length && cached.pools.every(({ pool }, index) => pool === pools[index]?.pool)
+    const graph = cached && isSame ? cached.graph : poolGraphOf(pools)
+    graphs.set(states, { graph, pools, timestamp: head.timestamp })
+    return graph
+  }
+
+  async function checkRouters(due: readonly Router[], exact: Promise<void> | undefined, at: At): Promise<void> {
+    const verified = reader.read(checks.calls(due), at).then(({ results }) => checks.verify(due, results))
+    await Promise.all([exact ?? Promise.resolve(), verified])
+  }
+
+  return {
+    basis(tokens, { version }): readonly Basis<Evm>[] {
+      const [tokenIn, tokenOut] = [poolToken(tokens.tokenIn, wrapped), poolToken(tokens.tokenOut, wrapped)]
+      requireDifferentTokens(tokenIn, tokenOut)
+      const usable = new Set([...routeOptionsFor('in', version).protocols, ...routeOptionsFor('out', version).protocols])
+      const pairs = routePairs(tokenIn, tokenOut, intermediateAddresses)
+      return followable
+        .filter(({ protocol }) => usable.has(protocol))
+        .flatMap(({ memory, followed }) => memory.places(pairs).map((place) => ({ followed, key: poolKey(place), about: place })))
+    },
+
+    quote(swap: Swap, { version }: QuoteChoice, states, head, left) {
+      const graph = graphOf(states, head)
+      const gasPriceRaw = reader.gasPriceRaw(head)
+      const snapshot = { head, graph, options: routeOptionsFor(swap.exact, version), version, wrapped, intermediates, gasPriceRaw }
+      const priced = priceSwap(snapshot, swap, left)
+      if ('missing' in priced) {
+        const wanting = priced.missing.map(({ protocol, pool, missing }) => ({
+          index: states.findIndex((state) => isCachedPool(state) && state.protocol === protocol && state.pool?.address === pool),
+          more: missing,
+        }))
+        return { wanting }
+      }
+      origins.set(priced.quote, { edges: priced.edges, graph })
+      return priced.quote
+    },
+
+    conditions: (head) => `${reader.gasPriceRaw(head)} ${isTimed ? head.timestamp : ''}`,
+
+    vet(quote, _states, at: At) {
+      const due = checks.due(routers.filter(({ address }) => address === quote.spender))
+      const origin = origins.get(quote)
+      const exact = origin && requireExactTransfers(untrustedTokens(quote.swap, origin.edges, origin.graph, trusted), at)
+      return due.length === 0 ? exact : checkRouters(due, exact, at)
+    },
+  }
+}
+
+/** The state that is in memory under the key of a pool. */
+export interface CachedPool {
+  readonly protocol: PoolProtocol
+  /** Null if there is none, or if it is empty. */
+  readonly pool: Pool | null
+}
+
+const isCachedPool = (state: unknown): state is CachedPool => isObject(state) && 'protocol' in state && 'pool' in state
+
+const isPlace = (about: unknown): about is Place => isObject(about) && 'address' in about
+
+const poolKey = ({ address }: Place): string => address.toLowerCase()
+
+/** How the pools of one protocol are followed. */
+export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader: Pick<EvmReader, 'read'>): Followed<Evm, CachedPool> {
+  const none: CachedPool = { protocol, pool: null }
+  const cachedPool = (pool: Pool | null): CachedPool => (pool === null ? none : { protocol, pool })
+  return {
+    follow: memory.follow,
+    emitters: (keys) => [...keys, ...(memory.emitters ?? [])],
+    keysOf: (log) => memory.poolsOf(log),
+    async load(keys, after, at, known) {
+      const places = keys.map((key) => {
+        const about = known?.get(key)?.about
+        if (!isPlace(about)) throw new Error(`The place of the pool ${key} was not given.`)
+        return about
+      })
+      const missing = known ? [...known.values()].flatMap(({ more }) => more) : []
+      const reading = memory.read(places, missing)
+      const { head, results } = await reader.read(reading.calls, at, after)
+      const pools = reading.pools(results)
+      return { head, states: new Map(keys.map((key, index) => [key, cachedPool(pools[index] ?? null)])) }
+    },
+    apply(state, log, head) {
+      const next = memory.apply(state.pool, log, head)
+      return next === 'reload' ? next : next === state.pool ? state : cachedPool(next)
+    },
+    same(inMemory, loaded) {
+      if (inMemory.pool === null || loaded.pool === null) return inMemory.pool === loaded.pool
+      return memory.same ? memory.same(inMemory.pool, loaded.pool) : isDeepStrictEqual(inMemory.pool, loaded.pool)
+    },
+  }
 }
