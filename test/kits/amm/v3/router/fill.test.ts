@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Interface, getAddress } from 'ethers'
 import type { EvmLog, EvmReceipt } from '../../../../../kits/evm/index.ts'
-import { readFill } from '../../../../../kits/amm/v3/fill.ts'
+import { readFill } from '../../../../../kits/amm/v3/router.ts'
 
 const range = new Interface([
   'event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1, uint160 sqrtPriceX96, uint128 liquidity, int24 tick)',
