@@ -1,8 +1,15 @@
-import { defineChain } from '../../core/contracts/index.ts'
-import type { At, Chain, ChainPlugin, ChainVenue, GasTerms, Head, Token } from '../../core/contracts/index.ts'
+import {
+  defineChain,
+  type At,
+  type Chain,
+  type ChainPlugin,
+  type ChainVenue,
+  type GasTerms,
+  type Head,
+  type Token,
+} from '../../core/contracts/index.ts'
 import { abortable } from '../../core/async.ts'
-import { createHeadFeed } from '../nodes/head-feed.ts'
-import { ask } from '../nodes/rpc.ts'
+import { createHeadFeed, ask } from '../nodes/rpc.ts'
 import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { createChanges } from './changes.ts'
 import { canonicalAddress, isTransactionHash, nativeAddress } from './encoding.ts'
@@ -10,8 +17,15 @@ import { createFeeOracle } from './fee-oracle.ts'
 import { defaultFeePolicy, min, type FeePolicy } from './fees.ts'
 import { limitFromGasUsed } from './gas-limit.ts'
 import { noMulticall } from './multicall.ts'
-import { defaultBumpAfterSeconds, defaultFeeCapGwei, evmChainSchema, gweiRaw, multicall3 } from './network.ts'
-import type { EvmChainConfig, EvmNetwork } from './network.ts'
+import {
+  defaultBumpAfterSeconds,
+  defaultFeeCapGwei,
+  evmChainSchema,
+  gweiRaw,
+  multicall3,
+  type EvmChainConfig,
+  type EvmNetwork,
+} from './network.ts'
 import { createRollupFees } from './op-stack.ts'
 import { evmRail } from './rail.ts'
 import { createReader } from './reader.ts'
