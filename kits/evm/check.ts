@@ -1,12 +1,28 @@
-import { SluiceError } from '../../core/contracts/index.ts'
-import type { At, Checked, FeeWish, Need, Token, Head, Recall } from '../../core/contracts/index.ts'
+import {
+  SluiceError,
+  type At,
+  type Checked,
+  type FeeWish,
+  type Need,
+  type Token,
+  type Head,
+  type Recall,
+} from '../../core/contracts/index.ts'
 import { type RpcAnswer } from '../nodes/dialect.ts'
 import { fundsInPendingTransactions, insufficientGasFunds, insufficientBalance, shortage } from '../nodes/rails.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { nativeAddress, numberOf, quantityOf } from './encoding.ts'
-import { tipMethod } from './fee-oracle.ts'
-import { checkFeeOverrides, computeFeePerGas, costOf, feesOf, min } from './fees.ts'
-import type { EvmFees, FeePerGas, FeePolicy } from './fees.ts'
+import {
+  tipMethod,
+  checkFeeOverrides,
+  computeFeePerGas,
+  costOf,
+  feesOf,
+  min,
+  type EvmFees,
+  type FeePerGas,
+  type FeePolicy,
+} from './fees.ts'
 import { type GasLimitCache, gasLimitsOf, simulationCalls } from './gas-limit.ts'
 import { aggregateResults, packAggregate3, ethBalanceCall } from './multicall.ts'
 import type { NonceCounts } from './nonces.ts'
