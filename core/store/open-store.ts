@@ -1,4 +1,4 @@
-import { openEmbedded } from './embedded/open.ts'
+import { openEmbedded } from './embedded.ts'
 import { openPostgres } from './postgres/open.ts'
 import { StoreError, type Store, type StoreLog } from './store.ts'
 

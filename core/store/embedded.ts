@@ -1,0 +1,279 @@
+// The embedded store: SQLite in a file of the data folder, for one server alone.
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
+import path from 'node:path'
+import { Kysely, SqliteAdapter, SqliteDialect, sql, type SqliteDatabase, type SqliteStatement } from 'kysely'
+import Libsql from 'libsql'
+import { migrate } from './migrations.ts'
+import { createSqlStore, takeLease } from './sql-store.ts'
+import { StoreError, type Store, type Fault, type Faults, type ServerLeases } from './store.ts'
+import type { Tables } from './tables.ts'
+
+/** A disk with less free space than this, a few transactions, counts as full. */
+const ballast = '-'.repeat(64 * 1024)
+
+const columnTypes = { sortedText: 'text', serialKey: sql`integer primary key autoincrement` } as const
+
+/** Opens the SQLite database in a folder, for this process alone. @throws StoreError */
+export async function openEmbedded({ dataDir, serverName }: { dataDir: string; serverName: string }): Promise<Store> {
+  const file = path.join(dataDir, 'sluice.db')
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    const lock = lockStore(dataDir, serverName)
+    try {
+      createPrivate(file)
+      const connection = embeddedConnection(file)
+      const pragma = (source: string) => connection.prepare(`pragma ${source}`).all([])
+      pragma('locking_mode = exclusive')
+      pragma('journal_mode = wal')
+      pragma('synchronous = full')
+      // What an earlier process wrote and could not flush is only in the log.
+      pragma('wal_checkpoint(truncate)')
+      const db = new Kysely<Tables>({ dialect: new EmbeddedDialect({ database: connection }) })
+      await migrate(db, columnTypes)
+      return createSqlStore({
+        kind: 'embedded',
+        db,
+        faults: embeddedFaults,
+        inTurn: createTurns(),
+        ballast,
+        closed: () => lock.release(),
+        isServerAlive: noOtherServer,
+        openLeases: (store, { serverId }) => embeddedLeases(store, serverId),
+      })
+    } catch (error) {
+      lock.release()
+      throw error
+    }
+  } catch (error) {
+    if (error instanceof StoreError) throw error
+    const reason = embeddedFaults.of(error)?.reason ?? systemReason(error)
+    if (reason === undefined) throw error
+    throw new StoreError(`The store ${file} cannot be opened: ${reason}.`, { cause: error })
+  }
+}
+
+/** A migration that is killed half way is undone. */
+class EmbeddedDialect extends SqliteDialect {
+  override createAdapter() {
+    return new (class extends SqliteAdapter {
+      override get supportsTransactionalDdl() {
+        return true
+      }
+    })()
+  }
+}
+
+/**
+ * Keeps other processes out of the folder's store while this one lives. Only the lock decides: the operating system releases it however
+ * the process ends. The note beside it tells people who holds it.
+ * @throws StoreError that names the holder
+ */
+export function lockStore(dataDir: string, serverName: string): { release(): void } {
+  const note = path.join(dataDir, 'sluice.holder')
+  const file = path.join(dataDir, 'sluice.lock')
+  createPrivate(file)
+  const lock = openFile(file)
+  try {
+    lock.exec('pragma journal_mode = off; begin exclusive')
+  } catch (error) {
+    lock.close()
+    if (!(error instanceof Libsql.SqliteError) || error.code !== 'SQLITE_BUSY') throw error
+    throw new StoreError(
+      `The store in ${dataDir} is in use by ${readHolder(note)}. Stop that one first, or give this server a data.dir of its own; several servers share a store in PostgreSQL (store.url).`,
+    )
+  }
+  rmSync(note, { force: true })
+  const since = new Date().toISOString()
+  writeFileSync(note, JSON.stringify({ pid: process.pid, host: hostname(), since, server: serverName }), { mode: 0o600 })
+  return {
+    release() {
+      rmSync(note, { force: true })
+      lock.exec('rollback')
+      lock.close()
+    },
+  }
+}
+
+function readHolder(note: string): string {
+  try {
+    const { pid, host, since }: Record<string, unknown> = JSON.parse(readFileSync(note, 'utf8'))
+    return `process ${String(pid)} on ${String(host)}, since ${String(since)}`
+  } catch {
+    return 'another process'
+  }
+}
+
+/**
+ * Creates the file for its owner alone. An existing file is not opened: closing it again would release every lock that this process
+ * holds on it (POSIX).
+ */
+function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    chmodSync(file, 0o600)
+  }
+}
+
+function systemReason(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && 'syscall' in error ? error.message : undefined
+}
+
+/** How many prepared statements are cached. Only lists of many different lengths need more. */
+const maxStatements = 300
+
+/**
+ * The one connection to the file. SQLite may end a transaction by itself (a full disk). Its remaining statements must not then run
+ * outside of any transaction, so each of them is checked.
+ */
+export function embeddedConnection(file: string): SqliteDatabase {
+  const database = openFile(file)
+  const inodes = new Map<string, string>()
+  const statements = new Map<string, SqliteStatement>()
+  let isInTransaction = false
+
+  function prepared(source: string): SqliteStatement {
+    const cached = statements.get(source)
+    if (cached) return cached
+    const statement = database.prepare(source)
+    if (statements.size >= maxStatements) statements.clear()
+    statements.set(source, statement)
+    return statement
+  }
+
+  /** Writes to a deleted or moved file would be acknowledged and lost. */
+  function checkFiles(): void {
+    for (const each of [file, `${file}-wal`]) {
+      const stat = statSync(each, { throwIfNoEntry: false })
+      const inode = `${stat?.dev}/${stat?.ino}`
+      if (inode !== (inodes.get(each) ?? inode)) throw new EmbeddedFault('SLUICE_MOVED')
+      inodes.set(each, inode)
+    }
+  }
+
+  return {
+    prepare(source) {
+      if (source === 'begin') isInTransaction = true
+      else if (source === 'rollback') {
+        isInTransaction = false
+        if (!database.inTransaction) return noStatement
+      } else if (isInTransaction) {
+        if (!database.inTransaction) throw new EmbeddedFault('SLUICE_ENDED')
+        if (source === 'commit') {
+          checkFiles()
+          isInTransaction = false
+        }
+      }
+      return prepared(source)
+    },
+    close() {
+      statements.clear()
+      try {
+        // Statements that await garbage collection keep the file open, so its lock is released first.
+        for (const source of ['pragma journal_mode = delete', 'pragma locking_mode = normal', 'select 1 from sqlite_master'])
+          database.prepare(source).all()
+      } catch (error) {
+        // With a failing disk the log keeps what is in it, for the next process.
+        if (!embeddedFaults.of(error)) throw error
+      }
+      database.close()
+    },
+  }
+}
+
+/** For a rollback that SQLite has done already. */
+const noStatement: SqliteStatement = {
+  reader: true,
+  all: () => [],
+  run: () => ({ changes: 0, lastInsertRowid: 0 }),
+  iterate: () => [].values(),
+}
+
+/** @throws EmbeddedFault */
+function openFile(file: string) {
+  try {
+    return new Libsql(file)
+  } catch (cause) {
+    // The one error that comes without its code.
+    throw new EmbeddedFault('SQLITE_CANTOPEN', cause)
+  }
+}
+
+/**
+ * Runs work in sequence, in the order of the calls. Kysely would wake all waiters each time the connection is free, which is quadratic work.
+ */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => {})
+    return turn
+  }
+}
+
+/** Faults that we detect ourselves. */
+class EmbeddedFault extends Error {
+  readonly code: 'SQLITE_CANTOPEN' | 'SLUICE_MOVED' | 'SLUICE_ENDED'
+
+  constructor(code: EmbeddedFault['code'], cause?: unknown) {
+    super(code, { cause })
+    this.code = code
+  }
+}
+
+/** By primary result code: https://www.sqlite.org/rescode.html. Misuse and violated constraints are absent: the statement is at fault. */
+const reasons: Readonly<Record<string, string>> = {
+  FULL: 'the disk is full',
+  IOERR: 'the disk refuses to read or write (a fault, a quota or a limit)',
+  READONLY: 'its file may only be read',
+  CANTOPEN: 'its file cannot be opened',
+  PERM: 'its file may not be opened',
+  AUTH: 'its file may not be opened',
+  CORRUPT: 'its file is damaged: move sluice.db away and start anew (docs/failures.md)',
+  NOTADB: 'its file is damaged: move sluice.db away and start anew (docs/failures.md)',
+  BUSY: 'another program has locked its file',
+  LOCKED: 'another program has locked its file',
+  PROTOCOL: 'another program has locked its file',
+  NOMEM: 'the memory is full',
+  NOLFS: 'its disk does not support large files',
+  TOOBIG: 'the data is too large',
+  MOVED: 'its file was moved or removed while in use: put it back, or restart the server',
+  ENDED: 'the database rolled the transaction back',
+}
+
+export const embeddedFaults: Faults = {
+  of(error): Fault | undefined {
+    const code = codeOf(error)
+    const reason = reasons[code]
+    if (reason === undefined) return undefined
+    // A full disk refused the commit's last record, and without it there is no commit. After a failed fsync that record is in the file:
+    // if the process dies before the next write overwrites it, the commit is found there.
+    return { reason, leavesCommitOpen: code !== 'FULL' && code !== 'MOVED' && code !== 'ENDED' }
+  },
+  /** There is only one connection. */
+  isCollision: () => false,
+}
+
+/** SQLITE_IOERR_FSYNC → IOERR */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Libsql.SqliteError || error instanceof EmbeddedFault)) return ''
+  return /^(?:SQLITE|SLUICE)_([A-Z]+)/.exec(error.code)?.[1] ?? ''
+}
+
+/** SQL: this process has the database to itself, so any other server that a row names is dead. */
+const noOtherServer = () => sql<boolean>`1 = 0`
+
+/** Leases where no other server can exist: every one is free, none is requested, and this server never counts as dead. */
+function embeddedLeases(store: Store, serverId: string): ServerLeases {
+  return {
+    take: (queue) => takeLease(store, queue, serverId),
+    request: async () => {},
+    handOver: async () => false,
+    isAlive: () => true,
+    term: () => 1,
+    revive: async () => {},
+    stop: async () => {},
+  }
+}
