@@ -2,7 +2,7 @@ import { SluiceError, type Json, type Log, type Rail } from '../contracts/index.
 import { persistSigned, type Broadcast, type PersistResult, type SignAttempt } from './attempts.ts'
 import { isFinal, type Entry } from './entry.ts'
 import type { Change, Recorder } from './journal/journal.ts'
-import { pendingOf, restoreSigned, type LeasedQueue, type LeasedQueues } from './leased-queues.ts'
+import { pendingOf, restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
 import { nonceConflictError, syncQueue, type NonceConflict, type NonceQueue } from './nonce-queue.ts'
 import type { ReplaceOptions, Submit } from './submit.ts'
 import {

@@ -4,7 +4,7 @@ import { persistSigned, type Broadcast, type PersistResult, type SignAttempt } f
 import { OrderIdUsed, type OrderVenue } from './book-orders.ts'
 import { isFinal, txHashOf, type Entry } from './entry.ts'
 import type { Change, RecordedAnswer, Recorder } from './journal/journal.ts'
-import { expireUnsigned, restoreSigned, type LeasedQueue, type LeasedQueues } from './leased-queues.ts'
+import { expireUnsigned, restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
 import { nonceConflictError, resync, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
 import {
   broadcastTimedOut,

@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import type { Recorder } from '../../../core/transactions/journal/journal.ts'
-import { createLeasedQueues } from '../../../core/transactions/leased-queues.ts'
-import type { Leases } from '../../../core/transactions/leases.ts'
+import { createLeasedQueues, type Leases } from '../../../core/transactions/leases.ts'
 import type { TransactionTarget } from '../../../core/transactions/submit-request.ts'
 
 describe('requests of one wallet', () => {

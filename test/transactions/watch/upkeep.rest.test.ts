@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import type { Leases } from '../../../core/transactions/leases.ts'
+import { type Leases, createLeasedQueues } from '../../../core/transactions/leases.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
-import { createLeasedQueues } from '../../../core/transactions/leased-queues.ts'
 import { createRecorder } from '../../../core/transactions/journal/journal.ts'
 import { createUpkeep } from '../../../core/transactions/upkeep.ts'
 import { addressOf, freshStore, silent, soon, startSite } from '../site.ts'
