@@ -3,8 +3,7 @@ import { Compile } from 'typebox/compile'
 import { orderStates, SluiceError, type Decimal, type Json, type OrderState } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 import type { OrderRow } from '../store/tables.ts'
-import { isFinal, type Entry } from './entry.ts'
-import { readBody } from './journal/entry-rows.ts'
+import { isFinal, type Entry, readBody } from './entry.ts'
 
 /**
  * An order in a book, under its client order id. It is journaled in the same write as the entry of its plan's last step. A wallet uses an

@@ -2,8 +2,7 @@ import type { ExpressionBuilder, Transaction } from 'kysely'
 import type { Store } from '../../store/store.ts'
 import type { OrderRow, Tables } from '../../store/tables.ts'
 import { OrderIdUsed, orderRows, statusAfter } from '../book-orders.ts'
-import type { Entry } from '../entry.ts'
-import { entryRow, eventRow, hashRows } from './entry-rows.ts'
+import { type Entry, entryRow, eventRow, hashRows } from '../entry.ts'
 import { checkOwnership, type JournalWriter, type KeyClaim, type Lease } from './journal.ts'
 
 type Tx = Transaction<Tables>

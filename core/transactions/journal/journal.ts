@@ -1,7 +1,6 @@
 import { SluiceError } from '../../contracts/index.ts'
 import type { ClientOrder, OrderJournal } from '../book-orders.ts'
 import type { Entry, RailId, TransactionState } from '../entry.ts'
-import type { OnRail } from './entry-rows.ts'
 
 /**
  * The write-ahead journal. What a call writes is durable before its promise resolves: all of it or nothing.
@@ -55,6 +54,12 @@ export interface RecordedAnswer {
   claim: KeyClaim
   status: number
   body: string
+}
+
+/** A rail: the chain's where no connector is named. With an address, one queue on it. */
+export interface OnRail {
+  readonly connector?: string
+  readonly address?: string
 }
 
 export interface EntryFilter {

@@ -1,8 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Store } from '../../store/store.ts'
 import { firstUsedId, OrderIdUsed, orderRows, statusAfter, type ClientOrder } from '../book-orders.ts'
-import type { Entry } from '../entry.ts'
-import { entryRow, eventRow, hashRows } from './entry-rows.ts'
+import { type Entry, entryRow, eventRow, hashRows } from '../entry.ts'
 import { checkOwnership, type JournalWriter, type KeyClaim, type Lease, type RecordedAnswer } from './journal.ts'
 
 /** What the statement reports: whether the lease and the claim hold, and whether it wrote. */

@@ -1,10 +1,11 @@
+import type { ExpressionBuilder } from 'kysely'
 import type { Log } from '../../contracts/index.ts'
 import type { Store } from '../../store/store.ts'
+import type { Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
-import { canonicalHash, isFinal, railName, type Entry } from '../entry.ts'
+import { canonicalHash, isFinal, railName, readBody, type Entry } from '../entry.ts'
 import { embeddedWriter } from './embedded.ts'
-import { isOnRail, readBody } from './entry-rows.ts'
-import type { EntryFilter, Journal, JournalEvent, JournalWriter } from './journal.ts'
+import type { EntryFilter, Journal, JournalEvent, JournalWriter, OnRail } from './journal.ts'
 import { postgresWriter } from './postgres.ts'
 
 const defaultLimit = 100
@@ -146,4 +147,12 @@ function selectEvents(store: Store, { after, upTo, addresses, chain, network, li
     if (network !== undefined) query = query.where('network', '=', network)
     return query.orderBy('id').limit(limit).execute()
   })
+}
+
+/** SQL: whether an entry is on the rail. */
+function isOnRail({ connector, address }: OnRail) {
+  return (eb: ExpressionBuilder<Tables, 'entries'>) =>
+    connector === undefined
+      ? eb.and([eb('via', 'is', null), ...(address === undefined ? [] : [eb('address', '=', address.toLowerCase())])])
+      : eb.and([eb('via', '=', connector), ...(address === undefined ? [] : [eb('signer', '=', address.toLowerCase())])])
 }
