@@ -1,10 +1,9 @@
 import type { BookSet, EndpointName } from '../api/index.ts'
 import { altchainCreateToken } from './altchain.ts'
-import { priceHandlers } from './amm/price.ts'
+import { swapHandlers } from './amm/swap.ts'
 import { rangeChangeHandlers } from './amm/range-changes.ts'
 import { ammLiquidityPrice } from './amm/range-pools.ts'
 import { rangePositionHandlers } from './amm/range-positions.ts'
-import { ammTrade } from './amm/trade.ts'
 import { accountHandlers, marginAccountHandlers, perpBookAccountHandlers } from './clob/accounts.ts'
 import { clobBatchOrders } from './clob/batch-orders.ts'
 import { fundsHandlers, marginFundsHandlers, perpFundsHandlers } from './clob/funds.ts'
@@ -52,7 +51,7 @@ export const handlers: Handlers = {
   ...serviceHandlers,
   ...networkHandlers,
   ...evmHandlers,
-  ...priceHandlers,
+  ...swapHandlers,
   ...rangePositionHandlers,
   ...rangeChangeHandlers,
   ...withPrefix('PerpAMM', perpAMM),
@@ -60,6 +59,5 @@ export const handlers: Handlers = {
   ...clobHandlers,
   NetworkPoll: networkPoll,
   AltchainCreateToken: altchainCreateToken,
-  AMMTrade: ammTrade,
   AMMLiquidityPrice: ammLiquidityPrice,
 }
