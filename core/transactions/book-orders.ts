@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
-import { orderStates, SluiceError, type Decimal, type Json, type OrderState } from '../contracts/index.ts'
+import { orderStates, SluiceError, type ActionOutcome, type Json, type OrderState } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 import type { OrderRow } from '../store/tables.ts'
 import { isFinal, type Entry, readBody } from './entry.ts'
@@ -31,12 +31,7 @@ export interface JournaledOrder extends ClientOrder {
 }
 
 /** What the exchange reported about an order. */
-export interface OrderReport {
-  readonly orderId?: string
-  readonly state: OrderState
-  readonly filledAmount?: Decimal
-  readonly averagePrice?: Decimal
-  readonly reason?: string
+export interface OrderReport extends ActionOutcome {
   /** Milliseconds since the Unix epoch. */
   readonly updatedAt: number
 }

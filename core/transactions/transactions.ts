@@ -254,17 +254,11 @@ function startRecovery({ recorder, networks, closing, log }: RecoveryParts) {
   return { firstRound, idle: () => rounds }
 }
 
-interface NetworkParts {
+interface NetworkParts extends Required<Pick<TransactionsOptions, 'leases' | 'sign' | 'walletQueue' | 'log' | 'nowMs'>> {
   target: TransactionTarget
   recorder: Recorder
-  leases: Leases
-  sign: Sign
-  /** Requests that one wallet may have under way here. */
-  walletQueue: number
-  log: Log
   /** Aborted when the server ends: open transactions stay in the journal. */
   closing: AbortSignal
-  nowMs: () => number
 }
 
 type NetworkTransactions = ReturnType<typeof createNetworkTransactions>
