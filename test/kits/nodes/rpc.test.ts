@@ -350,7 +350,8 @@ describe('an RPC client', () => {
       const reading = await node()
       const sending = await node()
       const wrong = await node(healthy({ chainId: 5 }))
-      const rpc = client([reading], { sendUrls: [sending.url, wrong.url] })
+      // The wrong node is not asked again before its backoff is over.
+      const rpc = client([reading], { sendUrls: [sending.url, wrong.url], firstBackoffMs: 60_000 })
       await rpc.request('eth_blockNumber', [], at)
       const answers = await rpc.broadcast(signed, at)
       await rpc.broadcast(signed, at)
