@@ -76,10 +76,10 @@ function node(script, args, flags = []) {
   return done.status ?? 1
 }
 
+/** What is run is what is shipped: dist/, built anew where sources changed. */
 async function sluice(command, args) {
-  const compiled = path.join(root, 'core', 'main.js')
-  const entry = existsSync(compiled) ? compiled : path.join(root, 'core', 'main.ts')
-  if (entry.endsWith('.ts')) (await import('tsx/esm/api')).register()
+  await (await import('../tools/build.mjs')).buildWhenStale()
+  const entry = path.join(root, 'dist', 'core', 'main.js')
   process.argv = [process.argv[0], entry, command, ...args]
   await import(pathToFileURL(entry).href)
 }

@@ -12,7 +12,7 @@ import {
   createTokenBook,
 } from './handlers/registry.ts'
 import { actionsBoundary, chainBoundary, connectorBoundary } from './loader/boundary.ts'
-import { version } from './loader/code-layout.ts'
+import { version } from './layout.ts'
 import type { LoadResult } from './loader/load.ts'
 import type { LoadedPlugin, LoadedVenue } from './loader/loaded-plugin.ts'
 import type { Refusal } from './loader/refusal.ts'

@@ -1,14 +1,12 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { loadSettings, type Settings, type Flags, devnetNetwork } from '../core/config/settings.ts'
 import { bringUpDevnet } from '../core/devnet/start-devnet.ts'
 import { startKernel, type Kernel } from '../core/kernel.ts'
+import { builtInPlugins } from '../core/layout.ts'
 import { createClient, type Client } from './client.ts'
-
-const root = fileURLToPath(new URL('../', import.meta.url))
 
 export interface ServerOptions {
   /** Folders of plugins besides Sluice's own. */
@@ -59,7 +57,7 @@ export async function startServer({
       'devnet.enabled': true,
       'devnet.port': 0,
       'log.level': 'silent',
-      'plugins.folders': [path.join(root, 'plugins'), ...plugins],
+      'plugins.folders': [builtInPlugins, ...plugins],
       'data.dir': path.join(home, 'data'),
       // Tests share the process, and some of them block the event loop.
       'limits.pluginStallSeconds': 120,

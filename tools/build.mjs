@@ -1,76 +1,247 @@
-// `npm run build`: the compiled tree that production runs, in dist/ or the folder named by --out. It is complete but for
-// node_modules, which Node finds beside it or above it. --no-devnet leaves out what only the local chain needs.
+// What runs: dist/, bundled by esbuild. `npm start` builds it when sources changed; `npm run build` makes it whole, with types and source maps,
+// as the packages have it (`npm run pack`):
+//
+//   dist/                 the server, its plugins and the public entry points; what several of them share is in dist/chunks
+//   dist/sluice-devnet/   the package of what only a devnet needs: the exchanges' bytecode, the devnet.js of kits and plugins
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const { values } = parseArgs({
-  options: { out: { type: 'string', default: path.join(root, 'dist') }, devnet: { type: 'boolean', default: true } },
-  allowNegative: true,
-})
-const out = path.resolve(values.out)
-
-/** What a build makes anew. Whatever else is in the folder stays: conf, data and certs may be somebody's. */
+const dist = path.join(root, 'dist')
+const devnet = path.join(dist, 'sluice-devnet')
+const stamp = path.join(dist, '.built')
 const sources = ['core', 'kits', 'testkit', 'plugins']
-const made = [...sources, 'bin', 'package.json']
 
-for (const name of made) rmSync(path.join(out, name), { recursive: true, force: true })
-compile()
-for (const folder of sources) copyData(folder)
-cpSync(path.join(root, 'bin'), path.join(out, 'bin'), { recursive: true })
-if (!existsSync(path.join(out, 'conf'))) cpSync(path.join(root, 'conf'), path.join(out, 'conf'), { recursive: true })
-writeFileSync(path.join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
-console.log(`Compiled to ${path.relative(process.cwd(), out) || '.'}`)
+/** Modules that are started by their URL: the command line, threads, processes, and what mocha runs for `sluice plugin test`. */
+const started = [
+  'core/main.ts',
+  'core/loader/hook.ts',
+  'core/loader/trial-thread.ts',
+  'core/loader/watchdog-thread.ts',
+  'core/wallet/signer-keeper.ts',
+  'core/wallet/signer-process.ts',
+  'testkit/contract-spec.ts',
+]
+/** Not bundled: what brings a binary, and what only authors of plugins have. */
+const external = ['libsql', 'pg-native', 'esbuild', 'mocha', 'tsx']
+const assets = ['swagger-ui.css', 'swagger-ui-bundle.js']
+// Packages that are CommonJS call `require` for what Node has.
+const banner = { js: `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);` }
 
-function compile() {
+const read = (file) => readFileSync(path.join(root, file), 'utf8')
+const hashOf = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex')
+
+/** Files below a folder, by their paths from the root. */
+function filesIn(folder, from = root) {
+  if (!existsSync(path.join(from, folder))) return []
+  return readdirSync(path.join(from, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(from, path.join(entry.parentPath, entry.name)))
+}
+
+/** Sizes and times of everything that a build reads; contents would take longer than the build may. */
+function state() {
+  const inputs = [...sources.flatMap((folder) => filesIn(folder)), 'tools/build.mjs', 'package.json', 'package-lock.json', 'tsconfig.json']
+  const times = inputs.map((file) => {
+    const { mtimeMs, size } = statSync(path.join(root, file))
+    return `${file} ${mtimeMs} ${size}\n`
+  })
+  return hashOf(...times.toSorted())
+}
+
+const stamped = () => (existsSync(stamp) ? JSON.parse(readFileSync(stamp, 'utf8')) : {})
+
+/** Builds where sources changed since the last time. Several may ask at once: one builds, the others wait for it. */
+export async function buildWhenStale() {
+  if (stamped().state === state()) return
+  const unlock = await lock()
+  try {
+    if (stamped().state === state()) return
+    const began = performance.now()
+    await build({ whole: false })
+    console.error(`Built dist/ from the changed sources in ${((performance.now() - began) / 1000).toFixed(1)} s.`)
+  } finally {
+    unlock()
+  }
+}
+
+const lockedMs = 60_000
+
+async function lock() {
+  mkdirSync(dist, { recursive: true })
+  const folder = path.join(dist, '.building')
+  for (const end = Date.now() + lockedMs; ; await new Promise((done) => setTimeout(done, 100))) {
+    try {
+      mkdirSync(folder)
+      return () => rmSync(folder, { recursive: true, force: true })
+    } catch (error) {
+      // Left by a build that was killed.
+      if (error.code !== 'EEXIST') throw error
+      if (Date.now() > end) rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/** @param whole with types and source maps, too */
+async function build({ whole }) {
+  const before = state()
+  const { build: bundle } = await import('esbuild')
+  const manifest = JSON.parse(read('package.json'))
+  const { paths } = JSON.parse(read('tsconfig.json')).compilerOptions
+  const entryPoints = Object.values(paths).flat()
+  const plugins = builtInPlugins()
+  const options = {
+    absWorkingDir: root,
+    outbase: root,
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+    ...(whole && { sourcemap: 'linked', sourcesContent: false, plugins: [packagesWithoutMap] }),
+  }
+  const server = await bundle({
+    ...options,
+    entryPoints: [...started, ...entryPoints.filter((file) => !isDevnetPart(file)), ...plugins.map((name) => `plugins/${name}/index.ts`)],
+    outdir: dist,
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    external,
+    banner,
+  })
+  const local = await bundle({
+    ...options,
+    entryPoints: [...entryPoints.filter(isDevnetPart), ...plugins.map((name) => `plugins/${name}/devnet.ts`).filter((file) => existsSync(path.join(root, file)))],
+    outdir: devnet,
+    external: ['ethers'],
+    plugins: [kitsBeside(paths), ...(options.plugins ?? [])],
+  })
+  const files = new Map([...server.outputFiles, ...local.outputFiles].map(({ path: file, contents }) => [file, contents]))
+  const add = (file, contents) => files.set(path.join(dist, file), Buffer.from(contents))
+
+  add('bin/sluice', `#!/usr/bin/env node\nimport '../core/main.js'\n`)
+  for (const file of filesIn('plugins')) {
+    const [, name] = file.split(path.sep)
+    if (plugins.includes(name) && !/\.m?ts$/.test(file) && !file.includes('artifacts')) add(file, readFileSync(path.join(root, file)))
+  }
+  for (const name of assets) add(`swagger-ui/${name}`, readFileSync(path.join(root, 'node_modules/swagger-ui-dist', name)))
+  // Where the package of the devnet is missing, Node says so; the running server never asks this file.
+  for (const file of entryPoints.filter(isDevnetPart)) {
+    const module = file.slice('./'.length).replace(/\.ts$/, '.js')
+    add(module, `export * from 'sluice-devnet/${module}'\n`)
+  }
+  for (const file of ['kits', 'plugins'].flatMap((folder) => filesIn(folder)))
+    if (path.basename(path.dirname(file)) === 'artifacts') add(`sluice-devnet/${file}`, readFileSync(path.join(root, file)))
+  add('sluice-devnet/core/devnet/build-state.sha256', hashOf(read('core/devnet/anvil.ts'), read('core/devnet/build-state.ts')))
+  add('sluice-devnet/package.json', `${JSON.stringify(devnetManifest(manifest), null, 2)}\n`)
+  if (whole) for (const [file, contents] of types(entryPoints)) add(file, contents)
+
+  write(files)
+  writeFileSync(stamp, JSON.stringify({ state: before, whole }))
+  return { server: server.metafile, local: local.metafile }
+}
+
+const isDevnetPart = (file) => path.basename(file) === 'devnet.ts' && !file.includes('core/')
+
+/** Folders of plugins/ that belong to the release. A folder that git does not know is somebody's own: it is loaded as such. */
+function builtInPlugins() {
+  const folders = readdirSync(path.join(root, 'plugins')).filter((name) => existsSync(path.join(root, 'plugins', name, 'index.ts')))
+  const { status, stdout } = spawnSync('git', ['ls-files', 'plugins/*/index.ts'], { cwd: root, encoding: 'utf8' })
+  const known = status === 0 ? stdout.split('\n').map((file) => file.split('/')[1]) : []
+  return known.length > 1 ? folders.filter((name) => known.includes(name)) : folders
+}
+
+/** Bundled plugins of the devnet import the kits' devnet modules, which read artifacts beside themselves: they stay files of their own. */
+function kitsBeside(paths) {
+  return {
+    name: 'kits-beside',
+    setup({ onResolve }) {
+      onResolve({ filter: /^sluice\/.+\/devnet$/ }, ({ path: specifier }) => ({
+        path: `../../${paths[specifier][0].slice('./'.length).replace(/\.ts$/, '.js')}`,
+        external: true,
+      }))
+    },
+  }
+}
+
+/** Frames of packages need no map: theirs would be most of it. */
+const packagesWithoutMap = {
+  name: 'packages-without-map',
+  setup({ onLoad }) {
+    const empty = Buffer.from('{"version":3,"sources":[""],"mappings":"A"}').toString('base64')
+    onLoad({ filter: /node_modules[\\/].*\.[cm]?js$/ }, ({ path: file }) => ({
+      contents: `${readFileSync(file, 'utf8')}\n//# sourceMappingURL=data:application/json;base64,${empty}`,
+      loader: 'js',
+    }))
+  },
+}
+
+function devnetManifest({ version, license, engines, devDependencies, dependencies }) {
+  return {
+    name: 'sluice-devnet',
+    version,
+    description: 'The local chain of Sluice: anvil, and real exchanges deployed on it',
+    license: 'SEE LICENSE IN LICENSES.md',
+    type: 'module',
+    engines,
+    exports: { './package.json': './package.json', './*': './*' },
+    dependencies: {
+      '@foundry-rs/anvil': devDependencies['@foundry-rs/anvil'],
+      ethers: dependencies.ethers ?? devDependencies.ethers,
+    },
+  }
+}
+
+/** The declarations that the public entry points lead to. */
+function types(entryPoints) {
+  const out = path.join(dist, '.types')
+  rmSync(out, { recursive: true, force: true })
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const done = spawnSync(process.execPath, [compiler, '-p', path.join(root, 'tools', 'build.tsconfig.json'), '--outDir', out], {
     stdio: ['ignore', 2, 2],
   })
   if (done.status !== 0) process.exit(done.status ?? 1)
-  if (!values.devnet) for (const file of filesIn(path.join(out, 'plugins'))) if (isDevnetPart(file)) rmSync(path.join(out, 'plugins', file))
+  const wanted = new Map()
+  const visit = (file) => {
+    if (wanted.has(file)) return
+    const text = readFileSync(path.join(out, file), 'utf8')
+    wanted.set(file, text)
+    for (const [, specifier] of text.matchAll(/(?:from|import\() ?['"](\.[^'"]+)['"]/g))
+      visit(path.join(path.dirname(file), specifier).replace(/\.(ts|js)$/, '.d.ts'))
+  }
+  for (const file of entryPoints) visit(path.normalize(file).replace(/\.ts$/, '.d.ts'))
+  rmSync(out, { recursive: true })
+  return wanted
 }
 
-/** Token lists, defaults, artifacts: what is no code. Artifacts that code imports are there already, put by the compiler; the others are the devnet's. */
-function copyData(folder) {
-  for (const file of filesIn(path.join(root, folder))) {
-    if (/\.m?[jt]s$/.test(file) || (!values.devnet && isDevnetPart(file))) continue
-    const to = path.join(out, folder, file)
-    mkdirSync(path.dirname(to), { recursive: true })
-    cpSync(path.join(root, folder, file), to)
+/** Chunks of an earlier build stay for a day: a server that still runs may load one when it needs it. */
+const keptMs = 24 * 60 * 60 * 1000
+
+/** Writes what changed, each file at once, and removes what is no longer made. */
+function write(files) {
+  for (const [file, contents] of files) {
+    if (existsSync(file) && readFileSync(file).equals(contents)) continue
+    mkdirSync(path.dirname(file), { recursive: true })
+    const unfinished = `${file}.${process.pid}.tmp`
+    writeFileSync(unfinished, contents, { mode: path.basename(file) === 'sluice' ? 0o755 : 0o644 })
+    renameSync(unfinished, file)
+  }
+  for (const folder of [...sources, 'chunks', 'bin', 'swagger-ui', 'sluice-devnet']) {
+    for (const name of filesIn(folder, dist)) {
+      const file = path.join(dist, name)
+      const isKept = folder === 'chunks' && Date.now() - statSync(file).mtimeMs < keptMs
+      if (!files.has(file) && !isKept) rmSync(file)
+    }
   }
 }
 
-function isDevnetPart(file) {
-  return path.basename(file).startsWith('devnet.') || path.basename(path.dirname(file)) === 'artifacts'
-}
-
-function filesIn(folder) {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
-}
-
-/** The package's face, pointing to JavaScript, without what only development needs. */
-function manifest() {
-  const { name, version, description, license, type, engines, bin, exports, dependencies } = JSON.parse(
-    readFileSync(path.join(root, 'package.json'), 'utf8'),
-  )
-  const compiled = Object.fromEntries(Object.entries(exports).map(([subpath, target]) => [subpath, target.replace(/\.ts$/, '.js')]))
-  return {
-    name,
-    version,
-    description,
-    license,
-    private: true,
-    type,
-    engines,
-    bin,
-    exports: compiled,
-    scripts: { start: 'exec node bin/sluice start' },
-    dependencies,
-  }
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  await build({ whole: true })
+  console.log('Built dist/.')
 }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
+import { builtInPlugins, codeRoot, inSource, moduleUrl } from '../layout.ts'
 import type { LoadResult } from '../loader/load.ts'
 import { table } from './output.ts'
 
@@ -47,8 +48,6 @@ function networkList(available: readonly { chain: string; networks: readonly str
   return available.flatMap(({ chain, networks }) => networks.map((network) => `${chain}/${network}`)).join(',') || '-'
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
-const spec = fileURLToPath(new URL('../../testkit/contract-spec.ts', import.meta.url))
 
 /** `sluice plugin test`: runs the contract tests on the plugin in any folder. */
 function pluginTestCommand(settingsOf: () => Settings): Command {
@@ -69,16 +68,18 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
 /** Loads the plugin beside Sluice's own, and prints why it is refused. */
 async function kindOf(folder: string, settings: Settings): Promise<'chain' | 'connector' | undefined> {
   const { tryPlugins } = await import('../loader/load.ts')
-  const { loaded, refused } = await tryPlugins(settings, [path.join(root, 'plugins'), folder])
+  const { loaded, refused } = await tryPlugins(settings, [builtInPlugins, folder])
   const refusal = refused.find((each) => each.folder === folder)
   if (refusal) console.error(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
   return loaded.find((each) => each.folder === folder)?.kind
 }
 
 async function runMocha(environment: Record<string, string>): Promise<number> {
-  const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js')
-  const child = spawn(process.execPath, [mocha, '--no-config', '--node-option', 'import=tsx/esm', '--timeout', '60000', spec], {
-    cwd: root,
+  const mocha = createRequire(codeRoot).resolve('mocha/bin/mocha.js')
+  const fromSource = inSource ? ['--node-option', 'import=tsx/esm'] : []
+  const spec = fileURLToPath(moduleUrl('testkit/contract-spec'))
+  const child = spawn(process.execPath, [mocha, '--no-config', ...fromSource, '--timeout', '60000', spec], {
+    cwd: fileURLToPath(codeRoot),
     stdio: 'inherit',
     env: { ...process.env, ...environment },
   })

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { builtInPlugins } from '../layout.ts'
 import { checkFile, compile, type Override } from './check.ts'
 import { readClients, type Client } from './clients.ts'
 import { ConfigError, type ConfigProblem, nearest, suggestion } from './problems.ts'
@@ -87,7 +87,7 @@ export function loadSettings({ flags = {}, env = process.env, confDir }: Setting
   const { plugins, data, wallet } = server.value
   return {
     ...server.value,
-    plugins: { ...plugins, folders: plugins.folders.map((path) => pluginFolder(home, path)) },
+    plugins: { ...plugins, folders: plugins.folders.flatMap((path) => pluginFolders(home, path)) },
     data: { dir: resolve(home, data.dir) },
     wallet: { ...wallet, ...passphraseFile },
     ssl: { certsDir: resolve(home, ssl.value.certsDir) },
@@ -99,12 +99,11 @@ export function loadSettings({ flags = {}, env = process.env, confDir }: Setting
   }
 }
 
-const ownPlugins = fileURLToPath(new URL('../../plugins', import.meta.url))
-
-/** The default means Sluice's own plugins, also where the configuration lies elsewhere. */
-function pluginFolder(home: string, path: string): string {
+/** The default means the plugins of this release, and with them those that were put into the home's folder `plugins`. */
+function pluginFolders(home: string, path: string): readonly string[] {
   const folder = resolve(home, path)
-  return path === 'plugins' && !existsSync(folder) ? ownPlugins : folder
+  if (path !== 'plugins') return [folder]
+  return existsSync(folder) && folder !== builtInPlugins ? [builtInPlugins, folder] : [builtInPlugins]
 }
 
 /** Values of the command line by the setting's name, e.g. `{ 'server.port': '9000' }`; text is parsed like text of the environment. */

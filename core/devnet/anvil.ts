@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { StartError } from '../config/problems.ts'
 import { isObject } from '../json.ts'
+import { devnetRoot, version } from '../layout.ts'
 
 export const host = '127.0.0.1'
 export const chainId = 31337
@@ -111,15 +112,23 @@ export function anvilBinary(): AnvilBinary {
   const arch = packageArch[process.arch]
   // The watchdog is a script of the POSIX shell.
   if (!arch || process.platform === 'win32') throw missing('There is no devnet for this system')
+  const parts = devnetRoot()
+  if (parts === undefined) throw notInstalled()
   try {
     // From the package that depends on it, since npm need not put the binary's package at the top.
-    const anvil = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json'))
+    const anvil = createRequire(createRequire(parts).resolve('@foundry-rs/anvil/package.json'))
     const platform = `@foundry-rs/anvil-${process.platform}-${arch}`
     const manifest: unknown = anvil(`${platform}/package.json`)
     return { path: anvil.resolve(`${platform}/bin/anvil`), version: versionOf(manifest) }
   } catch (cause) {
     throw missing('The devnet needs anvil, which is not installed', cause)
   }
+}
+
+export function notInstalled(): DevnetError {
+  return new DevnetError(
+    `The devnet is a package of its own, which is not installed: run \`npm install ./sluice-devnet-${version}.tgz\`, or start with --no-devnet.`,
+  )
 }
 
 function missing(what: string, cause?: unknown): DevnetError {

@@ -2,8 +2,10 @@ import { randomUUID, createHash } from 'node:crypto'
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { codeRoot, devnetRoot } from '../layout.ts'
 import { anvilBinary } from './anvil.ts'
 
+/** Left by a server that was killed while it wrote; a newer file may still be written by another server. */
 const abandonedAfterMs = 60 * 60 * 1000
 
 /** The state in `folder` for these inputs, if any. It may be damaged, which gzip's checksum shows when it is unpacked. */
@@ -11,42 +13,44 @@ export async function readSavedState(folder: string, inputs: string): Promise<Bu
   return readFile(stateFile(folder, inputs)).catch(() => undefined)
 }
 
-/** Saves a state and removes those of other inputs. A process that is killed meanwhile leaves no incomplete state. */
+/** So many states are kept: servers of several versions, or with several plugins, may share a folder. */
+const keptStates = 3
+
+/** Saves a state and removes all but the newest. A process that is killed meanwhile leaves no incomplete state. */
 export async function saveState(folder: string, inputs: string, state: Buffer): Promise<void> {
   await mkdir(folder, { recursive: true })
   const unfinished = path.join(folder, `${inputs}.${randomUUID()}.tmp`)
   await writeFile(unfinished, state)
   await rename(unfinished, stateFile(folder, inputs))
-  for (const name of await readdir(folder)) {
-    const file = path.join(folder, name)
-    const outdated = name.endsWith('.json.gz') && file !== stateFile(folder, inputs)
-    if (outdated || (name.endsWith('.tmp') && (await isAbandoned(file)))) await rm(file, { force: true })
-  }
+  const files = (await readdir(folder)).map((name) => path.join(folder, name))
+  for (const file of files) if (file.endsWith('.tmp') && (await ageMs(file)) > abandonedAfterMs) await rm(file, { force: true })
+  const states = files.filter((file) => file.endsWith('.json.gz'))
+  const ages = new Map(await Promise.all(states.map(async (file) => [file, await ageMs(file)] as const)))
+  for (const file of states.toSorted((a, b) => (ages.get(a) ?? 0) - (ages.get(b) ?? 0)).slice(keptStates)) await rm(file, { force: true })
 }
 
 function stateFile(folder: string, inputs: string): string {
   return path.join(folder, `${inputs}.json.gz`)
 }
 
-/** Left by a server that was killed while it wrote; a newer file may still be written by another server. */
-async function isAbandoned(file: string): Promise<boolean> {
+/** 0 for a file that is gone meanwhile. */
+async function ageMs(file: string): Promise<number> {
   const found = await stat(file).catch(() => undefined)
-  return found !== undefined && Date.now() - found.mtimeMs > abandonedAfterMs
+  return found === undefined ? 0 : Date.now() - found.mtimeMs
 }
 
-const ownFolder = fileURLToPath(new URL('.', import.meta.url))
 // The files of this folder that determine what is deployed; the others only run it.
 const builders = ['anvil', 'build-state']
-const kitsFolder = fileURLToPath(new URL('../../kits/', import.meta.url))
 
 /** A hash of everything that determines the deployed state: the devnet files of plugins and kits, the code that builds the state, anvil. */
 export async function inputsHash(devnetFiles: readonly string[]): Promise<string> {
-  const kits = (await readdir(kitsFolder, { recursive: true, withFileTypes: true }))
+  const root = fileURLToPath(devnetRoot() ?? codeRoot)
+  const kits = (await readdir(path.join(root, 'kits'), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isDirectory() && entry.name !== 'artifacts')
     .map((entry) => path.join(entry.parentPath, entry.name))
   const pluginFolders = [...new Set(devnetFiles.map((file) => path.dirname(file)))]
   const parts = await Promise.all([
-    hashOf(ownFolder, (name) => builders.includes(path.parse(name).name)),
+    hashOf(path.join(root, 'core', 'devnet'), (name) => builders.includes(path.parse(name).name)),
     ...devnetFiles.map((file) => hashOf(file)),
     ...[...kits, ...pluginFolders].map((folder) => hashOf(folder, isDevnetPart)),
   ])

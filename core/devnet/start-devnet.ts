@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type Settings, devnetNetwork } from '../config/settings.ts'
+import { devnetRoot } from '../layout.ts'
 import { registerHook } from '../loader/compile.ts'
 import { findPlugins } from '../loader/find.ts'
 import type { Store } from '../store/store.ts'
-import { DevnetError, chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
+import { DevnetError, notInstalled, chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
 import { deployPlugins, type Refusal } from './build-state.ts'
 import { inputsHash, saveState, readSavedState } from './saved-state.ts'
 
@@ -81,10 +83,12 @@ function devnet({ rpcUrl, ended, stop }: Anvil, how: Pick<Devnet, 'built' | 'ref
 /** Starts the devnet of these settings, with the contracts of the plugins' `devnet.ts`. */
 export async function bringUpDevnet({ plugins, data, devnet }: Settings, say: (line: string) => void): Promise<Devnet> {
   const { found } = findPlugins(plugins.folders, plugins.disabled)
-  await registerHook(found.map(({ folder }) => folder))
-  const devnetFiles = found.flatMap(({ folder }) =>
+  const root = devnetRoot()
+  if (root === undefined) throw notInstalled()
+  await registerHook(found)
+  const devnetFiles = found.flatMap((plugin) =>
     ['devnet.ts', 'devnet.js']
-      .map((name) => path.join(folder, name))
+      .map((name) => path.join(plugin.builtIn ? fileURLToPath(new URL(`plugins/${plugin.name}`, root)) : plugin.folder, name))
       .filter((file) => existsSync(file))
       .slice(0, 1),
   )

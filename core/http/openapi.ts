@@ -2,12 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { STATUS_CODES } from 'node:http'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import Router from '@koa/router'
 import { errorsOf, type Endpoint } from '../api/endpoint.ts'
 import { endpoints, eventsEndpoint, interfaceVersion } from '../api/index.ts'
 import { tradingVerbs } from '../contracts/index.ts'
 import { errorTable } from '../errors.ts'
 import type { Registry } from '../handlers/registry.ts'
+import { codeRoot, inSource } from '../layout.ts'
 import { alsoPosts } from './routes.ts'
 
 type Schema = Record<string, unknown>
@@ -173,7 +175,9 @@ const start = "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLink
 
 /** The page /docs, which shows the OpenAPI document by the package swagger-ui-dist. */
 export function docsPage<State>(): Router<State> {
-  const folder = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+  const folder = inSource
+    ? path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+    : fileURLToPath(new URL('swagger-ui', codeRoot))
   const router = new Router<State>({ sensitive: true, strict: true })
   router.get('/docs', (ctx) => {
     ctx.set('Content-Security-Policy', policy)

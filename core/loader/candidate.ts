@@ -28,15 +28,21 @@ export interface PluginOutline {
 
 /** The first half of loading a plugin: import on trial, manifest, configuration. @throws PluginFault */
 export async function makeCandidate(found: FoundPlugin, known: PluginOutline, trials: Trials, options: LoadOptions): Promise<Candidate> {
-  const description = await trials.describe(found).catch(async (thrown: unknown) => {
-    const mayBeSyntax = thrown instanceof PluginFault && thrown.step === 'import'
-    throw (mayBeSyntax && (await syntaxFault(found))) || thrown
-  })
+  const description = await describe(found, trials)
   known.kind = description.kind
   const manifest = checkManifest(found, description)
   known.manifest = manifest
   const configuration = await configurationOf(found.folder, description, manifest, options)
   return { found: { ...found, name: manifest.name }, description, manifest, configuration: deepFreeze(configuration) }
+}
+
+/** On trial, in a thread of its own; but a built-in plugin was tried by the release's tests, and has no deadline. */
+async function describe(found: FoundPlugin, trials: Trials): Promise<Description> {
+  if (found.builtIn) return (await importPlugin(found.entry)).description
+  return trials.describe(found).catch(async (thrown: unknown) => {
+    const mayBeSyntax = thrown instanceof PluginFault && thrown.step === 'import'
+    throw (mayBeSyntax && (await syntaxFault(found))) || thrown
+  })
 }
 
 async function configurationOf(
@@ -52,6 +58,7 @@ async function configurationOf(
 
 /** Imports a plugin that passed its trials into the server. @throws PluginFault */
 export async function importCandidate({ found, description }: Candidate, deadlineMs: number): Promise<Plugin> {
+  if (found.builtIn) return (await importPlugin(found.entry)).plugin
   const { plugin, description: again } = await withTimeout(importPlugin(found.entry), deadlineMs, () => {
     throw new PluginFault(
       'import',
@@ -118,7 +125,7 @@ const isManifest = ajv.compile<Manifest>(manifestSchema)
 function checkManifest(found: FoundPlugin, { kind, manifest }: Description): Manifest {
   checkApiVersion(manifest)
   if (!isManifest(manifest)) {
-    throw new PluginFault('manifest', (isManifest.errors ?? []).map(describe).join('; '), "Correct these keys of the plugin's manifest.")
+    throw new PluginFault('manifest', (isManifest.errors ?? []).map(explain).join('; '), "Correct these keys of the plugin's manifest.")
   }
   if (manifest.name !== found.name && !isNamesakeChain(kind, manifest.name, found.name)) {
     throw new PluginFault(
@@ -179,7 +186,7 @@ function checkNetworks(kind: 'chain' | 'connector', { name, trading_type, availa
   }
 }
 
-function describe({ instancePath, keyword, message = keyword, params }: ErrorObject): string {
+function explain({ instancePath, keyword, message = keyword, params }: ErrorObject): string {
   const place = instancePath.slice(1).replaceAll('/', '.') || 'manifest'
   if (keyword === 'additionalProperties') return `${place}: unknown key '${String(params.additionalProperty)}'`
   if (keyword === 'enum') return `${place}: must be one of ${tradingTypes.join(', ')}`

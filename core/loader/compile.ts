@@ -1,16 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build, stop, transform, type BuildFailure } from 'esbuild'
-import { updateHook } from './code-layout.ts'
+import type { BuildFailure } from 'esbuild'
+import { inSource } from '../layout.ts'
+import { updateHook } from './module-hook.ts'
 import { commonJsFault, type FoundPlugin } from './find.ts'
 import type { CompiledFiles, HookUpdate } from './hook.ts'
 import { PluginFault } from './refusal.ts'
 import { folderUrl } from './uncaught.ts'
 
-/** Makes the modules of these plugin folders importable in the server's main thread, wherever the folders lie. */
-export async function registerHook(folders: readonly string[]): Promise<void> {
-  await updateHook(await hookUpdate(folders))
+/** Makes the modules of these plugins importable in the server's main thread, wherever their folders lie. */
+export async function registerHook(plugins: readonly FoundPlugin[]): Promise<void> {
+  const folders = plugins.filter(({ builtIn }) => !builtIn).map(({ folder }) => folder)
+  if (folders.length > 0 || inSource) await updateHook(await hookUpdate(folders))
 }
 
 /** What a thread's module hook has to know of these plugin folders. */
@@ -30,11 +32,10 @@ const compiled = new Map<string, Promise<CompiledFiles>>()
 function compilePlugin(folder: string): Promise<CompiledFiles> {
   const known = compiled.get(folder)
   if (known !== undefined) return known
-  const files = withCompiler(async () => {
-    const paths = await typeScriptFiles(folder)
-    return Object.fromEntries(
-      await Promise.all(paths.map(async (file) => [pathToFileURL(file).href, await compileFile(folder, file)] as const)),
-    )
+  const files = typeScriptFiles(folder).then(async (paths): Promise<CompiledFiles> => {
+    if (paths.length === 0) return {}
+    const compileOne = async (file: string) => [pathToFileURL(file).href, await compileFile(folder, file)] as const
+    return withCompiler(async () => Object.fromEntries(await Promise.all(paths.map(compileOne))))
   })
   compiled.set(folder, files)
   return files
@@ -42,6 +43,7 @@ function compilePlugin(folder: string): Promise<CompiledFiles> {
 
 async function compileFile(folder: string, file: string): Promise<CompiledFiles[string]> {
   try {
+    const { transform } = await esbuild()
     const { code } = await transform(await readFile(file, 'utf8'), {
       loader: 'ts',
       format: 'esm',
@@ -85,6 +87,7 @@ export async function syntaxFault({ entry }: FoundPlugin): Promise<PluginFault |
     loader: entry.endsWith('.ts') ? 'ts' : 'js',
   } as const
   try {
+    const { build } = await esbuild()
     const { metafile } = await withCompiler(() =>
       build({
         stdin,
@@ -109,6 +112,9 @@ function firstError(thrown: unknown): BuildFailure['errors'][number] | undefined
   return thrown instanceof Error && 'errors' in thrown && Array.isArray(thrown.errors) ? thrown.errors[0] : undefined
 }
 
+/** Loaded where a plugin has to be compiled: the built-in ones are. */
+const esbuild = () => import('esbuild')
+
 let running = 0
 
 /** Runs a compilation, and stops esbuild's process after the last one: later nothing is compiled. */
@@ -118,6 +124,6 @@ async function withCompiler<T>(compile: () => Promise<T>): Promise<T> {
     return await compile()
   } finally {
     running -= 1
-    if (running === 0) await stop()
+    if (running === 0) await (await esbuild()).stop()
   }
 }

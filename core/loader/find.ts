@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { builtInPlugins, codeRoot, inSource } from '../layout.ts'
 import { PluginFault, faultOf, type Refusal } from './refusal.ts'
 
 export interface FoundPlugin {
@@ -8,6 +10,8 @@ export interface FoundPlugin {
   readonly folder: string
   /** The file that exports the plugin. */
   readonly entry: string
+  /** Of this release: it is bundled with the server, and its tests are the release's. */
+  readonly builtIn: boolean
 }
 
 export interface FindResult {
@@ -29,7 +33,7 @@ export function findPlugins(folders: readonly string[], disabled: readonly strin
   const seen = new Set<string>()
   for (const folder of folders.flatMap((given) => pluginFolders(given, refused))) {
     const name = path.basename(folder)
-    if (disabled.includes(name) || seen.has(path.resolve(folder))) continue
+    if (disabled.includes(name) || seen.has(path.resolve(folder)) || isSourceOfBuiltIn(folder)) continue
     seen.add(path.resolve(folder))
     try {
       const plugin = inspect(name, folder, found.get(name))
@@ -39,6 +43,13 @@ export function findPlugins(folders: readonly string[], disabled: readonly strin
     }
   }
   return { found: [...found.values()], refused, disabled }
+}
+
+const checkoutPlugins = fileURLToPath(new URL('../plugins', codeRoot))
+
+/** In a checkout that runs bundled, the folder `plugins` holds the sources of the built-in plugins, and others that somebody put there. */
+function isSourceOfBuiltIn(folder: string): boolean {
+  return !inSource && path.dirname(folder) === checkoutPlugins && existsSync(path.join(builtInPlugins, path.basename(folder)))
 }
 
 function pluginFolders(given: string, refused: Refusal[]): string[] {
@@ -78,7 +89,7 @@ function inspect(name: string, folder: string, rival: FoundPlugin | undefined): 
       'Remove one of the two folders, or rename this one and its manifest.',
     )
   }
-  return { name, folder: real, entry: entryOf(real) }
+  return { name, folder: real, entry: entryOf(real), builtIn: path.dirname(real) === builtInPlugins }
 }
 
 function entryOf(folder: string): string {

@@ -11,6 +11,8 @@ import type { MessagePort } from 'node:worker_threads'
 export interface HookData {
   /** Public entry point → URL in the running core. */
   entryPoints: Record<string, string>
+  /** URLs of folders, ending with a slash: what plugins reach through the entry points only. */
+  privateFolders: readonly string[]
   /** Where updates come in; each is acknowledged once it is applied. */
   port: MessagePort
 }
@@ -25,15 +27,14 @@ export interface HookUpdate {
 /** URL of a plugin's TypeScript file → its JavaScript, or why it does not compile. */
 export type CompiledFiles = Readonly<Record<string, { readonly code: string } | { readonly error: string }>>
 
-/** What plugins reach through the entry points only. */
-const privateFolders = ['core/', 'kits/', 'testkit/'].map((folder) => new URL(`../../${folder}`, import.meta.url).href)
+let privateFolders: readonly string[] = []
 let entryPoints: Readonly<Record<string, string>> = {}
 let packageName = ''
 const folders = new Set<string>()
 const compiled = new Map<string, CompiledFiles[string]>()
 
 export function initialize(data: HookData): void {
-  entryPoints = data.entryPoints
+  ;({ entryPoints, privateFolders } = data)
   packageName = Object.keys(entryPoints)[0]?.split('/')[0] ?? ''
   data.port.on('message', (update: HookUpdate) => {
     for (const folder of update.folders) folders.add(folder)

@@ -50,7 +50,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
   const ofCandidate = ({ found: plugin }: Candidate) => plugin
 
   try {
-    await registerHook(found.map(({ folder }) => folder))
+    await registerHook(found)
     const described = await forEach(
       found,
       (plugin) => plugin,
@@ -60,7 +60,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     candidates.sort((a, b) => (a.found.name < b.found.name ? -1 : 1))
 
     const triedChains = await forEach(candidates.filter(isChain), ofCandidate, async (candidate) => {
-      await trials.create(candidate.found, chainVenues(candidate).venues)
+      if (!candidate.found.builtIn) await trials.create(candidate.found, chainVenues(candidate).venues)
       return candidate
     })
     const chains: LoadedChain[] = []
@@ -71,7 +71,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
       ofCandidate,
       async (candidate) => {
         const venues = connectorVenues(candidate, chains)
-        await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
+        if (!candidate.found.builtIn) await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
         return { candidate, venues }
       },
     )

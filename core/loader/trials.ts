@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Token, TradingType } from '../contracts/index.ts'
-import { threadHere } from './code-layout.ts'
+import { threadUrl } from '../layout.ts'
 import { hookUpdate } from './compile.ts'
 import type { FoundPlugin } from './find.ts'
 import type { HookUpdate } from './hook.ts'
@@ -93,7 +93,9 @@ export function startTrials(deadlineMs: number): Trials {
   return {
     describe: async (plugin) => run({ do: 'describe', plugin, news: await hookUpdate([plugin.folder]) }, 'import'),
     create: async (plugin, venues) => {
-      const folders = [plugin, ...venues.flatMap(({ connector }) => connector?.on.plugin ?? [])].map(({ folder }) => folder)
+      const folders = [plugin, ...venues.flatMap(({ connector }) => connector?.on.plugin ?? [])]
+        .filter(({ builtIn }) => !builtIn)
+        .map(({ folder }) => folder)
       await run({ do: 'create', plugin, venues, news: await hookUpdate([...new Set(folders)]) }, 'create')
     },
     close: async () => void (await Promise.all(idle.splice(0).map((thread) => thread.end()))),
@@ -106,7 +108,7 @@ interface Thread {
 }
 
 async function bootThread(): Promise<Thread> {
-  const worker = new Worker(threadHere('trial-thread'), {
+  const worker = new Worker(threadUrl('core/loader/trial-thread'), {
     execArgv: ['--enable-source-maps'],
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
     stdout: true,

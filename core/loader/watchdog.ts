@@ -1,6 +1,6 @@
 import inspector from 'node:inspector'
 import { Worker } from 'node:worker_threads'
-import { threadHere } from './code-layout.ts'
+import { threadUrl } from '../layout.ts'
 import type { PluginFolder } from './uncaught.ts'
 
 export interface WatchdogData {
@@ -28,7 +28,7 @@ export function startWatchdog({ stallSeconds }: { stallSeconds: number }): Watch
   const beatMs = Math.max(20, (stallSeconds * 1000) / beatsPerStall)
   const shared = new Int32Array(new SharedArrayBuffer(8))
   const data: WatchdogData = { shared, beatMs, beatsPerStall, stallSeconds }
-  const worker = new Worker(threadHere('watchdog-thread'), { workerData: data, execArgv: [] })
+  const worker = new Worker(threadUrl('core/loader/watchdog-thread'), { workerData: data, execArgv: [] })
   worker.unref()
   const beat = setInterval(() => {
     Atomics.add(shared, 0, 1)

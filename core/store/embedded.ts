@@ -192,7 +192,7 @@ const noStatement: SqliteStatement = {
 }
 
 /** @throws EmbeddedFault */
-function openFile(file: string) {
+function openFile(file: string): InstanceType<typeof Libsql> {
   try {
     return new Libsql(file)
   } catch (cause) {

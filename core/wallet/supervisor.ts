@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inSource, moduleUrl } from '../layout.ts'
 
 const firstBackoffMs = 100
 const maxBackoffMs = 10_000
@@ -78,12 +78,10 @@ export function supervise({ module, onMessage, onExit, onRestart }: SuperviseOpt
 /** The variables that a child inherits: no secret of the server, no NODE_OPTIONS. The last one is for measuring coverage. */
 const inheritedVariables = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT', 'TZ', 'NODE_V8_COVERAGE']
 
-/** Forks a module of this folder as a process, in the form that this one runs in: source (through tsx) or compiled. */
+/** Forks a module of this folder as a process, in the form that this one runs in: source (through tsx) or bundled. */
 export function forkModule(module: string): ChildProcess {
-  const extension = path.extname(fileURLToPath(import.meta.url))
-  const entry = fileURLToPath(new URL(`./${module}${extension}`, import.meta.url))
-  return fork(entry, [], {
-    execArgv: extension === '.ts' ? ['--import', import.meta.resolve('tsx/esm')] : [],
+  return fork(fileURLToPath(moduleUrl(`core/wallet/${module}`)), [], {
+    execArgv: inSource ? ['--import', import.meta.resolve('tsx/esm')] : [],
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => inheritedVariables.includes(name))),
     serialization: 'advanced',
     // Node's flags are not inherited either: a debugger or heap dump of the server must not reach the keys.
