@@ -1,14 +1,13 @@
 // Built-ins only: installs what the lockfile says when node_modules is not that, then runs the command in this same process.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const modules = path.join(root, 'node_modules')
 const stamp = path.join(modules, '.installed')
-const prebundle = path.join(root, 'tools', 'prebundle.mjs')
 
 refuseOldNode()
 if (existsSync(path.join(root, 'package-lock.json'))) installWhenStale()
@@ -39,12 +38,10 @@ function refuseOldNode() {
 function installWhenStale() {
   const wanted = createHash('sha256')
     .update(readFileSync(path.join(root, 'package-lock.json')))
-    .update(readFileSync(prebundle))
     .update(process.version + process.platform + process.arch)
     .digest('hex')
   // An `npm install --omit=dev` takes packages away and leaves the stamp.
-  const isHalf = existsSync(path.join(modules, '.prebundling'))
-  const isWhole = existsSync(path.join(modules, 'tsx')) && !isHalf
+  const isWhole = existsSync(path.join(modules, 'tsx'))
   if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   console.error('Installing dependencies from package-lock.json ...')
   // `npm ci` refuses a lockfile without other platforms' optional packages; --no-save leaves the lockfile as it is.
@@ -58,7 +55,6 @@ function installWhenStale() {
     '--no-fund',
     '--loglevel=error',
   ]
-  if (isHalf) rmSync(modules, { recursive: true })
   const done = spawnSync('npm', install, { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
   if (done.status !== 0) {
     console.error(
@@ -66,8 +62,6 @@ function installWhenStale() {
     )
     process.exit(1)
   }
-  const bundled = spawnSync(process.execPath, [prebundle, modules], { stdio: 'inherit' })
-  if (bundled.status !== 0) process.exit(1)
   writeFileSync(stamp, wanted)
 }
 
