@@ -48,7 +48,6 @@ function networkList(available: readonly { chain: string; networks: readonly str
   return available.flatMap(({ chain, networks }) => networks.map((network) => `${chain}/${network}`)).join(',') || '-'
 }
 
-
 /** `sluice plugin test`: runs the contract tests on the plugin in any folder. */
 function pluginTestCommand(settingsOf: () => Settings): Command {
   return new Command('test')

@@ -31,10 +31,11 @@ export function findPlugins(folders: readonly string[], disabled: readonly strin
   const found = new Map<string, FoundPlugin>()
   const refused: Refusal[] = []
   const seen = new Set<string>()
-  for (const folder of folders.flatMap((given) => pluginFolders(given, refused))) {
-    const name = path.basename(folder)
-    if (disabled.includes(name) || seen.has(path.resolve(folder)) || isSourceOfBuiltIn(folder)) continue
-    seen.add(path.resolve(folder))
+  for (const given of folders.flatMap((each) => pluginFolders(each, refused))) {
+    const name = path.basename(given)
+    const folder = bundledInPlaceOf(given)
+    if (disabled.includes(name) || seen.has(folder)) continue
+    seen.add(folder)
     try {
       const plugin = inspect(name, folder, found.get(name))
       found.set(name, plugin)
@@ -48,8 +49,10 @@ export function findPlugins(folders: readonly string[], disabled: readonly strin
 const checkoutPlugins = fileURLToPath(new URL('../plugins', codeRoot))
 
 /** In a checkout that runs bundled, the folder `plugins` holds the sources of the built-in plugins, and others that somebody put there. */
-function isSourceOfBuiltIn(folder: string): boolean {
-  return !inSource && path.dirname(folder) === checkoutPlugins && existsSync(path.join(builtInPlugins, path.basename(folder)))
+function bundledInPlaceOf(folder: string): string {
+  const bundled = path.join(builtInPlugins, path.basename(folder))
+  const isSource = !inSource && existsSync(bundled) && realpathSync(path.dirname(folder)) === checkoutPlugins
+  return isSource ? bundled : folder
 }
 
 function pluginFolders(given: string, refused: Refusal[]): string[] {

@@ -91,7 +91,7 @@ export function startTrials(deadlineMs: number): Trials {
   }
 
   return {
-    describe: async (plugin) => run({ do: 'describe', plugin, news: await hookUpdate([plugin.folder]) }, 'import'),
+    describe: async (plugin) => run({ do: 'describe', plugin, news: await hookUpdate(plugin.builtIn ? [] : [plugin.folder]) }, 'import'),
     create: async (plugin, venues) => {
       const folders = [plugin, ...venues.flatMap(({ connector }) => connector?.on.plugin ?? [])]
         .filter(({ builtIn }) => !builtIn)
