@@ -5,13 +5,14 @@
 //   dist/sluice-devnet/   the package of what only a devnet needs: the exchanges' bytecode, the devnet.js of kits and plugins
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = path.join(root, 'dist')
 const devnet = path.join(dist, 'sluice-devnet')
+const chunkFolder = path.join(dist, 'chunks')
 const stamp = path.join(dist, '.built')
 const sources = ['core', 'kits', 'testkit', 'plugins']
 
@@ -57,31 +58,53 @@ const stamped = () => (existsSync(stamp) ? JSON.parse(readFileSync(stamp, 'utf8'
 /** Builds where sources changed since the last time. Several may ask at once: one builds, the others wait for it. */
 export async function buildWhenStale() {
   if (stamped().state === state()) return
-  const unlock = await lock()
-  try {
+  await locked(async () => {
     if (stamped().state === state()) return
     const began = performance.now()
     await build({ whole: false })
     console.error(`Built dist/ from the changed sources in ${((performance.now() - began) / 1000).toFixed(1)} s.`)
+  })
+}
+
+/** One process at a time, by a file with the number of the process that builds. */
+async function locked(work) {
+  mkdirSync(dist, { recursive: true })
+  const file = path.join(dist, '.building')
+  for (;;) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: 'wx' })
+      break
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error
+      if (isAbandoned(file)) rmSync(file, { force: true })
+      else await new Promise((done) => setTimeout(done, 50))
+    }
+  }
+  try {
+    return await work()
   } finally {
-    unlock()
+    rmSync(file, { force: true })
   }
 }
 
-const lockedMs = 60_000
+/** Left by a build that was killed. */
+function isAbandoned(file) {
+  try {
+    const pid = Number(readFileSync(file, 'utf8'))
+    // Empty for the moment between its creation and its content.
+    if (pid === 0) return Date.now() - statSync(file).mtimeMs > 1_000
+    return !isRunning(pid)
+  } catch {
+    return false // gone meanwhile
+  }
+}
 
-async function lock() {
-  mkdirSync(dist, { recursive: true })
-  const folder = path.join(dist, '.building')
-  for (const end = Date.now() + lockedMs; ; await new Promise((done) => setTimeout(done, 100))) {
-    try {
-      mkdirSync(folder)
-      return () => rmSync(folder, { recursive: true, force: true })
-    } catch (error) {
-      // Left by a build that was killed.
-      if (error.code !== 'EEXIST') throw error
-      if (Date.now() > end) rmSync(folder, { recursive: true, force: true })
-    }
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
   }
 }
 
@@ -117,7 +140,10 @@ async function build({ whole }) {
   })
   const local = await bundle({
     ...options,
-    entryPoints: [...entryPoints.filter(isDevnetPart), ...plugins.map((name) => `plugins/${name}/devnet.ts`).filter((file) => existsSync(path.join(root, file)))],
+    entryPoints: [
+      ...entryPoints.filter(isDevnetPart),
+      ...plugins.map((name) => `plugins/${name}/devnet.ts`).filter((file) => existsSync(path.join(root, file))),
+    ],
     outdir: devnet,
     external: ['ethers'],
     plugins: [kitsBeside(paths), ...(options.plugins ?? [])],
@@ -142,8 +168,9 @@ async function build({ whole }) {
   add('sluice-devnet/package.json', `${JSON.stringify(devnetManifest(manifest), null, 2)}\n`)
   if (whole) for (const [file, contents] of types(entryPoints)) add(file, contents)
 
+  const chunks = [...files.keys()].filter((file) => path.dirname(file) === chunkFolder)
   write(files)
-  writeFileSync(stamp, JSON.stringify({ state: before, whole }))
+  writeWhole(stamp, JSON.stringify({ state: before, whole, chunks: chunks.map((file) => path.basename(file)) }))
   return { server: server.metafile, local: local.metafile }
 }
 
@@ -182,7 +209,7 @@ const packagesWithoutMap = {
   },
 }
 
-function devnetManifest({ version, license, engines, devDependencies, dependencies }) {
+function devnetManifest({ version, engines, devDependencies, dependencies }) {
   return {
     name: 'sluice-devnet',
     version,
@@ -220,28 +247,36 @@ function types(entryPoints) {
   return wanted
 }
 
-/** Chunks of an earlier build stay for a day: a server that still runs may load one when it needs it. */
+/** Chunks of an earlier build stay for a day after it: a server that still runs may load one when it needs it. */
 const keptMs = 24 * 60 * 60 * 1000
 
-/** Writes what changed, each file at once, and removes what is no longer made. */
+/** Writes what changed, and removes what is no longer made. */
 function write(files) {
   for (const [file, contents] of files) {
     if (existsSync(file) && readFileSync(file).equals(contents)) continue
-    mkdirSync(path.dirname(file), { recursive: true })
-    const unfinished = `${file}.${process.pid}.tmp`
-    writeFileSync(unfinished, contents, { mode: path.basename(file) === 'sluice' ? 0o755 : 0o644 })
-    renameSync(unfinished, file)
+    writeWhole(file, contents)
   }
+  const made = new Set(stamped().chunks)
   for (const folder of [...sources, 'chunks', 'bin', 'swagger-ui', 'sluice-devnet']) {
     for (const name of filesIn(folder, dist)) {
       const file = path.join(dist, name)
-      const isKept = folder === 'chunks' && Date.now() - statSync(file).mtimeMs < keptMs
-      if (!files.has(file) && !isKept) rmSync(file)
+      if (files.has(file)) continue
+      // Its day begins now, however long ago it was made.
+      if (path.dirname(file) === chunkFolder && made.has(path.basename(file))) utimesSync(file, new Date(), new Date())
+      else if (path.dirname(file) !== chunkFolder || Date.now() - statSync(file).mtimeMs > keptMs) rmSync(file)
     }
   }
 }
 
+/** Who reads the file meanwhile has the old content or the new one. */
+function writeWhole(file, contents) {
+  mkdirSync(path.dirname(file), { recursive: true })
+  const unfinished = `${file}.${process.pid}.tmp`
+  writeFileSync(unfinished, contents, { mode: path.basename(file) === 'sluice' ? 0o755 : 0o644 })
+  renameSync(unfinished, file)
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  await build({ whole: true })
+  await locked(() => build({ whole: true }))
   console.log('Built dist/.')
 }
