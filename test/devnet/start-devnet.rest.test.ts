@@ -1,11 +1,12 @@
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
-import { readFile, readdir, writeFile } from 'node:fs/promises'
+import { readFile, readdir, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { DevnetError, rpcTo } from '../../core/devnet/anvil.ts'
+import { saveState } from '../../core/devnet/saved-state.ts'
 import { startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
 import { addresses } from './addresses.ts'
 import { devnetFiles, temporaryFolder } from './test-devnet.ts'
@@ -95,15 +96,23 @@ describe('startDevnet', () => {
     expect((await start({ dataDir: folder })).built).to.equal(false)
   })
 
-  it('saves only the state of the newest inputs', async () => {
+  it('keeps the saved state when other inputs are deployed in its folder, and loads it again', async () => {
     const folder = await emptyFolder()
     await start({ dataDir: folder })
-    const [older] = await readdir(path.join(folder, 'devnet'))
     const fewer = await start({ dataDir: folder, files: devnetFiles.filter((file) => !file.includes('sushiswap')) })
     expect(fewer.built).to.equal(true)
-    expect(await readdir(path.join(folder, 'devnet')))
-      .to.have.length(1)
-      .and.not.include(older)
+    expect((await start({ dataDir: folder })).built).to.equal(false)
+  })
+
+  it('keeps the three newest states', async () => {
+    const folder = await emptyFolder()
+    for (const [index, inputs] of ['first', 'second', 'third', 'fourth'].entries()) {
+      await saveState(folder, inputs, Buffer.from(inputs))
+      const hoursAgo = new Date(Date.now() - (4 - index) * 3_600_000)
+      await utimes(path.join(folder, `${inputs}.json.gz`), hoursAgo, hoursAgo)
+    }
+    await saveState(folder, 'fifth', Buffer.from('fifth'))
+    expect(await readdir(folder)).to.have.members(['third', 'fourth', 'fifth'].map((inputs) => `${inputs}.json.gz`))
   })
 
   it('names a taken port and the setting, and leaves its holder alone', async () => {
