@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { bundledFolders, licensesOf, MissingLicense } from './licenses.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = path.join(root, 'dist')
@@ -45,7 +46,14 @@ function filesIn(folder, from = root) {
 
 /** Sizes and times of everything that a build reads; contents would take longer than the build may. */
 function state() {
-  const inputs = [...sources.flatMap((folder) => filesIn(folder)), 'tools/build.mjs', 'package.json', 'package-lock.json', 'tsconfig.json']
+  const inputs = [
+    ...sources.flatMap((folder) => filesIn(folder)),
+    'tools/build.mjs',
+    'tools/licenses.mjs',
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+  ]
   const times = inputs.map((file) => {
     const { mtimeMs, size } = statSync(path.join(root, file))
     return `${file} ${mtimeMs} ${size}\n`
@@ -64,6 +72,12 @@ export async function buildWhenStale() {
     await build({ whole: false })
     console.error(`Built dist/ from the changed sources in ${((performance.now() - began) / 1000).toFixed(1)} s.`)
   })
+}
+
+/** The folders of the packages whose code is in dist/, from the root. */
+export async function bundledPackages() {
+  await buildWhenStale()
+  return stamped().bundled
 }
 
 /** One process at a time, by a file with the number of the process that builds. */
@@ -166,11 +180,17 @@ async function build({ whole }) {
     if (path.basename(path.dirname(file)) === 'artifacts') add(`sluice-devnet/${file}`, readFileSync(path.join(root, file)))
   add('sluice-devnet/core/devnet/build-state.sha256', hashOf(read('core/devnet/anvil.ts'), read('core/devnet/build-state.ts')))
   add('sluice-devnet/package.json', `${JSON.stringify(devnetManifest(manifest), null, 2)}\n`)
-  if (whole) for (const [file, contents] of types(entryPoints)) add(file, contents)
+  const bundled = [...bundledFolders(server.metafile), 'node_modules/swagger-ui-dist']
+  if (whole) {
+    for (const [file, contents] of types(entryPoints)) add(file, contents)
+    files.set(path.join(root, 'THIRD-PARTY-LICENSES.md'), Buffer.from(licensesOf(bundled)))
+  }
+  const bundledByDevnet = bundledFolders(local.metafile)
+  if (bundledByDevnet.length > 0) throw new Error(`The devnet's package has no file for licences of ${bundledByDevnet.join(', ')}.`)
 
   const chunks = [...files.keys()].filter((file) => path.dirname(file) === chunkFolder)
   write(files)
-  writeWhole(stamp, JSON.stringify({ state: before, whole, chunks: chunks.map((file) => path.basename(file)) }))
+  writeWhole(stamp, JSON.stringify({ state: before, whole, chunks: chunks.map((file) => path.basename(file)), bundled }))
   return { server: server.metafile, local: local.metafile }
 }
 
@@ -277,6 +297,11 @@ function writeWhole(file, contents) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  await locked(() => build({ whole: true }))
-  console.log('Built dist/.')
+  try {
+    await locked(() => build({ whole: true }))
+    console.log('Built dist/.')
+  } catch (error) {
+    console.error(error instanceof MissingLicense ? error.message : error)
+    process.exitCode = 1
+  }
 }
