@@ -5,6 +5,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { SluiceError } from './api/index.ts'
 import { type Settings, devnetNetwork } from './config/settings.ts'
 import { tradingWallets } from './devnet/anvil.ts'
+import { command } from './layout.ts'
 import { pluginWarnings, tryPlugins, type LoadResult } from './loader/load.ts'
 import type { LoadedChain } from './loader/loaded-plugin.ts'
 import { embeddedConnection, embeddedFaults, lockStore } from './store/embedded.ts'
@@ -65,7 +66,7 @@ export type Finding = { part: string; state: 'good'; what: string } | { part: st
 
 const dayMs = 86_400_000
 const soonDays = 30
-const renewAuthority = 'Move the certs folder away, run `bin/sluice certs init`, and give every bot its new certificate.'
+const renewAuthority = `Move the certs folder away, run \`${command} certs init\`, and give every bot its new certificate.`
 
 export async function examineCertificates({ ssl: { certsDir } }: Settings): Promise<Finding[]> {
   if (!existsSync(certificateFiles(certsDir).caCert)) {
@@ -74,7 +75,7 @@ export async function examineCertificates({ ssl: { certsDir } }: Settings): Prom
         part: 'certificates',
         state: 'warn',
         what: `There are none in ${certsDir} yet.`,
-        cure: 'The first start makes them; `bin/sluice certs init` does so now.',
+        cure: `The first start makes them; \`${command} certs init\` does so now.`,
       },
     ]
   }
@@ -82,7 +83,7 @@ export async function examineCertificates({ ssl: { certsDir } }: Settings): Prom
     const { serverValidTo, caValidTo } = await readServerCertificates(certsDir)
     const clients = await listClients(certsDir)
     return [
-      expiry('The server certificate', serverValidTo, 'Run `bin/sluice certs renew server`.'),
+      expiry('The server certificate', serverValidTo, `Run \`${command} certs renew server\`.`),
       expiry('The certificate authority', caValidTo, renewAuthority),
       ...clients.flatMap(({ state, certificate }) =>
         state === 'valid' && certificate
@@ -90,7 +91,7 @@ export async function examineCertificates({ ssl: { certsDir } }: Settings): Prom
               expiry(
                 `The client certificate "${certificate.name}"`,
                 certificate.validTo,
-                `Run \`bin/sluice certs renew ${certificate.name}\`.`,
+                `Run \`${command} certs renew ${certificate.name}\`.`,
               ),
             ]
           : [],
@@ -256,7 +257,8 @@ function findingsOf({ version, isStandby, mayCreate, fsync, fullPageWrites, sync
 
 export function examineKeystore({ data, wallet }: Settings): Finding[] {
   const wallets = listWallets(data.dir)
-  if (wallets.length === 0) return [{ part: 'keystore', state: 'good', what: 'No keys of your own; add one with `bin/sluice wallet add`.' }]
+  if (wallets.length === 0)
+    return [{ part: 'keystore', state: 'good', what: `No keys of your own; add one with \`${command} wallet add\`.` }]
   const findings = wallets.map(({ chain, address, problem }): Finding =>
     problem === undefined
       ? { part: 'keystore', state: 'good', what: `${chain} ${address}` }
@@ -287,7 +289,7 @@ export function examineClients({ clients, data, devnet }: Settings): Finding[] {
         part: 'clients',
         state: 'warn',
         what: `${name} may use ${address}, but the server holds no such wallet.`,
-        cure: 'Correct it in conf/clients.yml, or add the wallet with `bin/sluice wallet add`.',
+        cure: `Correct it in conf/clients.yml, or add the wallet with \`${command} wallet add\`.`,
       })),
   )
 }

@@ -16,6 +16,15 @@ const extension = inSource ? '.ts' : '.js'
 export const codeRoot = findCodeRoot()
 /** The plugins of this release. */
 export const builtInPlugins = fileURLToPath(new URL('plugins', codeRoot))
+/** The configuration that a home begins with. */
+export const defaultConf = fileURLToPath(new URL('conf', codeRoot))
+/** What people type to run Sluice as it is installed here. */
+export const command = typedCommand()
+
+function typedCommand(): string {
+  if (inSource || existsSync(new URL('../bin/launch.mjs', codeRoot))) return 'bin/sluice'
+  return codeRoot.pathname.includes('/node_modules/') ? 'npx --no-install sluice' : 'sluice'
+}
 
 function findCodeRoot(): URL {
   for (const above of ['./', '../', '../../']) {

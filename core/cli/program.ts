@@ -14,6 +14,7 @@ import { txCommand } from './tx.ts'
 import { chainNames, walletCommand, type WalletContext } from './wallet.ts'
 
 interface GlobalOptions {
+  home?: string
   conf?: string
   set: Record<string, string>
 }
@@ -23,7 +24,8 @@ export function program(): Command {
   const root = new Command('sluice')
     .description('One HTTP interface over mutual TLS from trading bots to decentralized exchanges.')
     .version(version)
-    .option('--conf <folder>', 'the folder of the configuration (default: conf, or SLUICE_CONF)')
+    .option('--home <folder>', 'the folder with conf, certs and data (default: this one, or SLUICE_HOME)')
+    .option('--conf <folder>', 'the folder of the configuration (default: conf in the home, or SLUICE_CONF)')
     .option('--set <key=value>', 'a setting for this run, e.g. server.port=9000; may be repeated', readFlag, {} as Record<string, string>)
     .showHelpAfterError('(--help shows the commands and options)')
     // Commander quotes unknown arguments, which may be keys.
@@ -37,8 +39,8 @@ export function program(): Command {
     })
 
   const settings = (more: Flags = {}): Settings => {
-    const { conf, set } = root.opts<GlobalOptions>()
-    return loadSettings({ flags: { ...set, ...more }, ...(conf !== undefined && { confDir: conf }) })
+    const { home, conf, set } = root.opts<GlobalOptions>()
+    return loadSettings({ flags: { ...set, ...more }, ...(home !== undefined && { home }), ...(conf !== undefined && { confDir: conf }) })
   }
 
   return root

@@ -6,13 +6,14 @@ import { ConfigError, StartError } from '../config/problems.ts'
 import type { Flags, Settings } from '../config/settings.ts'
 import { networkStatuses } from '../handlers/network.ts'
 import type { Kernel } from '../kernel.ts'
+import { command } from '../layout.ts'
 
 const endingSignals = ['SIGINT', 'SIGTERM'] as const
 
 interface StartOptions {
   host?: string
   port?: string
-  devnet: boolean
+  devnet?: boolean
   logLevel?: string
 }
 
@@ -22,28 +23,35 @@ export function startCommand(settingsOf: (flags?: Flags) => Settings): Command {
     .description('start the server')
     .option('--host <address>', 'listen on this address (server.host)')
     .option('--port <number>', 'listen on this port (server.port)')
-    .option('--no-devnet', 'without the local chain (devnet.enabled)')
+    .option('--devnet', 'with the local chain, on which everything can be tried (devnet.enabled)')
+    .option('--no-devnet', 'without the local chain')
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent (log.level)')
     .action(async ({ host, port, devnet, logLevel }: StartOptions) => {
-      const settings = settingsOf({
+      const flags = {
         ...(host !== undefined && { 'server.host': host }),
         ...(port !== undefined && { 'server.port': port }),
-        ...(!devnet && { 'devnet.enabled': false }),
+        ...(devnet !== undefined && { 'devnet.enabled': devnet }),
         ...(logLevel !== undefined && { 'log.level': logLevel }),
-      })
-      await start(settings)
+      }
+      await start(() => settingsOf(flags))
     })
 }
 
 /** How long the parts may take to stop after the requests were drained. */
 const stopSeconds = 3.5
 
-async function start(settings: Settings): Promise<void> {
+async function start(readSettings: () => Settings): Promise<void> {
+  let settings = readSettings()
   // Loaded here, so that other commands do not load a server.
-  const { startKernel } = await import('../kernel.ts')
+  const [{ startKernel }, { makeConf, refuseBeforeStart }] = await Promise.all([import('../kernel.ts'), import('../home.ts')])
   try {
     const stopping = new AbortController()
     const duringStart = endOnSignal()
+    await refuseBeforeStart(settings)
+    if (await makeConf(settings)) {
+      console.log(`Made the default configuration in ${settings.confDir}.`)
+      settings = readSettings()
+    }
     const kernel = await startKernel(settings, { print: (line) => console.log(line) })
     duringStart.over()
     onSignals(stopping)
@@ -169,7 +177,7 @@ async function networkLines({ services: { registry: directory } }: Kernel): Prom
 
 function walletLines({ services }: Kernel): string[] {
   const wallets = services.wallets.all()
-  if (wallets.length === 0) return [bold('Wallets'), '  none; add one with `bin/sluice wallet add`']
+  if (wallets.length === 0) return [bold('Wallets'), `  none; add one with \`${command} wallet add\``]
   return [
     bold('Wallets'),
     ...wallets.map(

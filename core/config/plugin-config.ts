@@ -14,6 +14,8 @@ export interface PluginConfigSources {
   /** The plugin's name, and that of its file in the conf folder. */
   name: string
   confDir: string
+  /** Relative paths in the files start here; absent: the folder that contains the conf folder. */
+  home?: string
   pluginFolder: string
   /** The manifest's JSON Schema; that of a chain describes the entry of one network. */
   schema: object
@@ -36,6 +38,7 @@ export function loadPluginConfig({
   kind,
   name,
   confDir,
+  home = dirname(confDir),
   pluginFolder,
   schema,
   env = process.env,
@@ -57,9 +60,7 @@ export function loadPluginConfig({
 
   const tree = layers.reduce<Section>((below, layer) => mergeOver(below, layer.value), {})
   const checked =
-    kind === 'chain'
-      ? chainConfig(tree, { validate, env, networks, home: dirname(confDir) })
-      : connectorConfig(checkTree(tree, { validate, env }))
+    kind === 'chain' ? chainConfig(tree, { validate, env, networks, home }) : connectorConfig(checkTree(tree, { validate, env }))
   if ('config' in checked) return checked
   throw new ConfigError(checked.troubles.map(({ pointer, problem, cure }) => ({ ...locate(pointer, layers, shownFile), problem, cure })))
 }

@@ -28,7 +28,7 @@ export type Settings = ServerSettings & {
     /** The file with the keystore's passphrase. The passphrase is read where it is used, and not kept in memory. */
     passphraseFile?: string
   }
-  /** The folder that contains the conf folder; relative paths of the settings start here. */
+  /** The folder with conf, certs, data and plugins: relative paths of the settings start here. */
   home: string
   confDir: string
   /** The same with secrets masked, for printing. */
@@ -40,7 +40,9 @@ export type Settings = ServerSettings & {
 interface SettingsSources {
   flags?: Flags
   env?: Environment
-  /** The value of `--conf`; by default `SLUICE_CONF`, then `conf` in the working directory. */
+  /** The value of `--home`; by default `SLUICE_HOME`, then the folder above a named conf folder, then the working directory. */
+  home?: string
+  /** The value of `--conf`; by default `SLUICE_CONF`, then `conf` in the home. */
   confDir?: string
 }
 
@@ -51,10 +53,10 @@ const validateSsl = compile(sslSchema)
  * Reads conf/server.yml, conf/ssl.yml and conf/clients.yml. Precedence: flag, environment, file, default. @throws ConfigError with every
  * problem
  */
-export function loadSettings({ flags = {}, env = process.env, confDir }: SettingsSources = {}): Settings {
+export function loadSettings({ flags = {}, env = process.env, confDir, home: namedHome }: SettingsSources = {}): Settings {
   const named = confDir ?? variable(env, 'SLUICE_CONF')
-  const folder = resolve(named ?? 'conf')
-  const home = dirname(folder)
+  const home = resolve(namedHome ?? variable(env, 'SLUICE_HOME') ?? (named === undefined ? '.' : dirname(resolve(named))))
+  const folder = named === undefined ? join(home, 'conf') : resolve(named)
   const problems: ConfigProblem[] = []
   const inConf = (file: string) => join(basename(folder), file)
   const read = (file: string) => readYaml(join(folder, file), inConf(file), problems)
@@ -154,6 +156,7 @@ function readSecretFile(name: string, env: Environment, home: string, problems: 
 
 const knownVariables = [
   'SLUICE_CONF',
+  'SLUICE_HOME',
   passphraseVariable,
   ...settingKeys.flatMap(({ environmentName }) => [environmentName, `${environmentName}_FILE`]),
 ]
@@ -183,7 +186,7 @@ function confFolderWarnings(folder: string): string[] {
   const entries = entriesOf(folder)
   if (entries === undefined) {
     return [
-      `There is no folder ${folder}, so all settings have their defaults. Start in Sluice's folder, or name the conf folder by --conf or SLUICE_CONF.`,
+      `There is no folder ${folder}, so all settings have their defaults. Start in the folder that holds it, or name that folder with --home or SLUICE_HOME.`,
     ]
   }
   return entries

@@ -80,6 +80,12 @@ function devnet({ rpcUrl, ended, stop }: Anvil, how: Pick<Devnet, 'built' | 'ref
   return { rpcUrl, chainId, ended, stop, ...how }
 }
 
+/** @throws DevnetError where its package is missing or its port is taken: known before anything is made for it */
+export async function refuseWithoutDevnet(port: number): Promise<void> {
+  if (devnetRoot() === undefined) throw notInstalled()
+  await refuseTakenPort(port)
+}
+
 /** Starts the devnet of these settings, with the contracts of the plugins' `devnet.ts`. */
 export async function bringUpDevnet({ plugins, data, devnet }: Settings, say: (line: string) => void): Promise<Devnet> {
   const { found } = findPlugins(plugins.folders, plugins.disabled)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { StartError } from '../config/problems.ts'
@@ -34,10 +34,7 @@ export async function listen(app: App, { server: { host, port }, ssl }: Settings
     (request, response) => answer(request, response),
   )
   refuseMalformed(server)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(listenError(error, host, port))))
-    server.listen(port, host, resolve)
-  })
+  await bind(server, { host, port })
   const connections = connectionsOf(server)
   const address = server.address() as AddressInfo
   return {
@@ -54,6 +51,20 @@ export async function listen(app: App, { server: { host, port }, ssl }: Settings
       clearTimeout(closeAll)
     },
   }
+}
+
+/** @throws StartError if the server could not listen now: known before anything is made for it */
+export async function refuseUnusablePort(address: Settings['server']): Promise<void> {
+  const server = createServer()
+  await bind(server, address)
+  await new Promise((resolve) => server.close(resolve))
+}
+
+function bind(server: NetServer, { host, port }: Pick<Settings['server'], 'host' | 'port'>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(listenError(error, host, port))))
+    server.listen(port, host, resolve)
+  })
 }
 
 /** All connections, with those still in their handshake, which the server does not count. */

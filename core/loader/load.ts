@@ -139,7 +139,7 @@ export function pluginOptions({ settings, log, devnetUrl, meterOf }: PluginOptio
     logOf: (plugin) => log.child({ plugin }),
     ...(meterOf && { meterOf }),
     configOf({ kind, name, folder, schema, networks }) {
-      const configuration = loadPluginConfig({ kind, name, confDir, pluginFolder: folder, schema, ...(networks && { networks }) })
+      const configuration = loadPluginConfig({ kind, name, confDir, home, pluginFolder: folder, schema, ...(networks && { networks }) })
       if (kind !== 'chain' || name !== devnetNetwork.chain) return configuration
       return { ...configuration, config: withDevnet(configuration.config, devnetUrl), shown: withDevnet(configuration.shown, devnetUrl) }
     },

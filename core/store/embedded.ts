@@ -1,5 +1,5 @@
 // The embedded store: SQLite in a file of the data folder, for one server alone.
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { Kysely, SqliteAdapter, SqliteDialect, sql, type SqliteDatabase, type SqliteStatement } from 'kysely'
@@ -70,7 +70,7 @@ class EmbeddedDialect extends SqliteDialect {
  * @throws StoreError that names the holder
  */
 export function lockStore(dataDir: string, serverName: string): { release(): void } {
-  const note = path.join(dataDir, 'sluice.holder')
+  const note = noteOf(dataDir)
   const file = path.join(dataDir, 'sluice.lock')
   createPrivate(file)
   const lock = openFile(file)
@@ -79,9 +79,7 @@ export function lockStore(dataDir: string, serverName: string): { release(): voi
   } catch (error) {
     lock.close()
     if (!(error instanceof Libsql.SqliteError) || error.code !== 'SQLITE_BUSY') throw error
-    throw new StoreError(
-      `The store in ${dataDir} is in use by ${readHolder(note)}. Stop that one first, or give this server a data.dir of its own; several servers share a store in PostgreSQL (store.url).`,
-    )
+    throw heldStore(dataDir)
   }
   rmSync(note, { force: true })
   const since = new Date().toISOString()
@@ -95,9 +93,32 @@ export function lockStore(dataDir: string, serverName: string): { release(): voi
   }
 }
 
-function readHolder(note: string): string {
+const noteOf = (dataDir: string): string => path.join(dataDir, 'sluice.holder')
+
+/** Asks without taking the lock, and makes nothing. @throws StoreError that names the holder */
+export function refuseHeldEmbedded(dataDir: string): void {
+  const file = path.join(dataDir, 'sluice.lock')
+  if (!existsSync(file)) return
+  let lock: InstanceType<typeof Libsql> | undefined
   try {
-    const { pid, host, since }: Record<string, unknown> = JSON.parse(readFileSync(note, 'utf8'))
+    lock = openFile(file)
+    lock.prepare('select 1 from sqlite_master').all()
+  } catch (error) {
+    if (error instanceof Libsql.SqliteError && error.code === 'SQLITE_BUSY') throw heldStore(dataDir)
+    // Whatever else is wrong with it is said when it is opened.
+  } finally {
+    lock?.close()
+  }
+}
+
+const heldStore = (dataDir: string): StoreError =>
+  new StoreError(
+    `The store in ${dataDir} is in use by ${readHolder(dataDir)}. Stop that one first, or give this server a data.dir of its own; several servers share a store in PostgreSQL (store.url).`,
+  )
+
+function readHolder(dataDir: string): string {
+  try {
+    const { pid, host, since }: Record<string, unknown> = JSON.parse(readFileSync(noteOf(dataDir), 'utf8'))
     return `process ${String(pid)} on ${String(host)}, since ${String(since)}`
   } catch {
     return 'another process'

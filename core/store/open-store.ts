@@ -1,4 +1,5 @@
-import { openEmbedded } from './embedded.ts'
+import { StartError } from '../config/problems.ts'
+import { openEmbedded, refuseHeldEmbedded } from './embedded.ts'
 import { openPostgres } from './postgres/open.ts'
 import { StoreError, type Store, type StoreLog } from './store.ts'
 
@@ -16,6 +17,17 @@ export interface StoreOptions {
 const sharedDatabases: Readonly<Record<string, (options: { url: string; serverName: string; log: StoreLog }) => Promise<Store>>> = {
   'postgres:': openPostgres,
   'postgresql:': openPostgres,
+}
+
+/** A store that several servers share is nobody's alone. @throws StartError that names the server that has the store */
+export async function refuseHeldStore({ dataDir, url }: Pick<StoreOptions, 'dataDir' | 'url'>): Promise<void> {
+  if (url !== undefined) return
+  try {
+    refuseHeldEmbedded(dataDir)
+  } catch (error) {
+    if (error instanceof StoreError) throw new StartError(error.message)
+    throw error
+  }
 }
 
 /** Opens the store and brings its tables up to this version. @throws StoreError */

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { access, constants, cp, rename, rm, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { StartError } from './config/problems.ts'
+import type { Settings } from './config/settings.ts'
+import { refuseWithoutDevnet } from './devnet/start-devnet.ts'
+import { refuseUnusablePort } from './http/server.ts'
+import { defaultConf } from './layout.ts'
+import { refuseHeldStore } from './store/open-store.ts'
+
+// The home is the folder with conf, certs and data. A start makes what is missing there, and first looks for all that would refuse it, so
+// that nothing is half made.
+
+/** @throws StartError */
+export async function refuseBeforeStart(settings: Settings): Promise<void> {
+  const { data, store, server, devnet, ssl } = settings
+  await refuseHeldStore({ dataDir: data.dir, url: store.url })
+  await refuseUnusablePort(server)
+  if (devnet.enabled) await refuseWithoutDevnet(devnet.port)
+  await refuseReadOnly(data.dir)
+  // Certificates that are there may be mounted read-only.
+  if (!holdsFiles(ssl.certsDir)) await refuseReadOnly(ssl.certsDir)
+}
+
+/** Copies the default configuration into a home that has no folder conf. @returns whether it did */
+export async function makeConf({ confDir }: Pick<Settings, 'confDir'>): Promise<boolean> {
+  if (existsSync(confDir)) return false
+  const unfinished = `${confDir}.${process.pid}.tmp`
+  try {
+    await cp(defaultConf, unfinished, { recursive: true })
+    await rename(unfinished, confDir)
+    return true
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true })
+    // Certificates and data may lie elsewhere: then the defaults do, and the summary says that there is no such folder.
+    if (error instanceof Error && 'code' in error && ['EACCES', 'EPERM', 'EROFS'].includes(String(error.code))) return false
+    throw error
+  }
+}
+
+/** @throws StartError where neither the folder nor, if it is not there, the nearest one above it may be written to */
+async function refuseReadOnly(folder: string): Promise<void> {
+  let there = folder
+  while (!existsSync(there)) there = path.dirname(there)
+  const cure = 'Start in a folder of your own, or name one with --home <folder> (environment: SLUICE_HOME).'
+  if (!(await stat(there)).isDirectory()) throw new StartError(`${there} is not a folder, and ${folder} belongs there. ${cure}`)
+  try {
+    await access(there, constants.W_OK | constants.X_OK)
+  } catch {
+    throw new StartError(`This user may not write to ${there}${there === folder ? '' : `, where ${folder} is to be made`}. ${cure}`)
+  }
+}
+
+function holdsFiles(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0
+  } catch {
+    return false
+  }
+}
