@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { bytecodeLicenses } from './bytecode-licenses.mjs'
 import { bundledFolders, licensesOf, MissingLicense } from './licenses.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -47,8 +48,9 @@ function filesIn(folder, from = root) {
 /** Sizes and times of everything that a build reads; contents would take longer than the build may. */
 function state() {
   const inputs = [
-    ...sources.flatMap((folder) => filesIn(folder)),
+    ...[...sources, 'conf'].flatMap((folder) => filesIn(folder)),
     'tools/build.mjs',
+    'tools/bytecode-licenses.mjs',
     'tools/licenses.mjs',
     'package.json',
     'package-lock.json',
@@ -170,14 +172,19 @@ async function build({ whole }) {
     const [, name] = file.split(path.sep)
     if (plugins.includes(name) && !/\.m?ts$/.test(file) && !file.includes('artifacts')) add(file, readFileSync(path.join(root, file)))
   }
+  for (const file of filesIn('conf'))
+    add(file, file === path.join('conf', 'server.yml') ? withoutDevnet(read(file)) : readFileSync(path.join(root, file)))
   for (const name of assets) add(`swagger-ui/${name}`, readFileSync(path.join(root, 'node_modules/swagger-ui-dist', name)))
   // Where the package of the devnet is missing, Node says so; the running server never asks this file.
   for (const file of entryPoints.filter(isDevnetPart)) {
     const module = file.slice('./'.length).replace(/\.ts$/, '.js')
     add(module, `export * from 'sluice-devnet/${module}'\n`)
   }
-  for (const file of ['kits', 'plugins'].flatMap((folder) => filesIn(folder)))
-    if (path.basename(path.dirname(file)) === 'artifacts') add(`sluice-devnet/${file}`, readFileSync(path.join(root, file)))
+  const artifacts = ['kits', 'plugins']
+    .flatMap((folder) => filesIn(folder))
+    .filter((file) => path.basename(path.dirname(file)) === 'artifacts')
+  for (const file of artifacts) add(`sluice-devnet/${file}`, readFileSync(path.join(root, file)))
+  add('sluice-devnet/LICENSES.md', bytecodeLicenses(root, artifacts))
   add('sluice-devnet/core/devnet/build-state.sha256', hashOf(read('core/devnet/anvil.ts'), read('core/devnet/build-state.ts')))
   add('sluice-devnet/package.json', `${JSON.stringify(devnetManifest(manifest), null, 2)}\n`)
   const bundled = [...bundledFolders(server.metafile), 'node_modules/swagger-ui-dist']
@@ -189,7 +196,7 @@ async function build({ whole }) {
   if (bundledByDevnet.length > 0) throw new Error(`The devnet's package has no file for licences of ${bundledByDevnet.join(', ')}.`)
 
   const chunks = [...files.keys()].filter((file) => path.dirname(file) === chunkFolder)
-  write(files)
+  write(files, whole ? 0 : chunksKeptMs)
   writeWhole(stamp, JSON.stringify({ state: before, whole, chunks: chunks.map((file) => path.basename(file)), bundled }))
   return { server: server.metafile, local: local.metafile }
 }
@@ -229,10 +236,24 @@ const packagesWithoutMap = {
   },
 }
 
+/** The configuration that a home begins with. In a checkout conf/ switches the devnet on, to try it. */
+function withoutDevnet(text) {
+  const off = text.replace(
+    /^devnet:\n( {2}#.*\n)+ {2}enabled: true$/m,
+    `devnet:
+  # A local chain with the contracts of real exchanges, to try everything without an account. It is the package sluice-devnet.
+  # \`sluice start --devnet\` switches it on for one run.
+  # enabled: false`,
+  )
+  if (off === text) throw new Error('conf/server.yml no longer switches the devnet on.')
+  return off
+}
+
 function devnetManifest({ version, engines, devDependencies, dependencies }) {
   return {
     name: 'sluice-devnet',
     version,
+    private: true,
     description: 'The local chain of Sluice: anvil, and real exchanges deployed on it',
     license: 'SEE LICENSE IN LICENSES.md',
     type: 'module',
@@ -267,22 +288,22 @@ function types(entryPoints) {
   return wanted
 }
 
-/** Chunks of an earlier build stay for a day after it: a server that still runs may load one when it needs it. */
-const keptMs = 24 * 60 * 60 * 1000
+/** Chunks of an earlier build stay for a day after it: a server that still runs may load one when it needs it. What is packed has none. */
+const chunksKeptMs = 24 * 60 * 60 * 1000
 
 /** Writes what changed, and removes what is no longer made. */
-function write(files) {
+function write(files, keptMs) {
   for (const [file, contents] of files) {
     if (existsSync(file) && readFileSync(file).equals(contents)) continue
     writeWhole(file, contents)
   }
   const made = new Set(stamped().chunks)
-  for (const folder of [...sources, 'chunks', 'bin', 'swagger-ui', 'sluice-devnet']) {
+  for (const folder of [...sources, 'conf', 'chunks', 'bin', 'swagger-ui', 'sluice-devnet']) {
     for (const name of filesIn(folder, dist)) {
       const file = path.join(dist, name)
       if (files.has(file)) continue
       // Its day begins now, however long ago it was made.
-      if (path.dirname(file) === chunkFolder && made.has(path.basename(file))) utimesSync(file, new Date(), new Date())
+      if (keptMs > 0 && path.dirname(file) === chunkFolder && made.has(path.basename(file))) utimesSync(file, new Date(), new Date())
       else if (path.dirname(file) !== chunkFolder || Date.now() - statSync(file).mtimeMs > keptMs) rmSync(file)
     }
   }

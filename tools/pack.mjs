@@ -1,0 +1,56 @@
+// `npm run pack`: builds dist/ whole and packs both packages, sluice and sluice-devnet, into dist/packages/ (docs/releasing.md).
+//
+// Packed packages are private, which every registry refuses, until a maintainer has confirmed on the registry whose the names are and says
+// so: SLUICE_CONFIRMED_NAMES=sluice,sluice-devnet npm run pack. `--refuse-publishing` is what `npm publish` in the checkout gets instead.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const packages = path.join(root, 'dist', 'packages')
+const names = ['sluice', 'sluice-devnet']
+const confirmed = (process.env.SLUICE_CONFIRMED_NAMES ?? '').split(',').map((name) => name.trim())
+
+if (process.argv.includes('--refuse-publishing')) {
+  console.error(
+    `Nothing was published: the checkout never is, and packages only when a maintainer has confirmed their names on the registry (${names.join(', ')}). See docs/releasing.md.`,
+  )
+  process.exit(1)
+}
+
+run(process.execPath, [path.join(root, 'tools', 'build.mjs')])
+rmSync(packages, { recursive: true, force: true })
+mkdirSync(packages, { recursive: true })
+for (const folder of [root, path.join(root, 'dist', 'sluice-devnet')]) pack(folder, packages)
+if (names.every((name) => confirmed.includes(name))) for (const file of readdirSync(packages)) makePublic(path.join(packages, file))
+else console.log(`The packages are private: SLUICE_CONFIRMED_NAMES does not name ${names.join(' and ')} (docs/releasing.md).`)
+
+for (const file of readdirSync(packages)) {
+  console.log(`dist/packages/${file}  ${(statSync(path.join(packages, file)).size / 1e6).toFixed(2)} MB`)
+}
+
+/** Without scripts: what is packed was built above. */
+function pack(folder, into) {
+  run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', into], folder)
+}
+
+/** Packs it again without `private`. */
+function makePublic(tarball) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-pack-'))
+  run('tar', ['-xzf', tarball, '-C', folder])
+  const file = path.join(folder, 'package', 'package.json')
+  const { private: _, ...manifest } = JSON.parse(readFileSync(file, 'utf8'))
+  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
+  rmSync(tarball)
+  pack(path.join(folder, 'package'), packages)
+  rmSync(folder, { recursive: true })
+  if (!existsSync(tarball)) throw new Error(`${tarball} was not packed again.`)
+}
+
+function run(program, args, cwd = root) {
+  const { status, error } = spawnSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
+  if (error) throw error
+  if (status !== 0) process.exit(status ?? 1)
+}
