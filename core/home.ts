@@ -24,7 +24,8 @@ export async function refuseBeforeStart(settings: Settings): Promise<void> {
 
 /** Copies the default configuration into a home that has no folder conf. @returns whether it did */
 export async function makeConf({ confDir }: Pick<Settings, 'confDir'>): Promise<boolean> {
-  if (existsSync(confDir)) return false
+  // A checkout has its own, which may hold secrets: only a package brings one.
+  if (existsSync(confDir) || !existsSync(defaultConf)) return false
   const unfinished = `${confDir}.${process.pid}.tmp`
   try {
     await cp(defaultConf, unfinished, { recursive: true })
