@@ -49,8 +49,11 @@ describe('sluice wallet add', () => {
       JSON.stringify({ plugins: { folders: [path.join(root, 'plugins'), plugin, chain] }, limits: { pluginLoadSeconds: 40 } }),
     )
     writeFileSync(path.join(home, 'passphrase'), 'correct horse\n', { mode: 0o600 })
+    const launcher = path.join(root, 'bin/launch.mjs')
+    // Builds where that has to be done, and says so.
+    spawnSync(process.execPath, [launcher, '--version'])
     const sluice = (...args: string[]) =>
-      spawnSync(process.execPath, [path.join(root, 'bin/launch.mjs'), 'wallet', 'add', '--new', ...args], {
+      spawnSync(process.execPath, [launcher, 'wallet', 'add', '--new', ...args], {
         cwd: home,
         encoding: 'utf8',
         timeout: 50_000,

@@ -19,7 +19,7 @@ export function compiledServer(patches: readonly string[]): string {
   const name = patches.join()
   const tree = trees.get(name) ?? compile(patches)
   trees.set(name, tree)
-  return path.join(tree, compiledName(program))
+  return path.join(tree, 'dist', compiledName(program))
 }
 
 function compile(patches: readonly string[]): string {
@@ -27,14 +27,13 @@ function compile(patches: readonly string[]): string {
   process.once('exit', () => rmSync(tree, { recursive: true, force: true }))
   const sources = applied(patches)
   for (const file of ['core', 'kits', 'testkit', 'plugins', path.dirname(program)].flatMap(filesIn)) {
-    const to = path.join(tree, compiledName(file))
+    const to = path.join(tree, 'dist', compiledName(file))
     mkdirSync(path.dirname(to), { recursive: true })
     if (file.endsWith('.ts')) writeFileSync(to, javascript(sources.get(file) ?? readFileSync(root + file, 'utf8')))
     else cpSync(root + file, to)
   }
-  const manifest: { exports: Record<string, string> } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
-  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([subpath, target]) => [subpath, compiledName(target)]))
-  writeFileSync(path.join(tree, 'package.json'), JSON.stringify({ ...manifest, exports }))
+  // Its entry points are in dist/, where a build puts them too.
+  cpSync(`${root}package.json`, path.join(tree, 'package.json'))
   symlinkSync(`${root}node_modules`, path.join(tree, 'node_modules'))
   return tree
 }
