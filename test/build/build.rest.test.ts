@@ -1,57 +1,62 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { descendants, stillRunning } from '../devnet/run-server.ts'
-import { writeOutsidePlugin } from './outside-plugin.ts'
+import { Checkout } from './checkout.ts'
+import { compilePlugin, writeOutsidePlugin, writeTellingPlugin } from './outside-plugin.ts'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
 const pair = { chain: 'ethereum', network: 'local', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
 const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const twoDaysAgo = new Date(Date.now() - 48 * 3_600_000)
 
-describe('the compiled tree', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-build-'))
-  const dist = path.join(folder, 'dist')
-  const certs = path.join(dist, 'certs')
-  const children = new Set<ChildProcess>()
+describe('the bundled server', () => {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sluice-build-')))
+  const installed = path.join(folder, 'installed', 'node_modules')
+  const home = path.join(folder, 'home')
+  const servers: { child: ChildProcess; ended: Promise<unknown> }[] = []
+  let checkout: Checkout
 
   before(() => {
-    build(dist)
-    linkProductionPackages(path.join(folder, 'node_modules'))
-    writeOutsidePlugin(path.join(dist, 'plugins'), 'inside-typescript')
-    writeOutsidePlugin(path.join(folder, 'elsewhere'), 'outside-typescript')
-    writeOutsidePlugin(path.join(folder, 'looping'), 'looping', { quote: 'function spin() { for (;;); }' })
-    const javascript = path.join(folder, 'elsewhere', 'sushiswap')
-    cpSync(path.join(dist, 'plugins', 'sushiswap'), javascript, { recursive: true })
-    rmSync(path.join(dist, 'plugins', 'sushiswap'), { recursive: true })
+    checkout = new Checkout(path.join(folder, 'checkout'))
+    checkout.build()
+    checkout.install(installed)
+    cpSync(path.join(checkout.folder, 'conf'), path.join(home, 'conf'), { recursive: true })
   })
-  after(() => {
-    for (const child of children) child.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
+  afterEach(async () => {
+    for (const { child, ended } of servers.splice(0)) {
+      child.kill('SIGKILL')
+      await ended
+    }
   })
+  after(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** `sluice start` as an operator runs it, from another folder. */
-  async function start(environment: Record<string, string> = {}) {
-    const child = spawn(process.execPath, [path.join(dist, 'bin', 'sluice'), 'start'], {
-      cwd: tmpdir(),
+  /** `sluice start` as an operator runs it, in a home of its own. */
+  async function start(program: string, environment: Record<string, string> = {}) {
+    const { PATH, HOME } = process.env
+    const child = spawn(process.execPath, [program, 'start'], {
+      cwd: home,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        PATH: process.env['PATH'],
-        SLUICE_CONF: path.join(dist, 'conf'),
-        SLUICE_SERVER_PORT: '0',
-        SLUICE_DEVNET_PORT: '0',
-        SLUICE_LOG_LEVEL: 'fatal',
-        ...environment,
-      },
+      env: { PATH, HOME, SLUICE_SERVER_PORT: '0', SLUICE_DEVNET_PORT: '0', SLUICE_LOG_LEVEL: 'fatal', ...environment },
     })
-    children.add(child)
     // With the last of what it printed.
     const ended = once(child, 'close')
+    servers.push({ child, ended })
     let output = ''
     const url = await new Promise<string>((resolve, reject) => {
       const take = (text: string) => {
@@ -63,55 +68,112 @@ describe('the compiled tree', () => {
       child.stderr.setEncoding('utf8').on('data', take)
       child.once('exit', () => reject(new Error(`The server ended:\n${output}`)))
     })
-    return { child, ended, client: createClient(url, certs), output: () => output }
+    return { child, ended, client: createClient(url, path.join(home, 'certs')), output: () => output }
   }
+  const command = path.join(installed, 'sluice', 'bin', 'sluice')
 
-  it('is complete: package.json names only what is there, and no source is left', () => {
-    const manifest = JSON.parse(readFileSync(path.join(dist, 'package.json'), 'utf8'))
-    for (const file of [...Object.values<string>(manifest.exports), ...Object.values<string>(manifest.bin)])
-      expect(existsSync(path.join(dist, file)), file).to.equal(true)
-    expect(manifest).not.to.have.property('devDependencies')
-    expect(readdirSync(path.join(dist, 'core'), { recursive: true }).filter((name) => String(name).endsWith('.ts'))).to.deep.equal([])
+  it('has every file that package.json names, declarations of every entry point, and the built-in plugins', () => {
+    const { bin, exports } = JSON.parse(readFileSync(path.join(checkout.folder, 'package.json'), 'utf8'))
+    const { './package.json': manifest, ...entryPoints } = exports
+    const named = [
+      manifest,
+      ...Object.values<string>(bin),
+      ...Object.values<Record<string, string>>(entryPoints).flatMap((each) => Object.values(each)),
+    ]
+    expect(named.filter((file) => !existsSync(path.join(checkout.folder, file)))).to.deep.equal([])
+    expect(Object.keys(entryPoints).every((subpath) => 'types' in entryPoints[subpath] && 'default' in entryPoints[subpath])).to.equal(true)
+    const plugins = readdirSync(path.join(checkout.folder, 'plugins'))
+    expect(plugins.filter((name) => !existsSync(path.join(checkout.dist, 'plugins', name, 'index.js')))).to.deep.equal([])
   })
 
-  it('leaves out the devnet where it is not wanted, and keeps what the code of exchanges reads', () => {
-    const production = path.join(folder, 'production')
-    build(production, '--no-devnet')
-    const names = readdirSync(production, { recursive: true }).map(String)
-    expect(names.filter((name) => path.basename(name).startsWith('devnet.') && name.startsWith('plugins'))).to.deep.equal([])
-    expect(names.filter((name) => name.includes('artifacts/'))).to.have.members([
-      'kits/evm/artifacts/Batch.json',
-      'kits/oasis/artifacts/OfferLens.json',
-      'kits/perp/artifacts/PerpTrial.json',
-      'kits/amm/artifacts/TransferProbe.json',
-      'kits/amm/stable/artifacts/StableRouter.json',
-      'kits/amm/v3/artifacts/PoolLens.json',
-      'kits/amm/weighted/artifacts/WeightedLens.json',
+  it('has no source, and what only a devnet needs is in a package of its own', () => {
+    const files = readdirSync(checkout.dist, { recursive: true }).map(String)
+    expect(files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))).to.deep.equal([])
+    const ofPlugins = (file: string) => file.startsWith('plugins') && path.basename(file) === 'devnet.js'
+    const server = files.filter((file) => !file.startsWith('sluice-devnet'))
+    expect(server.filter((file) => file.includes('artifacts') || ofPlugins(file))).to.deep.equal([])
+    expect(files).to.include.members(['sluice-devnet/plugins/uniswap/devnet.js', 'sluice-devnet/kits/amm/v2/devnet.js'])
+    expect(files).to.include.members(['plugins/ethereum/tokens.json', 'plugins/ethereum/defaults.yml', 'plugins/uniswap/defaults.yml'])
+  })
+
+  it('is built when sources changed, by one of the processes that ask at once, and not again', async () => {
+    expect((await checkout.sluice(['--version'])).output).to.match(/^\d+\.\d+\.\d+\n$/)
+    checkout.changeSources()
+    // Left by a build that was killed.
+    writeFileSync(path.join(checkout.dist, '.building'), '999999999')
+    const outputs = await Promise.all(Array.from({ length: 3 }, () => checkout.sluice(['--version'])))
+    expect(outputs.map(({ status }) => status)).to.deep.equal([0, 0, 0])
+    expect(outputs.filter(({ output }) => output.startsWith('Built dist/'))).to.have.length(1)
+    expect((await checkout.sluice(['--version'])).output).to.match(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  it('goes on where it runs and is built anew: what was replaced stays for a day', async () => {
+    const { child, client, ended } = await start(path.join(checkout.folder, 'bin', 'sluice'), { SLUICE_DEVNET_ENABLED: 'false' })
+    const running = checkout.chunksBuilt()
+    // The server may have been built long ago.
+    checkout.chunksAreFrom(twoDaysAgo)
+    checkout.changeSources()
+    await checkout.sluice(['--version'])
+    expect(checkout.chunksThere()).to.include.members(running)
+    expect(checkout.chunksBuilt()).to.not.include.members(running)
+    expect((await client.get('/connectors')).status).to.equal(200)
+    client.close()
+    child.kill('SIGTERM')
+    expect(await ended).to.deep.equal([0, null])
+
+    checkout.chunksAreFrom(twoDaysAgo)
+    checkout.changeSources()
+    await checkout.sluice(['--version'])
+    const needed = checkout.chunksBuilt()
+    expect(checkout.chunksThere().filter((name) => running.includes(name) && !needed.includes(name))).to.deep.equal([])
+  })
+
+  it('has the plugins that git knows built in, and tries those that somebody put beside them, broken ones too', async () => {
+    const plugins = path.join(checkout.folder, 'plugins')
+    writeTellingPlugin(plugins, 'of-the-release')
+    checkout.git('add', 'plugins/of-the-release')
+    writeTellingPlugin(plugins, 'dropped-in')
+    mkdirSync(path.join(plugins, 'broken'))
+    writeFileSync(path.join(plugins, 'broken', 'index.ts'), 'export default {\n')
+    const loads = path.join(folder, 'loads')
+    const { output } = await checkout.sluice(['plugin', 'list'], { SLUICE_DEVNET_ENABLED: 'false', LOADS: loads })
+    expect(output)
+      .to.match(/^of-the-release .*loads$/m)
+      .and.match(/^dropped-in .*loads$/m)
+    expect(output)
+      .to.match(/^broken .*refused/m)
+      .and.include('index.ts:2')
+    const built = readdirSync(path.join(checkout.dist, 'plugins'))
+    expect(built).to.include('of-the-release').and.not.include.members(['dropped-in']).and.not.include.members(['broken'])
+    expect(readFileSync(loads, 'utf8').trim().split('\n').toSorted()).to.deep.equal([
+      'dropped-in in a thread',
+      'dropped-in in the process',
+      'of-the-release in the process',
     ])
-    expect(names).to.include.members(['plugins/ethereum/tokens.json', 'plugins/ethereum/defaults.yml', 'plugins/uniswap/defaults.yml'])
   })
 
-  it('keeps the configuration, the certificates and the data that lie in it when it is built again', () => {
-    const again = path.join(folder, 'again')
-    for (const name of ['conf', 'certs', 'data', 'core']) mkdirSync(path.join(again, name), { recursive: true })
-    cpSync(path.join(root, 'conf', 'ssl.yml'), path.join(again, 'certs', 'mine'))
-    cpSync(path.join(root, 'conf', 'ssl.yml'), path.join(again, 'core', 'old.js'))
-    build(again)
-    expect(existsSync(path.join(again, 'certs', 'mine'))).to.equal(true)
-    expect(readdirSync(path.join(again, 'conf'))).to.deep.equal([])
-    expect(existsSync(path.join(again, 'core', 'old.js'))).to.equal(false)
-  })
-
-  it('serves with production packages only, plugins of TypeScript and JavaScript inside and outside of it, and ends in order', async () => {
-    const { child, ended, client, output } = await start({ SLUICE_PLUGINS_FOLDERS: `plugins,${path.join(folder, 'elsewhere')}` })
+  it('runs with the few packages that it depends on, loads plugins of TypeScript and JavaScript, shares its core with them, and ends in order', async () => {
+    writeOutsidePlugin(path.join(home, 'plugins'), 'at-home')
+    const elsewhere = path.join(folder, 'elsewhere')
+    const refusing = `(swap, ...more) => {
+      if (swap.amountRaw === 7n) throw new SluiceError('PRICE_FAILED', 'This is what the plugin says.')
+      return AMM.quote(swap, ...more)
+    }`
+    writeOutsidePlugin(elsewhere, 'of-typescript', { quote: refusing })
+    await compilePlugin(writeOutsidePlugin(elsewhere, 'of-javascript', { quote: refusing }))
+    const { child, ended, client, output } = await start(command, { SLUICE_PLUGINS_FOLDERS: `plugins,${elsewhere}` })
     const own = ['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve']
-    const swapping = [...own, 'inside-typescript', 'outside-typescript']
-    const connectors = [...swapping, 'perp', 'oasis', 'hyperliquid']
-    expect(Object.keys((await client.get('/connectors')).body), output()).to.have.members(connectors)
+    const outside = ['of-typescript', 'of-javascript']
+    const swapping = [...own, 'at-home', ...outside]
+    expect(Object.keys((await client.get('/connectors')).body), output()).to.have.members([...swapping, 'perp', 'oasis', 'hyperliquid'])
     for (const connector of swapping) {
       // Curve's coins are worth the same.
       const quote = await client.get('/amm/price', { ...pair, ...(connector === 'curve' && { base: 'DAI' }), connector })
       expect(quote.status, `${connector}: ${quote.text}`).to.equal(200)
+    }
+    for (const connector of outside) {
+      const { body } = await client.get('/amm/price', { ...pair, amount: '0.000000000000000007', connector })
+      expect(body, connector).to.include({ name: 'PRICE_FAILED', message: 'This is what the plugin says.' })
     }
     const { chain, network } = pair
     const perpetual = await client.get('/perp/price', {
@@ -124,7 +186,7 @@ describe('the compiled tree', () => {
       side: 'LONG',
     })
     expect(perpetual.status, perpetual.text).to.equal(200)
-    const trade = await client.post('/amm/trade', { ...pair, base: 'ETH', connector: 'outside-typescript', address })
+    const trade = await client.post('/amm/trade', { ...pair, base: 'ETH', connector: 'of-javascript', address })
     expect(trade.status, trade.text).to.equal(200)
     expect(await settled(client, trade.body.txHash)).to.equal(1)
 
@@ -135,8 +197,9 @@ describe('the compiled tree', () => {
     expect(await stillRunning(below)).to.deep.equal([])
   })
 
-  it('is ended by its watchdog when a plugin holds it up', async () => {
-    const { ended, client, output } = await start({
+  it('is ended by its watchdog when a plugin from outside holds it up', async () => {
+    writeOutsidePlugin(path.join(folder, 'looping'), 'looping', { quote: 'function spin() { for (;;); }' })
+    const { ended, client, output } = await start(command, {
       SLUICE_PLUGINS_FOLDERS: `plugins,${path.join(folder, 'looping')}`,
       SLUICE_LIMITS_PLUGIN_STALL_SECONDS: '5',
     })
@@ -153,26 +216,5 @@ async function settled(client: Client, txHash: string): Promise<number> {
     const { body } = await client.get('/network/poll', { chain: pair.chain, network: pair.network, txHash })
     if (body.txStatus === 1 || tries === 400) return body.txStatus
     await sleep(100)
-  }
-}
-
-function build(out: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(root, 'tools', 'build.mjs'), '--out', out, ...args], {
-    encoding: 'utf8',
-  })
-  expect(status, stdout + stderr).to.equal(0)
-}
-
-/** What `npm install --omit=dev` would put there, by the lockfile, and the devnet's chain. */
-function linkProductionPackages(modules: string) {
-  const lock: { packages: Record<string, { dev?: boolean }> } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
-  const names = Object.entries(lock.packages)
-    .filter(([name, { dev }]) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(name) && (!dev || name === 'node_modules/@foundry-rs/anvil'))
-    .map(([name]) => name.slice('node_modules/'.length))
-  for (const name of names) {
-    const from = path.join(root, 'node_modules', name)
-    if (!existsSync(from)) continue
-    mkdirSync(path.dirname(path.join(modules, name)), { recursive: true })
-    symlinkSync(from, path.join(modules, name))
   }
 }

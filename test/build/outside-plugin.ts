@@ -1,6 +1,7 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
 
 const model = fileURLToPath(new URL('../../plugins/sushiswap/', import.meta.url))
 
@@ -15,8 +16,41 @@ export function writeOutsidePlugin(parent: string, name: string, { quote }: { qu
   rmSync(path.join(folder, 'devnet.ts'))
   const index = path.join(folder, 'index.ts')
   replaceIn(index, "name: 'sushiswap'", `name: '${name}'`)
-  if (quote !== undefined) replaceIn(index, 'return { AMM,', `return { AMM: { ...AMM, followed: undefined, quote: ${quote} },`)
+  if (quote !== undefined) {
+    replaceIn(index, 'import { defineConnector,', 'import { SluiceError, defineConnector,')
+    replaceIn(index, 'return { AMM,', `return { AMM: { ...AMM, followed: undefined, quote: ${quote} },`)
+  }
   return folder
+}
+
+/** Makes JavaScript of it, as docs/writing-a-connector.md says. */
+export async function compilePlugin(folder: string): Promise<void> {
+  const entry = path.join(folder, 'index.ts')
+  await build({ entryPoints: [entry], outdir: folder, bundle: true, packages: 'external', tsconfigRaw: {}, format: 'esm' })
+  for (const name of readdirSync(folder)) if (name.endsWith('.ts')) rmSync(path.join(folder, name))
+}
+
+/** A connector that writes down, in the file that `LOADS` names, in which thread it was loaded. */
+export function writeTellingPlugin(parent: string, name: string): void {
+  const folder = path.join(parent, name)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path.join(folder, 'defaults.yml'), 'allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet: {}\n')
+  writeFileSync(
+    path.join(folder, 'index.ts'),
+    `import { appendFileSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+import { evm } from 'sluice/evm'
+import { defineConnector } from 'sluice/plugin'
+
+appendFileSync(process.env['LOADS'], '${name} in ' + (isMainThread ? 'the process' : 'a thread') + '\\n')
+
+export default defineConnector({
+  family: evm,
+  manifest: { name: '${name}', apiVersion: '1.0', trading_type: ['AMM'], available_networks: [{ chain: 'ethereum', networks: ['mainnet'] }], schema: {} },
+  create: () => ({ AMM: { quote() {}, swap() {}, fill() {} } }),
+})
+`,
+  )
 }
 
 function replaceIn(file: string, from: string, to: string): void {

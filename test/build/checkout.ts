@@ -1,0 +1,83 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { appendFileSync, cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync, utimesSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const sources = ['bin', 'conf', 'core', 'kits', 'plugins', 'testkit', 'tools', 'package.json', 'package-lock.json', 'tsconfig.json']
+
+/** A checkout of its own, known to git, with the packages of this one. Its sources may be changed. */
+export class Checkout {
+  readonly folder: string
+  readonly dist: string
+
+  constructor(folder: string) {
+    this.folder = folder
+    this.dist = path.join(folder, 'dist')
+    for (const name of sources) cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
+    symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
+    this.git('init', '--quiet')
+    this.git('add', 'plugins')
+  }
+
+  git(...args: string[]): void {
+    const { status, stderr } = spawnSync('git', args, { cwd: this.folder, encoding: 'utf8' })
+    expect(status, stderr).to.equal(0)
+  }
+
+  /** `npm run build` */
+  build(): void {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['tools/build.mjs'], { cwd: this.folder, encoding: 'utf8' })
+    expect(status, stdout + stderr).to.equal(0)
+  }
+
+  /** `bin/sluice …`, until it ends. */
+  async sluice(args: readonly string[], environment: Record<string, string> = {}): Promise<{ status: number | null; output: string }> {
+    const { PATH, HOME } = process.env
+    const child = spawn(process.execPath, ['bin/sluice', ...args], {
+      cwd: this.folder,
+      env: { PATH, HOME, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+    return new Promise((done) => child.once('close', (status) => done({ status, output })))
+  }
+
+  /** A change that reaches every chunk, since all of them need this file. */
+  changeSources(): void {
+    appendFileSync(path.join(this.folder, 'core/errors.ts'), `Reflect.set(globalThis, 'changedAt', ${performance.now()})\n`)
+  }
+
+  /** The chunks that the latest build made. */
+  chunksBuilt(): string[] {
+    return JSON.parse(readFileSync(path.join(this.dist, '.built'), 'utf8')).chunks
+  }
+
+  /** These, and those of earlier builds. */
+  chunksThere(): string[] {
+    return readdirSync(path.join(this.dist, 'chunks'))
+  }
+
+  chunksAreFrom(time: Date): void {
+    for (const name of this.chunksThere()) utimesSync(path.join(this.dist, 'chunks', name), time, time)
+  }
+
+  /** Installs what was built as its packages have it, with what they depend on and nothing else. */
+  install(modules: string): void {
+    for (const name of ['bin/sluice', 'dist', 'package.json'])
+      cpSync(path.join(this.folder, name), path.join(modules, 'sluice', name), {
+        recursive: true,
+        filter: (from) => from !== path.join(this.dist, 'sluice-devnet'),
+      })
+    cpSync(path.join(this.dist, 'sluice-devnet'), path.join(modules, 'sluice-devnet'), { recursive: true })
+    for (const name of ['sluice', 'sluice-devnet']) {
+      const { dependencies } = JSON.parse(readFileSync(path.join(modules, name, 'package.json'), 'utf8'))
+      for (const dependency of Object.keys(dependencies)) {
+        mkdirSync(path.dirname(path.join(modules, dependency)), { recursive: true })
+        symlinkSync(path.join(root, 'node_modules', dependency), path.join(modules, dependency))
+      }
+    }
+  }
+}
