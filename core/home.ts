@@ -7,6 +7,7 @@ import { refuseWithoutDevnet } from './devnet/start-devnet.ts'
 import { refuseUnusablePort } from './http/server.ts'
 import { defaultConf } from './layout.ts'
 import { refuseHeldStore } from './store/open-store.ts'
+import { StoreError } from './store/store.ts'
 
 // The home is the folder with conf, certs and data. A start makes what is missing there, and first looks for all that would refuse it, so
 // that nothing is half made.
@@ -14,7 +15,7 @@ import { refuseHeldStore } from './store/open-store.ts'
 /** @throws StartError */
 export async function refuseBeforeStart(settings: Settings): Promise<void> {
   const { data, store, server, devnet, ssl } = settings
-  await refuseHeldStore({ dataDir: data.dir, url: store.url })
+  refuseHeld(data.dir, store.url)
   await refuseUnusablePort(server)
   if (devnet.enabled) await refuseWithoutDevnet(devnet.port)
   await refuseReadOnly(data.dir)
@@ -36,6 +37,14 @@ export async function makeConf({ confDir }: Pick<Settings, 'confDir'>): Promise<
     // Certificates and data may lie elsewhere: then the defaults do, and the summary says that there is no such folder.
     if (error instanceof Error && 'code' in error && ['EACCES', 'EPERM', 'EROFS'].includes(String(error.code))) return false
     throw error
+  }
+}
+
+function refuseHeld(dataDir: string, url: string | undefined): void {
+  try {
+    refuseHeldStore({ dataDir, url })
+  } catch (error) {
+    throw error instanceof StoreError ? new StartError(error.message) : error
   }
 }
 

@@ -1,4 +1,3 @@
-import { StartError } from '../config/problems.ts'
 import { openEmbedded, refuseHeldEmbedded } from './embedded.ts'
 import { openPostgres } from './postgres/open.ts'
 import { StoreError, type Store, type StoreLog } from './store.ts'
@@ -19,15 +18,9 @@ const sharedDatabases: Readonly<Record<string, (options: { url: string; serverNa
   'postgresql:': openPostgres,
 }
 
-/** A store that several servers share is nobody's alone. @throws StartError that names the server that has the store */
-export async function refuseHeldStore({ dataDir, url }: Pick<StoreOptions, 'dataDir' | 'url'>): Promise<void> {
-  if (url !== undefined) return
-  try {
-    refuseHeldEmbedded(dataDir)
-  } catch (error) {
-    if (error instanceof StoreError) throw new StartError(error.message)
-    throw error
-  }
+/** A store that several servers share is nobody's alone. @throws StoreError that names the server that has the store */
+export function refuseHeldStore({ dataDir, url }: Pick<StoreOptions, 'dataDir' | 'url'>): void {
+  if (url === undefined) refuseHeldEmbedded(dataDir)
 }
 
 /** Opens the store and brings its tables up to this version. @throws StoreError */
