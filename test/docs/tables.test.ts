@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import path from 'node:path'
 import { endpoints, errorTable } from '../../core/api/index.ts'
 import { settingsTable } from '../../core/config/settings-schema.ts'
 import { networkKeys } from '../../core/config/plugin-config.ts'
@@ -7,7 +8,7 @@ import { solanaChainSchema } from '../../kits/solana/index.ts'
 import { parse } from 'yaml'
 import { shownMetrics } from './shown-metrics.ts'
 import { packageJson } from './package-json.ts'
-import { fencesOf, readPage, tableOf } from './page.ts'
+import { fencesOf, readPage, root, tableOf } from './page.ts'
 
 type Row = readonly (string | undefined)[]
 
@@ -77,15 +78,25 @@ describe('the pages that list what the code has', () => {
     expect(metrics.map(({ name }) => name)).to.include.members(used)
   })
 
-  for (const [heading, field] of [
-    ['package', 'dependencies'],
-    ['package for development', 'devDependencies'],
-  ] as const) {
-    it(`dependencies.md has each of the ${field}, why it is here and what would replace it`, async () => {
-      const { [field]: wanted } = await packageJson()
-      const rows = tableOf(await readPage('docs/dependencies.md'), heading)
-      expect(rows.map(([name]) => name)).to.have.members(Object.keys(wanted))
+  it('dependencies.md has each package with why it is here and what would replace it: installed, bundled, for development', async () => {
+    const page = await readPage('docs/dependencies.md')
+    const { dependencies, devDependencies } = await packageJson()
+    const { bundledPackages }: { bundledPackages(): Promise<string[]> } = await import(path.join(root, 'tools/build.mjs'))
+    const inBundle = (await bundledPackages()).map((folder) => folder.replace(/^node_modules\//, ''))
+    // All that `@solana/kit` has is in packages of that scope.
+    const isBundled = (name: string) => inBundle.includes(name) || (name === '@solana/kit' && inBundle.includes('@solana/addresses'))
+    const bundled = Object.keys(devDependencies).filter(isBundled)
+    for (const [heading, wanted] of [
+      ['package', Object.keys(dependencies)],
+      ['bundled package', bundled],
+      ['package for development', Object.keys(devDependencies).filter((name) => !bundled.includes(name))],
+    ] as const) {
+      const rows = tableOf(page, heading)
+      expect(
+        rows.map(([name]) => name),
+        heading,
+      ).to.have.members(wanted)
       for (const [name, why = '', instead = ''] of rows) expect(why && instead, name).to.match(/\S/)
-    })
-  }
+    }
+  })
 })
