@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'

@@ -18,7 +18,8 @@ import { lpCards } from './cards/lp.ts'
 import { perpCards } from './cards/perp.ts'
 import { venueFields, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
 import { devnetBookOperators, devnetPerpOperator, devnetQuoter } from './devnet-operators.ts'
-import { startServer, venuesReady, type ServerOptions, type TestServer } from './server.ts'
+import type { ServerOptions } from './public-server.ts'
+import { startServer, venuesReady, type TestServer } from './server.ts'
 
 /** A service that stands in for an exchange which cannot run on the devnet. */
 export interface ContractSite {

@@ -1,5 +1,11 @@
 // "sluice/testing": what a plugin's author runs with mocha.
+import type { ServerOptions, TestServer } from './public-server.ts'
+import { startServer as start } from './server.ts'
+
 export { connectorContract, type ConnectorContract, type ContractSite } from './connector-contract.ts'
 export { chainContract, type ChainContract } from './chain-contract.ts'
 export { createClient, type Answer, type Client } from './client.ts'
-export { startServer, type ServerOptions, type TestServer } from './server.ts'
+export type { ServerOptions, TestServer }
+
+/** Starts the whole server in this process, in a temporary home, with the devnet and real certificates. */
+export const startServer: (options?: ServerOptions) => Promise<TestServer> = start

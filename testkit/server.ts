@@ -2,33 +2,19 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stringify } from 'yaml'
-import { loadSettings, type Settings, type Flags, devnetNetwork } from '../core/config/settings.ts'
+import { loadSettings, type Settings, devnetNetwork } from '../core/config/settings.ts'
 import { bringUpDevnet } from '../core/devnet/start-devnet.ts'
 import { startKernel, type Kernel } from '../core/kernel.ts'
 import { builtInPlugins } from '../core/layout.ts'
-import { createClient, type Client } from './client.ts'
+import { createClient } from './client.ts'
+import type { ServerOptions, TestServer as PublicServer } from './public-server.ts'
 
-export interface ServerOptions {
-  /** Folders of plugins besides Sluice's own. */
-  plugins?: readonly string[]
-  /** Settings that replace the test's defaults: loopback, free ports, a temporary home, the devnet. */
-  settings?: Flags
-  /** Further configuration files: name in the conf folder → content. */
-  conf?: Readonly<Record<string, unknown>>
-  /** Starts a proxy between the server and the devnet's node, and returns its URL. */
-  between?: (rpcUrl: string) => Promise<string>
-  /** The server's environment variables, none by default. */
-  env?: Readonly<Record<string, string>>
-}
+export type { ServerOptions } from './public-server.ts'
 
-export interface TestServer {
+/** With the parts that only Sluice's own tests look into. */
+export interface TestServer extends PublicServer {
   kernel: Kernel
   settings: Settings
-  /** A client with the certificate from set-up, which has all permissions. */
-  client: Client
-  /** URL of the devnet's node. */
-  rpcUrl: string
-  stop(): Promise<void>
 }
 
 /** Starts the whole server in this process, in a temporary home, with the devnet and real certificates. */
@@ -74,6 +60,7 @@ export async function startServer({
   return {
     kernel,
     settings,
+    url: kernel.url,
     client,
     rpcUrl: kernel.devnet?.rpcUrl ?? '',
     async stop() {

@@ -277,7 +277,8 @@ function types(entryPoints) {
   const wanted = new Map()
   const visit = (file) => {
     if (wanted.has(file)) return
-    const text = readFileSync(path.join(out, file), 'utf8')
+    // In a package stands x.js beside x.d.ts, and no x.ts.
+    const text = readFileSync(path.join(out, file), 'utf8').replace(/((?:from|import\() ?['"]\.[^'"]+)\.ts(?=['"])/g, '$1.js')
     wanted.set(file, text)
     for (const [, specifier] of text.matchAll(/(?:from|import\() ?['"](\.[^'"]+)['"]/g))
       visit(path.join(path.dirname(file), specifier).replace(/\.(ts|js)$/, '.d.ts'))

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readFile, symlink } from 'node:fs/promises'
 import path from 'node:path'
-import type { TestServer } from '../../testkit/index.ts'
+import type { TestServer } from '../../testkit/server.ts'
 import { printed, unlike } from './like.ts'
 import { withSupported } from '../../tools/supported.ts'
 import { packageJson } from './package-json.ts'

@@ -1,4 +1,4 @@
-import { startServer, type ServerOptions, type TestServer } from '../../testkit/index.ts'
+import { startServer, type ServerOptions, type TestServer } from '../../testkit/server.ts'
 
 const mostTries = 1200
 

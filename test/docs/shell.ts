@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { TestServer } from '../../testkit/index.ts'
+import type { TestServer } from '../../testkit/server.ts'
 
 /** What pages have typed at first. */
 const ask = `ask() { curl -sS --cacert certs/ca_cert.pem --cert certs/client_cert.pem --key certs/client_key.pem -w '\\n' "$@"; }\n`

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
-import type { TestServer } from '../../testkit/index.ts'
+import type { TestServer } from '../../testkit/server.ts'
 import { tradingWallets } from '../../core/devnet/anvil.ts'
 import { readPage, tableOf } from './page.ts'
 import { extractPlugins } from './plugin-pages.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import { signerPolicy } from '../../core/signing.ts'
-import { startServer, type TestServer } from '../../testkit/index.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
 
 const router = '0x00000000000000000000000000000000000000A1'
 

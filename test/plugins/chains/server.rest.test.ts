@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { startServer, type TestServer } from '../../../testkit/index.ts'
+import { startServer, type TestServer } from '../../../testkit/server.ts'
 import { answering, fakeBlock, silent, startFakeNode, type FakeNode } from '../../kits/evm/fake-node.ts'
 import { everyChain, everyNetwork, otherNetworks } from './every-chain.ts'
 

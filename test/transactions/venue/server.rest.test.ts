@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { tradingWallets } from '../../../core/devnet/anvil.ts'
-import { startServer, type TestServer } from '../../../testkit/index.ts'
+import { startServer, type TestServer } from '../../../testkit/server.ts'
 import type { SubmitRequest } from '../../../core/transactions/submit-request.ts'
 import { startExchange, type TestExchange } from '../../fixtures/signed-actions/exchange.ts'
 import { rejection, soon } from '../site.ts'
