@@ -1,4 +1,4 @@
-// The certificate authority: what it is and what it signs, which is certificates and the revocation list.
+// The certificate authority: what it is and what it signs, which is certificates and the revocation list. Loaded where something is signed.
 // @peculiar/x509 declares its ASN.1 types with decorators, so the metadata polyfill must be loaded before it.
 // oxlint-disable-next-line import/no-unassigned-import
 import 'reflect-metadata'
@@ -141,14 +141,11 @@ export async function issueCertificate(authority: Authority, request: Certificat
   return { certPem: `${certificate.toString('pem')}\n`, keyPem: keyToPem(keys.privateKey) }
 }
 
-/** The content of `revoked.pem`: the time of revocation by serial number (normal form). */
-export type Revocations = ReadonlyMap<string, Date>
-
 /**
  * Makes the revocation list. It stays valid until the CA itself expires: OpenSSL refuses every client once a list is past its
  * `nextUpdate`, and this list is a local file that is read again on change, so its age does not matter.
  */
-export async function makeRevocationList(authority: Authority, revocations: Revocations): Promise<string> {
+export async function makeRevocationList(authority: Authority, revocations: ReadonlyMap<string, Date>): Promise<string> {
   // The library takes whole octets.
   const entries = [...revocations].map(([serial, revocationDate]) => ({
     serialNumber: serial.length % 2 === 0 ? serial : `0${serial}`,
@@ -168,26 +165,15 @@ export async function makeRevocationList(authority: Authority, revocations: Revo
   return `${list.toString('pem').replaceAll(' CRL-----', ' X509 CRL-----')}\n`
 }
 
-/** Reads a revocation list and checks that the CA signed it. @param file for the error message. @throws CertificateError */
-export async function readRevocationList(pem: string, caCertPem: string, file: string): Promise<Revocations> {
+/** The entries of a revocation list, of whatever program; undefined where the CA did not sign it. @throws CertificateError */
+export async function readSignedList(pem: string, caCertPem: string, file: string): Promise<readonly x509.X509CrlEntry[] | undefined> {
   let list: x509.X509Crl
   try {
     list = new x509.X509Crl(pem)
   } catch (cause) {
     throw new CertificateError(`${file} is not a revocation list in PEM: put it back from a backup.`, { cause })
   }
-  if (!(await list.verify({ publicKey: new x509.X509Certificate(caCertPem) }))) {
-    throw new CertificateError(`${file} was not signed by the CA beside it: put back the files that belong together.`)
-  }
-  return new Map(list.entries.map((entry) => [normalSerial(entry.serialNumber), entry.revocationDate]))
-}
-
-/** A serial number in the form that is compared: upper-case hex without leading zeros, colons or spaces, as Node shows it. */
-export function normalSerial(serial: string): string {
-  return serial
-    .replaceAll(/[:\s]/g, '')
-    .replace(/^0+(?=.)/, '')
-    .toUpperCase()
+  return (await list.verify({ publicKey: new x509.X509Certificate(caCertPem) })) ? list.entries : undefined
 }
 
 /** 126 random bits in 16 octets: positive, and always 32 digits. RFC 5280 §4.1.2.2 allows at most 20 octets. */

@@ -1,15 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import {
-  openAuthority,
-  type Authority,
-  issueCertificate,
-  type CertificatePair,
-  normalSerial,
-  makeRevocationList,
-  readRevocationList,
-} from './authority.ts'
+import { openAuthority, type Authority, issueCertificate, type CertificatePair, makeRevocationList } from './authority.ts'
 import {
   CertificateError,
   certificateFiles,
@@ -22,6 +14,7 @@ import {
   readCertificateFile,
   namesInFolder,
 } from './certificate-files.ts'
+import { normalSerial, readRevocationList } from './revocation-list.ts'
 import { serverNames } from './ensure-certificates.ts'
 
 // The commands `sluice certs new`, `renew`, `revoke` and `list`.

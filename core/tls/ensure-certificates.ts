@@ -2,7 +2,6 @@ import { chmod, mkdir } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import { createAuthority, keyToPem, issueCertificate, makeRevocationList } from './authority.ts'
 import {
   CertificateError,
   certificateFiles,
@@ -60,6 +59,8 @@ async function isComplete(certsDir: string): Promise<boolean> {
 }
 
 async function makeSet(hostnames: readonly string[], caPassphrase: string | undefined): Promise<Record<string, string>> {
+  // Most starts make nothing, and what signs is large.
+  const { createAuthority, keyToPem, issueCertificate, makeRevocationList } = await import('./authority.ts')
   const authority = await createAuthority()
   const [server, client, revoked] = await Promise.all([
     issueCertificate(authority, { commonName: 'server', usage: 'server', hostnames }),

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { watch } from 'node:fs'
-import { readRevocationList, type Revocations } from './authority.ts'
+import { readRevocationList, type Revocations } from './revocation-list.ts'
 import { CertificateError, certificateFiles, readCertificateFile } from './certificate-files.ts'
 
 /** The certificates of a server, read from a certs directory and checked to belong together. */

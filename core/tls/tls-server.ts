@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { createServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { SluiceError } from '../errors.ts'
-import { normalSerial } from './authority.ts'
+import { normalSerial } from './revocation-list.ts'
 import { readServerCertificates, type ServerCertificates, watchCertificates } from './server-certificates.ts'
 
 const minuteMs = 60_000
