@@ -2,7 +2,8 @@ import { program } from './cli/program.ts'
 import { ConfigError } from './config/problems.ts'
 
 try {
-  await program().parseAsync()
+  const command = await program(process.argv.slice(2))
+  await command.parseAsync()
 } catch (error) {
   // Anything else is a defect, and its stack is wanted.
   if (!(error instanceof ConfigError)) throw error

@@ -5,13 +5,7 @@ import { loadSettings, type Settings, type Flags } from '../config/settings.ts'
 import type { Finding } from '../doctor.ts'
 import { version } from '../layout.ts'
 import { containsKey } from '../wallet/keys.ts'
-import { passphraseFromFile } from '../wallet/prompt.ts'
-import { certsCommand } from './certs.ts'
-import { pluginCommand } from './plugin.ts'
-import { serverClient } from './server-client.ts'
-import { startCommand } from './start.ts'
-import { txCommand } from './tx.ts'
-import { chainNames, walletCommand, type WalletContext } from './wallet.ts'
+import type { WalletContext } from './wallet.ts'
 
 interface GlobalOptions {
   home?: string
@@ -19,8 +13,25 @@ interface GlobalOptions {
   set: Record<string, string>
 }
 
-/** The command line. Commands read the settings when they need them, so that `--help` works with a wrong configuration. */
-export function program(): Command {
+type SettingsOf = (flags?: Flags) => Settings
+
+/** Each command, and how it is loaded: what one needs, another would load for nothing. */
+const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Promise<Command>>> = {
+  start: async (settings) => (await import('./start.ts')).startCommand(settings),
+  doctor: doctorCommand,
+  health: healthCommand,
+  tx: async (settings) => (await import('./tx.ts')).txCommand(settings),
+  certs: async (settings) => (await import('./certs.ts')).certsCommand(() => settings().ssl.certsDir),
+  wallet: async (settings) => (await import('./wallet.ts')).walletCommand(async () => walletContext(settings())),
+  plugin: async (settings) => (await import('./plugin.ts')).pluginCommand(settings),
+  devnet: devnetCommand,
+}
+
+/**
+ * The command line, with the commands that the arguments name, or else with all of them. Commands read the settings when they need them, so
+ * that `--help` works with a wrong configuration.
+ */
+export async function program(args: readonly string[]): Promise<Command> {
   const root = new Command('sluice')
     .description('One HTTP interface over mutual TLS from trading bots to decentralized exchanges.')
     .version(version)
@@ -43,15 +54,9 @@ export function program(): Command {
     return loadSettings({ flags: { ...set, ...more }, ...(home !== undefined && { home }), ...(conf !== undefined && { confDir: conf }) })
   }
 
+  const named = Object.entries(commands).filter(([name]) => args.includes(name))
+  for (const [, load] of named.length > 0 ? named : Object.entries(commands)) root.addCommand(await load(settings))
   return root
-    .addCommand(startCommand(settings))
-    .addCommand(doctorCommand(settings))
-    .addCommand(healthCommand(settings))
-    .addCommand(txCommand(settings))
-    .addCommand(certsCommand(() => settings().ssl.certsDir))
-    .addCommand(walletCommand(async () => walletContext(settings())))
-    .addCommand(pluginCommand(settings))
-    .addCommand(devnetCommand(settings))
 }
 
 function readFlag(text: string, flags: Record<string, string>): Record<string, string> {
@@ -59,11 +64,12 @@ function readFlag(text: string, flags: Record<string, string>): Record<string, s
   return { ...flags, [key]: value.join('=') }
 }
 
-const walletContext = (settings: Settings): WalletContext => ({
-  dataDir: settings.data.dir,
-  chains: () => chainNames(settings),
-  passphrase: passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: settings.wallet.passphraseFile }),
-})
+async function walletContext(settings: Settings): Promise<WalletContext> {
+  const { chainNames } = await import('./wallet.ts')
+  const { passphraseFromFile } = await import('../wallet/prompt.ts')
+  const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: settings.wallet.passphraseFile })
+  return { dataDir: settings.data.dir, chains: () => chainNames(settings), ...(passphrase !== undefined && { passphrase }) }
+}
 
 /** The certificate `health` needs no permission but `read`; without it, the one made in set-up is used. */
 const clients = ['health', 'client']
@@ -89,6 +95,7 @@ function healthCommand(settingsOf: () => Settings): Command {
 
 async function askHealth(settings: Settings, target: string, timeoutMs: number): Promise<Health> {
   try {
+    const { serverClient } = await import('./server-client.ts')
     const { status, text } = await serverClient({ settings, clients, timeoutMs }).get(target)
     return { ok: status === 200, what: text }
   } catch (error) {

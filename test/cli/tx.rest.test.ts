@@ -42,7 +42,8 @@ describe('sluice tx', () => {
     let said = ''
     for (const stream of streams) stream.write = (chunk: string | Uint8Array) => Boolean((said += String(chunk)))
     try {
-      await program().parseAsync(['node', 'sluice', ...argumentsOf(args)])
+      const given = argumentsOf(args)
+      await (await program(given)).parseAsync(['node', 'sluice', ...given])
     } finally {
       for (const [index, stream] of streams.entries()) stream.write = writes[index] ?? stream.write
     }
