@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { basename, join, relative, dirname } from 'node:path'
 import { withDeadline } from '../async.ts'
 import { Type } from 'typebox'
-import { request, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { Token } from '../contracts/index.ts'
 import { compile } from './check.ts'
 import { maskUrl, maskUrls } from './mask.ts'
@@ -219,6 +219,7 @@ async function fetchTokenList(
 type Download = { body: Buffer } | { problem: string; cure: string }
 
 async function download(url: string, dispatcher: Dispatcher | undefined, signal: AbortSignal): Promise<Download> {
+  const { request } = await import('undici')
   const response = await request(url, { signal, ...(dispatcher ? { dispatcher } : {}) })
   if (response.statusCode !== 200) {
     // Destroying the body emits an error, which would end the process without a listener.

@@ -1,8 +1,10 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { json } from 'node:stream/consumers'
 import { StartError } from '../config/problems.ts'
 import { isObject } from '../json.ts'
 import { devnetRoot, version } from '../layout.ts'
@@ -147,13 +149,12 @@ export type Rpc = (method: string, ...params: readonly unknown[]) => Promise<unk
 /** Calls a JSON-RPC node. @throws Error with the node's error */
 export function rpcTo(url: string, timeoutMs = 10_000): Rpc {
   return async (method, ...params) => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      signal: AbortSignal.timeout(timeoutMs),
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const options = { method: 'POST', headers: { 'content-type': 'application/json' }, signal: AbortSignal.timeout(timeoutMs) }
+      const sent = request(url, options, resolve).on('error', reject)
+      sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
     })
-    const answer: unknown = await response.json()
+    const answer: unknown = await json(response)
     if (isObject(answer) && 'result' in answer) return answer.result
     throw new Error(`${method}: ${JSON.stringify(answer).slice(0, 500)}`)
   }

@@ -1,5 +1,4 @@
 import { openEmbedded, refuseHeldEmbedded } from './embedded.ts'
-import { openPostgres } from './postgres/open.ts'
 import { StoreError, type Store, type StoreLog } from './store.ts'
 
 export interface StoreOptions {
@@ -12,8 +11,13 @@ export interface StoreOptions {
   log: StoreLog
 }
 
+type SharedStoreOptions = Required<Omit<StoreOptions, 'dataDir'>>
+
+/** Most servers have the embedded one, and need not load this. */
+const openPostgres = async (options: SharedStoreOptions): Promise<Store> => (await import('./postgres/open.ts')).openPostgres(options)
+
 /** By the protocol of `store.url`. Another database is a folder beside these, a line here and a writer in `transactions/journal`. */
-const sharedDatabases: Readonly<Record<string, (options: { url: string; serverName: string; log: StoreLog }) => Promise<Store>>> = {
+const sharedDatabases: Readonly<Record<string, (options: SharedStoreOptions) => Promise<Store>>> = {
   'postgres:': openPostgres,
   'postgresql:': openPostgres,
 }

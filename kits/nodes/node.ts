@@ -1,5 +1,5 @@
 // One node of a network: whether it may be asked, how well it answers, and one JSON-RPC exchange with it over HTTP.
-import { Pool } from 'undici'
+import type { Pool } from 'undici'
 import { linkAbort } from '../../core/async.ts'
 import { type At, type Log, shownHost } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/json.ts'
@@ -260,25 +260,41 @@ function createHttp(url: string, timeoutMs: number, onDisconnected: () => void):
     const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
     headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
   }
-  const pool = new Pool(origin, {
-    connections,
-    keepAliveTimeout: idleSeconds * 1000,
-    maxResponseSize: maxResponseBytes,
-    connect: { timeout: timeoutMs },
-    headersTimeout: timeoutMs * 2,
-    bodyTimeout: timeoutMs * 2,
-  })
   let open = 0
-  pool.on('connect', () => {
-    open += 1
-  })
-  pool.on('disconnect', () => {
-    open -= 1
-    if (open === 0) onDisconnected()
-  })
+  let pool: Promise<Pool> | undefined
+  let isClosed = false
+
+  /** Connects with the first request. Only this part of the library is loaded, and only then. */
+  async function connectPool(): Promise<Pool> {
+    const [{ default: HttpPool }, { default: request }] = await Promise.all([
+      import('undici/lib/dispatcher/pool.js'),
+      import('undici/lib/api/api-request.js'),
+    ])
+    const created = new HttpPool(origin, {
+      connections,
+      keepAliveTimeout: idleSeconds * 1000,
+      maxResponseSize: maxResponseBytes,
+      connect: { timeout: timeoutMs },
+      headersTimeout: timeoutMs * 2,
+      bodyTimeout: timeoutMs * 2,
+    })
+    created.on('connect', () => {
+      open += 1
+    })
+    created.on('disconnect', () => {
+      open -= 1
+      if (open === 0) onDisconnected()
+    })
+    // As the package's index does.
+    created.request = request
+    // Closed while the library was loading: its requests fail like those of a pool that is closed.
+    if (isClosed) await created.destroy()
+    return created
+  }
 
   async function once(json: string, stop: AbortSignal): Promise<string> {
-    const response = await pool.request({ method: 'POST', path: pathname + search, headers, body: json, signal: stop })
+    const connected = await (pool ??= connectPool())
+    const response = await connected.request({ method: 'POST', path: pathname + search, headers, body: json, signal: stop })
     const text = await response.body.text()
     refuseStatus(response.statusCode, response.headers['retry-after'])
     return text
@@ -303,7 +319,13 @@ function createHttp(url: string, timeoutMs: number, onDisconnected: () => void):
     }
   }
 
-  return { post, close: () => pool.destroy() }
+  return {
+    post,
+    async close() {
+      isClosed = true
+      await (await pool)?.destroy()
+    },
+  }
 }
 
 /** A 4xx may carry a JSON-RPC error about the call, which the parser reads. */

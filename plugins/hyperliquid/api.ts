@@ -1,5 +1,5 @@
 import { SluiceError, type At } from 'sluice/plugin'
-import { Pool } from 'undici'
+import type { Pool } from 'undici'
 import { type Shape, object, shape, integer } from './shape.ts'
 
 /** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
@@ -65,20 +65,25 @@ export interface Post {
 export function createPost(apiUrl: string): Post {
   const { origin, pathname } = new URL(apiUrl)
   const folder = pathname.endsWith('/') ? pathname : `${pathname}/`
-  let pool: Pool | undefined
+  let pool: Promise<Pool> | undefined
 
-  async function post(path: string, body: string | Uint8Array, signal: AbortSignal): Promise<PostResult> {
-    pool ??= new Pool(origin, {
+  async function connect(): Promise<Pool> {
+    const { Pool: HttpPool } = await import('undici')
+    return new HttpPool(origin, {
       connections,
       maxResponseSize: maxBytes,
       connect: { timeout: timeoutMs },
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
     })
+  }
+
+  async function post(path: string, body: string | Uint8Array, signal: AbortSignal): Promise<PostResult> {
+    pool ??= connect()
     const headers = { 'content-type': 'application/json', accept: 'application/json' }
     const stop = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
     try {
-      const response = await pool.request({ method: 'POST', path: folder + path, headers, body, signal: stop })
+      const response = await (await pool).request({ method: 'POST', path: folder + path, headers, body, signal: stop })
       const text = await response.body.text()
       const after = Number(response.headers['retry-after'])
       return { is: 'answered', status: response.statusCode, body: parsed(text), ...(after > 0 && { retryAfterSeconds: Math.ceil(after) }) }
@@ -90,7 +95,7 @@ export function createPost(apiUrl: string): Post {
 
   return Object.assign(post, {
     async close() {
-      await pool?.destroy()
+      await (await pool)?.destroy()
     },
   })
 }

@@ -1,5 +1,5 @@
 import { type Log, SluiceError, type At, type Book, type BookMarket, type BookStream, type BookUpdate, type Level } from 'sluice/plugin'
-import { WebSocket } from 'undici'
+import type { WebSocket } from 'undici'
 import { createTokenBucket, type ExchangeClock, type QueryInfo } from './api.ts'
 import { normalize } from 'sluice/decimal'
 import { trades } from './orders.ts'
@@ -58,6 +58,8 @@ export interface Feed {
 export function createFeed(wsUrl: string, log: Log, allowance = createMessageAllowance()): Feed {
   /** By the name of a coin, or a wallet's address. */
   const entries = new Map<string, FeedEntry>()
+  let Socket: typeof WebSocket | undefined
+  let loading: Promise<void> | undefined
   let socket: WebSocket | undefined
   let isOpen = false
   let lastMessageAt = 0
@@ -77,11 +79,21 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
   const wallets = () => [...entries.values()].filter((each) => each.of === 'wallet')
   const listenersOf = (some: Iterable<FeedEntry>) => new Set([...some].flatMap((each) => [...each.listeners]))
 
+  async function load(): Promise<void> {
+    Socket = (await import('undici')).WebSocket
+    connect()
+  }
+
   function connect(): void {
     clearTimeout(timer)
     timer = undefined
     if (socket || entries.size === 0) return
-    const opened = new WebSocket(wsUrl)
+    if (!Socket) {
+      // It is large, and only who follows books needs it.
+      loading ??= load()
+      return
+    }
+    const opened = new Socket(wsUrl)
     socket = opened
     lastMessageAt = Date.now()
     opened.addEventListener('open', () => {
