@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
+import { asFunction, asValue, createContainer, InjectionMode } from 'awilix/browser'
 import type { Logger } from 'pino'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'

@@ -1,4 +1,4 @@
-import { asFunction, type AwilixContainer } from 'awilix'
+import { asFunction, type AwilixContainer } from 'awilix/browser'
 import { abortable, pause, withDeadline, withTimeout } from '../async.ts'
 import type { Life, Log } from '../contracts/index.ts'
 import type { LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
