@@ -5,7 +5,19 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const sources = ['bin', 'conf', 'core', 'kits', 'plugins', 'testkit', 'tools', 'package.json', 'package-lock.json', 'tsconfig.json']
+const sources = [
+  'bin',
+  'conf',
+  'core',
+  'kits',
+  'plugins',
+  'testkit',
+  'tools',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'LICENSE',
+]
 
 /** A checkout of its own, known to git, with the packages of this one. Its sources may be changed. */
 export class Checkout {
@@ -66,7 +78,7 @@ export class Checkout {
 
   /** Installs what was built as its packages have it, with what they depend on and nothing else. */
   install(modules: string): void {
-    for (const name of ['bin/sluice', 'dist', 'package.json'])
+    for (const name of ['bin/sluice', 'bin/package.json', 'dist', 'package.json'])
       cpSync(path.join(this.folder, name), path.join(modules, 'sluice', name), {
         recursive: true,
         filter: (from) => from !== path.join(this.dist, 'sluice-devnet'),
