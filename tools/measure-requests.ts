@@ -1,5 +1,6 @@
 // Which files run while one request is answered: V8 counts the calls of every function from the request's first byte to its answer.
-// Imported by the launcher's process (`--import`), it is the part that counts; imported by `npm run measure`, the part that asks.
+// The server runs from its sources, since the bundle has few files. Imported by its process (`--import`), this is the part that counts; imported
+// by `npm run measure`, the part that asks.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { IncomingMessage, ServerResponse } from 'node:http'
@@ -62,7 +63,7 @@ export async function filesOfRequests(root: string): Promise<[string, number][]>
   // Only here: the server's process, which counts, imports this file too.
   const [{ freePort }, { createClient }] = await Promise.all([import('../test/free-port.ts'), import('../testkit/client.ts')])
   const [port, devnetPort] = [await freePort(), await freePort()]
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), '--import', import.meta.url, 'bin/launch.mjs', 'start'], {
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), '--import', import.meta.url, 'core/main.ts', 'start'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
