@@ -72,7 +72,14 @@ function node(script, args, flags = []) {
 
 /** What is run is what is shipped: dist/, built anew where sources changed. */
 async function sluice(command, args) {
-  await (await import('../tools/build.mjs')).buildWhenStale()
+  const { buildWhenStale } = await import('../tools/build.mjs')
+  try {
+    await buildWhenStale()
+  } catch (error) {
+    if (!Array.isArray(error.errors)) throw error
+    console.error('dist/ was not built: the sources have the errors above.')
+    process.exit(1)
+  }
   const entry = path.join(root, 'dist', 'core', 'main.js')
   process.argv = [process.argv[0], entry, command, ...args]
   await import(pathToFileURL(entry).href)

@@ -127,7 +127,7 @@ function isRunning(pid) {
 /** @param whole with types and source maps, too */
 async function build({ whole }) {
   const before = state()
-  const { build: bundle } = await import('esbuild')
+  const { build: bundle, stop } = await import('esbuild')
   const manifest = JSON.parse(read('package.json'))
   const { paths } = JSON.parse(read('tsconfig.json')).compilerOptions
   const entryPoints = Object.values(paths).flat()
@@ -169,6 +169,8 @@ async function build({ whole }) {
     external: ['ethers'],
     plugins: [kitsBeside(paths), ...options.plugins],
   })
+  // Its process would stay as long as this one, which goes on as the server.
+  await stop()
   const files = new Map([...server.outputFiles, ...local.outputFiles].map(({ path: file, contents }) => [file, contents]))
   const add = (file, contents) => files.set(path.join(dist, file), Buffer.from(contents))
 
