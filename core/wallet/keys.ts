@@ -53,7 +53,7 @@ export const isCurve = (text: unknown): text is CurveName => typeof text === 'st
 export const walletAddress = (text: string): string | undefined => curves.secp256k1.address(text) ?? curves.ed25519.address(text)
 
 /** The order of secp256k1 (SEC 2, section 2.4.1): keys are 1 to order - 1. */
-const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+export const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 /** Whether 32 bytes are a private key of secp256k1. @param digits 64 hexadecimal digits */
 export const isSecp256k1Key = (digits: string): boolean => BigInt(`0x${digits}`) !== 0n && BigInt(`0x${digits}`) < curveOrder

@@ -1,7 +1,8 @@
 // What the signer signs on which network. policy-evm.ts and policy-solana.ts hold a request against it.
 import { getAddress } from 'ethers/address'
-import { Type, type Static } from 'typebox'
-import { Value } from 'typebox/value'
+import * as Type from 'typebox'
+import type { Static } from 'typebox'
+import * as Value from 'typebox/value'
 import type { ErrorName } from '../errors.ts'
 
 /** Why the signer does not sign: a sentence for the caller and the log, without any secret, and its name in the table of errors. */

@@ -1,6 +1,7 @@
 // The messages between the server's process, the keeper and the signer's process. Each side checks what it receives.
-import { Type, type Static, type TSchema } from 'typebox'
-import { Value } from 'typebox/value'
+import * as Type from 'typebox'
+import type { Static, TSchema } from 'typebox'
+import * as Value from 'typebox/value'
 import { errorTable, type ErrorName } from '../errors.ts'
 
 const id = Type.Integer()
