@@ -24,10 +24,10 @@ const started = [
   'core/loader/hook.ts',
   'core/loader/trial-thread.ts',
   'core/loader/watchdog-thread.ts',
-  'core/wallet/signer-keeper.ts',
-  'core/wallet/signer-process.ts',
   'testkit/contract-spec.ts',
 ]
+/** Processes with little memory: apart, because what they share with the server would come with all that the server needs of it. */
+const startedApart = ['core/wallet/signer-keeper.ts', 'core/wallet/signer-process.ts']
 /** Not bundled: what brings a binary, and what only authors of plugins have. */
 const external = ['libsql', 'pg-native', 'esbuild', 'mocha', 'tsx']
 const assets = ['swagger-ui.css', 'swagger-ui-bundle.js']
@@ -150,15 +150,13 @@ async function build({ whole }) {
     plugins: [fewMediaTypes, ...(whole ? [packagesWithoutMap] : [])],
     ...(whole && { sourcemap: 'linked', sourcesContent: false }),
   }
+  const split = { ...options, outdir: dist, splitting: true, external, banner }
   const server = await bundle({
-    ...options,
+    ...split,
     entryPoints: [...started, ...entryPoints.filter((file) => !isDevnetPart(file)), ...plugins.map((name) => `plugins/${name}/index.ts`)],
-    outdir: dist,
-    splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
-    external,
-    banner,
   })
+  const signer = await bundle({ ...split, entryPoints: startedApart, chunkNames: 'chunks/signer-[name]-[hash]' })
   const local = await bundle({
     ...options,
     entryPoints: [
@@ -171,7 +169,9 @@ async function build({ whole }) {
   })
   // Its process would stay as long as this one, which goes on as the server.
   await stop()
-  const files = new Map([...server.outputFiles, ...local.outputFiles].map(({ path: file, contents }) => [file, contents]))
+  const files = new Map(
+    [...server.outputFiles, ...signer.outputFiles, ...local.outputFiles].map(({ path: file, contents }) => [file, contents]),
+  )
   const add = (file, contents) => files.set(path.join(dist, file), Buffer.from(contents))
 
   add('bin/sluice', `#!/usr/bin/env node\nimport '../core/main.js'\n`)
