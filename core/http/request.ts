@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type Koa from 'koa'
-import bodyParser from 'koa-bodyparser'
 import { interfaceVersion } from '../api/index.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { Caller } from '../handlers/context.ts'
@@ -49,14 +48,20 @@ export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (sea
  * @throws SluiceError INCOMPLETE_PARAMS: 413 over the limit, 415 for another content type or encoding, 400 for anything but a JSON object
  */
 export function bodyReader(maxBytes: number): (ctx: Koa.Context) => Promise<void> | undefined {
-  const parseBody = bodyParser({
-    enableTypes: ['json'],
-    jsonLimit: String(maxBytes),
-    strict: true,
-    onerror(error) {
-      throw bodyError(error, maxBytes)
-    },
-  })
+  let parser: Promise<Koa.Middleware> | undefined
+
+  /** It comes with tables of all character sets, and bots that only read send no body. */
+  async function loadParser(): Promise<Koa.Middleware> {
+    const { default: bodyParser } = await import('koa-bodyparser')
+    return bodyParser({
+      enableTypes: ['json'],
+      jsonLimit: String(maxBytes),
+      strict: true,
+      onerror(error) {
+        throw bodyError(error, maxBytes)
+      },
+    })
+  }
 
   async function read(ctx: Koa.Context): Promise<void> {
     // The parser would decompress in a stream whose errors, and whose end when the caller is gone, go unnoticed.
@@ -65,6 +70,7 @@ export function bodyReader(maxBytes: number): (ctx: Koa.Context) => Promise<void
     const hasBody = ctx.request.length !== 0 || ctx.get('transfer-encoding') !== ''
     if (ctx.method !== 'HEAD' && hasBody && ctx.is('application/json') === false)
       throw new SluiceError('INCOMPLETE_PARAMS', 'Send the body as JSON with the header Content-Type: application/json.', { http: 415 })
+    const parseBody = await (parser ??= loadParser())
     await parseBody(ctx, async () => {})
     const { body, rawBody }: { body?: unknown; rawBody?: unknown } = ctx.request
     if (body !== undefined && !isObject(body)) throw new SluiceError('INCOMPLETE_PARAMS', notAnObject)
