@@ -1,7 +1,8 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { Type, type Static } from 'typebox'
+import * as Type from 'typebox'
+import type { Static } from 'typebox'
 import { checkTree, type Check, compile } from './check.ts'
 import { maskedCopy } from './mask.ts'
 import { ConfigError, type ConfigProblem, suggestion } from './problems.ts'
@@ -19,6 +20,8 @@ export interface PluginConfigSources {
   pluginFolder: string
   /** The manifest's JSON Schema; that of a chain describes the entry of one network. */
   schema: object
+  /** The release's tests have checked its schema. */
+  builtIn?: boolean
   env?: Environment
   /** The networks of a chain's manifest: each gets an entry, and others are refused. Absent: those of the files. */
   networks?: readonly string[]
@@ -41,6 +44,7 @@ export function loadPluginConfig({
   home = dirname(confDir),
   pluginFolder,
   schema,
+  builtIn = false,
   env = process.env,
   networks,
 }: PluginConfigSources): PluginConfig {
@@ -48,7 +52,7 @@ export function loadPluginConfig({
     throw new ConfigError([
       { file: pluginFolder, path: 'manifest.name', problem: 'is not a valid name of a file', cure: 'Use letters, digits, - and _.' },
     ])
-  const validate = compilePluginSchema(schema, name)
+  const validate = compilePluginSchema(schema, name, builtIn)
   const file = join(`${kind}s`, `${name}.yml`)
   const shownFile = join(basename(confDir), file)
   const problems: ConfigProblem[] = []
@@ -166,16 +170,27 @@ function networkSettings(
 }
 
 /** Not strict: a plugin's schema may have keywords of its own. `format` is not checked. */
-const options = { strict: false, allErrors: true, verbose: true, useDefaults: true, validateFormats: false, logger: false } as const
+const options = {
+  strict: false,
+  allErrors: true,
+  verbose: true,
+  useDefaults: true,
+  validateFormats: false,
+  logger: false,
+  code: { optimize: false },
+} as const
+/** To compile the schema of schemas takes longer than to compile those of all built-in plugins. */
+const notChecked = { ...options, meta: false, validateSchema: false } as const
 
 // Creating an instance takes as long as loading a plugin, so both are shared; schemas are removed after they are compiled.
 let ajv2020: Ajv2020 | undefined
+let unchecking: Ajv2020 | undefined
 let ajv7: Ajv | undefined
 /** By their text: all chains of a family share a schema. */
 const compiled = new Map<string, ValidateFunction<Section>>()
 
 /** Compiles the schema of a plugin's manifest (JSON Schema 2020-12, or draft 7 where `$schema` says so). @throws ConfigError */
-function compilePluginSchema(schema: unknown, plugin: string): ValidateFunction<Section> {
+function compilePluginSchema(schema: unknown, plugin: string, builtIn: boolean): ValidateFunction<Section> {
   const refuse = (problem: string) =>
     new ConfigError([
       {
@@ -192,7 +207,11 @@ function compilePluginSchema(schema: unknown, plugin: string): ValidateFunction<
   const known = compiled.get(text)
   if (known) return known
   const isDraft7 = typeof schema['$schema'] === 'string' && schema['$schema'].includes('draft-07')
-  const ajv = isDraft7 ? (ajv7 ??= new Ajv(options)) : (ajv2020 ??= new Ajv2020(options))
+  const ajv = isDraft7
+    ? (ajv7 ??= new Ajv(options))
+    : builtIn
+      ? (unchecking ??= new Ajv2020(notChecked))
+      : (ajv2020 ??= new Ajv2020(options))
   // A copy, because the plugin's object may be frozen or change.
   const copy = structuredClone(schema)
   try {

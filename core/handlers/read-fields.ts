@@ -21,7 +21,7 @@ interface FieldSchema {
 
 const maxProblems = 20
 
-const ajv = new Ajv({ strict: true, allErrors: true, ownProperties: true })
+const ajv = new Ajv({ strict: true, allErrors: true, ownProperties: true, meta: false, validateSchema: false })
 ajv.addKeyword({ keyword: 'expects', schemaType: 'string' })
 ajv.addKeyword({ keyword: 'acceptsNumber', schemaType: 'boolean' })
 ajv.addKeyword({ keyword: 'apart', schemaType: 'boolean' })

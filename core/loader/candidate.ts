@@ -32,7 +32,7 @@ export async function makeCandidate(found: FoundPlugin, known: PluginOutline, tr
   known.kind = description.kind
   const manifest = checkManifest(found, description)
   known.manifest = manifest
-  const configuration = await configurationOf(found.folder, description, manifest, options)
+  const configuration = await configurationOf(found, description, manifest, options)
   return { found: { ...found, name: manifest.name }, description, manifest, configuration: deepFreeze(configuration) }
 }
 
@@ -46,13 +46,13 @@ async function describe(found: FoundPlugin, trials: Trials): Promise<Description
 }
 
 async function configurationOf(
-  folder: string,
+  { folder, builtIn }: FoundPlugin,
   { kind }: Description,
   { name, schema, available_networks }: Manifest,
   options: LoadOptions,
 ): Promise<PluginConfig> {
   const networks = available_networks.flatMap((entry) => entry.networks)
-  const configure = async () => options.configOf({ kind, name, folder, schema, ...(kind === 'chain' && { networks }) })
+  const configure = async () => options.configOf({ kind, name, folder, schema, builtIn, ...(kind === 'chain' && { networks }) })
   return structuredClone(await readingConfiguration(configure, `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`))
 }
 
@@ -118,7 +118,7 @@ const manifestSchema = {
   additionalProperties: false,
 }
 
-const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false })
+const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false, meta: false, validateSchema: false })
 const isManifest = ajv.compile<Manifest>(manifestSchema)
 
 /** The manifest, checked and frozen. @throws PluginFault */

@@ -127,7 +127,7 @@ const rules = {
 } as const
 
 /** The keys that core itself uses for trading, whatever the manifest's schema says. */
-const isBase = new Ajv({ allErrors: true }).compile<ConnectorConfig>({
+const isBase = new Ajv({ allErrors: true, meta: false, validateSchema: false }).compile<ConnectorConfig>({
   type: 'object',
   properties: {
     ...rules,

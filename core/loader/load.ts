@@ -138,8 +138,17 @@ export function pluginOptions({ settings, log, devnetUrl, meterOf }: PluginOptio
     log,
     logOf: (plugin) => log.child({ plugin }),
     ...(meterOf && { meterOf }),
-    configOf({ kind, name, folder, schema, networks }) {
-      const configuration = loadPluginConfig({ kind, name, confDir, home, pluginFolder: folder, schema, ...(networks && { networks }) })
+    configOf({ kind, name, folder, schema, builtIn, networks }) {
+      const configuration = loadPluginConfig({
+        kind,
+        name,
+        confDir,
+        home,
+        pluginFolder: folder,
+        schema,
+        builtIn,
+        ...(networks && { networks }),
+      })
       if (kind !== 'chain' || name !== devnetNetwork.chain) return configuration
       return { ...configuration, config: withDevnet(configuration.config, devnetUrl), shown: withDevnet(configuration.shown, devnetUrl) }
     },

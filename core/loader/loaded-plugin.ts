@@ -60,6 +60,8 @@ interface PluginIdentity {
   readonly folder: string
   /** The JSON Schema of the manifest: for a connector's configuration, or for the settings of one network of a chain. */
   readonly schema: object
+  /** Of this release. */
+  readonly builtIn?: boolean
   /** A chain's networks, as its manifest has them. */
   readonly networks?: readonly string[]
 }
