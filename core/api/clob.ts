@@ -1,5 +1,6 @@
 // What all order books have. A market is named BASE-QUOTE.
-import Type, { type Static, type TProperties, type TObject } from 'typebox'
+import * as Type from 'typebox'
+import type { Static, TProperties, TObject } from 'typebox'
 import type { ErrorName } from '../errors.ts'
 import {
   connectorFields,

@@ -1,4 +1,5 @@
-import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+import * as Type from 'typebox'
+import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { ErrorName } from '../errors.ts'
 
 /** What a client certificate can be allowed, in `conf/clients.yml`. None includes another. */

@@ -1,4 +1,5 @@
-import Type, { type Static } from 'typebox'
+import * as Type from 'typebox'
+import type { Static } from 'typebox'
 import { Hop, Version } from './amm.ts'
 import { shownBookPosition } from './clob-leveraged.ts'
 import { MarketName } from './clob.ts'

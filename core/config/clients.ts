@@ -1,5 +1,5 @@
 import { permissions, type Permission } from '../api/endpoint.ts'
-import { Type } from 'typebox'
+import * as Type from 'typebox'
 import type { ConfigProblem } from './problems.ts'
 import { checkFile, compile } from './check.ts'
 import type { Environment, Section } from './tree.ts'

@@ -1,4 +1,5 @@
-import { Type, type Static, type TSchema } from 'typebox'
+import * as Type from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { type ConfigProblem, expected } from './problems.ts'
 import { type Section, variable, type Environment } from './tree.ts'
 import { locate, type YamlFile } from './yaml.ts'

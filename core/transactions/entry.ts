@@ -1,5 +1,5 @@
 // A transaction in the journal: what it is, how it changes, and how it stands in the rows of the store.
-import Type from 'typebox'
+import * as Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { transactionStates } from '../api/service.ts'
 import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
