@@ -3,31 +3,47 @@
 #
 # The base is Debian with Node 24 and npm. Pin it by digest where builds have to be repeatable:
 # --build-arg NODE_IMAGE=docker.io/library/node:24-bookworm-slim@sha256:...
+# For several platforms: docker buildx build --platform linux/amd64,linux/arm64 . Nothing is run on the platform that the image is for.
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 
-FROM ${NODE_IMAGE} AS build
+# The packages, which are the same for every platform.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS package
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # Not `npm ci`, which refuses a lockfile that lacks other platforms' optional packages; this, too, takes the lockfile's versions.
 # A registry of your own: --secret id=npmrc,src=.npmrc-of-yours
 RUN --mount=type=secret,id=npmrc npm install --userconfig=/run/secrets/npmrc --no-save --include=dev --include=optional
 COPY . .
-RUN node tools/build.mjs --out /out/app --no-devnet && node tools/build.mjs --out /out/devnet \
-  && mkdir -p /out/anvil && cp -r node_modules/@foundry-rs /out/anvil/
-RUN --mount=type=secret,id=npmrc npm install --userconfig=/run/secrets/npmrc --no-save --omit=dev --include=optional \
-  && node tools/prebundle.mjs node_modules && node tools/image/prune.mjs node_modules && mv node_modules /out/app/
+RUN npm run pack
+
+# What the image adds to its base, with the binaries of its platform.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS install
+ARG TARGETARCH
+COPY --from=package /build/dist/packages /packages
+COPY tools/image/prune.mjs /
+WORKDIR /image/app
+RUN --mount=type=secret,id=npmrc npm install --userconfig=/run/secrets/npmrc --no-save --omit=dev --ignore-scripts \
+  --os=linux --cpu=$(echo $TARGETARCH | sed s/amd64/x64/) /packages/sluice-[0-9]*.tgz && node /prune.mjs node_modules
+COPY tools/image/init.sh /image/usr/local/bin/init
+# A user without a password, a shell or a file of its own but the two folders that are volumes.
+RUN cp -r node_modules/sluice/dist/conf conf && ln -s /app/node_modules/sluice/bin/sluice /image/usr/local/bin/sluice \
+  && mkdir -p /image/etc /own/certs /own/data && chmod 700 /own/certs /own/data && cp /etc/passwd /etc/group /image/etc/ \
+  && echo 'sluice:x:10001:10001:sluice:/app:/usr/sbin/nologin' >> /image/etc/passwd && echo 'sluice:x:10001:' >> /image/etc/group
+
+FROM install AS install-devnet
+ARG TARGETARCH
+WORKDIR /devnet
+# Without what it only works together with: Sluice itself is installed.
+RUN --mount=type=secret,id=npmrc npm install --userconfig=/run/secrets/npmrc --no-save --omit=dev --ignore-scripts --legacy-peer-deps \
+  --os=linux --cpu=$(echo $TARGETARCH | sed s/amd64/x64/) /packages/sluice-devnet-*.tgz && node /prune.mjs node_modules
 
 FROM ${NODE_IMAGE} AS runtime
 LABEL org.opencontainers.image.title="Sluice" \
       org.opencontainers.image.description="One HTTP interface over mutual TLS from trading bots to decentralized exchanges" \
       org.opencontainers.image.licenses="Apache-2.0"
-# A user without a password, a shell or a file of its own but the two folders that are volumes.
-RUN echo 'sluice:x:10001:10001:sluice:/app:/usr/sbin/nologin' >> /etc/passwd && echo 'sluice:x:10001:' >> /etc/group \
-  && mkdir -p /app/certs /app/data && chown 10001:10001 /app/certs /app/data && chmod 700 /app/certs /app/data \
-  && ln -s /app/bin/sluice /usr/local/bin/sluice
 WORKDIR /app
-COPY tools/image/init.sh /usr/local/bin/init
-COPY --from=build /out/app /app
+COPY --from=install /image/ /
+COPY --from=install --chown=10001:10001 /own/ /app/
 ENV NODE_ENV=production \
     SLUICE_SERVER_HOST=0.0.0.0 \
     SLUICE_DEVNET_ENABLED=false
@@ -41,8 +57,7 @@ ENTRYPOINT ["init", "sluice"]
 CMD ["start"]
 
 FROM runtime AS devnet
-COPY --from=build /out/devnet /app
-COPY --from=build /out/anvil /app/node_modules
+COPY --from=install-devnet /devnet/node_modules/ /app/node_modules/
 ENV SLUICE_DEVNET_ENABLED=true
 
 # Last, so that it is what a plain build makes.

@@ -8,7 +8,7 @@ ADD base.tar /
 COPY node /usr/local/bin/node
 COPY npm /usr/local/lib/node_modules/npm
 COPY ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-RUN echo 'root:x:0:0:root:/root:/bin/bash' > /etc/passwd && ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
+RUN echo 'root:x:0:0:root:/root:/bin/bash' > /etc/passwd && echo 'root:x:0:' > /etc/group && ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 CMD ["node"]
 `

@@ -1,16 +1,21 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { run } from './run.mjs'
 
-/** Builds one target of the Dockerfile. Gives its configuration and the folder that holds its root. */
-export async function buildImage({ buildah, root, base, folder, target }) {
-  const name = `sluice-test-${target}`
+/** Builds one target of the Dockerfile, for this machine or another processor. Gives its configuration and the folder that holds its root. */
+export async function buildImage({ buildah, layers, root, base, folder, target, processor }) {
+  const name = `sluice-test-${target}${processor ? `-${processor}` : ''}`
+  const rootfs = path.join(folder, name)
   const npmrc = path.join(folder, 'npmrc')
   writeFileSync(npmrc, await registryOfThisMachine())
   await buildah(
     'build',
     '--format',
     'docker',
+    // What the targets have in common is built once. A driver that copies whole layers would take longer for it.
+    `--layers=${layers}`,
+    // As --platform would set it, which asks a registry for a base of that platform.
+    ...(processor ? ['--build-arg', `TARGETARCH=${processor}`] : []),
     '--target',
     target,
     '--build-arg',
@@ -19,10 +24,12 @@ export async function buildImage({ buildah, root, base, folder, target }) {
     `id=npmrc,src=${npmrc}`,
     '--tag',
     name,
+    '--output',
+    `type=local,dest=${rootfs}`,
     root,
   )
-  const container = (await buildah('from', '--pull-never', name)).trim()
-  const rootfs = (await buildah('mount', container)).trim()
+  // buildah gives the folder to its user alone, which the root of the image is not.
+  chmodSync(rootfs, 0o755)
   const inspected = JSON.parse(await buildah('inspect', '--type', 'image', name))
   return { target, rootfs, config: inspected.Docker.config }
 }

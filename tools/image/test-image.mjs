@@ -30,16 +30,18 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void endA
 
 try {
   await installPackages(['buildah', 'mmdebstrap'])
-  const storage = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run'), '--storage-driver', 'vfs']
+  const driver = await overlayOrCopies()
+  const storage = storageBy(driver)
   const buildah = (...args) =>
     run(...inOwnProcessTable('buildah', [...storage, ...args]), { env: { ...process.env, BUILDAH_ISOLATION: 'chroot' } })
   const base = await buildBase(buildah, folder)
   console.log(`Base made of Debian's packages and Node from npm in ${seconds(startedAt)} s`)
   const images = {}
-  for (const target of ['production', 'devnet']) {
+  const another = { target: 'production', processor: process.arch === 'arm64' ? 'amd64' : 'arm64' }
+  for (const [name, options] of Object.entries({ production: { target: 'production' }, devnet: { target: 'devnet' }, another })) {
     const since = performance.now()
-    images[target] = await buildImage({ buildah, root, base, folder, target })
-    console.log(`Image "${target}" built in ${seconds(since)} s`)
+    images[name] = await buildImage({ buildah, layers: driver === 'overlay', root, base, folder, ...options })
+    console.log(`Image "${name}" built in ${seconds(since)} s`)
   }
   const context = { images, running, newFolder }
 
@@ -65,6 +67,20 @@ process.exitCode = failed === 0 ? 0 : 1
 async function endAll() {
   endRuns()
   await Promise.all([...running].map((container) => container.kill()))
+}
+
+function storageBy(driver) {
+  return ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run'), '--storage-driver', driver]
+}
+
+/** The overlay of the kernel does not work in every container. */
+async function overlayOrCopies() {
+  try {
+    await run('buildah', [...storageBy('overlay'), 'info'])
+    return 'overlay'
+  } catch {
+    return 'vfs'
+  }
 }
 
 /** A folder for a volume, of the image's user unless said otherwise. */
