@@ -1,0 +1,145 @@
+// A folder of plugins outside of any checkout, as an author has it: types in the editor, and the contract tests by mocha.
+import { expect } from 'chai'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { asProject, environment, folder, install, nodeFrom, nodes, removePlace, root, run, tarball, writePlugin } from './outside.mjs'
+
+const tsconfig = `{
+  "compilerOptions": {
+    "module": "nodenext", "target": "es2023", "types": ["node"], "strict": true, "noEmit": true
+  }
+}
+`
+const contractTest = `import { connectorContract } from 'sluice/testing'
+
+connectorContract({ folder: import.meta.dirname })
+`
+
+after(removePlace)
+
+describe('the author of a plugin', () => {
+  let cwd
+  before(() => {
+    cwd = folder('Plugins von mir')
+    asProject(cwd)
+    install(cwd, [
+      '--save-dev',
+      tarball('sluice'),
+      tarball('sluice-devnet'),
+      'mocha',
+      'tsx',
+      'typescript@5',
+      'typescript-7@npm:typescript@7',
+    ])
+    for (const name of ['riverswap', 'lakeswap', 'ferryswap']) writePlugin(cwd, name)
+    writeFileSync(path.join(cwd, 'riverswap', 'riverswap.test.ts'), contractTest)
+    // ferryswap and lakeswap import files by their extension.
+    writeFileSync(path.join(cwd, 'tsconfig.json'), tsconfig.replace('"noEmit": true', '"noEmit": true, "allowImportingTsExtensions": true'))
+    expect(tsconfig.trim().split('\n')).to.have.length(5)
+  })
+  const tsc = (version, ...args) =>
+    run(
+      process.execPath,
+      [path.join(cwd, 'node_modules', version === 5 ? 'typescript' : 'typescript-7', 'bin', 'tsc'), '--strict', ...args],
+      { cwd },
+    )
+
+  // The types of another family of chains need that family's library. TypeScript 5 takes half a minute for sluice/api.
+  const { exports } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+  const all = Object.keys(exports).filter((name) => !['./package.json', './solana'].includes(name))
+  const some = all.filter((name) => name !== './api')
+  const every = (entryPoints, use) =>
+    writeFileSync(
+      path.join(cwd, 'every.ts'),
+      entryPoints.map((name, index) => `import * as entry${index} from 'sluice${name.slice(1)}'\n${use(index)}\n`).join(''),
+    )
+  afterEach(() => writeFileSync(path.join(cwd, 'every.ts'), 'export {}\n'))
+
+  for (const version of [5, 7]) {
+    it(`compiles against every entry point with TypeScript ${version}, declarations checked`, () => {
+      every(
+        version === 5 && !process.env.PACKAGE_TEST_ALL ? some : all,
+        (index) => `export const keys${index}: string[] = Object.keys(entry${index})`,
+      )
+      const { code, printed } = tsc(version, '--skipLibCheck', 'false')
+      expect([code, printed]).to.deep.equal([0, ''])
+    })
+  }
+
+  it('is told by the compiler of a wrong type at every entry point', () => {
+    every(some, (index) => `export const keys${index}: typeof entry${index} = 1`)
+    expect(tsc(7).printed.match(/^every\.ts.*error TS2322/gm)).to.have.length(some.length)
+  })
+
+  it('is told by the compiler of a trading type that is declared and not implemented', () => {
+    const file = path.join(cwd, 'riverswap', 'index.ts')
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replace("trading_type: ['AMM']", "trading_type: ['AMM', 'AMM_RANGE']"))
+    const { code, printed } = tsc(7)
+    writeFileSync(file, text)
+    expect(code).to.be.above(0)
+    expect(printed).to.include('riverswap/index.ts').and.include('AMM_RANGE')
+  })
+
+  it('is shown units and errors by the editor', () => {
+    const ts = createRequire(path.join(cwd, 'package.json'))('typescript')
+    const file = path.join(cwd, 'hover.ts')
+    const text = `import { parseDecimal, toRaw } from 'sluice/decimal'\nimport type { Quote } from 'sluice/plugin'\nexport const raw = toRaw('1', 6)\nexport const parts = parseDecimal('1')\nexport const of = (quote: Quote) => quote.amountRaw\n`
+    writeFileSync(file, text)
+    const { options } = ts.parseJsonConfigFileContent(
+      ts.readConfigFile(path.join(cwd, 'tsconfig.json'), ts.sys.readFile).config,
+      ts.sys,
+      cwd,
+    )
+    const service = ts.createLanguageService({
+      ...ts.sys,
+      useCaseSensitiveFileNames: () => ts.sys.useCaseSensitiveFileNames,
+      getCompilationSettings: () => options,
+      getScriptFileNames: () => [file],
+      getScriptVersion: () => '1',
+      getScriptSnapshot: (name) => (ts.sys.fileExists(name) ? ts.ScriptSnapshot.fromString(ts.sys.readFile(name)) : undefined),
+      getCurrentDirectory: () => cwd,
+      getDefaultLibFileName: ts.getDefaultLibFilePath,
+    })
+    const hover = (word) => {
+      const info = service.getQuickInfoAtPosition(file, text.lastIndexOf(word))
+      return [
+        ...info.displayParts,
+        ...info.documentation,
+        ...(info.tags ?? []).flatMap((tag) => [{ text: ` @${tag.name} ` }, ...(tag.text ?? [])]),
+      ]
+        .map((part) => part.text)
+        .join('')
+    }
+    expect(hover('toRaw')).to.include('Raw amount of a token; undefined if')
+    expect(hover('parseDecimal')).to.include('@throws SyntaxError')
+    expect(hover('amountRaw'))
+      .to.match(/amountRaw: bigint/)
+      .and.include('to the unit')
+    writeFileSync(file, '')
+  })
+
+  for (const { name, version } of nodes) {
+    it(`runs the contract tests with mocha in that folder, on ${name}`, () => {
+      const env = environment(version && nodeFrom(version))
+      const { code, printed } = run('npx', ['--no-install', 'mocha', '--import=tsx', '--exit', 'riverswap/riverswap.test.ts'], { cwd, env })
+      expect(code, printed).to.equal(0)
+      expect(printed)
+        .to.match(/✔ AMM-06 the fill equals the quote/)
+        .and.match(/14 passing/)
+    })
+  }
+
+  it('is told by mocha of a plugin that is wrong', () => {
+    const file = path.join(cwd, 'riverswap', 'index.ts')
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replace('fee: [3n, 1000n]', 'fee: [2n, 1000n]'))
+    const { code, printed } = run('npx', ['--no-install', 'mocha', '--import=tsx', '--exit', 'riverswap/riverswap.test.ts'], { cwd })
+    writeFileSync(file, text)
+    expect(code).to.be.above(0)
+    expect(printed)
+      .to.match(/\d+ failing/)
+      .and.include('AMM-05')
+  })
+})

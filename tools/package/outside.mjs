@@ -1,0 +1,152 @@
+// What a user has: a folder, a package manager, the command, and a client with the certificate that the server made.
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import https from 'node:https'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+const packages = path.join(root, 'dist', 'packages')
+const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+export const tarball = (name) => path.join(packages, `${name}-${version}.tgz`)
+
+/** A folder whose name is not made for shells, outside of the checkout. Everybody may look into it. */
+export const place = path.join(mkdtempSync(path.join(tmpdir(), 'sluice-package-')), 'Köln & Zürich')
+mkdirSync(place)
+chmodSync(path.dirname(place), 0o755)
+export const removePlace = () => rmSync(path.dirname(place), { recursive: true, force: true })
+
+/** Makes a folder there. */
+export function folder(...names) {
+  const made = path.join(place, ...names)
+  mkdirSync(made, { recursive: true })
+  return made
+}
+
+const { NODE_OPTIONS: _, ...inherited } = process.env
+const clean = Object.fromEntries(Object.entries(inherited).filter(([name]) => !/^(SLUICE|npm)_/i.test(name)))
+
+/** The environment of a shell that has this Node; absent: the machine's. */
+export function environment(nodeFolder) {
+  const [PATH, NO_COLOR] = [nodeFolder ? `${nodeFolder}${path.delimiter}${clean.PATH}` : clean.PATH, '1']
+  return { ...clean, PATH, NO_COLOR }
+}
+
+/** Runs a program to its end. @returns exit code and all that it printed but npm's own warnings */
+export function run(program, args, { cwd, env = environment(), seconds = 200, ...options }) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, env, encoding: 'utf8', timeout: seconds * 1000, ...options })
+  const printed = `${stdout}${stderr}`.replace(/^npm (warn|notice).*\n/gm, '')
+  return { code: status, printed: error ? `${printed}${error.message}` : printed }
+}
+
+/** Installs with npm from an empty cache of its own. */
+export function install(cwd, what, { env, cache = path.join(place, 'cache') } = {}) {
+  const { code, printed } = run('npm', ['install', '--no-audit', '--no-fund', '--cache', cache, ...what], { cwd, env })
+  if (code !== 0) throw new Error(`npm install ${what.join(' ')} ended with ${code}:\n${printed}`)
+}
+
+export const asProject = (cwd) =>
+  writeFileSync(path.join(cwd, 'package.json'), JSON.stringify({ name: 'outside', version: '1.0.0', type: 'module', private: true }))
+
+/** `npx --no-install sluice …`, as the docs say it. */
+export const sluice = (cwd, args, options = {}) => run('npx', ['--no-install', 'sluice', ...args], { cwd, ...options })
+
+export const filesIn = (cwd) =>
+  readdirSync(cwd)
+    .filter((name) => !/^(node_modules|package(-lock)?\.json)$/.test(name))
+    .toSorted()
+
+/** Starts the server, as a service manager does, and waits until it says that it is ready. */
+export async function start(
+  cwd,
+  args,
+  { env = environment(), program = path.join(cwd, 'node_modules', '.bin', 'sluice'), before = [] } = {},
+) {
+  const child = spawn(program, [...before, 'start', '--port', '0', ...args], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (printed += text))
+  const ended = new Promise((done) => child.once('close', (code, signal) => done({ code, signal })))
+  let isOver = false
+  void ended.then(() => (isOver = true))
+  for (const end = Date.now() + 150_000; !/Ctrl-C stops the server/.test(printed) && !isOver && Date.now() < end;) await sleep(100)
+  const [, url] = /ready at (https:\S+)/.exec(printed) ?? []
+  const kill = () => {
+    try {
+      process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  }
+  if (url === undefined) {
+    kill()
+    throw new Error(`The server did not start:\n${printed}`)
+  }
+  return {
+    url,
+    printed: () => printed,
+    kill,
+    /** @returns how it ended */
+    async stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+/** A bot, with the certificate that the first start made. */
+export function bot(url, home) {
+  const pem = (name) => readFileSync(path.join(home, 'certs', `${name}.pem`))
+  const agent = new https.Agent({ keepAlive: true, ca: pem('ca_cert'), cert: pem('client_cert'), key: pem('client_key') })
+  const open = (method, target, body) =>
+    new Promise((resolve, reject) =>
+      https
+        .request(new URL(target, url), { method, agent, headers: { 'content-type': 'application/json' } }, resolve)
+        .on('error', reject)
+        .end(body && JSON.stringify(body)),
+    )
+  const answer = async (method, target, body) => {
+    const text = (await (await open(method, target, body)).setEncoding('utf8').toArray()).join('')
+    return JSON.parse(text)
+  }
+  return {
+    get: (target, query = {}) => answer('GET', `${target}?${new URLSearchParams(query)}`),
+    post: (target, body) => answer('POST', target, body),
+    /** Reads the stream of events until the text is in it. */
+    async events(query, text) {
+      const stream = (await open('GET', `/events?${new URLSearchParams(query)}`)).setEncoding('utf8')
+      const limit = setTimeout(() => stream.destroy(new Error(`No event with ${text} within 30 s.`)), 30_000)
+      let read = ''
+      for await (const part of stream) if ((read += part).includes(text)) break
+      clearTimeout(limit)
+      return read
+    },
+  }
+}
+
+/** Writes the files of a plugin as docs/writing-a-connector.md has them. */
+export function writePlugin(into, name) {
+  const page = readFileSync(path.join(root, 'docs', 'writing-a-connector.md'), 'utf8')
+  const files = [...page.matchAll(/^```\w+ (\S+)\n(.*?)^```/gms)].filter(([, file]) => file.startsWith(`${name}/`))
+  if (files.length === 0) throw new Error(`docs/writing-a-connector.md has no file of ${name}.`)
+  mkdirSync(path.join(into, name), { recursive: true })
+  for (const [, file, text] of files) if (!file.endsWith('tsconfig.json')) writeFileSync(path.join(into, file), text)
+}
+
+/** Nodes from npm: the folder with the program, by version. The machine's is absent. */
+export function nodeFrom(version) {
+  const into = folder(`node ${version}`)
+  asProject(into)
+  const name = `node-${process.platform}-${process.arch}`
+  install(into, [`${name}@${version}`])
+  return path.join(into, 'node_modules', name, 'bin')
+}
+
+export const nodes = [{ name: `Node ${process.versions.node}, this machine's`, version: undefined }]
+if (process.env.PACKAGE_TEST_ALL) nodes.push(...['20.19', '22', '24'].map((version) => ({ name: `Node ${version}`, version })))

@@ -1,0 +1,76 @@
+// What can be wrong where the package is used: one clear line each, and nothing half made.
+import { expect } from 'chai'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { asProject, environment, filesIn, folder, install, nodeFrom, removePlace, run, start, tarball } from './outside.mjs'
+
+after(removePlace)
+
+describe('in trouble, the command', () => {
+  let command
+  before(() => {
+    const cwd = folder('installed')
+    asProject(cwd)
+    install(cwd, [tarball('sluice')])
+    command = path.join(cwd, 'node_modules', 'sluice', 'bin', 'sluice')
+  })
+  const node = (args, options) => run(process.execPath, [command, ...args], options)
+  const refusal = ({ code, printed }) => {
+    expect(code, printed).to.equal(1)
+    expect(printed.trim().split('\n'), printed).to.have.length(1)
+    return printed
+  }
+
+  it('says that a port is taken, and makes nothing', async () => {
+    const holder = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => holder.once('listening', resolve))
+    const cwd = folder('taken port')
+    const { port } = holder.address()
+    expect(refusal(node(['start', '--port', String(port)], { cwd }))).to.match(/Port \d+ on 127\.0\.0\.1 is taken.*--port/)
+    expect(filesIn(cwd)).to.deep.equal([])
+    holder.close()
+  })
+
+  it('says that a folder may not be written to, and makes nothing', () => {
+    const cwd = folder('read-only')
+    chmodSync(cwd, 0o555)
+    // The superuser may write anywhere.
+    const nobody = process.getuid() === 0 ? { uid: 65534, gid: 65534 } : {}
+    const env = { ...environment(), HOME: cwd }
+    expect(refusal(node(['start', '--port', '0'], { cwd, env, ...nobody }))).to.match(/may not write to .*read-only.*--home/)
+    expect(filesIn(cwd)).to.deep.equal([])
+  })
+
+  it('starts without a network, and says of a required one in a line that no node answers', async () => {
+    const home = folder('without a network')
+    mkdirSync(path.join(home, 'conf', 'chains'), { recursive: true })
+    const network = 'mainnet: { required: true, rpcUrls: [https://node.invalid, http://127.0.0.1:1] }\n'
+    writeFileSync(path.join(home, 'conf', 'chains', 'ethereum.yml'), network)
+    const server = await start(home, [], { program: process.execPath, before: [command] })
+    try {
+      expect(server.printed()).to.match(/✗ ethereum\/mainnet +no node answers; its nodes are set in conf\/chains\/ethereum\.yml\n/)
+      expect((await server.stop()).code).to.equal(0)
+    } finally {
+      server.kill()
+    }
+  })
+
+  it('says which Node it needs to an older one', () => {
+    const pretend = path.join(folder('old node'), 'pretend.cjs')
+    writeFileSync(pretend, `Object.defineProperty(process.versions, 'node', { value: '18.20.8' })\n`)
+    const { code, printed } = run(process.execPath, ['--require', pretend, command, 'start'], { cwd: folder('old node') })
+    expect(refusal({ code, printed })).to.include('Sluice needs Node 20.19 or newer')
+  })
+
+  if (process.env.PACKAGE_TEST_ALL) {
+    for (const version of ['14', '18', '20.18']) {
+      it(`says which Node it needs to Node ${version}`, () => {
+        const program = path.join(nodeFrom(version), 'node')
+        expect(refusal(run(program, [command, 'start'], { cwd: folder('old node') }))).to.include(
+          'Sluice needs Node 20.19 or newer; this is v',
+        )
+      })
+    }
+  }
+})
