@@ -1,4 +1,7 @@
 // One node of a network: whether it may be asked, how well it answers, and one JSON-RPC exchange with it over HTTP.
+// For a plugin's compiler, which reads this file with a configuration of its own.
+// oxlint-disable-next-line typescript/triple-slash-reference
+/// <reference path="./undici-parts.d.ts" />
 import type { Pool } from 'undici'
 import { linkAbort } from '../../core/async.ts'
 import { type At, type Log, shownHost } from '../../core/contracts/index.ts'
