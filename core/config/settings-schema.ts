@@ -80,6 +80,7 @@ export const serverSchema = closed({
     ),
     staleSeconds: seconds(15, 'Maximum silence of an exchange’s stream about a book; then the book is an error'),
     checkSeconds: seconds(30, 'How often a sample of the state in memory is compared with the chain or the exchange'),
+    cachedQuotes: count(10_000, 'Maximum quotes kept in memory, of all pairs together; about 1.5 kB each'),
   }),
   limits: closed({
     bodyBytes: count(100_000, 'Largest request body, in bytes'),

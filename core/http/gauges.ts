@@ -101,10 +101,11 @@ export function measureNodes(target: Target, { networks }: Pick<Registry, 'netwo
 
 interface MeasuredLiveState {
   books: Pick<LiveState['books'], 'size'>
+  quotes: Pick<LiveState['quotes'], 'size'>
   following: Pick<LiveState['following'], 'all'>
 }
 
-export function measureLiveState(target: Target, { books, following }: MeasuredLiveState): void {
+export function measureLiveState(target: Target, { books, quotes, following }: MeasuredLiveState): void {
   type Network = ReturnType<LiveState['following']['all']>[number]
   const networkGauge = (name: string, help: string, valueOf: (synchroniser: Network['synchroniser']) => number | undefined) =>
     gauge(target, name, help, ['chain', 'network'], () =>
@@ -114,6 +115,7 @@ export function measureLiveState(target: Target, { books, following }: MeasuredL
       }),
     )
   gauge(target, 'sluice_market_books', 'Order books kept in memory.', [], () => [[{}, books.size]])
+  gauge(target, 'sluice_market_quotes', 'Quotes kept in memory.', [], () => [[{}, quotes.size]])
   networkGauge('sluice_market_followed', 'States of a chain kept in memory.', ({ size }) => size)
   networkGauge('sluice_market_block', 'The newest block that the states in memory include.', ({ tip }) => tip && Number(tip.number))
   networkGauge(

@@ -20,6 +20,7 @@ interface LiveStateSettings {
   staleBlockSeconds: number
   staleSeconds: number
   checkSeconds: number
+  cachedQuotes: number
 }
 
 /** What nobody used for so long is dropped. */
@@ -33,7 +34,7 @@ export function createLiveState(settings: LiveStateSettings, dataDir: string, lo
   const telemetry = createTelemetry(log, counters)
   const following = createFollowing({ ...settings, idleSeconds, maxKeys, telemetry })
   const books = createBooks({ ...settings, idleSeconds, maxBooks, following, telemetry })
-  const quotes = createQuotes({ following, pairs: openQuotedPairs(dataDir, log) })
+  const quotes = createQuotes({ following, maxQuotes: settings.cachedQuotes, pairs: openQuotedPairs(dataDir, log) })
   return {
     books,
     quotes,

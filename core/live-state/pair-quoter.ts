@@ -17,13 +17,49 @@ export interface PairQuoter {
   conditions(snapshot: StateSnapshot): unknown
   /** Keeps the states in memory until the returned function is called. */
   hold(): () => void
+  /** Drops the quotes that are kept. */
+  forget(): void
 }
 
 /** The first read, and more with what turned out to be missing. What is still missing then counts as unusable. */
 const maxReads = 4
-const maxCachedQuotes = 1_000
 
-export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, bundle: Bundle): PairQuoter {
+/** The quotes that the pairs of all exchanges keep, by question, and how many they are together. */
+export interface QuoteMemory {
+  readonly size: number
+  keep(quotes: Map<string, Quote>, question: string, quote: Quote): void
+  forget(quotes: Map<string, Quote>): void
+}
+
+/** @param maxQuotes of all pairs: beyond it, the pair that computed none for the longest time loses all of its quotes */
+export function createQuoteMemory(maxQuotes: number): QuoteMemory {
+  /** Those that hold quotes; the one that got its last quote before all others comes first. */
+  const holders = new Set<Map<string, Quote>>()
+  let size = 0
+
+  function forget(quotes: Map<string, Quote>): void {
+    if (!holders.delete(quotes)) return
+    size -= quotes.size
+    quotes.clear()
+  }
+
+  return {
+    get size() {
+      return size
+    },
+    keep(quotes, question, quote) {
+      const [oldest] = size >= maxQuotes ? holders : []
+      if (oldest) forget(oldest)
+      if (!quotes.has(question)) size += 1
+      quotes.set(question, quote)
+      holders.delete(quotes)
+      holders.add(quotes)
+    },
+    forget,
+  }
+}
+
+export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, bundle: Bundle, memory: QuoteMemory): PairQuoter {
   /** The states that the cached quotes were computed from. */
   let current: StateSnapshot | undefined
   const cache = new Map<string, Quote>()
@@ -31,11 +67,11 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
   function use(snapshot: StateSnapshot): void {
     if (snapshot === current) return
     current = snapshot
-    cache.clear()
+    memory.forget(cache)
   }
 
   function keep(snapshot: StateSnapshot, question: string, quote: Quote): Quote {
-    if (current === snapshot && cache.size < maxCachedQuotes) cache.set(question, quote)
+    if (current === snapshot) memory.keep(cache, question, quote)
     return quote
   }
 
@@ -75,6 +111,7 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
       }
     },
     hold: bundle.hold,
+    forget: () => memory.forget(cache),
     quote(swap, at) {
       const question = questionOf(swap)
       const snapshot = bundle.peek()

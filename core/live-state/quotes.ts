@@ -5,7 +5,14 @@ import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
 import type { At, Followed, FollowedPricing, Log, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
-import { createPairQuoter, createQuoteSubscriptions, type PairQuoter, type QuoteListener, type QuoteSubscriptions } from './pair-quoter.ts'
+import {
+  createPairQuoter,
+  createQuoteMemory,
+  createQuoteSubscriptions,
+  type PairQuoter,
+  type QuoteListener,
+  type QuoteSubscriptions,
+} from './pair-quoter.ts'
 import type { FollowedNetwork, Following, Synchroniser } from './synchroniser.ts'
 import { createStateSource, type StateSource } from './tracked-states.ts'
 
@@ -32,10 +39,14 @@ export interface Quotes {
   isCutOff(venue: QuoteVenue): boolean
   /** Loads the pairs that were quoted before the last stop of the server. */
   warmUp(venue: QuoteVenue): Promise<void>
+  /** How many quotes are kept, of all pairs. */
+  readonly size: number
   stop(): Promise<void>
 }
 
 interface QuotesOptions {
+  /** How many quotes are kept at most, of all pairs. */
+  maxQuotes: number
   following: Following
   pairs: QuotedPairs
 }
@@ -54,7 +65,8 @@ const maxWarmUp = 200
 const warmUpTimeoutMs = 30_000
 const saveIntervalMs = 60_000
 
-export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
+export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Quotes {
+  const memory = createQuoteMemory(maxQuotes)
   const pricingIds = new WeakMap<FollowedPricing, number>()
   const sources = new WeakMap<Followed, StateSource>()
   const quoters = new Map<string, CacheEntry>()
@@ -82,8 +94,12 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
     const parts = pricing
       .basis({ tokenIn, tokenOut }, choice)
       .map(({ followed, ...part }) => ({ ...part, source: sourceOf(venue, followed) }))
-    const quoter = createPairQuoter(pricing, choice, following.of(venue).bundle(parts))
-    if (quoters.size >= maxPairs) for (const [oldest] of newestFirst().slice(-droppedPairs)) quoters.delete(oldest)
+    const quoter = createPairQuoter(pricing, choice, following.of(venue).bundle(parts), memory)
+    if (quoters.size >= maxPairs)
+      for (const [oldest, entry] of newestFirst().slice(-droppedPairs)) {
+        entry.quoter.forget()
+        quoters.delete(oldest)
+      }
     quoters.set(key, { quoter, pair: { chain, network, connector, ...choice, tokenIn, tokenOut }, usedAt: Date.now() })
     isUnsaved = true
     return quoter
@@ -114,6 +130,9 @@ export function createQuotes({ following, pairs }: QuotesOptions): Quotes {
   }
 
   return {
+    get size() {
+      return memory.size
+    },
     quote: (venue, swap, choice, at) => quoterOf(venue, swap, choice).quote(swap, at),
     follow: (venue, swap, choice, listener) => subscriptionsOn(venue).follow(quoterOf(venue, swap, choice), swap, listener),
     isCutOff: (venue) => following.of(venue).isCutOff,

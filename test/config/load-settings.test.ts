@@ -13,7 +13,13 @@ describe('the settings', () => {
   it('hold their defaults with an empty conf folder', () => {
     const settings = load()
     expect(settings.server).to.deep.equal({ host: '127.0.0.1', port: 15888, requestTimeoutSeconds: 30, drainSeconds: 6 })
-    expect(settings.market).to.deep.equal({ staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 15, checkSeconds: 30 })
+    expect(settings.market).to.deep.equal({
+      staleBlocks: 2,
+      staleBlockSeconds: 60,
+      staleSeconds: 15,
+      checkSeconds: 30,
+      cachedQuotes: 10_000,
+    })
     expect(settings.limits).to.deep.equal({
       bodyBytes: 100_000,
       walletQueue: 256,

@@ -9,7 +9,7 @@ export function shownMetrics(): { name: string; labels: readonly string[] }[] {
   measureStore(metrics, { failing: async () => undefined })
   measureNodes(metrics, { networks: [] })
   measureTransactions(metrics, { journal: { openQueues: async () => [], unfinished: async () => [] }, networks: [], log })
-  measureLiveState(metrics, { books: { size: 0 }, following: { all: () => [] } })
+  measureLiveState(metrics, { books: { size: 0 }, quotes: { size: 0 }, following: { all: () => [] } })
   measureQuotes(metrics, { networks: [], venuesOn: () => [] })
   return metrics.registry
     .getMetricsAsArray()

@@ -38,9 +38,9 @@ describe('subscriptions to quotes', () => {
     following.stop()
   })
 
-  function start(options: Partial<typeof keeping> = {}): void {
+  function start(options: Partial<typeof keeping> = {}, maxQuotes = 1_000): void {
     following = createFollowing({ telemetry: createRecorder().telemetry, ...keeping, ...options })
-    quotes = createQuotes({ following, pairs: { known: [], save: async () => {} } })
+    quotes = createQuotes({ following, maxQuotes, pairs: { known: [], save: async () => {} } })
   }
 
   /** An exchange of one price for each token, whatever the amount: what it was set to last. */
@@ -113,6 +113,35 @@ describe('subscriptions to quotes', () => {
     test.make(0, [[priced(one, '12')]])
     await settled()
     expect(computed).to.have.length(2)
+  })
+
+  it('keeps as many quotes as it may, of all pairs together, and computes a forgotten one anew', async () => {
+    await quotes.stop()
+    following.stop()
+    start({}, 10)
+    const at = { signal: new AbortController().signal }
+    const quote = (token: typeof one, amountRaw: bigint) => quotes.quote(venue, sell(token, amountRaw), {}, at)
+    const amounts = Array.from({ length: 8 }, (_, index) => BigInt(index + 1))
+    for (const amount of amounts) await quote(one, amount)
+    const kept = await quote(one, 8n)
+    expect(computed).to.deep.equal(amounts)
+    expect([kept, quotes.size]).to.deep.equal([await quote(one, 8n), 8])
+
+    // Those of the first pair make room for the third of the second.
+    for (const amount of amounts) {
+      await quote(two, amount)
+      expect(quotes.size).to.be.at.most(10)
+    }
+    expect(quotes.size).to.equal(8)
+    computed.length = 0
+    expect((await quote(two, 8n)).amountRaw).to.equal(160n)
+    expect(computed).to.deep.equal([])
+    expect((await quote(one, 8n)).amountRaw).to.equal(80n)
+    expect(computed).to.deep.equal([8n])
+
+    // A pair alone makes room for itself.
+    for (let amount = 100n; amount < 150n; amount += 1n) await quote(one, amount)
+    expect(quotes.size).to.be.within(1, 10)
   })
 
   it('computes quotes of changed pools before others', async () => {

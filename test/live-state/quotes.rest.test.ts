@@ -63,7 +63,7 @@ describe('quotes from memory', function () {
   }
   const openMarket = () =>
     createLiveState(
-      { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 10, checkSeconds: 60 },
+      { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 10, checkSeconds: 60, cachedQuotes: 1_000 },
       place.folder,
       { info() {}, warn() {} },
       { trouble() {}, check() {}, update() {} },

@@ -50,7 +50,7 @@ export async function walkInMemory(walked: Walked, { below }: Random, quotes: nu
   const counters = { trouble: (_: unknown, what: string) => count(what), check: (_: unknown, what: string) => count(what), update() {} }
   const place = await temporaryFolder()
   const market = createLiveState(
-    { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 60, checkSeconds: 1 },
+    { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 60, checkSeconds: 1, cachedQuotes: 1_000 },
     place.folder,
     { info() {}, warn() {} },
     counters,
