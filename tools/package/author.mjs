@@ -5,16 +5,9 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { asProject, environment, folder, install, nodeFrom, nodes, removePlace, root, run, tarball, writePlugin } from './outside.mjs'
 
-const tsconfig = `{
-  "compilerOptions": {
-    "module": "nodenext", "target": "es2023", "types": ["node"], "strict": true, "noEmit": true
-  }
-}
-`
-const contractTest = `import { connectorContract } from 'sluice/testing'
-
-connectorContract({ folder: import.meta.dirname })
-`
+const page = readFileSync(path.join(root, 'docs', 'writing-a-connector.md'), 'utf8')
+const [, tsconfig] = /^```json outside\/tsconfig\.json\n(.*?)^```/ms.exec(page)
+const [, contractTest] = /^```ts\n([^`]*import\.meta\.dirname[^`]*)^```/m.exec(page)
 
 after(removePlace)
 
@@ -34,8 +27,7 @@ describe('the author of a plugin', () => {
     ])
     for (const name of ['riverswap', 'lakeswap', 'ferryswap']) writePlugin(cwd, name)
     writeFileSync(path.join(cwd, 'riverswap', 'riverswap.test.ts'), contractTest)
-    // ferryswap and lakeswap import files by their extension.
-    writeFileSync(path.join(cwd, 'tsconfig.json'), tsconfig.replace('"noEmit": true', '"noEmit": true, "allowImportingTsExtensions": true'))
+    writeFileSync(path.join(cwd, 'tsconfig.json'), tsconfig)
     expect(tsconfig.trim().split('\n')).to.have.length(5)
   })
   const tsc = (version, ...args) =>
