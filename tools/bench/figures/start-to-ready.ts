@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,6 +27,7 @@ interface Cost {
 /** From the spawn of the command line to the first answer of /health/ready, in a home where it has been started before. */
 export async function startToReady(): Promise<Row[]> {
   const home = await makeHome()
+  const packages = await referenceFolder()
   try {
     const ports = { server: await freePort(), devnet: await freePort() }
     const first = await startOnce(home, ports, true)
@@ -32,8 +35,8 @@ export async function startToReady(): Promise<Row[]> {
     for (let round = 0; round < rounds; round += 1) {
       costs.second.push(await startOnce(home, ports, true))
       costs.without.push(await startOnce(home, ports, false))
-      costs.empty.push(await runOnce(''))
-      costs.imports.push(await runOnce("await import('koa'); await import('ethers')"))
+      costs.empty.push(await runOnce('', packages))
+      costs.imports.push(await runOnce("await import('koa'); await import('ethers')", packages))
     }
     const reference = middle(costs.imports)
     const row = (name: string, cost: Cost): Row => ({
@@ -50,7 +53,25 @@ export async function startToReady(): Promise<Row[]> {
     ]
   } finally {
     await home.remove()
+    await rm(packages, { recursive: true, force: true })
   }
+}
+
+/** A folder with koa and ethers as npm installs them, and nothing else. */
+async function referenceFolder(): Promise<string> {
+  const { devDependencies }: { devDependencies: Record<string, string> } = JSON.parse(
+    await readFile(path.join(root, 'package.json'), 'utf8'),
+  )
+  const { koa = '', ethers = '' } = devDependencies
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-reference-'))
+  await writeFile(path.join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: { koa, ethers } }))
+  const install = spawn('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const [code]: unknown[] = await once(install, 'exit')
+  if (code !== 0) throw new Error('The reference for starts, koa and ethers, could not be installed.')
+  return folder
 }
 
 const shown = ({ wallMs, cpuMs }: Cost) => `${ms(wallMs)} (CPU ${ms(cpuMs)})`
@@ -71,7 +92,7 @@ async function startOnce({ folder, confDir }: Home, ports: { server: number; dev
   ]
   const flags = ['--conf', confDir, ...settings.flatMap((each) => ['--set', each])]
   const startedAt = performance.now()
-  const server = spawn(process.execPath, [path.join(root, 'bin/launch.mjs'), 'start', ...flags], {
+  const server = spawn(path.join(root, 'bin/sluice'), ['start', ...flags], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
   })
@@ -115,12 +136,12 @@ async function end(server: ChildProcess): Promise<void> {
 }
 
 /** A module that does nothing but tell its processor time. */
-async function runOnce(code: string): Promise<Cost> {
+async function runOnce(code: string, cwd: string): Promise<Cost> {
   const startedAt = performance.now()
   const node = spawn(
     process.execPath,
     ['--input-type=module', '-e', `${code}; const { user, system } = process.cpuUsage(); console.log((user + system) / 1000)`],
-    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+    { cwd, stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const [printed] = await Promise.all([textOf(node.stdout), once(node, 'exit')])
   return { wallMs: performance.now() - startedAt, cpuMs: Number(printed) }
