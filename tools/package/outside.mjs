@@ -79,7 +79,7 @@ export async function start(
   const [, url] = /ready at (https:\S+)/.exec(printed) ?? []
   const kill = () => {
     try {
-      process.kill(-child.pid, 'SIGKILL')
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     } catch {
       // It has ended.
     }

@@ -133,9 +133,9 @@ for (const { name, version } of nodes) {
 }
 
 if (process.env.PACKAGE_TEST_ALL) {
-  for (const [manager, version, args] of [
-    ['pnpm', '10', ['add', '--ignore-workspace']],
-    ['yarn', '1', ['add', '--non-interactive']],
+  for (const { manager, version, args } of [
+    { manager: 'pnpm', version: '10', args: ['add', '--ignore-workspace'] },
+    { manager: 'yarn', version: '1', args: ['add', '--non-interactive'] },
   ]) {
     it(`${manager} installs both packages, and the server starts with the devnet`, async () => {
       const tools = folder(`${manager} itself`)
