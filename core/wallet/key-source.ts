@@ -1,7 +1,6 @@
 // Where signatures come from. The keystore is one source. A KMS or a hardware signer is another: a file that implements `KeySource`,
 // its line in `keySources` of signer-process.ts, and its name in the setting `wallet.keySources`.
-import { createECDH, createHmac, pbkdf2Sync, type Hmac } from 'node:crypto'
-import { curves, curveOrder, devnetWalletCount, wellKnownMnemonic, wellKnownPath, type CurveName } from './keys.ts'
+import { curves, type CurveName } from './keys.ts'
 
 /** A source of signatures. It is opened in the signer's process only. */
 export interface KeySource {
@@ -46,45 +45,24 @@ export interface LockedWallet {
   readonly problem: string
 }
 
-/** The devnet's trading wallets: anvil's accounts 0, 1 and 2, in memory only. */
+/**
+ * The keys of anvil's and hardhat's accounts 0, 1 and 2, which their documentation prints: https://getfoundry.sh/anvil/overview. No secrets:
+ * what reaches these accounts on a public network is taken at once.
+ */
+export const devnetPrivateKeys: readonly string[] = [
+  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+  '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
+  '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+]
+
+/** The devnet's trading wallets. */
 export const devnetKeys: KeySource = {
   async open() {
-    const wallets = Array.from({ length: devnetWalletCount }, (_, index): SigningWallet => {
-      const privateKey = derivedKey(wellKnownMnemonic, wellKnownPath(index))
+    const wallets = devnetPrivateKeys.map((privateKey, index): SigningWallet => {
       const address = curves.secp256k1.addressOf(privateKey)
       const sign = curves.secp256k1.signerOf(privateKey)
       return { chain: 'ethereum', address, curve: 'secp256k1', label: `devnet ${index}`, devnet: true, sign }
     })
     return { wallets, locked: [] }
   },
-}
-
-/** BIP-39 and BIP-32, for a mnemonic without a passphrase: what ethers has for this brings its nodes and contracts with it. */
-export function derivedKey(mnemonic: string, path: string): string {
-  const seed = pbkdf2Sync(mnemonic, 'mnemonic', 2048, 64, 'sha512')
-  const [first, ...steps] = path.split('/')
-  if (first !== 'm') throw new Error(`"${path}" is not a path from the master key.`)
-  let [key, chainCode] = halves(createHmac('sha512', 'Bitcoin seed').update(seed))
-  for (const step of steps) {
-    const isHardened = step.endsWith("'")
-    const index = Buffer.alloc(4)
-    index.writeUInt32BE(Number.parseInt(step, 10) + (isHardened ? 2 ** 31 : 0))
-    const parent = isHardened ? Buffer.concat([Buffer.of(0), key]) : publicKeyOf(key)
-    const [added, nextCode] = halves(createHmac('sha512', chainCode).update(parent).update(index))
-    const sum = (BigInt(`0x${added.toString('hex')}`) + BigInt(`0x${key.toString('hex')}`)) % curveOrder
-    key = Buffer.from(sum.toString(16).padStart(64, '0'), 'hex')
-    chainCode = nextCode
-  }
-  return `0x${key.toString('hex')}`
-}
-
-function halves(hmac: Hmac): [Buffer, Buffer] {
-  const digest = hmac.digest()
-  return [digest.subarray(0, 32), digest.subarray(32)]
-}
-
-function publicKeyOf(key: Buffer): Buffer {
-  const curve = createECDH('secp256k1')
-  curve.setPrivateKey(key)
-  return curve.getPublicKey(null, 'compressed')
 }

@@ -53,7 +53,7 @@ export const isCurve = (text: unknown): text is CurveName => typeof text === 'st
 export const walletAddress = (text: string): string | undefined => curves.secp256k1.address(text) ?? curves.ed25519.address(text)
 
 /** The order of secp256k1 (SEC 2, section 2.4.1): keys are 1 to order - 1. */
-export const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 /** Whether 32 bytes are a private key of secp256k1. @param digits 64 hexadecimal digits */
 export const isSecp256k1Key = (digits: string): boolean => BigInt(`0x${digits}`) !== 0n && BigInt(`0x${digits}`) < curveOrder
@@ -194,17 +194,9 @@ export const containsKey = (text: string): boolean => secretWithin.test(text)
 const isSeedPhrase = (text: string): boolean => /^([a-z]{3,8}\s+){11,23}[a-z]{3,8}$/i.test(text.trim())
 
 /**
- * The mnemonic of anvil's and hardhat's default accounts. Their documentation prints it, with every private key.
- * Whatever reaches one of these accounts on a public network is taken at once.
+ * Accounts 0 to 19 of the mnemonic that anvil and hardhat begin with: anvil shows ten of them, hardhat all. Their documentation prints every
+ * key. Only addresses stand here, so that no caller needs the keys.
  */
-export const wellKnownMnemonic = 'test test test test test test test test test test test junk'
-
-export const wellKnownPath = (index: number): string => `m/44'/60'/0'/0/${index}`
-
-/** How many of these accounts trade on the devnet. The accounts after them deploy contracts. */
-export const devnetWalletCount = 3
-
-/** Accounts 0 to 19 of that mnemonic: anvil shows ten of them, hardhat all. Only addresses stand here, so that no caller needs the keys. */
 export const wellKnownAddresses: readonly string[] = [
   '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { HDNodeWallet } from 'ethers'
-import { parseSecp256k1Key, wellKnownAddresses, wellKnownMnemonic, wellKnownPath } from '../../core/wallet/keys.ts'
-import { refusalOf, refusesStrangeKeys } from './strange-keys.ts'
+import { devnetPrivateKeys } from '../../core/wallet/key-source.ts'
+import { parseSecp256k1Key, wellKnownAddresses } from '../../core/wallet/keys.ts'
+import { refusalOf, refusesStrangeKeys, wellKnownMnemonic } from './strange-keys.ts'
 
 const key = '4bd6b45fdc4c8cbd7fd3e0318961b5d0470d6d4fb31bc1eb51aad054b7da2cb8'
 const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
@@ -29,8 +30,9 @@ describe('parsing a private key of an EVM chain', () => {
 
   it('refuses the keys of well-known accounts', () => {
     for (const [index, address] of wellKnownAddresses.entries()) {
-      const wallet = HDNodeWallet.fromPhrase(wellKnownMnemonic, '', wellKnownPath(index))
+      const wallet = HDNodeWallet.fromPhrase(wellKnownMnemonic, '', `m/44'/60'/0'/0/${index}`)
       expect(wallet.address).to.equal(address)
+      if (index < devnetPrivateKeys.length) expect(wallet.privateKey).to.equal(devnetPrivateKeys[index])
       expect(refusalOf(parseSecp256k1Key, wallet.privateKey))
         .to.match(/test account of anvil and hardhat/)
         .and.not.include(wallet.privateKey.slice(2))

@@ -1,5 +1,8 @@
 import { expect } from 'chai'
 
+/** What anvil and hardhat begin with. */
+export const wellKnownMnemonic = 'test test test test test test test test test test test junk'
+
 export type Parse = (text: string) => unknown
 
 /** The error message for a text that is not a key. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { keyFile, listWallets } from '../../core/wallet/keystore.ts'
-import { wellKnownMnemonic } from '../../core/wallet/keys.ts'
+import { wellKnownMnemonic } from './strange-keys.ts'
 import { passphrase, walletCommandInFolder } from './wallet-command-in-folder.ts'
 
 const newKey = (): Wallet => new Wallet(Wallet.createRandom().privateKey)

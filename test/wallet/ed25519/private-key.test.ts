@@ -10,9 +10,8 @@ import {
   parseSecp256k1Key,
   containsKey,
   looksLikeSecret,
-  wellKnownMnemonic,
 } from '../../../core/wallet/keys.ts'
-import { refusesStrangeKeys } from '../strange-keys.ts'
+import { refusesStrangeKeys, wellKnownMnemonic } from '../strange-keys.ts'
 
 /** A pair that Node made: the seed and the public key, 64 bytes, as wallets export it. */
 function newPair(): Buffer {
