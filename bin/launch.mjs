@@ -16,7 +16,7 @@ const [, , command = 'help', ...args] = process.argv
 if (command === 'test' && args.length === 0) process.exit(node('tools/test.mjs', ['quick']))
 else if (command === 'test:rest') process.exit(node('tools/test.mjs', ['rest']))
 else if (command === 'test') process.exit(node('node_modules/mocha/bin/mocha.js', testsIn(args)))
-else if (command === 'bench') process.exit(node('tools/bench/run.ts', args, ['--import', 'tsx']))
+else if (command === 'bench') await built().then(() => process.exit(node('tools/bench/run.ts', args, ['--import', 'tsx'])))
 else if (command === 'chaos') process.exit(node('tools/chaos/run.ts', args, ['--import', 'tsx']))
 else await sluice(command, args)
 
@@ -71,7 +71,7 @@ function node(script, args, flags = []) {
 }
 
 /** What is run is what is shipped: dist/, built anew where sources changed. */
-async function sluice(command, args) {
+async function built() {
   const { buildWhenStale } = await import('../tools/build.mjs')
   try {
     await buildWhenStale()
@@ -80,6 +80,10 @@ async function sluice(command, args) {
     console.error('dist/ was not built: the sources have the errors above.')
     process.exit(1)
   }
+}
+
+async function sluice(command, args) {
+  await built()
   const entry = path.join(root, 'dist', 'core', 'main.js')
   process.argv = [process.argv[0], entry, command, ...args]
   await import(pathToFileURL(entry).href)

@@ -23,7 +23,8 @@ import { priceEvents } from './figures/price-events.ts'
 import { priceRate } from './figures/price-rate.ts'
 import { routes } from './figures/routes.ts'
 import { signatures } from './figures/signatures.ts'
-import { soak } from './figures/soak.ts'
+import { resident } from './figures/resident.ts'
+import { soak, soakedServer } from './figures/soak.ts'
 import { solanaCalls } from './figures/solana-calls.ts'
 import { startToReady } from './figures/start-to-ready.ts'
 import { whereTimeGoes } from './figures/where-time-goes.ts'
@@ -68,11 +69,13 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
     report('Keeping a transaction: twice before it is sent; reference: two pages flushed to the same disk', await journaling()),
   lines: async () => report('Lines of the plugins, from their sources', pluginLines()),
   size: async () => report('Installed for production', await installedSize()),
+  memory: async () =>
+    report(`What the processes hold; 300 quotes a second over 50 pairs for ${values.seconds} s`, await resident(Number(values.seconds))),
   soak: soaked,
   flame,
 }
 /** What takes long, or writes files, only where it is named. */
-const named = ['soak', 'flame']
+const named = ['memory', 'soak', 'flame']
 
 const { positionals: wanted, values } = parseArgs({
   allowPositionals: true,
@@ -148,7 +151,10 @@ async function soaked(): Promise<void> {
   const sluice = await startChild<SluiceProcess>('sluice')
   const load = await startChild<SteadyLoadProcess>('steady-load')
   try {
-    report(`300 quotes a second over 50 pairs for ${values.seconds} s`, await soak(sluice, load, Number(values.seconds)))
+    report(
+      `300 quotes a second over 50 pairs for ${values.seconds} s`,
+      await soak(await soakedServer(sluice), load, Number(values.seconds)),
+    )
   } finally {
     await Promise.all([load.end(), sluice.end()])
   }

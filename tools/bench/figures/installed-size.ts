@@ -1,32 +1,33 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { megabytes, times, type Row } from '../report.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
-const targetBytes = 80e6
-const prunedTargetBytes = 60e6
+const targetBytes = 55e6
 const largest = 5
 
-/** The files of node_modules that a production installation has, summed up; and those that the image keeps of them. */
+/** The files of node_modules after the packed package was installed into an empty folder, summed up. */
 export async function installedSize(): Promise<Row[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
   try {
-    for (const file of ['package.json', 'package-lock.json', '.npmrc']) await cp(path.join(root, file), path.join(folder, file))
-    // Optional packages hold the binaries of this platform.
-    const install = ['install', '--omit=dev', '--include=optional', '--no-save', '--ignore-scripts', '--loglevel=error']
+    if (!(await run(process.execPath, [path.join(root, 'tools/pack.mjs')], root)))
+      return [{ name: 'the package', value: 'not known: it was not packed' }]
+    const { version }: { version: string } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
+    const tarball = path.join(root, 'dist/packages', `sluice-${version}.tgz`)
+    await writeFile(path.join(folder, 'package.json'), '{ "private": true }')
+    const install = ['install', tarball, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
     if (!(await run('npm', install, folder))) return [{ name: 'node_modules', value: 'not known: npm install failed' }]
     const modules = path.join(folder, 'node_modules')
     const packages = await packageSizes(modules)
-    const rows = [
+    return [
+      { name: 'the packed package', value: megabytes((await stat(tarball)).size) },
       against('node_modules', packages, targetBytes),
       ...packages.slice(0, largest).map(({ name, bytes }) => ({ name: `  ${name}`, value: megabytes(bytes) })),
     ]
-    if (!(await run(process.execPath, [path.join(root, 'tools/image/prune.mjs'), modules], folder))) return rows
-    return [...rows, against('node_modules in the image, pruned', await packageSizes(modules), prunedTargetBytes)]
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -29,39 +29,62 @@ const gas = 1_000_000
 /** Of what the server counts itself. */
 const different = /^sluice_market_checks_total\{[^}]*outcome="different"[^}]*\} (\d+)$/gm
 
+/** A server under this load. What only a process of the benchmark can tell of itself may be absent. */
+export interface SoakedServer {
+  url: string
+  certsDir: string
+  /** The devnet's node. */
+  rpcUrl: string
+  /** Bytes. */
+  resident(): Promise<number>
+  /** Bytes in use of the heap, after a collection. */
+  heapUsed?(): Promise<number>
+  roundTrips?: { record(): Promise<void>; take(): Promise<readonly { methods: readonly string[] }[]> }
+}
+
+/** That of a process of the benchmark. */
+export async function soakedServer(sluice: Child<SluiceProcess>): Promise<SoakedServer> {
+  return {
+    ...(await sluice.ask('where')),
+    resident: async () => (await sluice.ask('memory')).rss,
+    heapUsed: async () => (await sluice.ask('memory')).heapUsed,
+    roundTrips: { record: async () => sluice.ask('recordRoundTrips'), take: async () => sluice.ask('takeRoundTrips') },
+  }
+}
+
 /**
  * Quotes at a steady pace over 50 pairs, of v2 alone and of v2 and v3, with a block a second and swaps in each; every minute some answers
  * are held against the exchange's own quoters at their blocks.
  */
-export async function soak(sluice: Child<SluiceProcess>, load: Child<SteadyLoadProcess>, seconds: number): Promise<Row[]> {
-  const { url, certsDir, rpcUrl } = await sluice.ask('where')
+export async function soak(server: SoakedServer, load: Child<SteadyLoadProcess>, seconds: number): Promise<Row[]> {
+  const { url, certsDir, rpcUrl } = server
   const market = await openManyPairs(rpcTo(rpcUrl), ownPairs)
   const devnetPairs = await fundSwaps(market)
   const pairs = [...market.pairs, ...devnetPairs]
-  const held = await ownQuotes(rpcUrl)
+  const quoters = await ownQuotes(rpcUrl)
   const client = createClient(url, certsDir)
   const rows: Row[] = []
   const sum = { quotes: 0, errors: 0, compared: 0, different: 0 }
   let blocks = 0
-  let first: { heapUsed: number; p99Ms: number; name: string } | undefined
+  let first: { heapUsed: number | undefined; resident: number; p99Ms: number; name: string } | undefined
   const over = new AbortController()
   try {
     for (const pair of pairs) await client.get(pathOf(pair).replace('{amount}', '1'))
     const making = makeBlocks()
     await load.ask('start', { url, certsDir, perSecond, connections, paths: pairs.map(pathOf) })
     for (let past = 0; past < seconds; past += 60) {
-      await sluice.ask('recordRoundTrips')
+      await server.roundTrips?.record()
       const blocksBefore = blocks
       await Promise.race([sleep(Math.min(60, seconds - past) * 1000), making])
       const { requests, errors, given, p50Ms, p99Ms } = await load.ask('take')
-      const trips = await sluice.ask('takeRoundTrips')
+      const trips = await server.roundTrips?.take()
       const name = `minute ${past / 60 + 1}`
       const failed = Object.values(errors).reduce((all, count) => all + count, 0)
       for (const [error, count] of Object.entries(errors)) console.log(`  ${name}: ${count} times ${error}`)
       sum.quotes += requests
       sum.errors += failed
       sum.compared += given.length
-      for (const each of given) sum.different += (await held.isOwn(each)) ? 0 : 1
+      for (const each of given) sum.different += (await quoters.isOwn(each)) ? 0 : 1
       const made = blocks - blocksBefore
       rows.push(
         { name: `${name}: p50`, value: ms(p50Ms) },
@@ -71,22 +94,29 @@ export async function soak(sluice: Child<SluiceProcess>, load: Child<SteadyLoadP
           ...(first && { reference: `${ms(first.p99Ms)} in minute 1`, ratio: times(p99Ms, first.p99Ms) }),
         },
         { name: '  quotes', value: String(requests) },
-        { name: '  requests to the node per block', value: (trips.length / made).toFixed(2) },
-        { name: '  of them for what happened', value: (trips.filter(asksWhatHappened).length / made).toFixed(2) },
       )
+      if (trips)
+        rows.push(
+          { name: '  requests to the node per block', value: (trips.length / made).toFixed(2) },
+          { name: '  of them for what happened', value: (trips.filter(asksWhatHappened).length / made).toFixed(2) },
+        )
       const isLast = past + 60 >= seconds
       if (first && !isLast) continue
-      const { heapUsed } = await sluice.ask('memory')
+      const held = { resident: await server.resident(), heapUsed: await server.heapUsed?.() }
       // What was held up by the garbage collection is of no minute.
       await load.ask('take')
-      if (first)
-        rows.push({
-          name: 'heap in use at the end',
-          value: megabytes(heapUsed),
-          reference: `${megabytes(first.heapUsed)} after ${first.name}`,
-          ratio: times(heapUsed, first.heapUsed),
+      if (first) {
+        const { name: since } = first
+        const row = (of: string, now: number, before: number): Row => ({
+          name: `${of} at the end`,
+          value: megabytes(now),
+          reference: `${megabytes(before)} after ${since}`,
+          ratio: times(now, before),
         })
-      first ??= { heapUsed, p99Ms, name }
+        rows.push(row('resident', held.resident, first.resident))
+        if (held.heapUsed !== undefined && first.heapUsed !== undefined) rows.push(row('heap in use', held.heapUsed, first.heapUsed))
+      } else rows.push({ name: `resident after ${name}`, value: megabytes(held.resident) })
+      first ??= { ...held, p99Ms, name }
     }
     await load.ask('stop')
     over.abort()
@@ -104,7 +134,7 @@ export async function soak(sluice: Child<SluiceProcess>, load: Child<SteadyLoadP
   } finally {
     over.abort()
     client.close()
-    held.close()
+    quoters.close()
   }
 
   async function makeBlocks(): Promise<void> {

@@ -1,12 +1,14 @@
-// The whole server with the devnet, in a process of its own that tells what it costs.
+// The whole server with the devnet, in a process of its own that tells what it costs. It is the bundled one, which is what is shipped.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rpcTo } from '../../../core/devnet/anvil.ts'
-import { startServer } from '../../../testkit/server.ts'
+import type { startServer as StartServer } from '../../../testkit/server.ts'
 import { serve } from '../child.ts'
 import { profiler } from '../profiler.ts'
 import { quotePath } from '../quote-path.ts'
 import { healthy, startFaultyProxy } from '../../../test/http/trouble/faulty-proxy.ts'
 import { roundTripsTo } from '../../../testkit/round-trips.ts'
+
+const bundled: { startServer: typeof StartServer } = await import(new URL('../../../dist/testkit/index.js', import.meta.url).href)
 
 const [, , isBehindProxy] = process.argv
 let delayMs = 0
@@ -15,7 +17,7 @@ await proxy?.become(async (exchange) => {
   await sleep(delayMs)
   await healthy(exchange)
 })
-const server = await startServer({
+const server = await bundled.startServer({
   ...(proxy && {
     async between(url) {
       proxy.target = url

@@ -1,0 +1,112 @@
+import { spawn, spawnSync, type ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../../../test/free-port.ts'
+import { startChild } from '../child.ts'
+import { makeHome } from '../home.ts'
+import type { SteadyLoadProcess } from '../processes/steady-load.ts'
+import { megabytes, times, type Row } from '../report.ts'
+import { soak } from './soak.ts'
+
+type Server = ChildProcessByStdio<null, Readable, null>
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const mostSeconds = 60
+/** What a start leaves behind is collected meanwhile. */
+const idleSeconds = 10
+const idleTarget = 210e6
+const loadedTarget = 200e6
+
+/** The processes of `sluice start --devnet` as an operator runs it: idle, and the server under 300 quotes a second over 50 pairs. */
+export async function resident(seconds: number): Promise<Row[]> {
+  const home = await makeHome()
+  const devnetPort = await freePort()
+  const flags = ['--conf', home.confDir, '--set', 'server.port=0', '--set', `devnet.port=${devnetPort}`, '--set', 'log.level=error']
+  const start = () =>
+    spawn(path.join(root, 'bin/sluice'), ['start', '--devnet', ...flags], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+  // The first start deploys the exchanges; what that takes is not held by any other.
+  const first = start()
+  await readyUrl(first)
+  await end(first)
+  const server = start()
+  const load = await startChild<SteadyLoadProcess>('steady-load')
+  try {
+    const url = await readyUrl(server)
+    await sleep(idleSeconds * 1000)
+    const bare = await bareNode()
+    const processes = [server.pid ?? 0, ...below(server.pid ?? 0).filter(isNode)]
+    const sizes = processes.map(residentOf)
+    const idle = sizes.reduce((sum, each) => sum + each, 0)
+    const place = { url, certsDir: path.join(home.folder, 'certs'), rpcUrl: `http://127.0.0.1:${devnetPort}` }
+    const soaked = await soak({ ...place, resident: async () => residentOf(server.pid ?? 0) }, load, seconds)
+    const loaded = soaked.filter(({ name }) => name.startsWith('resident'))
+    return [
+      ...sizes.map((size, index): Row => ({ name: `idle: ${['server', 'keeper', 'signer'][index] ?? 'another'}`, value: megabytes(size) })),
+      {
+        name: 'idle: all but anvil',
+        value: megabytes(idle),
+        reference: `three bare Node processes ${megabytes(3 * bare)}`,
+        ratio: times(idle, 3 * bare),
+      },
+      { name: '  wanted', value: `at most ${megabytes(idleTarget)}` },
+      ...loaded,
+      { name: '  wanted', value: `at most ${megabytes(loadedTarget)}` },
+      ...soaked.filter(({ name }) => name === 'quotes' || name === 'errors'),
+    ]
+  } finally {
+    await load.end()
+    await end(server)
+    await home.remove()
+  }
+}
+
+/** What the summary of a start names. */
+async function readyUrl(server: Server): Promise<string> {
+  let printed = ''
+  server.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  for (const until = Date.now() + mostSeconds * 1000; Date.now() < until && server.exitCode === null; await sleep(100)) {
+    const url = /is ready at .*?(https:\/\/localhost:\d+)/.exec(printed)?.[1]
+    if (url !== undefined) return url
+  }
+  throw new Error(`The server did not start:\n${printed}`)
+}
+
+async function end(server: Server): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return
+  const ended = once(server, 'exit')
+  server.kill('SIGTERM')
+  await ended
+}
+
+/** Resident set of a process in bytes; NaN where the system has no /proc. */
+function residentOf(processId: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${processId}/status`, 'utf8'))?.[1]) * 1024
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** All processes below one, parents first. */
+function below(processId: number): number[] {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(processId)], { encoding: 'utf8' })
+  return stdout
+    .split('\n')
+    .map(Number)
+    .filter((pid) => pid > 0)
+    .flatMap((pid) => [pid, ...below(pid)])
+}
+
+const isNode = (processId: number) => readFileSync(`/proc/${processId}/comm`, 'utf8').startsWith('node')
+
+async function bareNode(): Promise<number> {
+  const node = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+  await sleep(1_000)
+  const size = residentOf(node.pid ?? 0)
+  node.kill()
+  return size
+}
