@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -22,4 +24,12 @@ export async function makeHome(): Promise<Home> {
     await writeFile(path.join(confDir, name), stringify(content))
   }
   return { folder, confDir, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+/** Ends a server that runs in a home, in order. */
+export async function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return
+  const ended = once(server, 'exit')
+  server.kill('SIGTERM')
+  await ended
 }

@@ -1,13 +1,13 @@
-import { spawn, spawnSync, type ChildProcessByStdio } from 'node:child_process'
-import { once } from 'node:events'
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { descendants } from '../../../test/devnet/run-server.ts'
 import { freePort } from '../../../test/free-port.ts'
 import { startChild } from '../child.ts'
-import { makeHome } from '../home.ts'
+import { end, makeHome } from '../home.ts'
 import type { SteadyLoadProcess } from '../processes/steady-load.ts'
 import { megabytes, times, type Row } from '../report.ts'
 import { soak } from './soak.ts'
@@ -38,7 +38,12 @@ export async function resident(seconds: number): Promise<Row[]> {
     const url = await readyUrl(server)
     await sleep(idleSeconds * 1000)
     const bare = await bareNode()
-    const processes = [server.pid ?? 0, ...below(server.pid ?? 0).filter(isNode)]
+    const processes = [
+      server.pid ?? 0,
+      ...descendants(server.pid ?? 0)
+        .map(({ pid }) => pid)
+        .filter(isNode),
+    ]
     const sizes = processes.map(residentOf)
     const idle = sizes.reduce((sum, each) => sum + each, 0)
     const place = { url, certsDir: path.join(home.folder, 'certs'), rpcUrl: `http://127.0.0.1:${devnetPort}` }
@@ -75,13 +80,6 @@ async function readyUrl(server: Server): Promise<string> {
   throw new Error(`The server did not start:\n${printed}`)
 }
 
-async function end(server: Server): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return
-  const ended = once(server, 'exit')
-  server.kill('SIGTERM')
-  await ended
-}
-
 /** Resident set of a process in bytes; NaN where the system has no /proc. */
 function residentOf(processId: number): number {
   try {
@@ -89,16 +87,6 @@ function residentOf(processId: number): number {
   } catch {
     return Number.NaN
   }
-}
-
-/** All processes below one, parents first. */
-function below(processId: number): number[] {
-  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(processId)], { encoding: 'utf8' })
-  return stdout
-    .split('\n')
-    .map(Number)
-    .filter((pid) => pid > 0)
-    .flatMap((pid) => [pid, ...below(pid)])
 }
 
 const isNode = (processId: number) => readFileSync(`/proc/${processId}/comm`, 'utf8').startsWith('node')

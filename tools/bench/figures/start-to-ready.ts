@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createClient, type Client } from '../../../testkit/client.ts'
 import { cpuMsOf } from '../cpu-of.ts'
-import { makeHome, type Home } from '../home.ts'
+import { end, makeHome, type Home } from '../home.ts'
 import { ms, times, type Row } from '../report.ts'
 import { median } from '../statistics.ts'
 import { freePort } from '../../../test/free-port.ts'
@@ -126,13 +126,6 @@ async function isReady(url: string, certsDir: string): Promise<boolean> {
   } finally {
     client?.close()
   }
-}
-
-async function end(server: ChildProcess): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null) return
-  const ended = once(server, 'exit')
-  server.kill('SIGTERM')
-  await ended
 }
 
 /** A module that does nothing but tell its processor time. */
