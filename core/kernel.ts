@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix/browser'
 import type { Logger } from 'pino'
+import { withTimeout } from './async.ts'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
 import { bringUpDevnet, forgetDevnet, type Devnet } from './devnet/start-devnet.ts'
@@ -51,6 +52,9 @@ export interface StartOptions {
   /** A devnet that runs already and outlives the server. */
   devnet?: Devnet
 }
+
+/** After the time for requests under way: for the answers to those that are aborted. */
+const lastAnswersMs = 500
 
 /** What the container injects, by name. */
 interface Cradle {
@@ -186,8 +190,12 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     }
     container.register({ services: asValue(services), events: asFunction(createEvents).singleton() })
     const listener = await listen(container.build(createApp), settings, log)
-    // Both at once: a request that still comes on an open connection is told that the server stops.
-    stops.push(() => Promise.all([listener.stop(drainMs()), transactions.stop(drainMs())]))
+    stops.push(async () => {
+      const closed = listener.stop(drainMs() + lastAnswersMs)
+      await withTimeout(closed, drainMs(), () => {})
+      // What still runs is aborted now, and its callers are told what became of it.
+      await Promise.all([closed, transactions.stop(0)])
+    })
 
     warmUpQuotes(services)
     return { url: listener.url, startedInMs: performance.now() - startedAt, services, devnet, plugins, warnings, stop }

@@ -27,8 +27,8 @@ interface AppParts extends RouteParts {
 
 export interface App {
   callback(): RequestListener
-  /** Ends the streams of events, which would otherwise never end. */
-  endStreams(): void
+  /** Refuses requests from now on, and ends the streams of events, which would otherwise never end. */
+  refuseNew(): void
 }
 
 /** The way of a request: identity, limits, body, route, handler, answer. */
@@ -41,6 +41,7 @@ export function createApp(parts: AppParts): App {
   const callerOf = identify(settings.clients)
   const readBody = bodyReader(settings.limits.bodyBytes)
   const routeOf = createRoutes(parts)
+  let isStopping = false
 
   app.use(async (ctx, next) => {
     const { state } = ctx
@@ -51,6 +52,8 @@ export function createApp(parts: AppParts): App {
       limitRate(state.caller)
       const reading = readBody(ctx)
       if (reading) await reading
+      // After the body has been read: the connection is closed after this answer, and unread data would be answered by a reset.
+      if (isStopping) throw stopping
       const route = routeOf(ctx.req.method ?? '', state.path)
       if (!route) ctx.set(responseHeaders(state))
       // In flight only once it has arrived: a slow sender takes no place.
@@ -64,8 +67,20 @@ export function createApp(parts: AppParts): App {
   app.use(pages(parts).routes())
   app.use((ctx) => refuseUnknown(ctx))
   app.on('error', (error: unknown) => log.warn({ err: error }, 'connection failed during an answer'))
-  return { callback: () => app.callback(), endStreams: () => events.end() }
+  return {
+    callback: () => app.callback(),
+    refuseNew() {
+      isStopping = true
+      events.end()
+    },
+  }
 }
+
+const stopping = new SluiceError(
+  'OVERLOADED',
+  'The server is stopping: nothing was done for this request. Send it again on a new connection, to another server or when this one is back.',
+  { retryAfterSeconds: 5 },
+)
 
 type Context = Koa.ParameterizedContext<RequestState>
 

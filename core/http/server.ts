@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
-import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net'
+import { createServer, type AddressInfo, type Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { StartError } from '../config/problems.ts'
@@ -9,14 +9,14 @@ import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../errors.ts'
 import { createTlsServer } from '../tls/tls-server.ts'
 import { errorBody, type App } from './app.ts'
+import { createDraining } from './draining.ts'
 
 interface Listener {
   url: string
-  /** Accepts no new connection, lets requests in flight end within the time, then closes what is left. */
+  /** Accepts no new connection and begins no new request, lets requests in flight end within the time, then closes what is left. */
   stop(withinMs: number): Promise<void>
 }
 
-const idlePollMs = 50
 /** Enough for a query of a thousand token addresses. */
 const maxHeaderBytes = 64 * 1024
 /** For clients that send a request byte by byte. A request that has arrived has server.requestTimeoutSeconds. */
@@ -24,31 +24,21 @@ const arrivalMs = 60_000
 
 /** Listens for HTTPS with mutual TLS. @throws StartError if the port cannot be used */
 export async function listen(app: App, { server: { host, port }, ssl }: Settings, log: Logger): Promise<Listener> {
-  const answer = app.callback()
-  const server = await createTlsServer(
-    {
-      certsDir: ssl.certsDir,
-      log,
-      http: { keepAliveTimeout: 60_000, maxHeaderSize: maxHeaderBytes, headersTimeout: arrivalMs, requestTimeout: arrivalMs },
-    },
-    (request, response) => answer(request, response),
-  )
+  const server = await createTlsServer({
+    certsDir: ssl.certsDir,
+    log,
+    http: { keepAliveTimeout: 60_000, maxHeaderSize: maxHeaderBytes, headersTimeout: arrivalMs, requestTimeout: arrivalMs },
+  })
+  const draining = createDraining(server, app.callback())
+  server.on('request', draining.listener)
   refuseMalformed(server)
   await bind(server, { host, port })
-  const connections = connectionsOf(server)
   const address = server.address() as AddressInfo
   return {
     url: `https://${host === '127.0.0.1' || host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${address.port}`,
     async stop(withinMs) {
-      const closed = new Promise((resolve) => server.close(resolve))
-      app.endStreams()
-      // A kept-alive connection becomes idle only after its answer is written.
-      const closeIdle = setInterval(() => server.closeIdleConnections(), idlePollMs)
-      server.closeIdleConnections()
-      const closeAll = setTimeout(() => connections.forEach((socket) => socket.destroy()), withinMs)
-      await closed
-      clearInterval(closeIdle)
-      clearTimeout(closeAll)
+      app.refuseNew()
+      await draining.close(withinMs)
     },
   }
 }
@@ -65,16 +55,6 @@ function bind(server: NetServer, { host, port }: Pick<Settings['server'], 'host'
     server.once('error', (error: NodeJS.ErrnoException) => reject(new StartError(listenError(error, host, port))))
     server.listen(port, host, resolve)
   })
-}
-
-/** All connections, with those still in their handshake, which the server does not count. */
-function connectionsOf(server: Server): ReadonlySet<Socket> {
-  const connections = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    connections.add(socket)
-    socket.once('close', () => connections.delete(socket))
-  })
-  return connections
 }
 
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): string {
