@@ -40,6 +40,7 @@ const migrationsFor = (types: ColumnTypes): Readonly<Record<string, Migration>> 
   '001-transactions': transactions(types),
   '002-orders': orders(types),
   '003-request-tags': requestTags,
+  '004-key-ages': keyAges,
 })
 
 const notNull = (column: ColumnDefinitionBuilder) => column.notNull()
@@ -171,5 +172,31 @@ const requestTags: Migration = {
       .alterTable('requests')
       .addColumn('tag', 'text', (column) => column.notNull().defaultTo(''))
       .execute()
+  },
+}
+
+/**
+ * Idempotency-Keys live as long as what was made under them, and the others age by the store's time. Keys whose transaction is in the journal
+ * while their own row is gone, since earlier versions deleted rows by a machine's clock, get a row back: without path, fingerprint and answer,
+ * but so that they are not used again.
+ */
+const keyAges: Migration = {
+  async up(db: Kysely<unknown>) {
+    await db.schema.alterTable('requests').addColumn('ages_from', 'bigint').execute()
+    await db.schema.dropIndex('requests_created_at').execute()
+    await sql`create index requests_ages_from on requests (ages_from) where ages_from is not null`.execute(db)
+    await db.schema
+      .createTable('store_time')
+      .addColumn('id', 'bigint', (column) => column.primaryKey())
+      .addColumn('elapsed', 'bigint', notNull)
+      .execute()
+    await sql`insert into store_time (id, elapsed) values (1, 0)`.execute(db)
+    await sql`update requests set ages_from = 0
+      where status is null and claim = 1 and not exists (select 1 from entries where entries.request_id = requests.request_id)`.execute(db)
+    await sql`insert into requests (client, path, key, fingerprint, claim, server, request_id, created_at, tag)
+      select client, '', idempotency_key, '', 0, '', min(request_id), min(created_at), '' from entries
+      where idempotency_key is not null and (client, idempotency_key) not in (select client, key from requests)
+        and key in (select entry_key from hashes)
+      group by client, idempotency_key`.execute(db)
   },
 }

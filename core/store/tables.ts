@@ -65,9 +65,13 @@ export interface OrderRow {
   said: JsonText | null
 }
 
-/** A request with an Idempotency-Key, by certificate and path. */
+/**
+ * A request with an Idempotency-Key, by certificate and path. It stays when its transactions leave the journal: key, fingerprint and answer
+ * are here.
+ */
 interface RequestRow {
   client: string
+  /** Empty: an earlier version deleted the key's row, and only its transactions were left. */
   path: string
   key: string
   /** Hash of the request's fields. */
@@ -77,7 +81,13 @@ interface RequestRow {
   /** The server that works on it; empty if none does. */
   server: string
   request_id: string
+  /** By the clock of the server's machine: for people. */
   created_at: Milliseconds
+  /**
+   * The store's time from which it ages, if certainly nothing was journaled under the key. Null: it is never deleted, because something was
+   * made under it, or may have been.
+   */
+  ages_from: Generated<number | null>
   /** Name of the request; empty in rows from before names existed. */
   tag: string
   /** The first answer; null until signed bytes are journaled. */
@@ -116,6 +126,13 @@ export interface EventRow {
   body: ColumnType<JsonText, JsonText, never>
 }
 
+/** Its one row has the store's time (`store-time.ts`). */
+interface StoreTimeRow {
+  id: number
+  /** Milliseconds. */
+  elapsed: number
+}
+
 /** Its one row is written to find out whether the store can be written. */
 interface ProbeRow {
   id: number
@@ -132,4 +149,5 @@ export interface Tables {
   lanes: LaneRow
   events: EventRow
   probes: ProbeRow
+  store_time: StoreTimeRow
 }

@@ -3,13 +3,13 @@ import { sql, type ExpressionBuilder } from 'kysely'
 import { badFields, SluiceError } from '../api/index.ts'
 import { pause } from '../async.ts'
 import type { Log } from '../contracts/index.ts'
+import { countEveryMs, createStoreTime, storeTime } from '../store/store-time.ts'
 import { StoreUnavailable, type Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
 import type { KeyClaim } from './journal/journal.ts'
 
-/** A day is promised, plus an hour for servers whose clocks differ. */
+/** By the store's time, and only of keys under which nothing was journaled. A day is promised. */
 const retentionMs = 25 * 3_600_000
-const cleanupIntervalMs = 10 * 60_000
 const pauseMs = 1_000
 
 /** Answers requests with an Idempotency-Key once, however often they are repeated and on whichever server. */
@@ -20,7 +20,9 @@ export interface Idempotency {
    * @throws SluiceError IDEMPOTENCY_CONFLICT, IN_FLIGHT; StoreUnavailable, and nothing has happened
    */
   once(call: IdempotentCall): Promise<Answer>
-  /** Ends retries and cleanup. */
+  /** Counts the store's time, and deletes keys that are old by it and under which nothing was journaled. Runs by itself every minute. */
+  age(): Promise<void>
+  /** Ends retries and ageing. */
   stop(): void
 }
 
@@ -48,10 +50,21 @@ interface IdempotencyOptions {
   log: Log
   /** Called for every answer that is given again. */
   onReplay?: () => void
+  /** This machine's clock, which decides nothing. */
   nowMs?: () => number
+  /** A clock that is never set. */
+  steadyMs?: () => number
 }
 
-export function createIdempotency({ store, serverId, log, onReplay = () => {}, nowMs = Date.now }: IdempotencyOptions): Idempotency {
+export function createIdempotency({
+  store,
+  serverId,
+  log,
+  onReplay = () => {},
+  nowMs = Date.now,
+  steadyMs,
+}: IdempotencyOptions): Idempotency {
+  const time = createStoreTime(store, steadyMs)
   const table = requestTable(store, serverId, nowMs)
   /** Keys whose calls run in this process, even if their callers got a TIMEOUT. */
   const running = new Set<string>()
@@ -59,7 +72,9 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
   const unreleased = new Map<string, RequestKey & Partial<KeyClaim>>()
   const closing = new AbortController()
   let releasing: Promise<void> | undefined
-  let cleanedAtMs = -Infinity
+  let isAgeingFailing = false
+  let ageing: Promise<void> | undefined
+  const timer = setInterval(() => void ageByItself(), countEveryMs).unref()
 
   async function run({ key, request, act }: IdempotentCall, { claim: number, tag }: RequestClaim): Promise<Answer> {
     const claim = { ...key, claim: number }
@@ -110,21 +125,27 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
     }
   }
 
-  /** Runs beside the requests. */
-  function deleteOld(): void {
-    if (nowMs() - cleanedAtMs < cleanupIntervalMs) return
-    cleanedAtMs = nowMs()
-    const before = nowMs() - retentionMs
-    const deleteAll = async (): Promise<void> => {
-      while (!closing.signal.aborted && (await table.deleteBefore(before))) await pause(pauseMs / 10, closing.signal, { ref: false })
-    }
-    deleteAll().catch((error: unknown) => {
+  async function ageNow(): Promise<void> {
+    await time.count()
+    while (!closing.signal.aborted && (await table.deleteOld())) await pause(pauseMs / 10, closing.signal, { ref: false })
+  }
+
+  const age = () => (ageing ??= ageNow().finally(() => (ageing = undefined)))
+
+  async function ageByItself(): Promise<void> {
+    try {
+      await age()
+      isAgeingFailing = false
+    } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown'
-      if (!closing.signal.aborted) log.warn({ reason }, 'old Idempotency-Keys not deleted')
-    })
+      // Logged once as long as it lasts.
+      if (!isAgeingFailing && !closing.signal.aborted) log.warn({ reason }, 'old Idempotency-Keys not deleted')
+      isAgeingFailing = true
+    }
   }
 
   function replay(request: object, stored: RequestRecord | undefined): Answer {
+    if (stored?.isLost) throw lostAnswer()
     if (stored && stored.fingerprint !== fingerprintOf(request)) {
       throw new SluiceError('IDEMPOTENCY_CONFLICT', 'This Idempotency-Key was used with another request; use a new key for a new request.')
     }
@@ -139,7 +160,6 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
       const id = idOf(key)
       if (running.has(id)) return replay(request, await table.find(key).catch(unknownOutcome))
       running.add(id)
-      deleteOld()
       let claimed: RequestClaim | RequestRecord | undefined
       try {
         claimed = await table.claim(key, { fingerprint: fingerprintOf(request), requestId })
@@ -156,9 +176,19 @@ export function createIdempotency({ store, serverId, log, onReplay = () => {}, n
       running.delete(id)
       return replay(request, claimed)
     },
-    stop: () => closing.abort(),
+    age,
+    stop() {
+      clearInterval(timer)
+      closing.abort()
+    },
   }
 }
+
+const lostAnswer = () =>
+  new SluiceError(
+    'IDEMPOTENCY_CONFLICT',
+    'A transaction was made under this Idempotency-Key, and an earlier version of the server has deleted the answer: GET /transactions with this idempotencyKey shows the transaction. Nothing was done now; use a new key for a new request.',
+  )
 
 const inFlight = () =>
   new SluiceError('IN_FLIGHT', 'The first request with this Idempotency-Key is still under way.', { retryAfterSeconds: 1 })
@@ -193,6 +223,8 @@ interface RequestRecord {
   fingerprint: string
   /** Absent while its call is under way. */
   answer?: Answer
+  /** Fingerprint and answer were deleted by an earlier version. What was made under the key is in the journal. */
+  isLost?: true
 }
 
 /**
@@ -205,6 +237,8 @@ interface RequestClaim {
 
 /** The `server` of a key whose call ended without an answer. */
 const noServer = ''
+/** The `path` of keys whose rows earlier versions deleted. No endpoint has it. */
+const lostPath = ''
 /** Rows that one statement deletes: an embedded database does nothing else while it runs. */
 const maxDeleted = 500
 
@@ -212,10 +246,16 @@ const maxDeleted = 500
 function requestTable(store: Store, serverId: string, nowMs: () => number) {
   async function find(key: RequestKey): Promise<RequestRecord | undefined> {
     const row = await store.read((db) =>
-      db.selectFrom('requests').select(['fingerprint', 'server', 'status', 'body']).where(hasKey(key)).executeTakeFirst(),
+      db
+        .selectFrom('requests')
+        .select(['path', 'fingerprint', 'server', 'status', 'body'])
+        .where((where) => where.and({ client: key.client, key: key.key }))
+        .where('path', 'in', [key.path, lostPath])
+        .executeTakeFirst(),
     )
     if (!row) return undefined
-    const { fingerprint, server, status, body } = row
+    const { path, fingerprint, server, status, body } = row
+    if (path === lostPath) return { fingerprint, isLost: true }
     if (status !== null && body !== null) return { fingerprint, answer: { status, body } }
     return server === noServer ? undefined : { fingerprint }
   }
@@ -231,30 +271,27 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
       { fingerprint, requestId }: { fingerprint: string; requestId: string },
     ): Promise<RequestClaim | RequestRecord | undefined> {
       const tag = randomBytes(16).toString('hex')
-      const row = { ...keyColumns(key), fingerprint, claim: 1, server: serverId, request_id: requestId, created_at: nowMs() }
-      const claimed = await store.writeOnce((db) =>
-        db
-          .insertInto('requests')
-          .values({ ...row, tag, status: null, body: null })
-          .onConflict((conflict) =>
-            conflict
-              .columns(['client', 'path', 'key'])
-              .doUpdateSet({
-                ...row,
-                // Rises even if the key was released: an earlier claim must never match again.
-                claim: sql<number>`requests.claim + 1`,
-                tag: sql<string>`case when requests.fingerprint = ${fingerprint} and requests.tag <> '' then requests.tag else ${tag} end`,
-              })
-              .where('requests.status', 'is', null)
-              .where(
-                sql<boolean>`(requests.server = ${noServer} or (requests.fingerprint = ${fingerprint}
-                  and (requests.server = ${serverId} or not ${store.isServerAlive(sql`requests.server`)})))`,
-              ),
-          )
-          .returning(['claim', 'tag'])
-          .executeTakeFirst(),
+      const { client, path, key: name } = key
+      const { rows } = await store.writeOnce((db) =>
+        sql<{ claim: number; tag: string }>`
+          insert into requests (client, path, key, fingerprint, claim, server, request_id, created_at, tag)
+          select ${client}, ${path}, ${name}, ${fingerprint}, 1, ${serverId}, ${requestId}, ${nowMs()}, ${tag}
+          where not exists (select 1 from requests where client = ${client} and path = ${lostPath} and key = ${name})
+          on conflict (client, path, key) do update set
+            fingerprint = excluded.fingerprint,
+            -- Rises even if the key was released: an earlier claim must never match again.
+            claim = requests.claim + 1,
+            server = excluded.server,
+            request_id = excluded.request_id,
+            created_at = excluded.created_at,
+            tag = case when requests.fingerprint = excluded.fingerprint and requests.tag <> '' then requests.tag else excluded.tag end,
+            -- Of a call that died nobody knows what it has made.
+            ages_from = case when requests.server = ${noServer} then requests.ages_from else null end
+          where requests.status is null and (requests.server = ${noServer} or (requests.fingerprint = excluded.fingerprint
+            and (requests.server = excluded.server or not ${store.isServerAlive(sql`requests.server`)})))
+          returning claim, tag`.execute(db),
       )
-      return claimed ?? find(key)
+      return rows[0] ?? find(key)
     },
     /**
      * Records an answer that was not journaled with signed bytes. Returns what is stored then: another call's, if it has the key by now.
@@ -264,7 +301,7 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
       const [recorded] = await store.writeOnce((db) =>
         db
           .updateTable('requests')
-          .set({ status, body })
+          .set({ status, body, ages_from: agesFrom })
           .where(hasKey(claim))
           .where('claim', '=', claim.claim)
           .where('status', 'is', null)
@@ -279,22 +316,37 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
      */
     async release(claim: RequestKey & Partial<KeyClaim>): Promise<RequestRecord | undefined> {
       await store.writeOnce((db) => {
-        const ours = db.updateTable('requests').set({ server: noServer }).where(hasKey(claim)).where('server', '=', serverId)
+        const ours = db
+          .updateTable('requests')
+          .set({ server: noServer, ages_from: agesFrom })
+          .where(hasKey(claim))
+          .where('server', '=', serverId)
         const open = ours.where('status', 'is', null)
         return (claim.claim === undefined ? open : open.where('claim', '=', claim.claim)).execute()
       })
       return find(claim)
     },
     /** Deletes old keys; returns whether there may be more. */
-    deleteBefore: (beforeMs: number) =>
+    deleteOld: () =>
       store.writeOnce(async (db) => {
+        // Twice, because in PostgreSQL a call may claim a key between the two.
+        const isOld = sql`ages_from < ${storeTime} - ${retentionMs} and (status is not null or server = ${noServer})`
         const { numAffectedRows = 0n } = await sql`
-          delete from requests where (client, path, "key") in
-            (select client, path, "key" from requests where created_at < ${beforeMs} limit ${maxDeleted})`.execute(db)
+          delete from requests where ${isOld} and (client, path, "key") in
+            (select client, path, "key" from requests where ${isOld} limit ${maxDeleted})`.execute(db)
         return numAffectedRows === BigInt(maxDeleted)
       }),
   }
 }
 
-const keyColumns = ({ client, path, key }: RequestKey) => ({ client, path, key })
-const hasKey = (key: RequestKey) => (where: ExpressionBuilder<Tables, 'requests'>) => where.and(keyColumns(key))
+/**
+ * SQL: the value of `ages_from` after a call that has no answer in the journal. It ages if the call made no entry, and no call before it can
+ * have: every call between two that are known to have made nothing leaves it set.
+ */
+const agesFrom = sql<number | null>`case when (claim = 1 or ages_from is not null)
+  and not exists (select 1 from entries where entries.request_id = requests.request_id) then ${storeTime} end`
+
+const hasKey =
+  ({ client, path, key }: RequestKey) =>
+  (where: ExpressionBuilder<Tables, 'requests'>) =>
+    where.and({ client, path, key })

@@ -9,6 +9,8 @@ import { createIdempotency, type Idempotency } from '../../core/transactions/ide
 import { openStore } from '../../core/store/open-store.ts'
 import { StoreUnavailable, type Store } from '../../core/store/store.ts'
 import type { KeyClaim } from '../../core/transactions/journal/journal.ts'
+import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
+import { giveLease, newEntry } from '../transactions/journal/entries.ts'
 import { isPostgresInstalled, startPostgres, type TestPostgres } from '../store/postgres.ts'
 import { gate, silent, until } from '../transactions/site.ts'
 
@@ -21,7 +23,6 @@ for (const kind of ['embedded', 'postgres'] as const) {
     let postgres: TestPostgres | undefined
     let home: string
     let store: Store
-    let now = Date.now()
     const opened: Idempotency[] = []
     const lives: NodeJS.Timeout[] = []
 
@@ -42,7 +43,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
     /** A server that lives by its session, where servers have one. */
     async function server(on: Store = store): Promise<{ idempotency: Idempotency; die(): Promise<void> }> {
       const serverId = randomUUID()
-      const idempotency = createIdempotency({ store: on, serverId, log: silent, nowMs: () => now })
+      const idempotency = createIdempotency({ store: on, serverId, log: silent })
       opened.push(idempotency)
       const live = async () => {
         const row = { id: serverId, name: 'test', alive_until: Date.now() + 9_000 }
@@ -65,6 +66,17 @@ for (const kind of ['embedded', 'postgres'] as const) {
         },
       }
     }
+    /** Time passes that some server was seen to run. */
+    async function pass(hours: number): Promise<void> {
+      await store.write((tx) =>
+        tx
+          .updateTable('store_time')
+          .set(({ eb }) => ({ elapsed: eb('elapsed', '+', hours * 3_600_000) }))
+          .execute(),
+      )
+    }
+    const isStored = async ({ key }: { key: string }) =>
+      (await store.read((db) => db.selectFrom('requests').select('key').where('key', '=', key).execute())).length > 0
     const bodyOf = (body: string) => ({ answer: { status: 200, body }, isRecorded: false })
     const never = async () => {
       throw new Error('It was done twice.')
@@ -85,7 +97,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       store.write(async (tx) => {
         const { numUpdatedRows } = await tx
           .updateTable('requests')
-          .set({ status: 200, body })
+          .set({ status: 200, body, ages_from: null })
           .where((is) => is.and({ client: claim.client, path: claim.path, key: claim.key, claim: claim.claim }))
           .executeTakeFirst()
         return numUpdatedRows > 0n
@@ -156,7 +168,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
     })
 
     it('name a request: the same name when it is repeated, another one for another request', async () => {
-      const [{ idempotency }, other, key, born] = [await server(), await server(), newKey(), now]
+      const [{ idempotency }, other, key] = [await server(), await server(), newKey()]
       const names: string[] = []
       const fails = async (_claim: KeyClaim, tag: string) => {
         names.push(tag)
@@ -166,15 +178,11 @@ for (const kind of ['embedded', 'postgres'] as const) {
       await nameOf(once(other.idempotency, key, fails))
       await nameOf(once(idempotency, key, fails, { amount: '2' }))
       await nameOf(once(idempotency, newKey(), fails))
-      now = born + 26 * 3_600_000
+      await pass(26)
       const later = await server()
-      await nameOf(once(later.idempotency, newKey(), async () => bodyOf('1')))
-      await until('it is forgotten', async () => {
-        const left = await store.read((db) => db.selectFrom('requests').selectAll().where('key', '=', key.key).execute())
-        return left.length === 0
-      })
+      await later.idempotency.age()
+      expect(await isStored(key)).to.equal(false)
       await nameOf(once(later.idempotency, key, fails))
-      now = born
       const [first, repeated, ...others] = names
       expect(first).to.match(/^[0-9a-f]{32}$/)
       expect(repeated).to.equal(first)
@@ -214,19 +222,47 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect([...new Set(answers)].filter((each) => each !== 'IN_FLIGHT')).to.deep.equal(['effect 1'])
     })
 
-    it('last a day and are deleted some time later', async () => {
-      const [key, born] = [newKey(), now]
-      await once((await server()).idempotency, key, async () => bodyOf('1'))
-      now = born + 24 * 3_600_000
-      expect(await once((await server()).idempotency, key, never)).to.deep.equal({ status: 200, body: '1' })
-      now = born + 26 * 3_600_000
-      const later = await server()
-      await until('it is forgotten', async () => {
-        await once(later.idempotency, newKey(), async () => bodyOf('1'))
-        const left = await store.read((db) => db.selectFrom('requests').selectAll().where('key', '=', key.key).execute())
-        return left.length === 0
+    it('last a day of running servers where nothing was journaled, and are deleted some time later', async () => {
+      const [{ idempotency }, answered, failed] = [await server(), newKey(), newKey()]
+      await once(idempotency, answered, async () => bodyOf('1'))
+      await nameOf(once(idempotency, failed, () => Promise.reject(refused)))
+      await pass(24)
+      await idempotency.age()
+      expect(await once(idempotency, answered, never)).to.deep.equal({ status: 200, body: '1' })
+      expect(await isStored(failed)).to.equal(true)
+      await pass(2)
+      await idempotency.age()
+      expect([await isStored(answered), await isStored(failed)]).to.deep.equal([false, false])
+    })
+
+    it('are never deleted if something was journaled for their request, by whichever call', async () => {
+      const [{ idempotency }, second, lease] = [await server(), await server(), await giveLease(store)]
+      const [signedWith, sentBefore, died, timedOut] = [newKey(), newKey(), newKey(), newKey()]
+      const opens = async ({ key }: KeyClaim) => {
+        await sqlJournal(store).open([newEntry({ requestId: `request-${key}` })], lease)
+      }
+      const onceAs = (at: Idempotency, key: Omit<KeyClaim, 'claim'>, act: Parameters<typeof once>[2]) =>
+        at.once({ key, request: {}, requestId: `request-${key.key}`, act })
+      await onceAs(idempotency, signedWith, async (claim) => {
+        await journaled(claim, 'signed')
+        return { answer: { status: 200, body: 'signed' }, isRecorded: true }
       })
-      now = born
+      // A batch whose last part was refused: its answer is recorded alone.
+      await onceAs(idempotency, sentBefore, async (claim) => opens(claim).then(() => bodyOf('some were sent')))
+      await nameOf(onceAs(idempotency, timedOut, async (claim) => opens(claim).then(() => Promise.reject(refused))))
+      const pause = gate()
+      const slept = nameOf(onceAs(second.idempotency, died, async () => pause.pass.then(() => Promise.reject(refused))))
+      await until('it is claimed', () => isStored(died))
+      await second.die()
+      // The call that takes over cannot know what the dead one has made.
+      await nameOf(onceAs((await server()).idempotency, died, () => Promise.reject(refused)))
+      pause.open()
+      await slept
+      await pass(24 * 365)
+      await idempotency.age()
+      for (const key of [signedWith, sentBefore, timedOut, died]) expect(await isStored(key), key.key).to.equal(true)
+      expect(await once(idempotency, signedWith, never)).to.deep.equal({ status: 200, body: 'signed' })
+      expect(await once(idempotency, sentBefore, never)).to.deep.equal({ status: 200, body: 'some were sent' })
     })
 
     it('cannot be claimed while the store is down, and are free when it is back', async () => {

@@ -2,11 +2,24 @@ import { expect } from 'chai'
 import { sql } from 'kysely'
 import type { Store } from '../../core/store/store.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
-import { giveLease, newEntry, signed, wallet } from '../transactions/journal/entries.ts'
+import { createIdempotency, type Idempotency } from '../../core/transactions/idempotency.ts'
+import { giveKey, giveLease, newEntry, signed, wallet } from '../transactions/journal/entries.ts'
 import { onBothStores } from './stores.ts'
+
+/** As it was before keys aged by the store's time. */
+async function undoAges(store: Store): Promise<void> {
+  await store.write(async (tx) => {
+    await sql`drop index requests_ages_from`.execute(tx)
+    await sql`alter table requests drop column ages_from`.execute(tx)
+    await sql`create index requests_created_at on requests (created_at)`.execute(tx)
+    await sql`drop table store_time`.execute(tx)
+    await sql`delete from kysely_migration where name > '003-request-tags'`.execute(tx)
+  })
+}
 
 /** As it was before orders were journaled. */
 async function undo(store: Store): Promise<void> {
+  await undoAges(store)
   await store.write(async (tx) => {
     await sql`alter table requests drop column tag`.execute(tx)
     await sql`drop table orders`.execute(tx)
@@ -37,6 +50,69 @@ describe('a store of an older version', () => {
         { clientOrderId: 'a', type: 'CLOB', market: 'A-B', index: 0, about: null },
       ])
       expect(await journal.orders.firstUsed({ ...network, connector: 'exchange', address: wallet }, ['a'])).to.equal('a')
+    })
+
+    describe('with Idempotency-Keys that aged by the clocks of machines', () => {
+      let idempotency: Idempotency
+      let store: Store
+      afterEach(() => idempotency.stop())
+
+      const errorOf = (key: string) =>
+        idempotency
+          .once({
+            key: { client: 'bot', path: '/trade', key },
+            request: {},
+            requestId: 'again',
+            act: () => Promise.reject(new Error('It was done again.')),
+          })
+          .catch((error: unknown) => error)
+
+      /** Opens what an older version left, and lets a year pass on it. */
+      async function reopen(before: Store): Promise<void> {
+        await undoAges(before)
+        await before.close()
+        store = await place().open()
+        idempotency = createIdempotency({ store, serverId: 'new', log: { info: () => {}, warn: () => {} } })
+        await store.write((tx) =>
+          tx
+            .updateTable('store_time')
+            .set({ elapsed: 365 * 86_400_000 })
+            .execute(),
+        )
+        await idempotency.age()
+      }
+
+      it('does not carry out a request again whose key that version deleted while its transaction is in the journal', async () => {
+        const before = await place().open()
+        const lease = await giveLease(before)
+        const [made, unsigned] = [newEntry({ idempotencyKey: 'made' }), newEntry({ idempotencyKey: 'unsigned' })]
+        await sqlJournal(before).open([made, unsigned], lease)
+        await sqlJournal(before).write([signed(made)], lease)
+        await reopen(before)
+        const error = await errorOf('made')
+        expect(error).to.include({ name: 'IDEMPOTENCY_CONFLICT' })
+        expect(error).to.have.property('message').that.contains('GET /transactions').and.contains('Nothing was done now')
+        // Nothing was ever signed under the other one.
+        expect(await errorOf('unsigned')).to.have.property('message', 'It was done again.')
+        // When the transaction leaves the journal, its key stays.
+        await store.write((tx) => tx.deleteFrom('entries').execute())
+        expect(await errorOf('made')).to.include({ name: 'IDEMPOTENCY_CONFLICT' })
+      })
+
+      it('keeps the answers that are there, and forgets the keys of failed requests', async () => {
+        const before = await place().open()
+        const lease = await giveLease(before)
+        const [answered, failed] = [await giveKey(before, 'answered'), await giveKey(before, 'failed')]
+        const entry = newEntry({ idempotencyKey: 'answered' })
+        await sqlJournal(before).open([entry], lease, answered)
+        await sqlJournal(before).write([signed(entry)], lease, { claim: answered, status: 200, body: 'signed' })
+        await before.write((tx) =>
+          tx.updateTable('requests').set({ server: '', request_id: 'none' }).where('key', '=', failed.key).execute(),
+        )
+        await reopen(before)
+        const keys = await store.read((db) => db.selectFrom('requests').select(['key', 'body']).execute())
+        expect(keys).to.deep.equal([{ key: 'answered', body: 'signed' }])
+      })
     })
   })
 })

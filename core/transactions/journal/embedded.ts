@@ -41,7 +41,7 @@ export function embeddedWriter(store: Store): JournalWriter {
         await endOrders(tx, entries)
         if (answer) {
           const { claim, status, body } = answer
-          await tx.updateTable('requests').set({ status, body }).where(hasKey(claim)).execute()
+          await tx.updateTable('requests').set({ status, body, ages_from: null }).where(hasKey(claim)).execute()
         }
         for (const entry of changed) await tx.insertInto('events').values(eventRow(entry)).execute()
         return true

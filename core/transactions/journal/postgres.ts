@@ -137,7 +137,7 @@ const selectKey = ({ client, path, key, claim }: KeyClaim) => sql`
 const recordAnswer = (answer: RecordedAnswer | undefined) =>
   answer
     ? sql`answered as (
-          update requests set status = ${answer.status}, body = ${answer.body} from outcome
+          update requests set status = ${answer.status}, body = ${answer.body}, ages_from = null from outcome
           where written and client = ${answer.claim.client} and path = ${answer.claim.path} and key = ${answer.claim.key}
         ),`
     : sql``

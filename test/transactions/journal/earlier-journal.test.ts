@@ -67,6 +67,14 @@ describe('a journal that version 0.1.0 (8ee716f) left with open transactions', (
 
   it('still gives the answer that is recorded under an Idempotency-Key', async () => {
     const idempotency = createIdempotency({ store, serverId: randomUUID(), log: silent })
+    // A year in which a server runs.
+    await store.write((tx) =>
+      tx
+        .updateTable('store_time')
+        .set({ elapsed: 365 * 86_400_000 })
+        .execute(),
+    )
+    await idempotency.age()
     const answer = await idempotency.once({
       key: { client: 'bot', path: '/trade', key: 'key-7' },
       request: { amount: '1' },
