@@ -23,7 +23,7 @@ export interface RequestContext {
   services: Services
   caller: Caller
   requestId: string
-  /** Aborted at the request's deadline. The clock starts when the signal is first read: a response from memory needs none. */
+  /** Aborted at the request's deadline. The clock starts when the signal is first read: a response from memory needs none. A copy by `...` has none. */
   signal: AbortSignal
   /** The request has an Idempotency-Key. */
   keyed?: IdempotencyContext
@@ -69,11 +69,17 @@ export const after = <T, R>(value: T | Promise<T>, make: (value: T) => R | Promi
   value instanceof Promise ? value.then(make) : make(value)
 
 /** Passes the signal on without reading it, so that the deadline's clock starts only if somebody waits. */
-export const lazySignal = (context: Pick<RequestContext, 'signal'>): At => ({
-  get signal() {
-    return context.signal
-  },
-})
+export class LazySignal implements At {
+  readonly #context: Pick<RequestContext, 'signal'>
+
+  constructor(context: Pick<RequestContext, 'signal'>) {
+    this.#context = context
+  }
+
+  get signal(): AbortSignal {
+    return this.#context.signal
+  }
+}
 
 /** Reads something by a connector that the response can do without. A connector that fails here has logged its defect. */
 export function orUndefined<T>(read: () => T | undefined): T | undefined {

@@ -5,7 +5,16 @@ import type { Endpoint } from '../api/endpoint.ts'
 import { endpoints, type AnyEndpoint } from '../api/index.ts'
 import type { Settings } from '../config/settings.ts'
 import { badFields, SluiceError } from '../errors.ts'
-import { requirePermission, requireWallet, after, type Handler, type Handlers, type Services } from '../handlers/context.ts'
+import {
+  requirePermission,
+  requireWallet,
+  after,
+  type Caller,
+  type Handler,
+  type Handlers,
+  type RequestContext,
+  type Services,
+} from '../handlers/context.ts'
 import { fieldsReader } from '../handlers/read-fields.ts'
 import { isObject } from '../json.ts'
 import { readIdempotencyKey, type Answer, type Idempotency } from '../transactions/idempotency.ts'
@@ -26,8 +35,8 @@ export const alsoPosts = ({ method, set, path }: Endpoint) =>
 
 type Fields = Record<string, unknown>
 
-type RequestContext = Koa.ParameterizedContext<RequestState>
-type Route = (ctx: RequestContext) => void | Promise<void>
+type RouteContext = Koa.ParameterizedContext<RequestState>
+type Route = (ctx: RouteContext) => void | Promise<void>
 
 /** Makes a route of every endpoint, with its validator and serializer. Returns the route of a method and path. */
 export function createRoutes(parts: RouteParts): (method: string, path: string) => Route | undefined {
@@ -66,15 +75,8 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
     if (wallet)
       for (const address of [request.address, request.wallet_address]) if (typeof address === 'string') requireWallet(caller, address)
     const key = acts ? readIdempotencyKey(ctx.headers['idempotency-key']) : undefined
-    const deadline = createDeadline(requestTimeoutSeconds)
-    const context = {
-      services,
-      caller,
-      requestId,
-      get signal() {
-        return deadline.signal
-      },
-    }
+    const deadline = new Deadline(requestTimeoutSeconds)
+    const context = new HandlerContext(services, caller, requestId, deadline)
     if (key === undefined) {
       const answered = deadline.bound(() => after(lookUp(request), (target) => handler(request, Object.assign(context, target))))
       return after<object, void>(answered, (answer) => reply(ctx, send, render(answer, request, startedAt)))
@@ -89,7 +91,7 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
         answerOf: (answer) => (signed.answer = render(answer, request, startedAt)),
         onRecorded: () => void (signed.isRecorded = true),
       }
-      const answer: object = await handler(request, { ...context, keyed, ...(await lookUp(request)) })
+      const answer: object = await handler(request, Object.assign(context, { keyed }, await lookUp(request)))
       const { isRecorded } = signed
       return { answer: (isRecorded && signed.answer) || render(answer, request, startedAt), isRecorded }
     }
@@ -99,7 +101,7 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
   }
 
   /** The fields of a POST are in its body; those of GET and DELETE in the query, or else in a body. */
-  function readRequest(ctx: RequestContext): Fields {
+  function readRequest(ctx: RouteContext): Fields {
     const body = bodyOf(ctx)
     if (ctx.req.method === 'POST') return readFields(body, 'body')
     if (Object.keys(body).length === 0) return readSearch(ctx.querystring)
@@ -142,7 +144,7 @@ function lookupOf(on: Endpoint['on'], { registry }: Services) {
 const secondsSince = (startedAtMs: number) => Math.round((performance.now() - startedAtMs) * 1000) / 1e6
 
 /** Replies without Koa's own handling of bodies, which would look into what is known here. */
-function reply(ctx: RequestContext, send: ResponseBatcher, { status, body }: Answer): void {
+function reply(ctx: RouteContext, send: ResponseBatcher, { status, body }: Answer): void {
   ctx.respond = false
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
@@ -156,36 +158,57 @@ function reply(ctx: RequestContext, send: ResponseBatcher, { status, body }: Ans
 const graceMs = 100
 
 /** The time limit of one request. Its timer starts when something is first waited for: what is answered at once needs none. */
-interface Deadline {
+export class Deadline {
+  readonly #seconds: number
+  #controller: AbortController | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(seconds: number) {
+    this.#seconds = seconds
+  }
+
   /** Aborted when the time is over. */
-  readonly signal: AbortSignal
+  get signal(): AbortSignal {
+    if (this.#controller) return this.#controller.signal
+    const started = new AbortController()
+    this.#controller = started
+    this.#timer = setTimeout(() => started.abort(), this.#seconds * 1000)
+    return started.signal
+  }
+
   /** Returns what the work returns, at once if it can. @throws SluiceError TIMEOUT when the time is over; the work goes on */
-  bound<T>(work: () => T | Promise<T>): T | Promise<T>
+  bound<T>(work: () => T | Promise<T>): T | Promise<T> {
+    // The timer ends with the work: thousands of requests a second must not leave theirs behind.
+    let isPending = false
+    try {
+      const outcome = work()
+      isPending = outcome instanceof Promise
+      return outcome instanceof Promise ? inTime(outcome, this.signal, this.#seconds).finally(() => clearTimeout(this.#timer)) : outcome
+    } finally {
+      if (!isPending) clearTimeout(this.#timer)
+    }
+  }
 }
 
-export function createDeadline(seconds: number): Deadline {
-  let controller: AbortController | undefined
-  let timer: NodeJS.Timeout | undefined
+/**
+ * What a handler gets. A class, as V8 makes a hidden class for each object literal with a getter: it would stay until the next collection of old
+ * objects, and hold its request until then.
+ */
+class HandlerContext implements RequestContext {
+  readonly services: Services
+  readonly caller: Caller
+  readonly requestId: string
+  readonly #deadline: Deadline
 
-  return {
-    get signal() {
-      if (controller) return controller.signal
-      const started = new AbortController()
-      controller = started
-      timer = setTimeout(() => started.abort(), seconds * 1000)
-      return started.signal
-    },
-    bound(work) {
-      // The timer ends with the work: thousands of requests a second must not leave theirs behind.
-      let isPending = false
-      try {
-        const outcome = work()
-        isPending = outcome instanceof Promise
-        return outcome instanceof Promise ? inTime(outcome, this.signal, seconds).finally(() => clearTimeout(timer)) : outcome
-      } finally {
-        if (!isPending) clearTimeout(timer)
-      }
-    },
+  constructor(services: Services, caller: Caller, requestId: string, deadline: Deadline) {
+    this.services = services
+    this.caller = caller
+    this.requestId = requestId
+    this.#deadline = deadline
+  }
+
+  get signal(): AbortSignal {
+    return this.#deadline.signal
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import Type from 'typebox'
 import { boundary } from '../../core/loader/boundary.ts'
-import { createDeadline } from '../../core/http/routes.ts'
+import { Deadline } from '../../core/http/routes.ts'
 import { cachedQueryReader } from '../../core/http/request.ts'
 import { fieldsReader } from '../../core/handlers/read-fields.ts'
 
@@ -11,7 +11,7 @@ const timers = () => process.getActiveResourcesInfo().filter((name) => name === 
 describe('the deadline of a request', () => {
   it('starts no timer for an answer at once', () => {
     const before = timers()
-    expect(createDeadline(30).bound(() => 7)).to.equal(7)
+    expect(new Deadline(30).bound(() => 7)).to.equal(7)
     expect(timers()).to.equal(before)
   })
 
@@ -19,7 +19,7 @@ describe('the deadline of a request', () => {
     // Mocha's own, for a test that waits, begins with the first wait.
     await sleep(1)
     const before = timers()
-    const [given, failed, thrown, unused] = [createDeadline(30), createDeadline(30), createDeadline(30), createDeadline(30)]
+    const [given, failed, thrown, unused] = [new Deadline(30), new Deadline(30), new Deadline(30), new Deadline(30)]
     expect(await given.bound(async () => given.signal.aborted)).to.equal(false)
     await Promise.resolve(failed.bound(async () => Promise.reject(new Error('x')))).catch(() => {})
     expect(() => thrown.bound(() => expect.fail(String(thrown.signal.aborted)))).to.throw('false')
@@ -28,7 +28,7 @@ describe('the deadline of a request', () => {
   })
 
   it('answers TIMEOUT a moment after the work’s signal was aborted', async () => {
-    const deadline = createDeadline(0.01)
+    const deadline = new Deadline(0.01)
     const late = await Promise.resolve(deadline.bound(() => sleep(60_000, 'late', { ref: false }))).catch((error: unknown) => error)
     expect(late).to.have.property('name', 'TIMEOUT')
     expect(deadline.signal.aborted).to.equal(true)

@@ -5,7 +5,7 @@ import { formatRatio, fromRaw, priceOf, valueAt } from '../../decimal.ts'
 import { badFields, SluiceError } from '../../errors.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
-import { after, lazySignal, type ConnectorContext, type Handler, type Handlers } from '../context.ts'
+import { after, LazySignal, type ConnectorContext, type Handler, type Handlers } from '../context.ts'
 import { readPositiveRaw } from '../read-fields.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules, deadlineAfter, tighterBound } from '../slippage.ts'
@@ -14,7 +14,7 @@ import { readAddress, showGas, submit, readWallet } from '../wallets.ts'
 /** Makes no promise if the quote comes from memory: see `after`. */
 const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   const { network, venue } = context
-  const at = lazySignal(context)
+  const at = new LazySignal(context)
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
   return after(readSwapRequest(request, network, at), (swapRequest) =>
     after(quoteSwap(swapRequest, context, at), (sourced) => {

@@ -37,7 +37,11 @@ async function depositFrom(type: BookSet, fromChain: string, request: CLOBWithdr
   const shown = { token: token.address, amount, fromChain, fromNetwork: network.network }
   const contracts = bridge ? [token.address] : venue.contracts
   const scope = { contracts, valueRaw: token.native ? amountRaw : 0n }
-  return submitFunds(resolveBridge(plan, { token, amountRaw, bridge, network }), { about, shown, scope }, wallet, { ...context, network })
+  return submitFunds(resolveBridge(plan, { token, amountRaw, bridge, network }), { about, shown, scope }, wallet, {
+    ...context,
+    signal,
+    network,
+  })
 }
 
 interface Source {
