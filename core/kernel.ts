@@ -37,6 +37,7 @@ export interface Kernel {
   /** Where the server listens. */
   url: string
   startedInMs: number
+  log: Logger
   services: Services
   devnet: Devnet | undefined
   plugins: LoadResult
@@ -198,7 +199,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     })
 
     warmUpQuotes(services)
-    return { url: listener.url, startedInMs: performance.now() - startedAt, services, devnet, plugins, warnings, stop }
+    return { url: listener.url, startedInMs: performance.now() - startedAt, log, services, devnet, plugins, warnings, stop }
   } catch (error) {
     await stop()
     throw error

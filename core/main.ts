@@ -1,5 +1,11 @@
+import inspector from 'node:inspector'
 import { program } from './cli/program.ts'
 import { ConfigError } from './config/problems.ts'
+
+// bin/sluice ignores SIGUSR1, which would open a debugger. What was opened before that is closed, unless it was asked for.
+process.on('SIGUSR1', () => {})
+const options = [...process.execArgv, process.env.NODE_OPTIONS ?? '']
+if (inspector.url() !== undefined && !options.some((option) => option.includes('--inspect'))) inspector.close()
 
 try {
   const command = await program(process.argv.slice(2))

@@ -9,6 +9,8 @@ import type { Kernel } from '../kernel.ts'
 import { command } from '../layout.ts'
 
 const endingSignals = ['SIGINT', 'SIGTERM'] as const
+/** They would end the process without a word, or, as SIGUSR1, open a debugger. */
+const ignoredSignals = ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const
 
 interface StartOptions {
   host?: string
@@ -54,7 +56,7 @@ async function start(readSettings: () => Settings): Promise<void> {
     }
     const kernel = await startKernel(settings, { print: (line) => console.log(line) })
     duringStart.over()
-    onSignals(stopping)
+    onSignals(stopping, kernel.log)
     console.log(await summary(kernel, settings))
     if (!stopping.signal.aborted) await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }))
     console.log(`\n${String(stopping.signal.reason)}: finishing what is under way (at most ${settings.server.drainSeconds} s) ...`)
@@ -83,8 +85,9 @@ function endAtLast(drainSeconds: number): void {
  * one.
  */
 function endOnSignal(): { over(): void } {
-  for (const signal of endingSignals) process.on(signal, endAtOnce)
-  return { over: () => endingSignals.forEach((signal) => process.off(signal, endAtOnce)) }
+  const signals = [...endingSignals, 'SIGHUP'] as const
+  for (const signal of signals) process.on(signal, endAtOnce)
+  return { over: () => signals.forEach((signal) => process.off(signal, endAtOnce)) }
 }
 
 function endAtOnce(signal: NodeJS.Signals): never {
@@ -93,12 +96,17 @@ function endAtOnce(signal: NodeJS.Signals): never {
 }
 
 /** The first signal stops the server in order; a second SIGINT ends the process at once. */
-function onSignals(stopping: AbortController): void {
+function onSignals(stopping: AbortController, log: Kernel['log']): void {
   for (const signal of endingSignals) {
     process.on(signal, () => {
       if (stopping.signal.aborted && signal === 'SIGINT') process.exit(130)
       stopping.abort(signal)
     })
+  }
+  for (const signal of ignoredSignals) {
+    process.on(signal, () =>
+      log.warn(`${signal} ignored: changed certificates are loaded without it, other changes need a restart; SIGTERM stops the server`),
+    )
   }
 }
 

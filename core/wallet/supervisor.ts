@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import inspector from 'node:inspector'
 import { fileURLToPath } from 'node:url'
 import { inSource, moduleUrl } from '../layout.ts'
 
@@ -78,10 +79,15 @@ export function supervise({ module, onMessage, onExit, onRestart }: SuperviseOpt
 /** The variables that a child inherits: no secret of the server, no NODE_OPTIONS. The last one is for measuring coverage. */
 const inheritedVariables = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT', 'TZ', 'NODE_V8_COVERAGE']
 
+/** SIGUSR1 opens no debugger, from the first instant where this Node has the option, and else from before the process loads its modules. */
+const withoutDebugger = process.allowedNodeEnvironmentFlags.has('--disable-sigusr1')
+  ? ['--disable-sigusr1']
+  : ['--import', `data:text/javascript,process.on('SIGUSR1',()=>{})`]
+
 /** Forks a module of this folder as a process, in the form that this one runs in: source (through tsx) or bundled. */
 export function forkModule(module: string): ChildProcess {
   return fork(fileURLToPath(moduleUrl(`core/wallet/${module}`)), [], {
-    execArgv: inSource ? ['--import', import.meta.resolve('tsx/esm')] : [],
+    execArgv: [...withoutDebugger, ...(inSource ? ['--import', import.meta.resolve('tsx/esm')] : [])],
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => inheritedVariables.includes(name))),
     serialization: 'advanced',
     // Node's flags are not inherited either: a debugger or heap dump of the server must not reach the keys.
@@ -96,6 +102,8 @@ export function forkModule(module: string): ChildProcess {
  */
 export function exitWithParent(onParentGone: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
+  // One that was opened before this process could ignore the signal.
+  if (inspector.url() !== undefined) inspector.close()
   process.on('disconnect', onParentGone)
   // The parent may have ended while this process was loading its modules. Then nobody heard the event.
   if (!process.connected) onParentGone()
