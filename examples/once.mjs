@@ -80,11 +80,10 @@ const { txHash } = await call('POST', '/amm/trade', order, { 'idempotency-key': 
 console.log(`${name} is ${txHash}`)
 
 // First the stream, then how it stands: what happens in between is told.
-const ends = ['CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED']
 for await (const { topic, data } of events({ topics: 'transactions', address })) {
   // Higher fees give it another hash: it is known by any of them.
   const told = topic === 'ready' ? (await call('GET', '/transactions', { txHash })).transactions[0] : data
-  if (!told?.attempts.some((attempt) => attempt.txHash === txHash) || !ends.includes(told.txState)) continue
+  if (!told?.attempts.some((attempt) => attempt.txHash === txHash) || !told.final) continue
   const { fill } = await call('GET', '/network/poll', { ...network, txHash })
   console.log(`${told.txState}: ${fill ? `${fill.amountIn} ETH for ${fill.amountOut} USDC` : (told.reason ?? 'no trade')}`)
   break

@@ -49,7 +49,8 @@ export const NetworkPollResponse = enveloped({
   txBlock: Type.Number({ description: '-1 until mined; always -1 for signed actions, which are in no block.' }),
   txData: Type.Unknown({ description: 'The decoded transaction, or null.' }),
   txReceipt: Type.Unknown({ description: 'The receipt with the logs of known contracts decoded, or null.' }),
-  txState: Type.Optional(Type.String({ description: 'State in the journal.' })),
+  txState: Type.Optional(Type.String({ description: 'State in the journal. Later versions may add others.' })),
+  final: Type.Optional(Type.Boolean({ description: 'Whether that state never changes again.' })),
   confirmations: Type.Number({ description: 'Blocks from its own to the newest; a lower bound if no node answers.' }),
   replacedBy: Type.Optional(
     Type.String({

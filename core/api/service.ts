@@ -119,6 +119,7 @@ export const transactionStates = [
   'REPLACED',
   'CANCELLED',
   'DROPPED',
+  'OVERTAKEN',
   'EXPIRED',
 ] as const
 
@@ -140,7 +141,10 @@ export const JournaledTransaction = response({
   ),
   txHash: Type.Union([Type.String(), Type.Null()], { description: 'The mined one, or the newest. null before it is signed.' }),
   nonce: Type.Number(),
-  txState: Type.String({ description: `${transactionStates.slice(0, -1).join(', ')} or ${transactionStates.at(-1)}.` }),
+  txState: Type.String({
+    description: `${transactionStates.slice(0, -1).join(', ')} or ${transactionStates.at(-1)}. Later versions may add others: \`final\` says whether it is over.`,
+  }),
+  final: Type.Boolean({ description: 'It never changes again.' }),
   txStatus: Type.Number({ description: 'As in /network/poll, by what the journal knows.' }),
   txBlock: Type.Number({ description: '-1 until mined.' }),
   replacedBy: Type.Optional(Type.String({ description: 'Hash of the transaction that replaces, or replaced, it.' })),

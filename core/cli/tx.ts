@@ -310,6 +310,7 @@ const sentences: Readonly<Record<TransactionState, (transaction: JournaledTransa
   REPLACED: ({ replacedBy }) => `Nothing: it is final and had no effect. ${replacedBy ?? 'Another'} took its nonce.`,
   CANCELLED: () => 'Nothing: it is final and had no effect. It was cancelled.',
   DROPPED: () => 'Nothing: it is final and had no effect. A transaction of other software took its nonce.',
+  OVERTAKEN: () => 'Nothing: it is final and had no effect. The transaction that it was to replace was mined first.',
   EXPIRED: () => 'Nothing: it is final and had no effect. It was never signed, or can never be mined.',
 }
 

@@ -38,6 +38,7 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
     confirmations: txBlock < 0 ? 0 : head === undefined ? impl.confirmations : currentBlock - txBlock + 1,
     ...(own && {
       txState: own.state,
+      final: isFinal(own),
       ...replacedBy(txHash, own, location),
       ...(await failureReason(own, context)),
       ...fillOf(own, receipt, network, services.registry),

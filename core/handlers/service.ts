@@ -1,6 +1,6 @@
 import type { JournaledTransaction } from '../api/index.ts'
 import type { NetworkNames } from '../contracts/index.ts'
-import { txHashOf, type Entry } from '../transactions/entry.ts'
+import { isFinal, txHashOf, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, visibleWallets, type Handlers } from './context.ts'
 import { badCursor, readLimit } from './pages.ts'
@@ -74,6 +74,7 @@ export function showTransaction(entry: Entry, status: Transactions['status']): J
     txHash: txHashOf(entry) ?? null,
     nonce,
     txState: state,
+    final: isFinal(entry),
     txStatus: status(entry),
     txBlock: landed?.blockNumber ?? -1,
     ...(replacedBy !== undefined && { replacedBy }),

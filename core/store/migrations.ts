@@ -1,4 +1,5 @@
 import { Migrator, sql, type ColumnDefinitionBuilder, type ColumnDataType, type Kysely, type Migration, type RawBuilder } from 'kysely'
+import { isObject } from '../json.ts'
 import { StoreError } from './store.ts'
 import type { Tables } from './tables.ts'
 
@@ -41,6 +42,7 @@ const migrationsFor = (types: ColumnTypes): Readonly<Record<string, Migration>> 
   '002-orders': orders(types),
   '003-request-tags': requestTags,
   '004-key-ages': keyAges,
+  '005-overtaken': overtaken,
 })
 
 const notNull = (column: ColumnDefinitionBuilder) => column.notNull()
@@ -199,4 +201,50 @@ const keyAges: Migration = {
         and key in (select entry_key from hashes)
       group by client, idempotency_key`.execute(db)
   },
+}
+
+/** Entries that one migration reads at a time. */
+const pageSize = 200
+
+/** What lost its nonce to the transaction that it was to replace was `DROPPED`, as what lost it to other software. */
+const overtaken: Migration = {
+  async up(db: Kysely<unknown>) {
+    for (let after = ''; ;) {
+      const { rows } = await sql<DroppedRow>`select key, lane, nonce, shown, body from entries
+        where state = 'DROPPED' and key > ${after} order by key limit ${pageSize}`.execute(db)
+      for (const row of rows) await renameOvertaken(db, row)
+      const last = rows.at(-1)
+      if (!last) return
+      after = last.key
+    }
+  },
+}
+
+interface DroppedRow {
+  key: string
+  lane: string
+  nonce: number
+  shown: string
+  body: string
+}
+
+async function renameOvertaken(db: Kysely<unknown>, { key, lane, nonce, shown, body }: DroppedRow): Promise<void> {
+  const [entry, seen] = [parse(body), parse(shown)]
+  // A damaged row stays as it is: whoever reads it is told.
+  if (!isObject(entry) || !Array.isArray(seen)) return
+  const { rows } = await sql<{ body: string }>`select body from entries
+    where nonce = ${nonce} and lane = ${lane} and state in ('CONFIRMED', 'REVERTED')`.execute(db)
+  const isOvertaken = rows.map((row) => parse(row.body)).some((other) => isObject(other) && Number(other['rank']) < Number(entry['rank']))
+  if (!isOvertaken) return
+  const state = 'OVERTAKEN'
+  const [written, shownNow] = [JSON.stringify({ ...entry, state }), JSON.stringify([state, ...seen.slice(1)])]
+  await sql`update entries set state = ${state}, shown = ${shownNow}, body = ${written} where key = ${key}`.execute(db)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

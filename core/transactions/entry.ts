@@ -10,7 +10,7 @@ import type { EntryRow, EventRow, HashRow } from '../store/tables.ts'
  * state never changes.
  */
 export type TransactionState = 'QUEUED' | 'SIGNED' | 'BROADCAST' | 'MINED' | FinalState
-type FinalState = 'CONFIRMED' | 'REVERTED' | 'REPLACED' | 'CANCELLED' | 'DROPPED' | 'EXPIRED'
+type FinalState = 'CONFIRMED' | 'REVERTED' | 'REPLACED' | 'CANCELLED' | 'DROPPED' | 'OVERTAKEN' | 'EXPIRED'
 
 /**
  * The purpose of a transaction. `order` and `order-cancel` belong to order books, `funds` is what a book holds and lends. A `cancel` replaces
@@ -123,7 +123,9 @@ interface Landed {
   readonly receipt: Json
 }
 
-const finalStates: ReadonlySet<TransactionState> = new Set(['CONFIRMED', 'REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'])
+/** Final without any effect on the chain. */
+const withoutEffect: ReadonlySet<TransactionState> = new Set(['REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED'])
+const finalStates: ReadonlySet<TransactionState> = new Set([...withoutEffect, 'CONFIRMED', 'REVERTED'])
 
 export const isFinal = ({ state }: Pick<Entry, 'state'>): boolean => finalStates.has(state)
 
@@ -162,7 +164,7 @@ export type TxStatus = -1 | 0 | 1 | 2 | 3
  */
 export function txStatus({ state, landed, replacedBy, seen }: Entry, found?: Pick<Transaction, 'blockNumber' | 'pays'>): TxStatus {
   if (landed || found?.blockNumber !== undefined) return 1
-  if (state === 'REPLACED' || state === 'CANCELLED' || state === 'DROPPED' || state === 'EXPIRED') return -1
+  if (withoutEffect.has(state)) return -1
   // The replacement is not final, so it may still be mined.
   if (replacedBy !== undefined || seen === 'lost') return 3
   if (found) return found.pays === false ? 3 : 2

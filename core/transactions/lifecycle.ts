@@ -100,11 +100,16 @@ function asLanded(entry: Entry, landed: Sighting & { is: 'landed' }, confirmatio
   return { ...mined, state: ok ? 'CONFIRMED' : 'REVERTED' }
 }
 
-/** A later transaction replaced it as intended. If an earlier one was mined instead, this one has lost its nonce. */
+/** A later transaction replaced it as intended. If the one that it was to replace was mined instead, this one came too late. */
 function asReplaced(entry: Entry, { txHash, kind, rank }: CompetingTransaction): Entry {
   const contested = asContested(entry)
   if (rank < entry.rank)
-    return { ...contested, state: 'DROPPED', replacedBy: undefined, reason: `The transaction that it was to replace was mined: ${txHash}.` }
+    return {
+      ...contested,
+      state: 'OVERTAKEN',
+      replacedBy: undefined,
+      reason: `The transaction that it was to replace was mined: ${txHash}.`,
+    }
   return { ...contested, state: kind === 'cancel' ? 'CANCELLED' : 'REPLACED', replacedBy: txHash }
 }
 

@@ -2,7 +2,7 @@ import { linkAbort, pause, withDeadline, withTimeout } from '../async.ts'
 import type { Head, Json, Log, Sighting } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Broadcast } from './attempts.ts'
-import { isFinal, signerOf, txHashOf, type Entry } from './entry.ts'
+import { isFinal, railOf, signerOf, type Entry } from './entry.ts'
 import { OwnershipLost, type Recorder } from './journal/journal.ts'
 import { restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
 import { advance, missedBlocks, updateNextInLine, type Action, type CompetingTransaction, type NextInLine, type Step } from './lifecycle.ts'
@@ -227,23 +227,53 @@ export async function findCompeting(
     if (observed?.is !== 'landed' || !usesSequence(entry, observed)) continue
     landed.set(sequenceName(entry), { key, txHash: observed.id, kind, rank, final: observed.depth >= confirmations })
   }
+  /** Of entries whose place was taken by what no node can name. */
+  const finalOnNonce = new Map<string, CompetingTransaction>()
+  for (const entry of open) {
+    if (!isDeadByUnknown(entry, observations)) continue
+    const found = await findFinalOnNonce(entry, recorder)
+    if (found) finalOnNonce.set(entry.key, found)
+  }
   const openIds = new Set(open.flatMap(({ attempts }) => attempts.map(({ id }) => id)))
   const final = new Map<string, CompetingTransaction | 'gone'>()
   for (const entry of open)
     for (const id of replacementsOf(entry, observations)) {
       if (openIds.has(id) || final.has(id)) continue
       const other = await recorder.find(entry.chain, entry.network, id)
-      if (!other || !isFinal(other) || sequenceName(other) !== sequenceName(entry)) continue
+      if (!other || !isFinal(other) || !isSameSequence(other, entry)) continue
       if (leftSequenceUnused(other)) final.set(id, 'gone')
-      else if (other.landed) final.set(id, { txHash: txHashOf(other) ?? other.landed.id, kind: other.kind, rank: other.rank, final: true })
+      else if (other.landed) final.set(id, finalCompeting(other, other.landed.id))
     }
   return (entry) => {
     const competing = landed.get(sequenceName(entry))
     if (competing && competing.key !== entry.key) return competing
     const found = replacementsOf(entry, observations).flatMap((id) => final.get(id) ?? [])
-    return found.find((each) => each !== 'gone') ?? found[0]
+    return found.find((each) => each !== 'gone') ?? found[0] ?? finalOnNonce.get(entry.key)
   }
 }
+
+const finalCompeting = ({ kind, rank }: Entry, txHash: string): CompetingTransaction => ({ txHash, kind, rank, final: true })
+
+/** Whether polls find it dead, and none names the transaction in its place. */
+function isDeadByUnknown({ attempts }: Entry, observations: PollResult['observations']): boolean {
+  const dead = attempts.flatMap(({ id }) => {
+    const observed = observations.get(id)
+    return observed?.is === 'dead' ? observed : []
+  })
+  return dead.length > 0 && dead.every(({ by }) => by === undefined)
+}
+
+/** A final transaction of ours that used the entry's nonce. */
+async function findFinalOnNonce(entry: Entry, recorder: Recorder): Promise<CompetingTransaction | undefined> {
+  const { chain, network, connector } = railOf(entry)
+  const { entries } = await recorder.list({ chain, network, on: { connector, address: signerOf(entry) }, nonce: entry.nonce })
+  const other = entries.find(
+    (each) => each.key !== entry.key && isFinal(each) && each.landed && usesSequence(each, each.landed) && isSameSequence(each, entry),
+  )
+  return other?.landed && finalCompeting(other, other.landed.id)
+}
+
+const isSameSequence = (one: Entry, other: Entry) => sequenceName(one) === sequenceName(other)
 
 /** A reverted transaction in a block has used its nonce, too. An action that an exchange refused may not have used it. */
 const usesSequence = ({ signer }: Entry, { ok }: { ok: boolean }): boolean => ok || signer === undefined

@@ -3,7 +3,8 @@ import { sql } from 'kysely'
 import type { Store } from '../../core/store/store.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { createIdempotency, type Idempotency } from '../../core/transactions/idempotency.ts'
-import { giveKey, giveLease, newEntry, signed, wallet } from '../transactions/journal/entries.ts'
+import type { Entry } from '../../core/transactions/entry.ts'
+import { giveKey, giveLease, newEntry, next, signed, wallet } from '../transactions/journal/entries.ts'
 import { onBothStores } from './stores.ts'
 
 /** As it was before keys aged by the store's time. */
@@ -113,6 +114,39 @@ describe('a store of an older version', () => {
         const keys = await store.read((db) => db.selectFrom('requests').select(['key', 'body']).execute())
         expect(keys).to.deep.equal([{ key: 'answered', body: 'signed' }])
       })
+    })
+
+    it('calls what lost its nonce to the transaction that it was to replace by its own name', async () => {
+      const before = await place().open()
+      const [lease, journal] = [await giveLease(before), sqlJournal(before)]
+      const ends = async (over: Partial<Entry>, end: Partial<Entry>) => {
+        const entry = newEntry(over)
+        await journal.open([entry], lease)
+        const written = signed(entry)
+        await journal.write([written], lease)
+        await journal.write([next(written, end)], lease)
+        return entry.key
+      }
+      const landed = { id: '0x1', ok: true, blockNumber: 7, receipt: null }
+      const reason = 'The transaction that it was to replace was mined: 0x1. ä \ud800 \u0000'
+      const mined = await ends({ nonce: 7 }, { state: 'CONFIRMED', landed })
+      const cancel = await ends({ nonce: 7, rank: 1, kind: 'cancel' }, { state: 'DROPPED', reason })
+      const foreign = await ends({ nonce: 8 }, { state: 'DROPPED', reason: 'Another transaction took its place.' })
+      const both = await ends({ nonce: 8, rank: 1, kind: 'cancel' }, { state: 'DROPPED', reason: 'Another transaction took its place.' })
+      const lastEvent = await journal.lastEventId()
+      await undoAges(before)
+      await before.close()
+
+      const after = sqlJournal(await place().open())
+      const { entries } = await after.list({})
+      expect(entries.map(({ key, state }) => [key, state])).to.have.deep.members([
+        [mined, 'CONFIRMED'],
+        [cancel, 'OVERTAKEN'],
+        [foreign, 'DROPPED'],
+        [both, 'DROPPED'],
+      ])
+      expect((await after.list({ state: 'OVERTAKEN' })).entries.map((entry) => entry.reason)).to.deep.equal([reason])
+      expect(await after.lastEventId()).to.equal(lastEvent)
     })
   })
 })

@@ -173,7 +173,7 @@ describe('nonces chosen by callers, and cancels', () => {
     await site.mine()
     await site.heal()
     await reaches(transactions, old.txHash, 'CONFIRMED')
-    await reaches(transactions, heir.txHash, 'DROPPED')
+    await reaches(transactions, heir.txHash, 'OVERTAKEN')
     expect((await transactions.find('ethereum', 'local', old.txHash))?.replacedBy).to.equal(undefined)
   })
 })

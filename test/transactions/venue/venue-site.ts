@@ -8,6 +8,7 @@ import { readTypedData } from '../../../core/wallet/signer-messages.ts'
 import { startExchange, type Meddle, type TestExchange } from '../../fixtures/signed-actions/exchange.ts'
 import { actionRail, type RailOptions } from '../../fixtures/signed-actions/fixture-exchange/rail.ts'
 import { native } from '../never.ts'
+import { isFinal } from '../../../core/transactions/entry.ts'
 import { addressOf, until, wallets } from '../site.ts'
 
 export interface VenueSite {
@@ -89,5 +90,5 @@ export function once(exchange: TestExchange, first: ReturnType<Meddle>): void {
 export const settled = (transactions: Transactions): Promise<void> =>
   until('everything is final', async () => {
     const { entries } = await transactions.list({ limit: 500 })
-    return entries.every(({ state }) => ['CONFIRMED', 'REVERTED', 'EXPIRED', 'DROPPED', 'CANCELLED', 'REPLACED'].includes(state))
+    return entries.every(({ state }) => isFinal({ state }))
   })

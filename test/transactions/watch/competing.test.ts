@@ -49,6 +49,16 @@ describe('the competing transaction', () => {
     for (const by of ['0xforeign', idOf(open), idOf(elsewhere)]) expect(await rivalOf(first, by)).to.equal(undefined)
   })
 
+  it('is found by its nonce where no node names what took the place', async () => {
+    const first = await kept({})
+    const cancel = await kept({ rank: 1, kind: 'cancel' })
+    const dead = new Map<string, Sighting>([[idOf(cancel), { id: idOf(cancel), is: 'dead' }]])
+    const competing = async () => (await findCompeting([cancel], dead, { recorder, confirmations: 3 }))(cancel)
+    expect(await competing()).to.equal(undefined)
+    await final(first)
+    expect(await competing()).to.deep.equal({ txHash: idOf(first), kind: 'trade', rank: 0, final: true })
+  })
+
   it('is one that reverted in a block, but not an action that an exchange refused', async () => {
     for (const signer of [undefined, '0xagent']) {
       const over = { sequence: signer ?? 9, ...(signer && { signer }) }

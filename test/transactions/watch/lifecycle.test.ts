@@ -217,7 +217,7 @@ const cases: readonly Case[] = [
     when: 'the transaction that it was to replace is final',
     entry: { ...broadcast, rank: 1 },
     polls: [observed([dead], { competing: { ...elder(true), rank: 0 } })],
-    state: 'DROPPED',
+    state: 'OVERTAKEN',
     status: -1,
   },
   {

@@ -488,9 +488,8 @@ describe('any sequence of observations', () => {
             CONFIRMED: sightings.some((each) => each.is === 'landed' && each.ok && each.depth >= 3),
             REVERTED: sightings.some((each) => each.is === 'landed' && !each.ok && each.depth >= 3),
             CANCELLED: competing?.final === true && competing.rank >= 0,
-            DROPPED:
-              (competing?.final === true && competing.rank < 0) ||
-              (before.deadLooks > 0 && sightings.every(({ is }) => is === 'dead') && sightings.length === ids.length),
+            OVERTAKEN: competing?.final === true && competing.rank < 0,
+            DROPPED: before.deadLooks > 0 && sightings.every(({ is }) => is === 'dead') && sightings.length === ids.length,
           }
           if (ended) expect(allowed[entry.state], entry.state).to.equal(true)
           if (entry.replacedBy !== undefined || entry.landed) expect(step.actions).to.deep.equal([])

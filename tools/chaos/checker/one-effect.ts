@@ -2,7 +2,7 @@ import type { Mined, Request } from '../history.ts'
 import type { Known } from './known.ts'
 import type { Violation } from './violation.ts'
 
-const failures: ReadonlySet<string> = new Set(['REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'])
+const failures: ReadonlySet<string> = new Set(['REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED'])
 
 /** What these answer is another request's transaction, and what these entries do is nobody's trade. */
 const meddling: ReadonlySet<string> = new Set(['cancel', 'speedUp', 'fill'])

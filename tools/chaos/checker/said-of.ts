@@ -2,7 +2,7 @@ import type { Sample } from '../history.ts'
 import type { Known } from './known.ts'
 import type { Violation } from './violation.ts'
 
-const lost: ReadonlySet<string> = new Set(['REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'])
+const lost: ReadonlySet<string> = new Set(['REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED'])
 
 /** I5: the server never says -1, or a final state, of a journaled transaction that turns out otherwise. */
 export function saidOf(known: Known): Violation[] {

@@ -71,7 +71,7 @@ describe('the checker of what chaos leaves behind', () => {
       ])
     })
 
-    for (const state of ['REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED']) {
+    for (const state of ['REVERTED', 'REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED']) {
       it(`finds an effect of what the journal calls ${state}`, () => {
         const of = { requests: [trade(1)], calls: [answered(1, first)], journal: [entry(state, [first])], mined: [mined(first)] }
         expect(found(of)).to.deep.equal([`I1 the journal says ${state} and the chain shows the effect`])
@@ -283,7 +283,7 @@ describe('the checker of what chaos leaves behind', () => {
       expect(found({ ...of, journal, mined: [mined(bumped)], samples })).to.deep.equal(['I5 said -1 of a transaction that is mined'])
     })
 
-    for (const txState of ['REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED']) {
+    for (const txState of ['REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED']) {
       it(`finds ${txState} of a transaction that is mined`, () => {
         expect(said({ txState })).to.deep.equal([`I5 said ${txState} of a transaction that is mined`])
       })

@@ -4,7 +4,7 @@ import type { Journaled } from '../../history.ts'
 import type { Executed } from '../between.ts'
 import type { Found } from '../found.ts'
 
-const failures: ReadonlySet<string> = new Set(['REPLACED', 'CANCELLED', 'DROPPED', 'EXPIRED'])
+const failures: ReadonlySet<string> = new Set(['REPLACED', 'CANCELLED', 'DROPPED', 'OVERTAKEN', 'EXPIRED'])
 
 /** I1 and I4: nothing leaves that is not in the journal, what that says of the end is what the exchange did, and no nonce has two actions. */
 export function journal({ journal: entries, signed, executed }: Found): Violation[] {
