@@ -34,7 +34,11 @@ export const errorTable = {
   UNKNOWN_POSITION: { code: 1024, http: 404, when: 'There is no such position.' },
   PAIR_NOT_FOUND: { code: 1025, http: 404, when: 'The exchange has no such pair or market.' },
   TIMEOUT: { code: 1026, http: 504, when: "No answer within the server's time limit; /transactions shows what happened to a transaction." },
-  OVERLOADED: { code: 1027, http: 503, when: 'The server is overloaded or stopping, or its store cannot be used: nothing was done.' },
+  OVERLOADED: {
+    code: 1027,
+    http: 503,
+    when: 'The server is overloaded or stopping, or its store or its signer cannot be used: nothing was done.',
+  },
   IN_FLIGHT: { code: 1028, http: 409, when: 'The first request with this idempotency key is still in progress.' },
   UNKNOWN_ERROR: { code: 1099, http: 500, when: 'A defect in the server or a plugin; logged with its requestId.' },
 } as const satisfies Record<string, { code: number; http: number; when: string }>

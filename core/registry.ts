@@ -140,7 +140,7 @@ const deadlineMs = 2_000
 
 /** The parts that keep the server from being ready: the store, the signer, and every required network. */
 export async function failingParts(
-  signer: Pick<Signer, 'isReady'>,
+  signer: Pick<Signer, 'failing'>,
   store: Pick<Store, 'failing'>,
   registry: Pick<Registry, 'networks'>,
 ): Promise<readonly { part: string; reason: string }[]> {
@@ -159,8 +159,10 @@ export async function failingParts(
       }
     }),
   ])
-  const signing = signer.isReady() ? undefined : { part: 'signer', reason: 'it is restarting' }
-  return [storage, signing, ...networks].filter((each) => each !== undefined)
+  const signing = signer.failing()
+  return [storage, signing === undefined ? undefined : { part: 'signer', reason: signing }, ...networks].filter(
+    (each) => each !== undefined,
+  )
 }
 
 /** A database that hangs counts as failing. */

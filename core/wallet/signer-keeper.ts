@@ -1,6 +1,6 @@
 // A process between the server and the signer. It holds the passphrase, so that the server does not have to, and starts the signer
-// again when it ends. It passes every other message on without reading it, and it never sees a key.
-import { exitWithParent, supervise, tellParent } from './supervisor.ts'
+// again when it ends; a signer that hangs is killed first. It passes every other message on without reading it, and it never sees a key.
+import { serveParent, supervise, tellParent } from './supervisor.ts'
 
 const stopGraceMs = 2_000
 
@@ -8,9 +8,12 @@ let open: object | undefined
 
 const signer = supervise({
   module: 'signer-process',
+  whenStopped: 'kill',
   onMessage(message) {
     if (message instanceof Object) tellParent(message)
   },
+  onSilent: () => tellParent({ type: 'silent' }),
+  onAnswering: () => tellParent({ type: 'answering' }),
   onExit: (reason) => tellParent({ type: 'down', reason }),
   onRestart() {
     if (open) signer.send(open)
@@ -22,9 +25,10 @@ process.on('message', (message) => {
   if (message.type === 'open') open = message
   // A signer that is started later must have the newest policy.
   if (message.type === 'policy' && 'policy' in message && open) open = { ...open, policy: message.policy }
-  signer.send(message)
+  // The heartbeat is the keeper's own.
+  if (message.type !== 'ping') signer.send(message)
 })
 
-exitWithParent(() => {
+serveParent(() => {
   void signer.stop(stopGraceMs).then(() => process.exit(0))
 })

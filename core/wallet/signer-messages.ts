@@ -38,13 +38,18 @@ const signature = Type.Refine(
   (value) => value instanceof Uint8Array && (value.length === 65 || value.length === 64),
 )
 
-/** Messages to the server. The keeper sends `down`: the signer ended and is being started again. */
+/**
+ * Messages to the server. The keeper sends `down`: the signer ended and is being started again; `silent`: it gives no sign of life;
+ * `answering`: it does again.
+ */
 const fromSigner = Type.Union([
   Type.Object({ type: Type.Literal('signed'), id, signature }),
   Type.Object({ type: Type.Literal('done'), id }),
   Type.Object({ type: Type.Literal('failed'), id, name: errorName, message: Type.String() }),
   Type.Object({ type: Type.Literal('ready'), processId: Type.Integer(), wallets: Type.Array(wallet), problems: Type.Array(Type.String()) }),
   Type.Object({ type: Type.Literal('down'), reason: Type.String() }),
+  Type.Object({ type: Type.Literal('silent') }),
+  Type.Object({ type: Type.Literal('answering') }),
   Type.Object({ type: Type.Literal('log'), level, fields: Type.Record(Type.String(), Type.Unknown()), message: Type.String() }),
 ])
 export type FromSigner = Static<typeof fromSigner>

@@ -4,7 +4,7 @@ import { keystore, useNativeScrypt } from './keystore.ts'
 import { checkEvmRequest } from './policy-evm.ts'
 import { Refusal, networkKey, readPolicy, type SignerRules } from './policy.ts'
 import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
-import { exitWithParent, tellParent } from './supervisor.ts'
+import { serveParent, tellParent } from './supervisor.ts'
 
 /** Every source of signatures, by its name in the setting `wallet.keySources`. */
 const keySources: Readonly<Record<string, KeySource>> = {
@@ -127,7 +127,7 @@ process.on('uncaughtException', (error) => {
 })
 
 useNativeScrypt()
-exitWithParent(() => process.exit(0))
+serveParent(() => process.exit(0))
 process.on('message', (received) => {
   const message = readToSigner(received)
   if (message) void answer(message)

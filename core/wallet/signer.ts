@@ -27,14 +27,16 @@ export interface Signer {
   wallets(): readonly Wallet[]
   /**
    * @returns with secp256k1 65 bytes (r, s, the parity of y), with ed25519 64 bytes
-   * @throws SluiceError FORBIDDEN (the policy does not allow it), LOAD_WALLET (there is no key), SERVICE_UNINITIALIZED (the signer is
-   * being started again). After any of them nothing was signed that could be sent.
+   * @throws SluiceError FORBIDDEN (the policy does not allow it), LOAD_WALLET (there is no key), SERVICE_UNINITIALIZED (the key is locked),
+   * OVERLOADED (the signer hangs or is being started again). After any of them nothing was signed that could be sent.
    */
   sign(request: SignRequest): Promise<Uint8Array>
   /** Resolves when no later signature is made under the old policy. @throws Error when the policy is malformed */
   setPolicy(policy: SignerPolicy): Promise<void>
-  /** Whether it can sign now; for health checks. */
+  /** Whether it can sign now. */
   isReady(): boolean
+  /** Why it cannot sign, or not with every key; for health checks. */
+  failing(): string | undefined
   /** Of the process that holds the keys. Undefined while there is none. */
   processId(): number | undefined
   stop(): Promise<void>
@@ -65,6 +67,9 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, policy: f
   let policy = firstPolicy
   let wallets: readonly Wallet[] | undefined
   let signerProcessId: number | undefined
+  /** Those that give no sign of life: they hang, or the machine is too busy. */
+  const silent = new Set<'signer' | 'keeper'>()
+  let locked = 0
   let stopped = false
   let onFirstReady: (problems: readonly string[]) => void
   let onStartFailed: (error: Error) => void
@@ -76,6 +81,8 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, policy: f
   function receive(message: FromSigner): void {
     if (message.type === 'ready') ready(message)
     else if (message.type === 'down') down(message.reason)
+    else if (message.type === 'silent') fallSilent('signer')
+    else if (message.type === 'answering') answering('signer')
     else if (message.type === 'log') log[message.level](message.fields, message.message)
     else if (message.type === 'failed') calls.reject(message.id, new SluiceError(message.name, message.message))
     else calls.resolve(message.id, message.type === 'signed' ? message.signature : undefined)
@@ -83,6 +90,8 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, policy: f
 
   function ready({ processId, wallets: unlocked, problems }: Extract<FromSigner, { type: 'ready' }>): void {
     signerProcessId = processId
+    silent.delete('signer')
+    locked = problems.length
     if (wallets) {
       log.info({ wallets: unlocked.length }, 'The signer was restarted')
       for (const problem of problems) log.error({ problem }, 'A wallet is locked; restart the server to unlock it')
@@ -93,21 +102,43 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, policy: f
 
   function down(reason: string): void {
     signerProcessId = undefined
+    silent.delete('signer')
     if (wallets) log.error({ reason }, 'The signer ended; it is being started again')
     else onStartFailed(new Error(`The signer's process ended as it started (${reason}); the lines above say why.`))
     calls.rejectAll('The signer ended before it answered: nothing was signed that could be sent. Try again in a moment.')
   }
 
+  /** What waits for a signature gets a definite answer. A signature that comes later is dropped, since nobody waits for it. */
+  function fallSilent(who: 'signer' | 'keeper'): void {
+    silent.add(who)
+    log.error({ processId: signerProcessId }, `The ${who === 'signer' ? 'signer' : "signer's keeper"} gives no sign of life`)
+    calls.rejectAll('The signer does not answer: nothing was signed that could be sent. Try again in a moment.')
+  }
+
+  function answering(who: 'signer' | 'keeper'): void {
+    silent.delete(who)
+    log.info({ processId: signerProcessId }, `The ${who === 'signer' ? 'signer' : "signer's keeper"} answers again`)
+  }
+
   const keeper = supervise({
     module: 'signer-keeper',
+    whenStopped: 'continue',
+    onSilent: () => fallSilent('keeper'),
+    onAnswering: () => answering('keeper'),
     onMessage(received) {
       const message = readFromSigner(received)
       if (message) receive(message)
     },
-    onExit: (reason) => down(`its keeper: ${reason}`),
+    onExit(reason) {
+      silent.clear()
+      // It ends with its keeper, but not while it is stopped: and then it would hold the keys for as long as it is.
+      if (signerProcessId !== undefined) kill(signerProcessId)
+      down(`its keeper: ${reason}`)
+    },
     // The passphrase is lost with the keeper: keys of the keystore stay locked until the server is restarted. Devnet wallets do not.
     onRestart: () => sendOpen(),
   })
+  const isReady = (): boolean => signerProcessId !== undefined && silent.size === 0
   const send = (message: ToSigner): void => keeper.send(message)
   const sendOpen = (passphrase?: string): void =>
     send({
@@ -125,11 +156,17 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, policy: f
       return firstReady
     },
     wallets: () => wallets ?? [],
-    isReady: () => signerProcessId !== undefined,
+    isReady,
+    failing() {
+      if (signerProcessId === undefined) return 'it is restarting'
+      if (silent.size > 0) return 'it does not answer'
+      return locked === 0 ? undefined : `${locked} of its keys are locked: restart the server to unlock them`
+    },
     processId: () => signerProcessId,
     async sign(request: SignRequest) {
       if (stopped) throw unavailable('The server is stopping and does not sign any more.')
-      if (signerProcessId === undefined) throw unavailable('The signer is being started again; try again in a moment.')
+      if (signerProcessId === undefined) throw unavailable('The signer is being started again: nothing was signed. Try again in a moment.')
+      if (!isReady()) throw unavailable('The signer does not answer: nothing was signed. Try again in a moment.')
       const signature = await calls.call((id) => send({ type: 'sign', id, request }), false)
       if (!signature) throw unavailable('The signer gave no signature; try again.')
       return signature
@@ -152,7 +189,15 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, policy: f
 }
 
 /** Nothing can be signed now, and nothing was signed. */
-const unavailable = (message: string): SluiceError => new SluiceError('SERVICE_UNINITIALIZED', message, { retryAfterSeconds: 1 })
+const unavailable = (message: string): SluiceError => new SluiceError('OVERLOADED', message, { retryAfterSeconds: 1 })
+
+function kill(processId: number): void {
+  try {
+    process.kill(processId, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}
 
 interface PendingCall {
   resolve(signature: Uint8Array | undefined): void

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import inspector from 'node:inspector'
 import { fileURLToPath } from 'node:url'
 import { inSource, moduleUrl } from '../layout.ts'
@@ -7,6 +8,17 @@ const firstBackoffMs = 100
 const maxBackoffMs = 10_000
 /** The backoff starts anew after a process that ran this long. */
 const stableAfterMs = 30_000
+
+/**
+ * A process is asked for a sign of life at every beat. What counts are beats without one, not seconds: when the machine sleeps or this
+ * process is stopped, the beats stop too. A process that was stopped (SIGSTOP, a debugger) does nothing by itself any more. One that runs
+ * may be slow, because the machine is: it gets longer, and after each kill twice as long, so that a busy machine kills none in a loop.
+ */
+const beatMs = 250
+const stoppedAfterBeats = 6
+const silentAfterBeats = 20
+const firstPatienceBeats = 60
+const maxPatienceBeats = 240
 
 interface SupervisedProcess {
   /** Drops the message while the process is down: `onExit` was or will be called. */
@@ -18,38 +30,70 @@ interface SupervisedProcess {
 interface SuperviseOptions {
   /** A file of this folder, without its extension. */
   module: string
+  /** What to do with a process that was stopped, but did not end. The keeper has what nobody else has, so it is continued. */
+  whenStopped: 'kill' | 'continue'
   onMessage(message: unknown): void
-  /** The process ended by itself. It will be started again. */
+  /** The process gives no sign of life. It answers again (`onAnswering`), or it is killed (`onExit`). */
+  onSilent(): void
+  onAnswering(): void
+  /** The process ended, by itself or because it hung. It will be started again. No message of it comes any more. */
   onExit(reason: string): void
   onRestart(): void
 }
 
-/** Forks a process and starts it again, with growing pauses, whenever it ends. */
-export function supervise({ module, onMessage, onExit, onRestart }: SuperviseOptions): SupervisedProcess {
+/** Forks a process and starts it again, with growing pauses, whenever it ends. One that hangs is killed, and then started again. */
+export function supervise({
+  module,
+  whenStopped,
+  onMessage,
+  onSilent,
+  onAnswering,
+  onExit,
+  onRestart,
+}: SuperviseOptions): SupervisedProcess {
   let child: ChildProcess | undefined
   let stopping = false
   let ended = Promise.resolve()
   let restart: NodeJS.Timeout | undefined
   let backoffMs = firstBackoffMs
+  let patienceBeats = firstPatienceBeats
 
   const launch = (): void => {
     const startedAtMs = performance.now()
     const launched = forkModule(module)
     child = launched
-    launched.on('message', onMessage)
+    let hung: string | undefined
+    const heartbeat = watchHeartbeat(launched, {
+      whenStopped,
+      patienceBeats,
+      onSilent,
+      onAnswering,
+      onHung(seconds) {
+        hung = `it gave no answer for ${seconds} s and was killed`
+        patienceBeats = Math.min(patienceBeats * 2, maxPatienceBeats)
+      },
+    })
+    launched.on('message', (message) => {
+      // What one that ended had still written is of no use to anybody.
+      if (child === launched && !heartbeat.heard(message)) onMessage(message)
+    })
     ended = new Promise((resolve) => {
       const end = (reason: string): void => {
         if (child !== launched) return
         child = undefined
+        heartbeat.stop()
         resolve()
         if (stopping) return
-        if (performance.now() - startedAtMs > stableAfterMs) backoffMs = firstBackoffMs
+        if (performance.now() - startedAtMs > stableAfterMs) {
+          backoffMs = firstBackoffMs
+          if (hung === undefined) patienceBeats = firstPatienceBeats
+        }
         restart = setTimeout(() => {
           launch()
           onRestart()
         }, backoffMs)
         backoffMs = Math.min(backoffMs * 2, maxBackoffMs)
-        onExit(reason)
+        onExit(hung ?? reason)
       }
       launched.once('exit', (code, signal) => end(signal ? `signal ${signal}` : `exit code ${code}`))
       // Without a pid the process never started and emits no exit. Other errors here are messages that were not delivered.
@@ -76,6 +120,67 @@ export function supervise({ module, onMessage, onExit, onRestart }: SuperviseOpt
   }
 }
 
+interface HeartbeatOptions extends Pick<SuperviseOptions, 'whenStopped' | 'onSilent' | 'onAnswering'> {
+  patienceBeats: number
+  /** It is killed now. */
+  onHung(seconds: number): void
+}
+
+const ping = { type: 'ping' }
+const pong = { type: 'pong' }
+
+const isOf = (message: unknown, type: string): boolean => message instanceof Object && 'type' in message && message.type === type
+
+/** Asks a process for signs of life, and kills it when it gives none. Until its first one it is loading its modules. */
+function watchHeartbeat(launched: ChildProcess, { whenStopped, patienceBeats, onSilent, onAnswering, onHung }: HeartbeatOptions) {
+  /** Since its last sign of life. */
+  let beats = 0
+  let isSilent = false
+  let hasAnswered = false
+
+  const beat = (): void => {
+    if (!launched.connected || launched.pid === undefined) return
+    if (beats === 0) launched.send(ping, () => {})
+    beats += 1
+    if (beats < stoppedAfterBeats) return
+    const isStopped = isStoppedProcess(launched.pid)
+    if (!isSilent && hasAnswered && (isStopped || beats >= silentAfterBeats)) {
+      isSilent = true
+      onSilent()
+    }
+    if (isStopped && whenStopped === 'continue') launched.kill('SIGCONT')
+    if ((isStopped && whenStopped === 'kill') || beats >= (hasAnswered ? patienceBeats : maxPatienceBeats)) {
+      stop()
+      onHung((beats * beatMs) / 1000)
+      launched.kill('SIGKILL')
+    }
+  }
+  const timer = setInterval(beat, beatMs).unref()
+  const stop = () => clearInterval(timer)
+
+  return {
+    /** Any message is a sign of life. @returns whether it was nothing else */
+    heard(message: unknown): boolean {
+      beats = 0
+      hasAnswered = true
+      if (isSilent) onAnswering()
+      isSilent = false
+      return isOf(message, pong.type)
+    },
+    stop,
+  }
+}
+
+/** Whether a process was stopped by a signal or a debugger. Only Linux tells: elsewhere such a process is one that does not answer. */
+function isStoppedProcess(processId: number): boolean {
+  try {
+    const status = readFileSync(`/proc/${processId}/stat`, 'latin1')
+    return 'Tt'.includes(status.charAt(status.lastIndexOf(')') + 2))
+  } catch {
+    return false
+  }
+}
+
 /** The variables that a child inherits: no secret of the server, no NODE_OPTIONS. The last one is for measuring coverage. */
 const inheritedVariables = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT', 'TZ', 'NODE_V8_COVERAGE']
 
@@ -96,14 +201,17 @@ export function forkModule(module: string): ChildProcess {
 }
 
 /**
- * Makes this process end when its parent does, and ignore signals. Ctrl-C and a service manager's SIGTERM go to the whole process
+ * Makes this process answer its parent's heartbeat, end when its parent does, and ignore signals. Ctrl-C and a service manager's SIGTERM go to the whole process
  * group, but the server still needs its signer while it drains. SIGUSR1 would open Node's debugger, through which any process of the
  * same user could read the keys.
  */
-export function exitWithParent(onParentGone: () => void): void {
+export function serveParent(onParentGone: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
   // One that was opened before this process could ignore the signal.
   if (inspector.url() !== undefined) inspector.close()
+  process.on('message', (message) => {
+    if (isOf(message, ping.type)) tellParent(pong)
+  })
   process.on('disconnect', onParentGone)
   // The parent may have ended while this process was loading its modules. Then nobody heard the event.
   if (!process.connected) onParentGone()

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { failingParts } from '../../core/registry.ts'
 
-const signer = { isReady: () => true }
+const signer = { failing: () => undefined }
 const directory = { networks: [] }
 const failing = (why: () => Promise<string | undefined>) => failingParts(signer, { failing: why }, directory)
 

@@ -1,9 +1,10 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { constants } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
+import { signerOf } from '../wallet/processes.ts'
 import { eventually, keepDevnet, makeHome, root } from './command.ts'
 
 const ready = /Sluice is ready at/
@@ -22,19 +23,9 @@ function start(home: string, environment: Record<string, string> = {}) {
   return server
 }
 
-const childrenOf = (processId: number): { processId: number; name: string }[] =>
-  execFileSync('ps', ['-e', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
-    .split('\n')
-    .flatMap((line) => {
-      const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []
-      return Number(parent) === processId ? [{ processId: Number(pid), name: args }] : []
-    })
-
 /** The server, its keeper and its signer. */
-function processesOf(server: ChildProcess): number[] {
-  const pid = server.pid ?? 0
-  const keeper = childrenOf(pid).find(({ name }) => name.includes('signer-keeper'))?.processId ?? 0
-  const signer = childrenOf(keeper).find(({ name }) => name.includes('signer-process'))?.processId ?? 0
+function processesOf({ pid = 0 }: ChildProcess): number[] {
+  const { keeper, signer } = signerOf(pid)
   expect([keeper, signer]).to.not.include(0)
   return [pid, keeper, signer]
 }

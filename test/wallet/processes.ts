@@ -17,6 +17,17 @@ export const isStopped = (processId: number): boolean => ps('stat', processId).s
 
 export const parentOf = (processId: number): number => Number(ps('ppid', processId))
 
+/** The processes that a server started for its keys; 0 for one that is not there. */
+export function signerOf(serverProcessId: number): { keeper: number; signer: number } {
+  const all = execFileSync('ps', ['-e', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n')
+  const childOf = (parent: number, module: string): number => {
+    const line = all.find((each) => new RegExp(`^\\s*\\d+\\s+${parent}\\s.*${module}`).test(each))
+    return Number(line?.trim().split(/\s+/)[0] ?? 0)
+  }
+  const keeper = childOf(serverProcessId, 'signer-keeper')
+  return { keeper, signer: keeper === 0 ? 0 : childOf(keeper, 'signer-process') }
+}
+
 /** Waits until something holds, and fails after half a minute. */
 export async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; !holds(); tries++) {

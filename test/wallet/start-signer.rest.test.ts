@@ -156,7 +156,7 @@ describe('the signer', () => {
     const underWay = failure(signer.sign(requestOf(real.address, transaction({ to: stranger }))))
     process.kill(killed, 'SIGKILL')
     expect(await underWay)
-      .to.include({ name: 'SERVICE_UNINITIALIZED' })
+      .to.include({ name: 'OVERLOADED' })
       .and.property('message')
       .match(/nothing was signed that could be sent/)
     expect((await failure(signer.sign(requestOf(real.address, transaction())))).message).to.match(/being started again/)
@@ -202,6 +202,7 @@ describe('the signer', () => {
       expect(locked.name).to.equal('SERVICE_UNINITIALIZED')
       expect(locked.message).to.match(/is locked/)
       expect(logged.join('\n')).to.match(/restart the server to unlock it/)
+      expect(own.failing()).to.match(/1 of its keys are locked: restart the server/)
     } finally {
       await own.stop()
     }
@@ -213,9 +214,9 @@ describe('the signer', () => {
     const underWay = failure(own.sign(requestOf(real.address, transaction())))
     await own.stop()
     await own.stop()
-    expect(['none', 'SERVICE_UNINITIALIZED']).to.include((await underWay).name)
+    expect(['none', 'OVERLOADED']).to.include((await underWay).name)
     expect(processIds.filter(isAlive)).to.deep.equal([])
-    expect((await failure(own.sign(requestOf(real.address, transaction())))).name).to.equal('SERVICE_UNINITIALIZED')
+    expect((await failure(own.sign(requestOf(real.address, transaction())))).name).to.equal('OVERLOADED')
   })
 
   it('refuses to start with a wrong passphrase or without one, and names the file', async () => {

@@ -8,11 +8,13 @@ import { eachNodeFault } from './node-faults.ts'
 import { orders } from './orders.ts'
 import { rounds } from './rounds.ts'
 import { solana } from './solana.ts'
+import { stoppedSigner } from './stopped-signer.ts'
 import { stranger } from './stranger.ts'
 import type { Scenario } from './scenario.ts'
 
 export const scenarios: readonly Scenario[] = [
   kills,
+  stoppedSigner,
   ...eachNodeFault,
   chainTrouble,
   stranger,
