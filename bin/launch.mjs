@@ -9,7 +9,6 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const modules = path.join(root, 'node_modules')
 const stamp = path.join(modules, '.installed')
 
-refuseOldNode()
 if (existsSync(path.join(root, 'package-lock.json'))) installWhenStale()
 
 const [, , command = 'help', ...args] = process.argv
@@ -24,15 +23,6 @@ else await sluice(command, args)
 function testsIn(args) {
   const named = args.map((arg) => (existsSync(arg) && statSync(arg).isDirectory() ? path.join(arg, '**', '*.test.ts') : arg))
   return named.some((arg) => arg.endsWith('.ts')) ? named : [...named, 'test/**/*.test.ts']
-}
-
-function refuseOldNode() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  if (major > 20 || (major === 20 && minor >= 19)) return
-  console.error(
-    `Sluice needs Node 20.19 or newer; this is ${process.version}. Install a newer one from your package manager or nodejs.org.`,
-  )
-  process.exit(1)
 }
 
 function installWhenStale() {

@@ -66,10 +66,8 @@ describe('in trouble, the command', () => {
   if (process.env.PACKAGE_TEST_ALL) {
     for (const version of ['14', '18', '20.18']) {
       it(`says which Node it needs to Node ${version}`, () => {
-        const program = path.join(nodeFrom(version), 'node')
-        expect(refusal(run(program, [command, 'start'], { cwd: folder('old node') }))).to.include(
-          'Sluice needs Node 20.19 or newer; this is v',
-        )
+        const env = environment(nodeFrom(version))
+        expect(refusal(run(command, ['start'], { cwd: folder('old node'), env }))).to.include('Sluice needs Node 20.19 or newer; this is v')
       })
     }
   }
