@@ -23,6 +23,8 @@ export const command = typedCommand()
 
 function typedCommand(): string {
   if (inSource || existsSync(new URL('../bin/launch.mjs', codeRoot))) return 'bin/sluice'
+  // Yarn without node_modules: npx does not look where it puts commands.
+  if ('pnp' in process.versions) return 'yarn sluice'
   return codeRoot.pathname.includes('/node_modules/') ? 'npx --no-install sluice' : 'sluice'
 }
 

@@ -174,7 +174,6 @@ async function build({ whole }) {
   )
   const add = (file, contents) => files.set(path.join(dist, file), Buffer.from(contents))
 
-  add('bin/sluice', `#!/usr/bin/env node\nimport '../core/main.js'\n`)
   for (const file of filesIn('plugins')) {
     const [, name] = file.split(path.sep)
     if (plugins.includes(name) && !/\.m?ts$/.test(file) && !file.includes('artifacts')) add(file, readFileSync(path.join(root, file)))
@@ -268,7 +267,7 @@ function withoutDevnet(text) {
   return off
 }
 
-function devnetManifest({ version, engines, devDependencies, dependencies }) {
+function devnetManifest({ version, preferUnplugged, engines, devDependencies, dependencies }) {
   return {
     name: 'sluice-devnet',
     version,
@@ -276,6 +275,7 @@ function devnetManifest({ version, engines, devDependencies, dependencies }) {
     description: 'The local chain of Sluice: anvil, and real exchanges deployed on it',
     license: 'SEE LICENSE IN LICENSES.md',
     type: 'module',
+    preferUnplugged,
     engines,
     exports: { './package.json': './package.json', './*': './*' },
     dependencies: {
@@ -318,7 +318,8 @@ function write(files, keptMs) {
     writeWhole(file, contents)
   }
   const made = new Set(stamped().chunks)
-  for (const folder of [...sources, 'conf', 'chunks', 'bin', 'swagger-ui', 'sluice-devnet']) {
+  const folders = readdirSync(dist, { withFileTypes: true }).filter((entry) => entry.isDirectory() && entry.name !== 'packages')
+  for (const { name: folder } of folders) {
     for (const name of filesIn(folder, dist)) {
       const file = path.join(dist, name)
       if (files.has(file)) continue
@@ -333,7 +334,7 @@ function write(files, keptMs) {
 function writeWhole(file, contents) {
   mkdirSync(path.dirname(file), { recursive: true })
   const unfinished = `${file}.${process.pid}.tmp`
-  writeFileSync(unfinished, contents, { mode: path.basename(file) === 'sluice' ? 0o755 : 0o644 })
+  writeFileSync(unfinished, contents)
   renameSync(unfinished, file)
 }
 

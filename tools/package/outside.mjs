@@ -130,6 +130,9 @@ export function bot(url, home) {
   }
 }
 
+/** A quote and a trade on the devnet. */
+export const swap = { chain: 'ethereum', network: 'local', connector: 'uniswap', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
+
 /** Writes the files of a plugin as docs/writing-a-connector.md has them. */
 export function writePlugin(into, name) {
   const page = readFileSync(path.join(root, 'docs', 'writing-a-connector.md'), 'utf8')

@@ -16,17 +16,19 @@ import {
   run,
   sluice,
   start,
+  swap,
   tarball,
   writePlugin,
 } from './outside.mjs'
 
 after(removePlace)
 
-const local = { chain: 'ethereum', network: 'local', connector: 'uniswap' }
-const swap = { ...local, base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
 const trader = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
-const megabytes = (cwd) => readdirSync(cwd, { recursive: true }).reduce((sum, name) => sum + lstatSync(path.join(cwd, name)).size, 0) / 1e6
+const megabytes = (cwd) =>
+  readdirSync(cwd, { recursive: true })
+    .map((name) => lstatSync(path.join(cwd, name)))
+    .reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0) / 1e6
 
 for (const { name, version } of nodes) {
   describe(`the packages on ${name}`, () => {
@@ -130,33 +132,4 @@ for (const { name, version } of nodes) {
       expect(answers, 'the devnet ended').to.equal(false)
     })
   })
-}
-
-if (process.env.PACKAGE_TEST_ALL) {
-  // Yarn asks the registry for anvil of every platform. A mirror that holds only some of them serves it the first package alone.
-  for (const { manager, version, add, packages, flags } of [
-    { manager: 'pnpm', version: '10', add: ['add', '--ignore-workspace'], packages: ['sluice', 'sluice-devnet'], flags: ['--devnet'] },
-    { manager: 'yarn', version: '1', add: ['add', '--non-interactive'], packages: ['sluice'], flags: [] },
-  ]) {
-    it(`${manager} installs ${packages.join(' and ')}, and the server starts`, async () => {
-      const tools = folder(`${manager} itself`)
-      asProject(tools)
-      install(tools, [`${manager}@${version}`])
-      const env = environment(path.join(tools, 'node_modules', '.bin'))
-      const cwd = folder(`with ${manager}`)
-      asProject(cwd)
-      const { code, printed } = run(manager, [...add, ...packages.map(tarball)], { cwd, env })
-      expect(code, printed).to.equal(0)
-      const server = await start(cwd, flags, { env: { ...env, SLUICE_DEVNET_PORT: '0' } })
-      try {
-        const client = bot(server.url, cwd)
-        expect((await client.get('/plugins')).find((plugin) => plugin.name === 'uniswap')).to.include({ state: 'loaded' })
-        const quote = await client.get('/amm/price', swap)
-        if (flags.includes('--devnet')) expect(Number(quote.expectedAmount), JSON.stringify(quote)).to.be.above(0)
-        expect((await server.stop()).code).to.equal(0)
-      } finally {
-        server.kill()
-      }
-    })
-  }
 }
