@@ -1,5 +1,6 @@
 import { SluiceError, type At } from 'sluice/plugin'
 import type { Pool } from 'undici'
+import { machineMs } from './nonces.ts'
 import { type Shape, object, shape, integer } from './shape.ts'
 
 /** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits */
@@ -129,7 +130,7 @@ export interface RateLimiter {
   markExhausted(): void
 }
 
-export function createRateLimiter(perMinute: number, nowMs: () => number = Date.now): RateLimiter {
+export function createRateLimiter(perMinute: number, nowMs: () => number = () => performance.now()): RateLimiter {
   const bucket = createTokenBucket(perMinute, nowMs)
   return {
     take(weight, what) {
@@ -166,6 +167,8 @@ export function createTokenBucket(perMinute: number, nowMs: () => number) {
 const status = shape(object({ time: integer }))
 /** Clocks drift slowly. */
 const trustedMs = 60_000
+/** If the time of day moves this far from the clock that nobody sets, the machine has slept, and that clock stood still; or it was set. */
+const sleptMs = 1_000
 
 /** The exchange's clock, which it judges nonces and the expiry of actions by. */
 export interface ExchangeClock {
@@ -181,27 +184,32 @@ export interface ExchangeClock {
 
 export function createClock(queryInfo: QueryInfo): ExchangeClock {
   let ahead = 0
-  let syncedAt: number | undefined
+  let synced: { atMs: number; timeOfDay: number } | undefined
 
   async function sync(at: At): Promise<number> {
-    const before = Date.now()
+    const before = machineMs()
     const { time } = await queryInfo({ type: 'exchangeStatus' }, status, at)
-    const after = Date.now()
+    const after = machineMs()
     ahead = Math.round(time - (before + after) / 2)
-    syncedAt = after
+    synced = { atMs: after, timeOfDay: Date.now() }
     return time
+  }
+
+  function isTrusted(): boolean {
+    if (!synced) return false
+    const ageMs = machineMs() - synced.atMs
+    return ageMs <= trustedMs && Math.abs(Date.now() - synced.timeOfDay - ageMs) < sleptMs
   }
 
   return {
     sync,
     async aheadMs(at) {
-      const ageMs = syncedAt === undefined ? Infinity : Math.abs(Date.now() - syncedAt)
-      if (ageMs > trustedMs) await sync(at)
+      if (!isTrusted()) await sync(at)
       return ahead
     },
-    nowMs: () => Date.now() + ahead,
+    nowMs: () => machineMs() + ahead,
     observe(timeMs) {
-      ahead = Math.max(ahead, timeMs - Date.now())
+      ahead = Math.max(ahead, timeMs - machineMs())
     },
   }
 }

@@ -95,11 +95,11 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     }
     const opened = new Socket(wsUrl)
     socket = opened
-    lastMessageAt = Date.now()
+    lastMessageAt = performance.now()
     opened.addEventListener('open', () => {
       if (socket !== opened) return
       isOpen = true
-      lastMessageAt = Date.now()
+      lastMessageAt = performance.now()
       for (const name of entries.keys()) request('subscribe', name)
     })
     opened.addEventListener('message', ({ data }) => {
@@ -112,9 +112,9 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     heartbeat.unref()
   }
 
-  let pingedAt = 0
+  let pingedAt = -Infinity
   function check(opened: WebSocket): void {
-    const now = Date.now()
+    const now = performance.now()
     if (now - lastMessageAt > (isOpen ? silentMs : connectMs)) {
       disconnected(opened, isOpen ? 'the connection fell silent' : 'the connection was not made in time')
     } else if (now - pingedAt >= pingMs) {
@@ -140,7 +140,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
   }
 
   function receive(data: unknown): void {
-    lastMessageAt = Date.now()
+    lastMessageAt = performance.now()
     const received = typeof data === 'string' ? parsed(data) : undefined
     if (!is(message, received)) return
     if (received.channel === 'pong') {

@@ -136,12 +136,12 @@ function createCache<T>(seconds: number, load: (at: At) => Promise<T>): (at: At)
   async function loadShared(): Promise<T> {
     // Not the first caller's signal, since others may wait for the value after it has gone.
     const value = await load({ signal: AbortSignal.timeout(15_000) })
-    cached = { value, atMs: Date.now() }
+    cached = { value, atMs: performance.now() }
     return value
   }
 
   return async ({ signal }) => {
-    const ageMs = cached ? Math.abs(Date.now() - cached.atMs) : Infinity
+    const ageMs = cached ? performance.now() - cached.atMs : Infinity
     if (cached && ageMs < seconds * 1000) return cached.value
     loading ??= loadShared().finally(() => {
       loading = undefined

@@ -6,6 +6,12 @@ export type Sequence = { readonly nonce: number }
 /** How far the exchange's clock is ahead of this machine's. */
 export type ClockOffset = { readonly aheadMs: number }
 
+/**
+ * This machine's time of day as it was when the process began, and counted from there by a clock that nobody sets: it does not jump. How far
+ * the exchange's clock is from it is always asked for.
+ */
+export const machineMs = (): number => Math.floor(performance.timeOrigin + performance.now())
+
 const dayMs = 86_400_000
 /** The exchange accepts nonces from two days ago to a day ahead: https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/nonces-and-api-wallets */
 export const nonceLivesMs = 2 * dayMs
@@ -16,7 +22,7 @@ const nonces = (first: number, count: number): readonly Sequence[] =>
   Array.from({ length: count }, (_, index) => ({ nonce: first + index }))
 
 /** Claims nonces that increase over all signers: the nonce of a final action is not in `held` any more, but stays used. */
-export function createClaim(nowMs: () => number = Date.now) {
+export function createClaim(nowMs: () => number = machineMs) {
   let last = 0
   return (synced: ClockOffset, held: readonly Sequence[], count: number): readonly Sequence[] => {
     const first = Math.max(nowMs() + synced.aheadMs, last + 1, ...held.map(({ nonce }) => nonce + 1))
@@ -26,7 +32,7 @@ export function createClaim(nowMs: () => number = Date.now) {
 }
 
 /** The nonces from one that the caller names. @throws SluiceError INVALID_NONCE where the exchange would refuse it, or soon the next ones */
-export function noncesFrom(synced: ClockOffset, nonce: number, count: number, nowMs = Date.now()): readonly Sequence[] {
+export function noncesFrom(synced: ClockOffset, nonce: number, count: number, nowMs = machineMs()): readonly Sequence[] {
   const now = nowMs + synced.aheadMs
   if (nonce > now - nonceLivesMs && nonce + count - 1 < now + maxAheadMs) return nonces(nonce, count)
   throw new SluiceError(
