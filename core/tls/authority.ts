@@ -14,8 +14,11 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const dayMs = 86_400_000
 const yearMs = 365 * dayMs
 const caYears = 10
-/** Certificates begin a little in the past, so that a machine whose clock is behind accepts them too. */
-const clockSkewMs = 3_600_000
+/**
+ * Certificates and lists begin in the past, so that a machine whose clock is behind accepts them too, and so that what was made while this
+ * machine's clock was days ahead is not refused once the clock is right.
+ */
+const clockSkewMs = 7 * dayMs
 
 /** The CA with its private key open. */
 export interface Authority {

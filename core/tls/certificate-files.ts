@@ -122,7 +122,7 @@ export async function withFolderLock<T>(folder: string, work: () => Promise<T>):
 }
 
 async function acquire(lock: string): Promise<void> {
-  const deadline = Date.now() + lockTimeoutMs
+  const deadline = performance.now() + lockTimeoutMs
   for (;;) {
     try {
       return await writeFile(lock, `${process.pid}@${hostname()}\n`, { flag: 'wx', mode: 0o600 })
@@ -135,7 +135,7 @@ async function acquire(lock: string): Promise<void> {
       if (!hasErrorCode(error, 'EEXIST')) throw error
     }
     if (await isAbandoned(lock)) await removeAbandoned(lock)
-    else if (Date.now() > deadline) {
+    else if (performance.now() > deadline) {
       throw new CertificateError(`Another command is writing certificates (${lock}). Try again; if none is running, delete that file.`)
     } else await pause(20)
   }

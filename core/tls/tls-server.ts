@@ -193,7 +193,7 @@ function logRefusedHandshakes(server: Server, log: TlsLog): void {
   })
 
   server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
-    const { log: isLogged, suppressed } = allow(Date.now())
+    const { log: isLogged, suppressed } = allow(performance.now())
     if (!isLogged) return
     const commonName = findPeerIdentity(socket)?.commonName
     const remoteAddress = addresses.get(socket) ?? socket.remoteAddress
