@@ -2,6 +2,7 @@ import { pause, withDeadline } from '../async.ts'
 import type { Json, Log, Reception } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { isFinal, signerOf, txHashOf, type Attempt, type Entry } from './entry.ts'
+import type { AttemptTimes } from './lifecycle.ts'
 import { maxWriteTries, OwnershipLost, type Change, type Lease, type RecordedAnswer, type Recorder } from './journal/journal.ts'
 import { persistTimedOut, pluginDefect, type ImmediateResult, type Sign, type TransactionTarget } from './submit-request.ts'
 
@@ -12,7 +13,7 @@ const maxPauseMs = 2_000
 /** Signs an entry's step with its sequence, at these fees. Sends nothing. */
 export type SignAttempt = (entry: Entry, fees: Json) => Promise<Attempt>
 
-export function createSignAttempt(target: TransactionTarget, sign: Sign, nowMs: () => number): SignAttempt {
+export function createSignAttempt(target: TransactionTarget, sign: Sign, times: AttemptTimes, nowMs: () => number): SignAttempt {
   const { connector, impl } = target
   const { rail } = impl
   return async (entry, fees) => {
@@ -23,6 +24,7 @@ export function createSignAttempt(target: TransactionTarget, sign: Sign, nowMs: 
     if (connector !== undefined && signable.scheme !== 'typed-data')
       throw pluginDefect(`The connector ${connector}`, 'would have a transaction signed as an action')
     const { id, raw } = rail.seal(signable, await sign({ chain, network, address, signable, ...(admin && { admin }) }))
+    times.signed(id)
     return { id, raw, fees, signedAt: nowMs(), sends: 0 }
   }
 }
@@ -135,10 +137,11 @@ export interface BroadcastParts {
   onFinal: (entry: Entry) => void
   closing: AbortSignal
   log: Log
+  times: AttemptTimes
   nowMs: () => number
 }
 
-export function createBroadcast({ target, recorder, onFinal, closing, log, nowMs }: BroadcastParts): Broadcast {
+export function createBroadcast({ target, recorder, onFinal, closing, log, times, nowMs }: BroadcastParts): Broadcast {
   const sending = new Set<string>()
   return async (entry, { id, raw }, lease) => {
     const { address, nonce } = entry
@@ -147,6 +150,7 @@ export function createBroadcast({ target, recorder, onFinal, closing, log, nowMs
     sending.add(id)
     try {
       const result = await withDeadline(closing, sendTimeoutMs, (signal) => target.impl.rail.send({ id, raw }, { signal }))
+      times.sent(id)
       if (result.is !== 'accepted')
         log.warn({ txHash: id, address, nonce, reception: result.is, reason: result.reason }, 'no node accepted a transaction')
       const stored = await recorder.amend(entry, (current) => withBroadcastResult(current, id, result, nowMs()), lease)

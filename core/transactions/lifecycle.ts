@@ -14,7 +14,49 @@ export interface LifecycleInput {
   missedBlocks: number
   /** Absent where signed transactions cannot be replaced. */
   replacing?: ReplacePolicy
-  nowMs: number
+  waited(attempt: Attempt): Waited
+}
+
+/** How long ago an attempt was signed, and last sent: `Infinity` if that is unknown, or never happened. */
+export interface Waited {
+  signedMs: number
+  sentMs: number
+}
+
+/** Times of attempts, by a clock of this process that nobody sets. */
+export interface AttemptTimes {
+  signed(id: string): void
+  sent(id: string): void
+  /**
+   * An attempt of another process counts as signed when it was first asked about, and as sent long ago: the same bytes may always be sent
+   * again, but higher fees cost something. The journal's own times are those of a machine's clock, which may be wrong: they are shown only.
+   */
+  of(attempt: Pick<Attempt, 'id'>): Waited
+  forget(attempts: readonly Pick<Attempt, 'id'>[]): void
+}
+
+/** Attempts whose queue went to another server are not forgotten otherwise. */
+const maxRemembered = 100_000
+
+export function createAttemptTimes(steadyMs: () => number): AttemptTimes {
+  const times = new Map<string, { signedAt: number; sentAt: number }>()
+  function timesOf(id: string): { signedAt: number; sentAt: number } {
+    const known = times.get(id) ?? { signedAt: steadyMs(), sentAt: -Infinity }
+    times.set(id, known)
+    for (const [oldest] of times) if (times.size > maxRemembered) times.delete(oldest)
+    return known
+  }
+  return {
+    signed: (id) => void timesOf(id),
+    sent: (id) => void (timesOf(id).sentAt = steadyMs()),
+    of({ id }) {
+      const { signedAt, sentAt } = timesOf(id)
+      return { signedMs: steadyMs() - signedAt, sentMs: steadyMs() - sentAt }
+    },
+    forget(attempts) {
+      for (const { id } of attempts) times.delete(id)
+    },
+  }
 }
 
 /** Another transaction of ours with the same sequence, in a block. */
@@ -197,11 +239,12 @@ const unkeptPauseMs = 2_000
 
 /** For an entry that is not in a block, has no competing transaction in one, and is not dead. */
 function nextActions(entry: Entry, input: LifecycleInput): readonly Action[] {
-  const { observations, head, replacing, nowMs } = input
+  const { observations, head, replacing, waited } = input
   const newest = entry.attempts.at(-1)
   // Its replacement is an entry of its own.
   if (!newest || entry.replacedBy !== undefined) return []
   const observed = observations.get(newest.id)
+  const { signedMs, sentMs } = waited(newest)
   const lateBySeconds = entry.deadline === undefined ? 0 : head.timestamp - entry.deadline
   const actions: Action[] = []
   const bumps = replacing !== undefined && !entry.feesGiven && isStuck(entry, newest, replacing, input)
@@ -210,18 +253,19 @@ function nextActions(entry: Entry, input: LifecycleInput): readonly Action[] {
     actions.push({ do: 'cancel', reason: 'Its deadline passed before it was mined.' })
     if (lateBySeconds <= cancelWaits * replacing.bumpAfterSeconds) return actions
   } else if (bumps) actions.push({ do: 'bump', over: newest })
-  if (observed?.is === 'pending' && observed.kept === false && elapsedMs(newest.sentAt ?? newest.signedAt, nowMs) >= unkeptPauseMs)
+  if (observed?.is === 'pending' && observed.kept === false && Math.min(signedMs, sentMs) >= unkeptPauseMs)
     actions.push({ do: 'send', attempt: newest })
   // Nodes refuse it for its fees, so it is not sent again while its fees are raised.
   if (observed?.is === 'unseen' && !(bumps && observed.underpriced))
-    for (const attempt of attemptsToSend(entry, observations)) if (isDue(attempt, replacing, nowMs)) actions.push({ do: 'send', attempt })
+    for (const attempt of attemptsToSend(entry, observations))
+      if (isDue(attempt, replacing, waited(attempt))) actions.push({ do: 'send', attempt })
   return actions
 }
 
 /** Whether higher fees would help. */
 function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: ReplacePolicy, input: LifecycleInput): boolean {
-  const { observations, missedBlocks, nowMs } = input
-  const waitedSeconds = elapsedMs(newest.signedAt, nowMs) / 1000
+  const { observations, missedBlocks, waited } = input
+  const waitedSeconds = waited(newest).signedMs / 1000
   const observed = observations.get(newest.id)
   if (observed?.is !== 'pending' && observed?.is !== 'unseen') return false
   const refused = observed.is === 'unseen' ? newest.refused : undefined
@@ -242,18 +286,13 @@ function attemptsToSend({ attempts }: Entry, observations: LifecycleInput['obser
 }
 
 /** Exponential backoff from one second to the wait of a stuck one. Nodes that refuse it are not asked at every block. */
-function isDue(attempt: Attempt, replacing: ReplacePolicy | undefined, nowMs: number): boolean {
+function isDue(attempt: Attempt, replacing: ReplacePolicy | undefined, { sentMs }: Waited): boolean {
   const maxMs = Math.min(maxPauseMs, (replacing?.bumpAfterSeconds ?? Infinity) * 1000)
-  return elapsedMs(attempt.sentAt ?? 0, nowMs) >= Math.min(1000 * 2 ** Math.max(0, sendsWithoutEffect(attempt) - 1), maxMs)
+  return sentMs >= Math.min(1000 * 2 ** Math.max(0, sendsWithoutEffect(attempt) - 1), maxMs)
 }
 
 /** Sends without effect. After a reorganisation or a restart of the nodes only those since then count. */
 const sendsWithoutEffect = ({ sends, sendsSinceLost = sends }: Attempt) => sendsSinceLost
-
-/** A time in the future comes from another clock, or from this one before it was set back: it counts as long ago. */
-function elapsedMs(sinceMs: number, nowMs: number): number {
-  return sinceMs > nowMs ? Infinity : nowMs - sinceMs
-}
 
 /**
  * By the id of the newest attempt: the block at which its entry became next in line at a node, so that nothing before it is still to be

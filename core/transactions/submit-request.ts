@@ -205,11 +205,13 @@ export function newEntries(request: RoutedRequest, { sequences, chosenByCaller, 
 }
 
 let count = 0
+let newestMs = 0
 
-/** Sorts by time, then by order within this process. Differs between processes. */
+/** Sorts by time, then by order within this process, also when the clock is set back. Differs between processes. */
 function nextKey(nowMs: number): string {
   count += 1
-  return `${nowMs.toString(36).padStart(9, '0')}-${count.toString(36).padStart(8, '0')}-${randomBytes(4).toString('hex')}`
+  newestMs = Math.max(newestMs, nowMs)
+  return `${newestMs.toString(36).padStart(9, '0')}-${count.toString(36).padStart(8, '0')}-${randomBytes(4).toString('hex')}`
 }
 
 export const timedOutBeforeSigning = () =>

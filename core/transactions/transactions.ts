@@ -13,6 +13,7 @@ import {
   type Recorder,
 } from './journal/journal.ts'
 import { type Leases, createLeasedQueues, expireUnsigned } from './leases.ts'
+import { createAttemptTimes } from './lifecycle.ts'
 import { syncQueue } from './nonce-queue.ts'
 import { type CancelRequest, createCancel, createRaise, createSpeedUp } from './replace.ts'
 import {
@@ -80,7 +81,10 @@ interface TransactionsOptions {
   log: Log
   /** Receives every entry that was written, and its version before (absent: new). */
   onChange?: (entry: Entry, before?: Entry) => void
+  /** This machine's clock: for times that are shown. */
   nowMs?: () => number
+  /** A clock that is never set: for everything that is waited for. */
+  steadyMs?: () => number
 }
 
 /** How long aborted requests may take to end. */
@@ -97,6 +101,7 @@ export function createTransactions({
   log,
   onChange = () => {},
   nowMs = Date.now,
+  steadyMs = () => performance.now(),
 }: TransactionsOptions): Transactions {
   const listeners = new Set<() => void>()
   /** The write is durable already, so an error of a listener must not reach the writer. */
@@ -117,7 +122,8 @@ export function createTransactions({
   function on(target: TransactionTarget): NetworkTransactions {
     const key = railName(target)
     const network =
-      networks.get(key) ?? createNetworkTransactions({ target, recorder, leases, sign, walletQueue, log, closing: closing.signal, nowMs })
+      networks.get(key) ??
+      createNetworkTransactions({ target, recorder, leases, sign, walletQueue, log, closing: closing.signal, nowMs, steadyMs })
     networks.set(key, network)
     return network
   }
@@ -254,7 +260,7 @@ function startRecovery({ recorder, networks, closing, log }: RecoveryParts) {
   return { firstRound, idle: () => rounds }
 }
 
-interface NetworkParts extends Required<Pick<TransactionsOptions, 'leases' | 'sign' | 'walletQueue' | 'log' | 'nowMs'>> {
+interface NetworkParts extends Required<Pick<TransactionsOptions, 'leases' | 'sign' | 'walletQueue' | 'log' | 'nowMs' | 'steadyMs'>> {
   target: TransactionTarget
   recorder: Recorder
   /** Aborted when the server ends: open transactions stay in the journal. */
@@ -264,18 +270,19 @@ interface NetworkParts extends Required<Pick<TransactionsOptions, 'leases' | 'si
 type NetworkTransactions = ReturnType<typeof createNetworkTransactions>
 
 /** All transactions of one target: a nonce queue for each wallet, and one watcher. Wallets do not wait for each other. */
-function createNetworkTransactions({ target, recorder, leases, sign, walletQueue, log, closing, nowMs }: NetworkParts) {
+function createNetworkTransactions({ target, recorder, leases, sign, walletQueue, log, closing, nowMs, steadyMs }: NetworkParts) {
   const { chain, network, connector, impl } = target
   const { rail } = impl
   const queues = createLeasedQueues({ target, recorder, leases, limit: walletQueue })
   const background = new Set<Promise<unknown>>()
   const signing = new Set<string>()
-  const send = createBroadcast({ target, recorder, onFinal, closing, log, nowMs })
+  const times = createAttemptTimes(steadyMs)
+  const send = createBroadcast({ target, recorder, onFinal, closing, log, times, nowMs })
   const broadcast: Broadcast = (...args) => inBackground(send(...args))
   const wake = () => watcher.wake()
   const fill = (address: string, nonce: number) => upkeep.fill(address, nonce)
-  const signAttempt = createSignAttempt(target, sign, nowMs)
-  const shared = { target, queues, recorder, signAttempt, broadcast, wake, inBackground, closing, log, nowMs }
+  const signAttempt = createSignAttempt(target, sign, times, nowMs)
+  const shared = { target, queues, recorder, signAttempt, broadcast, wake, inBackground, closing, log, times, nowMs, steadyMs }
   const reserveOrderIds = createReserveOrderIds(recorder, expireLeftovers)
   const submitNow = createSubmit({ ...shared, signing, fill, reserveOrderIds })
   const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
@@ -288,6 +295,7 @@ function createNetworkTransactions({ target, recorder, leases, sign, walletQueue
   function onFinal(entry: Entry): void {
     queues.held(signerOf(entry))?.queue.markFinal(entry.sequence)
     upkeep.forget(entry)
+    times.forget(entry.attempts)
   }
 
   /** Expires entries in our queues that were left unsigned. */

@@ -14,7 +14,8 @@ export interface UpkeepParts extends ReplaceParts {
   inBackground: <T>(work: Promise<T>) => Promise<T>
   closing: AbortSignal
   log: Log
-  nowMs: () => number
+  /** A clock that is never set. */
+  steadyMs: () => number
 }
 
 /** What the server does by itself for open transactions. Each action runs once at a time for one entry, and again later if it fails. */
@@ -29,18 +30,13 @@ export interface Upkeep {
   forget(entry: Entry): void
 }
 
-export function createUpkeep({ target, queues, recorder, submit, raise, inBackground, closing, log, nowMs }: UpkeepParts): Upkeep {
+export function createUpkeep({ target, queues, recorder, submit, raise, inBackground, closing, log, steadyMs }: UpkeepParts): Upkeep {
   // When an outage ends, the actions that failed in it run within a few blocks.
   const longestPauseMs = Math.min(maxPauseMs, Math.max(minPauseMs, target.impl.bumpAfterSeconds * 1000))
   const running = new Set<string>()
   const failures = new Map<string, { pauseMs: number; until: number }>()
   const parts = { target, submit }
-  /** Never longer than intended, even if the clock was set back. */
-  const isPaused = (name: string) => {
-    const { pauseMs = 0, until = 0 } = failures.get(name) ?? {}
-    const leftMs = until - nowMs()
-    return leftMs > 0 && leftMs <= pauseMs
-  }
+  const isPaused = (name: string) => (failures.get(name)?.until ?? -Infinity) > steadyMs()
   const originOf = (address: string) => ({
     network: target,
     address,
@@ -68,10 +64,10 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
       log.info({ ...fields, txHash }, `${action}: done`)
     } catch (error) {
       // Failures of actions that were not needed again expire.
-      for (const [other, { until }] of failures) if (until + maxPauseMs < nowMs()) failures.delete(other)
+      for (const [other, { until }] of failures) if (until + maxPauseMs < steadyMs()) failures.delete(other)
       const before = failures.get(name)
       const pauseMs = before ? Math.min(before.pauseMs * 2, longestPauseMs) : minPauseMs
-      failures.set(name, { pauseMs, until: nowMs() + pauseMs })
+      failures.set(name, { pauseMs, until: steadyMs() + pauseMs })
       const reason = error instanceof Error ? error.message : 'unknown'
       // Logged once: the action is tried again as long as it is needed.
       if (!before && !closing.aborted) log.warn({ ...fields, reason }, `${action}: failed; tried again while it is needed`)

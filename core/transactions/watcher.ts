@@ -5,7 +5,16 @@ import type { Broadcast } from './attempts.ts'
 import { isFinal, railOf, signerOf, type Entry } from './entry.ts'
 import { OwnershipLost, type Recorder } from './journal/journal.ts'
 import { restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
-import { advance, missedBlocks, updateNextInLine, type Action, type CompetingTransaction, type NextInLine, type Step } from './lifecycle.ts'
+import {
+  advance,
+  missedBlocks,
+  updateNextInLine,
+  type Action,
+  type AttemptTimes,
+  type CompetingTransaction,
+  type NextInLine,
+  type Step,
+} from './lifecycle.ts'
 import type { TransactionTarget } from './submit-request.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -24,7 +33,7 @@ export interface WatcherParts {
   upkeep: Upkeep
   log: Log
   closing: AbortSignal
-  nowMs: () => number
+  times: AttemptTimes
 }
 
 export interface Watcher {
@@ -42,7 +51,7 @@ interface PollResult {
 }
 
 /** Polls at every head while our queues have open entries: one batch for all of them. Otherwise asks nothing. */
-export function createWatcher({ target, recorder, queues, broadcast, upkeep, log, closing, nowMs }: WatcherParts): Watcher {
+export function createWatcher({ target, recorder, queues, broadcast, upkeep, log, closing, times }: WatcherParts): Watcher {
   const { chain, network, connector, impl } = target
   const { rail, confirmations, bumpAfterSeconds } = impl
   let running: Promise<void> | undefined
@@ -174,7 +183,7 @@ export function createWatcher({ target, recorder, queues, broadcast, upkeep, log
       confirmations,
       missedBlocks: missedBlocks(entry, nextInLine, head.number),
       ...(replacing && { replacing }),
-      nowMs: nowMs(),
+      waited: (attempt) => times.of(attempt),
     })
   }
 
@@ -183,6 +192,7 @@ export function createWatcher({ target, recorder, queues, broadcast, upkeep, log
     if (isFinal(entry)) {
       queue.markFinal(entry.sequence)
       upkeep.forget(entry)
+      times.forget(entry.attempts)
       return false
     }
     // Its replacement ended without replacing it, and has left the queue.

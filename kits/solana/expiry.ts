@@ -41,7 +41,7 @@ const nodeStateCalls: readonly RpcCall[] = [
  * Proves that attempts are expired. A node may lag, lie, or have been restarted without the blocks in between, so every node is asked.
  * One node that says `alive` outweighs all others.
  */
-export function createExpiryProofs({ rpc, log, network, minSlotMs }: ExpiryOptions) {
+export function createExpiryProofs({ rpc, log, network, minSlotMs }: ExpiryOptions, elapsedMs: NodeView['elapsedMs']) {
   let hasWarned = false
   let nextIndex = 0
 
@@ -58,7 +58,7 @@ export function createExpiryProofs({ rpc, log, network, minSlotMs }: ExpiryOptio
   }
 
   async function judge(asked: readonly Attempt[], ask: Ask): Promise<readonly Verdict[]> {
-    const verdicts = judgeAnswers(asked, await ask(callsFor(asked)), minSlotMs)
+    const verdicts = judgeAnswers(asked, await ask(callsFor(asked)), { elapsedMs, minSlotMs })
     const open = asked.filter((_, index) => verdicts[index] === 'over unless blocks are missing')
     if (open.length === 0) return verdicts
     const complete = await hasEveryBlock(
@@ -106,7 +106,11 @@ function callsFor(asked: readonly Attempt[]): readonly RpcCall[] {
   ]
 }
 
-function judgeAnswers(asked: readonly Attempt[], answers: readonly RpcAnswer[], minSlotMs: number): readonly Verdict[] {
+function judgeAnswers(
+  asked: readonly Attempt[],
+  answers: readonly RpcAnswer[],
+  clock: Pick<NodeView, 'elapsedMs' | 'minSlotMs'>,
+): readonly Verdict[] {
   const accounts = nonceAccountsOf(asked)
   const blockhashes = blockhashesOf(asked)
   const [, epoch, available, ...rest] = answers
@@ -123,7 +127,7 @@ function judgeAnswers(asked: readonly Attempt[], answers: readonly RpcAnswer[], 
     return asked.map(() => 'unable')
 
   const nonces = new Map(accounts.map((account, index) => [account, nonceIn(read[index] ?? undefined)]))
-  const view = { final, searched, nonces, noncesAt: nonceSlot ?? 0, nowMs: Date.now(), minSlotMs }
+  const view = { final, searched, nonces, noncesAt: nonceSlot ?? 0, ...clock }
   return asked.map((attempt, index) => {
     const { slot } = attempt
     const status = readSignatureStatus(statuses[index])
@@ -151,8 +155,8 @@ export interface NodeView {
   final: { slot: number; height: number }
   /** The slot up to which it searched for signatures. */
   searched: number
-  /** By this machine's clock. */
-  nowMs: number
+  /** How long ago the attempt was signed. */
+  elapsedMs(attempt: SolanaSequence): number
   /** Slots never pass faster than this for long. */
   minSlotMs: number
   /** The value of each durable nonce account at a finalized slot. Undefined where it has none. */
@@ -192,11 +196,32 @@ const surelyOverMs = 600_000
  * Whether so many slots and blocks can have passed since the blockhash was read: a slot has at most one block. This refuses a node that
  * claims to be ahead of all others.
  */
-function isPlausible({ number, since, lastValidBlockHeight }: BlockhashSequence, { final, nowMs, minSlotMs }: NodeView): boolean {
+function isPlausible(slot: BlockhashSequence, { final, elapsedMs, minSlotMs }: NodeView): boolean {
+  const { since, lastValidBlockHeight } = slot
   const slots = final.slot - since
   const blocks = final.height - (lastValidBlockHeight - blockhashBlocks)
-  const elapsedMs = nowMs - number
-  return blocks <= slots && (slots * minSlotMs <= elapsedMs || elapsedMs > surelyOverMs)
+  const agoMs = elapsedMs(slot)
+  return blocks <= slots && (slots * minSlotMs <= agoMs || agoMs > surelyOverMs)
+}
+
+const maxRemembered = 10_000
+
+/**
+ * How long ago attempts were signed: by their numbers, which are times of the machine that signed them, or for how long they have been seen
+ * here if that is longer. A machine's clock that was wrong or was set back cannot keep an attempt open for ever.
+ */
+export function createElapsed(
+  steadyMs = () => performance.now(),
+  nowMs = () => performance.timeOrigin + performance.now(),
+): NodeView['elapsedMs'] {
+  const firstSeen = new Map<string, number>()
+  return ({ number, since }) => {
+    const name = `${number} ${since}`
+    const seenAtMs = firstSeen.get(name) ?? steadyMs()
+    if (!firstSeen.has(name)) firstSeen.set(name, seenAtMs)
+    for (const [oldest] of firstSeen) if (firstSeen.size > maxRemembered) firstSeen.delete(oldest)
+    return Math.max(nowMs() - number, steadyMs() - seenAtMs)
+  }
 }
 
 /** The observations that need nothing more. A landed attempt still needs its receipt, and an expired one its proof. */

@@ -4,6 +4,7 @@ import { createBoundedCache } from '../nodes/rails.ts'
 import { resultOf, type Rpc } from '../nodes/rpc.ts'
 import { accountsCalls, readAccounts } from './accounts.ts'
 import {
+  createElapsed,
   createExpiryProofs,
   noAnswers,
   type ExpiryOptions,
@@ -38,7 +39,8 @@ interface ObservedAttempt {
 export function createPoll(options: PollOptions) {
   const { rpc, durableNonces, minSlotMs } = options
   const receipts = createReceipts(rpc)
-  const proofs = createExpiryProofs(options)
+  const elapsedMs = createElapsed()
+  const proofs = createExpiryProofs(options, elapsedMs)
 
   return async function poll(open: readonly Attempt[], _head: Head, at: At): Promise<Look<string, SolanaSyncState>> {
     const owners = [...new Set(open.map(({ from }) => from))]
@@ -64,7 +66,7 @@ export function createPoll(options: PollOptions) {
       searched,
       nonces,
       noncesAt: usedNonces.length === 0 ? 0 : used.slot,
-      nowMs: Date.now(),
+      elapsedMs,
       minSlotMs,
     }
     const statuses = found.flatMap((result) => valueOf(result))

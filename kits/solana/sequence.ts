@@ -158,5 +158,5 @@ export async function sync(rpc: Rpc, wallet: string, durable: readonly string[],
 }
 
 export function syncStateOf({ slot, blockhash, lastValidBlockHeight }: Lifetime, durable: readonly DurableNonce[]): SolanaSyncState {
-  return { nowMs: Date.now(), slot, blockhash, lastValidBlockHeight, durable }
+  return { nowMs: Math.floor(performance.timeOrigin + performance.now()), slot, blockhash, lastValidBlockHeight, durable }
 }

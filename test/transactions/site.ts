@@ -130,6 +130,7 @@ interface TransactionsOn {
   log?: Log
   onChange?: (entry: Entry, before?: Entry) => void
   nowMs?: () => number
+  steadyMs?: () => number
 }
 
 /** A server's transactions, as the kernel makes them. */
@@ -142,11 +143,12 @@ export async function transactionsOn({
   log = silent,
   onChange,
   nowMs,
+  steadyMs,
 }: TransactionsOn = {}): Promise<Transactions> {
   const store = given ?? (await freshStore())
   const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
   const journal = journalOf(sqlJournal(store))
-  const told = { ...(onChange && { onChange }), ...(nowMs && { nowMs }) }
+  const told = { ...(onChange && { onChange }), ...(nowMs && { nowMs }), ...(steadyMs && { steadyMs }) }
   const transactions = createTransactions({ journal, leases, targets: sites, sign: signer, walletQueue, log, ...told })
   await transactions.recovered
   return {

@@ -53,7 +53,7 @@ describe('durable nonces on Solana', () => {
     await site.chain.stop?.()
     site = { ...site, chain, asked, network: { ...site.network, impl: chain } }
     skewMs = 0
-    transactions = await transactionsAt(site, { nowMs: () => Date.now() + skewMs })
+    transactions = await transactionsAt(site, { steadyMs: () => performance.now() + skewMs })
   })
   afterEach(async () => {
     await transactions?.stop(1000)

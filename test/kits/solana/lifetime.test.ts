@@ -17,7 +17,7 @@ describe('the life of a transaction on Solana', () => {
   beforeEach(async () => {
     site = await startSolanaSite({ skipped: 0.3 })
     skewMs = 0
-    transactions = await transactionsAt(site, { nowMs: () => Date.now() + skewMs })
+    transactions = await transactionsAt(site, { steadyMs: () => performance.now() + skewMs })
   })
   afterEach(async () => {
     await transactions?.stop(1000)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isExpired, observe, type NodeView } from '../../../kits/solana/expiry.ts'
+import { createElapsed, isExpired, observe, type NodeView } from '../../../kits/solana/expiry.ts'
 import type { BlockhashSequence, DurableNonceSequence } from '../../../kits/solana/sequence.ts'
 
 /** Signed at slot 1000, height 900. */
@@ -8,7 +8,7 @@ const durable: DurableNonceSequence = { number: 0, nonceAccount: 'a', nonce: 'v'
 const view = (over: Partial<NodeView> = {}): NodeView => ({
   final: { slot: 1200, height: 1051 },
   searched: 1232,
-  nowMs: 80_000,
+  elapsedMs: () => 80_000,
   minSlotMs: 300,
   nonces: new Map([['a', 'w']]),
   noncesAt: 1200,
@@ -22,7 +22,7 @@ describe('observing whether a transaction on Solana is expired', () => {
   })
 
   it('does not count skipped slots', () => {
-    expect(isExpired(slot, view({ final: { slot: 1400, height: 1049 }, searched: 1432, nowMs: 200_000 }))).to.equal(false)
+    expect(isExpired(slot, view({ final: { slot: 1400, height: 1049 }, searched: 1432, elapsedMs: () => 200_000 }))).to.equal(false)
   })
 
   it('needs a search that is not older than the finalized state', () => {
@@ -35,11 +35,28 @@ describe('observing whether a transaction on Solana is expired', () => {
   })
 
   it('rejects more slots than the elapsed time allows, up to ten minutes', () => {
-    expect(isExpired(slot, view({ nowMs: 59_000 }))).to.equal(false)
-    expect(isExpired(slot, view({ nowMs: 60_000 }))).to.equal(true)
+    expect(isExpired(slot, view({ elapsedMs: () => 59_000 }))).to.equal(false)
+    expect(isExpired(slot, view({ elapsedMs: () => 60_000 }))).to.equal(true)
     const far = { final: { slot: 9_000, height: 8_000 }, searched: 9_032 }
-    expect(isExpired(slot, view({ ...far, nowMs: 590_000 }))).to.equal(false)
-    expect(isExpired(slot, view({ ...far, nowMs: 601_000 }))).to.equal(true)
+    expect(isExpired(slot, view({ ...far, elapsedMs: () => 590_000 }))).to.equal(false)
+    expect(isExpired(slot, view({ ...far, elapsedMs: () => 601_000 }))).to.equal(true)
+  })
+
+  it('counts the time since it was signed, or for which it was seen where the clock it was signed by is ahead of ours', () => {
+    const clock = { steadyMs: 5_000, nowMs: 1_000_000 }
+    const elapsedMs = createElapsed(
+      () => clock.steadyMs,
+      () => clock.nowMs,
+    )
+    const [fresh, ofAhead] = [
+      { ...slot, number: 990_000 },
+      { ...slot, number: 1_000_000 + 26 * 3_600_000 },
+    ]
+    expect([elapsedMs(fresh), elapsedMs(ofAhead)]).to.deep.equal([10_000, 0])
+    clock.steadyMs += 70_000
+    clock.nowMs += 70_000
+    expect([elapsedMs(fresh), elapsedMs(ofAhead)]).to.deep.equal([80_000, 70_000])
+    expect(isExpired(ofAhead, view({ elapsedMs }))).to.equal(true)
   })
 
   it('reports expiry of a durable nonce by another value at a finalized slot that is not older', () => {

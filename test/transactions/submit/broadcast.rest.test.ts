@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { createBroadcast } from '../../../core/transactions/attempts.ts'
+import { createAttemptTimes } from '../../../core/transactions/lifecycle.ts'
 import { createRecorder } from '../../../core/transactions/journal/journal.ts'
 import { giveLease, newEntry, signed } from '../journal/entries.ts'
 import { freshStore, silent, startSite, type TestSite } from '../site.ts'
@@ -25,7 +26,8 @@ describe('broadcasting signed bytes', function () {
       if (!entry || !attempt) throw new Error('It was not kept.')
       if (takes) site.relay.meddle = (methods) => (methods.includes('eth_sendRawTransaction') ? { error: 'already known' } : 'pass')
       const closing = new AbortController().signal
-      const dispatch = createBroadcast({ target: site.network, recorder, onFinal: () => {}, closing, log: silent, nowMs: Date.now })
+      const times = createAttemptTimes(() => performance.now())
+      const dispatch = createBroadcast({ target: site.network, recorder, onFinal: () => {}, closing, log: silent, times, nowMs: Date.now })
       await dispatch(entry, attempt, lease)
       await site.heal()
       expect(await recorder.read(entry.key)).to.include({ reason: replaced.reason, state: takes ? 'BROADCAST' : 'SIGNED' })

@@ -29,7 +29,10 @@ const broadcast: Entry = { ...signed, state: 'BROADCAST', seen: 'pays' }
 const mined: Entry = { ...broadcast, state: 'MINED', landed: { id, ok: true, blockNumber: 7, receipt } }
 const replaced: Entry = { ...broadcast, replacedBy: '0xbb' }
 
-function observed(sightings: readonly Sighting[], more: Partial<LifecycleInput> = {}): LifecycleInput {
+function observed(
+  sightings: readonly Sighting[],
+  { nowMs = 500, ...more }: Partial<LifecycleInput> & { nowMs?: number } = {},
+): LifecycleInput {
   const head = { number: 100n, timestamp: 0 }
   const replacing = { bumpAfterSeconds: 100, cancelIsCheaper: () => true }
   return {
@@ -38,7 +41,7 @@ function observed(sightings: readonly Sighting[], more: Partial<LifecycleInput> 
     confirmations: 3,
     missedBlocks: 9,
     replacing,
-    nowMs: 500,
+    waited: ({ signedAt, sentAt = -Infinity }) => ({ signedMs: nowMs - signedAt, sentMs: nowMs - sentAt }),
     ...more,
   }
 }

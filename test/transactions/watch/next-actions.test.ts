@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { array, assert, boolean, constant, integer, nat, oneof, option, property, record } from 'fast-check'
 import type { Sighting } from '../../../core/contracts/index.ts'
 import { type Attempt, isFinal, type Entry, type TransactionState } from '../../../core/transactions/entry.ts'
-import { advance, type Action, type LifecycleInput } from '../../../core/transactions/lifecycle.ts'
+import { advance, createAttemptTimes, type Action, type LifecycleInput } from '../../../core/transactions/lifecycle.ts'
 import { newEntry } from '../journal/entries.ts'
 
 const bumpAfterSeconds = 10
@@ -64,7 +64,10 @@ function observed(
     confirmations: 3,
     missedBlocks: missed,
     ...(replacing && { replacing: { bumpAfterSeconds, cancelIsCheaper: () => cheaper } }),
-    nowMs: afterSeconds * seconds,
+    waited: ({ signedAt, sentAt = -Infinity }) => ({
+      signedMs: afterSeconds * seconds - signedAt,
+      sentMs: afterSeconds * seconds - sentAt,
+    }),
   }
 }
 
@@ -229,20 +232,6 @@ const cases: readonly Case[] = [
     seen: [unseen('0xa'), unseen('0xb')],
     given: { afterSeconds: 20 },
     does: ['send 0xb', 'send 0xa'],
-  },
-  {
-    when: 'the mempool lost it, and the clock that sent it was ahead',
-    entry: { ...open, attempts: [attempt('0xa', { sentAt: 3_600 * seconds })] },
-    seen: [unseen('0xa')],
-    given: { afterSeconds: 20 },
-    does: ['send 0xa'],
-  },
-  {
-    when: 'it pays too little, and the clock that signed it was ahead',
-    entry: { ...open, attempts: [attempt('0xa', { signedAt: 3_600 * seconds })] },
-    seen: [pending('0xa', { underpriced: true })],
-    given: { afterSeconds: 20 },
-    does: ['bump 0xa'],
   },
   { when: 'nothing is known about the newest', entry: bumped, seen: [pending('0xa')], given: { afterSeconds: 500 }, does: [] },
   {
@@ -432,6 +421,52 @@ describe('the final state of a transaction', () => {
     const competing = { txHash: '0xc', kind: 'cancel' as const, rank: 1, final: true }
     const end = through(cancelled, [observed([pending('0xa')]), { ...observed([unseen('0xa')]), competing }])
     expect(end).to.include({ state: 'CANCELLED', replacedBy: '0xc', reason: 'Its deadline passed.' })
+  })
+})
+
+describe('how long attempts wait', () => {
+  const hourMs = 3_600_000
+  /** A server of this process. Only its steady clock counts. */
+  function server() {
+    const clock = { steadyMs: 40 * hourMs }
+    return { clock, times: createAttemptTimes(() => clock.steadyMs) }
+  }
+
+  it('is counted from when this server signed and sent them', () => {
+    const { clock, times } = server()
+    times.signed('0xa')
+    clock.steadyMs += 2_000
+    times.sent('0xa')
+    clock.steadyMs += 5_000
+    expect(times.of({ id: '0xa' })).to.deep.equal({ signedMs: 7_000, sentMs: 5_000 })
+  })
+
+  for (const [whose, aheadMs] of [
+    ['26 hours ahead', 26 * hourMs],
+    ['26 hours behind', -26 * hourMs],
+  ] as const)
+    it(`does not depend on the clock that another server signed them by, ${whose}`, () => {
+      const { clock, times } = server()
+      const at = Date.now() + aheadMs
+      const entry = { ...open, attempts: [attempt('0xa', { signedAt: at, sentAt: at })] }
+      const poll = (seen: Sighting) => {
+        const input = { ...observed([seen]), waited: (each: Attempt) => times.of(each) }
+        return advance(entry, input).actions.map(said)
+      }
+      // Its fees are not raised before it has waited here, whatever the journal says.
+      expect(poll(pending('0xa', { underpriced: true }))).to.deep.equal([])
+      // The same bytes may always be sent again.
+      expect(poll(unseen('0xa'))).to.deep.equal(['send 0xa'])
+      clock.steadyMs += bumpAfterSeconds * seconds
+      expect(poll(pending('0xa', { underpriced: true }))).to.deep.equal(['bump 0xa'])
+    })
+
+  it('begins anew for what was forgotten', () => {
+    const { clock, times } = server()
+    times.signed('0xa')
+    times.forget([{ id: '0xa' }])
+    clock.steadyMs += 5_000
+    expect(times.of({ id: '0xa' })).to.deep.equal({ signedMs: 0, sentMs: Infinity })
   })
 })
 

@@ -34,7 +34,7 @@ describe('automatic fills, bumps and cancels', function () {
       inBackground: (work) => work,
       closing: new AbortController().signal,
       log: silent,
-      nowMs: () => nowMs,
+      steadyMs: () => nowMs,
     })
     for (; nowMs < 60_000; nowMs += 500) {
       upkeep.fill(addressOf(0), 7)
