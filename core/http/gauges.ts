@@ -172,12 +172,12 @@ const ages = [
 export function measureTransactions(target: Target, { journal, networks, log, nowMs = Date.now }: MeasuredTransactions): void {
   let cached: { atMs: number; entries: Promise<readonly Entry[] | undefined> } | undefined
   function readOpen(): Promise<readonly Entry[] | undefined> {
-    if (!cached || nowMs() - cached.atMs >= journalCacheMs) {
+    if (!cached || performance.now() - cached.atMs >= journalCacheMs) {
       const entries = inTime(readOpenEntries(journal)).catch((error: unknown) => {
         log.warn({ err: error }, 'metrics of open transactions left out: the journal cannot be read')
         return undefined
       })
-      cached = { atMs: nowMs(), entries }
+      cached = { atMs: performance.now(), entries }
     }
     return cached.entries
   }

@@ -28,8 +28,8 @@ export function createChainFeed({ venue, books, source, market, telemetry, synch
   let last: LastTrades = {}
   let view: BookView | undefined
   let told: { view: BookView | undefined; latest: LatestBook } | undefined
-  // Begins with the clock, so that it increases over restarts and after the book was dropped.
-  let sequence = Date.now()
+  // Never below the block's time, so that it increases over restarts and after the book was dropped, whatever this machine's clock says.
+  let sequence = 0
 
   /** @throws SluiceError UNKNOWN_ERROR if the connector does not return a valid book */
   function viewOf({ state, head }: StateAtBlock): BookView {
@@ -39,7 +39,7 @@ export function createChainFeed({ venue, books, source, market, telemetry, synch
       shown = read
       const { lastPrice, volume24h } = read
       last = { ...last, ...(lastPrice !== undefined && { lastPrice }), ...(volume24h !== undefined && { volume24h }) }
-      sequence += 1
+      sequence = Math.max(sequence + 1, head.timestamp * 1000)
     }
     const blockNumber = Number(head.number)
     if (view?.sequence !== sequence || view.blockNumber !== blockNumber)

@@ -87,7 +87,7 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     const key = `${idOf(pricing)} ${tokenIn.address} ${tokenOut.address} ${version ?? ''}`
     const known = quoters.get(key)
     if (known) {
-      known.usedAt = Date.now()
+      known.usedAt = performance.now()
       return known.quoter
     }
     const choice = version === undefined ? {} : { version }
@@ -100,7 +100,7 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
         entry.quoter.forget()
         quoters.delete(oldest)
       }
-    quoters.set(key, { quoter, pair: { chain, network, connector, ...choice, tokenIn, tokenOut }, usedAt: Date.now() })
+    quoters.set(key, { quoter, pair: { chain, network, connector, ...choice, tokenIn, tokenOut }, usedAt: performance.now() })
     isUnsaved = true
     return quoter
   }

@@ -14,6 +14,7 @@ const maxVerdicts = 1000
 interface Verdict {
   /** The error message. Undefined if transfers of the token are exact. */
   readonly refusal: string | undefined
+  /** By `performance.now`. */
   readonly expires: number
 }
 
@@ -30,7 +31,7 @@ export function feeOnTransferCheck(reader: EvmReader): (tokens: readonly Untrust
 
   const cached = ({ token }: UntrustedToken): Verdict | undefined => {
     const verdict = verdicts.get(token.address.toLowerCase())
-    return verdict && verdict.expires > Date.now() ? verdict : undefined
+    return verdict && verdict.expires > performance.now() ? verdict : undefined
   }
 
   const verdictOf = async (untrusted: UntrustedToken, at: At): Promise<Verdict> => {
@@ -41,7 +42,7 @@ export function feeOnTransferCheck(reader: EvmReader): (tokens: readonly Untrust
     const trial = await tryTransfer(reader, loan, at)
     const verdict = {
       refusal: refusalOf(untrusted.token, trial),
-      expires: Date.now() + 1000 * (trial ? verdictSeconds : failedTrialSeconds),
+      expires: performance.now() + 1000 * (trial ? verdictSeconds : failedTrialSeconds),
     }
     if (verdicts.size >= maxVerdicts) verdicts.clear()
     verdicts.set(untrusted.token.address.toLowerCase(), verdict)
