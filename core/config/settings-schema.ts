@@ -76,7 +76,7 @@ export const serverSchema = closed({
     ),
     staleBlockSeconds: seconds(
       60,
-      'Maximum age of a chain’s newest block by this machine’s clock; older than this and than ten blocks take is an error; not for local networks',
+      'Maximum age of a chain’s newest block; older than this and than ten blocks take is an error; not for local networks',
     ),
     staleSeconds: seconds(15, 'Maximum silence of an exchange’s stream about a book; then the book is an error'),
     checkSeconds: seconds(30, 'How often a sample of the state in memory is compared with the chain or the exchange'),

@@ -39,7 +39,7 @@ export interface Services {
   books: Books
   quotes: Quotes
   walletChecks: WalletChecks
-  following: Pick<Following, 'expectBlock'>
+  following: Pick<Following, 'ageSeconds' | 'expectBlock'>
   /** Parts that keep the server from being ready. */
   failing(): Promise<readonly { part: string; reason: string }[]>
 }

@@ -100,15 +100,15 @@ export function tighterBound({ swap, amountRaw }: QuotedAmount, slippageRaw: big
 
 /**
  * The deadline of a trade on chain, in seconds since the Unix epoch: the latest block's time plus the ttl.
- * @throws SluiceError NETWORK if it has passed: the node is so far behind that the trade would only pay gas for a revert
+ * @param ageSeconds how old that block is
+ * @throws SluiceError NETWORK if the deadline has passed: the node is so far behind that the trade would only pay gas for a revert
  */
-export function deadlineAfter(head: Head, ttlSeconds: number, nowSeconds = Date.now() / 1000): number {
-  const deadline = head.timestamp + ttlSeconds
-  if (deadline > nowSeconds) return deadline
-  const age = Math.round(nowSeconds - head.timestamp)
+export function deadlineAfter(head: Pick<Head, 'timestamp'>, ttlSeconds: number, ageSeconds: number): number {
+  if (ageSeconds < ttlSeconds) return head.timestamp + ttlSeconds
+  const age = Math.round(ageSeconds)
   throw new SluiceError(
     'NETWORK',
-    `The node is behind: its latest block is ${age} s old, more than the trade's ttl of ${ttlSeconds} s. Nothing was sent; try again, or check rpcUrls.`,
+    `The node is behind: its latest block is ${age} s old, more than the trade's ttl of ${ttlSeconds} s. Nothing was sent; try again, or check rpcUrls and this machine's clock.`,
     { retryAfterSeconds: 5 },
   )
 }

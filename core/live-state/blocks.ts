@@ -1,6 +1,7 @@
 import { abortable, createBackoff, createCondition, pause, withDeadline } from '../async.ts'
 import type { At, Chain, Head, HeadChanges, Interest } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
+import type { ChainClock } from './chain-clock.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 
 // The newest blocks of one network: which are known, how the newest is reached, and whether it is new enough.
@@ -106,6 +107,7 @@ interface HeadFollowerOptions {
   subject: StateSubject
   telemetry: Telemetry
   history: BlockHistory
+  clock: ChainClock
   /** What each block is asked for now. */
   interest(): Interest
   /** Moves history and states along the path, whose blocks were asked for `asked`. Without a path everything begins anew at `to`. */
@@ -133,7 +135,7 @@ export interface HeadFollower {
 /** Timeout of one path, and of one question for the head. */
 const timeoutMs = 15_000
 
-export function createHeadFollower({ chain, subject, telemetry, history, interest, advance }: HeadFollowerOptions): HeadFollower {
+export function createHeadFollower({ chain, subject, telemetry, history, clock, interest, advance }: HeadFollowerOptions): HeadFollower {
   const name = `${subject.chain}/${subject.network}`
   const progress = createCondition()
   let running: AbortSignal | undefined
@@ -168,6 +170,7 @@ export function createHeadFollower({ chain, subject, telemetry, history, interes
 
   function announce(head: Head): void {
     newest = head
+    clock.observe(head)
     if (!running || advancing === running) return
     advancing = running
     void advanceToNewest(running)
@@ -279,8 +282,9 @@ interface FreshnessOptions {
   history: BlockHistory
   /** States at most this many blocks behind the network are still shown. */
   staleBlocks: number
-  /** If the newest block is older than this by our clock, the network stands still. Undefined if blocks are made on demand. */
+  /** If the newest block is older than this, the network stands still. Undefined if blocks are made on demand. */
   staleBlockSeconds: number | undefined
+  clock: ChainClock
 }
 
 /** Blocks may come faster than nodes answer: states at most this old by block time are shown, whatever the number of blocks. */
@@ -297,7 +301,7 @@ const expectedForMs = 1_000
 const maxMissingBlocks = 10
 const [minSilenceMs, maxSilenceMs] = [2_000, 30_000]
 
-export function createFreshness({ network, follower, history, staleBlocks, staleBlockSeconds }: FreshnessOptions): Freshness {
+export function createFreshness({ network, follower, history, staleBlocks, staleBlockSeconds, clock }: FreshnessOptions): Freshness {
   /** The newest block that a caller was told about, and until when it is waited for. */
   let expected = 0n
   let expectedUntil = 0
@@ -314,12 +318,12 @@ export function createFreshness({ network, follower, history, staleBlocks, stale
   /** A node without peers goes on answering, always with the same block. */
   const standsStill = () =>
     staleBlockSeconds !== undefined && ageSeconds() > staleBlockSeconds && ageSeconds() > meanBlockSeconds(history) * maxMissingBlocks
-  const ageSeconds = () => (history.tip ? Date.now() / 1000 - history.tip.timestamp : 0)
+  const ageSeconds = () => (history.tip ? clock.ageSeconds(history.tip) : 0)
 
   function reason(): string {
     if (follower.failures > 0) return follower.reason
     if (!standsStill()) return history.tip ? 'its blocks come faster than they can be read' : follower.reason
-    return `the newest block of its nodes is ${Math.round(ageSeconds())} s old by this machine's clock; check both`
+    return `the newest block of its nodes is ${Math.round(ageSeconds())} s old; check them, and this machine's clock`
   }
 
   function tooOld(): SluiceError {

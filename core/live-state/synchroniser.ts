@@ -1,6 +1,7 @@
 import { abortable } from '../async.ts'
 import type { At, Chain, Head } from '../contracts/index.ts'
 import type { SluiceError } from '../errors.ts'
+import { createChainClock, type ChainClock } from './chain-clock.ts'
 import { createBlockHistory, createFreshness, createHeadFollower, type BlockPath } from './blocks.ts'
 import {
   createBundle,
@@ -32,22 +33,31 @@ export interface Following {
   of(network: FollowedNetwork): Synchroniser
   /** A caller was told about a block of the network. */
   expectBlock(network: Pick<FollowedNetwork, 'chain' | 'network'>, number: bigint): void
+  /** How old a block of the network is, also while nothing is followed there. */
+  ageSeconds(network: Pick<FollowedNetwork, 'chain' | 'network'>, head: Pick<Head, 'timestamp'>): number
   all(): readonly { readonly chain: string; readonly network: string; readonly synchroniser: Synchroniser }[]
   stop(): void
 }
 
-export function createFollowing(options: Omit<SynchroniserOptions, 'chain' | 'subject'>): Following {
+export function createFollowing(options: Omit<SynchroniserOptions, 'chain' | 'subject' | 'clock'>): Following {
   const known = new Map<string, { chain: string; network: string; synchroniser: Synchroniser }>()
+  const clocks = new Map<string, ChainClock>()
+  function clockOf(name: string): ChainClock {
+    const clock = clocks.get(name) ?? createChainClock()
+    clocks.set(name, clock)
+    return clock
+  }
   return {
     of({ chain, network, chainImpl }) {
       const name = `${chain}/${network}`
       const existing = known.get(name)
       if (existing) return existing.synchroniser
-      const synchroniser = createSynchroniser({ ...options, chain: chainImpl, subject: { chain, network } })
+      const synchroniser = createSynchroniser({ ...options, chain: chainImpl, subject: { chain, network }, clock: clockOf(name) })
       known.set(name, { chain, network, synchroniser })
       return synchroniser
     },
     expectBlock: ({ chain, network }, number) => known.get(`${chain}/${network}`)?.synchroniser.expectBlock(number),
+    ageSeconds: ({ chain, network }, head) => clockOf(`${chain}/${network}`).ageSeconds(head),
     all: () => [...known.values()],
     stop() {
       for (const { synchroniser } of known.values()) synchroniser.stop()
@@ -86,8 +96,9 @@ export interface SynchroniserOptions {
   telemetry: Telemetry
   /** States further behind the network than this many blocks are not shown. */
   staleBlocks: number
-  /** States of a block older than this by our clock are not shown either, except on local networks, which make blocks on demand. */
+  /** States of a block older than this are not shown either, except on local networks, which make blocks on demand. */
   staleBlockSeconds: number
+  clock?: ChainClock
   /** How often a sample of the states is compared with the chain. */
   checkSeconds: number
   /** States that nobody used for so long are dropped. */
@@ -99,6 +110,7 @@ const intervalMs = 1_000
 
 export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   const { chain, subject, telemetry, staleBlocks, staleBlockSeconds, checkSeconds, idleSeconds, maxKeys } = options
+  const { clock = createChainClock() } = options
   const name = `${subject.chain}/${subject.network}`
   /** Increases whenever a state may have changed. */
   let version = 0
@@ -110,13 +122,14 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
 
   const states = createTrackedStates(name, maxKeys, () => (version += 1))
   const history = createBlockHistory()
-  const follower = createHeadFollower({ chain, subject, telemetry, history, interest: () => interestIn(states.groups()), advance })
+  const follower = createHeadFollower({ chain, subject, telemetry, history, clock, interest: () => interestIn(states.groups()), advance })
   const freshness = createFreshness({
     network: name,
     follower,
     history,
     staleBlocks,
     staleBlockSeconds: chain.local ? undefined : staleBlockSeconds,
+    clock,
   })
   const load = createStateLoader({
     history,

@@ -228,7 +228,7 @@ describe('states that follow a chain', () => {
     expect(refused).to.include({ name: 'NETWORK' })
     expect(refused)
       .to.have.property('message')
-      .that.matches(/is too old to be shown: the newest block .* is 3\d s old by this machine/)
+      .that.matches(/is too old to be shown: the newest block .* is 3\d s old; check them, and this machine's clock/)
     test.make(0, [[], []])
     expect((await sync.read(source, 'x', at)).head).to.equal(test.tip)
     sync.stop()
@@ -236,6 +236,22 @@ describe('states that follow a chain', () => {
     test.make(0, [[], []])
     expect(await sync.read(source, 'x', at).catch((error: unknown) => error)).to.include({ name: 'NETWORK' })
   })
+
+  for (const hours of [26, -26])
+    it(`are shown from the next block on when this machine's clock jumps by ${hours} hours`, async () => {
+      const { now } = Date
+      const { source } = exchange(test)
+      start({ staleBlockSeconds: 60 }, 2, now() / 1000 - 100 * 2, false)
+      await sync.read(source, 'x', at)
+      try {
+        Date.now = () => now() + hours * 3_600_000
+        test.make(0, [[], []])
+        await settled()
+        expect((await sync.read(source, 'x', at)).head).to.equal(test.tip)
+      } finally {
+        Date.now = now
+      }
+    })
 
   it('are sent to listeners once the network is there, if it was away at first', async () => {
     const { source } = exchange(test)

@@ -47,7 +47,7 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
   const { head, pool, ticks, ordered, tokenId } = await findTarget({ ...request, address: wallet.address }, pair, bounds, context)
   const deposit = depositIn(pool, ticks, offered, ordered, range)
   const native = token0.native === true || token1.native === true
-  const terms = termsOf({ head, pool, native, allowedSlippage: request.allowedSlippage }, wallet, venue)
+  const terms = termsOf({ head, pool, native, allowedSlippage: request.allowedSlippage }, wallet, context)
   const plan = range.add({ pool, range: ticks, most: reorder(ordered, offered), tokenId }, terms)
   const valueRaw = token0.native ? offered.amount0Raw : token1.native ? offered.amount1Raw : 0n
 
@@ -78,7 +78,7 @@ const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, contex
   const { burn = false, native = false, allowedSlippage } = request
   if (!burn) requireNotEmpty(position)
   const liquidity = shareOf(position, percent)
-  const terms = termsOf({ head, pool: position.pool, native, allowedSlippage }, wallet, venue)
+  const terms = termsOf({ head, pool: position.pool, native, allowedSlippage }, wallet, context)
   const plan = range.remove(position, { liquidity, burn }, terms)
 
   const ordered = await orderOf(position, network, at)
@@ -95,7 +95,7 @@ const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (reque
   const { head, position } = await findOwnPosition({ ...request, address: wallet.address }, venue, network, at)
   requireNotEmpty(position)
   const { pool, unclaimed, tokenId } = position
-  const plan = range.collect(position, termsOf({ head, pool, native: request.native ?? false }, wallet, venue))
+  const plan = range.collect(position, termsOf({ head, pool, native: request.native ?? false }, wallet, context))
 
   const ordered = await orderOf(position, network, at)
   const [token0, token1] = ordered.pair
@@ -110,10 +110,15 @@ const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (reque
 function termsOf(
   { head, pool, native, allowedSlippage }: { head: Head; pool: RangePool; native: boolean; allowedSlippage?: string },
   { address }: SigningWallet,
-  { config }: VenueEntry,
+  { network, venue: { config }, services }: ConnectorContext,
 ): RangeTerms {
   const slippage = effectiveSlippage(config, [pool], allowedSlippage)
-  return { owner: address, slippage, deadline: deadlineAfter(head, tradeRules(config, [pool]).ttlSeconds), native }
+  return {
+    owner: address,
+    slippage,
+    deadline: deadlineAfter(head, tradeRules(config, [pool]).ttlSeconds, services.following.ageSeconds(network, head)),
+    native,
+  }
 }
 
 interface Change<S> {

@@ -96,13 +96,14 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
   const at = { signal }
   const wallet = readWallet(request, context)
   const swapRequest = await readSwapRequest(request, network, at)
+  const ageSeconds = ({ head }: Quote) => services.following.ageSeconds(network, head)
 
   /** @param precondition is checked beside the plan, and must hold before anything is signed */
   async function tradeOn({ quote, source }: SourcedQuote, precondition?: () => Promise<void>) {
     const slippageRaw = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
     const limitRaw = limitOf(swapRequest, request.limitPrice)
     const boundRaw = tighterBound(quote, slippageRaw, limitRaw, swapPrice(swapRequest, quote.amountRaw))
-    const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds)
+    const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds, ageSeconds(quote))
     const plan = tradingOf('AMM', venue).swap(quote, { recipient: wallet.address, boundRaw, deadline })
     // Computed before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was sent.
     const shown = {
@@ -130,7 +131,8 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
   }
 
   const last = recentQuote(swapRequest, venue)
-  if (last && isYoung(last, tradeRules(venue.config, last.route).ttlSeconds)) return tradeOnLast(last)
+  // The deadline counts from the quote's block: a quote is used if its age takes at most a tenth of the ttl.
+  if (last && ageSeconds(last) * 10 <= tradeRules(venue.config, last.route).ttlSeconds) return tradeOnLast(last)
   const quoted = await quoteSwap(swapRequest, context, at)
   try {
     return await tradeOn(quoted)
@@ -157,9 +159,6 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
     }
   }
 }
-
-/** The deadline counts from the quote's block: a quote is used if its age takes at most a tenth of the ttl. */
-const isYoung = ({ head }: Quote, ttlSeconds: number): boolean => (Date.now() / 1000 - head.timestamp) * 10 <= ttlSeconds
 
 /** Whether two quotes, perhaps of different blocks, have the same amount and route. */
 const isSameQuote = (one: Quote, other: Quote) =>

@@ -77,12 +77,16 @@ async function submitTrade<S extends object>(
   request: { limitPrice?: string; allowedSlippage?: string },
   context: ConnectorContext,
 ) {
-  const { contracts, config } = context.venue
+  const {
+    network,
+    venue: { contracts, config },
+    services,
+  } = context
   const quoted = { swap: { exact: order.side === 'LONG' ? 'out' : 'in' }, amountRaw: quoteRaw } as const
   const price = orderPrice(order, quoteRaw)
   const slippageRaw = slippageBound(quoted, effectiveSlippage(config, [], request.allowedSlippage))
   const boundRaw = tighterBound(quoted, slippageRaw, limitOf(order, request.limitPrice), price)
-  const deadline = deadlineAfter(head, config.ttl)
+  const deadline = deadlineAfter(head, config.ttl, services.following.ageSeconds(network, head))
   const plan = planOf({ owner: wallet.address, boundRaw, deadline })
   // Computed before anything is sent: what cannot be shown must not become an error about a trade that was sent.
   const bounds = { price, limitPrice: orderPrice(order, boundRaw), deadline, blockNumber: Number(head.number) }

@@ -1,0 +1,91 @@
+import type { Head } from '../contracts/index.ts'
+
+/**
+ * How old the blocks of one network are. This machine's clock alone cannot say: it may be wrong, and it may jump. A clock that nobody sets
+ * tells how long ago a block came, but not how old it was then. So the network itself is asked: a network that is alive makes its blocks in
+ * step with a steady clock.
+ */
+export interface ChainClock {
+  /** A block of the network was seen. */
+  observe(head: Pick<Head, 'timestamp'>): void
+  /** How old a block is. Observes it, too. */
+  ageSeconds(head: Pick<Head, 'timestamp'>): number
+}
+
+interface ChainClockOptions {
+  /** This machine's clock. */
+  nowMs?: () => number
+  /** A clock that is never set. It may stand still while the machine sleeps. */
+  steadyMs?: () => number
+}
+
+/** When a block came, in seconds: by its own time, by the steady clock and by this machine's clock. */
+interface Arrival {
+  readonly block: number
+  readonly steady: number
+  readonly machine: number
+}
+
+/** A new block that is at most so old by this machine's clock confirms that clock. Blocks may also be a little in the future. */
+const agreementSeconds = 60
+/** If this machine's clock has moved so far against the steady one since the newest block, one of them cannot be believed. */
+const jumpSeconds = 30
+/**
+ * A node that is behind by a constant time looks like a network that is alive, seen with a clock that is ahead. No node stays behind for this
+ * long without catching up or stopping.
+ */
+const implausibleLagSeconds = 3_600
+/** A network is alive if its blocks kept step with the steady clock over at least this time. */
+const minSpanSeconds = 20
+const [minPace, maxPace] = [0.8, 1.25]
+const maxArrivals = 64
+/** Steady clocks drift, by less than this for each block. */
+const driftSeconds = 0.01
+
+export function createChainClock({ nowMs = Date.now, steadyMs = () => performance.now() }: ChainClockOptions = {}): ChainClock {
+  let arrivals: Arrival[] = []
+  /** How far the network's time is ahead of the steady clock, from blocks whose age this machine's clock confirmed. */
+  let confirmedLead: number | undefined
+
+  const machine = () => nowMs() / 1000
+  const steady = () => steadyMs() / 1000
+  const leadOf = ({ block, steady: at }: Arrival) => block - at
+
+  function observe({ timestamp: block }: Pick<Head, 'timestamp'>): void {
+    const newest = arrivals.at(-1)
+    if (newest && block <= newest.block) return
+    const arrival = { block, steady: steady(), machine: machine() }
+    arrivals = [...arrivals.slice(1 - maxArrivals), arrival]
+    if (isConfirmed(arrival)) confirmedLead = Math.max(leadOf(arrival), (confirmedLead ?? -Infinity) - driftSeconds)
+  }
+
+  const isConfirmed = (arrival: Arrival) => Math.abs(arrival.machine - arrival.block) <= agreementSeconds
+
+  /** The network's lead over the steady clock, if the newest block shows that the network is alive and this machine's clock wrong. */
+  function leadOfLiveNetwork(newest: Arrival): number | undefined {
+    if (confirmedLead !== undefined && leadOf(newest) >= confirmedLead - agreementSeconds) return confirmedLead
+    const [first] = arrivals
+    const span = first ? newest.steady - first.steady : 0
+    if (!first || span < minSpanSeconds || newest.machine - newest.block < implausibleLagSeconds) return undefined
+    const pace = (newest.block - first.block) / span
+    return pace >= minPace && pace <= maxPace ? Math.max(...arrivals.map(leadOf)) : undefined
+  }
+
+  function ageOfNewest(newest: Arrival): number {
+    const sinceSeen = steady() - newest.steady
+    const byMachine = machine() - newest.block
+    // Until the next block nobody knows which: was the clock set, or did the machine sleep, while the steady clock stood still?
+    const hasJumped = Math.abs(machine() - newest.machine - sinceSeen) > jumpSeconds
+    const lead = hasJumped || isConfirmed(newest) ? undefined : leadOfLiveNetwork(newest)
+    return Math.max(sinceSeen, lead === undefined ? byMachine : steady() + lead - newest.block)
+  }
+
+  return {
+    observe,
+    ageSeconds(head) {
+      observe(head)
+      const newest = arrivals.at(-1)
+      return newest ? ageOfNewest(newest) + (newest.block - head.timestamp) : 0
+    },
+  }
+}
