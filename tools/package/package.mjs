@@ -13,7 +13,6 @@ import {
   nodeFrom,
   nodes,
   removePlace,
-  run,
   sluice,
   start,
   swap,
