@@ -47,12 +47,16 @@ export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (sea
  * Reads the JSON body of a request that has one, into `ctx.request.body`.
  * @throws SluiceError INCOMPLETE_PARAMS: 413 over the limit, 415 for another content type or encoding, 400 for anything but a JSON object
  */
-export function bodyReader(maxBytes: number): (ctx: Koa.Context) => Promise<void> | undefined {
+export function bodyReader(maxBytes: number, load = async () => import('koa-bodyparser')): (ctx: Koa.Context) => Promise<void> | undefined {
   let parser: Promise<Koa.Middleware> | undefined
 
   /** It comes with tables of all character sets, and bots that only read send no body. */
   async function loadParser(): Promise<Koa.Middleware> {
-    const { default: bodyParser } = await import('koa-bodyparser')
+    const { default: bodyParser } = await load().catch((error: unknown) => {
+      // The next request tries again.
+      parser = undefined
+      throw error
+    })
     return bodyParser({
       enableTypes: ['json'],
       jsonLimit: String(maxBytes),

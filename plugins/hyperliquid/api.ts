@@ -63,13 +63,17 @@ export interface Post {
 }
 
 /** Keep-alive connections to the exchange's HTTP interface. Connects with the first request. */
-export function createPost(apiUrl: string): Post {
+export function createPost(apiUrl: string, load = async () => import('undici')): Post {
   const { origin, pathname } = new URL(apiUrl)
   const folder = pathname.endsWith('/') ? pathname : `${pathname}/`
   let pool: Promise<Pool> | undefined
 
   async function connect(): Promise<Pool> {
-    const { Pool: HttpPool } = await import('undici')
+    const { Pool: HttpPool } = await load().catch((error: unknown) => {
+      // The next request tries again.
+      pool = undefined
+      throw error
+    })
     return new HttpPool(origin, {
       connections,
       maxResponseSize: maxBytes,

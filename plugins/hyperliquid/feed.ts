@@ -55,7 +55,10 @@ export interface Feed {
   stop(): void
 }
 
-export function createFeed(wsUrl: string, log: Log, allowance = createMessageAllowance()): Feed {
+/** It is large, and only who follows books needs it. */
+const loadSocket = async (): Promise<typeof WebSocket> => (await import('undici')).WebSocket
+
+export function createFeed(wsUrl: string, log: Log, allowance = createMessageAllowance(), load = loadSocket): Feed {
   /** By the name of a coin, or a wallet's address. */
   const entries = new Map<string, FeedEntry>()
   let Socket: typeof WebSocket | undefined
@@ -79,8 +82,15 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
   const wallets = () => [...entries.values()].filter((each) => each.of === 'wallet')
   const listenersOf = (some: Iterable<FeedEntry>) => new Set([...some].flatMap((each) => [...each.listeners]))
 
-  async function load(): Promise<void> {
-    Socket = (await import('undici')).WebSocket
+  async function loadAndConnect(): Promise<void> {
+    try {
+      Socket = await load()
+    } catch (error) {
+      lost(`the websocket library could not be loaded (${error instanceof Error ? error.message : String(error)})`)
+      return
+    } finally {
+      loading = undefined
+    }
     connect()
   }
 
@@ -89,8 +99,7 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     timer = undefined
     if (socket || entries.size === 0) return
     if (!Socket) {
-      // It is large, and only who follows books needs it.
-      loading ??= load()
+      loading ??= loadAndConnect()
       return
     }
     const opened = new Socket(wsUrl)
@@ -129,6 +138,10 @@ export function createFeed(wsUrl: string, log: Log, allowance = createMessageAll
     isOpen = false
     clearInterval(heartbeat)
     opened.close()
+    lost(reason)
+  }
+
+  function lost(reason: string): void {
     for (const listener of listenersOf(entries.values())) listener.onLost(reason)
     if (entries.size === 0) return
     // With jitter, so that not all servers reconnect at once, and only when the message limit allows all subscriptions.

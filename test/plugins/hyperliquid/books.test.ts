@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { WebSocket } from 'undici'
 import type { BookMarket, BookStream, BookUpdate } from '../../../core/contracts/index.ts'
 import { createFeed, createMessageAllowance } from '../../../plugins/hyperliquid/feed.ts'
 import { until } from '../../../tools/hyperliquid-simulator/until.ts'
@@ -100,6 +101,22 @@ describe("Hyperliquid's books", function () {
     await until(() => lost.length === 2)
     await sleep(1_000)
     expect(venue.exchange.feed.connections()).to.equal(0)
+    feed.stop()
+  })
+
+  it('are lost where the websocket library could not be loaded, and complete when it can be', async () => {
+    const [heard, lost]: [string[], string[]] = [[], []]
+    let loads = 0
+    const load = async () => {
+      loads += 1
+      if (loads === 1) throw new Error('EMFILE: too many open files')
+      return WebSocket
+    }
+    const feed = createFeed(venue.exchange.wsUrl, { info() {}, warn() {} }, createMessageAllowance(), load)
+    feed.follow('@107', { onMessage: (channel) => heard.push(channel), onLost: (reason) => lost.push(reason), onAlive() {} })
+    await until(() => heard.includes('l2Book'))
+    expect(loads).to.equal(2)
+    expect(lost).to.deep.equal(['the websocket library could not be loaded (EMFILE: too many open files)'])
     feed.stop()
   })
 

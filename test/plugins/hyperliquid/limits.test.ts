@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { lending, perpState, perpAccountOf } from '../../../plugins/hyperliquid/accounts.ts'
-import { createRateLimiter } from '../../../plugins/hyperliquid/api.ts'
+import { createPost, createRateLimiter } from '../../../plugins/hyperliquid/api.ts'
 import { failsWith, losesAnswer, overItsLimit } from '../../../tools/hyperliquid-simulator/exchange/serve/faults.ts'
 import { at, startVenue, usdc, type TestVenue } from './venue.ts'
 
@@ -37,6 +37,20 @@ describe('a Hyperliquid that is not available', () => {
     venue = await startVenue()
   })
   afterEach(() => venue.stop())
+
+  it('is asked again by the next request where the HTTP library could not be loaded', async () => {
+    let loads = 0
+    const post = createPost(venue.exchange.apiUrl, async () => {
+      loads += 1
+      if (loads === 1) throw new Error('EMFILE: too many open files')
+      return import('undici')
+    })
+    const ask = () => post('info', '{"type":"meta"}', AbortSignal.timeout(10_000))
+    expect(await ask()).to.have.property('is', 'lost')
+    expect(await ask()).to.include({ is: 'answered', status: 200 })
+    expect(loads).to.equal(2)
+    await post.close()
+  })
 
   for (const [words, fault, name] of [
     ['has no rate limit left', overItsLimit, 'RATE_LIMIT'],
