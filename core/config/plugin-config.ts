@@ -169,22 +169,24 @@ function networkSettings(
   return { required, enabled, tokenLists: lists }
 }
 
-/** Not strict: a plugin's schema may have keywords of its own. `format` is not checked. */
+/**
+ * Not strict: a plugin's schema may have keywords of its own. `format` is not checked. The schema itself is checked where the release's tests
+ * have not done so: to compile the schema of schemas takes longer than to compile those of all built-in plugins.
+ */
 const options = {
   strict: false,
   allErrors: true,
   verbose: true,
   useDefaults: true,
   validateFormats: false,
+  validateSchema: false,
   logger: false,
   code: { optimize: false },
 } as const
-/** To compile the schema of schemas takes longer than to compile those of all built-in plugins. */
-const notChecked = { ...options, meta: false, validateSchema: false } as const
 
-// Creating an instance takes as long as loading a plugin, so both are shared; schemas are removed after they are compiled.
+// Creating an instance takes as long as loading a plugin, so it is shared; schemas are removed after they are compiled.
 let ajv2020: Ajv2020 | undefined
-let unchecking: Ajv2020 | undefined
+/** For schemas that say so: keywords of the two drafts mean different things. */
 let ajv7: Ajv | undefined
 /** By their text: all chains of a family share a schema. */
 const compiled = new Map<string, ValidateFunction<Section>>()
@@ -207,14 +209,11 @@ function compilePluginSchema(schema: unknown, plugin: string, builtIn: boolean):
   const known = compiled.get(text)
   if (known) return known
   const isDraft7 = typeof schema['$schema'] === 'string' && schema['$schema'].includes('draft-07')
-  const ajv = isDraft7
-    ? (ajv7 ??= new Ajv(options))
-    : builtIn
-      ? (unchecking ??= new Ajv2020(notChecked))
-      : (ajv2020 ??= new Ajv2020(options))
+  const ajv = isDraft7 ? (ajv7 ??= new Ajv(options)) : (ajv2020 ??= new Ajv2020(options))
   // A copy, because the plugin's object may be frozen or change.
   const copy = structuredClone(schema)
   try {
+    if (!builtIn) ajv.validateSchema(copy, true)
     const validate = ajv.compile<Section>(copy)
     compiled.set(text, validate)
     return validate
