@@ -86,6 +86,8 @@ export interface OpenAttempt<A = string, Slot extends Json = Json, Fees extends 
   step: Json
   slot: Slot
   fees: Fees
+  /** Its block by the polls before, with the receipt. */
+  landed?: { readonly ok: boolean; readonly blockNumber: number; readonly blockHash?: string; readonly receipt: Json }
 }
 
 /** The result of one poll. An attempt that the node did not answer about has no observation. */

@@ -124,6 +124,8 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
   let highest: Json | undefined
 
   const sequences = () => [...items.values()].map(({ sequence }) => sequence)
+  /** Ours beyond the chain's answer `update`: those that are open, and final ones that it does not count yet. */
+  const ours = (update: Json) => [...sequences(), ...finalBeyond(update)]
   const synced = (): Json => {
     if (known === undefined) throw new Error(`Nonces of ${name} were claimed before the chain was asked.`)
     return known
@@ -134,12 +136,20 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
   const nextNonce = () => nonceOf(free(1)[0] ?? 0)
   const statusAt = (sequence: Json, update: Json) => (nonceOf(sequence) < floor ? 'past' : rail.standing(update, sequence))
 
+  function finalBeyond(update: Json): readonly Json[] {
+    const first = firstFree(update)
+    return first < floor ? rail.slotsFrom(update, first, floor - first) : []
+  }
+
+  /** The lowest nonce that is free by an answer of the chain. */
+  function firstFree(update: Json): number {
+    const [lowest] = rail.claim(update, [], 1)
+    return lowest === undefined ? floor : nonceOf(lowest)
+  }
+
   /** The next free sequences. A node that lags may report final ones as free. */
   function free(count: number): readonly Json[] {
-    const [lowest] = rail.claim(synced(), [], 1)
-    const first = lowest === undefined ? floor : nonceOf(lowest)
-    const final = first < floor ? rail.slotsFrom(synced(), first, floor - first) : []
-    return rail.claim(synced(), [...sequences(), ...final, ...(highest === undefined ? [] : [highest])], count)
+    return rail.claim(synced(), [...ours(synced()), ...(highest === undefined ? [] : [highest])], count)
   }
 
   function conflictOn(sequence: Json, fees: Json | undefined, { mayReplace, only }: Claim): NonceConflict | undefined {
@@ -164,17 +174,21 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
       return (update) => {
         // The answer to an earlier question came later: it is out of date.
         if (order < newestSync) return
-        known = known === undefined ? update : rail.merge(known, update, sequences())
+        known = known === undefined ? update : rail.merge(known, update, ours(known))
         newestSync = order
       }
     },
-    needsResync: () => rail.doubtful(synced(), sequences()),
+    needsResync: () => rail.doubtful(synced(), ours(synced())),
     agreesWith(cached) {
-      if (known === undefined || rail.doubtful(known, sequences())) return false
+      if (known === undefined || rail.doubtful(known, ours(known))) return false
       // Merged into a copy: a cached answer must not count twice.
-      if (rail.doubtful(rail.merge(known, cached, sequences()), sequences())) return false
+      const merged = rail.merge(known, cached, ours(known))
+      if (rail.doubtful(merged, ours(merged))) return false
       const [last] = floor > 0 ? rail.slotsFrom(cached, floor - 1, 1) : []
-      return last === undefined || rail.standing(cached, last) === 'past'
+      if (last !== undefined && rail.standing(cached, last) !== 'past') return false
+      // It only confirms our own transactions: blocks show what became of them, so the chain is seldom asked.
+      if (firstFree(merged) > firstFree(known)) known = merged
+      return true
     },
     claim(claim) {
       const { nonce, count, fees, costsRaw, requestId } = claim

@@ -107,7 +107,14 @@ export function createWatcher({ target, recorder, queues, broadcast, upkeep, log
 
   async function poll(open: readonly Entry[], ours: ReadonlyMap<string, LeasedQueue>, head: Head): Promise<boolean> {
     const attempts = open.flatMap((entry) =>
-      entry.attempts.map(({ id, fees }) => ({ id, from: signerOf(entry), step: entry.step, slot: entry.sequence, fees })),
+      entry.attempts.map(({ id, fees }) => ({
+        id,
+        from: signerOf(entry),
+        step: entry.step,
+        slot: entry.sequence,
+        fees,
+        ...(entry.landed?.id === id && { landed: entry.landed }),
+      })),
     )
     const watched = [...new Set(open.map(signerOf))].flatMap((address) => ours.get(address) ?? [])
     const updates = new Map(watched.map(({ queue }) => [queue.address, queue.startSync()]))

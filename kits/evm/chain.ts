@@ -28,6 +28,7 @@ import {
 import { createRollupFees } from './op-stack.ts'
 import { evmRail } from './rail.ts'
 import { createReader } from './reader.ts'
+import { createRecentBlocks } from './recent-blocks.ts'
 import { decodeLogs, findTransaction } from './receipts.ts'
 import { evmRpc } from './rpc.ts'
 import { createApprovals, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
@@ -57,7 +58,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   const blockMs = blockSeconds * 1000
   const timeoutMs = (config.requestTimeoutSeconds ?? defaultRequestTimeoutSeconds) * 1000
   const rpc = evmRpc({ rpcUrls: config.rpcUrls ?? [], sendUrls: config.sendUrls, chainId, meter, log, timeoutMs, network: name })
-  const fees = createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy, tipMs: blockMs, log })
+  const blocks = createRecentBlocks(rpc, confirmations)
+  const fees = createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy, tipMs: blockMs, log, onBlock: blocks.recordHead })
   const rollupFees = rollup && createRollupFees(chainId)
   const reader = createReader({ rpc, fees, rollup: rollupFees, definition, nativeCurrency, network: name })
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds(blockSeconds)) * 1000
@@ -101,6 +103,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     gasLimitIsPaid: definition.gasLimitIsPaid,
     reader,
     coinToken: coinIsToken ? wrapped.address : undefined,
+    blocks,
+    blockMs,
     tipFor: fees.tipFor,
     knownTipRaw: fees.tipRaw,
     token,
@@ -121,7 +125,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     isTransactionId: isTransactionHash,
     head: ({ signal }) => abortable(fees.refresh(), signal),
     heads,
-    changes: createChanges(rpc, name),
+    changes: createChanges(rpc, name, blocks.record),
     balances: (owner, tokens, at) => readBalances(reader, multicall, owner, tokens, at),
     token,
     gas: (units, head, at) => fees.warm(at)?.then(() => gasTerms(units, head, at)) ?? gasTerms(units, head, at),

@@ -5,7 +5,7 @@ import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { numberOf, quantityOf } from './encoding.ts'
 import type { Evm, FoundLog } from './types.ts'
 import { accountCalls, accountChange, accountsOf, parseInterest, logFilters } from './wallets.ts'
-import { blockCall, readBlock } from './rpc.ts'
+import { blockCall, readBlock, type Block } from './rpc.ts'
 import { parseLog } from './receipts.ts'
 import { isObject } from '../../core/json.ts'
 
@@ -20,6 +20,9 @@ const maxAddresses = 1_000
  */
 const proofMethod = 'eth_getBlockTransactionCountByHash'
 
+/** Receives the blocks between two heads, also as the node gave them. */
+type OnBlock = (block: Block, raw: unknown) => void
+
 /**
  * Reads every block after one up to another, with its logs. Logs are asked for by the hash of their block, so that a node that has another
  * block of that number cannot answer. A node that does not have the block may answer that nothing was logged in it (besu#8007, reth#7371,
@@ -28,10 +31,10 @@ const proofMethod = 'eth_getBlockTransactionCountByHash'
  *
  * Some nodes refuse to search the logs of all contracts, or to give as many as a block has. They are asked for those of named contracts.
  */
-export function createChanges(rpc: Rpc, network: string): NonNullable<Chain<Evm>['changes']> {
+export function createChanges(rpc: Rpc, network: string, onBlock?: OnBlock): NonNullable<Chain<Evm>['changes']> {
   let namedUntil = -Infinity
   return async (after, to, interest, at) => {
-    const heads = await readHeads(rpc, network, after, to, at)
+    const heads = await readHeads(rpc, network, after, to, at, onBlock)
     if (heads === 'forked') return heads
     const from = performance.now() < namedUntil ? interest.from?.() : undefined
     const read = await readLogs(rpc, heads, interest, from, at)
@@ -44,12 +47,19 @@ export function createChanges(rpc: Rpc, network: string): NonNullable<Chain<Evm>
 }
 
 /** The blocks after one up to another. */
-async function readHeads(rpc: Rpc, network: string, after: Head, to: Head, at: At): Promise<readonly Head[] | 'forked'> {
+async function readHeads(
+  rpc: Rpc,
+  network: string,
+  after: Head,
+  to: Head,
+  at: At,
+  onBlock: OnBlock | undefined,
+): Promise<readonly Head[] | 'forked'> {
   if (after.hash === undefined || to.hash === undefined || to.parentHash === undefined)
     throw new Error('Changes can only be read between heads that have hashes.')
   if (after.hash === to.hash) return []
   if (to.number <= after.number) return 'forked'
-  const between = await readBlocks(rpc, after.number + 1n, to.number - after.number - 1n, at)
+  const between = await readBlocks(rpc, after.number + 1n, to.number - after.number - 1n, at, onBlock)
   const heads = [...between, to]
   for (const [index, head] of heads.entries()) {
     const before = heads[index - 1]
@@ -102,7 +112,7 @@ function parts(addresses: readonly string[]): readonly (readonly string[])[] {
   )
 }
 
-async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At): Promise<readonly Head[]> {
+async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At, onBlock: OnBlock | undefined): Promise<readonly Head[]> {
   const numbers = Array.from({ length: Number(count) }, (_, index) => first + BigInt(index))
   const answers = await rpc.batch(
     numbers.map((number) => blockCall(toQuantity(number))),
@@ -111,6 +121,7 @@ async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At): Promi
   return numbers.map((number, index) => {
     const block = readBlock(rpc, resultOf(rpc, 'eth_getBlockByNumber', answers[index]))
     if (block.number !== number) throw invalidAnswer(rpc, 'answered with another block than the one that it was asked for')
+    onBlock?.(block, answers[index]?.result)
     return block
   })
 }

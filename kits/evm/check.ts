@@ -27,6 +27,7 @@ import { type GasLimitCache, gasLimitsOf, simulationCalls } from './gas-limit.ts
 import { aggregateResults, packAggregate3, ethBalanceCall } from './multicall.ts'
 import type { NonceCounts } from './nonces.ts'
 import { chargeCalls, chargesOf } from './op-stack.ts'
+import type { RecentBlocks } from './recent-blocks.ts'
 import { blockCall } from './rpc.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { EvmIntent, Call, CallResult, EvmReader } from './types.ts'
@@ -58,6 +59,9 @@ export interface EvmRailOptions {
   /** Gas pays for layer 1, too, so the same call uses another amount of it with every block there. */
   gasPaysLayer1?: boolean | undefined
   gasLimitIsPaid?: boolean | undefined
+  /** The newest blocks and the usual time between two. Absent: every poll asks for each transaction. */
+  blocks?: RecentBlocks | undefined
+  blockMs?: number | undefined
   /** Reads what is kept in memory of wallets. Absent: every check asks the network. */
   reader?: EvmReader | undefined
   /** The tip by the network's fees as far as it is known, wei per gas. */

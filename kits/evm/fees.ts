@@ -272,9 +272,11 @@ interface FeeOracleOptions {
   /** An older tip is read again with the next block. */
   tipMs: number
   log: Log
+  /** Receives every block that was read, also as the node gave it. */
+  onBlock?: (block: Block, raw: unknown) => void
 }
 
-export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false, tipMs, log }: FeeOracleOptions): FeeOracle {
+export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false, tipMs, log, onBlock }: FeeOracleOptions): FeeOracle {
   const baseFees = new Map<bigint, bigint>()
   let latest: Block | undefined
   let tipRaw: bigint | undefined
@@ -300,6 +302,7 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
     const [block, tip] = await rpc.batch([blockCall('latest'), ...(readsTip ? [tipCall()] : [])], at)
     const head = readBlock(rpc, resultOf(rpc, 'eth_getBlockByNumber', block))
     remember(head)
+    onBlock?.(head, block?.result)
     if (!readsTip) return head
     const readRaw = byHistory ? medianReward(tip?.result) : quantityOf(tip?.result)
     if (readRaw !== undefined) {

@@ -9,6 +9,7 @@ import { bumpFees, cancelIsCheaper, costOf, defaultFeePolicy, describeMinReplace
 import type { EvmFees, FeeConditions, FeePolicy } from './fees.ts'
 import { createGasLimitCache } from './gas-limit.ts'
 import { sendErrorMeaning, type ErrorMeaning } from './node-errors.ts'
+import { createMinedFollower } from './follow-mined.ts'
 import { claimNonces, isDoubtful, mergeCounts, nonceGaps, noncesFrom, nonceStatus, type NonceCounts } from './nonces.ts'
 import { createPoll } from './poll.ts'
 import type { EvmIntent } from './types.ts'
@@ -20,7 +21,7 @@ type EvmRail = Rail<EvmIntent, string, number, NonceCounts, EvmFees>
 export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Partial<FeePolicy> }): EvmRail {
   const policy = { ...defaultFeePolicy, ...options.policy }
   const complete = { ...options, policy }
-  const { rpc, chainId, confirmations, feeCapRaw, knownTipRaw, reader } = complete
+  const { rpc, chainId, confirmations, feeCapRaw, knownTipRaw, reader, blocks, blockMs = 0 } = complete
   const conditionsAt = ({ baseFeeRaw = 0n }: Head): FeeConditions => ({
     baseFeeRaw: policy.legacy ? 0n : baseFeeRaw,
     tipRaw: knownTipRaw?.(),
@@ -29,13 +30,29 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
   })
   const gasLimits = createGasLimitCache()
   const poll = createPoll(rpc, confirmations)
+  const mined = blocks && createMinedFollower({ rpc, blocks, poll, blockMs })
+  const fromCache = reader && createCacheCheck(complete, gasLimits, reader)
   // Elsewhere a cached limit, which is larger than needed, would cost something or be out of date.
   const isGasCacheable = complete.rollup === undefined && !complete.gasPaysLayer1 && !complete.gasLimitIsPaid
   return {
     slots: 'ordered',
     outline: ({ to, value }) => ({ contracts: [to], valueRaw: BigInt(value) }),
-    check: (steps, needs, from, price, at) => check(complete, gasLimits, steps, needs, from, price, at),
-    ...(reader && isGasCacheable && { recall: createCacheCheck(complete, gasLimits, reader) }),
+    async check(steps, needs, from, price, at) {
+      const checked = await check(complete, gasLimits, steps, needs, from, price, at)
+      mined?.noteCount(from, checked.synced.latest)
+      return checked
+    },
+    ...(fromCache &&
+      isGasCacheable && {
+        recall: {
+          ...fromCache,
+          check(steps, needs, from, ...rest) {
+            const checked = fromCache.check(steps, needs, from, ...rest)
+            if (checked && 'synced' in checked) mined?.noteCount(from, checked.synced.latest)
+            return checked
+          },
+        },
+      }),
     cost: costOf,
     sync: (from, at) => readNonceCounts(rpc, from, at),
     merge: mergeCounts,
@@ -47,9 +64,14 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     gaps: nonceGaps,
     draft: (prepared, nonce) => draft(prepared, nonce, chainId),
     seal,
-    send: (sealed, at) => send(rpc, sealed, at),
+    async send(sealed, at) {
+      const sent = mined?.sending(sealed.id)
+      const result = await send(rpc, sealed, at)
+      sent?.(result.is === 'accepted')
+      return result
+    },
     async look(open, head, at) {
-      const result = await poll(open, head, at)
+      const result = await (mined ? mined.look(open, head, at) : poll(open, head, at))
       const failed = new Set(result.sightings.flatMap((each) => (each.is === 'landed' && !each.ok ? [each.id] : [])))
       for (const { id, step, from } of open) if (failed.has(id)) gasLimits.forget(step, from)
       return result

@@ -1,0 +1,102 @@
+import { expect } from 'chai'
+import { admins, local, outcome, uniswap } from './shared-server.ts'
+import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
+import { healthy, startFaultyProxy, type FaultyProxy } from './trouble/faulty-proxy.ts'
+
+const trades = 5
+/** Besides the questions that are asked once a block, whether anybody trades or not. */
+const mostCalls = 3
+
+/** The newest block, and what happened in it to the pools and wallets in memory. */
+const isOfBlocks = (methods: readonly string[]) =>
+  methods.every((method) => ['eth_getBlockByNumber', 'eth_maxPriorityFeePerGas'].includes(method)) ||
+  methods[0] === 'eth_getBlockTransactionCountByHash'
+
+describe('calls to the node for trades, counted by a proxy', function () {
+  this.timeout(240_000)
+  let stage: BehindProxy
+  let asked: string[] = []
+  let receivers: FaultyProxy[] = []
+  afterEach(async () => {
+    await stage.stop()
+    for (const each of receivers) await each.stop()
+    receivers = []
+  })
+
+  /** A server that has made such trades before. */
+  async function start(settings: object, sendUrls = 0): Promise<void> {
+    receivers = await Promise.all(Array.from({ length: sendUrls }, startFaultyProxy))
+    stage = await startBehindProxy(
+      // Samples are compared apart.
+      { 'market.checkSeconds': 3_600 },
+      {
+        'chains/ethereum.yml': {
+          mainnet: { enabled: false },
+          sepolia: { enabled: false },
+          local: {
+            required: true,
+            feeCap: 300,
+            ...settings,
+            ...(sendUrls > 0 && { sendUrls: receivers.map(({ port }) => `http://127.0.0.1:${port}`) }),
+          },
+        },
+      },
+    )
+    for (const each of receivers) {
+      each.target = stage.proxy.target
+      await each.become(async (exchange) => {
+        asked.push(...exchange.methods)
+        await healthy(exchange)
+      })
+    }
+    await stage.proxy.become(async (exchange) => {
+      if (!isOfBlocks(exchange.methods)) asked.push(...exchange.methods)
+      await healthy(exchange)
+    })
+    for (let tries = 0; tries < 4; tries += 1) await confirmed(await sell())
+  }
+
+  async function sell(): Promise<string> {
+    await stage.server.client.get('/amm/price', { ...uniswap, base: 'ETH', quote: 'USDC', side: 'SELL', amount: '0.01' })
+    const body = { ...uniswap, version: 'v2', base: 'ETH', quote: 'USDC', side: 'SELL', amount: '0.01', address: admins }
+    const answer = await stage.server.client.post('/amm/trade', body)
+    expect(outcome(answer), answer.text).to.equal('200')
+    return answer.body.txHash
+  }
+
+  /** By the journal alone, which asks no node. */
+  async function confirmed(txHash: string): Promise<void> {
+    for (const until = Date.now() + 60_000; Date.now() < until;) {
+      const { body } = await stage.server.client.get('/transactions', { ...local, txHash })
+      if (body.transactions[0]?.txState === 'CONFIRMED') return
+      await new Promise((resolve) => setTimeout(resolve, 400))
+      await stage.rpc('anvil_mine', '0x1')
+    }
+    throw new Error(`${txHash} was not confirmed.`)
+  }
+
+  for (const confirmations of [1, 2, 12]) {
+    it(`are at most ${mostCalls} for one that has ${confirmations} confirmations`, async () => {
+      await start({ confirmations })
+      asked = []
+      for (let trade = 0; trade < 2; trade += 1) await confirmed(await sell())
+      expect(asked.length, asked.join()).to.be.at.most(2 * mostCalls)
+    })
+  }
+
+  it(`are at most ${mostCalls} for each of several at once`, async () => {
+    await start({ confirmations: 4 })
+    asked = []
+    const hashes = await Promise.all(Array.from({ length: trades }, sell))
+    await Promise.all(hashes.map(confirmed))
+    expect(asked.length, asked.join()).to.be.at.most(trades * mostCalls)
+  })
+
+  it('are one more for each address that takes transactions', async () => {
+    await start({ confirmations: 2 }, 2)
+    asked = []
+    await confirmed(await sell())
+    expect(asked.length, asked.join()).to.be.at.most(mostCalls + 2)
+    expect(asked.filter((method) => method === 'eth_sendRawTransaction')).to.have.length(2)
+  })
+})
