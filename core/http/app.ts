@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import Router from '@koa/router'
 import Koa from 'koa'
@@ -15,8 +14,8 @@ import type { Caller } from '../handlers/context.ts'
 import { peerIdentity } from '../tls/tls-server.ts'
 import type { Metrics } from './metrics.ts'
 import { docsPage, openapi } from './openapi.ts'
-import { bodyReader, responseHeaders, type RequestState } from './request.ts'
-import { alsoPosts, createRoutes, type RouteParts } from './routes.ts'
+import { announcesBody, bodyReader, Exchange } from './request.ts'
+import { alsoPosts, createRoutes, jsonHeaders, responseHeaders, type RouteParts } from './routes.ts'
 
 interface AppParts extends RouteParts {
   settings: Settings
@@ -26,49 +25,84 @@ interface AppParts extends RouteParts {
 }
 
 export interface App {
-  callback(): RequestListener
+  listener: RequestListener
   /** Refuses requests from now on, and ends the streams of events, which would otherwise never end. */
   refuseNew(): void
 }
 
 /** The way of a request: identity, limits, body, route, handler, answer. */
 export function createApp(parts: AppParts): App {
-  const { settings, log, events } = parts
-  const app = new Koa<RequestState>()
-  app.silent = true
+  const { settings, metrics, log, events } = parts
   const inFlight = inFlightLimit(settings.limits.inFlight)
   const limitRate = rateLimit()
   const callerOf = identify(settings.clients)
-  const readBody = bodyReader(settings.limits.bodyBytes)
   const routeOf = createRoutes(parts)
   let isStopping = false
 
-  app.use(async (ctx, next) => {
-    const { state } = ctx
-    begin(ctx)
+  /** @param work answers the request, or throws why it is refused */
+  function handle(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void> {
     try {
-      state.path = readPath(ctx)
-      state.caller = callerOf(ctx.req.socket as TLSSocket)
-      limitRate(state.caller)
-      const reading = readBody(ctx)
-      if (reading) await reading
-      // After the body has been read: the connection is closed after this answer, and unread data would be answered by a reset.
-      if (isStopping) throw stopping
-      const route = routeOf(ctx.req.method ?? '', state.path)
-      if (!route) ctx.set(responseHeaders(state))
-      // In flight only once it has arrived: a slow sender takes no place.
-      const answering = inFlight.run(() => (route ?? next)(ctx))
-      if (answering) await answering
+      exchange.caller = callerOf(exchange.req.socket as TLSSocket)
+      limitRate(exchange.caller)
+      const working = work()
+      if (working)
+        return working.then(
+          () => end(exchange),
+          (error: unknown) => fail(exchange, error),
+        )
     } catch (error) {
-      answerError(ctx, error, parts)
+      return fail(exchange, error)
     }
-    end(ctx, parts)
-  })
-  app.use(pages(parts).routes())
-  app.use((ctx) => refuseUnknown(ctx))
-  app.on('error', (error: unknown) => log.warn({ err: error }, 'connection failed during an answer'))
+    end(exchange)
+  }
+
+  /** In flight only once it has arrived: a slow sender takes no place. */
+  function answer(work: () => void | Promise<void>): void | Promise<void> {
+    // After the body has been read: the connection is closed after this answer, and unread data would be answered by a reset.
+    if (isStopping) throw stopping
+    return inFlight.run(work)
+  }
+
+  function fail(exchange: Exchange, error: unknown): void {
+    const { requestId, path, res } = exchange
+    const { http, code, name, body, retryAfterSeconds } = errorBody(error, requestId)
+    metrics.errors.inc({ code, name })
+    if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'request failed by a defect')
+    const json = JSON.stringify(body)
+    const retryAfter = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterSeconds)) }
+    if (!res.headersSent) res.writeHead(http, { ...jsonHeaders(requestId, json), ...retryAfter }).end(json)
+    end(exchange)
+  }
+
+  /** Every request is measured and logged. */
+  function end({ startedAt, requestId, caller, path, connector, route, req: { method = '' }, res: { statusCode } }: Exchange): void {
+    const seconds = (performance.now() - startedAt) / 1000
+    metrics.requests.count(route || 'unknown', method, statusCode, connector, seconds)
+    const level = (method === 'POST' || method === 'DELETE') && statusCode !== 404 ? 'info' : 'debug'
+    if (log.isLevelEnabled(level))
+      log[level]({ requestId, client: caller.commonName, method, path, status: statusCode, ms: Math.round(seconds * 1000) }, 'answered')
+  }
+
+  const throughKoa = createKoa(parts, { handle, answer, routeOf })
+
+  /** A GET of an endpoint, most of them quotes from memory, needs no context of Koa: to make one costs as much as such an answer. */
+  function answerDirectly(req: IncomingMessage, res: ServerResponse): boolean {
+    const { method, url = '', headers } = req
+    if (method !== 'GET' || announcesBody(headers) || oddUrl.test(url)) return false
+    const mark = url.indexOf('?')
+    const path = mark < 0 ? url : url.slice(0, mark)
+    const route = routeOf(method, path)
+    if (!route) return false
+    const exchange = new Exchange(req, res)
+    exchange.path = path
+    exchange.query = mark < 0 ? '' : url.slice(mark + 1)
+    const handling = handle(exchange, () => answer(() => route(exchange)))
+    handling?.catch((error: unknown) => log.error({ err: error }, 'request failed by a defect'))
+    return true
+  }
+
   return {
-    callback: () => app.callback(),
+    listener: (req, res) => answerDirectly(req, res) || throughKoa(req, res),
     refuseNew() {
       isStopping = true
       events.end()
@@ -76,25 +110,54 @@ export function createApp(parts: AppParts): App {
   }
 }
 
+/** With a fragment, or a character that a URL must encode. */
+const oddUrl = /[^!-~]|#/
+
 const stopping = new SluiceError(
   'OVERLOADED',
   'The server is stopping: nothing was done for this request. Send it again on a new connection, to another server or when this one is back.',
   { retryAfterSeconds: 5 },
 )
 
-type Context = Koa.ParameterizedContext<RequestState>
-
-function begin({ state, req }: Context): void {
-  state.startedAt = performance.now()
-  state.requestId = readRequestId(req.headers['x-request-id'])
-  state.connector = ''
-  state.path = ''
-  state.route = ''
+interface RequestSteps {
+  handle(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void>
+  answer(work: () => void | Promise<void>): void | Promise<void>
+  routeOf: ReturnType<typeof createRoutes>
 }
 
-/** The caller's own id if it is short and plain, otherwise a new one. */
-const readRequestId = (header: string | string[] | undefined) =>
-  typeof header === 'string' && /^[\w.:-]{1,64}$/.test(header) ? header : randomUUID()
+/** Requests with a body, and those to documents and streams. */
+function createKoa(parts: AppParts, { handle, answer, routeOf }: RequestSteps): RequestListener {
+  const { settings, log } = parts
+  const app = new Koa<Exchange>()
+  app.silent = true
+  const readBody = bodyReader(settings.limits.bodyBytes)
+
+  app.use((ctx, next) => {
+    const exchange = new Exchange(ctx.req, ctx.res)
+    ctx.state = exchange
+    return handle(exchange, async () => {
+      exchange.path = readPath(ctx)
+      exchange.query = ctx.querystring
+      exchange.body = (await readBody(ctx)) ?? exchange.body
+      const route = routeOf(ctx.method, exchange.path)
+      if (route) {
+        ctx.respond = false
+        return answer(() => route(exchange))
+      }
+      ctx.set(responseHeaders(exchange.requestId))
+      try {
+        await answer(next)
+      } finally {
+        exchange.route = String(ctx._matchedRoute ?? '')
+      }
+    })
+  })
+  app.use(pages(parts).routes())
+  app.use((ctx) => refuseUnknown(ctx))
+  app.on('error', (error: unknown) => log.warn({ err: error }, 'connection failed during an answer'))
+  const callback = app.callback()
+  return (req, res) => void callback(req, res)
+}
 
 /** Koa throws if the URL is invalid. */
 function readPath(ctx: Koa.Context): string {
@@ -103,17 +166,6 @@ function readPath(ctx: Koa.Context): string {
   } catch {
     throw new SluiceError('INCOMPLETE_PARAMS', 'The URL of the request is malformed.')
   }
-}
-
-function answerError(ctx: Context, error: unknown, { metrics, log }: AppParts): void {
-  const { requestId, path } = ctx.state
-  const { http, code, name, body, retryAfterSeconds } = errorBody(error, requestId)
-  metrics.errors.inc({ code, name })
-  if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'request failed by a defect')
-  ctx.set(responseHeaders(ctx.state))
-  ctx.status = http
-  if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(Math.ceil(retryAfterSeconds)))
-  ctx.body = body
 }
 
 /** What a caller sees of an error. Whatever is not a SluiceError becomes UNKNOWN_ERROR, with the details in the log only. */
@@ -130,20 +182,9 @@ export function errorBody(error: unknown, requestId: string) {
 
 const defect = new SluiceError('UNKNOWN_ERROR', 'Something is wrong in the server or a plugin; its log has more under this requestId.')
 
-/** Every request is measured and logged. */
-function end(ctx: Context, { metrics, log }: AppParts): void {
-  const { startedAt, requestId, caller, path, connector, route } = ctx.state
-  const { method } = ctx.req
-  const status = ctx.res.statusCode
-  const seconds = (performance.now() - startedAt) / 1000
-  metrics.requests.observe({ route: route || String(ctx._matchedRoute ?? 'unknown'), method, status: String(status), connector }, seconds)
-  const level = (method === 'POST' || method === 'DELETE') && status !== 404 ? 'info' : 'debug'
-  log[level]({ requestId, client: caller?.commonName, method, path, status, ms: Math.round(seconds * 1000) }, 'answered')
-}
-
 /** What no handler answers: events, documents and metrics. */
-function pages({ services, metrics, events }: AppParts): Router<RequestState> {
-  const router = docsPage<RequestState>()
+function pages({ services, metrics, events }: AppParts): Router<Exchange> {
+  const router = docsPage<Exchange>()
   router.get(eventsEndpoint.path, events.answer)
   let document: object | undefined
   router.get('/openapi.json', (ctx) => {

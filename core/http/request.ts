@@ -1,53 +1,80 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type Koa from 'koa'
-import { interfaceVersion } from '../api/index.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { Caller } from '../handlers/context.ts'
 import { readQuery, type FieldsReader } from '../handlers/read-fields.ts'
 import { isObject } from '../json.ts'
 
-/** What is known of a request while it is answered. */
-export interface RequestState {
-  caller: Caller
-  requestId: string
+/** One request, and what is known of it while it is answered. */
+export class Exchange {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
   /** By `performance.now`. */
-  startedAt: number
+  readonly startedAt = performance.now()
+  readonly requestId: string
+  /** Known before anything else is looked at. */
+  caller!: Caller
   /** Empty if the URL is malformed. */
-  path: string
+  path = ''
+  /** Without the question mark. */
+  query = ''
+  /** Empty if the request has none. */
+  body: Readonly<Record<string, unknown>> = emptyBody
   /** The path of its endpoint; empty if there is none. */
-  route: string
+  route = ''
   /** The label of metrics; empty if the request names none. */
-  connector: string
+  connector = ''
+
+  constructor(req: IncomingMessage, res: ServerResponse) {
+    this.req = req
+    this.res = res
+    this.requestId = readRequestId(req.headers['x-request-id'])
+  }
 }
 
-/** Headers of every answer. */
-export const responseHeaders = ({ requestId }: Pick<RequestState, 'requestId'>) => ({
-  'X-Request-Id': requestId,
-  'Sluice-Api-Version': interfaceVersion,
-})
+const emptyBody: Readonly<Record<string, unknown>> = Object.freeze({})
+
+/** The caller's own id if it is short and plain, otherwise a new one. */
+const readRequestId = (header: string | string[] | undefined) =>
+  typeof header === 'string' && /^[\w.:-]{1,64}$/.test(header) ? header : randomUUID()
 
 const maxCachedQueries = 500
 const maxCachedLength = 500
 
-/** Reads queries through a cache: bots ask the same question again and again. The results are frozen. */
-export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (search: string) => Readonly<T> {
-  const cache = new Map<string, Readonly<T>>()
-  return (search) => {
-    const known = cache.get(search)
+/** A request that may come again. Where its answer is the same object again, only the time and latency of the response differ. */
+export interface Question<T extends object> {
+  /** Frozen. */
+  readonly request: Readonly<T>
+  /** The last answer, if it cannot change. */
+  answer?: object | undefined
+  /** The response with that answer, before and after what differs each time. */
+  start?: string
+  end?: string
+}
+
+/** Reads queries through a cache: bots ask the same question again and again. */
+export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (query: string) => Question<T> {
+  const cache = new Map<string, Question<T>>()
+  return (query) => {
+    const known = cache.get(query)
     if (known) return known
-    const request = Object.freeze(read(readQuery(search), 'query'))
-    if (search.length > maxCachedLength) return request
+    const question: Question<T> = { request: Object.freeze(read(readQuery(query), 'query')) }
+    if (query.length > maxCachedLength) return question
     if (cache.size >= maxCachedQueries) cache.clear()
-    cache.set(search, request)
-    return request
+    cache.set(query, question)
+    return question
   }
 }
 
 /**
- * Reads the JSON body of a request that has one, into `ctx.request.body`.
+ * Reads the JSON body of a request that has one.
  * @throws SluiceError INCOMPLETE_PARAMS: 413 over the limit, 415 for another content type or encoding, 400 for anything but a JSON object
  */
-export function bodyReader(maxBytes: number, load = async () => import('koa-bodyparser')): (ctx: Koa.Context) => Promise<void> | undefined {
+export function bodyReader(
+  maxBytes: number,
+  load = async () => import('koa-bodyparser'),
+): (ctx: Koa.Context) => Promise<Exchange['body'] | undefined> | undefined {
   let parser: Promise<Koa.Middleware> | undefined
 
   /** It comes with tables of all character sets, and bots that only read send no body. */
@@ -67,7 +94,7 @@ export function bodyReader(maxBytes: number, load = async () => import('koa-body
     })
   }
 
-  async function read(ctx: Koa.Context): Promise<void> {
+  async function read(ctx: Koa.Context): Promise<Exchange['body'] | undefined> {
     // The parser would decompress in a stream whose errors, and whose end when the caller is gone, go unnoticed.
     if (!/^(identity)?$/i.test(ctx.get('content-encoding')))
       throw new SluiceError('INCOMPLETE_PARAMS', 'The body is compressed; send plain JSON without Content-Encoding.', { http: 415 })
@@ -79,13 +106,14 @@ export function bodyReader(maxBytes: number, load = async () => import('koa-body
     const { body, rawBody }: { body?: unknown; rawBody?: unknown } = ctx.request
     if (body !== undefined && !isObject(body)) throw new SluiceError('INCOMPLETE_PARAMS', notAnObject)
     if (typeof rawBody === 'string') refuseInexactNumbers(rawBody)
+    return body
   }
   return (ctx) => (announcesBody(ctx.req.headers) ? read(ctx) : undefined)
 }
 
 const notAnObject = 'The body must be a JSON object.'
 
-const announcesBody = (headers: IncomingHttpHeaders) =>
+export const announcesBody = (headers: IncomingHttpHeaders) =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined
 
 function bodyError(error: Error & { status?: number }, maxBytes: number): SluiceError {

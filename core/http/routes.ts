@@ -1,8 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import fastJsonStringify from 'fast-json-stringify'
-import type Koa from 'koa'
 import type { Endpoint } from '../api/endpoint.ts'
-import { endpoints, type AnyEndpoint } from '../api/index.ts'
+import { endpoints, interfaceVersion, type AnyEndpoint } from '../api/index.ts'
 import type { Settings } from '../config/settings.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import {
@@ -20,7 +19,7 @@ import { isObject } from '../json.ts'
 import { readIdempotencyKey, type Answer, type Idempotency } from '../transactions/idempotency.ts'
 import type { KeyClaim } from '../transactions/journal/journal.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
-import { cachedQueryReader, responseHeaders, type RequestState } from './request.ts'
+import { cachedQueryReader, type Exchange, type Question } from './request.ts'
 
 export interface RouteParts {
   services: Services
@@ -35,8 +34,7 @@ export const alsoPosts = ({ method, set, path }: Endpoint) =>
 
 type Fields = Record<string, unknown>
 
-type RouteContext = Koa.ParameterizedContext<RequestState>
-type Route = (ctx: RouteContext) => void | Promise<void>
+type Route = (exchange: Exchange) => void | Promise<void>
 
 /** Makes a route of every endpoint, with its validator and serializer. Returns the route of a method and path. */
 export function createRoutes(parts: RouteParts): (method: string, path: string) => Route | undefined {
@@ -57,7 +55,6 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
   const { permission, wallet, acts, on, path, request: schema, response } = endpoint as Endpoint
   const readFields = fieldsReader(schema)
   const readSearch = cachedQueryReader(readFields)
-  // Compiled with the first answer, as the validator is with the first request.
   let serialize: ((answer: object) => string) | undefined
   // The handler of this very endpoint: its request is what the reader has checked, its context what the lookup returns.
   const handler = handlers[endpoint.name] as unknown as (request: Fields, context: object) => ReturnType<Handler<'Status'>>
@@ -65,21 +62,22 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
   const isEnveloped = 'properties' in response && isObject(response.properties) && 'latency' in response.properties
   const { requestTimeoutSeconds } = settings.server
 
-  return (ctx) => {
-    const { caller, requestId, startedAt } = ctx.state
-    ctx.state.route = path
+  return (exchange) => {
+    const { caller, requestId, startedAt, req } = exchange
+    exchange.route = path
     if (permission) requirePermission(caller, permission)
-    const request = readRequest(ctx)
+    const question = readRequest(exchange)
+    const { request } = question
     // Only registered names become a label of metrics.
-    if (typeof request.connector === 'string' && services.registry.hasConnector(request.connector)) ctx.state.connector = request.connector
+    if (typeof request.connector === 'string' && services.registry.hasConnector(request.connector)) exchange.connector = request.connector
     if (wallet)
       for (const address of [request.address, request.wallet_address]) if (typeof address === 'string') requireWallet(caller, address)
-    const key = acts ? readIdempotencyKey(ctx.headers['idempotency-key']) : undefined
+    const key = acts ? readIdempotencyKey(req.headers['idempotency-key']) : undefined
     const deadline = new Deadline(requestTimeoutSeconds)
     const context = new HandlerContext(services, caller, requestId, deadline)
     if (key === undefined) {
       const answered = deadline.bound(() => after(lookUp(request), (target) => handler(request, Object.assign(context, target))))
-      return after<object, void>(answered, (answer) => reply(ctx, send, render(answer, request, startedAt)))
+      return after<object, void>(answered, (answer) => reply(exchange, send, render(answer, question, startedAt)))
     }
 
     /** The caller gets exactly the bytes that are journaled with the signed transaction. */
@@ -88,40 +86,46 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
       const keyed: IdempotencyContext = {
         claim,
         tag,
-        answerOf: (answer) => (signed.answer = render(answer, request, startedAt)),
+        answerOf: (answer) => (signed.answer = render(answer, question, startedAt)),
         onRecorded: () => void (signed.isRecorded = true),
       }
       const answer: object = await handler(request, Object.assign(context, { keyed }, await lookUp(request)))
       const { isRecorded } = signed
-      return { answer: (isRecorded && signed.answer) || render(answer, request, startedAt), isRecorded }
+      return { answer: (isRecorded && signed.answer) || render(answer, question, startedAt), isRecorded }
     }
     const client = caller.commonName || caller.fingerprint
     const acted = deadline.bound(() => idempotency.once({ key: { client, path, key }, request, requestId, act }))
-    return after<Answer, void>(acted, (answer) => reply(ctx, send, answer))
+    return after<Answer, void>(acted, (answer) => reply(exchange, send, answer))
   }
 
   /** The fields of a POST are in its body; those of GET and DELETE in the query, or else in a body. */
-  function readRequest(ctx: RouteContext): Fields {
-    const body = bodyOf(ctx)
-    if (ctx.req.method === 'POST') return readFields(body, 'body')
-    if (Object.keys(body).length === 0) return readSearch(ctx.querystring)
-    if (ctx.querystring === '') return readFields(body, 'body')
-    throw badFields([{ field: 'body', problem: `comes together with a query: write the fields of a ${ctx.method} in one of them` }])
+  function readRequest({ req: { method }, query, body }: Exchange): Question<Fields> {
+    if (method === 'POST') return { request: readFields(body, 'body') }
+    if (Object.keys(body).length === 0) return readSearch(query)
+    if (query === '') return { request: readFields(body, 'body') }
+    throw badFields([{ field: 'body', problem: `comes together with a query: write the fields of a ${method} in one of them` }])
   }
 
-  function render(answer: object, { network }: Fields, startedAt: number): Answer {
-    const shown = isEnveloped ? { timestamp: Date.now(), ...answer, network, latency: secondsSince(startedAt) } : answer
-    serialize ??= fastJsonStringify(JSON.parse(JSON.stringify(response)))
+  function render(answer: object, question: Question<Fields>, startedAt: number): Answer {
     // Health endpoints answer 503 and name the failing part.
-    return { status: 'status' in answer && answer.status === 'failing' ? 503 : 200, body: serialize(shown) }
+    const status = 'status' in answer && answer.status === 'failing' ? 503 : 200
+    if (!isEnveloped) return { status, body: serialized(answer) }
+    const [timestamp, latency] = [Date.now(), secondsSince(startedAt)]
+    const moment = `"timestamp":${timestamp},"latency":${latency}`
+    if (question.answer === answer) return { status, body: `${question.start}${moment}${question.end}` }
+    const body = serialized({ timestamp, ...answer, network: question.request.network, latency })
+    // What is not frozen may have changed when it comes again.
+    const momentAt = Object.isFrozen(answer) ? body.lastIndexOf(moment) : -1
+    question.answer = momentAt < 0 ? undefined : answer
+    if (momentAt >= 0) Object.assign(question, { start: body.slice(0, momentAt), end: body.slice(momentAt + moment.length) })
+    return { status, body }
   }
-}
 
-const emptyBody: Fields = Object.freeze({})
-
-const bodyOf = (ctx: Koa.Context): Fields => {
-  const body: unknown = ctx.request.body
-  return isObject(body) ? body : emptyBody
+  function serialized(shown: object): string {
+    // Compiled with the first answer, as the validator is with the first request.
+    serialize ??= fastJsonStringify(JSON.parse(JSON.stringify(response)))
+    return serialize(shown)
+  }
 }
 
 /** Finds the network and the connector that a request names. */
@@ -143,16 +147,19 @@ function lookupOf(on: Endpoint['on'], { registry }: Services) {
 /** Rounded to microseconds: further digits are noise of the clock. */
 const secondsSince = (startedAtMs: number) => Math.round((performance.now() - startedAtMs) * 1000) / 1e6
 
-/** Replies without Koa's own handling of bodies, which would look into what is known here. */
-function reply(ctx: RouteContext, send: ResponseBatcher, { status, body }: Answer): void {
-  ctx.respond = false
-  const headers = {
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(body),
-    ...responseHeaders(ctx.state),
-  }
-  send(ctx.res, status, headers, body)
+function reply({ requestId, res }: Exchange, send: ResponseBatcher, { status, body }: Answer): void {
+  send(res, status, jsonHeaders(requestId, body), body)
 }
+
+/** Headers of every answer. */
+export const responseHeaders = (requestId: string) => ({ 'X-Request-Id': requestId, 'Sluice-Api-Version': interfaceVersion })
+
+export const jsonHeaders = (requestId: string, body: string): OutgoingHttpHeaders => ({
+  'Content-Type': 'application/json; charset=utf-8',
+  'Content-Length': Buffer.byteLength(body),
+  'X-Request-Id': requestId,
+  'Sluice-Api-Version': interfaceVersion,
+})
 
 /** When the time is over the handler sees the signal too and knows better what happened: it gets so long to say so. */
 const graceMs = 100

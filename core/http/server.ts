@@ -29,7 +29,7 @@ export async function listen(app: App, { server: { host, port }, ssl }: Settings
     log,
     http: { keepAliveTimeout: 60_000, maxHeaderSize: maxHeaderBytes, headersTimeout: arrivalMs, requestTimeout: arrivalMs },
   })
-  const draining = createDraining(server, app.callback())
+  const draining = createDraining(server, app.listener)
   server.on('request', draining.listener)
   refuseMalformed(server)
   await bind(server, { host, port })

@@ -69,6 +69,16 @@ describe('/amm', () => {
     expect(body.gasCost).to.match(/^\d+\.\d{18}$/)
   })
 
+  it('answers the same question again with the same fields, but the time and latency of this answer', async () => {
+    const question = { ...swap, amount: '1.2345' }
+    const answers = []
+    for (let time = 0; time < 4; time += 1) answers.push((await client.get('/amm/price', question)).body)
+    const [first, ...others] = answers
+    for (const other of others) expect({ ...other, timestamp: 0, latency: 0 }).to.deep.equal({ ...first, timestamp: 0, latency: 0 })
+    for (const { timestamp } of others) expect(timestamp).to.be.within(first.timestamp, Date.now())
+    expect(new Set(answers.map(({ latency }) => latency)).size).to.be.above(1)
+  })
+
   for (const side of ['BUY', 'SELL'] as const) {
     for (const [base, quote, amount] of [
       ['WETH', 'USDC', '0.7'],

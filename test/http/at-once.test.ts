@@ -41,9 +41,9 @@ describe('cached queries', () => {
   it('are read once and frozen', () => {
     const readSearch = cachedQueryReader(fieldsReader(schema))
     const first = readSearch('base=WETH&depth=3')
-    expect(first).to.deep.equal({ base: 'WETH', depth: 3 })
+    expect(first.request).to.deep.equal({ base: 'WETH', depth: 3 })
     expect(readSearch('base=WETH&depth=3')).to.equal(first)
-    expect(Object.isFrozen(first)).to.equal(true)
+    expect(Object.isFrozen(first.request)).to.equal(true)
   })
 
   it('throw their problems each time', () => {

@@ -31,14 +31,14 @@ const ammPrice: Handler<'AMMPrice'> = (request, context) => {
 }
 
 /** The last response for a quote, with what else it depends on. */
-const responses = new WeakMap<Quote, { boundRaw: bigint; gas: GasTerms; response: ReturnType<typeof responseOf> }>()
+const responses = new WeakMap<Quote, { boundRaw: bigint; gas: GasTerms; response: Readonly<ReturnType<typeof responseOf>> }>()
 
 /** A quote from memory is the same object until a block changes it, so the same question gets the same response. */
 function cachedResponse(swapRequest: SwapRequest, sourced: SourcedQuote, boundRaw: bigint, gas: GasTerms, network: NetworkEntry) {
   const cached = responses.get(sourced.quote)
   if (cached && cached.boundRaw === boundRaw && cached.gas.gasPriceRaw === gas.gasPriceRaw && cached.gas.gasCostRaw === gas.gasCostRaw)
     return cached.response
-  const response = responseOf(swapRequest, sourced, boundRaw, gas, network)
+  const response = Object.freeze(responseOf(swapRequest, sourced, boundRaw, gas, network))
   responses.set(sourced.quote, { boundRaw, gas, response })
   return response
 }
