@@ -6,6 +6,8 @@ export interface KnownOf {
   readonly about?: unknown
   /** What readers found missing in its states, the newest last. */
   readonly more: readonly unknown[]
+  /** The state in memory after the same block: what it knows beyond the loaded one may be kept where both agree. */
+  readonly state?: unknown
 }
 
 /**

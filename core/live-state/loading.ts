@@ -24,12 +24,26 @@ interface StateLoaderOptions {
 }
 
 export function createStateLoader({ history, telemetry, running, onLoad }: StateLoaderOptions): StateLoader {
+  /** Nobody who waits for a first state waits until others are read further, or fails with them. */
   async function loadWanted(group: StateGroup): Promise<void> {
     group.isLoadScheduled = false
     const signal = running()
+    if (!signal) return
+    await Promise.all([loadEach(group, signal, isInMemory), loadEach(group, signal, (state) => !isInMemory(state))])
+    // One may have lost its state meanwhile.
+    if (!signal.aborted && history.tip) schedule(group)
+  }
+
+  function schedule(group: StateGroup): void {
+    if (group.wanted.size === 0 || group.isLoadScheduled) return
+    group.isLoadScheduled = true
+    setImmediate(() => void loadWanted(group))
+  }
+
+  async function loadEach(group: StateGroup, signal: AbortSignal, isOne: (state: TrackedState) => boolean): Promise<void> {
     for (;;) {
-      if (!signal || signal.aborted || !history.tip || group.wanted.size === 0) return
-      const states = [...group.wanted].slice(0, maxKeysPerLoad)
+      const states = [...group.wanted].filter(isOne).slice(0, maxKeysPerLoad)
+      if (signal.aborted || !history.tip || states.length === 0) return
       for (const state of states) {
         group.wanted.delete(state)
         if (state.loading) state.loading.asked = [...state.more]
@@ -44,13 +58,12 @@ export function createStateLoader({ history, telemetry, running, onLoad }: State
     const isNew = state.loading === undefined
     const { done } = (state.loading ??= startLoading(state))
     if (isNew) group.wanted.add(state)
-    if (group.wanted.size > 0 && !group.isLoadScheduled) {
-      group.isLoadScheduled = true
-      setImmediate(() => void loadWanted(group))
-    }
+    schedule(group)
     return done
   }
 }
+
+const isInMemory = ({ history }: TrackedState) => history.newest() !== undefined
 
 function startLoading(state: TrackedState): NonNullable<TrackedState['loading']> {
   let settle = (_error?: unknown) => {}
@@ -84,7 +97,8 @@ async function loadGroup(
   const after = history.tip
   if (!after) return
   try {
-    const loaded = await loadStates(group, states, after, signal)
+    const inMemory = new Map(states.map((each) => [each.key, each.history.at(after.number)]))
+    const loaded = await loadStates(group, states, after, signal, inMemory)
     // After a reorganisation, or if a block since then was not asked about these states, they are loaded again.
     const since = history.after(after.hash)
     if (!since?.every((block) => uncoveredBy(block, group, states).length === 0)) {
@@ -120,16 +134,21 @@ async function loadGroup(
   }
 }
 
-/** The states after a block, by key. */
+/** The states after a block, by key. @param inMemory what is known of them after that block; absent where they are to be compared with it */
 async function loadStates(
   { source: { followed } }: StateGroup,
   states: readonly TrackedState[],
   after: Head,
   runSignal: AbortSignal,
+  inMemory?: ReadonlyMap<string, unknown>,
 ): Promise<ReadonlyMap<string, unknown>> {
   const keys = states.map(({ key }) => key)
   const known = new Map<string, KnownOf>()
-  for (const { key, about, more } of states) if (about !== undefined || more.length > 0) known.set(key, { about, more: [...more] })
+  for (const { key, about, more } of states) {
+    const state = inMemory?.get(key)
+    if (about !== undefined || more.length > 0 || state !== undefined)
+      known.set(key, { about, more: [...more], ...(state !== undefined && { state }) })
+  }
   const { head, states: loaded } = await withDeadline(runSignal, loadTimeoutMs, (signal) =>
     abortable(Promise.resolve(followed.load(keys, after, { signal }, known)), signal),
   )

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { At, FollowedPricing, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { At, FollowedPricing, Quote, QuoteChoice, Swap, Wanting } from '../contracts/index.ts'
 import { SluiceError, type ErrorName } from '../errors.ts'
 import type { Bundle, StateSnapshot } from './tracked-states.ts'
 import type { Synchroniser } from './synchroniser.ts'
@@ -21,8 +22,10 @@ export interface PairQuoter {
   forget(): void
 }
 
-/** The first read, and more with what turned out to be missing. What is still missing then counts as unusable. */
-const maxReads = 4
+/** The first read, and more with what turned out to be missing. A swap needs no more than a few: what is known after so many would depend on what was asked before. */
+const maxReads = 16
+/** What is missing again so often after it was read stays missing. Then it counts as unusable. */
+const maxRepeats = 2
 
 /** The quotes that the pairs of all exchanges keep, by question, and how many they are together. */
 export interface QuoteMemory {
@@ -76,16 +79,37 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
   }
 
   async function load(swap: Swap, question: string, at: At): Promise<Quote> {
+    const missing: Wanting[] = []
+    let repeats = 0
     for (let reads = 1; ; reads += 1) {
       const snapshot = bundle.peek() ?? (await bundle.read(at))
       use(snapshot)
-      const quote = pricing.quote(swap, choice, snapshot.states, snapshot.head, Math.max(maxReads - reads, 0))
+      const left = repeats < maxRepeats ? Math.max(maxReads - reads, 0) : 0
+      const quote = quoteOrRefuse(snapshot, swap, left, missing)
       if ('wanting' in quote) {
+        const added = quote.wanting.filter((each) => !missing.some((known) => isDeepStrictEqual(known, each)))
+        repeats = added.length > 0 ? 0 : repeats + 1
+        missing.push(...added)
         await bundle.loadMissing(quote.wanting, at)
         continue
       }
       await pricing.vet(quote, snapshot.states, at)
       return keep(snapshot, question, quote)
+    }
+  }
+
+  /** What was read for a request that the exchange refuses is not read again with the states: nobody gets a quote by it. */
+  function quoteOrRefuse(
+    snapshot: StateSnapshot,
+    swap: Swap,
+    left: number,
+    missing: readonly Wanting[],
+  ): ReturnType<FollowedPricing['quote']> {
+    try {
+      return pricing.quote(swap, choice, snapshot.states, snapshot.head, left)
+    } catch (error) {
+      bundle.forgetMissing(missing)
+      throw error
     }
   }
 

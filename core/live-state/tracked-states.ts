@@ -310,6 +310,8 @@ export interface Bundle {
   hold(): () => void
   /** Loads some states again, with what a reader found missing in them. */
   loadMissing(missing: readonly Wanting[], at: At): Promise<void>
+  /** Later loads do not ask for it again. The states keep what they know. */
+  forgetMissing(missing: readonly Wanting[]): void
 }
 
 /** What a bundle uses of the synchroniser of its network. */
@@ -398,6 +400,14 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
         return host.load(state)
       })
       await abortable(Promise.all(loading), at.signal)
+    },
+    forgetMissing(missing) {
+      for (const { index, more } of missing) {
+        const part = parts[index]
+        const list = part && host.stateOf(part).more
+        const at = list?.findIndex((each) => isDeepStrictEqual(each, more)) ?? -1
+        if (at >= 0) list?.splice(at, 1)
+      }
     },
   }
 }

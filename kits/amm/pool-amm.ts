@@ -23,6 +23,7 @@ import {
   type PoolExchange,
   type Router,
   type Pair,
+  completeReading,
   poolAsOf,
   type Pool,
   type PoolProtocol,
@@ -101,8 +102,10 @@ export function poolAMM(
   }
 }
 
-/** The first read, and up to three more for missing state. After that, a pool with missing state counts as one that refuses. */
-const maxReads = 4
+/** The first read, and more for missing state. A swap needs no more than a few: what is known after so many would depend on what was asked before. */
+const maxReads = 16
+/** State that is missing again so often after it was read stays missing. Then a pool with missing state counts as one that refuses. */
+const maxRepeats = 2
 
 interface QuoterOptions {
   readonly exchange: PoolExchange
@@ -128,12 +131,15 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
       intermediates.map(({ address }) => address),
     )
     let missing = missingBefore.get(tokenIn, tokenOut)
+    let repeats = 0
     for (let reads = 1; ; reads += 1) {
       const { head, graph } = await loadPools(reader, checks, options, pairs, missing, at)
       const snapshot = { head, graph, options, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
-      const priced = priceSwap(snapshot, swap, maxReads - reads)
+      const priced = priceSwap(snapshot, swap, repeats < maxRepeats ? maxReads - reads : 0)
       if ('missing' in priced) {
-        missing = [...missing, ...priced.missing]
+        const added = priced.missing.filter((each) => !missing.some((known) => isDeepStrictEqual(known.missing, each.missing)))
+        repeats = added.length > 0 ? 0 : repeats + 1
+        missing = [...missing, ...added]
         continue
       }
       // Only after a quote: a request for more than pools hold must not slow down later quotes.
@@ -180,9 +186,13 @@ async function loadPools(
   const { head, results } = await reader.read(calls, at)
 
   let offset = 0
-  const pools = readings.flatMap(({ protocol, reading }) =>
-    reading.pools(results.slice(offset, (offset += reading.calls.length))).flatMap((read) => {
-      const pool = poolAsOf({ protocol, pool: read }, head)
+  const complete = readings.map(({ reading }) =>
+    completeReading(reading, { head, results: results.slice(offset, (offset += reading.calls.length)) }, reader, at),
+  )
+  const pools = (await Promise.all(complete)).flatMap((found, index) =>
+    found.flatMap((read) => {
+      const protocol = readings[index]?.protocol
+      const pool = protocol && poolAsOf({ protocol, pool: read }, head)
       return pool ? [{ protocol, pool }] : []
     }),
   )
@@ -351,9 +361,13 @@ export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader
       })
       const missing = known ? [...known.values()].flatMap(({ more }) => more) : []
       const reading = memory.read(places, missing)
-      const { head, results } = await reader.read(reading.calls, at, after)
-      const pools = reading.pools(results)
-      return { head, states: new Map(keys.map((key, index) => [key, cachedPool(pools[index] ?? null)])) }
+      const read = await reader.read(reading.calls, at, after)
+      const pools = await completeReading(reading, read, reader, at)
+      const joined = (key: string, loaded: Pool | null) => {
+        const before = known?.get(key)?.state
+        return loaded && isCachedPool(before) && before.pool && memory.join ? memory.join(before.pool, loaded) : loaded
+      }
+      return { head: read.head, states: new Map(keys.map((key, index) => [key, cachedPool(joined(key, pools[index] ?? null))])) }
     },
     apply(state, log, head) {
       const next = memory.apply(state.pool, log, head)

@@ -1,6 +1,6 @@
 import { formatUnits } from 'ethers'
 import { type Head, type Hop, type Quote, type Swap, type Token, SluiceError } from '../../core/contracts/index.ts'
-import { bestRoute, search, gasCostIn } from './routing/best-route.ts'
+import { bestRoute, search, gasPriceIn } from './routing/best-route.ts'
 import {
   innerTokens,
   maxHops,
@@ -38,9 +38,6 @@ interface NeedsState {
 /** The address by which pools know a token: the native coin is traded as the wrapped one. */
 export const poolToken = (token: Token, wrapped: Token): string => (token.native ? wrapped.address : token.address)
 
-/** State that only a split needs is read only while at least so many reads are left. Then the quote is made without it. */
-const minReadsLeftForSplit = 2
-
 /**
  * Quotes the best route of a swap, or several routes at once; or returns the state that must be read to know the best.
  * @param readsLeft how often state can still be read; at 0 a pool with missing state counts as one that refuses
@@ -51,17 +48,16 @@ export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: numb
   const { exact, amountRaw } = swap
   const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
   const query: RouteQuery = { tokenIn, tokenOut, intermediates: intermediates.map(({ address }) => address), exact, amountRaw }
-  const gasCost = gasCostIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, graph, gasPriceRaw)
-  const { best, isTooLittle, missing } = bestRoute(graph, query, options, gasCost)
-  const mustRead = missing.length > 0 && readsLeft > 0
-  if (!best && !mustRead) throw noPriceError(snapshot, swap, query, isTooLittle)
-  const isLastRead = readsLeft < minReadsLeftForSplit
-  const split = best && bestSplit(graph, { swap, query, routers: options.routers, gasCost, best, isLastRead })
-  // One read for both.
-  if (split && 'missing' in split) return { missing: [...missing, ...split.missing] }
-  if (!best || mustRead) return { missing }
-  const { amountRaw: otherRaw, gasUnits, firstWriteUnits, router } = split ?? best
-  const parts = split?.parts ?? [{ edges: best.edges, share: wholeShare, exactRaw: amountRaw, otherRaw }]
+  const { gasCost, missing: missingForGas } = gasPriceIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, graph, gasPriceRaw)
+  const { best, isTooLittle, missing: missingForRoute } = bestRoute(graph, query, options, gasCost)
+  const split = best && bestSplit(graph, { swap, query, routers: options.routers, gasCost, best })
+  // One read for all.
+  const isSplit = split && !('missing' in split)
+  const missing = [...missingForGas, ...missingForRoute, ...(split && !isSplit ? split.missing : [])]
+  if (missing.length > 0 && readsLeft > 0) return { missing }
+  if (!best) throw noPriceError(snapshot, swap, query, isTooLittle)
+  const { amountRaw: otherRaw, gasUnits, firstWriteUnits, router } = isSplit ? split : best
+  const parts = isSplit ? split.parts : [{ edges: best.edges, share: wholeShare, exactRaw: amountRaw, otherRaw }]
   const quote: Quote = {
     swap,
     amountRaw: otherRaw,
@@ -69,7 +65,7 @@ export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: numb
     gasUnits,
     firstWriteUnits,
     route: parts.flatMap(({ edges, share }) => edges.map((edge) => hopOf(edge, share))),
-    ...(split && { parts: parts.map((part) => ({ hops: part.edges.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })) }),
+    ...(isSplit && { parts: parts.map((part) => ({ hops: part.edges.length, exactRaw: part.exactRaw, otherRaw: part.otherRaw })) }),
     head,
     spender: router.address,
   }
@@ -112,6 +108,12 @@ function noPriceError(
     return new SluiceError(
       'PRICE_FAILED',
       `${formatUnits(amountRaw, exactToken.decimals)} ${exactToken.symbol} is too little: it is worth less than the smallest unit of ${tokenOut.symbol}. Ask for a larger amount.`,
+    )
+  }
+  if (versionSets.every((versions) => maxAmountIn(graph, query, versions) === 0n)) {
+    return new SluiceError(
+      'PRICE_FAILED',
+      `The pools from ${tokenIn.symbol} to ${tokenOut.symbol} hold nothing that could be traded in this direction. Try another connector.`,
     )
   }
   const verb = exact === 'in' ? 'take' : 'give'

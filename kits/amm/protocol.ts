@@ -1,5 +1,6 @@
-import type { Head, Fill, Json, Plan, Quote, Swap, SwapTerms } from '../../core/contracts/index.ts'
-import type { Call, CallResult, FoundLog, Probe, Evm, EvmReceipt } from '../evm/types.ts'
+import type { At, Head, Fill, Json, Plan, Quote, Swap, SwapTerms } from '../../core/contracts/index.ts'
+import type { Call, CallResult, EvmReader, FoundLog, Probe, Evm, EvmReceipt } from '../evm/types.ts'
+import { poolsUnread } from './deployment.ts'
 
 /** The addresses of two tokens, with checksums (EIP-55). The wrapped coin stands for the native one. */
 export type Pair = readonly [string, string]
@@ -44,6 +45,11 @@ export interface PoolReading<State, Found = Pool<State>> {
   readonly calls: readonly (Call | Probe)[]
   /** The pools that exist and hold something. The results are in the order of the calls. */
   pools(results: readonly CallResult[]): readonly Found[]
+  /**
+   * What a node left out because a call may use too little gas there: it is read at the same block, and gives all pools together. Undefined
+   * where nothing is left. Without it, pools may have missing state.
+   */
+  rest?(results: readonly CallResult[]): PoolReading<State, Found> | undefined
 }
 
 /** Where a pool is, or would be. */
@@ -76,6 +82,8 @@ export interface PoolMemory<State = unknown, At extends Place = Place> {
   apply(pool: Pool<State> | null, log: FoundLog, head: Head): Pool<State> | null | 'reload'
   /** Whether two states agree in the parts that both contain; deep equality if absent. */
   same?(inMemory: Pool<State>, loaded: Pool<State>): boolean
+  /** What two states of the same block know together, where they agree; else the loaded one. The loaded one if absent. */
+  join?(inMemory: Pool<State>, loaded: Pool<State>): Pool<State>
   /**
    * The pool after a block without logs, where it depends on the time; null if it cannot swap. It must be the same object if nothing changed,
    * because results are cached by it.
@@ -107,8 +115,8 @@ export interface PoolProtocol<State = unknown> {
   fee(pool: Pool<State>): string
   /** No amount gets a better price than `spot` less `fee`. Routes that cannot win by that price are then not tried. */
   readonly spotIsBest?: true
-  /** The largest input that the pool takes at once, for error messages. Absent where it is not known without trying. */
-  mostIn?(pool: Pool<State>, passage: Passage): bigint
+  /** The largest input that the pool takes at once, for error messages. Absent or undefined where it is not known without trying. */
+  mostIn?(pool: Pool<State>, passage: Passage): bigint | undefined
   /** Absent where changes of pools are not logged. Then no pool of the exchange is quoted from memory. */
   readonly memory?: PoolMemory<State>
   /** Lends a little of a token for a moment, to see whether transfers are exact. Absent or undefined where the pool lends none. */
@@ -148,10 +156,43 @@ export interface PoolExchange {
 /** Makes `PoolProtocol.read` of a `PoolMemory`: a single quote reads pools as the memory loads them. */
 export const readBy =
   <State, At extends Place>(memory: PoolMemory<State, At>): PoolProtocol<State>['read'] =>
-  (pairs, missing) => {
-    const { calls, pools } = memory.read(memory.places(pairs), missing)
-    return { calls, pools: (results) => pools(results).filter((pool) => pool !== null) }
+  (pairs, missing) =>
+    mapReading(memory.read(memory.places(pairs), missing), (pools) => pools.filter((pool) => pool !== null))
+
+/** The same reading, with something else made of what it finds. */
+export const mapReading = <From, To, State>(
+  { calls, pools, rest }: PoolReading<unknown, From>,
+  convert: (found: readonly From[]) => readonly To[],
+): PoolReading<State, To> => ({
+  calls,
+  pools: (results) => convert(pools(results)),
+  ...(rest && {
+    rest(results: readonly CallResult[]) {
+      const left = rest(results)
+      return left && mapReading<From, To, State>(left, convert)
+    },
+  }),
+})
+
+/** A node that needs more round trips lets calls use so little gas that a pool is not read in time. */
+const maxRounds = 24
+
+/** The pools of a reading, after the results of its calls: reads what is left of them at the same block. @throws SluiceError NETWORK */
+export async function completeReading<Found>(
+  reading: PoolReading<unknown, Found>,
+  first: { readonly head: Head; readonly results: readonly CallResult[] },
+  reader: Pick<EvmReader, 'read'>,
+  at: At,
+): Promise<readonly Found[]> {
+  let [current, results] = [reading, first.results]
+  for (let rounds = 0; rounds < maxRounds; rounds += 1) {
+    const left = current.rest?.(results)
+    if (!left) return current.pools(results)
+    results = (await reader.read(left.calls, at, first.head)).results
+    current = left
   }
+  throw poolsUnread()
+}
 
 /** A pool after a block, with the changes that come with time. Null if it does not exist or cannot swap. */
 export function poolAsOf({ protocol, pool }: { readonly protocol: PoolProtocol; readonly pool: Pool | null }, head: Head): Pool | null {

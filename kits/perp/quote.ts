@@ -1,6 +1,6 @@
 import { ZeroAddress, AbiCoder } from 'ethers'
 import { SluiceError, type At, type PerpOrder, type PerpQuote } from '../../core/contracts/index.ts'
-import { lensProbe, lensQuery, readLens, type TickWindow } from '../amm/v3/lens.ts'
+import { lensProbe, readLens, type TickWindow } from '../amm/v3/lens.ts'
 import { divRoundingUp, withoutFee } from '../amm/v3/math.ts'
 import { type V3PoolState, swap, type IncompleteSwap, type SwapResult } from '../amm/v3/swap.ts'
 import { revertReason } from '../evm/node-errors.ts'
@@ -194,7 +194,7 @@ function readPool(
   window: TickWindow,
   trader: string = ZeroAddress,
 ): BatchRead<{ state: V3PoolState | undefined; fees: FeeRatios }> {
-  const query = lensQuery(pool, window, window)
+  const query = { pool, below: window, above: window }
   const reads = combine({
     state: {
       calls: [lensProbe([query])],

@@ -45,9 +45,11 @@ interface Incumbent {
 /**
  * The route that leaves the trader most after paying for gas; the shorter of two equal ones.
  * @param gasCost in the token of the other side
+ * @param fromLast whether the search begins with the best route for the last amount
  */
-export function bestRoute(graph: PoolGraph, query: RouteQuery, options: RouteOptions, gasCost: GasCost): BestRoute {
-  const first = firstIncumbent(graph, query, options, gasCost)
+export function bestRoute(graph: PoolGraph, query: RouteQuery, options: RouteOptions, gasCost: GasCost, fromLast = true): BestRoute {
+  const last = fromLast ? lastBestOf(graph).get(keyOf(query)) : undefined
+  const first = firstIncumbent(graph, query, options, gasCost, last)
   const isPruned = first && pruneBelow(first.gainRaw, graph, query, gasCost)
   const isGasFree = gasCost(hugeGasUnits) === 0n
   const searches = options.versionSets.map((versions) => search(graph, query, versions, isGasFree, isPruned))
@@ -67,7 +69,11 @@ export function bestRoute(graph: PoolGraph, query: RouteQuery, options: RouteOpt
     }
   }
   // The search finds the first incumbent again, unless another route dominated a part of it and used more gas later.
-  if (first && (!incumbent || first.gainRaw > incumbent.gainRaw)) incumbent = first
+  if (first && (!incumbent || first.gainRaw > incumbent.gainRaw)) {
+    // The quote must not depend on the amount that was asked for before.
+    if (last) return bestRoute(graph, query, options, gasCost, false)
+    incumbent = first
+  }
   const certainRaw = incumbent?.gainRaw
   const better = uncertain.filter(({ route, gainRaw }) => (certainRaw === undefined || gainRaw > certainRaw) && routerOf(route))
   if (incumbent) lastBestOf(graph).set(keyOf(query), incumbent.route.edges)
@@ -101,10 +107,15 @@ const lastBestOf = perGraph<readonly PoolEdge[]>()
  * The better one of two routes: the best for the last amount, and the one with the best price. Undefined where neither gives anything, or
  * where no pool's price is a bound: then nothing can be pruned.
  */
-function firstIncumbent(graph: PoolGraph, query: RouteQuery, options: RouteOptions, gasCost: GasCost): Incumbent | undefined {
+function firstIncumbent(
+  graph: PoolGraph,
+  query: RouteQuery,
+  options: RouteOptions,
+  gasCost: GasCost,
+  lastBest: readonly PoolEdge[] | undefined,
+): Incumbent | undefined {
   if (!options.protocols.some(({ spotIsBest }) => spotIsBest)) return undefined
   const byRate = ratedRoutes(graph, query)[0]?.edges
-  const lastBest = lastBestOf(graph).get(keyOf(query))
   const isSame = byRate?.length === lastBest?.length && byRate?.every((edge, index) => edge === lastBest?.[index])
   let incumbent: Incumbent | undefined
   for (const edges of isSame ? [byRate] : [lastBest, byRate]) {
@@ -375,39 +386,53 @@ export type GasCost = (gasUnits: bigint) => bigint
 export const netGain = (exact: 'in' | 'out', otherRaw: bigint, gasUnits: bigint, gasCost: GasCost): bigint =>
   (exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
 
+interface GasPrice {
+  readonly gasCost: GasCost
+  /** Of pools that could be the deepest. */
+  readonly missing: readonly MissingState[]
+}
+
 /** By token. The same for all amounts, as long as neither the pools nor the gas price change. */
-const costsOf = perGraph<{ readonly gasPriceRaw: bigint; readonly gasCost: GasCost }>()
+const gasPricesOf = perGraph<GasPrice & { readonly gasPriceRaw: bigint }>()
 
 /**
  * What gas costs in a token, rounded down, at the price of its deepest pool with the wrapped coin. It costs nothing where no pool is deep
  * enough: then routes are compared without gas, rather than by a price that anyone can set for pennies.
  * @param gasPriceRaw wei per gas
  */
-export function gasCostIn(token: string, wrapped: string, graph: PoolGraph, gasPriceRaw: bigint): GasCost {
-  if (token === wrapped) return (gasUnits) => gasUnits * gasPriceRaw
-  const costs = costsOf(graph)
-  const cached = costs.get(token)
-  if (cached?.gasPriceRaw === gasPriceRaw) return cached.gasCost
-  const gasCost = gasCostByDeepestPool(token, wrapped, graph, gasPriceRaw)
-  costs.set(token, { gasPriceRaw, gasCost })
-  return gasCost
+export function gasPriceIn(token: string, wrapped: string, graph: PoolGraph, gasPriceRaw: bigint): GasPrice {
+  if (token === wrapped) return { gasCost: (gasUnits) => gasUnits * gasPriceRaw, missing: [] }
+  const cache = gasPricesOf(graph)
+  const cached = cache.get(token)
+  if (cached?.gasPriceRaw === gasPriceRaw) return cached
+  const gasPrice = { gasPriceRaw, ...gasPriceByDeepestPool(token, wrapped, graph, gasPriceRaw) }
+  cache.set(token, gasPrice)
+  return gasPrice
 }
 
-function gasCostByDeepestPool(token: string, wrapped: string, graph: PoolGraph, gasPriceRaw: bigint): GasCost {
+function gasPriceByDeepestPool(token: string, wrapped: string, graph: PoolGraph, gasPriceRaw: bigint): GasPrice {
   const trialRaw = typicalGasUnits * gasPriceRaw * minDepth
   let deepest: { outputMillionths: bigint; spot: { numerator: bigint; denominator: bigint } } | undefined
+  const uncertain: { outputMillionths: bigint; state: MissingState }[] = []
   for (const { protocol, pool, passage, pass } of trialRaw > 0n ? graph.edgesBetween(wrapped, token) : []) {
     const passed = pass('in', trialRaw)
-    if (!passed || 'missing' in passed) continue
     const spot = protocol.spot(pool, passage)
-    if (spot.numerator <= 0n) continue
+    if (!passed || spot.numerator <= 0n) continue
     // The output, as a part of what the trial amount is worth at the marginal price.
-    const outputMillionths = (passed.amountRaw * spot.denominator * 1_000_000n) / (trialRaw * spot.numerator)
+    const millionthsOf = (outputRaw: bigint) => (outputRaw * spot.denominator * 1_000_000n) / (trialRaw * spot.numerator)
+    if ('missing' in passed) {
+      const outputMillionths = passed.atBestRaw === undefined ? 1_000_000n : millionthsOf(passed.atBestRaw)
+      uncertain.push({ outputMillionths, state: { protocol, pool: pool.address, missing: passed.missing } })
+      continue
+    }
+    const outputMillionths = millionthsOf(passed.amountRaw)
     if (outputMillionths >= minOutputMillionths && outputMillionths > (deepest?.outputMillionths ?? 0n))
       deepest = { outputMillionths, spot }
   }
-  if (!deepest) return () => 0n
+  const least = deepest ? deepest.outputMillionths + 1n : minOutputMillionths
+  const missing = uncertain.flatMap(({ outputMillionths, state }) => (outputMillionths >= least ? state : []))
+  if (!deepest) return { gasCost: () => 0n, missing }
   const { numerator, denominator } = deepest.spot
   const rateRaw = gasPriceRaw * numerator
-  return (gasUnits) => (gasUnits * rateRaw) / denominator
+  return { gasCost: (gasUnits) => (gasUnits * rateRaw) / denominator, missing }
 }

@@ -172,16 +172,16 @@ export interface RouteQuote {
 
 /**
  * Passes an amount through all pools of a route. Undefined where a pool refuses the amount.
- * @param isLastRead no more state will be read: a pool with missing state counts as one that refuses
+ * @param isCertain a pool with missing state counts as one that refuses
  */
-export function quoteAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exactRaw: bigint, isLastRead: boolean): RouteQuote | undefined {
+export function quoteAlong(edges: readonly PoolEdge[], exact: 'in' | 'out', exactRaw: bigint, isCertain = false): RouteQuote | undefined {
   let [amountRaw, gasUnits, firstWriteUnits] = [exactRaw, 0n, 0n]
   const unknowns: MissingState[] = []
   for (const { protocol, pool, pass } of exact === 'in' ? edges : edges.toReversed()) {
     const passed = pass(exact, amountRaw)
     if (!passed) return undefined
     if ('missing' in passed) {
-      if (isLastRead || passed.atBestRaw === undefined) return undefined
+      if (isCertain || passed.atBestRaw === undefined) return undefined
       unknowns.push({ protocol, pool: pool.address, missing: passed.missing })
       amountRaw = passed.atBestRaw
     } else {

@@ -41,8 +41,6 @@ interface SplitQuery {
   readonly gasCost: GasCost
   /** The best single route. */
   readonly best: PricedRoute
-  /** No more state will be read: a pool with missing state counts as one that refuses. */
-  readonly isLastRead: boolean
 }
 
 /** One of several routes that a swap takes at once. */
@@ -202,10 +200,10 @@ interface Candidate {
   marginalGain(share: number): bigint | undefined
 }
 
-function candidateOf(edges: readonly PoolEdge[], { exact, amountRaw }: RouteQuery, isLastRead: boolean): Candidate {
+function candidateOf(edges: readonly PoolEdge[], { exact, amountRaw }: RouteQuery): Candidate {
   const quotes: (RouteQuote | undefined)[] = [{ amountRaw: 0n, gasUnits: 0n, firstWriteUnits: 0n, unknowns: [] }]
   const gains: (bigint | undefined)[] = []
-  const quote = (exactRaw: bigint) => quoteAlong(edges, exact, exactRaw, isLastRead)
+  const quote = (exactRaw: bigint) => quoteAlong(edges, exact, exactRaw)
   function quoteShare(share: number): RouteQuote | undefined {
     if (!(share in quotes)) quotes[share] = quote(shareOf(amountRaw, share))
     return quotes[share]
@@ -224,12 +222,12 @@ function candidateOf(edges: readonly PoolEdge[], { exact, amountRaw }: RouteQuer
  * swap must do better on another route than the last twentieth does on the best single one. Routes are tried in the order of their prices;
  * most swaps are so small that none comes near, and then no pool is passed.
  */
-function splitCandidates(graph: PoolGraph, { query, gasCost, best, isLastRead }: SplitQuery, accepts: AcceptsParts): readonly Candidate[] {
+function splitCandidates(graph: PoolGraph, { query, gasCost, best }: SplitQuery, accepts: AcceptsParts): readonly Candidate[] {
   const { exact, amountRaw } = query
-  const candidate = ({ edges }: HasEdges) => candidateOf(edges, query, isLastRead)
+  const candidate = ({ edges }: HasEdges) => candidateOf(edges, query)
   const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
   const isPart = accepts([versionsOf(best.edges)])
-  const allButOne = isPart ? quoteAlong(best.edges, exact, shareOf(amountRaw, wholeShare - 1), isLastRead) : undefined
+  const allButOne = isPart ? quoteAlong(best.edges, exact, shareOf(amountRaw, wholeShare - 1)) : undefined
   const lastShareRaw = allButOne ? worth(best.amountRaw) - worth(allButOne.amountRaw) : worth(best.amountRaw) / BigInt(wholeShare)
   const partCost = gasCost(partGasUnits)
   // The gain of a twentieth, times nineteen, must pay for another call.

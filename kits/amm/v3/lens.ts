@@ -1,9 +1,10 @@
 import { isObject } from '../../../core/json.ts'
 import type { CallResult, Probe } from '../../evm/types.ts'
 import { poolsUnread } from '../deployment.ts'
+import type { PoolReading } from '../protocol.ts'
 import artifact from './artifacts/PoolLens.json' with { type: 'json' }
 import { maxTick, minTick, ticksPerWord, toInt24 } from './math.ts'
-import { TickTable, type TickLiquidity, type V3PoolState } from './swap.ts'
+import { maxTicksCrossed, TickTable, type TickLiquidity, type V3PoolState } from './swap.ts'
 
 /** How far to read ticks from a pool's price in one direction. */
 export interface TickWindow {
@@ -13,40 +14,134 @@ export interface TickWindow {
   readonly ticks: number
 }
 
-/** A pool to be read and how far from its price, as the lens takes it. */
-export type LensQuery = string
-
-export function lensQuery(pool: string, below: TickWindow, above: TickWindow): LensQuery {
-  return `${pool.slice(2)}${windowDigits(below)}${windowDigits(above)}00000000`
+/** A pool to be read, and how far from its price. */
+export interface LensQuery {
+  readonly pool: string
+  readonly below: TickWindow
+  readonly above: TickWindow
+  /** Where a pool has no liquidity at its price: so many words are read until the first tick. */
+  readonly emptyWords?: number
 }
-
-const windowDigits = ({ words, ticks }: TickWindow) => hex(words, 4) + hex(ticks, 4)
-const word = (value: number) => hex(value, 64)
-const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
 
 /** Reads pools with the ticks around their prices: contracts/PoolLens.sol. */
-export function lensProbe(queries: readonly LensQuery[]): Probe {
-  return { code: artifact.bytecode, args: `0x${word(32)}${word(queries.length)}${queries.join('')}` }
-}
+export const lensProbe = (queries: readonly LensQuery[]): Probe =>
+  probeOf(
+    queries.map(({ pool, below, above, emptyWords = 0 }) => packQuery(pool, windowDigits(below) + windowDigits(above), 0, emptyWords)),
+  )
+
+const windowDigits = ({ words, ticks }: TickWindow) => hex(words, 4) + hex(ticks, 4)
+const packQuery = (pool: string, digits: string, kind: number, emptyWords: number) =>
+  `${pool.slice(2)}${digits}${hex(kind, 2)}${hex(emptyWords, 4)}00`
+const probeOf = (words: readonly string[]): Probe => ({
+  code: artifact.bytecode,
+  args: `0x${word(32)}${word(words.length)}${words.join('')}`,
+})
+const word = (value: number) => hex(value, 64)
+const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
 
 /**
  * The state of each pool, in the order of the queries; undefined where there is no pool, or one without a price.
  * @throws SluiceError NETWORK where the node did not run the lens to its end
  */
-export function readLens(result: CallResult, queries: readonly LensQuery[]): readonly (V3PoolState | undefined)[] {
-  const bytes = bytesFrom(result.ok ? result.data : '0x')
-  const states = queries.map(() => (bytes.flag() ? readState(bytes) : undefined))
-  if (bytes.left() > 0) throw poolsUnread()
-  return states
+export const readLens = (result: CallResult, queries: readonly LensQuery[]): readonly (V3PoolState | undefined)[] =>
+  readAnswers(result, queries).map((answer) => answer && stateOf(answer))
+
+type States = readonly (V3PoolState | undefined)[]
+
+const notRead: CallResult = { ok: false, data: '0x' }
+
+/** The same as a reading that goes on where a node lets a call use too little gas for all of it. */
+export function lensReading(queries: readonly LensQuery[]): PoolReading<unknown, V3PoolState | undefined> {
+  return {
+    calls: queries.length > 0 ? [lensProbe(queries)] : [],
+    pools: ([result = notRead]) => (queries.length > 0 ? readLens(result, queries) : []),
+    rest: ([result = notRead]) => (queries.length > 0 ? restOf(readAnswers(result, queries), queries) : undefined),
+  }
 }
 
+/** Undefined where nothing is left to be read. */
+function restOf(answers: readonly (PoolAnswer | undefined)[], queries: readonly LensQuery[]): ReturnType<typeof lensReading> | undefined {
+  const looks = queries.flatMap((query, index) => {
+    const answer = answers[index]
+    return answer
+      ? ([false, true] as const).flatMap((isUp) => nextLook(query, answer, isUp)?.map((digits) => ({ index, isUp, digits })) ?? [])
+      : []
+  })
+  if (looks.length === 0) return undefined
+  const joined = ([result = notRead]: readonly CallResult[]) => {
+    const more = [...answers]
+    const bytes = bytesFrom(result.ok ? result.data : '0x')
+    for (const { index, isUp } of looks) {
+      const answer = more[index]
+      if (answer) more[index] = { ...answer, [isUp ? 'above' : 'below']: joinLooks(isUp ? answer.above : answer.below, readLook(bytes)) }
+    }
+    if (bytes.left() > 0) throw poolsUnread()
+    return more
+  }
+  return {
+    calls: [probeOf(looks.map(({ digits }) => digits))],
+    pools: (results): States => joined(results).map((answer) => answer && stateOf(answer)),
+    rest: (results) => restOf(joined(results), queries),
+  }
+}
+
+/** The query that goes on where a look ended for lack of gas. */
+function nextLook({ pool, below, above, emptyWords = 0 }: LensQuery, answer: PoolAnswer, isUp: boolean): [string] | undefined {
+  const [look, window] = isUp ? [answer.above, above] : [answer.below, below]
+  if (look.isWhole) return undefined
+  const { tick, tickSpacing, liquidity } = answer
+  const from = Math.floor(tick / tickSpacing) + (isUp ? 1 : 0)
+  const wordsRead = Math.abs(wordOf(look.end / tickSpacing) - wordOf(from))
+  const left = (words: number) => Math.max(words - wordsRead, 0)
+  const start = hex(look.end & 0xffffff, 6)
+  const digits = `${start}${windowDigits({ words: left(window.words), ticks: window.ticks - look.count })}00`
+  return [packQuery(pool, digits, isUp ? 2 : 1, liquidity === 0n && look.count === 0 ? left(emptyWords) : 0)]
+}
+
+/** What the lens says of a pool. */
+interface PoolAnswer extends Omit<V3PoolState, 'ticks'> {
+  readonly below: Look
+  readonly above: Look
+}
+
+/** Initialised ticks in one direction, in the order in which a swap meets them. */
+interface Look {
+  /** False where the gas ended before it. */
+  readonly isWhole: boolean
+  readonly count: number
+  /** Nothing is known of this tick and beyond. */
+  readonly end: number
+  /** `tickBytes` of each. */
+  readonly digits: string
+}
+
+function readAnswers(result: CallResult, queries: readonly LensQuery[]): readonly (PoolAnswer | undefined)[] {
+  const bytes = bytesFrom(result.ok ? result.data : '0x')
+  const answers = queries.map(() => (bytes.flag() ? readAnswer(bytes) : undefined))
+  if (bytes.left() > 0) throw poolsUnread()
+  return answers
+}
+
+type Bytes = ReturnType<typeof bytesFrom>
+
 // In the order in which the lens writes them.
-function readState(bytes: ReturnType<typeof bytesFrom>): V3PoolState {
+function readAnswer(bytes: Bytes): PoolAnswer {
   const [sqrtPriceX96, tick, liquidity] = [bytes.big(20), bytes.int24(), bytes.big(16)]
   const [fee, tickSpacing] = [bytes.unsigned(3), bytes.int24()]
-  const [below, above, from, to] = [bytes.unsigned(2), bytes.unsigned(2), bytes.int24(), bytes.int24()]
-  const encoded = new EncodedTicks(bytes.digits((below + above) * tickBytes), below)
-  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks: new TickTable(from, to, encoded.ticks(below + above), encoded) }
+  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, below: readLook(bytes), above: readLook(bytes) }
+}
+
+function readLook(bytes: Bytes): Look {
+  const [isWhole, count, end] = [bytes.flag(), bytes.unsigned(2), bytes.int24()]
+  return { isWhole, count, end, digits: bytes.digits(count * tickBytes) }
+}
+
+const joinLooks = (first: Look, next: Look): Look => ({ ...next, count: first.count + next.count, digits: first.digits + next.digits })
+
+function stateOf({ sqrtPriceX96, tick, liquidity, fee, tickSpacing, below, above }: PoolAnswer): V3PoolState {
+  const encoded = new EncodedTicks(below.digits + above.digits, below.count)
+  const ticks = new TickTable(below.end, above.end, encoded.ticks(below.count + above.count), encoded)
+  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks }
 }
 
 const liquidityBytes = 16
@@ -124,18 +219,31 @@ const initialWindow: TickWindow = { words: 8, ticks: 6 }
 const widerWindows: readonly TickWindow[] = [
   { words: 128, ticks: 64 },
   { words: 1024, ticks: 512 },
-  { words: 7000, ticks: 4096 },
+  { words: 7000, ticks: maxTicksCrossed },
 ]
+/** For a swap that meets no tick at all: once it does, there is liquidity. */
+const emptyWindow: TickWindow = { words: 7000, ticks: 64 }
+/**
+ * Where a pool has no liquidity at its price, the price alone says nothing: the first tick in either direction does. It is read that far at
+ * once, which is all of a pool with a tick spacing of 10 or more, and two million gas at most.
+ */
+const emptyWords = 700
 
 /** How far to read a pool for the first time. */
-export const initialQuery = (pool: string): LensQuery => lensQuery(pool, initialWindow, initialWindow)
+export const initialQuery = (pool: string): LensQuery => ({ pool, below: initialWindow, above: initialWindow, emptyWords })
 
 /** The widest windows that swaps found missing; undefined if none went beyond the known ticks. */
 export function widerQuery(pool: string, missing: readonly unknown[]): LensQuery | undefined {
   const ofPool = missing.filter(isMissingTicks).filter((each) => each.pool === pool)
+  if (ofPool.length === 0) return undefined
   const widest = (zeroForOne: boolean) =>
-    ofPool.reduce<TickWindow>((a, b) => (b.zeroForOne === zeroForOne && b.window.words > a.words ? b.window : a), initialWindow)
-  return ofPool.length > 0 ? lensQuery(pool, widest(true), widest(false)) : undefined
+    ofPool
+      .filter((each) => each.zeroForOne === zeroForOne)
+      .reduce(
+        ({ words, ticks }, { window }) => ({ words: Math.max(words, window.words), ticks: Math.max(ticks, window.ticks) }),
+        initialWindow,
+      )
+  return { pool, below: widest(true), above: widest(false), emptyWords }
 }
 
 /** A pool and a direction in which more ticks must be read. */
@@ -152,8 +260,10 @@ export function missingTicks(pool: string, zeroForOne: boolean, state: V3PoolSta
   const known = knownWindow(state, zeroForOne)
   // The price may have moved since the ticks were read. At least twice as much is read, or the next step would be missing at once.
   const window =
-    widerWindows.find(({ words, ticks }) => words >= 2 * known.words && ticks >= 2 * known.ticks) ??
-    widerWindows.findLast(({ words, ticks }) => words > known.words && ticks > known.ticks)
+    known.ticks === 0 && state.liquidity === 0n
+      ? emptyWindow
+      : (widerWindows.find(({ words, ticks }) => words >= 2 * known.words && ticks >= 2 * known.ticks) ??
+        widerWindows.findLast(({ words, ticks }) => words > known.words && ticks > known.ticks))
   return window && { pool, zeroForOne, window }
 }
 
@@ -169,14 +279,21 @@ function knownWindow({ tick, tickSpacing, ticks }: V3PoolState, zeroForOne: bool
 const wordOf = (compressed: number) => Math.floor(compressed / ticksPerWord)
 
 /**
- * Whether a pool has liquidity at its price, or so near that a first read finds some. The price of a pool without liquidity means nothing.
- * Undefined where too few ticks are known.
+ * Where a pool without liquidity at its price begins to have some: the first tick that a swap meets; `end` where the known ticks say that
+ * there is none up to it. Undefined where too few are known. It is the same however many more ticks are known.
  */
-export function hasLiquidityNearby({ liquidity, tick, tickSpacing, ticks }: V3PoolState): boolean | undefined {
-  if (liquidity > 0n) return true
+export function firstLiquidity(state: V3PoolState, zeroForOne: boolean): { readonly tick: number } | { readonly end: number } | undefined {
+  const { tick, tickSpacing, ticks } = state
   const below = Math.floor(tick / tickSpacing)
-  const lowest = Math.max(minTick, (wordOf(below) - initialWindow.words + 1) * ticksPerWord * tickSpacing)
-  const highest = Math.min(maxTick, ((wordOf(below + 1) + initialWindow.words) * ticksPerWord - 1) * tickSpacing)
-  if (ticks.countUpTo(highest) > ticks.countUpTo(lowest - 1)) return true
-  return ticks.from < lowest && ticks.to > highest ? false : undefined
+  const end = zeroForOne
+    ? Math.max(minTick, (wordOf(below) - emptyWords + 1) * ticksPerWord * tickSpacing)
+    : Math.min(maxTick, ((wordOf(below + 1) + emptyWords) * ticksPerWord - 1) * tickSpacing)
+  if (tick < ticks.from || tick >= ticks.to) return undefined
+  const next = ticks.ticks[ticks.countUpTo(tick) - (zeroForOne ? 1 : 0)]
+  if (next !== undefined) return (zeroForOne ? next < end : next > end) ? { end } : { tick: next }
+  return (zeroForOne ? ticks.from < end : ticks.to > end) ? { end } : undefined
 }
+
+/** Whether enough is known of a pool to say what its price means. */
+export const isPriceKnown = (state: V3PoolState): boolean =>
+  state.liquidity > 0n || (firstLiquidity(state, true) !== undefined && firstLiquidity(state, false) !== undefined)

@@ -120,6 +120,21 @@ class ListedLiquidity implements TickLiquidity {
   }
 }
 
+/** What is known of a pool by two readings of the same block. The second is right where they differ. */
+export function joinStates(inMemory: V3PoolState, loaded: V3PoolState): V3PoolState {
+  const [known, more] = [inMemory.ticks, loaded.ticks]
+  const isApart = known.to <= more.from || more.to <= known.from
+  const isWithin = more.from <= known.from && known.to <= more.to
+  if (isApart || isWithin || !isSameState(inMemory, loaded)) return loaded
+  const [before, after] = [known.countUpTo(more.from), known.countUpTo(more.to - 1)]
+  const ticks = [...known.ticks.slice(0, before), ...more.ticks, ...known.ticks.slice(after)]
+  const [knownValues, moreValues] = [ListedLiquidity.valuesOf(known), ListedLiquidity.valuesOf(more)]
+  const values = [...knownValues.slice(0, before), ...moreValues, ...knownValues.slice(after)]
+  const [from, to] = [Math.min(known.from, more.from), Math.max(known.to, more.to)]
+  const table = new TickTable(from, to, ticks, new ListedLiquidity(values), known.swapCache)
+  return changedState(loaded, loaded.sqrtPriceX96, loaded.tick, loaded.liquidity, table)
+}
+
 /** Whether two states of a pool agree, as far as both know its ticks. */
 export function isSameState(a: V3PoolState, b: V3PoolState): boolean {
   return (

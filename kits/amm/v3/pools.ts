@@ -1,11 +1,20 @@
 import { AbiCoder, getCreate2Address, keccak256 } from 'ethers'
 import { cacheByPair } from '../deployment.ts'
 import { lender, trialAmount } from '../fee-on-transfer.ts'
-import { readBy, type Loan, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
-import { hasLiquidityNearby, initialQuery, lensProbe, missingTicks, readLens, widerQuery, type LensQuery } from './lens.ts'
-import { applyLog, changeTopics, isSameState } from './logs.ts'
-import { Q192 } from './math.ts'
-import { availableOut, firstWriteUnitsOf, gasUnitsOf, maxPriceX96, minPriceX96, swap, type V3PoolState } from './swap.ts'
+import { mapReading, readBy, type Loan, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import { firstLiquidity, initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type LensQuery } from './lens.ts'
+import { applyLog, changeTopics, isSameState, joinStates } from './logs.ts'
+import { maxTick, minTick, Q192 } from './math.ts'
+import {
+  availableOut,
+  cachedSqrtRatioAtTick,
+  firstWriteUnitsOf,
+  gasUnitsOf,
+  maxPriceX96,
+  minPriceX96,
+  swap,
+  type V3PoolState,
+} from './swap.ts'
 
 /** Where an exchange's pools come from, on one network. */
 export interface Deployment {
@@ -39,14 +48,33 @@ export function v3Protocol({ version, fees, ...deployment }: V3ProtocolOptions):
       const missing = missingTicks(address, zeroForOne, state)
       return missing && { missing, ...swapped }
     },
-    spot({ tokens, state: { sqrtPriceX96 } }: Pool<V3PoolState>, { tokenIn }: Passage) {
+    spot({ tokens, state }: Pool<V3PoolState>, { tokenIn }: Passage) {
+      const zeroForOne = tokenIn === tokens[0]
+      const sqrtPriceX96 = startingPriceX96(state, zeroForOne)
       const priceX192 = sqrtPriceX96 * sqrtPriceX96
-      return tokenIn === tokens[0] ? { numerator: priceX192, denominator: Q192 } : { numerator: Q192, denominator: priceX192 }
+      return zeroForOne ? { numerator: priceX192, denominator: Q192 } : { numerator: Q192, denominator: priceX192 }
     },
     fee: ({ state }) => String(state.fee / 1_000_000),
     spotIsBest: true,
+    mostIn: ({ tokens, state }, { tokenIn }) => (isEmpty(state, tokenIn === tokens[0]) ? 0n : undefined),
     loan: loanOf,
   }
+}
+
+/** Where the first unit of a swap is traded: a price in a range without liquidity means nothing. */
+function startingPriceX96(state: V3PoolState, zeroForOne: boolean): bigint {
+  if (state.liquidity > 0n) return state.sqrtPriceX96
+  const first = firstLiquidity(state, zeroForOne)
+  if (!first) return state.sqrtPriceX96
+  return cachedSqrtRatioAtTick('tick' in first ? first.tick : first.end)
+}
+
+/** Whether it is certain that a swap in this direction meets no liquidity at all. */
+function isEmpty({ liquidity, tick, ticks }: V3PoolState, zeroForOne: boolean): boolean {
+  if (liquidity > 0n) return false
+  return zeroForOne
+    ? ticks.from < minTick && ticks.countUpTo(tick) === 0
+    : ticks.to > maxTick && ticks.countUpTo(tick) === ticks.ticks.length
 }
 
 /** The pool of two tokens and a fee, deployed or not. */
@@ -70,30 +98,24 @@ function v3PoolMemory(deployment: Deployment, fees: readonly number[]): PoolMemo
     places: (pairs) => pairs.flatMap(([a, b]) => poolsBetween(a, b)),
     read(locations, missing) {
       const queries = locations.map(({ address, query }) => (missing.length > 0 && widerQuery(address, missing)) || query)
-      if (queries.length === 0) return { calls: [], pools: () => [] }
-      return {
-        calls: [lensProbe(queries)],
-        pools: ([result = { ok: false, data: '0x' }]) => {
-          const states = readLens(result, queries)
-          return locations.map(({ address, tokens }, index) => {
-            const state = states[index]
-            return state && hasLiquidityNearby(state) ? { address, tokens, state } : null
-          })
-        },
-      }
+      return mapReading(lensReading(queries), (states) =>
+        locations.map(({ address, tokens }, index) => {
+          const state = states[index]
+          return state ? { address, tokens, state } : null
+        }),
+      )
     },
     follow: changeTopics,
     poolsOf: ({ address }) => [address.toLowerCase()],
     apply(pool, log) {
-      // A new pool, or one that everybody left: its ticks are unknown.
+      // A new pool: its ticks are unknown.
       if (pool === null) return 'reload'
       const state = applyLog(pool.state, log)
       if (state === pool.state || state === 'reload') return state === 'reload' ? state : pool
-      const isUsable = hasLiquidityNearby(state)
-      if (isUsable === undefined) return 'reload'
-      return isUsable ? { address: pool.address, tokens: pool.tokens, state } : null
+      return isPriceKnown(state) ? { address: pool.address, tokens: pool.tokens, state } : 'reload'
     },
     same: (inMemory, loaded) => isSameState(inMemory.state, loaded.state),
+    join: (inMemory, loaded) => ({ ...loaded, state: joinStates(inMemory.state, loaded.state) }),
   }
 }
 

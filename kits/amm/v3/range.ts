@@ -11,7 +11,7 @@ import { toInt256 } from '../../evm/encoding.ts'
 import type { Call, CallResult, Evm, EvmReader, Probe } from '../../evm/types.ts'
 import { sortTokens } from '../deployment.ts'
 import { poolToken } from '../price.ts'
-import { lensProbe, lensQuery, readLens, type TickWindow } from './lens.ts'
+import { lensProbe, readLens, type TickWindow } from './lens.ts'
 import { poolAddress } from './pools.ts'
 import { checkedReader, poolAbi, wordsOf, type RangeExchange, type Read } from './position-manager.ts'
 import { deposit, lesser } from './range-amounts.ts'
@@ -59,7 +59,7 @@ async function readPools(
 ): Promise<{ head: Head; pools: readonly RangePool[] }> {
   const [token0, token1] = tokens
   const keys = fees.map((fee) => ({ address: poolAddress(exchange, tokens, fee), version: exchange.version, token0, token1, fee }))
-  const queries = keys.map(({ address }) => lensQuery(address, percentWindow, percentWindow))
+  const queries = keys.map(({ address }) => ({ pool: address, below: percentWindow, above: percentWindow }))
   const { head, results } = await read(queries.length > 0 ? [lensProbe(queries)] : [], at)
   const states = results[0] ? readLens(results[0], queries) : []
   const found = states.flatMap((state, index) => {

@@ -102,6 +102,12 @@ export interface IncompleteSwap {
   readonly atBestRaw: bigint
 }
 
+/**
+ * A swap that crosses more ticks counts as one that the pool refuses: it would use more gas than a block has, and so many ticks are the most
+ * that is read of a pool in one direction.
+ */
+export const maxTicksCrossed = 4096
+
 /** Pools take amounts as `int256`. */
 const maxAmountRaw = 2n ** 255n - 1n
 
@@ -194,7 +200,7 @@ class SwapPath {
   priceX96: bigint
   paidRaw = 0n
   outRaw = 0n
-  /** Why there are no more steps: the limit of the price, or the end of the known ticks. */
+  /** Why there are no more steps: the limit of the price or of the ticks crossed, or the end of the known ticks. */
   end: 'limit' | 'unknown' | undefined
   #tick: number
   #liquidity: bigint
@@ -233,7 +239,8 @@ class SwapPath {
 
     const limitX96 = zeroForOne ? minPriceX96 : maxPriceX96
     const [tick, liquidity] = [this.#tick, this.#liquidity]
-    if (zeroForOne ? this.priceX96 <= limitX96 : this.priceX96 >= limitX96) this.end = 'limit'
+    const isAtLimit = zeroForOne ? this.priceX96 <= limitX96 : this.priceX96 >= limitX96
+    if (isAtLimit || this.#ticksCrossed > maxTicksCrossed) this.end = 'limit'
     else if (tick < known.from || tick >= known.to) this.end = 'unknown'
     if (this.end !== undefined) return
 
@@ -333,7 +340,7 @@ class PriceSegment {
 const ratios = new Map<number, bigint>()
 const maxRatios = 20_000
 
-function cachedSqrtRatioAtTick(tick: number): bigint {
+export function cachedSqrtRatioAtTick(tick: number): bigint {
   const known = ratios.get(tick)
   if (known !== undefined) return known
   if (ratios.size >= maxRatios) ratios.clear()

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { gasCostIn } from '../../../../kits/amm/routing/best-route.ts'
+import { gasPriceIn } from '../../../../kits/amm/routing/best-route.ts'
 import { graphOf } from './graph.ts'
 
 const ether = 10n ** 18n
@@ -11,7 +11,7 @@ const pool = (wrappedRaw: bigint, tokenRaw: bigint, version = 'pairs') => ({
   feePercent: 0n,
   gasUnits: 60_000n,
 })
-const cost = (...pools: ReturnType<typeof pool>[]) => gasCostIn('token', 'wrapped', graphOf(pools), gwei)(10n ** 6n)
+const cost = (...pools: ReturnType<typeof pool>[]) => gasPriceIn('token', 'wrapped', graphOf(pools), gwei).gasCost(10n ** 6n)
 
 describe('the cost of gas in a token', () => {
   it('is converted at the price of its pool with the wrapped coin', () => {
@@ -23,7 +23,7 @@ describe('the cost of gas in a token', () => {
   })
 
   it('is not converted in the wrapped coin', () => {
-    expect(gasCostIn('wrapped', 'wrapped', graphOf([]), 2n)(10n)).to.equal(20n)
+    expect(gasPriceIn('wrapped', 'wrapped', graphOf([]), 2n).gasCost(10n)).to.equal(20n)
   })
 
   it('is 0 if there is no pool, or only one that is too shallow', () => {

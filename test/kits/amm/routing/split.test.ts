@@ -91,7 +91,7 @@ describe('a split swap', function () {
         const gasCost = gasCostAt(gasPriceRaw)
         const { best } = bestRoute(graph, query, options, gasCost)
         if (!best) return true
-        const found = bestSplit(graph, { swap: swapAlong(query), query, routers: options.routers, gasCost, best, isLastRead: true })
+        const found = bestSplit(graph, { swap: swapAlong(query), query, routers: options.routers, gasCost, best })
         if (found && 'missing' in found) throw new Error('All is known.')
         const net = (otherRaw: bigint, gasUnits: bigint) => (query.exact === 'in' ? otherRaw : -otherRaw) - gasCost(gasUnits)
         const ours = found ? net(found.amountRaw, found.gasUnits) : net(best.amountRaw, best.gasUnits)
@@ -127,7 +127,6 @@ describe('a split swap', function () {
           routers: options.routers,
           gasCost: () => 0n,
           best,
-          isLastRead: true,
         })
         if (!found || 'missing' in found) return true
         split += 1
@@ -160,7 +159,7 @@ describe('a split swap', function () {
     const { best } = bestRoute(graph, query, options, gasCost)
     if (!best) throw new Error('There is a way.')
     expect(best.edges.map(({ pool }) => pool.address)).to.deep.equal(['pool 0', 'pool 1'])
-    const found = bestSplit(graph, { swap: swapAlong(query), query, routers: options.routers, gasCost, best, isLastRead: true })
+    const found = bestSplit(graph, { swap: swapAlong(query), query, routers: options.routers, gasCost, best })
     if (!found || 'missing' in found) throw new Error('It is split.')
     expect(found.parts.map((part) => part.edges.map(({ pool }) => pool.address).join())).to.have.members(['pool 2,pool 1', 'pool 3'])
   })
@@ -175,7 +174,7 @@ describe('a split swap', function () {
     })
     const query: RouteQuery = { tokenIn: 'A', tokenOut: 'B', intermediates: [], exact: 'in', amountRaw: 10n ** 14n }
     const [good, as, bad] = [pool(10n ** 15n), pool((10n ** 15n * 99n) / 100n), pool(10n ** 14n)]
-    const split = (unknown: string | undefined, last: boolean) => {
+    const split = (unknown: string | undefined) => {
       const graph = graphOf([good, as, bad], (address) => address !== unknown)
       const { routers } = routeOptionsOf(splitting, 'in', undefined)
       const [edge] = graph.edgesBetween('A', 'B')
@@ -183,14 +182,13 @@ describe('a split swap', function () {
       const passed = edge?.pass('in', query.amountRaw)
       if (!edge || !router || !passed || 'missing' in passed) throw new Error('The first pool is known.')
       const best = { edges: [edge], router, amountRaw: passed.amountRaw, gasUnits: 90_000n, firstWriteUnits: 0n }
-      return bestSplit(graph, { swap: swapAlong(query), query, routers, gasCost: () => 0n, best, isLastRead: last })
+      return bestSplit(graph, { swap: swapAlong(query), query, routers, gasCost: () => 0n, best })
     }
-    const found = split(undefined, false)
+    const found = split(undefined)
     if (!found || 'missing' in found) throw new Error('It is split.')
     expect(found.parts.map(({ edges }) => edges[0]?.pool.address)).to.have.members(['pool 0', 'pool 1'])
-    const asked = split('pool 1', false)
+    const asked = split('pool 1')
     expect(asked && 'missing' in asked && asked.missing.map((each) => each.pool)).to.deep.equal(['pool 1'])
-    expect(split('pool 1', true)).to.equal(undefined)
-    expect(split('pool 2', false)).to.deep.include({ amountRaw: found.amountRaw })
+    expect(split('pool 2')).to.deep.include({ amountRaw: found.amountRaw })
   })
 })

@@ -122,12 +122,14 @@ describe('a log of a pool of concentrated liquidity', () => {
     expect(apply(aPool(), burnt(-60, 60, 1n))).to.equal('reload')
   })
 
-  it('removes the pool with the last position near its price, as a read at that block would', () => {
-    expect(apply(aPool(), burnt(-600, 600, 1000n))).to.equal(null)
-    expect(apply(aPool(), burnt(-600, 600, 999n))).to.not.equal(null)
-    expect(apply(aPool(), swapped(700, 0n))).to.not.equal(null)
-    // So near to the end of the known ticks that there may be others.
-    expect(apply(aPool(), swapped(-15_361, 0n), burnt(-600, 600, 1000n))).to.equal('reload')
+  it('keeps a pool without liquidity at its price where it is known where that begins, and makes it be read again where not', () => {
+    const all = () => aPool({ ticks: new TickTable(-(2 ** 20), 2 ** 20, [-600, 600], aPool().state.ticks.liquidity) })
+    expect(apply(all(), burnt(-600, 600, 1000n))).to.have.nested.property('state.liquidity', 0n)
+    expect(apply(all(), swapped(700, 0n))).to.have.nested.property('state.tick', 700)
+    expect(apply(aPool(), burnt(-600, 600, 999n))).to.have.nested.property('state.liquidity', 1n)
+    // There may be liquidity beyond the known ticks.
+    expect(apply(aPool(), burnt(-600, 600, 1000n))).to.equal('reload')
+    expect(apply(aPool(), swapped(700, 0n))).to.equal('reload')
   })
 
   it('names the same missing ticks each time for a swap beyond the known ticks', () => {
@@ -152,7 +154,7 @@ describe('a log of a pool of concentrated liquidity', () => {
     })
     fc.assert(
       fc.property(fc.array(fc.tuple(change, fc.array(asked, { minLength: 1, maxLength: 4 })), { maxLength: 20 }), (steps) => {
-        let pool = aPool()
+        let pool = aPool({ ticks: new TickTable(-(2 ** 20), 2 ** 20, [-600, 600], aPool().state.ticks.liquidity) })
         for (const [each, swaps] of steps) {
           const after = apply(pool, each.is === 'swap' ? swapped(each.tick, inRange(pool.state, each.tick)) : mintedBetween(each))
           if (!after || after === 'reload') return false
@@ -169,7 +171,8 @@ describe('a log of a pool of concentrated liquidity', () => {
   })
 
   it('leaves a state that equals one read again, as far as both know the ticks', () => {
-    const same = (a: Partial<V3PoolState>, b: Partial<V3PoolState>) => protocol.memory?.same?.(aPool(a), aPool(b))
+    const same = (a: Partial<V3PoolState>, b: Partial<V3PoolState>) =>
+      protocol.memory?.same?.(aPool(a), aPool(b))
     const { ticks } = aPool().state
     const less = new TickTable(-600, 1200, [600], { gross: () => 1000n, net: () => -1000n })
     const [none, elsewhere] = [new TickTable(-600, 1200, [], ticks.liquidity), new TickTable(to, to + 60, [], ticks.liquidity)]

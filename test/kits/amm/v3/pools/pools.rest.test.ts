@@ -24,12 +24,14 @@ describe('pools of concentrated liquidity', () => {
   })
   after(() => exchange.stop())
 
-  it('are those with a price and liquidity, without missing, uninitialised and abandoned ones', async () => {
-    expect((await checker.read()).map(({ state }) => state.fee)).to.have.members([low, medium])
+  it('are those with a price, without missing and uninitialised ones; one that everybody left refuses every amount', async () => {
+    expect((await checker.read()).map(({ state }) => state.fee)).to.have.members([lowest, low, medium])
     const { tokenId, liquidity } = await exchange.provide(lowest, -10, 10, ether)
     expect((await checker.read()).map(({ state }) => state.fee)).to.have.members([lowest, low, medium])
     await exchange.withdraw(tokenId, liquidity)
-    expect((await checker.read()).map(({ state }) => state.fee)).to.have.members([low, medium])
+    for (const zeroForOne of [true, false])
+      for (const exact of ['in', 'out'] as const)
+        expect(await checker.quoteAlike(lowest, { zeroForOne, exact, amountRaw: 1n })).to.equal(undefined)
   })
 
   it('are read in one call, however many there are', async () => {
@@ -135,7 +137,7 @@ describe('pools of concentrated liquidity', () => {
         .to.throw(SluiceError)
         .that.includes({ name: 'NETWORK' })
     expect(() => reading.pools([])).to.throw(SluiceError)
-    expect(reading.pools([whole])).to.have.length(2)
+    expect(reading.pools([whole])).to.have.length(3)
   })
 
   /** Called alone, with this much gas. */

@@ -3,6 +3,7 @@ import { maxSqrtRatioX96, minSqrtRatioX96 } from '../../../../../kits/amm/v3/mat
 import type { V3PoolState } from '../../../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../../../kits/amm/v3/pools.ts'
 import type { Passed, Pool } from '../../../../../kits/amm/index.ts'
+import { completeReading } from '../../../../../kits/amm/protocol.ts'
 import { at } from '../../../evm/test-chain.ts'
 import type { Asked, V3Exchange } from './v3-exchange.ts'
 
@@ -21,8 +22,7 @@ export function v3QuoteChecker(exchange: V3Exchange, tiers: readonly number[] = 
 
   const read = async (missing: readonly unknown[] = []): Promise<readonly Pool<V3PoolState>[]> => {
     const reading = protocol.read([exchange.tokens], missing)
-    const { results } = await exchange.reader.read(reading.calls, at)
-    return reading.pools(results)
+    return completeReading(reading, await exchange.reader.read(reading.calls, at), exchange.reader, at)
   }
   const poolOf = async (fee: number, missing: readonly unknown[] = []): Promise<Pool<V3PoolState>> => {
     const pool = (await read(missing)).find(({ state }) => state.fee === fee)

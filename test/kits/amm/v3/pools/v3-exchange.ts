@@ -41,15 +41,18 @@ export interface Quoted {
 
 export type V3Exchange = Awaited<ReturnType<typeof openV3Exchange>>
 
-/** Uniswap v3 itself with two tokens, on a chain that mines one block for each transaction and no other. */
-export async function openV3Exchange() {
-  const { chain, rpc, stop, asked } = await startStillChain({ flags: ['--gas-limit', String(mostGas)] })
+/**
+ * Uniswap v3 itself with two tokens, on a chain that mines one block for each transaction and no other.
+ * @param gasLimit of a block, and of a call that says none
+ */
+export async function openV3Exchange({ gasLimit = mostGas } = {}) {
+  const { chain, rpc, stop, asked } = await startStillChain({ flags: ['--gas-limit', String(gasLimit)] })
   await chain.start?.(new AbortController().signal)
   let nonce = 0
 
   /** The amount that it took; undefined where it reverted. */
   const attempt = async (to: string | undefined, data: string): Promise<bigint | undefined> => {
-    const hash = await rpc('eth_sendTransaction', { from: wallet, to, data, gas: toQuantity(mostGas) })
+    const hash = await rpc('eth_sendTransaction', { from: wallet, to, data, gas: toQuantity(gasLimit) })
     nonce += 1
     await rpc('evm_mine')
     const receipt: unknown = await rpc('eth_getTransactionReceipt', hash)
@@ -71,7 +74,7 @@ export async function openV3Exchange() {
   const nobody = '0x0000000000000000000000000000000000000001'
   const factory = await deploy('UniswapV3Factory', kit)
   const manager = await deploy('NonfungiblePositionManager', kit, factory, nobody, nobody)
-  const router = await deploy('SwapRouter02', kit, nobody, factory, manager, nobody)
+  const router = await deploy('SwapRouter02', kit, nobody, factory, manager, chain.reader.wrapped.address)
   const quoter = await deploy('QuoterV2', kit, factory, nobody)
   await send(factory, factoryAbi.encodeFunctionData('enableFeeAmount', [100, 1]))
   const made = [await deploy('TestToken', ethereum, 'One', 'ONE', 18), await deploy('TestToken', ethereum, 'Other', 'OTHER', 18)]
@@ -88,6 +91,7 @@ export async function openV3Exchange() {
   const direction = (zeroForOne: boolean) => (zeroForOne ? [token0, token1] : [token1, token0])
 
   return {
+    chain,
     reader: chain.reader,
     asked,
     rpc,
