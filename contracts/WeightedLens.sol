@@ -18,7 +18,7 @@ interface Token {
 }
 
 /// Reads weighted pools of a Vault. Meant to run as creation code inside `eth_call`: it reverts with what it saw, and nothing
-/// is ever deployed. Of every pool comes a `Seen`, without tokens where there is no such pool or it is paused.
+/// is ever deployed. Of every pool comes a `Seen`, without tokens where there is no such pool.
 contract WeightedLens {
     struct Seen {
         address[] tokens;
@@ -28,12 +28,24 @@ contract WeightedLens {
         uint256 swapFee;
         // Pools since the second version say it, and those take simple powers without logarithms.
         bool hasScalingFactors;
+        Pause ofPool;
+        Pause ofVault;
+    }
+
+    /// A pause is over when it is taken back, and in any case after the buffer.
+    struct Pause {
+        bool paused;
+        uint256 bufferEnds;
     }
 
     constructor(Vault vault, bytes32[] memory ids) {
         Seen[] memory seen = new Seen[](ids.length);
-        if (address(vault).code.length > 0 && !paused(address(vault))) {
-            for (uint256 i = 0; i < ids.length; i++) look(vault, ids[i], seen[i]);
+        (bool isVault, Pause memory ofVault) = pauseOf(address(vault));
+        if (isVault) {
+            for (uint256 i = 0; i < ids.length; i++) {
+                seen[i].ofVault = ofVault;
+                look(vault, ids[i], seen[i]);
+            }
         }
         bytes memory answer = abi.encode(seen);
         assembly {
@@ -44,7 +56,9 @@ contract WeightedLens {
     function look(Vault vault, bytes32 id, Seen memory seen) private view {
         // The pool's address is the first part of its id.
         WeightedPool pool = WeightedPool(address(bytes20(id)));
-        if (address(pool).code.length == 0 || paused(address(pool))) return;
+        bool isPool;
+        (isPool, seen.ofPool) = pauseOf(address(pool));
+        if (!isPool) return;
         // Only weighted pools have weights.
         try pool.getNormalizedWeights() returns (uint256[] memory weights) {
             seen.weights = weights;
@@ -62,12 +76,13 @@ contract WeightedLens {
         for (uint256 i = 0; i < seen.tokens.length; i++) seen.decimals[i] = Token(seen.tokens[i]).decimals();
     }
 
-    /// What does not say it is no such contract, and counts as one that takes no swaps.
-    function paused(address target) private view returns (bool itIs) {
-        try WeightedPool(target).getPausedState() returns (bool state, uint256, uint256) {
-            return state;
+    /// What does not say whether it is paused is no such contract.
+    function pauseOf(address target) private view returns (bool says, Pause memory pause) {
+        if (target.code.length == 0) return (false, pause);
+        try WeightedPool(target).getPausedState() returns (bool paused, uint256, uint256 bufferEnds) {
+            return (true, Pause(paused, bufferEnds));
         } catch {
-            return true;
+            return (false, pause);
         }
     }
 }

@@ -79,7 +79,10 @@ export const serverSchema = closed({
       'Maximum age of a chain’s newest block; older than this and than ten blocks take is an error; not for local networks',
     ),
     staleSeconds: seconds(15, 'Maximum silence of an exchange’s stream about a book; then the book is an error'),
-    checkSeconds: seconds(30, 'How often a sample of the state in memory is compared with the chain or the exchange'),
+    checkSeconds: seconds(
+      30,
+      'How often some of the state in memory is compared with the chain or the exchange: of the chain so much that all is compared within two minutes',
+    ),
     cachedQuotes: count(10_000, 'Maximum quotes kept in memory, of all pairs together; about 1.5 kB each'),
   }),
   limits: closed({

@@ -39,10 +39,10 @@ export interface Followed<F extends Types = Types, S = unknown> {
    */
   apply(state: S, change: F['change'], head: Head): S | 'reload'
   /**
-   * Whether the state in memory agrees with the one just loaded after the same block. Where absent, they must be equal. Where one state knows
-   * more than the other, compare what both know.
+   * Whether the state in memory agrees with the one just loaded after the same block, that of this head. Where absent, they must be equal.
+   * Where one state knows more than the other, compare what both know.
    */
-  same?(inMemory: S, loaded: S): boolean
+  same?(inMemory: S, loaded: S, head: Head): boolean
   /** Called with a state in memory that differed from the chain in two readings. The state is loaded again. */
   foundWrong?(state: S): void
 }

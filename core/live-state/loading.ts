@@ -136,7 +136,7 @@ async function loadGroup(
 
 /** The states after a block, by key. @param inMemory what is known of them after that block; absent where they are to be compared with it */
 async function loadStates(
-  { source: { followed } }: StateGroup,
+  { source: { followed } }: Pick<StateGroup, 'source'>,
   states: readonly TrackedState[],
   after: Head,
   runSignal: AbortSignal,
@@ -185,41 +185,65 @@ const isExternalFailure = (error: unknown): boolean =>
 /** Whether the failure ends when the network recovers. */
 export const isNetworkFailure = (error: unknown): boolean => error instanceof SluiceError && error.http >= 500 && isExternalFailure(error)
 
-/** So many states of an exchange are compared at once: those that were compared the longest ago. */
-const sampleSize = 4
+/** So many states of an exchange are compared at least, where there are few. */
+const minSample = 4
+
+interface ComparisonOptions {
+  /** How often it is called. */
+  readonly everySeconds: number
+  /** Within this time, each state is compared; or each time, where that is less often. */
+  readonly withinSeconds: number
+  /** Called with each state that is wrong. */
+  discard(state: TrackedState): void
+}
 
 /**
- * Loads a sample of states, and compares it with memory after the same block. What differs is loaded a second time: a node that makes a block
- * during the first question may answer partly by each of the two blocks.
- * @param discard called with each state that is wrong
+ * Compares states with the chain, after the same block: those that were compared the longest ago, and so many that each has its turn in time.
+ * They are read together. What differs is loaded a second time: a node that makes a block during the first question may answer partly by each
+ * of the two blocks.
  */
-export async function checkSample(
+export async function compareStates(
   group: StateGroup,
   history: BlockHistory,
   telemetry: Telemetry,
   signal: AbortSignal,
-  discard: (state: TrackedState) => void,
+  { everySeconds, withinSeconds, discard }: ComparisonOptions,
 ): Promise<void> {
-  const { source, states } = group
-  const { subject } = source
+  const { states } = group
+  const count = Math.max(minSample, Math.ceil((states.size * everySeconds) / withinSeconds))
   const after = history.tip
-  const sample = [...states.values()].filter((each) => after && each.history.at(after.number) !== undefined).slice(0, sampleSize)
-  if (!after || sample.length === 0) return
-  // The next check takes others first.
+  const sample = [...states.values()].filter((each) => after && each.history.at(after.number) !== undefined).slice(0, count)
+  // The next comparison takes others first.
   for (const each of sample) {
     states.delete(each.key)
     states.set(each.key, each)
   }
-  const inMemory = new Map(sample.map((each) => [each, each.history.newest()]))
+  for (let from = 0; from < sample.length; from += maxKeysPerLoad)
+    await compareSample(group, sample.slice(from, from + maxKeysPerLoad), history, telemetry, signal, discard)
+}
+
+async function compareSample(
+  { source, states }: StateGroup,
+  sample: readonly TrackedState[],
+  history: BlockHistory,
+  telemetry: Telemetry,
+  signal: AbortSignal,
+  discard: ComparisonOptions['discard'],
+): Promise<void> {
+  const { subject } = source
+  const after = history.tip
+  const compared = sample.filter((each) => after && states.get(each.key) === each && each.history.at(after.number) !== undefined)
+  if (!after || compared.length === 0) return
+  const inMemory = new Map(compared.map((each) => [each, each.history.newest()]))
   const differing = async (among: readonly TrackedState[]): Promise<readonly TrackedState[]> => {
     if (among.length === 0) return among
-    const loaded = await loadStates(group, among, after, signal)
-    return among.filter((each) => !source.same(each.key, inMemory.get(each), loaded.get(each.key)))
+    const loaded = await loadStates({ source }, among, after, signal)
+    return among.filter((each) => !source.same(each.key, inMemory.get(each), loaded.get(each.key), after))
   }
   try {
-    const suspects = await differing(sample)
+    const suspects = await differing(compared)
     const different = await differing(suspects)
-    for (const each of sample) {
+    for (const each of compared) {
       const outcome = different.includes(each) ? 'different' : suspects.includes(each) ? 'unclear' : 'equal'
       telemetry.check({ ...subject, what: each.key }, outcome)
       if (outcome !== 'different') continue

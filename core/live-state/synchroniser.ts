@@ -17,7 +17,7 @@ import {
   type StateSource,
   type TrackedState,
 } from './tracked-states.ts'
-import { checkSample, createStateLoader, isNetworkFailure } from './loading.ts'
+import { compareStates, createStateLoader, isNetworkFailure } from './loading.ts'
 import type { StateSubject, Telemetry } from './telemetry.ts'
 
 /** A network, and its chain as it runs. */
@@ -99,8 +99,10 @@ export interface SynchroniserOptions {
   /** States of a block older than this are not shown either, except on local networks, which make blocks on demand. */
   staleBlockSeconds: number
   clock?: ChainClock
-  /** How often a sample of the states is compared with the chain. */
+  /** How often some of the states are compared with the chain. */
   checkSeconds: number
+  /** Within this time, each state is compared; a little less than two minutes where it is absent. */
+  compareWithinSeconds?: number
   /** States that nobody used for so long are dropped. */
   idleSeconds: number
   maxKeys: number
@@ -110,7 +112,7 @@ const intervalMs = 1_000
 
 export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
   const { chain, subject, telemetry, staleBlocks, staleBlockSeconds, checkSeconds, idleSeconds, maxKeys } = options
-  const { clock = createChainClock() } = options
+  const { clock = createChainClock(), compareWithinSeconds = 110 } = options
   const name = `${subject.chain}/${subject.network}`
   /** Increases whenever a state may have changed. */
   let version = 0
@@ -228,7 +230,8 @@ export function createSynchroniser(options: SynchroniserOptions): Synchroniser {
         .finally(showOrHide)
     if (now < checkAt) return
     checkAt = now + checkSeconds * 1000
-    for (const group of states.groups()) if (run) void checkSample(group, history, telemetry, run.signal, reload)
+    const options = { everySeconds: checkSeconds, withinSeconds: compareWithinSeconds, discard: reload }
+    for (const group of states.groups()) if (run) void compareStates(group, history, telemetry, run.signal, options)
   }
 
   function reload(state: TrackedState): void {

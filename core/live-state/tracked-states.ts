@@ -11,14 +11,14 @@ export interface StateSource {
   readonly subject: StateSubject
   readonly followed: Followed
   /** Whether the state in memory equals the one that was loaded after the same block. */
-  same(key: string, inMemory: unknown, loaded: unknown): boolean
+  same(key: string, inMemory: unknown, loaded: unknown, head: Head): boolean
 }
 
 export const createStateSource = (subject: StateSubject, followed: Followed): StateSource => ({
   subject,
   followed,
-  same: (_key, inMemory, loaded) =>
-    loaded !== undefined && (followed.same ? followed.same(inMemory, loaded) : isDeepStrictEqual(inMemory, loaded)),
+  same: (_key, inMemory, loaded, head) =>
+    loaded !== undefined && (followed.same ? followed.same(inMemory, loaded, head) : isDeepStrictEqual(inMemory, loaded)),
 })
 
 /** A state, and the newest block that it includes. */

@@ -373,9 +373,9 @@ export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader
       const next = memory.apply(state.pool, log, head)
       return next === 'reload' ? next : next === state.pool ? state : cachedPool(next)
     },
-    same(inMemory, loaded) {
+    same(inMemory, loaded, head) {
       if (inMemory.pool === null || loaded.pool === null) return inMemory.pool === loaded.pool
-      return memory.same ? memory.same(inMemory.pool, loaded.pool) : isDeepStrictEqual(inMemory.pool, loaded.pool)
+      return memory.same ? memory.same(inMemory.pool, loaded.pool, head) : isDeepStrictEqual(inMemory.pool, loaded.pool)
     },
   }
 }

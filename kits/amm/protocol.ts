@@ -80,8 +80,8 @@ export interface PoolMemory<State = unknown, At extends Place = Place> {
    * log does not contain the whole change.
    */
   apply(pool: Pool<State> | null, log: FoundLog, head: Head): Pool<State> | null | 'reload'
-  /** Whether two states agree in the parts that both contain; deep equality if absent. */
-  same?(inMemory: Pool<State>, loaded: Pool<State>): boolean
+  /** Whether two states agree in the parts that both contain, after the block of this head; deep equality if absent. */
+  same?(inMemory: Pool<State>, loaded: Pool<State>, head: Head): boolean
   /** What two states of the same block know together, where they agree; else the loaded one. The loaded one if absent. */
   join?(inMemory: Pool<State>, loaded: Pool<State>): Pool<State>
   /**

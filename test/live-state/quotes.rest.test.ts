@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Contract, MaxUint256 } from 'ethers'
+import { Contract, MaxUint256, toBeHex } from 'ethers'
 import type { FollowedPricing, Quote, Swap } from '../../core/contracts/index.ts'
 import type { EvmReader } from '../../kits/evm/index.ts'
 import { createLiveState, type LiveState } from '../../core/live-state/live-state.ts'
@@ -61,12 +61,13 @@ describe('quotes from memory', function () {
     // As the directory hands a family's plugins to who knows no family.
     return followed as unknown as FollowedPricing
   }
-  const openMarket = () =>
+  const told: string[] = []
+  const openMarket = (checkSeconds = 60) =>
     createLiveState(
-      { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 10, checkSeconds: 60, cachedQuotes: 1_000 },
+      { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 10, checkSeconds, cachedQuotes: 1_000 },
       place.folder,
       { info() {}, warn() {} },
-      { trouble() {}, check() {}, update() {} },
+      { trouble() {}, check: ({ what = '' }, outcome) => void told.push(`${outcome} ${what}`), update() {} },
     )
   const sell = (amountRaw: bigint): Swap => ({ tokenIn: WETH, tokenOut: USDC, exact: 'in', amountRaw })
   const quote = async (swap: Swap) => market.quotes.quote(venue, swap, {}, at())
@@ -154,6 +155,32 @@ describe('quotes from memory', function () {
     await market.stop()
     await chain.stop?.()
     await proxy.stop()
+    market = openMarket()
+  })
+
+  it('see a change of which no log tells, by the comparison with the chain', async () => {
+    await market.stop()
+    market = openMarket(0.5)
+    const before = await quote(sell(ether))
+    const [{ pool: pair } = { pool: '' }] = before.route
+    // Of UniswapV2Pair: both reserves and a time.
+    const slot = '0x8'
+    const reserves = BigInt(await fixture.provider.send('eth_getStorageAt', [pair, slot, 'latest']))
+    const half = (value: bigint) => (value & (2n ** 112n - 1n)) / 2n
+    const changed = ((reserves >> 224n) << 224n) | (half(reserves >> 112n) << 112n) | (reserves & (2n ** 112n - 1n))
+    await fixture.provider.send('anvil_setStorageAt', [pair, slot, toBeHex(changed, 32)])
+    await fixture.provider.send('evm_mine', [])
+    await caughtUp()
+    const key = pair.toLowerCase()
+    await until(() => told.includes(`different ${key}`), 'the difference')
+    const after = await quote(sell(ether))
+    expect(await ownAmount(ether, [WETH.address, ...after.route.map(({ tokenOut }) => tokenOut)], after.head.number)).to.equal(
+      after.amountRaw,
+    )
+    expect(after.amountRaw).to.not.equal(before.amountRaw)
+    await fixture.provider.send('anvil_setStorageAt', [pair, slot, toBeHex(reserves, 32)])
+    await fixture.provider.send('evm_mine', [])
+    await market.stop()
     market = openMarket()
   })
 

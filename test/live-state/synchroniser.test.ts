@@ -477,6 +477,25 @@ describe('states that follow a chain', () => {
     expect(wrong).to.deep.equal([['1, wrongly']])
   })
 
+  it('are each compared in time, in as many loads as there are comparisons, however many there are', async function () {
+    this.timeout(60_000)
+    start({ checkSeconds: 0.5, compareWithinSeconds: 2, maxKeys: 1_000 })
+    const { source, followed, loads } = exchange(test)
+    const keys = Array.from({ length: 200 }, (_, index) => `x${index}`)
+    await Promise.all(keys.map((key) => sync.read(source, key, at)))
+    loads.length = 0
+    // A change that no block tells of.
+    const { load } = followed
+    followed.load = async (asked, after, when) => {
+      const { head, states } = await load(asked, after, when)
+      return { head, states: new Map([...states].map(([key, state]) => [key, key === 'x150' ? ['changed silently'] : state])) }
+    }
+    await until(() => keys.every((key) => told.includes(`${key === 'x150' ? 'different' : 'equal'} dex ${key}`)))
+    expect(await stateOf(source, 'x150')).to.deep.equal(['changed silently'])
+    // Four comparisons, the second reading of the one that differs, and its load.
+    expect(loads.slice(0, 6).map(({ length }) => length)).to.deep.equal([50, 50, 50, 50, 1, 1])
+  })
+
   it('are not reported as wrong for an answer that a node does not repeat', async function () {
     this.timeout(60_000)
     start({ checkSeconds: 0.5 })

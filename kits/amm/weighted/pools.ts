@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { AbiCoder, dataSlice, getAddress, id } from 'ethers'
 import { formatRaw } from '../../../core/decimal.ts'
 import { addressInTopic, addressOf, listAt, toInt256, wordAt } from '../../evm/encoding.ts'
@@ -13,7 +14,19 @@ interface WeightedState {
   readonly swapFee: bigint
   /** Powers of 1, 2 and 4 are multiplied out. */
   readonly squares: boolean
+  readonly ofPool: Pause
+  /** While the Vault itself is paused, none of its pools swaps. */
+  readonly ofVault: Pause
 }
+
+/** A pause ends when it is taken back, or by time alone: TemporarilyPausable of npm @balancer-labs/v2-solidity-utils, `_isNotPaused`. */
+interface Pause {
+  readonly paused: boolean
+  /** In seconds; the last one at which a pause still holds. */
+  readonly bufferEnds: bigint
+}
+
+type WeightedFees = Omit<WeightedState, 'ofPool' | 'ofVault'>
 
 /** What a pool holds of one of its tokens. */
 export interface Holding {
@@ -64,7 +77,7 @@ export const maxBalanceRaw = 2n ** 112n - 1n
  * The output for an exact input, rounded down: `onSwap` of BaseMinimalSwapInfoPool (npm @balancer-labs/v2-pool-utils 2.0.1), given in. The fee
  * is taken before scaling. Undefined where the pool would refuse it.
  */
-export function amountOut({ into, outOf }: HoldingsAlong, { swapFee, squares }: WeightedState, amountInRaw: bigint): bigint | undefined {
+export function amountOut({ into, outOf }: HoldingsAlong, { swapFee, squares }: WeightedFees, amountInRaw: bigint): bigint | undefined {
   if (into.balanceRaw + amountInRaw > maxBalanceRaw) return undefined
   const netRaw = amountInRaw - mulUp(amountInRaw, swapFee)
   const out = outGivenIn(scaled(into), scaled(outOf), netRaw * into.scale, squares)
@@ -72,7 +85,7 @@ export function amountOut({ into, outOf }: HoldingsAlong, { swapFee, squares }: 
 }
 
 /** The input for an exact output, rounded up: the same, given out. The fee is added after scaling. */
-export function amountIn({ into, outOf }: HoldingsAlong, { swapFee, squares }: WeightedState, amountOutRaw: bigint): bigint | undefined {
+export function amountIn({ into, outOf }: HoldingsAlong, { swapFee, squares }: WeightedFees, amountOutRaw: bigint): bigint | undefined {
   const amount = inGivenOut(scaled(into), scaled(outOf), amountOutRaw * outOf.scale, squares)
   if (amount === undefined) return undefined
   const grossRaw = divUp(divideUp(amount, into.scale), complement(swapFee))
@@ -125,7 +138,6 @@ function weightedPoolMemory(vault: string, ids: readonly string[]): PoolMemory<W
     poolsOf({ address, topics: [topic, poolId = ''] }) {
       const key = address.toLowerCase()
       if (key !== vaultKey) return topic === topics.feeChanged || topic === topics.pauseChanged ? [key] : []
-      // While the Vault itself is paused, none of its pools swaps.
       if (topic === topics.pauseChanged) return keys
       const found = keyById.get(poolId.toLowerCase())
       return found === undefined ? [] : [found]
@@ -133,16 +145,30 @@ function weightedPoolMemory(vault: string, ids: readonly string[]): PoolMemory<W
 
     apply(pool, log) {
       const change = changeIn(log)
-      if (change === undefined) return 'reload'
-      if (change.is === 'pause') return change.paused ? null : (pool ?? 'reload')
-      // The pool was new, empty or paused, and the log says too little. A pause also ends by time alone, which nothing logs: the pool is read
-      // again at its first swap.
-      if (pool === null) return 'reload'
-      if (change.is === 'fee') return { ...pool, state: { ...pool.state, swapFee: change.swapFee } }
-      return applyDeltas(pool, change.deltas)
+      // The pool was new or empty, and the log says too little.
+      if (change === undefined || pool === null) return 'reload'
+      const { state } = pool
+      if (change.is === 'fee') return { ...pool, state: { ...state, swapFee: change.swapFee } }
+      if (change.is === 'balances') return applyDeltas(pool, change.deltas)
+      const of = log.address.toLowerCase() === vaultKey ? 'ofVault' : 'ofPool'
+      return { ...pool, state: { ...state, [of]: { ...state[of], paused: change.paused } } }
+    },
+
+    asOf: (pool, { timestamp }) => (isPaused(pool.state.ofPool, timestamp) || isPaused(pool.state.ofVault, timestamp) ? null : pool),
+
+    // The chain tells no longer of a pause that is over by time.
+    same(inMemory, loaded, { timestamp }) {
+      const known = ({ tokens, state: { ofPool, ofVault, ...state } }: Pool<WeightedState>) => ({
+        tokens,
+        state,
+        pauses: [ofPool, ofVault].map((pause) => ({ ...pause, paused: isPaused(pause, timestamp) })),
+      })
+      return isDeepStrictEqual(known(inMemory), known(loaded))
     },
   }
 }
+
+const isPaused = ({ paused, bufferEnds }: Pause, timestamp: number): boolean => paused && BigInt(timestamp) <= bufferEnds
 
 /** Null where nothing is left of a token: the lens shows no such pool, either. */
 function applyDeltas(pool: Pool<WeightedState>, deltas: ReadonlyMap<string, bigint>): Pool<WeightedState> | null | 'reload' {
@@ -160,7 +186,7 @@ function applyDeltas(pool: Pool<WeightedState>, deltas: ReadonlyMap<string, bigi
 
 const coder = AbiCoder.defaultAbiCoder()
 const lensTypes = [
-  'tuple(address[] tokens, uint256[] balances, uint256[] weights, uint256[] decimals, uint256 swapFee, bool hasScalingFactors)[]',
+  'tuple(address[] tokens, uint256[] balances, uint256[] weights, uint256[] decimals, uint256 swapFee, bool hasScalingFactors, tuple(bool paused, uint256 bufferEnds) ofPool, tuple(bool paused, uint256 bufferEnds) ofVault)[]',
 ]
 
 /** Reads pools of a Vault: contracts/WeightedLens.sol. */
@@ -175,10 +201,12 @@ interface LensAnswer {
   readonly decimals: readonly bigint[]
   readonly swapFee: bigint
   readonly hasScalingFactors: boolean
+  readonly ofPool: Pause
+  readonly ofVault: Pause
 }
 
 /**
- * Each pool, in the order of the ids; undefined where there is none that swaps.
+ * Each pool, in the order of the ids; undefined where there is none.
  * @throws SluiceError NETWORK where the node did not run the lens to its end
  */
 function readLens(result: CallResult, ids: readonly string[]): readonly (Pool<WeightedState> | undefined)[] {
@@ -203,14 +231,16 @@ const maxDecimals = 18n
 /** Undefined for other kinds of pools: a token without decimals or with too many, or without a weight. */
 function poolOf(
   id: string,
-  { tokens, balances, weights, decimals, swapFee, hasScalingFactors }: LensAnswer,
+  { tokens, balances, weights, decimals, swapFee, hasScalingFactors, ofPool, ofVault }: LensAnswer,
 ): Pool<WeightedState> | undefined {
   const holdings = [...tokens].flatMap((_, index) => {
     const [balanceRaw = 0n, weight = 0n, decimal = maxDecimals + 1n] = [balances[index], weights[index], decimals[index]]
     return balanceRaw > 0n && weight > 0n && decimal <= maxDecimals ? [{ balanceRaw, weight, scale: 10n ** (maxDecimals - decimal) }] : []
   })
   if (holdings.length === 0 || holdings.length < tokens.length) return undefined
-  return { address: poolAddress(id), tokens: [...tokens], state: { holdings, swapFee, squares: hasScalingFactors } }
+  const pauseOf = ({ paused, bufferEnds }: Pause): Pause => ({ paused, bufferEnds })
+  const state = { holdings, swapFee, squares: hasScalingFactors, ofPool: pauseOf(ofPool), ofVault: pauseOf(ofVault) }
+  return { address: poolAddress(id), tokens: [...tokens], state }
 }
 
 /**

@@ -1,10 +1,12 @@
 import { expect } from 'chai'
+import type { Head, Swap } from '../../../core/contracts/index.ts'
+import { pauseSeconds } from '../../../kits/amm/weighted/devnet.ts'
 import { keptByLogs } from '../../kits/amm/kept-by-logs.ts'
 import { rpcTo } from '../../kits/evm/test-chain.ts'
 import { randomBits } from '../../kits/amm/v3/math/random-bits.ts'
 import { at, tokens } from '../../kits/amm/devnet-fixture.ts'
 import { drawing, type Random } from '../../kits/amm/walk/any-swap.ts'
-import { heldAgainst } from '../../kits/amm/walk/given-or-refused.ts'
+import { givenOrRefused, heldAgainst } from '../../kits/amm/walk/given-or-refused.ts'
 import { msOf, quotesOf, walkInMemory } from '../../kits/amm/walk/walk-in-memory.ts'
 import { openBalancer } from './balancer-fixture.ts'
 import { managing, vaultActs, type Act } from './vault-acts.ts'
@@ -62,12 +64,49 @@ describe('the pools of Balancer in memory', function () {
     })
   }
 
-  it('are read again when a pause ends', async () => {
-    await acts.block([acts.pause(0, true)])
+  it('follow the logs alone when a pause ends', async () => {
+    await acts.block([acts.pause(0, true), acts.pause('vault', true)])
     const memory = await kept()
-    await acts.block([acts.pause(0, false), acts.swap(0)])
+    await acts.block([acts.pause(0, false), acts.pause('vault', false), acts.swap(0)])
     await memory.follow()
-    expect(memory.counted.reloads).to.equal(1)
+    expect(memory.counted.reloads).to.equal(0)
+  })
+
+  it('are quoted again when a pause ends by time alone, by the time of the block and without being read', async () => {
+    const { chain, devnet } = balancer.fixture
+    const rpc = rpcTo(devnet.rpcUrl)
+    const snapshot = await rpc('evm_snapshot')
+    const swap: Swap = { tokenIn: tokens.WETH, tokenOut: tokens.USDC, exact: 'in', amountRaw: 10n ** 15n }
+    await acts.block(Array.from({ length: acts.count }, (_, pool) => acts.pause(pool, true)))
+    const memory = await kept()
+    const pricing = acts.amm.followed ?? expect.fail('It is quoted from memory.')
+    const quoted = (head: Head) => {
+      const states = pricing.basis(swap, {}).map(({ key }) => memory.states.get(key))
+      try {
+        return pricing.quote(swap, {}, states, head, 0)
+      } catch (error) {
+        return error
+      }
+    }
+    const head = await chain.head(at())
+    expect(quoted(head)).to.include({ name: 'PAIR_NOT_FOUND' })
+    expect(await givenOrRefused(acts.amm.quote(swap, {}, at()))).to.equal(undefined)
+
+    // The pools' buffers end together, as they were deployed within a few blocks.
+    await rpc('evm_increaseTime', pauseSeconds.window + pauseSeconds.buffer)
+    await rpc('evm_mine')
+    await memory.follow().catch(() => {})
+    const later = await chain.head(at())
+    const fromMemory = quoted(later)
+    const fromChain = await acts.amm.quote(swap, {}, at())
+    expect(fromMemory).to.include({ amountRaw: fromChain.amountRaw })
+    expect(await balancer.own(fromChain)).to.equal(fromChain.amountRaw)
+    // What is read then agrees with memory.
+    for (const { key, followed, about } of pricing.basis(swap, {})) {
+      const { states } = await followed.load([key], later, at(), new Map([[key, { about, more: [] }]]))
+      expect(followed.same?.(memory.states.get(key), states.get(key), later)).to.equal(true)
+    }
+    await rpc('evm_revert', snapshot)
   })
 
   it('do not change by logs of other contracts with the same topics', async () => {

@@ -172,7 +172,7 @@ describe('a log of a pool of concentrated liquidity', () => {
 
   it('leaves a state that equals one read again, as far as both know the ticks', () => {
     const same = (a: Partial<V3PoolState>, b: Partial<V3PoolState>) =>
-      protocol.memory?.same?.(aPool(a), aPool(b))
+      protocol.memory?.same?.(aPool(a), aPool(b), { number: 1n, timestamp: 1 })
     const { ticks } = aPool().state
     const less = new TickTable(-600, 1200, [600], { gross: () => 1000n, net: () => -1000n })
     const [none, elsewhere] = [new TickTable(-600, 1200, [], ticks.liquidity), new TickTable(to, to + 60, [], ticks.liquidity)]
