@@ -145,9 +145,9 @@ async function remove(given: string, { chain, yes }: { chain?: string; yes?: tru
  * handles keys next and must not load code of plugins.
  */
 export async function chainNames({ plugins, limits }: Settings): Promise<ReadonlyMap<string, CurveName>> {
-  const [{ findPlugins }, { startTrials }] = await Promise.all([import('../loader/find.ts'), import('../loader/trials.ts')])
+  const [{ findPlugins }, { maxLoadMs, startTrials }] = await Promise.all([import('../loader/find.ts'), import('../loader/trials.ts')])
   const { found } = findPlugins(plugins.folders, plugins.disabled)
-  const trials = startTrials(limits.pluginLoadSeconds * 1000)
+  const trials = startTrials({ processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs })
   try {
     const tried = await Promise.allSettled(found.map(async (plugin) => ({ name: plugin.name, ...(await trials.describe(plugin)) })))
     // `plugin list` and the start report refused plugins.

@@ -8,7 +8,7 @@ import { type FoundPlugin, namePattern } from './find.ts'
 import { deepFreeze, importPlugin, type Description } from './instantiate.ts'
 import type { LoadOptions } from './loaded-plugin.ts'
 import { PluginFault } from './refusal.ts'
-import type { Trials } from './trials.ts'
+import type { LoadBudget, Trials } from './trials.ts'
 import { isObject } from '../json.ts'
 
 /** A plugin with a valid manifest and configuration, whose code the server has not imported yet. */
@@ -56,14 +56,15 @@ async function configurationOf(
   return structuredClone(await readingConfiguration(configure, `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`))
 }
 
-/** Imports a plugin that passed its trials into the server. @throws PluginFault */
-export async function importCandidate({ found, description }: Candidate, deadlineMs: number): Promise<Plugin> {
+/** Imports a plugin that passed its trials into the server, within the cap by the clock. @throws PluginFault */
+export async function importCandidate({ found, description }: Candidate, { clockMs }: LoadBudget): Promise<Plugin> {
   if (found.builtIn) return (await importPlugin(found.entry)).plugin
-  const { plugin, description: again } = await withTimeout(importPlugin(found.entry), deadlineMs, () => {
+  const { plugin, description: again } = await withTimeout(importPlugin(found.entry), clockMs, () => {
     throw new PluginFault(
       'import',
-      `It did not finish loading within ${deadlineMs / 1000} s, though it did on trial`,
+      `It did not finish loading within ${clockMs / 1000} s, though it did on trial`,
       'Make the plugin load alike in every thread: remove what depends on the thread.',
+      true,
     )
   })
   if (JSON.stringify(again) !== JSON.stringify(description)) {

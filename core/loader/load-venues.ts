@@ -109,7 +109,7 @@ export async function loadConnector(
   options: LoadOptions,
 ): Promise<LoadedConnector> {
   const { found, description, manifest, configuration } = candidate
-  const plugin = await importCandidate(candidate, options.deadlineMs)
+  const plugin = await importCandidate(candidate, options.budget)
   if (plugin.kind !== 'connector') throw new PluginFault('import', 'It was a connector on trial and is not one now', 'Correct the plugin.')
   const log = options.logOf(found.name)
   const venues: LoadedVenue<Partial<Connector>>[] = wanted.map(({ on, contracts, bridges }) => {
@@ -197,7 +197,7 @@ export function chainVenues({ found, manifest, configuration }: Candidate): {
 export async function loadChain(candidate: Candidate, options: LoadOptions): Promise<LoadedChain> {
   const { found, description, manifest, configuration } = candidate
   const { venues: wanted, unserved } = chainVenues(candidate)
-  const plugin = await importCandidate(candidate, options.deadlineMs)
+  const plugin = await importCandidate(candidate, options.budget)
   if (plugin.kind !== 'chain' || description.kind !== 'chain')
     throw new PluginFault('import', 'It was a chain on trial and is not one now', 'Correct the plugin.')
   const log = options.logOf(found.name)

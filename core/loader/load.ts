@@ -10,14 +10,22 @@ import { findPlugins, type FoundPlugin } from './find.ts'
 import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues } from './load-venues.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
-import { startTrials } from './trials.ts'
+import { maxLoadMs, startTrials } from './trials.ts'
 import { isObject } from '../json.ts'
 
-export interface LoadResult {
+interface Loaded {
   /** Chains first, then connectors; by name. */
   readonly loaded: readonly LoadedPlugin[]
   /** By name. */
   readonly refused: readonly Refusal[]
+}
+
+export interface LoadResult extends Loaded {
+  /**
+   * Tries plugins again that were refused for lack of time, and those that lacked a chain: it may be there now. What was loaded stays as it
+   * is. @returns what was loaded now, and all that is still refused
+   */
+  again(refused: readonly Refusal[]): Promise<Loaded>
 }
 
 /**
@@ -26,64 +34,86 @@ export interface LoadResult {
  */
 export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
   const { found, refused: notFound } = findPlugins(options.folders, options.disabled ?? [])
-  const refused: Refusal[] = [...notFound]
-  /** By folder. */
-  const outlines = new Map<string, PluginOutline>(found.map(({ folder }) => [folder, {}]))
-  const outlineOf = ({ folder }: FoundPlugin) => outlines.get(folder) ?? {}
-  const trials = startTrials(options.deadlineMs)
-
-  /** Does a step for each plugin: the results in their order, without the plugins that the step refuses. */
-  async function forEach<P, T>(plugins: readonly P[], foundOf: (plugin: P) => FoundPlugin, step: (plugin: P) => Promise<T>): Promise<T[]> {
-    const results = await Promise.all(
-      plugins.map((plugin) =>
-        step(plugin).then(
-          (result) => [result],
-          (thrown: unknown) => {
-            refused.push(refusalOf(foundOf(plugin), outlineOf(foundOf(plugin)), thrown))
-            return []
-          },
-        ),
-      ),
-    )
-    return results.flat()
+  /** Of everything that was tried and not refused. */
+  const candidates: Candidate[] = []
+  const chains: LoadedChain[] = []
+  const first = await load(found)
+  return {
+    loaded: first.loaded,
+    refused: byName([...notFound, ...first.refused]),
+    async again(refused) {
+      const isTriedAgain = ({ temporary, step }: Refusal) => temporary === true || step === 'networks'
+      const folders = new Set(refused.filter(isTriedAgain).map(({ folder }) => folder))
+      const result = await load(found.filter(({ folder }) => folders.has(folder)))
+      return { loaded: result.loaded, refused: byName([...refused.filter((each) => !folders.has(each.folder)), ...result.refused]) }
+    },
   }
-  const ofCandidate = ({ found: plugin }: Candidate) => plugin
 
-  try {
-    await registerHook(found)
-    const described = await forEach(
-      found,
-      (plugin) => plugin,
-      (plugin) => makeCandidate(plugin, outlineOf(plugin), trials, options),
-    )
-    const candidates = await forEach(described, ofCandidate, async (candidate) => withoutRival(candidate, described))
-    candidates.sort((a, b) => (a.found.name < b.found.name ? -1 : 1))
+  async function load(plugins: readonly FoundPlugin[]): Promise<Loaded> {
+    const refused: Refusal[] = []
+    /** By folder. */
+    const outlines = new Map<string, PluginOutline>(plugins.map(({ folder }) => [folder, {}]))
+    const outlineOf = ({ folder }: FoundPlugin) => outlines.get(folder) ?? {}
+    const trials = startTrials(options.budget)
 
-    const triedChains = await forEach(candidates.filter(isChain), ofCandidate, async (candidate) => {
-      if (!candidate.found.builtIn) await trials.create(candidate.found, chainVenues(candidate).venues)
-      return candidate
-    })
-    const chains: LoadedChain[] = []
-    for (const candidate of triedChains) chains.push(...(await forEach([candidate], ofCandidate, () => loadChain(candidate, options))))
+    /** Does a step for each plugin: the results in their order, without the plugins that the step refuses. */
+    async function forEach<P, T>(each: readonly P[], foundOf: (plugin: P) => FoundPlugin, step: (plugin: P) => Promise<T>): Promise<T[]> {
+      const results = await Promise.all(
+        each.map((plugin) =>
+          step(plugin).then(
+            (result) => [result],
+            (thrown: unknown) => {
+              refused.push(refusalOf(foundOf(plugin), outlineOf(foundOf(plugin)), thrown))
+              return []
+            },
+          ),
+        ),
+      )
+      return results.flat()
+    }
+    const ofCandidate = ({ found: plugin }: Candidate) => plugin
 
-    const triedConnectors = await forEach(
-      candidates.filter((candidate) => !isChain(candidate)),
-      ofCandidate,
-      async (candidate) => {
-        const venues = connectorVenues(candidate, chains)
-        if (!candidate.found.builtIn) await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
-        return { candidate, venues }
-      },
-    )
-    const connectors: LoadedConnector[] = []
-    for (const { candidate, venues } of triedConnectors)
-      connectors.push(...(await forEach([candidate], ofCandidate, () => loadConnector(candidate, venues, options))))
+    try {
+      await registerHook(found)
+      const described = await forEach(
+        plugins,
+        (plugin) => plugin,
+        (plugin) => makeCandidate(plugin, outlineOf(plugin), trials, options),
+      )
+      const all = [...candidates, ...described]
+      const tried = await forEach(described, ofCandidate, async (candidate) => withoutRival(candidate, all))
+      tried.sort((a, b) => (a.found.name < b.found.name ? -1 : 1))
 
-    return { loaded: [...chains, ...connectors], refused: refused.toSorted((a, b) => (a.name + a.folder < b.name + b.folder ? -1 : 1)) }
-  } finally {
-    await trials.close()
+      const triedChains = await forEach(tried.filter(isChain), ofCandidate, async (candidate) => {
+        if (!candidate.found.builtIn) await trials.create(candidate.found, chainVenues(candidate).venues)
+        return candidate
+      })
+      const loadedChains: LoadedChain[] = []
+      for (const candidate of triedChains)
+        loadedChains.push(...(await forEach([candidate], ofCandidate, () => loadChain(candidate, options))))
+      chains.push(...loadedChains)
+      candidates.push(...triedChains)
+
+      const triedConnectors = await forEach(
+        tried.filter((candidate) => !isChain(candidate)),
+        ofCandidate,
+        async (candidate) => {
+          const venues = connectorVenues(candidate, chains)
+          if (!candidate.found.builtIn) await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
+          return { candidate, venues }
+        },
+      )
+      const connectors: LoadedConnector[] = []
+      for (const { candidate, venues } of triedConnectors)
+        connectors.push(...(await forEach([candidate], ofCandidate, () => loadConnector(candidate, venues, options))))
+      return { loaded: [...loadedChains, ...connectors], refused }
+    } finally {
+      await trials.close()
+    }
   }
 }
+
+const byName = (refused: readonly Refusal[]) => refused.toSorted((a, b) => (a.name + a.folder < b.name + b.folder ? -1 : 1))
 
 function isChain({ description }: Candidate): boolean {
   return description.kind === 'chain'
@@ -102,13 +132,14 @@ function withoutRival(candidate: Candidate, all: readonly Candidate[]): Candidat
 }
 
 function refusalOf({ name, folder }: FoundPlugin, { kind, manifest }: PluginOutline, thrown: unknown): Refusal {
-  const { step, message: reason, cure } = faultOf(thrown, 'create', 'Correct the plugin.')
+  const { step, message: reason, cure, isTemporary } = faultOf(thrown, 'create', 'Correct the plugin.')
   return {
     name,
     folder,
     step,
     reason,
     cure,
+    ...(isTemporary && { temporary: true }),
     ...(kind && { kind }),
     ...(manifest && { trading_type: manifest.trading_type, available_networks: manifest.available_networks }),
     ...(manifest?.version !== undefined && { version: manifest.version }),
@@ -134,7 +165,7 @@ export function pluginOptions({ settings, log, devnetUrl, meterOf }: PluginOptio
   return {
     folders: plugins.folders,
     disabled: plugins.disabled,
-    deadlineMs: limits.pluginLoadSeconds * 1000,
+    budget: { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs },
     log,
     logOf: (plugin) => log.child({ plugin }),
     ...(meterOf && { meterOf }),

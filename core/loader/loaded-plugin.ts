@@ -1,5 +1,6 @@
 import type { PluginConfig, NetworkSettings } from '../config/plugin-config.ts'
 import type { Bridge, Chain, Connector, Family, Log, Manifest, NetworkNames, Token, ChainVenue } from '../contracts/index.ts'
+import type { LoadBudget } from './trials.ts'
 
 /** A chain or connector as created for one network. */
 export interface LoadedVenue<T> {
@@ -82,8 +83,8 @@ export interface LoadOptions {
   readonly folders: readonly string[]
   /** Names of plugins that are not loaded. */
   readonly disabled?: readonly string[]
-  /** The deadline of each step of a plugin: its import, and its `create` for all networks. */
-  readonly deadlineMs: number
+  /** For each step of a plugin that is not built in: its import, and its `create` for all networks. */
+  readonly budget: LoadBudget
   /** Throws where the configuration is wrong; then the plugin is refused. */
   configOf(plugin: PluginIdentity): PluginConfig | Promise<PluginConfig>
   /** The network's token list. */

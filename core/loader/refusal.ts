@@ -14,6 +14,8 @@ export interface Refusal {
   readonly step: Step
   readonly reason: string
   readonly cure: string
+  /** For lack of time: it is tried again. */
+  readonly temporary?: true
 }
 
 /** Why a plugin is refused. For the operator, never for a caller. */
@@ -21,11 +23,14 @@ export class PluginFault extends Error {
   override readonly name = 'PluginFault'
   readonly step: Step
   readonly cure: string
+  readonly isTemporary: boolean
 
-  constructor(step: Step, reason: string, cure: string) {
+  /** @param isTemporary for lack of time, which a busy machine causes too */
+  constructor(step: Step, reason: string, cure: string, isTemporary = false) {
     super(reason)
     this.step = step
     this.cure = cure
+    this.isTemporary = isTemporary
   }
 }
 

@@ -1,4 +1,6 @@
 // A thread in which plugins are tried before the server imports them: whatever they do here ends with the thread.
+import { readlinkSync } from 'node:fs'
+import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
 import type { Chain, ChainVenue, Log } from '../contracts/index.ts'
@@ -12,7 +14,16 @@ const silent: Log = { info: () => {}, warn: () => {} }
 const chains = new Map<string, Chain>()
 
 parentPort?.on('message', (request: TrialRequest) => void answer(request))
-reply({ is: 'ready' })
+reply({ is: 'ready', taskId: taskIdOf() })
+
+/** Read by the thread itself, because only it can. */
+function taskIdOf(): string | undefined {
+  try {
+    return path.basename(readlinkSync('/proc/thread-self'))
+  } catch {
+    return undefined
+  }
+}
 
 async function answer(request: TrialRequest): Promise<void> {
   try {

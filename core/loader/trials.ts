@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { Token, TradingType } from '../contracts/index.ts'
@@ -27,11 +28,22 @@ const firstSoloShare = 0.5
 const bootMs = 60_000
 const heapMegabytes = 512
 
+/** What a plugin may use to load. Time by the clock passes on a busy machine too, so that it is a cap only. */
+export interface LoadBudget {
+  /** Of its thread. */
+  readonly processorMs: number
+  /** Also for what uses no processor, such as an await that never settles. */
+  readonly clockMs: number
+}
+
+/** The cap by the clock. */
+export const maxLoadMs = 60_000
+
 /**
- * Each trial has `deadlineMs`. A thread goes on to the next plugin as long as trials pass. A trial that fails in a used thread is repeated
+ * Each trial has a budget. A thread goes on to the next plugin as long as trials pass. A trial that fails in a used thread is repeated
  * in a new one, so that no plugin is refused for what another one did.
  */
-export function startTrials(deadlineMs: number): Trials {
+export function startTrials(budget: LoadBudget): Trials {
   const idle: Thread[] = []
   const waiting: (() => void)[] = []
   let running = 0
@@ -61,7 +73,7 @@ export function startTrials(deadlineMs: number): Trials {
         () => {
           if (running < maxThreads) passTurn()
         },
-        isNew ? deadlineMs * firstSoloShare : soloMs,
+        isNew ? budget.processorMs * firstSoloShare : soloMs,
       )
       return tryIn(thread, request, step, isNew)
     }
@@ -79,7 +91,7 @@ export function startTrials(deadlineMs: number): Trials {
   async function tryIn(thread: Thread, request: TrialRequest, step: Step, isNew: boolean): Promise<Description> {
     let reply: TrialReply | undefined
     try {
-      reply = await thread.ask(request, deadlineMs, step)
+      reply = await thread.ask(request, budget, step)
     } finally {
       // A thread that answered is used again, unless its answer is in doubt.
       if (reply?.is === 'passed' || (reply !== undefined && isNew)) idle.push(thread)
@@ -103,7 +115,7 @@ export function startTrials(deadlineMs: number): Trials {
 }
 
 interface Thread {
-  ask(request: TrialRequest, withinMs: number, step: Step): Promise<TrialReply>
+  ask(request: TrialRequest, budget: LoadBudget, step: Step): Promise<TrialReply>
   end(): Promise<void>
 }
 
@@ -119,13 +131,15 @@ async function bootThread(): Promise<Thread> {
   worker.stderr.resume()
   // Errors of an abandoned thread are ignored.
   worker.on('error', () => {})
-  await nextReply(worker, bootMs, 'import').catch(async (thrown: unknown) => {
+  const booted = await nextReply(worker, { processorMs: Infinity, clockMs: bootMs }, () => 0, 'import').catch(async (thrown: unknown) => {
     await worker.terminate()
-    throw new Error(`The thread for trials of plugins did not start: ${messageOf(thrown)}`)
+    const reason = `The thread for trials of plugins did not start: ${messageOf(thrown)}`
+    throw new PluginFault('import', reason, 'The machine may be too busy.', true)
   })
+  const processorMs = processorClock(worker, booted.is === 'ready' ? booted.taskId : undefined)
   return {
-    ask: (request, withinMs, step) => {
-      const reply = nextReply(worker, withinMs, step)
+    ask: (request, budget, step) => {
+      const reply = nextReply(worker, budget, processorMs, step)
       worker.postMessage(request)
       return reply
     },
@@ -133,20 +147,46 @@ async function bootThread(): Promise<Thread> {
   }
 }
 
-function nextReply(worker: Worker, withinMs: number, step: Step): Promise<TrialReply> {
+/** Linux counts a thread's processor time in hundredths of a second. */
+const tickMs = 10
+
+/** The processor time of a thread. Where the system does not tell, the time in which it had something to do. */
+function processorClock(worker: Worker, taskId: string | undefined): () => number {
+  return () => {
+    try {
+      const status = readFileSync(`/proc/self/task/${taskId}/stat`, 'latin1')
+      // After the name: state, ten numbers, and then the ticks in the process and in the kernel.
+      const [user = 0, system = 0] = status
+        .slice(status.lastIndexOf(')') + 2)
+        .split(' ')
+        .slice(11, 13)
+        .map(Number)
+      return (user + system) * tickMs
+    } catch {
+      return worker.performance.eventLoopUtilization().active
+    }
+  }
+}
+
+const lookMs = 100
+
+function nextReply(worker: Worker, budget: LoadBudget, processorMs: () => number, step: Step): Promise<TrialReply> {
   const [what, when] = step === 'create' ? ['create()', 'in create()'] : ['Loading', 'while it was loaded']
+  const cure = 'Only wire parts together there, and do I/O in start().'
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      settle(() =>
-        reject(
-          new PluginFault(
-            step,
-            `${what} was not done after ${withinMs / 1000} s: an endless loop, or an await that never settles`,
-            'Only wire parts together there, and do I/O in start(). The deadline is limits.pluginLoadSeconds in conf/server.yml.',
-          ),
-        ),
+    const usedBefore = processorMs()
+    const refuse = (reason: string, howToAllow = '') => settle(() => reject(new PluginFault(step, reason, cure + howToAllow, true)))
+    const look = setInterval(() => {
+      if (processorMs() - usedBefore < budget.processorMs) return
+      refuse(
+        `${what} was not done after ${budget.processorMs / 1000} s of processor time: an endless loop`,
+        ' The budget is limits.pluginLoadSeconds in conf/server.yml.',
       )
-    }, withinMs)
+    }, lookMs)
+    const cap = setTimeout(
+      () => refuse(`${what} was not done after ${budget.clockMs / 1000} s: an await that never settles, or a machine that is too busy`),
+      budget.clockMs,
+    )
     const onMessage = (reply: TrialReply) => settle(() => resolve(reply))
     const onError = (error: unknown) =>
       settle(() => reject(new PluginFault(step, reasonOf(error, when), 'Correct the plugin: handle the errors of its background work.')))
@@ -163,7 +203,8 @@ function nextReply(worker: Worker, withinMs: number, step: Step): Promise<TrialR
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
 
     function settle(done: () => void): void {
-      clearTimeout(timer)
+      clearInterval(look)
+      clearTimeout(cap)
       worker.off('message', onMessage).off('error', onError).off('exit', onExit)
       done()
     }
@@ -198,6 +239,6 @@ export type TrialRequest = {
 } & ({ readonly do: 'describe' } | { readonly do: 'create'; readonly venues: readonly TrialVenue[] })
 
 export type TrialReply =
-  | { readonly is: 'ready' }
+  | { readonly is: 'ready'; /** What Linux calls the thread. */ readonly taskId: string | undefined }
   | { readonly is: 'passed'; readonly description: Description }
   | { readonly is: 'refused'; readonly step: Step; readonly reason: string; readonly cure: string }

@@ -29,7 +29,7 @@ export function load(folders: readonly string[], options: Partial<LoadOptions> &
   const { confDir = path.join(fixtures, 'no-conf'), ...rest } = options
   return loadPlugins({
     folders,
-    deadlineMs: 20_000,
+    budget: { processorMs: 20_000, clockMs: 60_000 },
     configOf: ({ folder, ...plugin }) => loadPluginConfig({ ...plugin, pluginFolder: folder, confDir, env: {} }),
     tokensOf: () => [],
     logOf: (name) => keptLog(name).log,
