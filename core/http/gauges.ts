@@ -151,7 +151,7 @@ export function measureQuotes({ registry }: Target, { networks, venuesOn }: Pick
 
 interface MeasuredTransactions {
   journal: Pick<Journal, 'openQueues' | 'unfinished'>
-  /** Loaded networks, and the rails of exchanges on them. They are shown with 0 even if nothing is open. */
+  /** Loaded networks, and the rails of exchanges on them; the list may grow. They are shown with 0 even if nothing is open. */
   networks: readonly { chain: string; network: string; connector?: string; impl: { rail: Pick<Rail, 'slots'> } }[]
   log: Pick<Logger, 'warn'>
   nowMs?: () => number
@@ -214,12 +214,26 @@ export function measureTransactions(target: Target, { journal, networks, log, no
       )
     },
   )
+  gauge(
+    target,
+    'sluice_transactions_unwatched',
+    'Open transactions that this server does not watch, because their network or plugin is not loaded.',
+    ['chain', 'network'],
+    async () => {
+      const entries = await readOpen()
+      if (!entries) return []
+      const watched = new Set(networks.map(railName))
+      const unwatched = entries.filter((entry) => !watched.has(railName(railOf(entry))))
+      return withZeros(unwatched.map(({ chain, network }) => [{ chain, network }, 1]))
+    },
+  )
   // On other rails a missing nonce is no gap.
-  const withoutOrder = new Set(networks.filter(({ impl }) => impl.rail.slots !== 'ordered').map(railName))
+  const withoutOrder = () => new Set(networks.filter(({ impl }) => impl.rail.slots !== 'ordered').map(railName))
   gauge(target, 'sluice_nonce_gap_wallets', 'Wallets with a nonce gap below pending transactions.', ['chain', 'network'], async () => {
     const entries = await readOpen()
     if (!entries) return []
-    const ordered = entries.filter((entry) => !withoutOrder.has(railName(railOf(entry))))
+    const unordered = withoutOrder()
+    const ordered = entries.filter((entry) => !unordered.has(railName(railOf(entry))))
     return withZeros(walletsWithGap(ordered).map((labels) => [labels, 1]))
   })
 }

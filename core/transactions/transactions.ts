@@ -56,6 +56,8 @@ export interface Transactions {
   status(entry: Entry, found?: Pick<Transaction, 'blockNumber' | 'pays'>): TxStatus
   /** Settles once the transactions that earlier servers left open are recovered, or after a short time. Does not wait for nodes. */
   readonly recovered: Promise<void>
+  /** Watches open transactions on a target that was not there at the start. */
+  watch(target: TransactionTarget): void
   /** Refuses new requests, waits at most this long for those in progress, and ends. Open transactions stay in the journal. */
   stop(drainMs: number): Promise<void>
 }
@@ -70,6 +72,11 @@ export interface TransactionEvents {
   onWrite(listener: () => void): () => void
 }
 
+/** With a level for what a person has to look at. */
+interface ServerLog extends Log {
+  error(fields: object, message: string): void
+}
+
 interface TransactionsOptions {
   journal: Journal
   leases: Leases
@@ -78,7 +85,7 @@ interface TransactionsOptions {
   sign: Sign
   /** `limits.walletQueue`: requests that one wallet may have in progress on a network. */
   walletQueue: number
-  log: Log
+  log: ServerLog
   /** Receives every entry that was written, and its version before (absent: new). */
   onChange?: (entry: Entry, before?: Entry) => void
   /** This machine's clock: for times that are shown. */
@@ -181,12 +188,16 @@ export function createTransactions({
       },
     },
     status: txStatus,
+    watch: (target) => void on(target),
     recovered: withTimeout(recovery.firstRound, recoveryMs, () => {}),
     stop: (drainMs) => (stopped ??= end(drainMs)),
   }
 }
 
 const roundMs = 2_000
+/** How often the log names open transactions that nobody watches, and how many of them. */
+const shoutEveryMs = 60_000
+const maxShown = 20
 /** Wallets that are recovered at once. Each takes a few queries to the store, which may be far away. */
 const parallelism = 8
 
@@ -195,7 +206,7 @@ interface RecoveryParts {
   /** By rail name. */
   networks: ReadonlyMap<string, NetworkTransactions>
   closing: AbortSignal
-  log: Log
+  log: ServerLog
 }
 
 /**
@@ -204,7 +215,7 @@ interface RecoveryParts {
  * @returns `firstRound` settles after the first round, whatever its result; `idle` after `closing`
  */
 function startRecovery({ recorder, networks, closing, log }: RecoveryParts) {
-  const warnedRails = new Set<string>()
+  const shoutedAt = new Map<string, number>()
   let earlierReasons: readonly string[] = []
 
   async function round(): Promise<void> {
@@ -229,7 +240,7 @@ function startRecovery({ recorder, networks, closing, log }: RecoveryParts) {
       async function work(): Promise<void> {
         for (const { address, ...rail } of open) {
           const network = networks.get(railName(rail))
-          await attempt({ ...rail, address }, () => (network ? network.recover(address) : warnOnce(rail)))
+          await attempt({ ...rail, address }, () => (network ? network.recover(address) : shout(rail)))
         }
       }
       await Promise.all(Array.from({ length: parallelism }, work))
@@ -238,14 +249,18 @@ function startRecovery({ recorder, networks, closing, log }: RecoveryParts) {
     earlierReasons = reasons
   }
 
-  /** Nothing can be done until the plugin is back. */
-  async function warnOnce(rail: RailId): Promise<void> {
+  /** Nothing can be done until the plugin is back. Said again and again: this is money that nobody looks after. */
+  async function shout(rail: RailId): Promise<void> {
     const name = railName(rail)
-    if (warnedRails.has(name)) return
-    warnedRails.add(name)
+    const lastAt = shoutedAt.get(name)
+    if (lastAt !== undefined && performance.now() - lastAt < shoutEveryMs) return
+    shoutedAt.set(name, performance.now())
     const open = await recorder.unfinished(rail)
-    const transactions = open.map((entry) => ({ address: entry.address, nonce: entry.nonce, txHash: txHashOf(entry) }))
-    log.warn({ ...rail, transactions }, 'open transactions on a network without a plugin: install it again to finish them')
+    const transactions = open.slice(0, maxShown).map((entry) => ({ address: entry.address, nonce: entry.nonce, txHash: txHashOf(entry) }))
+    log.error(
+      { ...rail, open: open.length, transactions },
+      'open transactions that nobody watches: their network or plugin is not loaded; install it again to finish them',
+    )
   }
 
   const firstRound = round()

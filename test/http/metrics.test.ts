@@ -123,6 +123,17 @@ describe('the metrics of the journal', () => {
     for (const lines of scrapes) expect(lines).to.have.members(expected)
   })
 
+  it('show open transactions that this server does not watch', async () => {
+    const networks = [{ chain: 'ethereum', network: 'mainnet', impl: ordered }]
+    measureTransactions(metrics, { journal, networks, log, nowMs: () => 1_000_000 })
+    await openAt(5, 900_000)
+    await openAt(6, 900_000)
+    expect(await shown(metrics, 'sluice_transactions_unwatched')).to.have.members([
+      'sluice_transactions_unwatched{chain="ethereum",network="local"} 2',
+      'sluice_transactions_unwatched{chain="ethereum",network="mainnet"} 0',
+    ])
+  })
+
   it('show no nonce gap on rails without an order of nonces', async () => {
     const networks = [{ ...site, impl: { rail: { slots: 'independent' as const } } }]
     measureTransactions(metrics, { journal, networks, log, nowMs: () => 1_000_000 })

@@ -97,7 +97,7 @@ export async function startSite({
   }
 }
 
-export const silent = { info: () => {}, warn: () => {} }
+export const silent = { info: () => {}, warn: () => {}, error: () => {} }
 
 /** Signs as the signer process does, with Anvil's well-known keys. */
 export const sign: Sign = async ({ address, signable }) => {
@@ -127,7 +127,7 @@ interface TransactionsOn {
   sites?: readonly TransactionTarget[]
   sign?: Sign
   walletQueue?: number
-  log?: Log
+  log?: Parameters<typeof createTransactions>[0]['log']
   onChange?: (entry: Entry, before?: Entry) => void
   nowMs?: () => number
   steadyMs?: () => number

@@ -168,17 +168,23 @@ describe('transactions that a server left open', function () {
     })
   })
 
-  it('are reported to the operator if no plugin serves their network', async () => {
+  it('are reported to the operator if no plugin serves their network, and watched once one does', async () => {
     const first = await mortal()
     const open = await first.submit(order(site), soon())
     await kill(first)
     const said: object[] = []
-    const second = await server({ sites: [], log: { info: () => {}, warn: (fields) => said.push(fields) } })
+    const second = await server({ sites: [], log: { info: () => {}, warn: () => {}, error: (fields) => said.push(fields) } })
     expect(said).to.deep.include({
       chain: 'ethereum',
       network: 'local',
+      open: 1,
       transactions: [{ address: addressOf(0), nonce: open.nonce, txHash: open.txHash }],
     })
     expect((await second.list({})).entries).to.have.length(1)
+    second.watch(site.network)
+    await until('it is confirmed', async () => {
+      await site.mine()
+      return (await stateOf(second, open.txHash)) === 'CONFIRMED'
+    })
   })
 })
