@@ -21,12 +21,14 @@ import type { LoadedPlugin } from './loader/loaded-plugin.ts'
 import { startVenues } from './loader/start-venue.ts'
 import { blockProcessExit, handleUncaught } from './loader/uncaught.ts'
 import { startWatchdog } from './loader/watchdog.ts'
+import { loadLater, requiredHere } from './late-plugins.ts'
 import { createLog } from './log.ts'
-import { buildRegistry, failingParts, transactionTargets } from './registry.ts'
+import { buildRegistry, failingParts, registryEntries, transactionTargets } from './registry.ts'
 import { askPassphrase, draftOf, openSigner, signerPolicy } from './signing.ts'
 import { openStore } from './store/open-store.ts'
 import { StoreError, type Store } from './store/store.ts'
 import { ensureCertificates } from './tls/ensure-certificates.ts'
+import { railName } from './transactions/entry.ts'
 import { createIdempotency, type Idempotency } from './transactions/idempotency.ts'
 import type { Journal } from './transactions/journal/journal.ts'
 import { sqlJournal } from './transactions/journal/sql-journal.ts'
@@ -137,16 +139,15 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     loaded = plugins.loaded
     for (const { name, step, reason, cure, folder } of plugins.refused)
       log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
-    const chains = loaded.filter((each) => each.kind === 'chain')
-    const connectors = loaded.filter((each) => each.kind === 'connector')
+    const required = requiredHere(settings, devnet !== undefined)
     const warnings = [...settings.warnings, ...pluginWarnings(settings, plugins)]
 
     const signer = await opening
-    await signer.setPolicy(signerPolicy(chains, connectors, settings.wallet.allowedSpenders))
+    await signer.setPolicy(signerPolicy(loaded, settings.wallet.allowedSpenders))
 
     const venues = startVenues(container, loaded)
     stops.push(() => venues.stop())
-    const registry = buildRegistry(plugins, venues.running)
+    const registry = buildRegistry({ ...plugins, running: venues.running })
     measurePlugins(metrics, registry)
     measureNodes(metrics, registry)
 
@@ -155,7 +156,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     measureLiveState(metrics, liveState)
     measureQuotes(metrics, registry)
 
-    const targets = transactionTargets(registry)
+    const targets = [...transactionTargets(registry)]
     const count = countChanges(metrics)
     container.register({
       transactions: asFunction(({ journal, leases, log }: Cradle) =>
@@ -187,7 +188,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       following: liveState.following,
       transactions,
       wallets: { all: signer.wallets },
-      failing: () => failingParts(signer, store, registry),
+      failing: () => failingParts({ signer, store, registry, required }),
     }
     container.register({ services: asValue(services), events: asFunction(createEvents).singleton() })
     const listener = await listen(container.build(createApp), settings, log)
@@ -197,6 +198,20 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       // What still runs is aborted now, and its callers are told what became of it.
       await Promise.all([closed, transactions.stop(0)])
     })
+
+    const late = loadLater(plugins, log, async (more) => {
+      const before = loaded
+      loaded = [...loaded, ...more.loaded]
+      await signer.setPolicy(signerPolicy(loaded, settings.wallet.allowedSpenders))
+      venues.add(more.loaded)
+      registry.add(registryEntries({ ...more, running: venues.running, before }))
+      for (const target of transactionTargets(registry)) {
+        if (targets.some((each) => railName(each) === railName(target))) continue
+        targets.push(target)
+        transactions.watch(target)
+      }
+    })
+    stops.push(() => late.stop())
 
     warmUpQuotes(services)
     return { url: listener.url, startedInMs: performance.now() - startedAt, log, services, devnet, plugins, warnings, stop }

@@ -5,7 +5,9 @@ import type { ConnectorConfig, Chain, Connector } from './contracts/index.ts'
 import {
   createRecentQuotes,
   createRegistry,
+  type GrowingRegistry,
   type Registry,
+  type RegistryEntries,
   type NetworkEntry,
   type PluginEntry,
   type VenueEntry,
@@ -21,17 +23,25 @@ import type { Store } from './store/store.ts'
 import type { TransactionTarget } from './transactions/submit-request.ts'
 import type { Signer } from './wallet/signer.ts'
 
+interface LoadedParts extends Pick<LoadResult, 'loaded' | 'refused'> {
+  running: ReadonlyMap<LoadedVenue<object>, RunningVenue>
+  /** Loaded earlier: connectors may be on their networks. */
+  before?: readonly LoadedPlugin[]
+}
+
 /** Builds what handlers look up: the networks, venues and plugins that were loaded, and whether they run. */
-export function buildRegistry({ loaded, refused }: LoadResult, running: ReadonlyMap<LoadedVenue<object>, RunningVenue>): Registry {
+export const buildRegistry = (parts: LoadedParts): GrowingRegistry => createRegistry(registryEntries(parts))
+
+export function registryEntries({ loaded, refused, running, before = [] }: LoadedParts): RegistryEntries {
   const life = (venue: LoadedVenue<object>) => {
-    const run = running.get(venue)
+    const run = () => running.get(venue)
     return {
-      wake: async () => run?.wake(),
+      wake: async () => run()?.wake(),
       // Callers read it, and a plugin's error may hold a URL with a key.
-      notReady: () => (run?.state === 'ready' ? undefined : maskUrls(run?.lastError ?? run?.state ?? 'not started')),
+      notReady: () => (run()?.state === 'ready' ? undefined : maskUrls(run()?.lastError ?? run()?.state ?? 'not started')),
     }
   }
-  const chains = loaded.flatMap((plugin) => (plugin.kind === 'chain' ? plugin.venues : []))
+  const chains = [...before, ...loaded].flatMap((plugin) => (plugin.kind === 'chain' ? plugin.venues : []))
   const networks: NetworkEntry[] = []
   const venues: (VenueEntry & { chain: string; network: string })[] = []
   for (const plugin of loaded) {
@@ -72,7 +82,7 @@ export function buildRegistry({ loaded, refused }: LoadResult, running: Readonly
     }
   }
   const plugins = [...loaded.map((plugin) => loadedEntry(plugin, running)), ...refused.map(refusedEntry)]
-  return createRegistry(plugins, networks, venues)
+  return { plugins, networks, venues }
 }
 
 function loadedEntry(
@@ -138,16 +148,27 @@ export function transactionTargets({ networks, venuesOn }: Registry): readonly T
 
 const deadlineMs = 2_000
 
+/** A part of the server that keeps it from being ready. */
+export interface FailingPart {
+  part: string
+  reason: string
+}
+
+interface ReadinessParts {
+  signer: Pick<Signer, 'failing'>
+  store: Pick<Store, 'failing'>
+  registry: Pick<Registry, 'networks' | 'plugins'>
+  /** What the configuration calls required, whether or not a plugin serves it. */
+  required: readonly { chain: string; network: string }[]
+}
+
 /** The parts that keep the server from being ready: the store, the signer, and every required network. */
-export async function failingParts(
-  signer: Pick<Signer, 'failing'>,
-  store: Pick<Store, 'failing'>,
-  registry: Pick<Registry, 'networks'>,
-): Promise<readonly { part: string; reason: string }[]> {
-  const required = registry.networks.filter((network) => network.required)
+export async function failingParts({ signer, store, registry, required }: ReadinessParts): Promise<readonly FailingPart[]> {
+  const missing = required.filter((each) => !registry.networks.some((entry) => isSame(entry, each)))
   const [storage, ...networks] = await Promise.all([
     failingStore(store),
-    ...required.map(async ({ chain, network, impl, notReady }) => {
+    ...registry.networks.map(async ({ required: isRequired, chain, network, impl, notReady }) => {
+      if (!isRequired) return undefined
       const part = `${chain}/${network}`
       const starting = notReady()
       if (starting !== undefined) return { part, reason: starting }
@@ -160,9 +181,22 @@ export async function failingParts(
     }),
   ])
   const signing = signer.failing()
-  return [storage, signing === undefined ? undefined : { part: 'signer', reason: signing }, ...networks].filter(
-    (each) => each !== undefined,
-  )
+  return [
+    storage,
+    signing === undefined ? undefined : { part: 'signer', reason: signing },
+    ...networks,
+    ...missing.map(({ chain, network }) => ({ part: `${chain}/${network}`, reason: whyMissing(chain, registry) })),
+  ].filter((each) => each !== undefined)
+}
+
+const isSame = (one: { chain: string; network: string }, other: { chain: string; network: string }): boolean =>
+  one.chain === other.chain && one.network === other.network
+
+function whyMissing(chain: string, { plugins }: Pick<Registry, 'plugins'>): string {
+  const plugin = plugins.find(({ name, kind }) => name === chain && kind !== 'connector')
+  if (plugin === undefined) return `there is no plugin for ${chain}`
+  if (plugin.state === 'loaded') return `the plugin ${chain} does not serve it`
+  return `its plugin was refused: ${plugin.reason ?? 'the log has the reason'}`
 }
 
 /** A database that hangs counts as failing. */

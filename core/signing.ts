@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
 import { type Chain, type Family, SluiceError, type Signable } from './contracts/index.ts'
-import type { LoadedChain, LoadedConnector, LoadedVenue } from './loader/loaded-plugin.ts'
+import type { LoadedConnector, LoadedPlugin, LoadedVenue } from './loader/loaded-plugin.ts'
 import { curves } from './wallet/keys.ts'
 import { keystoreHasKeys } from './wallet/keystore.ts'
 import type { NetworkPolicy, SignerPolicy } from './wallet/policy.ts'
@@ -17,11 +17,9 @@ type Keys = Family['keys']
  * it and the server still starts.
  * @throws StartError for a spender of the settings that is not an address
  */
-export function signerPolicy(
-  chains: readonly LoadedChain[],
-  connectors: readonly LoadedConnector[],
-  allowedSpenders: readonly string[],
-): SignerPolicy {
+export function signerPolicy(loaded: readonly LoadedPlugin[], allowedSpenders: readonly string[]): SignerPolicy {
+  const chains = loaded.filter((each) => each.kind === 'chain')
+  const connectors = loaded.filter((each) => each.kind === 'connector')
   const signable = chains.map(({ keys, venues }) => ({ keys, venues: venues.filter((venue) => isSignable(venue, keys)) }))
   const withSpenders = chains.flatMap(({ keys, venues }) => (keys === 'secp256k1' ? venues : []))
   return {

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -151,6 +152,36 @@ export interface NetworkSettings {
   required: boolean
   enabled: boolean
   tokenLists: readonly TokenListSource[]
+}
+
+/** A chain's plugin, as far as it was found. */
+interface ChainFolder {
+  name: string
+  folder: string
+}
+
+/**
+ * The networks that the configuration calls required, also of chains whose plugin is missing or cannot be loaded: those of `conf/chains`, and
+ * of the defaults of these plugins. What cannot be read is left out; a plugin with such a file is refused.
+ */
+export function requiredNetworks(
+  confDir: string,
+  plugins: readonly ChainFolder[],
+  env: Environment = process.env,
+): readonly { chain: string; network: string }[] {
+  const folder = join(confDir, 'chains')
+  const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.yml')) : []
+  const chains = new Set([...files.map((file) => basename(file, '.yml')), ...plugins.map(({ name }) => name)])
+  return [...chains].flatMap((chain) => {
+    const own = plugins.find(({ name }) => name === chain)
+    const layers = [...(own ? [join(own.folder, 'defaults.yml')] : []), join(folder, `${chain}.yml`)]
+    const tree = layers.reduce<Section>((below, file) => mergeOver(below, readYaml(file, file, [])?.value ?? {}), {})
+    return Object.entries(tree).flatMap(([network, entry]) => {
+      const checked = isObject(entry) ? checkTree(splitEntry(entry).kernel, { validate: validateNetwork, env }) : undefined
+      const { required = false, enabled = true } = checked && 'value' in checked ? checked.value : {}
+      return required && enabled ? [{ chain, network }] : []
+    })
+  })
 }
 
 /** Separates the keys of core from those of the family. */

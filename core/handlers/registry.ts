@@ -80,17 +80,44 @@ export interface Registry {
   hasConnector(name: string): boolean
 }
 
-export function createRegistry(
-  plugins: readonly PluginEntry[],
-  networks: readonly NetworkEntry[],
-  venues: readonly (VenueEntry & { chain: string; network: string })[],
-): Registry {
-  const networkAt = table(networks)
-  const venueNames = new Set(venues.map(({ connector }) => connector))
-  const venueAt = new Map([...venueNames].map((name) => [name, table(venues.filter(({ connector }) => connector === name))]))
-  const chains = [...new Set(networks.map(({ chain }) => chain))]
-  const connectors = plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded')
-  const connectorNames = connectors.map(({ name }) => name)
+/** What is loaded, or was refused. */
+export interface RegistryEntries {
+  plugins: readonly PluginEntry[]
+  networks: readonly NetworkEntry[]
+  venues: readonly (VenueEntry & { chain: string; network: string })[]
+}
+
+/** A registry to which plugins are added that could not be loaded at first. Its lists grow in place: many hold on to them. */
+export interface GrowingRegistry extends Registry {
+  /** Puts plugins in place of what was known of their folders. */
+  add(entries: RegistryEntries): void
+}
+
+export function createRegistry(first: RegistryEntries): GrowingRegistry {
+  const plugins: PluginEntry[] = []
+  const networks: NetworkEntry[] = []
+  const venues: RegistryEntries['venues'][number][] = []
+  const connectors: PluginEntry[] = []
+  let networkAt = table(networks)
+  let venueAt = new Map<string, ReturnType<typeof table<RegistryEntries['venues'][number]>>>()
+  let chains: readonly string[] = []
+  let connectorNames: readonly string[] = []
+
+  function add(more: RegistryEntries): void {
+    for (const entry of more.plugins) {
+      const known = plugins.findIndex(({ folder }) => folder === entry.folder)
+      plugins.splice(known < 0 ? plugins.length : known, known < 0 ? 0 : 1, entry)
+    }
+    networks.push(...more.networks)
+    venues.push(...more.venues)
+    connectors.splice(0, Infinity, ...plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded'))
+    networkAt = table(networks)
+    const venueNames = new Set(venues.map(({ connector }) => connector))
+    venueAt = new Map([...venueNames].map((name) => [name, table(venues.filter(({ connector }) => connector === name))]))
+    chains = [...new Set(networks.map(({ chain }) => chain))]
+    connectorNames = connectors.map(({ name }) => name)
+  }
+  add(first)
 
   const findNetwork = (chain: string, network: string): NetworkEntry => {
     const entry = networkAt(chain, network)
@@ -116,6 +143,7 @@ export function createRegistry(
     plugins,
     networks,
     connectors,
+    add,
     connector: findConnector,
     hasConnector: (name) => connectorNames.includes(name),
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),

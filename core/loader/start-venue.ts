@@ -21,34 +21,40 @@ export interface RunningVenue {
 type VenueState = 'idle' | 'starting' | 'ready' | 'stopped'
 
 interface Venues {
+  /** Grows with `add`. */
   readonly running: ReadonlyMap<LoadedVenue<object>, RunningVenue>
+  /**
+   * Starts the venues of these plugins, each in a container scope of its own, without waiting for them: a dead node does not delay the server.
+   * A venue on a network that is not `required` starts when it is first asked for.
+   */
+  add(loaded: readonly LoadedPlugin[]): void
   stop(): Promise<unknown>
 }
 
-/**
- * Starts all venues, each in a container scope of its own, without waiting for them: a dead node does not delay the server. A venue on a network
- * that is not `required` starts when it is first asked for.
- */
-export function startVenues<C extends object>(container: AwilixContainer<C>, loaded: readonly LoadedPlugin[]): Venues {
-  const required = new Set(
-    loaded.flatMap(({ kind, name, configuration: { networks } }) =>
-      kind === 'chain' ? Object.keys(networks).flatMap((network) => (networks[network]?.required ? `${name}/${network}` : [])) : [],
-    ),
-  )
+export function startVenues<C extends object>(container: AwilixContainer<C>, first: readonly LoadedPlugin[]): Venues {
+  const required = new Set<string>()
   const running = new Map<LoadedVenue<object>, RunningVenue>()
-  const venues: LoadedVenue<Life>[] = loaded.flatMap((plugin) => [...plugin.venues])
-  const scopes = venues.map((venue) => {
-    const scope = container.createScope<{ running: RunningVenue }>()
-    const start = () => startVenue(venue, { onDemand: !required.has(`${venue.chain}/${venue.network}`) })
-    scope.register({
-      running: asFunction(start)
-        .scoped()
-        .disposer((each) => each.stop()),
-    })
-    running.set(venue, scope.cradle.running)
-    return scope
-  })
-  return { running, stop: () => Promise.all(scopes.map((scope) => scope.dispose())) }
+  const scopes: { dispose(): Promise<void> }[] = []
+
+  function add(loaded: readonly LoadedPlugin[]): void {
+    for (const { kind, name, configuration } of loaded)
+      for (const [network, settings] of kind === 'chain' ? Object.entries(configuration.networks) : [])
+        if (settings.required) required.add(`${name}/${network}`)
+    const venues: LoadedVenue<Life>[] = loaded.flatMap((plugin) => [...plugin.venues])
+    for (const venue of venues) {
+      const scope = container.createScope<{ running: RunningVenue }>()
+      const start = () => startVenue(venue, { onDemand: !required.has(`${venue.chain}/${venue.network}`) })
+      scope.register({
+        running: asFunction(start)
+          .scoped()
+          .disposer((each) => each.stop()),
+      })
+      running.set(venue, scope.cradle.running)
+      scopes.push(scope)
+    }
+  }
+  add(first)
+  return { running, add, stop: () => Promise.all(scopes.map((scope) => scope.dispose())) }
 }
 
 interface Startable {

@@ -48,9 +48,7 @@ describe('what a plugin declares to be signed', () => {
     server = await startServer({ plugins: [plugin], settings: { 'devnet.enabled': false } })
     const { loaded, refused } = server.kernel.plugins
     expect(refused.map(({ reason }) => reason)).to.deep.equal([])
-    const chains = loaded.filter((each) => each.kind === 'chain')
-    const connectors = loaded.filter((each) => each.kind === 'connector')
-    const { networks } = signerPolicy(chains, connectors, [])
+    const { networks } = signerPolicy(loaded, [])
     const on = (chain: string) => networks.find((each) => each.chain === chain && each.network === 'mainnet')
     const solana = on('solana')
     expect(solana).to.deep.equal({

@@ -202,11 +202,7 @@ describe('deposits to Hyperliquid', function () {
 
     it('give the signer one allowed transfer for each network, from the settings', () => {
       const { loaded } = server.kernel.plugins
-      const { networks } = signerPolicy(
-        loaded.filter((each) => each.kind === 'chain'),
-        loaded.filter((each) => each.kind === 'connector'),
-        [],
-      )
+      const { networks } = signerPolicy(loaded, [])
       const deposits = networks.map((each) => [`${each.chain}/${each.network}`, each.keys === 'secp256k1' && each.deposits])
       const { token, recipient } = bridge
       expect(Object.fromEntries(deposits)).to.deep.include({
