@@ -31,18 +31,21 @@ const agreementSeconds = 60
 /** If this machine's clock has moved so far against the steady one since the newest block, one of them cannot be believed. */
 const jumpSeconds = 30
 /**
- * A node that is behind by a constant time looks like a network that is alive, seen with a clock that is ahead. No node stays behind for this
- * long without catching up or stopping.
+ * A node that stays behind by the same time looks like a network that is alive, seen with a clock that is ahead. Shorter lags happen; one of
+ * this length, at exactly the network's pace, does not: the node would catch up, or fall further behind.
  */
 const implausibleLagSeconds = 3_600
-/** A network is alive if its blocks kept step with the steady clock over at least this time. */
-const minSpanSeconds = 20
-const [minPace, maxPace] = [0.8, 1.25]
-const maxArrivals = 64
+/** A network is alive if its blocks kept step with the steady clock over this time. */
+const spanSeconds = 300
+const [minPace, maxPace] = [0.98, 1.02]
+/** Arrivals of so long are remembered, so far apart. */
+const [rememberedSeconds, apartSeconds] = [600, 5]
 /** Steady clocks drift, by less than this for each block. */
 const driftSeconds = 0.01
 
 export function createChainClock({ nowMs = Date.now, steadyMs = () => performance.now() }: ChainClockOptions = {}): ChainClock {
+  let newest: Arrival | undefined
+  /** Oldest first. */
   let arrivals: Arrival[] = []
   /** How far the network's time is ahead of the steady clock, from blocks whose age this machine's clock confirmed. */
   let confirmedLead: number | undefined
@@ -52,40 +55,39 @@ export function createChainClock({ nowMs = Date.now, steadyMs = () => performanc
   const leadOf = ({ block, steady: at }: Arrival) => block - at
 
   function observe({ timestamp: block }: Pick<Head, 'timestamp'>): void {
-    const newest = arrivals.at(-1)
     if (newest && block <= newest.block) return
-    const arrival = { block, steady: steady(), machine: machine() }
-    arrivals = [...arrivals.slice(1 - maxArrivals), arrival]
+    const arrival = (newest = { block, steady: steady(), machine: machine() })
+    if (arrival.steady - (arrivals.at(-1)?.steady ?? -Infinity) >= apartSeconds)
+      arrivals = [...arrivals.filter((each) => arrival.steady - each.steady <= rememberedSeconds), arrival]
     if (isConfirmed(arrival)) confirmedLead = Math.max(leadOf(arrival), (confirmedLead ?? -Infinity) - driftSeconds)
   }
 
   const isConfirmed = (arrival: Arrival) => Math.abs(arrival.machine - arrival.block) <= agreementSeconds
 
   /** The network's lead over the steady clock, if the newest block shows that the network is alive and this machine's clock wrong. */
-  function leadOfLiveNetwork(newest: Arrival): number | undefined {
-    if (confirmedLead !== undefined && leadOf(newest) >= confirmedLead - agreementSeconds) return confirmedLead
+  function leadOfLiveNetwork(last: Arrival): number | undefined {
+    if (confirmedLead !== undefined && leadOf(last) >= confirmedLead - agreementSeconds) return confirmedLead
     const [first] = arrivals
-    const span = first ? newest.steady - first.steady : 0
-    if (!first || span < minSpanSeconds || newest.machine - newest.block < implausibleLagSeconds) return undefined
-    const pace = (newest.block - first.block) / span
+    const span = first ? last.steady - first.steady : 0
+    if (!first || span < spanSeconds || last.machine - last.block < implausibleLagSeconds) return undefined
+    const pace = (last.block - first.block) / span
     return pace >= minPace && pace <= maxPace ? Math.max(...arrivals.map(leadOf)) : undefined
   }
 
-  function ageOfNewest(newest: Arrival): number {
-    const sinceSeen = steady() - newest.steady
-    const byMachine = machine() - newest.block
+  function ageOf(last: Arrival): number {
+    const sinceSeen = steady() - last.steady
+    const byMachine = machine() - last.block
     // Until the next block nobody knows which: was the clock set, or did the machine sleep, while the steady clock stood still?
-    const hasJumped = Math.abs(machine() - newest.machine - sinceSeen) > jumpSeconds
-    const lead = hasJumped || isConfirmed(newest) ? undefined : leadOfLiveNetwork(newest)
-    return Math.max(sinceSeen, lead === undefined ? byMachine : steady() + lead - newest.block)
+    const hasJumped = Math.abs(machine() - last.machine - sinceSeen) > jumpSeconds
+    const lead = hasJumped || isConfirmed(last) ? undefined : leadOfLiveNetwork(last)
+    return Math.max(sinceSeen, lead === undefined ? byMachine : steady() + lead - last.block)
   }
 
   return {
     observe,
     ageSeconds(head) {
       observe(head)
-      const newest = arrivals.at(-1)
-      return newest ? ageOfNewest(newest) + (newest.block - head.timestamp) : 0
+      return newest ? ageOf(newest) + (newest.block - head.timestamp) : 0
     },
   }
 }

@@ -61,9 +61,9 @@ describe('the age of a block', () => {
       expect(at.age()).to.equal(0)
     })
 
-    it(`is right after some blocks where the clock has been wrong by ${hours} hours from the start`, () => {
+    it(`is right after five minutes where the clock has been wrong by ${hours} hours from the start`, () => {
       const at = machine(hours * hour)
-      at.live(30)
+      at.live(160)
       expect(at.age()).to.equal(0)
       at.pass(500)
       expect(at.age()).to.equal(500)
@@ -81,7 +81,7 @@ describe('the age of a block', () => {
 
   it('is large for a node that catches up, and for one that stands still, though the clock is wrong', () => {
     const catchingUp = machine(26 * hour)
-    for (let lag = 40_000; lag > 20_000; lag -= 1_000) catchingUp.live(1, lag)
+    for (let lag = 40_000; lag > 39_000; lag -= 0.1) catchingUp.live(1, lag)
     expect(catchingUp.age()).to.be.above(hour)
     const standing = machine(26 * hour)
     standing.live(1)

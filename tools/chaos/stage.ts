@@ -41,7 +41,7 @@ export interface Stage {
   /** How long servers took to be ready, in order. */
   readyInMs: number[]
   /** Starts the server of that number, in place of one that ended. */
-  start(index?: number, options?: Pick<ServerOptions, 'dieAt' | 'stopAt' | 'flags'>): Promise<Server>
+  start(index?: number, options?: Pick<ServerOptions, 'dieAt' | 'env' | 'stopAt' | 'flags'>): Promise<Server>
   /** One that runs, or the one of that number; waits while there is none. */
   someServer(index?: number): Promise<Server>
 }

@@ -1,4 +1,5 @@
 import { chainTrouble } from './chain-trouble.ts'
+import { clocks } from './clocks.ts'
 import { cluster } from './cluster.ts'
 import { everything } from './everything.ts'
 import { hyperliquid } from './hyperliquid.ts'
@@ -20,6 +21,7 @@ export const scenarios: readonly Scenario[] = [
   stranger,
   rounds,
   cluster,
+  clocks,
   keys,
   orders,
   hyperliquid,

@@ -25,6 +25,8 @@ export interface ServerOptions {
   dieAt?: Passing
   /** Where the server stops itself, as SIGSTOP does. */
   stopAt?: Passing
+  /** Of the process, besides what every server has. */
+  env?: Readonly<Record<string, string>>
 }
 
 export interface Server {
@@ -55,7 +57,7 @@ const startTimeoutMs = 60_000
 const stopTimeoutMs = 30_000
 
 /** Starts a server and waits until it is ready. */
-export async function spawnServer({ home, devnetUrl, flags = {}, patches = [], dieAt, stopAt }: ServerOptions): Promise<Server> {
+export async function spawnServer({ home, devnetUrl, flags = {}, patches = [], dieAt, stopAt, env = {} }: ServerOptions): Promise<Server> {
   const program = compiledServer(patches)
   const startedAt = performance.now()
   const settings = { confDir: home.confDir, devnetUrl, env: home.env, flags: { ...home.flags, ...flags } }
@@ -67,6 +69,7 @@ export async function spawnServer({ home, devnetUrl, flags = {}, patches = [], d
       TMPDIR: process.env['TMPDIR'],
       CHAOS_DIE_AT: dieAt && `${dieAt.point}#${dieAt.nth}`,
       CHAOS_STOP_AT: stopAt && `${stopAt.point}#${stopAt.nth}`,
+      ...env,
     },
   })
   const { pid } = child
