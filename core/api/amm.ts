@@ -54,7 +54,10 @@ export const AMMPriceResponse = enveloped({
   expectedAmount: Type.String({ description: 'Quote tokens to pay (BUY) or to receive (SELL).' }),
   price: Type.String({ description: 'Quote per one base; rounded up for BUY and down for SELL.' }),
   ...gasFields,
-  priceImpact: Type.String({ description: "Fraction by which the price is worse than the pools' marginal price, fees included." }),
+  priceImpact: Type.String({
+    description:
+      "Fraction of the input's value that the swap loses, at the pools' marginal price and fees included: 1 − output / (input × marginal price). The same for BUY and SELL.",
+  }),
   route: Type.Array(Hop, { description: 'The pools in order; if the swap is split, one path after the other.' }),
   blockNumber: Type.Number({ description: 'The block of the quote.' }),
   source: Type.Enum(['memory', 'rpc'], {

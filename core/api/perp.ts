@@ -52,8 +52,10 @@ export const shownPosition = Type.Object({
 
 export const shownMargin = Type.Object({
   accountValue: amount('Collateral, profit and loss, and pending funding.'),
-  freeCollateral: amount('Collateral available for a new position; below 0 if there is too little.'),
-  collateral: amount('What the wallet has in the exchange, without unrealized profit.'),
+  freeCollateral: amount(
+    'Collateral available for a new position, by the rule of the exchange. Below 0 by what is missing, where an exchange itself may show 0.',
+  ),
+  collateral: amount('What the wallet has in the exchange: deposits and realized profit, without unrealized profit and pending funding.'),
   initialMargin: amount('What its positions require to be opened.'),
   maintenanceMargin: amount('What its positions require not to be liquidated.'),
   marginRatio: amount('The account value divided by the value of the positions, possibly below 0; "0" without positions.'),

@@ -56,9 +56,9 @@ export interface PerpAccount {
   decimals: number
   /** Collateral, profit and loss, and pending funding. */
   valueRaw: bigint
-  /** Collateral that is free for a new position. */
+  /** Collateral that is free for a new position; below 0 by what is missing. */
   freeCollateralRaw: bigint
-  /** The wallet's collateral in the exchange, without unrealized profit. */
+  /** The wallet's collateral in the exchange: deposits and realized profit, without unrealized profit and pending funding. */
   collateralRaw: bigint
   /** The margins to open its positions, and to keep them from liquidation. */
   initialMarginRaw: bigint

@@ -103,6 +103,21 @@ describe('/amm', () => {
     }
   }
 
+  it('says the same price impact for a BUY and a SELL that move the same amounts: 1 − output / (input × marginal price)', async () => {
+    const of = { version: 'v2' }
+    const { body: sold } = await price({ base: 'WETH', quote: 'USDC', amount: '200', side: 'SELL', ...of })
+    const { body: bought } = await price({ base: 'USDC', quote: 'WETH', amount: sold.expectedAmount, side: 'BUY', ...of })
+    expect(sold.route.map(({ pool }: { pool: string }) => pool)).to.deep.equal(bought.route.map(({ pool }: { pool: string }) => pool))
+    expect(Number(bought.expectedAmount)).to.be.closeTo(200, 1e-5)
+    // Enough that 1 − marginal price / price and price / marginal price − 1 differ.
+    expect(Number(sold.priceImpact)).to.be.above(0.01)
+    expect(Number(bought.priceImpact)).to.be.closeTo(Number(sold.priceImpact), 2e-6)
+    // What a little costs has no impact but the fees.
+    const { body: little } = await price({ base: 'WETH', quote: 'USDC', amount: '0.0001', side: 'SELL', ...of })
+    const marginal = Number(little.price) / (1 - Number(little.priceImpact))
+    expect(Number(sold.priceImpact)).to.be.closeTo(1 - Number(sold.expectedAmount) / (200 * marginal), 1e-3)
+  })
+
   it('moves slippagePrice by a tighter allowedSlippage and refuses a looser one', async () => {
     const none = await price({ allowedSlippage: '0/1' })
     expect(exact(none.body.price) - exact(none.body.slippagePrice) < exact('0.00001')).to.equal(true)

@@ -76,7 +76,11 @@ async function allowanceOf(
   return { spender: quote.spender, sufficient: true }
 }
 
-/** How much worse the quote is than the pools' marginal price, fees included, as a fraction. Never below 0. */
+/**
+ * The part of the input's value that the swap loses against the pools' marginal price, fees included: 1 − output / (input × marginal price), as
+ * `computePriceImpact` of @uniswap/sdk-core has it for both sides. For an exact output the input is compared with what it would be at that
+ * price. Rounded up; never below 0.
+ */
 function priceImpact({ swap, amountRaw, spotAmountRaw }: Quote): string {
   const [better, worse] = swap.exact === 'in' ? [spotAmountRaw, amountRaw] : [amountRaw, spotAmountRaw]
   if (better <= worse) return '0'

@@ -102,6 +102,46 @@ describe('orders in a matching market', function () {
     expect(plan.needs.map(({ amountRaw }) => amountRaw)).to.deep.equal([6040n * 10n ** 18n, 6040n * 10n ** 18n])
   })
 
+  it('at market buy their whole amount, and sell all of it but what is worth less than the smallest unit of quote', async () => {
+    const market = 'WETH-USDC'
+    const unit = 10n ** 18n
+    let left = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ price: fc.bigInt(10n ** 9n, 4n * 10n ** 9n), amountRaw: fc.bigInt(unit / 10n, unit) }), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        fc.bigInt(1n, 100n),
+        fc.boolean(),
+        async (offers, percent, isBuy) => {
+          await fixture.empty(market)
+          for (const { price, amountRaw } of offers)
+            await fixture.place(maker, market, fixture.limit(isBuy ? 'SELL' : 'BUY', formatRaw(price, 6), formatRaw(amountRaw, 18)))
+          const amountRaw = (offers.reduce((sum, each) => sum + each.amountRaw, 0n) * percent) / 101n
+          const worstRaw = offers.map(({ price }) => price).reduce((a, b) => (a > b === isBuy ? a : b))
+          const boundRaw = isBuy ? worstRaw + worstRaw / 100n : worstRaw - worstRaw / 100n
+          const bound = formatRaw(boundRaw, 6)
+          const [weth, usdc] = [await fixture.balance(taker.address, tokens.WETH), await fixture.balance(taker.address, tokens.USDC)]
+          const { outcome } = await fixture.place(taker, market, fixture.atMarket(isBuy ? 'BUY' : 'SELL', bound, formatRaw(amountRaw, 18)))
+          const movedRaw = (await fixture.balance(taker.address, tokens.WETH)) - weth
+          const quoteRaw = (await fixture.balance(taker.address, tokens.USDC)) - usdc
+          expect(outcome).to.include({ state: 'FILLED', filledAmount: formatRaw(isBuy ? movedRaw : -movedRaw, 18) })
+          if (isBuy) expect(movedRaw).to.equal(amountRaw)
+          else {
+            const unsoldRaw = amountRaw + movedRaw
+            // By the lowest of the prices, at which a unit of quote is worth most.
+            expect(unsoldRaw >= 0n && (unsoldRaw - 1n) * worstRaw <= unit, `${unsoldRaw} unsold`).to.equal(true)
+            expect(quoteRaw * unit >= amountRaw * boundRaw - unit, 'the proceeds of the whole amount').to.equal(true)
+            if (unsoldRaw > 0n) left += 1
+          }
+        },
+      ),
+      { numRuns: 25 },
+    )
+    expect(left).to.be.above(0)
+  })
+
   it('that sell at better prices end once they got their quote amount: the rest is neither sold nor left in the book', async () => {
     await fixture.place(maker, name, fixture.limit('BUY', '3000', '2'))
     const before = await fixture.balance(taker.address, tokens.WETH)

@@ -59,6 +59,33 @@ describe("a wallet's figures", () => {
     }
   })
 
+  it('say what the exchange shows of free collateral, which is never below 0 there, and leave funding out of the collateral', async () => {
+    const poor = await fixture.newTrader(1_000_000_000n)
+    await fixture.open(poor, { market: fixture.named('ETH'), side: 'LONG', sizeRaw: 3n * ether })
+    await fixture.wait(7200)
+    const vault = await fixture.contract('Vault')
+    const balances = await fixture.contract('AccountBalance')
+    const settlement = 10n ** 12n
+    const signs = new Set<boolean>()
+    for (const collateralRaw of [1_000_000_000n, 500_000_000n]) {
+      await fixture.setCollateral(poor.address, collateralRaw)
+      const { head, account, position } = await fixture.exchange.position(poor.address, fixture.named('ETH'), at())
+      const blockTag = Number(head.number)
+      const shown = BigInt(String(await vault.getFunction('getFreeCollateral').staticCall(poor.address, { blockTag }))) * settlement
+      const { freeCollateralRaw } = account
+      expect(freeCollateralRaw > 0n ? freeCollateralRaw : 0n).to.equal(shown)
+      signs.add(freeCollateralRaw > 0n)
+      const [, unrealized, pendingFee]: readonly bigint[] = await balances
+        .getFunction('getPnlAndPendingFee')
+        .staticCall(poor.address, { blockTag })
+      expect(position.pendingFundingRaw).to.not.equal(0n)
+      const valueRaw = account.collateralRaw + (unrealized ?? 0n) + (pendingFee ?? 0n) + position.pendingFundingRaw
+      // The exchange shows the value in whole units of the settlement token.
+      expect(valueRaw - account.valueRaw >= -settlement && valueRaw - account.valueRaw <= settlement).to.equal(true)
+    }
+    expect(signs.size).to.equal(2)
+  })
+
   it('include the prices of its markets, at one block', async () => {
     await fixture.operator.moveIndex('ETHUSD', '3010')
     const { head, prices } = await fixture.exchange.prices(fixture.named('ETH'), at())
