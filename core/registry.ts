@@ -39,6 +39,7 @@ export function registryEntries({ loaded, refused, running, before = [] }: Loade
       wake: async () => run()?.wake(),
       // Callers read it, and a plugin's error may hold a URL with a key.
       notReady: () => (run()?.state === 'ready' ? undefined : maskUrls(run()?.lastError ?? run()?.state ?? 'not started')),
+      trouble: () => run()?.lastTrouble,
     }
   }
   const chains = [...before, ...loaded].flatMap((plugin) => (plugin.kind === 'chain' ? plugin.venues : []))

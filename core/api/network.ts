@@ -120,7 +120,7 @@ export const networkEndpoints = [
     on: 'service',
     name: 'NetworkChainConfig',
     path: '/network/chain_config',
-    summary: "The chain's configuration, secrets masked.",
+    summary: "The chain's configuration that is in force, defaults included, secrets masked.",
     errors: ['UNKNOWN_CHAIN_ERROR'],
     request: NetworkChainConfigRequest,
     response: NetworkChainConfigResponse,

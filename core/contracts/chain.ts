@@ -63,6 +63,8 @@ export interface Chain<F extends Types = Types> extends Life {
   readonly confirmations: number
   /** How long an underpriced transaction waits before its fees are raised. */
   readonly bumpAfterSeconds: number
+  /** The settings of the network as they are in force, with defaults, for people. Without URLs and secrets. Absent: as they were given. */
+  readonly settings?: Readonly<Record<string, unknown>>
   /** The URL in use, without its secrets. */
   rpcUrl(): string
   /** The state of every node, without asking them. */

@@ -1,8 +1,11 @@
 import type { NetworkStatusResponse } from '../api/index.ts'
 import { withTimeout } from '../async.ts'
+import { maskedCopy } from '../config/mask.ts'
 import { didYouMean } from '../config/problems.ts'
+import { mergeOver, type Section } from '../config/tree.ts'
 import { fromRaw } from '../decimal.ts'
 import { SluiceError } from '../errors.ts'
+import { isObject } from '../json.ts'
 import type { Handler, Handlers } from './context.ts'
 import { findNetworks, responseKey, type NetworkEntry } from './registry.ts'
 import { readAddress } from './wallets.ts'
@@ -34,10 +37,27 @@ async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSig
   }
 }
 
+/** The configuration of a chain's networks, with the defaults of core and of the chain's family. */
+function inForce(shown: Readonly<Record<string, unknown>>, networks: readonly NetworkEntry[]): Section {
+  return Object.fromEntries(
+    Object.entries(shown).map(([network, given]) => {
+      const entry = networks.find((each) => each.network === network)
+      if (!entry || !isObject(given)) return [network, given]
+      const defaults = mergeOver({ required: false, enabled: true, tokenLists: [] }, maskedCopy({ ...entry.impl.settings }, new Map()))
+      return [network, mergeOver(defaults, given)]
+    }),
+  )
+}
+
 const networkChainConfig: Handler<'NetworkChainConfig'> = async ({ chain }, { services: { registry } }) => {
   const chains = registry.plugins.filter(({ kind, state }) => kind === 'chain' && state === 'loaded')
   const plugin = chains.find(({ name }) => name === chain)
-  if (plugin) return { ...plugin.maskedConfig }
+  if (plugin)
+    return inForce(
+      plugin.maskedConfig ?? {},
+      registry.networks.filter((each) => each.chain === chain),
+    )
+
   const names = chains.map(({ name }) => name)
   throw new SluiceError('UNKNOWN_CHAIN_ERROR', `There is no chain "${chain}"${didYouMean(chain, names)}.`)
 }

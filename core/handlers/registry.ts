@@ -14,6 +14,8 @@ export interface NetworkEntry {
   required: boolean
   /** Undefined if ready, else the reason. Starts nothing. */
   notReady(): string | undefined
+  /** Where it is not ready because its nodes cannot be used: the error for callers. */
+  trouble(): 'NETWORK' | 'RATE_LIMIT' | undefined
   /** Starts a network that starts on demand. Settles after the attempt; never rejects. */
   wake(): Promise<void>
 }
@@ -31,6 +33,7 @@ export interface VenueEntry {
   bridges: Readonly<Record<string, Bridge>>
   recentQuotes: RecentQuotes
   notReady(): string | undefined
+  trouble(): 'NETWORK' | 'RATE_LIMIT' | undefined
   wake(): Promise<void>
 }
 
@@ -68,9 +71,9 @@ export interface Registry {
    * Ignores unknown names.
    */
   wake(chain: string, network: string, connector?: string): Promise<void> | undefined
-  /** @throws SluiceError UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
+  /** @throws SluiceError UNKNOWN_CHAIN_ERROR, SERVICE_UNINITIALIZED, NETWORK or RATE_LIMIT */
   network(chain: string, network: string): NetworkEntry
-  /** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR or SERVICE_UNINITIALIZED */
+  /** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR, SERVICE_UNINITIALIZED, NETWORK or RATE_LIMIT */
   venue(connector: string, chain: string, network: string): VenueEntry
   venuesOn(chain: string, network: string): readonly VenueEntry[]
   /** Those that are loaded. */
@@ -189,12 +192,13 @@ const unknownError = (what: string, name: string, known: readonly string[]) =>
     `There is no ${what} called "${name}"${didYouMean(name, known)}; known: ${known.join(', ') || 'none'}.`,
   )
 
-function requireReady<T extends { notReady(): string | undefined }>(entry: T, what: () => string): T {
+function requireReady<T extends Pick<NetworkEntry, 'notReady' | 'trouble'>>(entry: T, what: () => string): T {
   const reason = entry.notReady()
   if (reason === undefined) return entry
-  throw new SluiceError('SERVICE_UNINITIALIZED', `${what()} is still starting; try again shortly. The reason is: ${reason}`, {
-    retryAfterSeconds: 2,
-  })
+  const trouble = entry.trouble()
+  const message =
+    trouble === undefined ? 'is still starting; try again shortly' : 'cannot be used now, and is tried again with each request'
+  throw new SluiceError(trouble ?? 'SERVICE_UNINITIALIZED', `${what()} ${message}. The reason is: ${reason}`, { retryAfterSeconds: 2 })
 }
 
 /** The networks of a chain, or with a name, or all. @throws SluiceError UNKNOWN_CHAIN_ERROR if there is none */

@@ -1,14 +1,16 @@
 import { asFunction, type AwilixContainer } from 'awilix/browser'
 import { abortable, pause, withDeadline, withTimeout } from '../async.ts'
-import type { Life, Log } from '../contracts/index.ts'
+import { SluiceError, type Life, type Log } from '../contracts/index.ts'
 import type { LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
 import { messageOf } from './refusal.ts'
 
-/** A venue on its way from start to stop. Until it is `ready`, its callers get SERVICE_UNINITIALIZED. */
+/** A venue on its way from start to stop. Until it is `ready`, its callers get SERVICE_UNINITIALIZED, or NETWORK where its nodes are away. */
 export interface RunningVenue {
   readonly state: VenueState
   /** Why the latest attempt to start failed; undefined once the venue is ready. */
   readonly lastError: string | undefined
+  /** Whether that was because its nodes could not be reached, or were over their limits. */
+  readonly lastTrouble: 'NETWORK' | 'RATE_LIMIT' | undefined
   /** Settles when the venue is ready or was stopped; at once for a venue that starts on demand. Never rejects. */
   readonly settled: Promise<void>
   /** Tries to start an idle venue, unless an attempt has just failed. Settles with that attempt; never rejects. */
@@ -96,6 +98,7 @@ export function startVenue(
   const stopping = new AbortController()
   let state: VenueState = implementation.start === undefined ? 'ready' : 'idle'
   let lastError: string | undefined
+  let lastTrouble: RunningVenue['lastTrouble']
   let stopped: Promise<void> | undefined
   let pauseMs = firstPauseMs
   let dueAt = 0
@@ -125,10 +128,12 @@ export function startVenue(
       abortable((async () => implementation.start?.(signal))(), signal),
     )
       .then(() => {
-        if (!stopping.signal.aborted) [state, lastError] = ['ready', undefined]
+        if (!stopping.signal.aborted) [state, lastError, lastTrouble] = ['ready', undefined, undefined]
       })
       .catch((thrown: unknown) => {
-        if (!stopping.signal.aborted) onFailure(messageOf(thrown))
+        if (stopping.signal.aborted) return
+        lastTrouble = troubleOf(thrown)
+        onFailure(messageOf(thrown))
       })
       .finally(() => {
         attempt = undefined
@@ -163,8 +168,17 @@ export function startVenue(
     get lastError() {
       return lastError
     },
+    get lastTrouble() {
+      return lastTrouble
+    },
     settled,
     wake,
     stop: () => (stopped ??= stop()),
   }
+}
+
+/** An attempt that was not done in time waited for a node. */
+function troubleOf(thrown: unknown): RunningVenue['lastTrouble'] {
+  if (thrown instanceof SluiceError) return thrown.name === 'NETWORK' || thrown.name === 'RATE_LIMIT' ? thrown.name : undefined
+  return thrown instanceof Error && thrown.name === 'TimeoutError' ? 'NETWORK' : undefined
 }

@@ -88,6 +88,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     return rollupRaw.then((raw) => ({ gasLimit, gasPriceRaw, gasCostRaw: costRaw + raw }))
   }
 
+  const bumpAfterSeconds = settings.bumpAfterSeconds ?? defaultBumpAfterSeconds(blockSeconds)
   const rail = evmRail({
     rpc,
     chainId,
@@ -118,7 +119,20 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     local: definition.local ?? false,
     feeCapRaw,
     confirmations,
-    bumpAfterSeconds: settings.bumpAfterSeconds ?? defaultBumpAfterSeconds(blockSeconds),
+    bumpAfterSeconds,
+    settings: {
+      confirmations,
+      feeCap: config.feeCap ?? definition.feeCapGwei ?? defaultFeeCapGwei,
+      pollingSeconds: pollingMs / 1000,
+      requestTimeoutSeconds: timeoutMs / 1000,
+      feePolicy: {
+        ...(tipPercentile !== undefined && { tipPercentile }),
+        baseFeeMultiplier: feePolicy.baseFeeMultiplier,
+        minTip: minTip ?? definition.minTipGwei ?? 0,
+        bumpAfterSeconds,
+        bumpPercent: feePolicy.bumpPercent,
+      },
+    },
     rpcUrl: () => rpc.url(),
     nodes: () => rpc.nodes(),
     address: canonicalAddress,

@@ -64,6 +64,13 @@ export function solanaChain(
     feeCapRaw,
     confirmations: finalDepth,
     bumpAfterSeconds: maxResendSeconds,
+    settings: {
+      feeCap: Number(feeCapRaw),
+      feePolicy: policy,
+      pollingSeconds: pollingMs / 1000,
+      requestTimeoutSeconds: timeoutMs / 1000,
+      durableNonces: config.durableNonces ?? {},
+    },
     rpcUrl: () => rpc.url(),
     nodes: () => rpc.nodes(),
     address: canonicalAddress,

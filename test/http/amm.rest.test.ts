@@ -312,6 +312,17 @@ describe('/amm', () => {
       expect(outcome(await price({ connector }))).to.equal('404 UNKNOWN_CONNECTOR')
     for (const network of ['__proto__', 'goerli']) expect(outcome(await price({ network }))).to.equal('404 UNKNOWN_CHAIN_ERROR')
     for (const chain of ['__proto__', 'solana']) expect(outcome(await price({ chain }))).to.equal('404 UNKNOWN_CHAIN_ERROR')
-    expect(outcome(await price({ network: 'sepolia' }))).to.equal('503 SERVICE_UNINITIALIZED')
+  })
+
+  it('tells a network whose nodes cannot be reached from one that is still starting, and when to ask again', async () => {
+    for (const times of [1, 2]) {
+      const away = await price({ network: 'sepolia' })
+      expect(outcome(away), `request ${times}`).to.equal('503 NETWORK')
+      expect(away.body.errorCode).to.equal(1001)
+      expect(Number(away.headers['retry-after'])).to.be.greaterThan(0)
+      expect(away.body.message)
+        .to.match(/ethereum\/sepolia/)
+        .and.not.match(/starting/)
+    }
   })
 })

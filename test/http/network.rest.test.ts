@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Client } from '../../testkit/client.ts'
-import { admins, freshAddress, local, mined, outcome, sharedServer } from './shared-server.ts'
+import { admins, freshAddress, local, mined, nobody, outcome, sharedServer } from './shared-server.ts'
 
 /** How many HTTP requests the server makes to its node meanwhile, by the calls that the metrics count. */
 async function rpcCalls(client: Client): Promise<number> {
@@ -42,10 +42,13 @@ describe('/network', () => {
     expect(outcome(await client.get('/network/status', { chain: '__proto__' }))).to.equal('404 UNKNOWN_CHAIN_ERROR')
   })
 
-  it('shows the configuration of a chain without the envelope', async () => {
+  it('shows the configuration of a chain that is in force, with defaults and without the envelope', async () => {
     const { body } = await client.get('/network/chain_config', { chain: 'ethereum' })
     expect(body).to.have.keys('mainnet', 'sepolia', 'local')
-    expect(body.local.required).to.equal(true)
+    // What conf/ says, what the plugin says, and the defaults of both.
+    expect(body.local).to.deep.include({ required: true, enabled: true, feeCap: 300, confirmations: 2, requestTimeoutSeconds: 8 })
+    expect(body.mainnet).to.deep.include({ required: false, feeCap: 500, confirmations: 12, pollingSeconds: 3, rpcUrls: nobody.rpcUrls })
+    expect(body.mainnet.feePolicy).to.deep.equal({ baseFeeMultiplier: 2, minTip: 0, bumpAfterSeconds: 36, bumpPercent: 12.5 })
     expect(outcome(await client.get('/network/chain_config', { chain: 'uniswap' }))).to.equal('404 UNKNOWN_CHAIN_ERROR')
   })
 

@@ -49,7 +49,7 @@ const plugins = new URL('../../plugins/', import.meta.url)
 const otherChains = readdirSync(plugins).filter((name) => name !== 'ethereum' && existsSync(new URL(`${name}/tokens.json`, plugins)))
 /** Connectors that serve no other network than that of such a chain would be refused. */
 const ofOtherChains = ['hyperliquid']
-const nobody = { rpcUrls: ['http://127.0.0.1:1'] }
+export const nobody = { rpcUrls: ['http://127.0.0.1:1'] }
 
 /** A server of the one chain. */
 export const oneChain = {

@@ -58,7 +58,7 @@ describe('a server with every chain', () => {
   it('starts a network when it is asked for, once its nodes answer', async () => {
     const away = await tokens()
     expect(away.status).to.equal(503)
-    expect(away.body.name).to.equal('SERVICE_UNINITIALIZED')
+    expect(away.body.name).to.equal('NETWORK')
 
     node.behave(
       answering({ eth_chainId: '0xa4ec', eth_getBlockByNumber: fakeBlock(1), eth_maxPriorityFeePerGas: '0x1', eth_getCode: '0x01' }),
