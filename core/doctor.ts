@@ -1,5 +1,5 @@
 import { existsSync, constants } from 'node:fs'
-import { access, mkdir, statfs } from 'node:fs/promises'
+import { access, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { SluiceError } from './api/index.ts'
@@ -58,7 +58,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
 function configuration(settings: Settings, plugins: LoadResult): Finding[] {
   const all = [...settings.warnings, ...pluginWarnings(settings, plugins)]
   if (all.length === 0) return [{ part: 'configuration', state: 'good', what: `${settings.confDir} is in order.` }]
-  return all.map((what) => ({ part: 'configuration', state: 'warn', what, cure: 'Remove or correct it.' }))
+  return all.map((what) => ({ part: 'configuration', state: 'warn', what }))
 }
 
 /** The result of one check. A `warn` can wait, a `bad` cannot; `cure` is absent where `what` says what to do. */
@@ -116,9 +116,12 @@ const enoughBytes = 500_000_000
 
 export async function examineDisk({ data: { dir } }: Settings): Promise<Finding[]> {
   try {
-    await mkdir(dir, { recursive: true, mode: 0o700 })
-    await access(dir, constants.R_OK | constants.W_OK)
-    const { bavail, bsize } = await statfs(dir)
+    // Only a start makes it.
+    let there = dir
+    while (!existsSync(there)) there = path.dirname(there)
+    // With the separator a file is refused.
+    await access(there + path.sep, constants.R_OK | constants.W_OK)
+    const { bavail, bsize } = await statfs(there)
     const free = bavail * bsize
     const shown = `${(free / 1e9).toFixed(1)} GB free in ${dir}`
     if (free < enoughBytes)

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, type Dirent } from 'node:fs'
+import { existsSync, statSync, readdirSync, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { builtInPlugins } from '../layout.ts'
 import { checkFile, compile, type Override } from './check.ts'
@@ -57,6 +57,11 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
   const named = confDir ?? variable(env, 'SLUICE_CONF')
   const home = resolve(namedHome ?? variable(env, 'SLUICE_HOME') ?? (named === undefined ? '.' : dirname(resolve(named))))
   const folder = named === undefined ? join(home, 'conf') : resolve(named)
+  // Before anything is read there, which would fail in words of its own. A start makes the home, but no conf that was named.
+  if (named !== undefined && !isFolder(folder)) throw wrongFolder(folder, 'conf', confDir !== undefined)
+  let there = home
+  while (!existsSync(there)) there = dirname(there)
+  if (!isFolder(there)) throw wrongFolder(there, 'home', namedHome !== undefined)
   const problems: ConfigProblem[] = []
   const inConf = (file: string) => join(basename(folder), file)
   const read = (file: string) => readYaml(join(folder, file), inConf(file), problems)
@@ -67,15 +72,6 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
     yaml: read(file),
   })
 
-  if (named !== undefined && !existsSync(folder)) {
-    const cure = 'Name the folder that holds server.yml, ssl.yml and clients.yml.'
-    problems.push({
-      file: confDir === undefined ? 'environment' : 'command line',
-      path: confDir === undefined ? 'SLUICE_CONF' : '--conf',
-      problem: `names ${folder}, which does not exist`,
-      cure,
-    })
-  }
   problems.push(...unknownFlags(flags))
   const serverLayers = layers(serverFile)
   refusePassphrase(serverLayers.yaml, env, problems)
@@ -99,6 +95,20 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
     shown: { ...server.shown, ssl: ssl.shown, ...clients.shown },
     warnings: [...unknownVariables(env), ...confFolderWarnings(folder)],
   }
+}
+
+const isFolder = (file: string) => existsSync(file) && statSync(file).isDirectory()
+
+/** What was named as a folder and is none. */
+function wrongFolder(folder: string, name: 'home' | 'conf', isFlag: boolean): ConfigError {
+  return new ConfigError([
+    {
+      file: isFlag ? 'command line' : 'environment',
+      path: isFlag ? `--${name}` : `SLUICE_${name.toUpperCase()}`,
+      problem: `names ${folder}, which ${existsSync(folder) ? 'is not a folder' : 'does not exist'}`,
+      cure: `Name the folder that holds ${name === 'home' ? 'conf, certs and data' : 'server.yml, ssl.yml and clients.yml'}.`,
+    },
+  ])
 }
 
 /** The default means the plugins of this release, and with them those that were put into the home's folder `plugins`. */

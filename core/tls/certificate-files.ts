@@ -52,7 +52,7 @@ export async function readCertificateFile(file: string): Promise<string> {
     if (!hasErrorCode(cause, 'ENOENT')) throw new CertificateError(`${file} cannot be read: run this as the user who owns it.`, { cause })
     const cure = file.endsWith('ca_key.pem')
       ? "it signs certificates and the list of revoked ones: run this where the CA's key is kept, or put it back"
-      : 'make the certificates with "sluice certs init" or "npm start", or correct certsDir in conf/ssl.yml'
+      : 'make the certificates with "sluice certs init" or "sluice start", or correct certsDir in conf/ssl.yml'
     throw new CertificateError(`${file} is not there: ${cure}.`, { cause })
   }
 }
@@ -129,7 +129,7 @@ async function acquire(lock: string): Promise<void> {
     } catch (error) {
       if (hasErrorCode(error, 'ENOENT'))
         throw new CertificateError(
-          `There is no folder ${path.dirname(lock)}: make the certificates first, with "sluice certs init" or "npm start".`,
+          `There is no folder ${path.dirname(lock)}: make the certificates first, with "sluice certs init" or "sluice start".`,
           { cause: error },
         )
       if (!hasErrorCode(error, 'EEXIST')) throw error

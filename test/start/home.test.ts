@@ -24,6 +24,23 @@ describe('a home', () => {
     expect(warnings.join()).to.include('There is no folder')
   })
 
+  it('is refused in one line where it is a file', async () => {
+    const file = path.join(home, 'file')
+    await writeFile(file, '')
+    const line = (source: string) => `${source} names ${file}, which is not a folder`
+    for (const [sources, source] of [
+      [{ home: file, env: {} }, 'command line  --home:'],
+      [{ home: path.join(file, 'below'), env: {} }, 'command line  --home:'],
+      [{ env: { SLUICE_HOME: file } }, 'environment  SLUICE_HOME:'],
+      [{ confDir: file, env: {} }, 'command line  --conf:'],
+    ] as const) {
+      expect(() => loadSettings(sources))
+        .to.throw(line(source))
+        .with.property('message')
+        .that.matches(/^The configuration has a problem:\n[^\n]*\n +→ Name the folder[^\n]*$/)
+    }
+  })
+
   it('gets the default configuration once, and its own is never overwritten', async () => {
     expect(await makeConf(settings())).to.equal(true)
     expect(await readdir(home)).to.deep.equal(['conf'])

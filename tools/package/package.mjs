@@ -69,6 +69,15 @@ for (const { name, version } of nodes) {
       expect(filesIn(cwd)).to.deep.equal([])
     })
 
+    it('looks at an empty folder with doctor, and makes nothing', () => {
+      const { printed } = sluice(cwd, ['doctor'], { env })
+      expect(printed).to.match(
+        /^! configuration +There is no folder .*conf, so all settings have their defaults\. .*--home.*\n! certificates/,
+      )
+      expect(printed).to.match(/^✓ disk +[\d.]+ GB free in .*data\.$/m)
+      expect(filesIn(cwd)).to.deep.equal([])
+    })
+
     it('starts without a devnet, makes conf, certs and data, and ends in order at SIGTERM', async () => {
       const server = await started([])
       expect(filesIn(cwd)).to.deep.equal(['certs', 'conf', 'data'])
