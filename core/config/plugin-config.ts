@@ -244,7 +244,7 @@ function compilePluginSchema(schema: unknown, plugin: string, builtIn: boolean):
   // A copy, because the plugin's object may be frozen or change.
   const copy = structuredClone(schema)
   try {
-    if (!builtIn) ajv.validateSchema(copy, true)
+    if (!builtIn) void ajv.validateSchema(copy, true)
     const validate = ajv.compile<Section>(copy)
     compiled.set(text, validate)
     return validate

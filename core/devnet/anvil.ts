@@ -114,8 +114,7 @@ export function anvilBinary(): AnvilBinary {
   const arch = packageArch[process.arch]
   // The watchdog is a script of the POSIX shell.
   if (!arch || process.platform === 'win32') throw missing('There is no devnet for this system')
-  const parts = devnetRoot()
-  if (parts === undefined) throw notInstalled()
+  const parts = installedDevnet()
   try {
     // From the package that depends on it, since npm need not put the binary's package at the top.
     const anvil = createRequire(createRequire(parts).resolve('@foundry-rs/anvil/package.json'))
@@ -127,10 +126,15 @@ export function anvilBinary(): AnvilBinary {
   }
 }
 
-export function notInstalled(): DevnetError {
-  return new DevnetError(
-    `The devnet is a package of its own, which is not installed: run \`npm install ./sluice-devnet-${version}.tgz\`, or start with --no-devnet.`,
-  )
+/** The folder of the devnet's package. @throws DevnetError where it is missing, or of another version, whose parts need not fit */
+export function installedDevnet(): URL {
+  const folder = devnetRoot()
+  const cure = `run \`npm install ./sluice-devnet-${version}.tgz\`, or start with --no-devnet.`
+  if (folder === undefined) throw new DevnetError(`The devnet is a package of its own, which is not installed: ${cure}`)
+  const manifest: unknown = createRequire(folder)('./package.json')
+  const found = versionOf(manifest)
+  if (found === version) return folder
+  throw new DevnetError(`The devnet's package is version ${found} and Sluice is ${version}, which do not go together: ${cure}`)
 }
 
 function missing(what: string, cause?: unknown): DevnetError {

@@ -2,11 +2,10 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Settings, devnetNetwork } from '../config/settings.ts'
-import { devnetRoot } from '../layout.ts'
 import { registerHook } from '../loader/compile.ts'
 import { findPlugins } from '../loader/find.ts'
 import type { Store } from '../store/store.ts'
-import { DevnetError, notInstalled, chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
+import { anvilBinary, DevnetError, installedDevnet, chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
 import { deployPlugins, type Refusal } from './build-state.ts'
 import { inputsHash, saveState, readSavedState } from './saved-state.ts'
 
@@ -80,17 +79,16 @@ function devnet({ rpcUrl, ended, stop }: Anvil, how: Pick<Devnet, 'built' | 'ref
   return { rpcUrl, chainId, ended, stop, ...how }
 }
 
-/** @throws DevnetError where its package is missing or its port is taken: known before anything is made for it */
+/** @throws DevnetError where its package or anvil is missing or its port is taken: known before anything is made for it */
 export async function refuseWithoutDevnet(port: number): Promise<void> {
-  if (devnetRoot() === undefined) throw notInstalled()
+  anvilBinary()
   await refuseTakenPort(port)
 }
 
 /** Starts the devnet of these settings, with the contracts of the plugins' `devnet.ts`. */
 export async function bringUpDevnet({ plugins, data, devnet }: Settings, say: (line: string) => void): Promise<Devnet> {
   const { found } = findPlugins(plugins.folders, plugins.disabled)
-  const root = devnetRoot()
-  if (root === undefined) throw notInstalled()
+  const root = installedDevnet()
   await registerHook(found)
   const devnetFiles = found.flatMap((plugin) =>
     ['devnet.ts', 'devnet.js']

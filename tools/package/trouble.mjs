@@ -1,6 +1,6 @@
 // What can be wrong where the package is used: one clear line each, and nothing half made.
 import { expect } from 'chai'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { asProject, environment, filesIn, folder, install, nodeFrom, removePlace, run, start, tarball } from './outside.mjs'
@@ -40,6 +40,22 @@ describe('in trouble, the command', () => {
     const env = { ...environment(), HOME: cwd }
     expect(refusal(node(['start', '--port', '0'], { cwd, env, ...nobody }))).to.match(/may not write to .*read-only.*--home/)
     expect(filesIn(cwd)).to.deep.equal([])
+  })
+
+  it('says that the devnet is of another version, or lacks its anvil, and makes nothing', () => {
+    const devnet = path.join(path.dirname(command), '..', '..', 'sluice-devnet')
+    const [, version] = /sluice-(.+)\.tgz/.exec(tarball('sluice'))
+    const cwd = folder('devnets')
+    mkdirSync(devnet)
+    for (const [installed, said] of [
+      ['9.9.9', `The devnet's package is version 9.9.9 and Sluice is ${version}, which do not go together: run \`npm install`],
+      [version, 'The devnet needs anvil, which is not installed'],
+    ]) {
+      writeFileSync(path.join(devnet, 'package.json'), JSON.stringify({ name: 'sluice-devnet', version: installed }))
+      expect(refusal(node(['start', '--devnet', '--port', '0'], { cwd }))).to.include(said)
+    }
+    expect(filesIn(cwd)).to.deep.equal([])
+    rmSync(devnet, { recursive: true })
   })
 
   it('starts without a network, and says of a required one in a line that no node answers', async () => {
