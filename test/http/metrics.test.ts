@@ -52,6 +52,17 @@ describe('the metrics of transactions', () => {
     ])
   })
 
+  it("count what other software did apart from a cancel that came too late, so that the alert for other software's doing means it", async () => {
+    const metrics = createMetrics()
+    const changed = countChanges(metrics)
+    changed({ ...signed, state: 'DROPPED' }, signed)
+    changed({ ...signed, kind: 'cancel', state: 'OVERTAKEN' }, { ...signed, kind: 'cancel' })
+    expect(await shown(metrics, 'sluice_transaction_outcomes_total{')).to.have.members([
+      'sluice_transaction_outcomes_total{chain="ethereum",network="local",kind="trade",state="DROPPED"} 1',
+      'sluice_transaction_outcomes_total{chain="ethereum",network="local",kind="cancel",state="OVERTAKEN"} 1',
+    ])
+  })
+
   it('count cancels and filled gaps once, when they are made', async () => {
     const metrics = createMetrics()
     const changed = countChanges(metrics)
