@@ -113,6 +113,17 @@ export async function forgetDevnet(store: Store): Promise<void> {
       .where('key', 'in', keys.where('chain', '=', chain).where('network', '=', network).$castTo<{ idempotency_key: string }>())
       .where('key', 'not in', keys.where((of) => of.not(of.and({ chain, network }))).$castTo<{ idempotency_key: string }>())
       .execute()
+    // A part of a batch is journaled under its request alone.
+    const requests = tx.selectFrom('entries').select('request_id')
+    await tx
+      .deleteFrom('requests')
+      .where('request_id', 'in', requests.where('chain', '=', chain).where('network', '=', network))
+      .where(
+        'request_id',
+        'not in',
+        requests.where((of) => of.not(of.and({ chain, network }))),
+      )
+      .execute()
     for (const table of ['hashes', 'orders', 'entries'] as const)
       await tx.deleteFrom(table).where('chain', '=', chain).where('network', '=', network).execute()
   })

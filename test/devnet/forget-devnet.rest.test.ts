@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { forgetDevnet } from '../../core/devnet/start-devnet.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { routeRequest, newEntries } from '../../core/transactions/submit-request.ts'
+import { giveKey } from '../transactions/journal/entries.ts'
 import { addressOf, freshStore, order, startSite } from '../transactions/site.ts'
 
 describe('a new devnet', () => {
@@ -9,6 +10,7 @@ describe('a new devnet', () => {
     const [store, site] = [await freshStore(), await startSite()]
     try {
       const journal = sqlJournal(store)
+      for (const key of ['batch on local', 'batch on sepolia']) await giveKey(store, key)
       for (const network of ['local', 'sepolia']) {
         const guard = { queue: `ethereum/${network}/0x1`, fencingToken: 1 }
         await store.write((tx) =>
@@ -16,7 +18,10 @@ describe('a new devnet', () => {
         )
         const places = { sequences: [0], chosenByCaller: [false], nonces: [0], ranks: [0], nowMs: 1 }
         const on = { network: { chain: 'ethereum', network, impl: site.chain }, kind: 'order' as const, venue: { connector: 'book' } }
-        const [entry] = newEntries(routeRequest(order(site, on)), places)
+        const requestId = `request on ${network}`
+        const [entry] = newEntries(routeRequest(order(site, { ...on, requestId })), places)
+        const isOfRequest = { request_id: requestId }
+        await store.write((tx) => tx.updateTable('requests').set(isOfRequest).where('key', '=', `batch on ${network}`).execute())
         if (!entry) throw new Error('An order makes an entry.')
         await journal.open([entry], guard, undefined, [{ clientOrderId: 'a', type: 'CLOB', market: 'A-B', index: 0, about: null }])
         const attempts = [{ id: '0xabc', raw: new Uint8Array(), fees: null, signedAt: 1, sends: 0 }]
@@ -25,6 +30,8 @@ describe('a new devnet', () => {
       await forgetDevnet(store)
       expect((await journal.list({})).entries.map(({ network }) => network)).to.deep.equal(['sepolia'])
       expect(await journal.find('ethereum', 'local', '0xabc')).to.equal(undefined)
+      const keys = await store.read((db) => db.selectFrom('requests').select('key').execute())
+      expect(keys).to.deep.equal([{ key: 'batch on sepolia' }])
       const taken = (network: string) =>
         journal.orders.firstUsed({ chain: 'ethereum', network, connector: 'book', address: addressOf(0) }, ['a'])
       expect([await taken('local'), await taken('sepolia')]).to.deep.equal([undefined, 'a'])
