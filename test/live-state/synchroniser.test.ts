@@ -461,6 +461,35 @@ describe('states that follow a chain', () => {
     expect(asked).to.deep.equal([undefined, ['down'], ['down', 'up']])
   })
 
+  it('are first loaded without waiting for others that are read further, and do not fail with them', async () => {
+    const { source, followed } = exchange(test)
+    const { load } = followed
+    let fail = () => {}
+    Object.assign(followed, {
+      async load(keys: string[], after: typeof test.tip, when: typeof at, known?: ReadonlyMap<string, { more: readonly unknown[] }>) {
+        if ([...(known?.values() ?? [])].some(({ more }) => more.length > 0))
+          await new Promise((_resolve, reject) => (fail = () => reject(new SluiceError('NETWORK', 'The node is too weak.'))))
+        return load(keys, after, when)
+      },
+    })
+    test.make(0, [[happened('x', '1')]])
+    const bundle = sync.bundle([{ source, key: 'x' }])
+    const before = await bundle.read(at)
+    const further = bundle.loadMissing([{ index: 0, more: 'all' }], at).catch((error: unknown) => error)
+    expect(await stateOf(source, 'y')).to.deep.equal([])
+    // Twice, as a node that failed is asked again.
+    fail()
+    await sleep(150)
+    fail()
+    expect(await further).to.include({ name: 'NETWORK' })
+    expect(bundle.peek()?.states).to.equal(before.states)
+    bundle.forgetMissing([{ index: 0, more: 'all' }])
+    // It would be read further and held up again, if that were not forgotten.
+    test.make(1, [[happened('x', 'one')]])
+    await settled()
+    expect(await stateOf(source, 'x')).to.deep.equal(['one'])
+  })
+
   it('are compared with the chain regularly; a difference is reported and loaded again', async function () {
     this.timeout(60_000)
     start({ checkSeconds: 0.5 })

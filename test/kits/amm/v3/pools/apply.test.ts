@@ -170,6 +170,33 @@ describe('a log of a pool of concentrated liquidity', () => {
     )
   })
 
+  it('is forgotten by no further reading: both know together what each knows, and the later one where they differ', () => {
+    const join = (known: V3PoolState, loaded: V3PoolState) =>
+      protocol.memory?.join?.({ address, tokens, state: known }, { address, tokens, state: loaded }).state ?? expect.fail('It joins.')
+    const liquidity = { gross: () => 7n, net: () => 7n }
+    const [{ state }] = [aPool()]
+    const above = {
+      ...state,
+      ticks: new TickTable(-60, 6_000_000, [600, 240_000], { gross: () => 1000n, net: (index) => (index === 0 ? -1000n : 5n) }),
+    }
+    const joined = join(state, above)
+    expect([joined.ticks.from, joined.ticks.to]).to.deep.equal([from, 6_000_000])
+    expect(tableOf(joined)).to.deep.equal([
+      [-600, 1000n, 1000n],
+      [600, 1000n, -1000n],
+      [240_000, 1000n, 5n],
+    ])
+    expect(tableOf(join(above, state))).to.deep.equal(tableOf(joined))
+    // Less than is known, something else, and nothing that touches it.
+    expect(tableOf(join(state, { ...state, ticks: new TickTable(-60, 60, [], liquidity) }))).to.deep.equal(tableOf(state))
+    for (const other of [
+      { ...above, liquidity: 1n },
+      { ...above, ticks: new TickTable(-60, 6_000_000, [600], liquidity) },
+      { ...state, ticks: new TickTable(to, to + 60, [], liquidity) },
+    ])
+      expect(join(state, other)).to.equal(other)
+  })
+
   it('leaves a state that equals one read again, as far as both know the ticks', () => {
     const same = (a: Partial<V3PoolState>, b: Partial<V3PoolState>) =>
       protocol.memory?.same?.(aPool(a), aPool(b), { number: 1n, timestamp: 1 })
