@@ -6,7 +6,7 @@ import { Kysely, SqliteAdapter, SqliteDialect, sql, type SqliteDatabase, type Sq
 import Libsql from 'libsql'
 import { migrate } from './migrations.ts'
 import { createSqlStore, takeLease } from './sql-store.ts'
-import { StoreError, type Store, type Fault, type Faults, type ServerLeases } from './store.ts'
+import { StoreError, type Store, type StoreLog, type Fault, type Faults, type ServerLeases } from './store.ts'
 import type { Tables } from './tables.ts'
 
 /** A disk with less free space than this, a few transactions, counts as full. */
@@ -15,7 +15,7 @@ const ballast = '-'.repeat(64 * 1024)
 const columnTypes = { sortedText: 'text', serialKey: sql`integer primary key autoincrement` } as const
 
 /** Opens the SQLite database in a folder, for this process alone. @throws StoreError */
-export async function openEmbedded({ dataDir, serverName }: { dataDir: string; serverName: string }): Promise<Store> {
+export async function openEmbedded({ dataDir, serverName, log }: { dataDir: string; serverName: string; log: StoreLog }): Promise<Store> {
   const file = path.join(dataDir, 'sluice.db')
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
@@ -30,7 +30,7 @@ export async function openEmbedded({ dataDir, serverName }: { dataDir: string; s
       // What an earlier process wrote and could not flush is only in the log.
       pragma('wal_checkpoint(truncate)')
       const db = new Kysely<Tables>({ dialect: new EmbeddedDialect({ database: connection }) })
-      await migrate(db, columnTypes)
+      await migrate(db, columnTypes, log)
       return createSqlStore({
         kind: 'embedded',
         db,

@@ -1,6 +1,6 @@
 import { Migrator, sql, type ColumnDefinitionBuilder, type ColumnDataType, type Kysely, type Migration, type RawBuilder } from 'kysely'
 import { isObject } from '../json.ts'
-import { StoreError } from './store.ts'
+import { StoreError, type StoreLog } from './store.ts'
 import type { Tables } from './tables.ts'
 
 /** Column types that differ between databases. */
@@ -15,7 +15,7 @@ export interface ColumnTypes {
  * Brings the tables up to this version. If several servers start at once, one does it while the others wait.
  * @throws StoreError if a newer version of Sluice made the store
  */
-export async function migrate(db: Kysely<Tables>, types: ColumnTypes): Promise<void> {
+export async function migrate(db: Kysely<Tables>, types: ColumnTypes, log: StoreLog): Promise<void> {
   const migrations = migrationsFor(types)
   const executed = await executedMigrations(db)
   const unknown = executed.filter((name) => !(name in migrations))
@@ -23,7 +23,9 @@ export async function migrate(db: Kysely<Tables>, types: ColumnTypes): Promise<v
     throw new StoreError(
       `The store was made by a newer version of Sluice (it has ${unknown.join(', ')}). Start that version, or name another store.`,
     )
-  if (Object.keys(migrations).every((name) => executed.includes(name))) return
+  const missing = Object.keys(migrations).filter((name) => !executed.includes(name))
+  if (missing.length === 0) return
+  if (executed.length > 0) log.info({ migrations: missing }, 'bringing the store to this version; a minute for a million transactions')
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } })
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
@@ -43,6 +45,7 @@ const migrationsFor = (types: ColumnTypes): Readonly<Record<string, Migration>> 
   '003-request-tags': requestTags,
   '004-key-ages': keyAges,
   '005-overtaken': overtaken,
+  '006-entry-filters': entryFilters,
 })
 
 const notNull = (column: ColumnDefinitionBuilder) => column.notNull()
@@ -247,4 +250,21 @@ function parse(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** An index for each combination of what lists are filtered by, in the order in which lists show entries. */
+const entryFilters: Migration = {
+  async up(db: Kysely<unknown>) {
+    const index = (name: string, columns: string[]) =>
+      db.schema
+        .createIndex(name)
+        .on('entries')
+        .columns(['chain', 'network', ...columns, 'key'])
+        .execute()
+    await index('entries_of_wallet', ['address'])
+    await index('entries_in_state', ['state'])
+    await index('entries_of_wallet_in_state', ['address', 'state'])
+    // Lists read each network by itself.
+    for (const unused of ['entries_address', 'entries_state']) await db.schema.dropIndex(unused).execute()
+  },
 }

@@ -29,7 +29,7 @@ export function refuseHeldStore({ dataDir, url }: Pick<StoreOptions, 'dataDir' |
 
 /** Opens the store and brings its tables up to this version. @throws StoreError */
 export async function openStore({ dataDir, url, serverName, log }: StoreOptions): Promise<Store> {
-  if (url === undefined) return openEmbedded({ dataDir, serverName })
+  if (url === undefined) return openEmbedded({ dataDir, serverName, log })
   const open = sharedDatabases[URL.canParse(url) ? new URL(url).protocol : '']
   // The URL is not shown: a password may be in it.
   if (!open)

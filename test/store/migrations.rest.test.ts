@@ -10,6 +10,10 @@ import { onBothStores } from './stores.ts'
 /** As it was before keys aged by the store's time. */
 async function undoAges(store: Store): Promise<void> {
   await store.write(async (tx) => {
+    for (const name of ['entries_of_wallet', 'entries_in_state', 'entries_of_wallet_in_state'])
+      await sql`drop index ${sql.ref(name)}`.execute(tx)
+    for (const column of ['address', 'state'])
+      await sql`create index ${sql.ref(`entries_${column}`)} on entries (${sql.ref(column)}, key)`.execute(tx)
     await sql`drop index requests_ages_from`.execute(tx)
     await sql`alter table requests drop column ages_from`.execute(tx)
     await sql`create index requests_created_at on requests (created_at)`.execute(tx)
@@ -45,6 +49,7 @@ describe('a store of an older version', () => {
       const network = { chain: 'ethereum', network: 'local' }
       expect(await journal.unfinished({ ...network, address: wallet })).to.deep.equal([signed(entry)])
       expect(await journal.unfinished({ ...network, connector: 'exchange', address: wallet })).to.deep.equal([])
+      expect((await journal.list({ ...network, address: wallet, state: 'SIGNED' })).entries).to.deep.equal([signed(entry)])
       expect(await journal.openQueues()).to.deep.equal([{ ...network, address: wallet }])
       expect(await journal.orders.list({ ...network, connector: 'exchange', address: wallet, limit: 1 })).to.deep.equal([])
       await journal.open([newEntry({ kind: 'order' })], lease, undefined, [

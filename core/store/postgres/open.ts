@@ -23,7 +23,7 @@ export async function openPostgres({ url, serverName, log }: { url: string; serv
   for (let tries = 1; ; tries += 1) {
     const db = connect(true)
     try {
-      await migrate(db, columnTypes)
+      await migrate(db, columnTypes, log)
       return createSqlStore({
         kind: 'postgres',
         db: connect(false),

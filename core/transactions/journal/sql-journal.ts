@@ -3,9 +3,10 @@ import type { Log } from '../../contracts/index.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
-import { canonicalHash, isFinal, railName, readBody, type Entry } from '../entry.ts'
+import { canonicalHash, railName, readBody, type Entry } from '../entry.ts'
 import { embeddedWriter } from './embedded.ts'
-import type { EntryFilter, Journal, JournalEvent, JournalWriter, OnRail } from './journal.ts'
+import type { Journal, JournalEvent, JournalWriter, OnRail } from './journal.ts'
+import { listEntries } from './list-entries.ts'
 import { postgresWriter } from './postgres.ts'
 
 const defaultLimit = 100
@@ -84,7 +85,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     },
     async list(filter) {
       const limit = Math.min(filter.limit ?? defaultLimit, maxLimit)
-      const rows = await selectEntries(store, filter, limit + 1)
+      const rows = await listEntries(store, filter, limit + 1)
       const page = rows.slice(0, limit)
       const entries = readable(page, ({ key, body }): Entry => readBody(key, body))
       const last = page.at(-1)
@@ -111,30 +112,6 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     },
     orders: sqlOrders(store, onDamage),
   }
-}
-
-async function selectEntries(store: Store, filter: EntryFilter, limit: number): Promise<readonly { key: string; body: string }[]> {
-  const { chain, network, address, addresses, state, txHash, idempotencyKey, requestId, client, nonce, on, cursor } = filter
-  if (addresses?.size === 0) return []
-  return store.read((db) => {
-    let query = db.selectFrom('entries').select(['key', 'body'])
-    if (chain !== undefined) query = query.where('chain', '=', chain)
-    if (network !== undefined) query = query.where('network', '=', network)
-    if (address !== undefined) query = query.where('address', '=', address.toLowerCase())
-    if (addresses) query = query.where('address', 'in', [...addresses])
-    if (state !== undefined) query = query.where('state', '=', state)
-    // The few open entries have an index of their own.
-    if (state !== undefined && !isFinal({ state })) query = query.where('final', '=', 0)
-    if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey)
-    if (requestId !== undefined) query = query.where('request_id', '=', requestId)
-    if (client !== undefined) query = query.where('client', '=', client)
-    if (on) query = query.where(isOnRail(on))
-    if (nonce !== undefined) query = query.where('nonce', '=', nonce)
-    if (txHash !== undefined)
-      query = query.where('key', 'in', db.selectFrom('hashes').select('entry_key').where('hash', '=', canonicalHash(txHash)))
-    if (cursor !== undefined) query = query.where('key', '<', cursor)
-    return query.orderBy('key', 'desc').limit(limit).execute()
-  })
 }
 
 type EventRange = Parameters<Journal['eventsAfter']>[1] & { after: number; upTo: number }

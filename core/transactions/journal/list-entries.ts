@@ -1,0 +1,244 @@
+// Lists entries of the journal, newest first. However large it is, only rows of an index that match are read, a page at a time.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql, type Kysely, type SelectQueryBuilder } from 'kysely'
+import type { Store } from '../../store/store.ts'
+import type { EntryRow, Tables } from '../../store/tables.ts'
+import { canonicalHash } from '../entry.ts'
+import type { EntryFilter } from './journal.ts'
+
+/** What the filters are about. The body is read only of rows that are shown. */
+const columns = [
+  'key',
+  'chain',
+  'network',
+  'address',
+  'state',
+  'via',
+  'signer',
+  'nonce',
+  'client',
+  'request_id',
+  'idempotency_key',
+] as const
+type Row = Pick<EntryRow, (typeof columns)[number]>
+type Query<R> = SelectQueryBuilder<Tables, 'entries', R>
+/** Starts a query of entries. */
+type Select<R> = (db: Kysely<Tables>) => Query<R>
+
+/** Rows that one statement reads where only some of them match: about a millisecond. */
+const pageRows = 250
+/** Bodies that are read and parsed before other work has its turn. */
+const pageBodies = 50
+/** Groups that one statement reads. */
+const maxGroups = 50
+
+/** Entries that an index has together, newest first. */
+interface Group {
+  readonly chain: string
+  readonly network: string
+  readonly address?: string
+  readonly state?: string
+}
+
+/** @returns keys and bodies of the newest entries that match, at most `limit` */
+export async function listEntries(store: Store, filter: EntryFilter, limit: number): Promise<readonly Pick<EntryRow, 'key' | 'body'>[]> {
+  const keys = await (filter.txHash === undefined ? listKeys(store, filter, limit) : keysOfHash(store, filter, limit))
+  const bodies = new Map<string, string>()
+  for (let start = 0; start < keys.length; start += pageBodies) {
+    if (start > 0) await nextTurn()
+    const part = keys.slice(start, start + pageBodies)
+    const rows = await store.read((db) => db.selectFrom('entries').select(['key', 'body']).where('key', 'in', part).execute())
+    for (const { key, body } of rows) bodies.set(key, body)
+  }
+  return keys.flatMap((key) => {
+    const body = bodies.get(key)
+    return body === undefined ? [] : [{ key, body }]
+  })
+}
+
+/** A hash is signed once on a network. */
+async function keysOfHash(store: Store, filter: EntryFilter, limit: number): Promise<readonly string[]> {
+  const { txHash = '', cursor } = filter
+  const rows = await store.read((db) => {
+    const keys = db.selectFrom('hashes').select('entry_key').where('hash', '=', canonicalHash(txHash))
+    return rowsIn(db).where('key', 'in', keys).execute()
+  })
+  return rows
+    .filter((row) => matches(row, filter) && (cursor === undefined || row.key < cursor))
+    .map(({ key }) => key)
+    .toSorted((a, b) => (a < b ? 1 : -1))
+    .slice(0, limit)
+}
+
+async function listKeys(store: Store, filter: EntryFilter, limit: number): Promise<readonly string[]> {
+  const where = byColumn(filter)
+  if (where)
+    return collect((before, count) => store.read((db) => newest(where(rowsIn(db)), before, count).execute()), filter, limit, matches)
+  const groups = await groupsOf(store, filter)
+  if (groups?.length === 0) return []
+  if (filter.on) return collect(groups ? createMerge(store, groups, rowsIn) : pagesOf(store, rowsIn), filter, limit, matches)
+  // Every row of the groups matches, and their index has the key.
+  return collect(groups ? createMerge(store, groups, keysIn) : pagesOf(store, keysIn), filter, limit)
+}
+
+const rowsIn: Select<Row> = (db) => db.selectFrom('entries').select(columns)
+const keysIn: Select<{ key: string }> = (db) => db.selectFrom('entries').select('key')
+
+/** Newest first: the `count` entries before a key. */
+type ReadPage<R> = (before: string | undefined, count: number) => Promise<readonly R[]>
+
+async function collect<R extends { key: string }>(
+  readPage: ReadPage<R>,
+  filter: EntryFilter,
+  limit: number,
+  isWanted: (row: R, filter: EntryFilter) => boolean = () => true,
+): Promise<readonly string[]> {
+  const keys: string[] = []
+  let before = filter.cursor
+  for (let count = limit; ; count = pageRows) {
+    const rows = await readPage(before, count)
+    for (const row of rows) if (keys.length < limit && isWanted(row, filter)) keys.push(row.key)
+    if (rows.length < count || keys.length === limit) return keys
+    before = rows.at(-1)?.key
+    await nextTurn()
+  }
+}
+
+/** All entries. */
+const pagesOf =
+  <R>(store: Store, select: Select<R>): ReadPage<R> =>
+  (before, count) =>
+    store.read((db) => newest(select(db), before, count).execute())
+
+const newest = <R>(query: Query<R>, before: string | undefined, count: number): Query<R> =>
+  (before === undefined ? query : query.where('key', '<', before)).orderBy('key', 'desc').limit(count)
+
+/** The one condition that leaves few rows, which has an index of its own. The database would have to guess which of several it is. */
+function byColumn({ idempotencyKey, requestId, client, nonce, on }: EntryFilter): ((query: Query<Row>) => Query<Row>) | undefined {
+  if (idempotencyKey !== undefined) return (query) => query.where('idempotency_key', '=', idempotencyKey)
+  if (requestId !== undefined) return (query) => query.where('request_id', '=', requestId)
+  if (nonce !== undefined) return (query) => query.where('nonce', '=', nonce)
+  const signer = on?.connector === undefined ? undefined : on.address?.toLowerCase()
+  if (signer !== undefined) return (query) => query.where('signer', '=', signer)
+  return client === undefined ? undefined : (query) => query.where('client', '=', client)
+}
+
+function matches(row: Row, { chain, network, address, addresses, state, idempotencyKey, requestId, client, nonce, on }: EntryFilter) {
+  const isSame = <T>(wanted: T | undefined, value: T) => wanted === undefined || wanted === value
+  return (
+    isSame(chain, row.chain) &&
+    isSame(network, row.network) &&
+    isSame(address?.toLowerCase(), row.address) &&
+    (addresses?.has(row.address) ?? true) &&
+    isSame(state, row.state) &&
+    isSame<string | null>(idempotencyKey, row.idempotency_key) &&
+    isSame(requestId, row.request_id) &&
+    isSame(client, row.client) &&
+    isSame(nonce, row.nonce) &&
+    (on === undefined || isRowOnRail(row, on))
+  )
+}
+
+function isRowOnRail({ via, address, signer }: Row, { connector, address: wanted }: NonNullable<EntryFilter['on']>): boolean {
+  if (via !== (connector ?? null)) return false
+  return wanted === undefined || (connector === undefined ? address : signer) === wanted.toLowerCase()
+}
+
+/** Every network, wallet and state that may have entries that match; undefined if all entries do. */
+async function groupsOf(store: Store, filter: EntryFilter): Promise<readonly Group[] | undefined> {
+  const { chain, network, address, addresses, state, on } = filter
+  const wallet = address?.toLowerCase() ?? (on?.connector === undefined ? on?.address?.toLowerCase() : undefined)
+  if (chain === undefined && network === undefined && wallet === undefined && !addresses && state === undefined) return undefined
+  const isKnown = chain !== undefined && network !== undefined
+  const networks = isKnown ? [{ chain, network }] : (await networksIn(store)).filter((each) => isOf(each, filter))
+  const wallets = wallet === undefined ? (addresses ? [...addresses] : [undefined]) : [wallet]
+  return networks.flatMap((each) =>
+    wallets.map((one) => ({ ...each, ...(one !== undefined && { address: one }), ...(state !== undefined && { state }) })),
+  )
+}
+
+const isOf = (each: Pick<Group, 'chain' | 'network'>, { chain, network }: EntryFilter) =>
+  (chain === undefined || each.chain === chain) && (network === undefined || each.network === network)
+
+/** The networks that have entries: a step in the index for each, not for each entry. */
+async function networksIn(store: Store): Promise<readonly Pick<Group, 'chain' | 'network'>[]> {
+  const { rows } = await store.read((db) =>
+    sql<Pick<Group, 'chain' | 'network'>>`
+      with recursive chains(chain) as (
+        select min(chain) from entries
+        union all
+        select (select min(chain) from entries where entries.chain > chains.chain) from chains where chains.chain is not null
+      ),
+      networks(chain, network) as (
+        select chain, (select min(network) from entries where entries.chain = chains.chain) from chains where chain is not null
+        union all
+        select chain, (select min(network) from entries where entries.chain = networks.chain and entries.network > networks.network)
+        from networks where network is not null
+      )
+      select chain, network from networks where network is not null`.execute(db),
+  )
+  return rows
+}
+
+/** A group, and what was read of it and not given yet. */
+interface Head<R> {
+  readonly group: Group
+  rows: R[]
+  /** The key that was read last. */
+  before: string | undefined
+  ended: boolean
+}
+
+/** Reads several groups in the order of their keys: of each only as much as is needed. */
+function createMerge<R extends { key: string }>(store: Store, groups: readonly Group[], select: Select<R>): ReadPage<R> {
+  const heads = groups.map((group): Head<R> => ({ group, rows: [], before: undefined, ended: false }))
+
+  async function fill(empty: readonly Head<R>[], count: number): Promise<void> {
+    for (let start = 0; start < empty.length; start += maxGroups) {
+      if (start > 0) await nextTurn()
+      await readNext(store, empty.slice(start, start + maxGroups), count, select)
+    }
+  }
+
+  return async (before, count) => {
+    for (const head of heads) head.before ??= before
+    const merged: R[] = []
+    while (merged.length < count) {
+      const empty = heads.filter(({ rows, ended }) => rows.length === 0 && !ended)
+      // Of many groups each has a few of the newest entries.
+      if (empty.length > 0) await fill(empty, Math.ceil((2 * (count - merged.length)) / empty.length))
+      const first = heads.reduce((a, b) => ((a.rows[0]?.key ?? '') < (b.rows[0]?.key ?? '') ? b : a))
+      const row = first.rows.shift()
+      if (!row) break
+      merged.push(row)
+    }
+    return merged
+  }
+}
+
+async function readNext<R extends { key: string }>(
+  store: Store,
+  heads: readonly Head<R>[],
+  count: number,
+  select: Select<R>,
+): Promise<void> {
+  const parts = await store.read(async (db) => {
+    const queries = heads.map(({ group, before }) => newest(ofGroup(select(db), group), before, count))
+    const [only, ...others] = queries
+    if (only && others.length === 0) return (await only.execute()).map((row) => ({ part: 0, row }))
+    const numbered = queries.map((query, index) => sql`select ${sql.lit(index)} as part, each.* from ${query} as each`)
+    const { rows } = await sql<R & { part: number }>`${sql.join(numbered, sql` union all `)}`.execute(db)
+    return rows.map((row) => ({ part: row.part, row }))
+  })
+  for (const { part, row } of parts) heads[part]?.rows.push(row)
+  for (const head of heads) {
+    head.ended = head.rows.length < count
+    head.before = head.rows.at(-1)?.key ?? head.before
+  }
+}
+
+function ofGroup<R>(query: Query<R>, { chain, network, address, state }: Group): Query<R> {
+  const inNetwork = query.where('chain', '=', chain).where('network', '=', network)
+  const ofWallet = address === undefined ? inNetwork : inNetwork.where('address', '=', address)
+  return state === undefined ? ofWallet : ofWallet.where('state', '=', state)
+}

@@ -1,0 +1,220 @@
+import path from 'node:path'
+import { expect } from 'chai'
+import { CompiledQuery, type KyselyPlugin, type RootOperationNode } from 'kysely'
+import Libsql from 'libsql'
+import { Client } from 'pg'
+import type { Store } from '../../../core/store/store.ts'
+import { canonicalHash, txHashOf, type Entry, type TransactionState } from '../../../core/transactions/entry.ts'
+import type { EntryFilter } from '../../../core/transactions/journal/journal.ts'
+import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
+import { onBothStores, type StorePlace } from '../../store/stores.ts'
+import { attempt, giveLease, newEntry, next } from './entries.ts'
+
+const wallets = Array.from({ length: 4 }, (_, index) => `0xAbCdEf000000000000000000000000000000000${index}`)
+const networks = [
+  ['ethereum', 'mainnet'],
+  ['ethereum', 'arbitrum'],
+  ['polygon', 'mainnet'],
+] as const
+const states: readonly TransactionState[] = ['CONFIRMED', 'CONFIRMED', 'DROPPED', 'CONFIRMED', 'MINED']
+
+/** Entries in which everything that lists are filtered by goes with everything else. */
+function invented(count: number): readonly Entry[] {
+  return Array.from({ length: count }, (_, index) => {
+    const [chain, network] = networks[index % networks.length] ?? networks[0]
+    return newEntry({
+      chain,
+      network,
+      address: wallets[Math.floor(index / 3) % wallets.length] ?? '',
+      requestId: `request-${index % 17}`,
+      ...(index % 2 === 0 && { idempotencyKey: `key-${index % 10}` }),
+      ...(index % 11 === 0 && { signer: wallets[0] }),
+    })
+  })
+}
+
+const ended = (entry: Entry, index: number): Entry =>
+  next(entry, { state: states[index % states.length] ?? 'CONFIRMED', attempts: [attempt(`0xhash${entry.key}`)] })
+
+async function fill(store: Store, count: number): Promise<readonly Entry[]> {
+  const lease = await giveLease(store)
+  const journal = sqlJournal(store)
+  const all = invented(count)
+  await journal.open(all, lease)
+  const written = all.map(ended)
+  await journal.write(written, lease)
+  return written.toReversed()
+}
+
+const values = {
+  chain: ['ethereum', 'nowhere'],
+  network: ['mainnet'],
+  address: [wallets[1]],
+  addresses: [new Set([wallets[1], wallets[3]].map((each = '') => each.toLowerCase()))],
+  state: ['CONFIRMED', 'MINED'],
+  txHash: ['later'],
+  idempotencyKey: ['key-4'],
+  requestId: ['request-4'],
+  cursor: ['later'],
+  on: [{}, { address: wallets[1] }, { connector: 'exchange', address: wallets[0] }],
+  nonce: ['later'],
+} as const
+
+/** Each combination of the filters, with each value of them. Of a database that is farther away fewer are asked. */
+function combinations(middle: Entry, { kind }: StorePlace): readonly EntryFilter[] {
+  const known: Record<string, unknown> = { txHash: txHashOf(middle), cursor: middle.key, nonce: middle.nonce }
+  let filters: readonly EntryFilter[] = [{}]
+  for (const [name, list] of Object.entries(values))
+    filters = filters.flatMap((filter) => [filter, ...list.map((value) => ({ ...filter, [name]: known[name] ?? value }))])
+  return filters.filter((_, index) => kind === 'embedded' || index % 7 === 0)
+}
+
+function matches(
+  entry: Entry,
+  { chain, network, address, addresses, state, txHash, idempotencyKey, requestId, cursor, on, nonce }: EntryFilter,
+) {
+  const isSame = (wanted: unknown, value: unknown) => wanted === undefined || wanted === value
+  const connector = entry.signer === undefined ? undefined : entry.connector
+  const owner = on?.connector === undefined ? entry.address : entry.signer
+  return (
+    isSame(chain, entry.chain) &&
+    isSame(network, entry.network) &&
+    isSame(address, entry.address) &&
+    (addresses?.has(entry.address.toLowerCase()) ?? true) &&
+    isSame(state, entry.state) &&
+    (txHash === undefined || entry.attempts.some(({ id }) => canonicalHash(id) === canonicalHash(txHash))) &&
+    isSame(idempotencyKey, entry.idempotencyKey) &&
+    isSame(requestId, entry.requestId) &&
+    isSame(nonce, entry.nonce) &&
+    (cursor === undefined || entry.key < cursor) &&
+    (on === undefined || (connector === on.connector && isSame(on.address, owner)))
+  )
+}
+
+describe('lists of the journal', function () {
+  this.timeout(240_000)
+
+  onBothStores((place) => {
+    it('have what matches, newest first, by every combination of filters', async () => {
+      const store = await place().open()
+      const all = await fill(store, 300)
+      const journal = sqlJournal(store)
+      const middle = all[100]
+      if (!middle) throw new Error('There are 300.')
+      for (const [index, filter] of combinations(middle, place()).entries()) {
+        const limit = [500, 1, 7][index % 3] ?? 500
+        const wanted = all.filter((entry) => matches(entry, filter)).map(({ key }) => key)
+        const { entries, nextCursor } = await journal.list({ ...filter, limit })
+        const name = JSON.stringify({ ...filter, addresses: filter.addresses && [...filter.addresses] })
+        expect(
+          entries.map(({ key }) => key),
+          name,
+        ).to.deep.equal(wanted.slice(0, limit))
+        expect(nextCursor, name).to.equal(wanted.length > limit ? wanted[limit - 1] : undefined)
+      }
+    })
+
+    it('continue page by page to the end', async () => {
+      const store = await place().open()
+      const all = await fill(store, 300)
+      const journal = sqlJournal(store)
+      for (const filter of [{}, { chain: 'ethereum' }, { network: 'mainnet', state: 'CONFIRMED' }, { address: wallets[2] }] as const) {
+        const keys: string[] = []
+        let cursor: string | undefined
+        do {
+          const page = await journal.list({ ...filter, limit: 13, ...(cursor !== undefined && { cursor }) })
+          keys.push(...page.entries.map(({ key }) => key))
+          cursor = page.nextCursor
+        } while (cursor !== undefined)
+        expect(keys).to.deep.equal(all.filter((entry) => matches(entry, filter)).map(({ key }) => key))
+      }
+    })
+
+    it('are answered from an index and are not sorted, by every combination of filters', async () => {
+      const store = await place().open()
+      const [, middle] = await fill(store, 30)
+      if (!middle) throw new Error('There are 30.')
+      const { recording, queries } = recorded(store)
+      const journal = sqlJournal(recording)
+      for (const filter of combinations(middle, place())) await journal.list(filter)
+      const explain = await explainer(place(), store)
+      const seen = new Set<string>()
+      for (const query of queries) {
+        if (seen.has(query.sql)) continue
+        seen.add(query.sql)
+        for (const step of await explain(query)) {
+          // Without a condition the whole journal matches: its newest page is read.
+          const isUnfiltered = !/where/.test(query.sql) && !/SORT|TEMP|Seq/i.test(step)
+          expect(isUnfiltered || !/SCAN entries|SCAN hashes|TEMP B-TREE|Seq Scan|Sort/.test(step), `${step}: ${query.sql}`).to.equal(true)
+        }
+      }
+      await explain.end()
+      expect(seen.size).to.be.above(10)
+    })
+
+    it('give other work its turn while they read much of which little matches', async () => {
+      const store = await place().open()
+      const lease = await giveLease(store)
+      const journal = sqlJournal(store)
+      await journal.open(
+        Array.from({ length: 1_000 }, () => newEntry({ requestId: 'the same' })),
+        lease,
+      )
+      let turns = 0
+      let isOver = false
+      const count = () => {
+        turns += 1
+        if (!isOver) setImmediate(count)
+      }
+      setImmediate(count)
+      const { entries } = await journal.list({ requestId: 'the same', state: 'DROPPED' })
+      isOver = true
+      expect(entries).to.deep.equal([])
+      expect(turns).to.be.at.least(3)
+    })
+  })
+})
+
+/** A store that notes what it is asked. */
+function recorded(store: Store): { recording: Store; queries: readonly CompiledQuery[] } {
+  const queries: CompiledQuery[] = []
+  return {
+    queries,
+    recording: {
+      ...store,
+      read: (work) =>
+        store.read((db) => {
+          const plugin: KyselyPlugin = {
+            transformQuery({ node, queryId }): RootOperationNode {
+              queries.push(db.getExecutor().compileQuery(node, queryId))
+              return node
+            },
+            transformResult: async ({ result }) => result,
+          }
+          return work(db.withPlugin(plugin))
+        }),
+    },
+  }
+}
+
+/** How the database would carry a query out, in words of its own. In PostgreSQL as if the journal was large. */
+async function explainer(place: StorePlace, store: Store) {
+  if (place.kind === 'embedded') {
+    await store.close()
+    const database = new Libsql(path.join(place.options.dataDir, 'sluice.db'))
+    const explain = async ({ sql, parameters }: CompiledQuery): Promise<readonly string[]> =>
+      database
+        .prepare(`explain query plan ${sql}`)
+        .all(parameters)
+        .map((row: unknown) => String(Reflect.get(Object(row), 'detail')))
+    return Object.assign(explain, { end: async () => void database.close() })
+  }
+  const client = new Client({ connectionString: place.options.url })
+  await client.connect()
+  for (const name of ['enable_seqscan', 'enable_sort', 'enable_bitmapscan']) await client.query(`set ${name} = off`)
+  const explain = async ({ sql, parameters }: CompiledQuery): Promise<readonly string[]> => {
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [...parameters])
+    return rows.map((row) => row['QUERY PLAN'])
+  }
+  return Object.assign(explain, { end: () => client.end() })
+}
