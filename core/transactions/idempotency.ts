@@ -251,6 +251,7 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
         .select(['path', 'fingerprint', 'server', 'status', 'body'])
         .where((where) => where.and({ client: key.client, key: key.key }))
         .where('path', 'in', [key.path, lostPath])
+        .orderBy('path', 'desc')
         .executeTakeFirst(),
     )
     if (!row) return undefined
