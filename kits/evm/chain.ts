@@ -139,7 +139,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     isTransactionId: isTransactionHash,
     head: ({ signal }) => abortable(fees.refresh(), signal),
     heads,
-    changes: createChanges(rpc, name, blocks.record),
+    changes: createChanges(rpc, name, blocks.read),
     balances: (owner, tokens, at) => readBalances(reader, multicall, owner, tokens, at),
     token,
     gas: (units, head, at) => fees.warm(at)?.then(() => gasTerms(units, head, at)) ?? gasTerms(units, head, at),

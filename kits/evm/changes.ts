@@ -5,7 +5,8 @@ import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { numberOf, quantityOf } from './encoding.ts'
 import type { Evm, FoundLog } from './types.ts'
 import { accountCalls, accountChange, accountsOf, parseInterest, logFilters } from './wallets.ts'
-import { blockCall, readBlock, type Block } from './rpc.ts'
+import { readBlock } from './rpc.ts'
+import type { RecentBlocks } from './recent-blocks.ts'
 import { parseLog } from './receipts.ts'
 import { isObject } from '../../core/json.ts'
 
@@ -20,8 +21,8 @@ const maxAddresses = 1_000
  */
 const proofMethod = 'eth_getBlockTransactionCountByHash'
 
-/** Receives the blocks between two heads, also as the node gave them. */
-type OnBlock = (block: Block, raw: unknown) => void
+/** Asks for blocks by their numbers. */
+type AskBlocks = RecentBlocks['read']
 
 /**
  * Reads every block after one up to another, with its logs. Logs are asked for by the hash of their block, so that a node that has another
@@ -31,10 +32,10 @@ type OnBlock = (block: Block, raw: unknown) => void
  *
  * Some nodes refuse to search the logs of all contracts, or to give as many as a block has. They are asked for those of named contracts.
  */
-export function createChanges(rpc: Rpc, network: string, onBlock?: OnBlock): NonNullable<Chain<Evm>['changes']> {
+export function createChanges(rpc: Rpc, network: string, askBlocks: AskBlocks): NonNullable<Chain<Evm>['changes']> {
   let namedUntil = -Infinity
   return async (after, to, interest, at) => {
-    const heads = await readHeads(rpc, network, after, to, at, onBlock)
+    const heads = await readHeads(rpc, network, after, to, at, askBlocks)
     if (heads === 'forked') return heads
     const from = performance.now() < namedUntil ? interest.from?.() : undefined
     const read = await readLogs(rpc, heads, interest, from, at)
@@ -53,13 +54,13 @@ async function readHeads(
   after: Head,
   to: Head,
   at: At,
-  onBlock: OnBlock | undefined,
+  askBlocks: AskBlocks,
 ): Promise<readonly Head[] | 'forked'> {
   if (after.hash === undefined || to.hash === undefined || to.parentHash === undefined)
     throw new Error('Changes can only be read between heads that have hashes.')
   if (after.hash === to.hash) return []
   if (to.number <= after.number) return 'forked'
-  const between = await readBlocks(rpc, after.number + 1n, to.number - after.number - 1n, at, onBlock)
+  const between = await readBlocks(rpc, after.number + 1n, to.number - after.number - 1n, at, askBlocks)
   const heads = [...between, to]
   for (const [index, head] of heads.entries()) {
     const before = heads[index - 1]
@@ -112,16 +113,12 @@ function parts(addresses: readonly string[]): readonly (readonly string[])[] {
   )
 }
 
-async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At, onBlock: OnBlock | undefined): Promise<readonly Head[]> {
+async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At, askBlocks: AskBlocks): Promise<readonly Head[]> {
   const numbers = Array.from({ length: Number(count) }, (_, index) => first + BigInt(index))
-  const answers = await rpc.batch(
-    numbers.map((number) => blockCall(toQuantity(number))),
-    at,
-  )
+  const answers = await askBlocks(numbers, at)
   return numbers.map((number, index) => {
     const block = readBlock(rpc, resultOf(rpc, 'eth_getBlockByNumber', answers[index]))
     if (block.number !== number) throw invalidAnswer(rpc, 'answered with another block than the one that it was asked for')
-    onBlock?.(block, answers[index]?.result)
     return block
   })
 }

@@ -15,7 +15,7 @@ const maxMissedBlocks = 3n
 /** The same where no blocks come. */
 const minPatienceMs = 15_000
 /** Where more blocks came since it was sent, it is asked for by itself, and they are not read. */
-const maxGap = 32n
+const maxGap = 64n
 /** Receipts in one batch: nodes and providers take up to a thousand calls. */
 const receiptsPerBatch = 500
 /** Transactions that nobody polls for so long are forgotten. */

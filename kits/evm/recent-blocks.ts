@@ -2,6 +2,7 @@
 import { toQuantity } from 'ethers/utils'
 import type { At, Head } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/json.ts'
+import type { RpcAnswer } from '../nodes/dialect.ts'
 import type { Rpc } from '../nodes/rpc.ts'
 import { blockCall, readBlock, type Block } from './rpc.ts'
 
@@ -23,10 +24,10 @@ export interface Branch {
 }
 
 export interface RecentBlocks {
-  /** A block as a node gave it, whoever asked for it. */
-  record(block: Block, raw: unknown): void
-  /** The same of a node's newest block. */
+  /** A node's newest block, also as the node gave it. */
   recordHead(block: Block, raw: unknown): void
+  /** Asks for blocks by their numbers, and records them. What is being asked for already is not asked for again. */
+  read(numbers: readonly bigint[], at: At): Promise<readonly RpcAnswer[]>
   /** The number of the head that a node gave last. */
   readonly newest: bigint | undefined
   /** Notices the transaction in blocks that are recorded from now on. */
@@ -40,7 +41,8 @@ export interface RecentBlocks {
 }
 
 /** How many blocks one call reads: after a restart the rest is read with the next heads. */
-const maxReads = 32
+const maxReads = 64
+const unanswered: RpcAnswer = {}
 /** How many more blocks are kept than a transaction needs to be final. */
 const spareBlocks = 64
 
@@ -50,6 +52,7 @@ export function createRecentBlocks(rpc: Rpc, confirmations: number): RecentBlock
   const watched = new Set<string>()
   /** By hash. Forks have more blocks than one branch. */
   const blocks = new Map<string, RecentBlock>()
+  const reading = new Map<bigint, Promise<RpcAnswer>>()
   let newest: bigint | undefined
   let lastHead = 0n
 
@@ -63,14 +66,21 @@ export function createRecentBlocks(rpc: Rpc, confirmations: number): RecentBlock
     for (const oldest of blocks.keys()) if (blocks.size > 2 * maxLength) blocks.delete(oldest)
   }
 
-  async function read(first: bigint, last: bigint, at: At): Promise<void> {
-    const numbers = Array.from({ length: Number(last - first) + 1 }, (_, index) => first + BigInt(index))
-    const answers = await rpc.batch(
-      numbers.map((number) => blockCall(toQuantity(number))),
+  async function read(numbers: readonly bigint[], at: At): Promise<readonly RpcAnswer[]> {
+    const missing = numbers.filter((number) => !reading.has(number))
+    const batch = rpc.batch(
+      missing.map((number) => blockCall(toQuantity(number))),
       at,
     )
+    for (const [index, number] of missing.entries())
+      reading.set(
+        number,
+        batch.then((answers) => answers[index] ?? {}).finally(() => reading.delete(number)),
+      )
+    const answers = await Promise.all(numbers.map((number) => reading.get(number) ?? unanswered))
     // A node that is behind does not have them all.
     for (const { result } of answers) if (isObject(result)) keep(readBlock(rpc, result), result)
+    return answers
   }
 
   function walk(hash: string): Branch | undefined {
@@ -95,11 +105,11 @@ export function createRecentBlocks(rpc: Rpc, confirmations: number): RecentBlock
   }
 
   return {
-    record: keep,
     recordHead(block, raw) {
       newest = block.number
       keep(block, raw)
     },
+    read,
     get newest() {
       return newest
     },
@@ -109,7 +119,7 @@ export function createRecentBlocks(rpc: Rpc, confirmations: number): RecentBlock
       if (hash === undefined) return undefined
       const lowest = number - BigInt(maxLength - 1)
       const low = wanted > lowest ? wanted : lowest
-      if (!blocks.has(hash.toLowerCase())) await read(number, number, at)
+      if (!blocks.has(hash.toLowerCase())) await read([number], at)
       let branch = walk(hash)
       const before = lastHead
       lastHead = number
@@ -119,7 +129,10 @@ export function createRecentBlocks(rpc: Rpc, confirmations: number): RecentBlock
         const last = branch.lowest - 1n
         const missing = last > before ? last - before : BigInt(size)
         const count = [missing, last - low + 1n, BigInt(left)].reduce((a, b) => (a < b ? a : b))
-        await read(last - count + 1n, last, at)
+        await read(
+          Array.from({ length: Number(count) }, (_, index) => last - BigInt(index)),
+          at,
+        )
         left -= Number(count)
         const longer = walk(hash)
         // The node is on another fork, or behind.

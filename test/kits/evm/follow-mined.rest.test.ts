@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { toQuantity } from 'ethers'
 import type { OpenAttempt, Sighting } from '../../../core/contracts/index.ts'
+import { createChanges } from '../../../kits/evm/changes.ts'
 import { createMinedFollower, type MinedFollower } from '../../../kits/evm/follow-mined.ts'
 import type { EvmFees } from '../../../kits/evm/fees.ts'
 import { createPoll } from '../../../kits/evm/poll.ts'
@@ -121,6 +122,18 @@ describe('transactions followed by the blocks', () => {
     ])
     expect(found[0]).to.include({ depth: 3 })
     expect(asked).to.deep.equal(['eth_getBlockByNumber', 'eth_getBlockByNumber', receipt, receipt])
+  })
+
+  it('shares the blocks between two polls with what is followed of them', async () => {
+    const attempt = await send()
+    const before = await head()
+    await site.mine(4)
+    const after = await head()
+    const changes = createChanges(rpc, 'ethereum/local', blocks.read)
+    const [read, found] = await Promise.all([changes(before, after, { follow: [] }, { signal: soon() }), look([attempt], after)])
+    expect(read).to.have.length(4)
+    expect(found[0]).to.include({ is: 'landed', depth: 4 })
+    expect(asked.filter((method) => method === 'eth_getBlockByNumber')).to.have.length(3)
   })
 
   it('asks for what three blocks did not have', async () => {
