@@ -17,7 +17,16 @@ const levels: readonly (readonly string[])[] = [
   ['core/handlers'],
   ['core/events'],
   ['core/http'],
-  ['core/kernel.ts', 'core/registry.ts', 'core/late-plugins.ts', 'core/signing.ts', 'core/home.ts', 'core/devnet', 'core/doctor.ts', 'core/log.ts'],
+  [
+    'core/kernel.ts',
+    'core/registry.ts',
+    'core/late-plugins.ts',
+    'core/signing.ts',
+    'core/home.ts',
+    'core/devnet',
+    'core/doctor.ts',
+    'core/log.ts',
+  ],
   ['core/cli', 'core/main.ts'],
 ]
 /** What starts and stops everything: the parts of it know each other. */

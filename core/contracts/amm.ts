@@ -39,6 +39,7 @@ export interface Quote {
   amountRaw: bigint
   /** The other side at the pools' marginal prices, without fees: what `amountRaw` is compared with for the price impact. */
   spotAmountRaw: bigint
+  /** Gas of the swap's transaction, as the estimate shows it. */
   gasUnits: bigint
   /** Further gas for storage slots that may be written for the first time. Counts for the gas limit, not for the estimate. */
   firstWriteUnits?: bigint
@@ -95,14 +96,19 @@ export interface SwapTerms<A = string> {
 }
 
 export interface Fill {
+  /** What the wallet paid, in the token's smallest unit. */
   amountInRaw: bigint
+  /** What the wallet received, in the token's smallest unit. */
   amountOutRaw: bigint
 }
 
 export interface AMM<F extends Types = Types> {
   /** Labels of the exchange's protocol versions that routes may take; empty for an exchange with one. */
   readonly versions: readonly string[]
-  /** The best route at the latest block, net of gas, read from the chain. */
+  /**
+   * The best route at the latest block, net of gas, read from the chain.
+   * @throws SluiceError PAIR_NOT_FOUND without a pool, PRICE_FAILED where none gives that much
+   */
   quote(swap: Swap, choice: QuoteChoice, at: At): Promise<Quote>
   /** The same from memory, where the exchange can be followed. It is used instead of `quote` where the chain can be followed too. */
   readonly followed?: FollowedPricing<F>

@@ -40,6 +40,7 @@ export interface BookMarket {
   readonly prices: PriceGrid
   /** Amounts are whole multiples of it. */
   readonly lotSize: Decimal
+  /** In base. */
   readonly minOrderSize?: Decimal
   /** Of price times amount, in quote. */
   readonly minNotional?: Decimal
@@ -47,6 +48,7 @@ export interface BookMarket {
   readonly takes: Readonly<Partial<Record<OrderType, readonly [TimeInForce, ...TimeInForce[]]>>>
   /** Fractions of the traded amount: "0.001" is 0.1 %. Negative where the exchange pays. */
   readonly makerFee: Decimal
+  /** As `makerFee`. */
   readonly takerFee: Decimal
   /** Only an `open` market takes orders; `closed` is final. */
   readonly status: 'open' | 'paused' | 'closed'
@@ -57,7 +59,9 @@ export interface BookMarket {
 export type BookSide = 'buys' | 'sells'
 
 export interface Level {
+  /** Quote per one base. */
   readonly price: Decimal
+  /** In base. */
   readonly quantity: Decimal
 }
 
@@ -69,7 +73,9 @@ export interface Book {
 
 /** The last price, and the volume of the last day in base, where the exchange gives them. */
 export interface LastTrades {
+  /** Quote per one base. */
   readonly lastPrice?: Decimal
+  /** In base, of the last 24 hours. */
   readonly volume24h?: Decimal
 }
 
@@ -116,7 +122,9 @@ export interface NewOrder {
   readonly timeInForce: TimeInForce
   /** The limit price; for a MARKET order the worst price of a fill. Enforced by the exchange. */
   readonly price: Decimal
+  /** In base: a multiple of `lotSize`. */
   readonly amount: Decimal
+  /** For leveraged markets; absent: as it is set at the exchange. */
   readonly leverage?: Decimal
   readonly reduceOnly?: boolean
 }
@@ -145,7 +153,9 @@ export interface ActionOutcome {
   /** Absent where the exchange gave none, such as for an order that was filled at once. */
   readonly orderId?: string
   readonly state: OrderState
+  /** In base. */
   readonly filledAmount?: Decimal
+  /** Of what is filled: quote per one base. */
   readonly averagePrice?: Decimal
   /** Why it was refused, as words that continue "the exchange refused it: ". */
   readonly reason?: string
@@ -161,9 +171,13 @@ export interface BookOrder {
   readonly market: BookMarket
   readonly side: 'BUY' | 'SELL'
   readonly orderType: OrderType
+  /** Quote per one base. */
   readonly price: Decimal
+  /** In base, as ordered. */
   readonly amount: Decimal
+  /** In base. */
   readonly filledAmount: Decimal
+  /** Of what is filled: quote per one base. Absent before the first fill. */
   readonly averagePrice?: Decimal
   readonly state: OrderState
   /** Milliseconds since the Unix epoch. */
@@ -177,8 +191,11 @@ export interface BookTrade {
   readonly market: BookMarket
   /** The owner's side where an owner was requested, else the taker's. */
   readonly side: 'BUY' | 'SELL'
+  /** Quote per one base. */
   readonly price: Decimal
+  /** In base. */
   readonly amount: Decimal
+  /** In `feeToken`; negative where the exchange paid. */
   readonly fee: Decimal
   readonly feeToken: string
   /** Milliseconds since the Unix epoch. */
@@ -189,9 +206,11 @@ export interface BookTrade {
 /** A wallet's balance of one token in the exchange. */
 export interface BookBalance {
   readonly symbol: string
+  /** In whole tokens, as the others: `available` and `locked` together. */
   readonly total: Decimal
   /** Free for orders, and locked by orders. */
   readonly available: Decimal
+  /** By open orders. */
   readonly locked: Decimal
 }
 
@@ -226,7 +245,9 @@ export interface CLOB<F extends Types = Types> {
 /** A wallet's deposit and debt of one token in a margin account. */
 export interface MarginToken {
   readonly symbol: string
+  /** In whole tokens, as the others. */
   readonly deposited: Decimal
+  /** With the interest that is due. */
   readonly borrowed: Decimal
   /** What may be withdrawn now. */
   readonly available: Decimal
@@ -242,11 +263,17 @@ export interface MarginAccount {
   readonly mode: string
   /** What shares its equity, such as perpetual positions. */
   readonly sharedWith: readonly string[]
+  /** In the exchange's unit of account, as all amounts here: what is deposited less what is owed. */
   readonly equity: Decimal
+  /** What counts as collateral, in the exchange's unit of account. */
   readonly collateral: Decimal
+  /** All debts, in the exchange's unit of account. */
   readonly borrowed: Decimal
+  /** In the exchange's unit of account; below 0 where the wallet may not open more. */
   readonly freeCollateral: Decimal
+  /** Needed to open more, in the exchange's unit of account. */
   readonly initialMargin: Decimal
+  /** Needed to keep what is open, in the exchange's unit of account. */
   readonly maintenanceMargin: Decimal
   /** Absent without debt or positions. */
   readonly marginRatio?: Decimal
@@ -261,7 +288,9 @@ export interface MarginCLOB<F extends Types = Types> extends Omit<CLOB<F>, 'move
 }
 
 export interface PerpMarketPrices {
+  /** Of the underlying: quote per one base. */
   readonly indexPrice: Decimal
+  /** What positions are valued at: quote per one base. */
   readonly markPrice: Decimal
   /** Per funding interval; above 0 where longs pay shorts. */
   readonly fundingRate: Decimal
@@ -273,6 +302,7 @@ export interface FundingPayment {
   readonly market: BookMarket
   /** In quote; above 0 where the wallet received it. */
   readonly amount: Decimal
+  /** Of that interval; above 0 where longs paid shorts. */
   readonly rate: Decimal
   /** Milliseconds since the Unix epoch. */
   readonly timestamp: number
@@ -303,11 +333,15 @@ export interface PerpBookPosition {
   readonly side: 'LONG' | 'SHORT'
   /** Of base, above 0. */
   readonly amount: Decimal
+  /** Quote per one base. */
   readonly entryPrice: Decimal
+  /** Quote per one base. */
   readonly markPrice: Decimal
+  /** In quote, at the mark price; below 0 for a loss. */
   readonly unrealizedProfit: Decimal
   /** Positive where the wallet will receive it; "0" where funding is paid continuously. */
   readonly pendingFunding: Decimal
+  /** As it is set at the exchange. */
   readonly leverage: Decimal
   readonly marginMode: 'cross' | 'isolated'
   /** Absent where no price liquidates the position. */
@@ -316,10 +350,15 @@ export interface PerpBookPosition {
 
 /** In the exchange's unit of account; negative values are against the wallet. */
 export interface PerpBookAccount {
+  /** In the exchange's unit of account, as all here: with unrealized profits. */
   readonly accountValue: Decimal
+  /** In the exchange's unit of account; below 0 where the wallet may not open more. */
   readonly freeCollateral: Decimal
+  /** In the exchange's unit of account, without unrealized profits. */
   readonly collateral: Decimal
+  /** Needed to open more, in the exchange's unit of account. */
   readonly initialMargin: Decimal
+  /** Needed to keep what is open, in the exchange's unit of account. */
   readonly maintenanceMargin: Decimal
   /** The sum of the absolute values of its positions. */
   readonly notional: Decimal

@@ -109,6 +109,18 @@ describe('the author of a plugin', () => {
     expect(hover('amountRaw'))
       .to.match(/amountRaw: bigint/)
       .and.include('to the unit')
+    // Decimals do not say by their names what they count.
+    const program = service.getProgram()
+    const [, plugin] = program.getSourceFile(file).statements
+    const checker = program.getTypeChecker()
+    const decimals = checker
+      .getExportsOfModule(checker.getSymbolAtLocation(plugin.moduleSpecifier))
+      .map((symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol))
+      .flatMap(({ name, members }) => [...(members?.values() ?? [])].map((member) => ({ name: `${name}.${member.name}`, member })))
+      .filter(({ member }) => member.valueDeclaration?.type?.getText() === 'Decimal')
+    expect(decimals).to.have.length.above(50)
+    const bare = decimals.filter(({ member }) => member.getDocumentationComment(checker).length === 0)
+    expect(bare.map(({ name }) => name)).to.deep.equal([])
     writeFileSync(file, '')
   })
 
@@ -122,6 +134,20 @@ describe('the author of a plugin', () => {
         .and.match(/14 passing/)
     })
   }
+
+  describe('of a chain of the family of Solana', () => {
+    const { peerDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+    before(() => install(cwd, ['--save-dev', `@solana/kit@${peerDependencies['@solana/kit']}`]))
+
+    for (const version of [5, 7]) {
+      it(`compiles against sluice/solana with that family's library and TypeScript ${version}, declarations checked`, () => {
+        every(['./solana'], (index) => `export const keys${index}: string[] = Object.keys(entry${index})`)
+        expect(tsc(version, '--skipLibCheck', 'false')).to.deep.equal({ code: 0, printed: '' })
+        every(['./solana'], (index) => `export const wrong: number = entry${index}.solanaChainPlugin`)
+        expect(tsc(version).printed).to.match(/^every\.ts.*error TS2322: Type '[^']*SolanaChainTables/m)
+      })
+    }
+  })
 
   it('is told by mocha of a plugin that is wrong', () => {
     const file = path.join(cwd, 'riverswap', 'index.ts')
