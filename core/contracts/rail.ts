@@ -86,8 +86,14 @@ export interface OpenAttempt<A = string, Slot extends Json = Json, Fees extends 
   step: Json
   slot: Slot
   fees: Fees
-  /** Its block by the polls before, with the receipt. */
-  landed?: { readonly ok: boolean; readonly blockNumber: number; readonly blockHash?: string; readonly receipt: Json }
+  /** Its block by the polls before, with the receipt, and why it failed if that is known. */
+  landed?: {
+    readonly ok: boolean
+    readonly blockNumber: number
+    readonly blockHash?: string
+    readonly receipt: Json
+    readonly reason?: string
+  }
 }
 
 /** The result of one poll. An attempt that the node did not answer about has no observation. */

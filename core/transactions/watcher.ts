@@ -113,7 +113,7 @@ export function createWatcher({ target, recorder, queues, broadcast, upkeep, log
         step: entry.step,
         slot: entry.sequence,
         fees,
-        ...(entry.landed?.id === id && { landed: entry.landed }),
+        ...(entry.landed?.id === id && { landed: { ...entry.landed, ...(entry.reason !== undefined && { reason: entry.reason }) } }),
       })),
     )
     const watched = [...new Set(open.map(signerOf))].flatMap((address) => ours.get(address) ?? [])

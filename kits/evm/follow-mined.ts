@@ -59,7 +59,7 @@ interface FollowerOptions {
  * asked for once. A reorganisation leads to another branch: what is not in that one is asked for by itself.
  *
  * By itself is also asked for: what no node is known to have; what was in none of three blocks; what waits for a nonce that is not ours;
- * what pays too little for the next block; what failed; and everything, where blocks cannot be linked or do not list their transactions.
+ * what pays too little for the next block; what failed, for its reason; and everything, where blocks cannot be linked or do not list their transactions.
  */
 export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOptions): MinedFollower {
   const patienceMs = Math.max(minPatienceMs, Number(maxMissedBlocks) * blockMs)
@@ -192,12 +192,21 @@ const slotName = ({ from, slot }: Attempt) => `${from.toLowerCase()}/${slot}`
 
 const depthOf = ({ block }: Mined, head: RecentBlock) => Number(head.number - block.number) + 1
 
-/** The journal has the receipt. One that failed is asked for again, for its reason. */
+/** The journal has the receipt. One that failed is asked for again until its reason is known. */
 function fromJournal(mined: Mined, head: RecentBlock): Sighting | undefined {
   const { id, landed } = mined.attempt
-  if (!landed?.ok) return undefined
-  const { blockNumber, blockHash, receipt } = landed
-  return { id, is: 'landed', ok: true, blockNumber, ...(blockHash !== undefined && { blockHash }), depth: depthOf(mined, head), receipt }
+  if (!landed || (!landed.ok && landed.reason === undefined)) return undefined
+  const { ok, blockNumber, blockHash, receipt, reason } = landed
+  return {
+    id,
+    is: 'landed',
+    ok,
+    blockNumber,
+    ...(blockHash !== undefined && { blockHash }),
+    depth: depthOf(mined, head),
+    receipt,
+    ...(reason !== undefined && !ok && { reason }),
+  }
 }
 
 /** Undefined if it failed, or if the receipt is of another transaction or of another block. */

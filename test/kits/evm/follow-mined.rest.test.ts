@@ -287,7 +287,7 @@ describe('transactions followed by the blocks', () => {
     await site.mine()
   })
 
-  it('asks why one failed', async () => {
+  it('asks why one failed until it knows', async () => {
     const contract = '0x00000000000000000000000000000000000000c9'
     await site.rpc('anvil_setCode', contract, '0x5f5ffd')
     const slot = Number(await site.rpc('eth_getTransactionCount', from, 'latest'))
@@ -295,10 +295,14 @@ describe('transactions followed by the blocks', () => {
     const id = String(await site.rpc('eth_sendTransaction', { from, to: contract, gas: '0x186a0' }))
     follower.sending(id)(true)
     await site.mine()
-    expect((await look([{ id, from, step: null, slot, fees }]))[0]).to.include({
-      is: 'landed',
-      ok: false,
-      reason: 'reverted without a reason',
-    })
+    const attempt = { id, from, step: null, slot, fees }
+    const failed = { is: 'landed', ok: false, reason: 'reverted without a reason' }
+    const [found] = await look([attempt])
+    expect(found).to.include(failed)
+    asked = []
+    await site.mine()
+    const known = journaled(attempt, found)
+    expect((await look([known]))[0]).to.include({ ...failed, depth: 2 })
+    expect(asked).to.deep.equal([])
   })
 })
