@@ -191,7 +191,8 @@ async function build({ whole }) {
   add('sluice-devnet/LICENSES.md', bytecodeLicenses(root, artifacts))
   add('sluice-devnet/core/devnet/build-state.sha256', hashOf(read('core/devnet/anvil.ts'), read('core/devnet/build-state.ts')))
   add('sluice-devnet/package.json', `${JSON.stringify(devnetManifest(manifest), null, 2)}\n`)
-  const bundled = [...bundledFolders(server.metafile), 'node_modules/swagger-ui-dist']
+  const parts = [server, signer].flatMap(({ metafile }) => bundledFolders(metafile))
+  const bundled = [...new Set([...parts, 'node_modules/swagger-ui-dist'])]
   if (whole) {
     for (const [file, contents] of types(entryPoints)) add(file, contents)
     for (const file of filesIn('conf')) add(file, path.basename(file) === 'server.yml' ? withoutDevnet(read(file)) : read(file))
