@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { randomBits } from '../v3/math/random-bits.ts'
+import { at } from '../devnet-fixture.ts'
 import { drawing } from './any-swap.ts'
+import { givenOrRefused } from './given-or-refused.ts'
 import { poolLife } from './pool-life.ts'
 import { walkChecker } from './walk-checker.ts'
 import { openWalkFixture, type WalkFixture } from './walk-fixture.ts'
@@ -25,6 +27,7 @@ describe(`${quotes} quotes of Uniswap from memory (SLUICE_WALK_QUOTES) on a rand
     const { pick, anySwap } = drawing(fixture.tokens, fixture.wrapped, random)
     const checker = walkChecker(fixture, pick)
     const life = await poolLife(fixture, random)
+    let same = 0
     const swapNow = () => anySwap(random.below(24))
 
     async function trade(remembered: Remembered): Promise<void> {
@@ -43,7 +46,14 @@ describe(`${quotes} quotes of Uniswap from memory (SLUICE_WALK_QUOTES) on a rand
         happen: (round, remembered) => (round % 4 === 3 ? life.next() : trade(remembered)),
         anySwap: swapNow,
         anyChoice: () => pick<Choice>([{}, {}, { version: 'v3' }, { version: 'v2' }]),
-        hold: checker.holdAlike,
+        async hold(give, swap, choice, what) {
+          const quote = await checker.holdAlike(give, swap, choice, what)
+          // What was asked of the memory before makes no difference: the chain is asked without it.
+          const anew = await givenOrRefused(fixture.amm.quote(swap, choice, at()))
+          if (quote?.head.number !== anew?.head.number) return
+          same += 1
+          expect([quote?.amountRaw, quote?.route], `${what} from the chain`).to.deep.equal([anew?.amountRaw, anew?.route])
+        },
       },
       random,
       quotes,
@@ -56,7 +66,7 @@ describe(`${quotes} quotes of Uniswap from memory (SLUICE_WALK_QUOTES) on a rand
       split,
       hops: [one, two, three],
     } = checker.counted
-    const counted = { v2, v3, mixed, split, one, two, three, ...life.counted }
+    const counted = { v2, v3, mixed, split, one, two, three, same, ...life.counted }
     for (const [what, count] of Object.entries(counted)) expect(count, what).to.be.above(0)
   })
 })
