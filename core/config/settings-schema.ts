@@ -83,7 +83,7 @@ export const serverSchema = closed({
       30,
       'How often some of the state in memory is compared with the chain or the exchange: of the chain so much that all is compared within two minutes',
     ),
-    cachedQuotes: count(10_000, 'Maximum quotes kept in memory, of all pairs together; about 1.5 kB each'),
+    cachedQuotes: count(10_000, 'Maximum quotes kept in memory for the same question again, of all pairs together; about 1 kB each'),
   }),
   limits: closed({
     bodyBytes: count(100_000, 'Largest request body, in bytes'),

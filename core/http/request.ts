@@ -53,16 +53,22 @@ export interface Question<T extends object> {
   end?: string
 }
 
-/** Reads queries through a cache: bots ask the same question again and again. */
+/** Reads queries through a cache: bots ask the same question again and again. It holds what was asked for twice. */
 export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (query: string) => Question<T> {
   const cache = new Map<string, Question<T>>()
+  const askedOnce = new Set<string>()
   return (query) => {
     const known = cache.get(query)
     if (known) return known
     const question: Question<T> = { request: Object.freeze(read(readQuery(query), 'query')) }
     if (query.length > maxCachedLength) return question
-    if (cache.size >= maxCachedQueries) cache.clear()
-    cache.set(query, question)
+    if (askedOnce.delete(query)) {
+      if (cache.size >= maxCachedQueries) cache.clear()
+      cache.set(query, question)
+    } else {
+      if (askedOnce.size >= maxCachedQueries) askedOnce.clear()
+      askedOnce.add(query)
+    }
     return question
   }
 }

@@ -8,7 +8,7 @@ import type { Synchroniser } from './synchroniser.ts'
 
 /** Quotes two tokens, for any amount. */
 export interface PairQuoter {
-  /** Returns at once if all states are in memory: the same object for the same question and states. */
+  /** Returns at once if all states are in memory: from the second time on the same object, frozen, for the same question and states. */
   quote(swap: Swap, at: At): Quote | Promise<Quote>
   /** Loads the states. */
   load(at: At): Promise<void>
@@ -21,6 +21,9 @@ export interface PairQuoter {
   /** Drops the quotes that are kept. */
   forget(): void
 }
+
+/** Of one pair. */
+const maxAskedOnce = 500
 
 /** The first read, and more with what turned out to be missing. A swap needs no more than a few: what is known after so many would depend on what was asked before. */
 const maxReads = 16
@@ -66,15 +69,23 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
   /** The states that the cached quotes were computed from. */
   let current: StateSnapshot | undefined
   const cache = new Map<string, Quote>()
+  /** Questions that may come again. Most come only once, and what is kept costs the collector of garbage more than to compute it. */
+  const askedOnce = new Set<string>()
 
   function use(snapshot: StateSnapshot): void {
     if (snapshot === current) return
     current = snapshot
     memory.forget(cache)
+    askedOnce.clear()
   }
 
   function keep(snapshot: StateSnapshot, question: string, quote: Quote): Quote {
-    if (current === snapshot) memory.keep(cache, question, quote)
+    if (current !== snapshot) return quote
+    if (askedOnce.delete(question)) memory.keep(cache, question, Object.freeze(quote))
+    else {
+      if (askedOnce.size >= maxAskedOnce) askedOnce.clear()
+      askedOnce.add(question)
+    }
     return quote
   }
 
@@ -135,7 +146,10 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
       }
     },
     hold: bundle.hold,
-    forget: () => memory.forget(cache),
+    forget() {
+      memory.forget(cache)
+      askedOnce.clear()
+    },
     quote(swap, at) {
       const question = questionOf(swap)
       const snapshot = bundle.peek()

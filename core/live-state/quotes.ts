@@ -25,7 +25,7 @@ export interface QuoteVenue extends FollowedNetwork {
 /** Quotes from memory, for all exchanges whose pools can be followed. */
 export interface Quotes {
   /**
-   * Returns at once if all states are in memory: the same object for the same question until a state may have changed.
+   * Returns at once if all states are in memory: from the second time on the same object for the same question, until a state may have changed.
    * @throws SluiceError NETWORK if the states are too old to be shown
    */
   quote(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, at: At): Quote | Promise<Quote>

@@ -268,8 +268,6 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
   const isTimed = followable.some(({ memory }) => memory.asOf)
   // A graph is valid for every amount until one of the states changes.
   const graphs = new WeakMap<readonly unknown[], CachedGraph>()
-  /** The route and graph of a quote, to check the transfers of its tokens. */
-  const origins = new WeakMap<Quote, { readonly edges: readonly PoolEdge[]; readonly graph: PoolGraph }>()
   // The core has checked the version, so there are few entries.
   const routeOptions = new Map<string, RouteOptions>()
   const routeOptionsFor = (exact: 'in' | 'out', version: string | undefined) =>
@@ -317,20 +315,23 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
         }))
         return { wanting }
       }
-      origins.set(priced.quote, { edges: priced.edges, graph })
       return priced.quote
     },
 
     conditions: (head) => `${reader.gasPriceRaw(head)} ${isTimed ? head.timestamp : ''}`,
 
-    vet(quote, _states, at: At) {
+    vet(quote, states, at: At) {
       const due = checks.due(routers.filter(({ address }) => address === quote.spender))
-      const origin = origins.get(quote)
-      const exact = origin && requireExactTransfers(untrustedTokens(quote.swap, origin.edges, origin.graph, trusted), at)
+      const graph = graphOf(states, quote.head)
+      const exact = requireExactTransfers(untrustedTokens(quote.swap, edgesOf(quote, graph), graph, trusted), at)
       return due.length === 0 ? exact : checkRouters(due, exact, at)
     },
   }
 }
+
+/** The pools that a quote passes. */
+const edgesOf = ({ route }: Quote, graph: PoolGraph): readonly PoolEdge[] =>
+  route.flatMap(({ pool, tokenIn, tokenOut }) => graph.edgesBetween(tokenIn, tokenOut).filter((edge) => edge.pool.address === pool))
 
 /** The state that is in memory under the key of a pool. */
 export interface CachedPool {

@@ -30,16 +30,28 @@ const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   )
 }
 
-/** The last response for a quote, with what else it depends on. */
-const responses = new WeakMap<Quote, { boundRaw: bigint; gas: GasTerms; response: Readonly<ReturnType<typeof responseOf>> }>()
+interface KnownResponse {
+  readonly quote: Quote
+  readonly boundRaw: bigint
+  readonly gas: GasTerms
+  readonly response: Readonly<ReturnType<typeof responseOf>>
+}
 
-/** A quote from memory is the same object until a block changes it, so the same question gets the same response. */
+/** By the last bits of the amount. */
+const slotBits = 9
+const knownResponses = new Array<KnownResponse | undefined>(2 ** slotBits)
+
+/** A quote that is kept in memory is the same object until a block changes it, so the same question gets the same response. */
 function cachedResponse(swapRequest: SwapRequest, sourced: SourcedQuote, boundRaw: bigint, gas: GasTerms, network: NetworkEntry) {
-  const cached = responses.get(sourced.quote)
-  if (cached && cached.boundRaw === boundRaw && cached.gas.gasPriceRaw === gas.gasPriceRaw && cached.gas.gasCostRaw === gas.gasCostRaw)
-    return cached.response
+  const { quote } = sourced
+  if (!Object.isFrozen(quote)) return responseOf(swapRequest, sourced, boundRaw, gas, network)
+  const slot = Number(BigInt.asUintN(slotBits, quote.amountRaw))
+  const known = knownResponses[slot]
+  const { gasPriceRaw, gasCostRaw } = gas
+  if (known?.quote === quote && known.boundRaw === boundRaw && known.gas.gasPriceRaw === gasPriceRaw && known.gas.gasCostRaw === gasCostRaw)
+    return known.response
   const response = Object.freeze(responseOf(swapRequest, sourced, boundRaw, gas, network))
-  responses.set(sourced.quote, { boundRaw, gas, response })
+  knownResponses[slot] = { quote, boundRaw, gas, response }
   return response
 }
 

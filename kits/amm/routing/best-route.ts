@@ -52,7 +52,7 @@ export function bestRoute(graph: PoolGraph, query: RouteQuery, options: RouteOpt
   const first = firstIncumbent(graph, query, options, gasCost, last)
   const isPruned = first && pruneBelow(first.gainRaw, graph, query, gasCost)
   const isGasFree = gasCost(hugeGasUnits) === 0n
-  const searches = options.versionSets.map((versions) => search(graph, query, versions, isGasFree, isPruned))
+  const searches = options.searchedSets.map((versions) => search(graph, query, versions, isGasFree, isPruned))
   const routerOf = ({ edges }: PartialRoute) => options.routerFor(versionsOf(edges))
   let incumbent: Incumbent | undefined
   const uncertain: { route: PartialRoute; gainRaw: bigint }[] = []
@@ -173,8 +173,10 @@ export function search(
   const missingIfNoRoute: MissingState[] = []
   let isTooLittle = false
 
+  const targets = [...inner, end]
+  const last = [end]
   const front = new ParetoFront(exact, isGasFree)
-  const smaller = new Map<PartialRoute, readonly PartialRoute[]>()
+  let smaller: Map<PartialRoute, readonly PartialRoute[]> | undefined
 
   function extend(route: PartialRoute, edge: PoolEdge, extended: PartialRoute[]): void {
     const { protocol, pool, passage } = edge
@@ -198,6 +200,7 @@ export function search(
 
   /** Routes that were left out for one that brings too much for a pool, or for one that it extends. */
   function smallerThan(route: PartialRoute): readonly PartialRoute[] {
+    smaller ??= new Map()
     const known = smaller.get(route)
     if (known) return known
     const found = [...front.disqualify(route)]
@@ -209,15 +212,16 @@ export function search(
 
   const empty: PartialRoute = { amountRaw, gasUnits: 0n, firstWriteUnits: 0n, edges: [], unknowns: [] }
   let open: readonly (readonly [string, readonly PartialRoute[]])[] = [[start, [empty]]]
-  for (let hop = 1; hop <= maxHops; hop += 1) {
+  for (let hop = 1; hop <= maxHops && open.length > 0; hop += 1) {
     const next: [string, readonly PartialRoute[]][] = []
-    for (const to of hop < maxHops ? [...inner, end] : [end]) {
+    for (const to of hop < maxHops ? targets : last) {
       const extended: PartialRoute[] = []
       for (const [from, routes] of open) {
         for (const edge of isForward ? graph.edgesBetween(from, to) : graph.edgesBetween(to, from)) {
           if (versions.has(edge.protocol.version)) for (const route of routes) extend(route, edge, extended)
         }
       }
+      if (extended.length === 0) continue
       if (to === end) {
         complete.push(...extended)
       } else {
@@ -262,8 +266,8 @@ function extendedBy(
 class ParetoFront {
   readonly #exact: 'in' | 'out'
   readonly #isGasFree: boolean
-  readonly #dominated = new Map<PartialRoute, PartialRoute[]>()
-  readonly #disqualified = new Set<PartialRoute>()
+  #dominated: Map<PartialRoute, PartialRoute[]> | undefined
+  #disqualified: Set<PartialRoute> | undefined
 
   constructor(exact: 'in' | 'out', isGasFree: boolean) {
     this.#exact = exact
@@ -291,18 +295,20 @@ class ParetoFront {
 
   /** Says that a pool refuses a route's amount. The route dominates no other from now on. @returns those that were left out for it */
   disqualify(route: PartialRoute): readonly PartialRoute[] {
+    this.#disqualified ??= new Set()
     this.#disqualified.add(route)
-    return this.#dominated.get(route) ?? []
+    return this.#dominated?.get(route) ?? []
   }
 
   #leaveOut(route: PartialRoute, better: PartialRoute): void {
+    this.#dominated ??= new Map()
     getOrCreate(this.#dominated, better, (): PartialRoute[] => []).push(route)
   }
 
   #dominates(a: PartialRoute, b: PartialRoute): boolean {
     return (
       a.unknowns.length === 0 &&
-      !this.#disqualified.has(a) &&
+      !this.#disqualified?.has(a) &&
       (this.#exact === 'in' ? a.amountRaw >= b.amountRaw : a.amountRaw <= b.amountRaw) &&
       // That an uncertain route may use less gas is no reason to read its state.
       (this.#isGasFree || b.unknowns.length > 0 || a.gasUnits <= b.gasUnits) &&

@@ -116,6 +116,8 @@ export const innerTokens = ({ tokenIn, tokenOut, intermediates }: RouteEnds): re
 export interface RouteOptions {
   /** Versions that one route may mix: each alone, and those that one router takes together. */
   readonly versionSets: readonly ReadonlySet<string>[]
+  /** Those of them that have to be searched: where any mix can be traded, its search finds the routes of one version, too. */
+  readonly searchedSets: readonly ReadonlySet<string>[]
   /** The protocols that occur in a version set. */
   readonly protocols: readonly PoolProtocol[]
   readonly routers: readonly Router[]
@@ -129,8 +131,12 @@ export function routeOptionsOf({ protocols, routers }: PoolExchange, exact: 'in'
   const routerFor = (route: readonly string[]) => routers.find((router) => router.carries(route, exact))
   const single = versions.filter((each) => routerFor([each])).map((each) => new Set([each]))
   const versionSets = [...single, ...mixedVersionSets(versions, routers, exact)]
+  const isAnyMixCarried = (set: ReadonlySet<string>) => mixesOf([...set]).every(routerFor)
   return {
     versionSets,
+    searchedSets: versionSets.filter(
+      (set) => !versionSets.some((other) => other.size > set.size && [...set].every((each) => other.has(each)) && isAnyMixCarried(other)),
+    ),
     protocols: protocols.filter((protocol) => versionSets.some((set) => set.has(protocol.version))),
     routers: routers.filter((router) => versions.some((each) => router.carries([each], exact))),
     routerFor,
@@ -146,6 +152,17 @@ function mixedVersionSets(versions: readonly string[], routers: readonly Router[
     if (mixed.length > 1) sets.set(mixed.join(), new Set(mixed))
   }
   return [...sets.values()]
+}
+
+/** The versions of all routes that pass pools of some. */
+function mixesOf(versions: readonly string[]): readonly (readonly string[])[] {
+  let longest: readonly (readonly string[])[] = [[]]
+  const mixes: (readonly string[])[] = []
+  for (let hop = 1; hop <= maxHops; hop += 1) {
+    longest = longest.flatMap((mix) => versions.map((each) => [...mix, each]))
+    mixes.push(...longest)
+  }
+  return mixes
 }
 
 export const versionsOf = (edges: readonly PoolEdge[]): readonly string[] => edges.map(({ protocol }) => protocol.version)
