@@ -141,7 +141,7 @@ class RequestHistogram extends Histogram {
   readonly #bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, Infinity]
 
   constructor(registers: Registry[]) {
-    super({ ...requestSeconds, registers })
+    super({ ...requestSeconds, labelNames: ['route', 'method', 'status', 'connector'], registers })
   }
 
   count(route: string, method: string, status: number, connector: string, seconds: number): void {
