@@ -4,6 +4,8 @@ import { type Settings } from './config/settings.ts'
 
 /** The buffer for a reader that has stopped reading. When it is full, later lines are lost. */
 const maxBufferedBytes = 4 * 1024 * 1024
+/** What `maskUrls` masks: most lines have neither. */
+const mayHoldSecret = /:\/\/|authorization|x-api-key|cookie/i
 /** An error may be its own cause. */
 const maxCauses = 5
 
@@ -15,7 +17,7 @@ export const createLog = ({ settings }: { settings: Pick<Settings, 'log'> }): Lo
   // that is being written then may appear twice.
   const lines = pino.destination({ fd: 2, sync: false, maxLength: maxBufferedBytes })
   lines.on('error', () => {})
-  const write = (line: string) => void lines.write(line.includes('://') ? maskUrls(line) : line)
+  const write = (line: string) => void lines.write(mayHoldSecret.test(line) ? maskUrls(line) : line)
   return pino(
     { level: settings.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
     { write },

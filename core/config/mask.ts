@@ -28,9 +28,15 @@ function looksLikeKey(segment: string): boolean {
   return segment.length >= 16 || (segment.length >= 8 && /\d/.test(segment) && /[a-z]/i.test(segment))
 }
 
-/** Masks every URL in a text, e.g. in the message of a library. File URLs of a stack stay readable. */
+/** The value of a header that identifies the caller, in a text or in JSON (whose quotes may be escaped). */
+const credentials =
+  /\b((?:proxy-)?authorization|x-api-key|cookie)(\\?["']?\s*[:=]\s*\\?["']?)((?:basic|bearer|digest|negotiate)\s+)?[^\s"'\\,;}]+/gi
+
+/** Masks every URL in a text, e.g. in the message of a library, and the credentials of headers. File URLs of a stack stay readable. */
 export function maskUrls(text: string): string {
-  return text.replaceAll(/\b(?!file:)[a-z][a-z0-9+.-]*:\/\/[^\s"'<>`\\]+/gi, (url) => maskUrl(url))
+  return text
+    .replaceAll(/\b(?!file:)[a-z][a-z0-9+.-]*:\/\/[^\s"'<>`\\]+/gi, (url) => maskUrl(url))
+    .replaceAll(credentials, (_all, name: string, between: string, scheme: string | undefined) => `${name}${between}${scheme ?? ''}***`)
 }
 
 /**

@@ -147,11 +147,20 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     return state === 'unchecked' || (state === 'aside' && performance.now() >= retryAt)
   }
 
-  /** Some nodes quote the API key that they refuse. */
+  /** Some nodes quote the API key that they refuse, or the headers of the request. */
   function withoutSecrets(answer: RpcAnswer): RpcAnswer {
     if (!answer.error) return answer
-    const message = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), answer.error.message)
-    return { error: { ...answer.error, message } }
+    const { code, message, data } = answer.error
+    return { error: { code, message: masked(message), data: withMaskedTexts(data) } }
+  }
+
+  const masked = (text: string): string => secrets.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
+
+  function withMaskedTexts(value: unknown): unknown {
+    // A contract's words in hexadecimal stay whole: a short secret may be a part of them by chance.
+    if (typeof value === 'string') return /^0x[0-9a-f]*$/i.test(value) ? value : masked(value)
+    if (Array.isArray(value)) return value.map(withMaskedTexts)
+    return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withMaskedTexts(each)])) : value
   }
 
   return {
@@ -231,13 +240,37 @@ export function maskUrl(url: string): string {
   return [`${protocol}//${shownHost(host)}`, ...segments.map((segment) => (plain.test(segment) ? segment : hidden))].join('/')
 }
 
-/** The texts that `maskUrl` hides, to remove them from messages of the node. */
+/**
+ * The texts that `maskUrl` hides, to remove them from messages of the node: as they stand in the URL, decoded, and as the header that is made
+ * of user and password. The longest come first, because one may be a part of another.
+ */
 export function secretsOf(url: string): readonly string[] {
   if (!URL.canParse(url)) return [url]
-  const { username, password, host, pathname, searchParams } = new URL(url)
+  const { username, password, host, pathname, search, searchParams } = new URL(url)
   const segments = pathname.split('/').filter((segment) => !plain.test(segment))
   const labels = host.split('.').filter((label) => shownHost(label) !== label)
-  return [username, password, ...labels, ...segments, ...searchParams.values()].filter((secret) => secret.length > 2)
+  const values = search
+    .slice(1)
+    .split('&')
+    .map((pair) => pair.slice(pair.indexOf('=') + 1))
+  // Without the padding: what follows it tells nothing.
+  const header = username === '' ? '' : credentialsOf(username, password).replaceAll('=', '')
+  const spelt = [header, username, password, ...labels, ...segments, ...values]
+  const all = new Set([...spelt, ...spelt.map(decoded), ...searchParams.values()])
+  return [...all].filter((secret) => secret.length > 2).toSorted((one, other) => other.length - one.length)
+}
+
+/** What the header `Authorization` has after `Basic`. */
+const credentialsOf = (username: string, password: string): string =>
+  Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')
+
+/** As it is where it is not a valid encoding. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** Enough for the logs of a busy block range. A longer answer is aborted. */
@@ -259,10 +292,7 @@ interface Http {
 function createHttp(url: string, timeoutMs: number, onDisconnected: () => void): Http {
   const { origin, pathname, search, username, password } = new URL(url)
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
-  if (username !== '') {
-    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-    headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
-  }
+  if (username !== '') headers['authorization'] = `Basic ${credentialsOf(username, password)}`
   let open = 0
   let pool: Promise<Pool> | undefined
   let isClosed = false

@@ -27,6 +27,17 @@ describe('a URL that is shown', () => {
     )
   })
 
+  it('masks credentials of headers in a text', () => {
+    for (const [text, shown] of [
+      ['denied: {"authorization":"Basic dXNlcjpwYXNz","accept":"*/*"}', 'denied: {"authorization":"Basic ***","accept":"*/*"}'],
+      ['denied: {\\"authorization\\":\\"Bearer abc.def\\"}', 'denied: {\\"authorization\\":\\"Bearer ***\\"}'],
+      ['Proxy-Authorization: Basic dXNlcjpwYXNz\r\nHost: n', 'Proxy-Authorization: Basic ***\r\nHost: n'],
+      ['x-api-key: 0123 and Cookie: session=1', 'x-api-key: *** and Cookie: ***'],
+      ['a basic question about authorization', 'a basic question about authorization'],
+    ] as const)
+      expect(maskUrls(text)).to.equal(shown)
+  })
+
   it('keeps file URLs of a stack, and the text after them', () => {
     const stack = 'at call (file:///home/somebody-with-a-long-name1/plugin/index.ts:3:5)'
     expect(maskUrls(stack)).to.equal(stack)

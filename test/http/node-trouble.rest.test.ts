@@ -13,6 +13,7 @@ import { faults, healthy, startFaultyProxy, type Fault, type FaultyProxy } from 
 const program = fileURLToPath(new URL('trouble/proxied-server.ts', import.meta.url))
 const secrets = ['us3r-hidden', 'p4ss-hidden', 'k3y-hidden-0123456789', 'qu3ry-hidden']
 const [user = '', password = '', key = '', apiKey = ''] = secrets
+secrets.push(Buffer.from(`${user}:${password}`).toString('base64'))
 
 const proxied = { chain: 'ethereum', network: 'proxied' }
 const order = { ...proxied, connector: 'uniswap', base: 'ETH', quote: 'USDC', amount: '0.01', side: 'SELL' }

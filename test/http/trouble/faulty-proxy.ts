@@ -52,6 +52,17 @@ export const faults = (secret: string): Readonly<Record<string, Fault>> => ({
   fails: ({ response }) => response.writeHead(502, json).end(`{"error":"bad gateway ${secret}"}`),
   'refuses the key': ({ response }) =>
     response.writeHead(401, json).end(`{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"invalid key ${secret}"}}`),
+  'quotes the headers of the request': async ({ request, response, answer }) => {
+    const headers = JSON.stringify(request.headers)
+    const refuse = ({ id }: { id: number }) => ({
+      jsonrpc: '2.0',
+      id,
+      error: { code: -32000, message: `denied: ${headers}`, data: headers },
+    })
+    const answers: unknown = JSON.parse(await answer())
+    const refused = Array.isArray(answers) ? answers.map(refuse) : refuse(Object(answers))
+    response.writeHead(200, json).end(JSON.stringify(refused))
+  },
   redirects: ({ response }) => response.writeHead(302, { location: `http://127.0.0.1:1/${secret}` }).end(),
   'answers an empty list': ({ response }) => response.writeHead(200, json).end('[]'),
   'answers every call twice': async ({ response, answer }) => {

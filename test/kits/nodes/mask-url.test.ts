@@ -15,6 +15,15 @@ describe('a masked URL', () => {
   }
 
   it('lists the hidden parts', () => {
-    expect(secretsOf('https://user:pass@node.example/v3/key1?apikey=key2')).to.have.members(['user', 'pass', 'key1', 'key2'])
+    const secrets = secretsOf('https://user:pass@node.example/v3/key1?apikey=key2')
+    expect(secrets).to.have.members(['dXNlcjpwYXNz', 'user', 'pass', 'key1', 'key2'])
+  })
+
+  it('lists them in each spelling in which a node may quote them, the longest first', () => {
+    const secrets = secretsOf('https://user%40x:p%3Ass@node.example/v3/a%20key?k=a%2Bb+c')
+    const credentials = Buffer.from('user@x:p:ss').toString('base64').replaceAll('=', '')
+    for (const each of [credentials, 'user%40x', 'user@x', 'p%3Ass', 'p:ss', 'a%20key', 'a key', 'a+b c', 'a%2Bb+c'])
+      expect(secrets).to.include(each)
+    expect(secrets.map(({ length }) => length)).to.deep.equal(secrets.map(({ length }) => length).toSorted((a, b) => b - a))
   })
 })
