@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { access, constants, cp, rename, rm, stat } from 'node:fs/promises'
+import { access, chmod, constants, cp, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
@@ -21,6 +21,20 @@ export async function refuseBeforeStart(settings: Settings): Promise<void> {
   await refuseReadOnly(data.dir)
   // Certificates that are there may be mounted read-only.
   if (!holdsFiles(ssl.certsDir)) await refuseReadOnly(ssl.certsDir)
+}
+
+/**
+ * Takes the folder's permissions from all users but its owner's and group's. It was made with those of the umask once, and in a folder that all may
+ * write to, anybody can put another journal or keystore in place of the server's. @returns whether it did
+ */
+export async function closeToOthers(folder: string): Promise<boolean> {
+  const found = await stat(folder).catch(() => undefined)
+  if (found === undefined || (found.mode & 0o002) === 0) return false
+  return chmod(folder, found.mode & 0o770).then(
+    () => true,
+    // Another user's: a container's volume.
+    () => false,
+  )
 }
 
 /** Copies the default configuration into a home that has no folder conf. @returns whether it did */

@@ -45,11 +45,15 @@ const stopSeconds = 3.5
 async function start(readSettings: () => Settings): Promise<void> {
   let settings = readSettings()
   // Loaded here, so that other commands do not load a server.
-  const [{ startKernel }, { makeConf, refuseBeforeStart }] = await Promise.all([import('../kernel.ts'), import('../home.ts')])
+  const [{ startKernel }, { closeToOthers, makeConf, refuseBeforeStart }] = await Promise.all([
+    import('../kernel.ts'),
+    import('../home.ts'),
+  ])
   try {
     const stopping = new AbortController()
     const duringStart = endOnSignal()
     await refuseBeforeStart(settings)
+    if (await closeToOthers(settings.data.dir)) console.log(`${settings.data.dir} was open to every user: it is not any more.`)
     if (await makeConf(settings)) {
       console.log(`Made the default configuration in ${settings.confDir}.`)
       settings = readSettings()

@@ -3,7 +3,7 @@ import { closest } from 'fastest-levenshtein'
 import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { importKey, type KeyInput } from '../wallet/import-key.ts'
 import { walletAddress, type CurveName, containsKey, looksLikeSecret } from '../wallet/keys.ts'
-import { findWallets, keystoreFolder, listWallets, removeKey, saveKey, useNativeScrypt } from '../wallet/keystore.ts'
+import { findWallets, keystoreFolder, listWallets, removeKey, saveKey } from '../wallet/keystore.ts'
 import { passphraseForNewKey, ask, hasTerminal } from '../wallet/prompt.ts'
 import { isYes, printError, printResult } from './output.ts'
 
@@ -88,7 +88,6 @@ async function add(options: AddOptions, { dataDir, chains: loadChains, passphras
   }
   if (label !== undefined && !/^[^\p{C}]{1,64}$/u.test(label)) throw new Error('--label takes 1 to 64 characters without line breaks.')
   const source = sourceOf(options)
-  useNativeScrypt()
   const passphrase = await passphraseForNewKey(dataDir, given)
   const privateKey = await importKey(source, curve, passphrase)
   const address = await saveKey({ dataDir, chain, curve, privateKey, passphrase, ...(label === undefined ? {} : { label }) })

@@ -243,8 +243,8 @@ async function download(url: string, dispatcher: Dispatcher | undefined, signal:
 /** Failures are ignored: the cache only saves the next fetch, and other parts report a disk that cannot be written. */
 async function saveToCache(file: string, body: Buffer): Promise<void> {
   const temporary = `${file}.${randomUUID()}`
-  await mkdir(dirname(file), { recursive: true })
-    .then(() => writeFile(temporary, body))
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    .then(() => writeFile(temporary, body, { mode: 0o600 }))
     .then(() => rename(temporary, file))
     .catch(() => undefined)
 }

@@ -18,9 +18,9 @@ const keptStates = 3
 
 /** Saves a state and removes all but the newest. A process that is killed meanwhile leaves no incomplete state. */
 export async function saveState(folder: string, inputs: string, state: Buffer): Promise<void> {
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   const unfinished = path.join(folder, `${inputs}.${randomUUID()}.tmp`)
-  await writeFile(unfinished, state)
+  await writeFile(unfinished, state, { mode: 0o600 })
   await rename(unfinished, stateFile(folder, inputs))
   const files = (await readdir(folder)).map((name) => path.join(folder, name))
   for (const file of files) if (file.endsWith('.tmp') && (await ageMs(file)) > abandonedAfterMs) await rm(file, { force: true })

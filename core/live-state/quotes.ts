@@ -187,8 +187,8 @@ export function openQuotedPairs(dataDir: string, log: Log): QuotedPairs {
     save(pairs) {
       writing = writing.then(async () => {
         try {
-          mkdirSync(dataDir, { recursive: true })
-          await writeFile(`${file}.new`, JSON.stringify(pairs))
+          mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+          await writeFile(`${file}.new`, JSON.stringify(pairs), { mode: 0o600 })
           await rename(`${file}.new`, file)
         } catch (cause) {
           log.warn({ err: cause, file }, 'quoted pairs not saved')

@@ -1,10 +1,10 @@
-import { scrypt as nodeScrypt } from 'node:crypto'
+import { pbkdf2Sync, scrypt as nodeScrypt } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, open, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { scrypt } from 'ethers/crypto'
+import { pbkdf2, scrypt } from 'ethers/crypto'
 import { decryptKeystoreJson, encryptKeystoreJson } from 'ethers/wallet'
 import { isObject } from '../json.ts'
 import type { KeySource, LockedWallet, OpenedKeys, SigningWallet } from './key-source.ts'
@@ -177,7 +177,7 @@ function withOwnField(encrypted: string, own: { curve?: CurveName; label: string
 /** Writes a whole file or none, also when the power fails: a temporary file is flushed and renamed, then the folder is flushed. */
 async function writePrivately(dataDir: string, file: string, content: string): Promise<void> {
   const folder = path.dirname(file)
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   for (const each of [keystoreFolder(dataDir), folder]) await chmod(each, 0o700)
   const temporary = path.join(folder, `.${path.basename(file)}.${process.pid}.tmp`)
   try {
@@ -242,6 +242,8 @@ export async function decryptKey(json: string, passphrase: string, file: string)
     return { curve, address, privateKey }
   } catch (error) {
     if (error instanceof KeyFileError) throw error
+    if (error instanceof TooMuchWork)
+      throw new KeyFileError(`${file} ${error.message}, so it is broken or hostile; restore it from a backup.`)
     // ethers names the argument that it refuses. Its message may quote the file's content, so it is not passed on.
     const argument = isObject(error) && 'argument' in error ? error.argument : undefined
     if (argument === 'password')
@@ -288,12 +290,24 @@ const derive = promisify<Uint8Array, Uint8Array, number, { N: number; r: number;
 
 /** Files of other programs use up to 256 MiB. A file that asks for more than this is broken or hostile. */
 const maxScryptBytes = 1024 ** 3
+/** N · r · p: sixteen times what a new key gets, which takes about half a second. */
+const maxScryptWork = 2 ** 24
+/** Files of other programs have up to a million. These take a few seconds, in which the process does nothing else. */
+const maxPbkdf2Rounds = 10_000_000
 
-/** Lets ethers derive keys in OpenSSL's threads: several at once, and the event loop stays free. Call it once in a process. */
-export function useNativeScrypt(): void {
-  scrypt.register(async (passphrase, salt, N, r, p, lengthBytes) => {
-    const memoryBytes = 128 * N * r + 128 * r * p
-    if (memoryBytes > maxScryptBytes) throw new Error('its scrypt parameters ask for more than 1 GiB of memory')
-    return derive(passphrase, salt, lengthBytes, { N, r, p, maxmem: memoryBytes + 1024 ** 2 })
-  })
-}
+/** A file asks for more work than any program gives it, so that opening it would take for ever. */
+class TooMuchWork extends Error {}
+
+// ethers reads the parameters from the file, in whichever spelling: here they are as they will be used. scrypt runs in OpenSSL's threads:
+// several at once, and the event loop stays free.
+scrypt.register(async (passphrase, salt, N, r, p, lengthBytes) => {
+  const memoryBytes = 128 * N * r + 128 * r * p
+  if (memoryBytes > maxScryptBytes) throw new TooMuchWork('asks for more than 1 GiB of memory (its scrypt parameters n, r and p)')
+  if (N * r * p > maxScryptWork) throw new TooMuchWork(`asks for more work than ${maxScryptWork} (its scrypt parameters n · r · p)`)
+  return derive(passphrase, salt, lengthBytes, { N, r, p, maxmem: memoryBytes + 1024 ** 2 })
+})
+pbkdf2.register((passphrase, salt, rounds, lengthBytes, digest) => {
+  if (rounds > maxPbkdf2Rounds)
+    throw new TooMuchWork(`asks for more work than ${maxPbkdf2Rounds} rounds of PBKDF2 (its parameter c is ${rounds})`)
+  return pbkdf2Sync(passphrase, salt, rounds, lengthBytes, digest)
+})

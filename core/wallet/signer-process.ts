@@ -1,6 +1,6 @@
 // The signer's process: the only one that opens keys and signs. It loads no plugin and talks to its parent only.
 import { devnetKeys, type KeySource, type LockedWallet, type SigningWallet } from './key-source.ts'
-import { keystore, useNativeScrypt } from './keystore.ts'
+import { keystore } from './keystore.ts'
 import { checkEvmRequest } from './policy-evm.ts'
 import { Refusal, networkKey, readPolicy, type SignerRules } from './policy.ts'
 import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
@@ -126,7 +126,6 @@ process.on('uncaughtException', (error) => {
   setImmediate(() => process.exit(1))
 })
 
-useNativeScrypt()
 serveParent(() => process.exit(0))
 process.on('message', (received) => {
   const message = readToSigner(received)

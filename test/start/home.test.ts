@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { loadSettings } from '../../core/config/settings.ts'
-import { makeConf, refuseBeforeStart } from '../../core/home.ts'
+import { closeToOthers, makeConf, refuseBeforeStart } from '../../core/home.ts'
 import { lockStore } from '../../core/store/embedded.ts'
 
 describe('a home', () => {
@@ -79,6 +79,16 @@ describe('a home', () => {
         .to.include(`${path.join(home, 'file')} is not a folder`)
         .and.include('--home')
     }
+  })
+
+  it('is closed to other users where its folder for data was open to them', async () => {
+    const data = path.join(home, 'data')
+    expect(await closeToOthers(data)).to.equal(false)
+    await mkdir(data)
+    await chmod(data, 0o777)
+    expect(await closeToOthers(data)).to.equal(true)
+    expect((await stat(data)).mode & 0o777).to.equal(0o770)
+    expect(await closeToOthers(data)).to.equal(false)
   })
 })
 

@@ -103,7 +103,7 @@ describe('the keystore', () => {
           ),
         /holds the key of/,
       ],
-      [() => writeFileSync(file, readFileSync(file, 'utf8').replace(/"n":\d+/, '"n":1073741824')), /not a usable key file/],
+      [() => writeFileSync(file, readFileSync(file, 'utf8').replace(/"n":\d+/, '"n":1073741824')), /asks for more than 1 GiB of memory/],
       [
         () => {
           rmSync(file)
@@ -136,4 +136,41 @@ describe('the keystore', () => {
     expect(wallets).to.deep.equal([])
     expect(locked[0]?.problem).to.match(/holds another key than that of its address/)
   })
+
+  it('makes folders that no one else may write to, also where the umask allows it', async () => {
+    const before = process.umask(0)
+    try {
+      await save(newKey())
+    } finally {
+      process.umask(before)
+    }
+    const below = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).map((name) => path.join(dataDir, name))
+    expect([dataDir, ...below].map((each) => (statSync(each).mode & 0o077).toString(8))).to.deep.equal(['0', '0', '0', '0'])
+  })
+
+  for (const [what, change] of [
+    [
+      'PBKDF2 with 2,147,483,647 rounds',
+      { kdf: 'pbkdf2', kdfparams: { c: 2 ** 31 - 1, prf: 'hmac-sha256', dklen: 32, salt: 'ab'.repeat(32) } },
+    ],
+    [
+      'PBKDF2 with as many in a text',
+      { kdf: 'pbkdf2', kdfparams: { c: '2147483647', prf: 'hmac-sha512', dklen: 32, salt: 'ab'.repeat(32) } },
+    ],
+    ['scrypt with 900,000 passes', { kdf: 'scrypt', kdfparams: { n: 131_072, r: 8, p: 900_000, dklen: 32, salt: 'ab'.repeat(32) } }],
+    ['scrypt with 64 GiB of memory', { kdf: 'scrypt', kdfparams: { n: 2 ** 26, r: 8, p: 1, dklen: 32, salt: 'ab'.repeat(32) } }],
+  ] as const) {
+    it(`refuses a key file that would keep the start busy, and names it: ${what}`, async () => {
+      const wallet = newKey()
+      await save(wallet)
+      const file = keyFile(dataDir, 'ethereum', wallet.address)
+      const content = JSON.parse(readFileSync(file, 'utf8'))
+      writeFileSync(file, JSON.stringify({ ...content, Crypto: { ...content.Crypto, ...change } }))
+      const { wallets, locked } = await unlockKeystore(dataDir, passphrase)
+      expect(wallets).to.deep.equal([])
+      expect(locked[0]?.problem)
+        .to.include(file)
+        .and.match(/asks for more work|asks for more than 1 GiB/)
+    })
+  }
 })
