@@ -42,7 +42,6 @@ export interface RecentBlocks {
 
 /** How many blocks one call reads: after a restart the rest is read with the next heads. */
 const maxReads = 64
-const unanswered: RpcAnswer = {}
 /** How many more blocks are kept than a transaction needs to be final. */
 const spareBlocks = 64
 
@@ -77,7 +76,7 @@ export function createRecentBlocks(rpc: Rpc, confirmations: number): RecentBlock
         number,
         batch.then((answers) => answers[index] ?? {}).finally(() => reading.delete(number)),
       )
-    const answers = await Promise.all(numbers.map((number) => reading.get(number) ?? unanswered))
+    const answers = await Promise.all(numbers.flatMap((number) => reading.get(number) ?? []))
     // A node that is behind does not have them all.
     for (const { result } of answers) if (isObject(result)) keep(readBlock(rpc, result), result)
     return answers
