@@ -39,7 +39,7 @@ interface KnownResponse {
 
 /** By the last bits of the amount. */
 const slotBits = 9
-const knownResponses = new Array<KnownResponse | undefined>(2 ** slotBits)
+const knownResponses: (KnownResponse | undefined)[] = Array.from({ length: 2 ** slotBits })
 
 /** A quote that is kept in memory is the same object until a block changes it, so the same question gets the same response. */
 function cachedResponse(swapRequest: SwapRequest, sourced: SourcedQuote, boundRaw: bigint, gas: GasTerms, network: NetworkEntry) {
