@@ -7,6 +7,7 @@ import type { Flags, Settings } from '../config/settings.ts'
 import { networkStatuses } from '../handlers/network.ts'
 import type { Kernel } from '../kernel.ts'
 import { command } from '../layout.ts'
+import { limitCompilers, limitHeap } from './memory.ts'
 
 const endingSignals = ['SIGINT', 'SIGTERM'] as const
 /** They would end the process without a word, or, as SIGUSR1, open a debugger. */
@@ -44,6 +45,7 @@ const stopSeconds = 3.5
 
 async function start(readSettings: () => Settings): Promise<void> {
   let settings = readSettings()
+  limitCompilers()
   // Loaded here, so that other commands do not load a server.
   const [{ startKernel }, { closeToOthers, makeConf, refuseBeforeStart }] = await Promise.all([
     import('../kernel.ts'),
@@ -61,6 +63,7 @@ async function start(readSettings: () => Settings): Promise<void> {
     const kernel = await startKernel(settings, { print: (line) => console.log(line) })
     duringStart.over()
     onSignals(stopping, kernel.log)
+    limitHeap()
     console.log(await summary(kernel, settings))
     if (!stopping.signal.aborted) await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }))
     console.log(`\n${String(stopping.signal.reason)}: finishing what is under way (at most ${settings.server.drainSeconds} s) ...`)

@@ -1,0 +1,74 @@
+import { execFileSync, spawn, spawnSync, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { forkModule } from '../../core/wallet/supervisor.ts'
+import { makeHome, root } from './command.ts'
+
+describe('the memory of the processes', () => {
+  let home: Awaited<ReturnType<typeof makeHome>>
+  let server: ChildProcessByStdio<null, Readable, null> | undefined
+  before(async () => {
+    home = await makeHome({ devnet: { enabled: false } })
+  })
+  after(async () => {
+    if (server) await end(server)
+    await home.remove()
+  })
+
+  it('is kept small by the flags that bin/sluice gives to Node', () => {
+    const [probe, told] = [path.join(home.home, 'probe.cjs'), path.join(home.home, 'told.json')]
+    writeFileSync(probe, `require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(process.execArgv))`)
+    const { PATH, HOME } = process.env
+    const command = path.join(root, 'bin/sluice')
+    execFileSync(command, ['--version'], { env: { PATH, HOME, NODE_OPTIONS: `--require ${JSON.stringify(probe)}` } })
+    expect(JSON.parse(readFileSync(told, 'utf8'))).to.deep.equal(['--max-semi-space-size=4', '--v8-pool-size=1'])
+  })
+
+  it('is kept small where the keeper and the signer are forked', async () => {
+    for (const module of ['signer-keeper', 'signer-process']) {
+      const child = forkModule(module)
+      expect(child.spawnargs).to.include('--max-semi-space-size=1')
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+  })
+
+  it('is collected once the server is up', async () => {
+    const started = spawn(process.execPath, ['--trace-gc', path.join(root, 'bin/launch.mjs'), 'start'], {
+      cwd: home.home,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    server = started
+    let printed = ''
+    await new Promise<void>((resolve, reject) => {
+      started.stdout.setEncoding('utf8').on('data', (text: string) => {
+        printed += text
+        // Of V8's own collections none is called testing: that is one that the program asked for.
+        if (/is ready at .*Mark-[^\n]*testing/s.test(printed)) resolve()
+      })
+      started.once('exit', () => reject(new Error(`The server ended:\n${printed}`)))
+    })
+  })
+
+  it('does not grow to several times of what is in use', () => {
+    const churn = (how: string): { inUse: number; largest: number } => {
+      const program = fileURLToPath(new URL('churn.ts', import.meta.url))
+      const { stdout } = spawnSync(process.execPath, ['--max-semi-space-size=4', '--import', 'tsx/esm', program, how], { encoding: 'utf8' })
+      return JSON.parse(stdout)
+    }
+    const { inUse, largest } = churn('limited')
+    expect(largest).to.be.lessThan(3 * inUse)
+    expect(churn('unlimited').largest).to.be.greaterThan(3 * inUse)
+  })
+})
+
+async function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return
+  const ended = once(server, 'exit')
+  server.kill('SIGTERM')
+  await ended
+}
