@@ -215,10 +215,12 @@ function bytesFrom(data: string) {
 
 /** Enough for nearly all swaps. Costs a node 170,000 gas where all ticks around the price are initialised, as measured on anvil. */
 const initialWindow: TickWindow = { words: 8, ticks: 6 }
-/** One after the other, for swaps that go beyond the known ticks. The last is all of any pool's bitmap. */
+/**
+ * One after the other, for swaps that go beyond the known ticks. Both are all of any pool's bitmap: that of a pool with a tick spacing of 10 or more is at most 700
+ * words, and where a call has too little gas for more the rest is read by another.
+ */
 const widerWindows: readonly TickWindow[] = [
-  { words: 128, ticks: 64 },
-  { words: 1024, ticks: 512 },
+  { words: 7000, ticks: 512 },
   { words: 7000, ticks: maxTicksCrossed },
 ]
 /** For a swap that meets no tick at all: once it does, there is liquidity. */

@@ -133,7 +133,7 @@ describe('a log of a pool of concentrated liquidity', () => {
   })
 
   it('names the same missing ticks each time for a swap beyond the known ticks', () => {
-    const near = { pool: address, zeroForOne: true, window: { words: 128, ticks: 64 } }
+    const near = { pool: address, zeroForOne: true, window: { words: 7000, ticks: 512 } }
     expect(missingOf(aPool())).to.deep.equal(near)
     expect(isDeepStrictEqual(missingOf(aPool()), missingOf(aPool()))).to.equal(true)
     const gone = apply(aPool(), swapped(from - 1, 1000n))
