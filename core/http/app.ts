@@ -37,7 +37,8 @@ export function createApp(parts: AppParts): App {
   const limitRate = rateLimit()
   const callerOf = identify(settings.clients)
   const routeOf = createRoutes(parts)
-  let isStopping = false
+  /** By `performance.now`. */
+  let stoppedAt = Infinity
 
   /** @param work answers the request, or throws why it is refused */
   function handle(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void> {
@@ -57,9 +58,9 @@ export function createApp(parts: AppParts): App {
   }
 
   /** In flight only once it has arrived: a slow sender takes no place. */
-  function answer(work: () => void | Promise<void>): void | Promise<void> {
+  function answer({ startedAt }: Exchange, work: () => void | Promise<void>): void | Promise<void> {
     // After the body has been read: the connection is closed after this answer, and unread data would be answered by a reset.
-    if (isStopping) throw stopping
+    if (startedAt >= stoppedAt) throw stopping
     return inFlight.run(work)
   }
 
@@ -96,7 +97,7 @@ export function createApp(parts: AppParts): App {
     const exchange = new Exchange(req, res)
     exchange.path = path
     exchange.query = mark < 0 ? '' : url.slice(mark + 1)
-    const handling = handle(exchange, () => answer(() => route(exchange)))
+    const handling = handle(exchange, () => answer(exchange, () => route(exchange)))
     handling?.catch((error: unknown) => log.error({ err: error }, 'request failed by a defect'))
     return true
   }
@@ -104,7 +105,7 @@ export function createApp(parts: AppParts): App {
   return {
     listener: (req, res) => answerDirectly(req, res) || throughKoa(req, res),
     refuseNew() {
-      isStopping = true
+      stoppedAt = performance.now()
       events.end()
     },
   }
@@ -121,7 +122,7 @@ const stopping = new SluiceError(
 
 interface RequestSteps {
   handle(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void>
-  answer(work: () => void | Promise<void>): void | Promise<void>
+  answer(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void>
   routeOf: ReturnType<typeof createRoutes>
 }
 
@@ -142,11 +143,11 @@ function createKoa(parts: AppParts, { handle, answer, routeOf }: RequestSteps): 
       const route = routeOf(ctx.method, exchange.path)
       if (route) {
         ctx.respond = false
-        return answer(() => route(exchange))
+        return answer(exchange, () => route(exchange))
       }
       ctx.set(responseHeaders(exchange.requestId))
       try {
-        await answer(next)
+        await answer(exchange, next)
       } finally {
         exchange.route = String(ctx._matchedRoute ?? '')
       }
