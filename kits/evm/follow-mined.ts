@@ -24,8 +24,16 @@ const forgetMs = 600_000
 /** What is known of a transaction that may be mined. */
 interface Watched {
   usedAtMs: number
-  /** When it was last sent, or seen in a node's mempool: the newest block then, and the time. */
-  pending?: { readonly since: bigint; readonly atMs: number }
+  pending?: Pending
+}
+
+/** Since it was last sent, or seen in a node's mempool. */
+interface Pending {
+  /** The newest block that was known then. There may have been newer ones. */
+  readonly since: bigint
+  readonly atMs: number
+  /** The block after which blocks count as blocks without it. Undefined until a head comes: the blocks before that one may be older than it. */
+  missedSince?: bigint
 }
 
 /** A transaction, and the block of the head's branch that contains it. */
@@ -116,7 +124,8 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
     const pending = watched.get(id)?.pending
     if (!pending || lowest > pending.since + 1n) return true
     if (BigInt(fees.maxFeePerGas) < (head.nextBaseFeeRaw ?? 0n)) return true
-    return head.number - pending.since >= maxMissedBlocks || performance.now() - pending.atMs >= patienceMs
+    pending.missedSince ??= head.number - 1n
+    return head.number - pending.missedSince >= maxMissedBlocks || performance.now() - pending.atMs >= patienceMs
   }
 
   async function readReceipts(mined: readonly Mined[], head: RecentBlock, at: At): Promise<readonly Observation[]> {
@@ -141,7 +150,8 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
     const result = await poll(open, head, at)
     for (const [from, { latest }] of result.synced) nextNonces.set(from.toLowerCase(), latest)
     const isPending = new Set(result.sightings.flatMap(({ id, is }) => (is === 'pending' ? [id] : [])))
-    for (const { id } of open) watch(id, { pending: isPending.has(id) ? { since: head.number, atMs: performance.now() } : undefined })
+    const pending = { since: head.number, missedSince: head.number, atMs: performance.now() }
+    for (const { id } of open) watch(id, { pending: isPending.has(id) ? { ...pending } : undefined })
     return result
   }
 

@@ -150,6 +150,15 @@ describe('transactions followed by the blocks', () => {
     expect(asked).to.deep.equal(byItself)
   })
 
+  it('does not count blocks that it learns of only after a send, because they may be older', async () => {
+    await site.mine(4)
+    const attempt = await send()
+    expect(await look([attempt])).to.deep.equal([])
+    await site.mine()
+    expect((await look([attempt]))[0]).to.include({ is: 'landed', depth: 1 })
+    expect(asked.filter((method) => method !== 'eth_getBlockByNumber')).to.deep.equal([receipt])
+  })
+
   it('asks for each at every block if blocks do not list their transactions', async () => {
     lie = ({ method }, answer) =>
       method === 'eth_getBlockByNumber' ? { result: { ...Object(answer.result), transactions: undefined } } : answer
