@@ -157,8 +157,7 @@ export const responseHeaders = (requestId: string) => ({ 'X-Request-Id': request
 export const jsonHeaders = (requestId: string, body: string): OutgoingHttpHeaders => ({
   'Content-Type': 'application/json; charset=utf-8',
   'Content-Length': Buffer.byteLength(body),
-  'X-Request-Id': requestId,
-  'Sluice-Api-Version': interfaceVersion,
+  ...responseHeaders(requestId),
 })
 
 /** When the time is over the handler sees the signal too and knows better what happened: it gets so long to say so. */
