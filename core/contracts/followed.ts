@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { At, Head, Types } from './family.ts'
 
 /** What `load` gets about a key besides its name. */
@@ -59,4 +60,49 @@ export interface Basis<F extends Types = Types> {
 export interface Wanting {
   readonly index: number
   readonly more: unknown
+}
+
+/** The first read of a quote's states, and more with what turned out to be missing. A swap needs no more than a few: what is known after so many would depend on what was asked before. */
+const maxReads = 16
+/** What is missing again so often after it was read stays missing. */
+const maxRepeats = 2
+/** How often more may be read after the first read. */
+export const readsAfterFirst = maxReads - 1
+
+/** What is read for one quote beyond the first read. */
+export class MissingReads<T> {
+  readonly #known: T[]
+  readonly #contentOf: (each: T) => unknown
+  #reads = 1
+  #repeats = 0
+
+  /** @param contentOf what two of them that ask for the same have in common */
+  constructor(known: readonly T[] = [], contentOf: (each: T) => unknown = (each) => each) {
+    this.#known = [...known]
+    this.#contentOf = contentOf
+  }
+
+  /** What was known to be missing at the start, and what was found since. */
+  get known(): readonly T[] {
+    return this.#known
+  }
+
+  /** Whether more was read than at first. */
+  get hasReadMore(): boolean {
+    return this.#reads > 1
+  }
+
+  /** How often more may be read. At 0, what is missing counts as unusable. */
+  get left(): number {
+    return this.#repeats < maxRepeats ? Math.max(maxReads - this.#reads, 0) : 0
+  }
+
+  /** Call with what a quote found missing, before it is read. */
+  add(found: readonly T[]): void {
+    const isKnown = (each: T) => this.#known.some((known) => isDeepStrictEqual(this.#contentOf(known), this.#contentOf(each)))
+    const added = found.filter((each) => !isKnown(each))
+    this.#known.push(...added)
+    this.#repeats = added.length > 0 ? 0 : this.#repeats + 1
+    this.#reads += 1
+  }
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import type { At, FollowedPricing, Quote, QuoteChoice, Swap, Wanting } from '../contracts/index.ts'
+import { MissingReads, readsAfterFirst } from '../contracts/followed.ts'
 import { SluiceError, type ErrorName } from '../errors.ts'
 import type { Bundle, StateSnapshot } from './tracked-states.ts'
 import type { Synchroniser } from './synchroniser.ts'
@@ -24,11 +24,6 @@ export interface PairQuoter {
 
 /** Of one pair. */
 const maxAskedOnce = 500
-
-/** The first read, and more with what turned out to be missing. A swap needs no more than a few: what is known after so many would depend on what was asked before. */
-const maxReads = 16
-/** What is missing again so often after it was read stays missing. Then it counts as unusable. */
-const maxRepeats = 2
 
 /** The quotes that the pairs of all exchanges keep, by question, and how many they are together. */
 export interface QuoteMemory {
@@ -90,17 +85,13 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
   }
 
   async function load(swap: Swap, question: string, at: At): Promise<Quote> {
-    const missing: Wanting[] = []
-    let repeats = 0
-    for (let reads = 1; ; reads += 1) {
+    const missing = new MissingReads<Wanting>()
+    for (;;) {
       const snapshot = bundle.peek() ?? (await bundle.read(at))
       use(snapshot)
-      const left = repeats < maxRepeats ? Math.max(maxReads - reads, 0) : 0
-      const quote = quoteOrRefuse(snapshot, swap, left, missing)
+      const quote = quoteOrRefuse(snapshot, swap, missing)
       if ('wanting' in quote) {
-        const added = quote.wanting.filter((each) => !missing.some((known) => isDeepStrictEqual(known, each)))
-        repeats = added.length > 0 ? 0 : repeats + 1
-        missing.push(...added)
+        missing.add(quote.wanting)
         await bundle.loadMissing(quote.wanting, at)
         continue
       }
@@ -111,22 +102,21 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
 
   /** What was read for a request that the exchange refuses is not read again with the states: nobody gets a quote by it. */
   function quoteOrRefuse(
-    snapshot: StateSnapshot,
+    { states, head }: StateSnapshot,
     swap: Swap,
-    left: number,
-    missing: readonly Wanting[],
+    { left, known }: MissingReads<Wanting>,
   ): ReturnType<FollowedPricing['quote']> {
     try {
-      return pricing.quote(swap, choice, snapshot.states, snapshot.head, left)
+      return pricing.quote(swap, choice, states, head, left)
     } catch (error) {
-      bundle.forgetMissing(missing)
+      bundle.forgetMissing(known)
       throw error
     }
   }
 
   /** Computes the quote without waiting, unless something is missing in the states. */
   function compute(snapshot: StateSnapshot, swap: Swap, question: string, at: At): Quote | Promise<Quote> {
-    const quote = pricing.quote(swap, choice, snapshot.states, snapshot.head, maxReads - 1)
+    const quote = pricing.quote(swap, choice, snapshot.states, snapshot.head, readsAfterFirst)
     if ('wanting' in quote) return load(swap, question, at)
     const vetting = pricing.vet(quote, snapshot.states, at)
     return vetting ? vetting.then(() => keep(snapshot, question, quote)) : keep(snapshot, question, quote)

@@ -14,6 +14,7 @@ import {
   type QuoteChoice,
   type Followed,
 } from '../../core/contracts/index.ts'
+import { MissingReads } from '../../core/contracts/followed.ts'
 import { isObject } from '../../core/json.ts'
 import type { Evm, EvmReader, CallResult, Call } from '../evm/types.ts'
 import { listedVersions } from './deployment.ts'
@@ -102,11 +103,6 @@ export function poolAMM(
   }
 }
 
-/** The first read, and more for missing state. A swap needs no more than a few: what is known after so many would depend on what was asked before. */
-const maxReads = 16
-/** State that is missing again so often after it was read stays missing. Then a pool with missing state counts as one that refuses. */
-const maxRepeats = 2
-
 interface QuoterOptions {
   readonly exchange: PoolExchange
   readonly reader: EvmReader
@@ -120,32 +116,30 @@ interface QuoterOptions {
 function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: QuoterOptions) {
   const { intermediates, wrapped } = reader
   const missingBefore = missingStateCache()
+  const routeOptionsFor = cachedRouteOptions(exchange)
 
   return async (swap: Swap, version: string | undefined, at: At): Promise<Quote> => {
     const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
     requireDifferentTokens(tokenIn, tokenOut)
-    const options = routeOptionsOf(exchange, swap.exact, version)
+    const options = routeOptionsFor(swap.exact, version)
     const pairs = routePairs(
       tokenIn,
       tokenOut,
       intermediates.map(({ address }) => address),
     )
-    let missing = missingBefore.get(tokenIn, tokenOut)
-    let repeats = 0
-    for (let reads = 1; ; reads += 1) {
-      const { head, graph } = await loadPools(reader, checks, options, pairs, missing, at)
+    const missing = new MissingReads(missingBefore.get(tokenIn, tokenOut), (each) => each.missing)
+    for (;;) {
+      const { head, graph } = await loadPools(reader, checks, options, pairs, missing.known, at)
       const snapshot = { head, graph, options, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
-      const priced = priceSwap(snapshot, swap, repeats < maxRepeats ? maxReads - reads : 0)
+      const priced = priceSwap(snapshot, swap, missing.left)
       if ('missing' in priced) {
-        const added = priced.missing.filter((each) => !missing.some((known) => isDeepStrictEqual(known.missing, each.missing)))
-        repeats = added.length > 0 ? 0 : repeats + 1
-        missing = [...missing, ...added]
+        missing.add(priced.missing)
         continue
       }
       // Only after a quote: a request for more than pools hold must not slow down later quotes.
-      if (reads > 1) missingBefore.set(tokenIn, tokenOut, missing)
-      await requireExactTransfers(untrustedTokens(swap, priced.edges, graph, trusted), at)
-      return priced.quote
+      if (missing.hasReadMore) missingBefore.set(tokenIn, tokenOut, missing.known)
+      await requireExactTransfers(untrustedTokens(swap, edgesOf(priced, graph), graph, trusted), at)
+      return priced
     }
   }
 }
@@ -268,10 +262,7 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
   const isTimed = followable.some(({ memory }) => memory.asOf)
   // A graph is valid for every amount until one of the states changes.
   const graphs = new WeakMap<readonly unknown[], CachedGraph>()
-  // The core has checked the version, so there are few entries.
-  const routeOptions = new Map<string, RouteOptions>()
-  const routeOptionsFor = (exact: 'in' | 'out', version: string | undefined) =>
-    getOrCreate(routeOptions, `${exact} ${version ?? ''}`, () => routeOptionsOf(exchange, exact, version))
+  const routeOptionsFor = cachedRouteOptions(exchange)
 
   function graphOf(states: readonly unknown[], head: Head): PoolGraph {
     const cached = graphs.get(states)
@@ -315,7 +306,7 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
         }))
         return { wanting }
       }
-      return priced.quote
+      return priced
     },
 
     conditions: (head) => `${reader.gasPriceRaw(head)} ${isTimed ? head.timestamp : ''}`,
@@ -327,6 +318,12 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
       return due.length === 0 ? exact : checkRouters(due, exact, at)
     },
   }
+}
+
+/** `routeOptionsOf` by the two that it depends on. The version was checked before, so there are few entries. */
+function cachedRouteOptions(exchange: PoolExchange): (exact: 'in' | 'out', version: string | undefined) => RouteOptions {
+  const cache = new Map<string, RouteOptions>()
+  return (exact, version) => getOrCreate(cache, `${exact} ${version ?? ''}`, () => routeOptionsOf(exchange, exact, version))
 }
 
 /** The pools that a quote passes. */

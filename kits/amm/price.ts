@@ -26,11 +26,6 @@ interface PricingSnapshot {
   readonly gasPriceRaw: bigint
 }
 
-interface PricedSwap {
-  readonly quote: Quote
-  readonly edges: readonly PoolEdge[]
-}
-
 interface NeedsState {
   readonly missing: readonly MissingState[]
 }
@@ -43,7 +38,7 @@ export const poolToken = (token: Token, wrapped: Token): string => (token.native
  * @param readsLeft how often state can still be read; at 0 a pool with missing state counts as one that refuses
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
-export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: number): PricedSwap | NeedsState {
+export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: number): Quote | NeedsState {
   const { head, graph, options, wrapped, intermediates, gasPriceRaw } = snapshot
   const { exact, amountRaw } = swap
   const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
@@ -58,7 +53,7 @@ export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: numb
   if (!best) throw noPriceError(snapshot, swap, query, isTooLittle)
   const { amountRaw: otherRaw, gasUnits, firstWriteUnits, router } = isSplit ? split : best
   const parts = isSplit ? split.parts : [{ edges: best.edges, share: wholeShare, exactRaw: amountRaw, otherRaw }]
-  const quote: Quote = {
+  return {
     swap,
     amountRaw: otherRaw,
     spotAmountRaw: parts.reduce((sum, part) => sum + spotAlong(part.edges, exact, part.exactRaw), 0n),
@@ -69,7 +64,6 @@ export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: numb
     head,
     spender: router.address,
   }
-  return { quote, edges: parts.flatMap(({ edges }) => edges) }
 }
 
 const hopOf = ({ protocol, pool, passage }: PoolEdge, share: number): Hop => ({
