@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { bytecodeLicenses } from './bytecode-licenses.mjs'
+import { bytecodeLicenses, licenseTexts } from './bytecode-licenses.mjs'
 import { bundledFolders, licensesOf, MissingLicense } from './licenses.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -194,6 +194,7 @@ async function build({ whole }) {
   const parts = [server, signer].flatMap(({ metafile }) => bundledFolders(metafile))
   const bundled = [...new Set([...parts, 'node_modules/swagger-ui-dist'])]
   if (whole) {
+    for (const [name, text] of licenseTexts(root, artifacts)) add(`sluice-devnet/LICENSES/${name}`, text)
     for (const [file, contents] of types(entryPoints)) add(file, contents)
     for (const file of filesIn('conf')) add(file, path.basename(file) === 'server.yml' ? withoutDevnet(read(file)) : read(file))
     files.set(path.join(root, 'THIRD-PARTY-LICENSES.md'), Buffer.from(licensesOf(bundled)))

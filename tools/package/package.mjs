@@ -108,7 +108,11 @@ for (const { name, version } of nodes) {
 
     it('with sluice-devnet, quotes, trades, polls and reads events in a home elsewhere, with a plugin that was put there', async () => {
       install(cwd, [tarball('sluice-devnet')], { env })
-      expect(readFileSync(path.join(cwd, 'node_modules', 'sluice-devnet', 'LICENSES.md'), 'utf8')).to.match(/UniswapV3Factory \| BUSL-1\.1/)
+      const devnet = path.join(cwd, 'node_modules', 'sluice-devnet')
+      const table = readFileSync(path.join(devnet, 'LICENSES.md'), 'utf8')
+      expect(table).to.match(/UniswapV3Factory \| BUSL-1\.1/)
+      for (const [, id] of table.matchAll(/^\| (\S+) \| \d+ \|$/gm))
+        expect(readFileSync(path.join(devnet, 'LICENSES', `${id}.txt`), 'utf8')).to.match(/licen[cs]e/i)
       const home = folder(`Zuhause ${version ?? ''}`.trim())
       writePlugin(folder(path.basename(home), 'plugins'), 'riverswap')
       const server = await started(['--devnet', '--home', home], { env: { ...env, SLUICE_DEVNET_PORT: '0' } })

@@ -3,9 +3,28 @@ import { expect } from 'chai'
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { asProject, environment, filesIn, folder, install, nodeFrom, removePlace, run, start, tarball } from './outside.mjs'
+import { asProject, environment, filesIn, folder, install, nodeFrom, removePlace, root, run, start, tarball } from './outside.mjs'
 
 after(removePlace)
+
+describe('publishing', () => {
+  /** Nothing listens there, so what is not refused before cannot get out either. npm asks for a token first. */
+  const registry = ['--registry', 'http://127.0.0.1:9/', '--//127.0.0.1:9/:_authToken=none', '--fetch-retries', '0']
+  const publish = (...what) => run('npm', ['publish', ...what, ...registry], { cwd: root })
+
+  for (const name of ['sluice', 'sluice-devnet'])
+    it(`refuses ${name} as it is packed without a maintainer's word`, () => {
+      const { code, printed } = publish(tarball(name))
+      expect(code).to.equal(1)
+      expect(printed).to.include('EPRIVATE')
+    })
+
+  it('refuses the checkout', () => {
+    const { code, printed } = publish()
+    expect(code).to.equal(1)
+    expect(printed).to.include('EPRIVATE')
+  })
+})
 
 describe('in trouble, the command', () => {
   let command
