@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { SluiceError } from '../../../core/errors.ts'
 import type { Store } from '../../../core/store/store.ts'
 import type { Journal } from '../../../core/transactions/journal/journal.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
@@ -110,6 +111,29 @@ describe('transactions that a server left open', function () {
       await site.mine()
       return (await stateOf(second, open.txHash)) === 'CANCELLED'
     })
+  })
+
+  it('are seen to their end without the key of their wallet, and nothing new is signed for it', async () => {
+    const first = await mortal()
+    const { txHash } = await first.submit(order(site), soon())
+    await kill(first)
+    await site.rpc('anvil_dropAllTransactions')
+    let asked = 0
+    const second = await server({
+      sign: () => {
+        asked += 1
+        throw new SluiceError('LOAD_WALLET', 'There is no key.')
+      },
+    })
+    const refused = await second.cancel(order(site), soon()).catch((error: Error) => error)
+    expect(refused).to.include({ name: 'LOAD_WALLET' })
+    expect(asked).to.equal(1)
+    // Nodes had forgotten it.
+    await until('it is final', async () => {
+      await site.mine()
+      return (await stateOf(second, txHash)) === 'CONFIRMED'
+    })
+    expect(await second.find('ethereum', 'local', txHash)).to.have.property('attempts').with.lengthOf(1)
   })
 
   it('are replaced at the fees of the newest, even if the clock was set back before it', async () => {
