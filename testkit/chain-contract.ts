@@ -98,7 +98,7 @@ export function chainContract({ folder, network, conf, owner = tradingWallets[0]
       const first = await venue().implementation.head(at())
       const watching = new AbortController()
       for await (const next of venue().implementation.heads(watching.signal)) {
-        expect(Number(next.timestamp)).to.be.at.least(Number(first.timestamp))
+        expect(next.timestamp).to.be.at.least(first.timestamp)
         if (next.number > first.number) break
       }
       watching.abort()

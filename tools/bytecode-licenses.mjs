@@ -31,10 +31,12 @@ ${contracts.map(({ contractName, license, origin, file }) => `| ${contractName} 
 /** Name and text of a file for each licence. @param files paths of all artifacts, from the root */
 export function licenseTexts(root, files) {
   const ids = new Set(contractsOf(root, files).map(({ license }) => license))
-  return [...ids].toSorted().map((id) => {
-    const list = path.join(root, 'node_modules', 'spdx-license-list', 'licenses', `${id}.json`)
-    return [`${id}.txt`, `${JSON.parse(readFileSync(list, 'utf8')).licenseText.trim()}\n`]
-  })
+  return [...ids]
+    .toSorted((a, b) => a.localeCompare(b))
+    .map((id) => {
+      const list = path.join(root, 'node_modules', 'spdx-license-list', 'licenses', `${id}.json`)
+      return [`${id}.txt`, `${JSON.parse(readFileSync(list, 'utf8')).licenseText.trim()}\n`]
+    })
 }
 
 function contractsOf(root, files) {

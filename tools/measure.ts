@@ -68,5 +68,5 @@ const rows: [string, string | number][] = [
   ['imports that close a circle', circular.length],
 ]
 if (values.requests) rows.push(...(await filesOfRequests(root)))
-for (const [name, value] of rows) console.log(`${String(name).padEnd(34)} ${value}`)
+for (const [name, value] of rows) console.log(`${name.padEnd(34)} ${value}`)
 if (values.list) for (const line of [...upward, ...circular]) console.log(`  ${line}`)

@@ -49,7 +49,7 @@ export const response = <P extends TProperties>(fields: P) => Type.Object(fields
 /** The response of a chain or exchange endpoint: with `network`, `timestamp` and `latency`. */
 export const enveloped = <P extends TProperties>(fields: P) => Type.Object({ ...fields, ...envelopeFields })
 
-export type RequestOf<E> = E extends Endpoint<string, infer Req, TSchema> ? Static<Req> : never
+export type RequestOf<E> = E extends Endpoint<string, infer Req> ? Static<Req> : never
 export type ResponseOf<E> = E extends Endpoint<string, TObject, infer Res> ? Static<Res> : never
 /** What a handler returns: the response without its envelope, which the server adds. It may give the `timestamp` of an answer about another moment than now. */
 export type AnswerOf<E> =

@@ -36,7 +36,7 @@ describe('quotes from memory', function () {
       chain: 'ethereum',
       network: 'local',
       connector: 'uniswap',
-      chainImpl: fixture.chain as unknown as QuoteVenue['chainImpl'],
+      chainImpl: fixture.chain,
       pricing: pricingOver(fixture.chain.reader),
     }
     own = new Contract(

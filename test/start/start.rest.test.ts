@@ -9,7 +9,7 @@ const rpc = /ethereum\/local\s+block \d+, \d+ s ago\s+(http:\S+)/
 describe('sluice start', () => {
   const cleanUps: (() => unknown)[] = []
   afterEach(async () => {
-    for (const each of cleanUps.splice(0).reverse()) await each()
+    for (const each of cleanUps.splice(0).toReversed()) await each()
   })
 
   async function home(server?: Record<string, unknown>): Promise<string> {

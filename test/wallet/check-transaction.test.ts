@@ -46,7 +46,7 @@ const transferFrom = (owner: string, recipient: string): string => rights.encode
 const check = (bytes: Uint8Array, admin = false): string => checkTransaction({ bytes, from, admin, rules: localRules() })
 
 describe('the policy for EVM transactions', () => {
-  const signed: [string, TransactionLike<string>, boolean?][] = [
+  const signed: [string, TransactionLike, boolean?][] = [
     ['a call of a declared contract, with value', {}],
     ['a legacy transaction', { type: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: feeCapRaw }],
     ['an allowance of any token for a connector', { to: token, value: 0n, data: approve(router) }],
@@ -65,7 +65,7 @@ describe('the policy for EVM transactions', () => {
     })
   }
 
-  const refused: [string, TransactionLike<string>, RegExp, boolean?][] = [
+  const refused: [string, TransactionLike, RegExp, boolean?][] = [
     ['another chain id', { chainId: 1 }, /for chain id 1, and the chain id of ethereum\/local is 31337/],
     [
       'a legacy transaction without a chain id',

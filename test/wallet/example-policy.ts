@@ -51,7 +51,7 @@ export function rulesOn(name: string, policy: SignerPolicy = examplePolicy): Evm
 }
 
 /** An unsigned call of the router on the devnet, with what the test changes. */
-export const transaction = (changes: TransactionLike<string> = {}): Transaction =>
+export const transaction = (changes: TransactionLike = {}): Transaction =>
   Transaction.from({
     type: 2,
     chainId: 31337,

@@ -99,7 +99,7 @@ describe('a connector with its own rail, in the whole server', () => {
     const { txHash } = await submit({ do: 'order', amount: '3' })
     const lines = (await server.kernel.services.transactions.list({ txHash })).entries.map(({ state }) => state)
     expect(lines).to.deep.equal(['SIGNED'])
-    const metrics = String((await server.client.get('/metrics')).text)
+    const metrics = (await server.client.get('/metrics')).text
     expect(metrics).to.match(/sluice_transactions_open\{chain="ethereum",network="local",state="SIGNED",age="below 1m"\} 1/)
     expect(metrics).to.match(/sluice_nonce_gap_wallets\{chain="ethereum",network="local"\} 0/)
     exchange.meddle = () => 'pass'
