@@ -89,6 +89,10 @@ export const serverSchema = closed({
     bodyBytes: count(100_000, 'Largest request body, in bytes'),
     walletQueue: count(256, 'Maximum requests in progress of one wallet on one network; above that 503'),
     inFlight: count(1024, 'Maximum requests in progress in the whole server; above that 503'),
+    clientInFlight: count(
+      256,
+      'Maximum requests in progress of one client certificate; more wait for their turn, up to eight times as many',
+    ),
     pageSize: count(500, 'Maximum entries in one page of a list'),
     pluginLoadSeconds: seconds(10, 'Processor time that a plugin from outside may use to load; it also has at most 60 s by the clock'),
     pluginStallSeconds: seconds(10, 'How long a plugin may block the process; then the process is ended'),

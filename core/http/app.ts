@@ -12,6 +12,7 @@ import { SluiceError } from '../errors.ts'
 import type { Events } from '../events/events.ts'
 import type { Caller } from '../handlers/context.ts'
 import { peerIdentity } from '../tls/tls-server.ts'
+import { ClientLoad, createFairQueue } from './fair-queue.ts'
 import type { Metrics } from './metrics.ts'
 import { docsPage, openapi } from './openapi.ts'
 import { announcesBody, bodyReader, Exchange } from './request.ts'
@@ -33,9 +34,9 @@ export interface App {
 /** The way of a request: identity, limits, body, route, handler, answer. */
 export function createApp(parts: AppParts): App {
   const { settings, metrics, log, events } = parts
-  const inFlight = inFlightLimit(settings.limits.inFlight)
+  const queue = createFairQueue({ maxInFlight: settings.limits.inFlight, maxWaitMs: settings.server.requestTimeoutSeconds * 1000 })
   const limitRate = rateLimit()
-  const callerOf = identify(settings.clients)
+  const connectionOf = identify(settings)
   const routeOf = createRoutes(parts)
   /** By `performance.now`. */
   let stoppedAt = Infinity
@@ -43,8 +44,10 @@ export function createApp(parts: AppParts): App {
   /** @param work answers the request, or throws why it is refused */
   function handle(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void> {
     try {
-      exchange.caller = callerOf(exchange.req.socket as TLSSocket)
-      limitRate(exchange.caller)
+      const { caller, client } = connectionOf(exchange.req.socket as TLSSocket)
+      exchange.caller = caller
+      exchange.client = client
+      limitRate(caller)
       const working = work()
       if (working)
         return working.then(
@@ -57,11 +60,11 @@ export function createApp(parts: AppParts): App {
     end(exchange)
   }
 
-  /** In flight only once it has arrived: a slow sender takes no place. */
-  function answer({ startedAt }: Exchange, work: () => void | Promise<void>): void | Promise<void> {
+  /** In flight, or waiting for it, only once it has arrived: a slow sender takes no place. */
+  function answer(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void> {
     // After the body has been read: the connection is closed after this answer, and unread data would be answered by a reset.
-    if (startedAt >= stoppedAt) throw stopping
-    return inFlight.run(work)
+    if (exchange.startedAt >= stoppedAt) throw stopping
+    return queue.run(exchange, work)
   }
 
   function fail(exchange: Exchange, error: unknown): void {
@@ -223,13 +226,34 @@ function refuseUnknown(ctx: Koa.Context): never {
 const unlisted: ReadonlySet<Permission> = new Set(['read'])
 const noWallets: ReadonlySet<string> = new Set()
 
-/** Identifies callers by their client certificate, once for each connection. */
-function identify(clients: readonly Client[]): (socket: TLSSocket) => Caller {
-  const callers = new WeakMap<TLSSocket, Caller>()
+/** Who is at the other end of a connection. */
+interface Connection {
+  readonly caller: Caller
+  readonly client: ClientLoad
+}
+
+/** Identifies callers by their client certificate, once for each connection. What they have in flight counts for all connections of a certificate. */
+function identify({ clients, limits }: Pick<Settings, 'clients' | 'limits'>): (socket: TLSSocket) => Connection {
+  const connections = new WeakMap<TLSSocket, Connection>()
+  const loads = new Map<string, { client: ClientLoad; connections: number }>()
+
+  function connect(socket: TLSSocket): Connection {
+    const caller = callerOf(socket, clients)
+    const { fingerprint } = caller
+    const load = loads.get(fingerprint) ?? { client: new ClientLoad(limits.clientInFlight), connections: 0 }
+    loads.set(fingerprint, load)
+    load.connections += 1
+    socket.once('close', () => {
+      load.connections -= 1
+      if (load.connections === 0) loads.delete(fingerprint)
+    })
+    return { caller, client: load.client }
+  }
+
   return (socket) => {
-    const caller = callers.get(socket) ?? callerOf(socket, clients)
-    callers.set(socket, caller)
-    return caller
+    let connection = connections.get(socket)
+    if (!connection) connections.set(socket, (connection = connect(socket)))
+    return connection
   }
 }
 
@@ -245,33 +269,6 @@ function callerOf(socket: TLSSocket, clients: readonly Client[]): Caller {
     wallets:
       client === undefined ? noWallets : client.wallets === 'all' ? 'all' : new Set(client.wallets.map((each) => each.toLowerCase())),
     requestsPerSecond: client?.requestsPerSecond,
-  }
-}
-
-/** Refuses requests beyond this number at the same time. */
-export function inFlightLimit(max: number) {
-  let count = 0
-  const leave = () => void (count -= 1)
-  return {
-    /** @throws SluiceError OVERLOADED */
-    run<T>(work: () => T | Promise<T>): T | Promise<T> {
-      if (count >= max)
-        throw new SluiceError('OVERLOADED', `The server has ${max} requests in flight (limits.inFlight). Try again shortly.`, {
-          retryAfterSeconds: 1,
-        })
-      count += 1
-      let isPending = false
-      try {
-        const answer = work()
-        isPending = answer instanceof Promise
-        return answer instanceof Promise ? answer.finally(leave) : answer
-      } finally {
-        if (!isPending) leave()
-      }
-    },
-    get count() {
-      return count
-    },
   }
 }
 

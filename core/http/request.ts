@@ -5,6 +5,7 @@ import { badFields, SluiceError } from '../errors.ts'
 import type { Caller } from '../handlers/context.ts'
 import { readQuery, type FieldsReader } from '../handlers/read-fields.ts'
 import { isObject } from '../json.ts'
+import type { ClientLoad } from './fair-queue.ts'
 
 /** One request, and what is known of it while it is answered. */
 export class Exchange {
@@ -15,6 +16,7 @@ export class Exchange {
   readonly requestId: string
   /** Known before anything else is looked at. */
   caller!: Caller
+  client!: ClientLoad
   /** Empty if the URL is malformed. */
   path = ''
   /** Without the question mark. */
@@ -30,6 +32,11 @@ export class Exchange {
     this.req = req
     this.res = res
     this.requestId = readRequestId(req.headers['x-request-id'])
+  }
+
+  /** What only reads needs no answer once its caller is gone. What acts is finished all the same. */
+  get isAbandoned(): boolean {
+    return this.req.socket.destroyed && (this.req.method === 'GET' || this.req.method === 'HEAD')
   }
 }
 

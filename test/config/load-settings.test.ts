@@ -24,6 +24,7 @@ describe('the settings', () => {
       bodyBytes: 100_000,
       walletQueue: 256,
       inFlight: 1024,
+      clientInFlight: 256,
       pageSize: 500,
       pluginLoadSeconds: 10,
       pluginStallSeconds: 10,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
-import { inFlightLimit, rateLimit } from '../../core/http/app.ts'
+import { rateLimit } from '../../core/http/app.ts'
 
 const caller = (fingerprint: string, requestsPerSecond?: number) => ({
   commonName: fingerprint,
@@ -44,24 +44,5 @@ describe('the rate limit of a certificate', () => {
     now = 10_000
     expect(nameOf(() => limit(slow))).to.equal(undefined)
     for (let i = 0; i < 1000; i += 1) limit(caller('free'))
-  })
-})
-
-describe('the limit of requests in flight', () => {
-  it('refuses more requests with 1027, until some have ended', async () => {
-    const bound = inFlightLimit(2)
-    const ends: (() => void)[] = []
-    const work = async () => bound.run(() => new Promise<void>((resolve) => ends.push(resolve)))
-    const [first, second] = [work(), work()]
-    const third = await work().catch((error: unknown) => error)
-    expect(third).to.be.instanceOf(SluiceError).and.to.include({ name: 'OVERLOADED', http: 503, retryAfterSeconds: 1 })
-    ends[0]?.()
-    await first
-    const fourth = work()
-    for (const end of ends) end()
-    await Promise.all([second, fourth])
-    await Promise.resolve(bound.run(() => Promise.reject(new Error('x')))).catch(() => {})
-    expect(() => bound.run(() => expect.fail('at once'))).to.throw('at once')
-    expect(bound.count).to.equal(0)
   })
 })

@@ -8,6 +8,7 @@ import { blockLogs } from './figures/block-logs.ts'
 import { bookAnswers } from './figures/book-answers.ts'
 import { bookEvents } from './figures/book-events.ts'
 import { bookIncrements } from './figures/book-increments.ts'
+import { fairness } from './figures/fairness.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling } from './figures/journaling.ts'
 import { memory } from './figures/memory.ts'
@@ -51,6 +52,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   signatures: async () =>
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
+  fairness: fairly,
   prices,
   distance: async () => report('/amm/price with 50 ms between the server and its node; reference: 0 ms', await nodeDistance()),
   profile,
@@ -121,6 +123,16 @@ async function quotes(): Promise<void> {
     } finally {
       await Promise.all([bare.end(), load.end()])
     }
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** Two clients of very different size. */
+async function fairly(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    report("/amm/price on two connections beside another client's 1,500; reference: alone", await fairness(sluice))
   } finally {
     await sluice.end()
   }

@@ -1,6 +1,7 @@
 // Bots: each has one kept-alive connection and sends its next request when it has the last one's answer.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'undici'
 import { serve } from '../child.ts'
 import { quotePath } from '../quote-path.ts'
@@ -14,6 +15,8 @@ export interface Load {
   requests: number
   /** Where it stops although requests are left. */
   mostSeconds?: number
+  /** How long each connection rests between an answer and its next request. */
+  restMs?: number
   /** Asked again and again, with another amount each time where it says `{amount}`; quotes without it, each another. */
   path?: string
   /** Of quotes; of all versions where it is absent. */
@@ -46,7 +49,7 @@ const handlers = serve({
 })
 
 async function bear(
-  { connections, requests, mostSeconds = Infinity }: Load,
+  { connections, requests, mostSeconds = Infinity, restMs = 0 }: Load,
   connected: () => Client,
   ask: (client: Client, index: number) => Promise<void>,
 ) {
@@ -63,6 +66,7 @@ async function bear(
         const sentAt = performance.now()
         await ask(client, (next += 1))
         latenciesMs.push(performance.now() - sentAt)
+        if (restMs > 0) await sleep(restMs)
       }
     }),
   )

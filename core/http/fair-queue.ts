@@ -1,0 +1,182 @@
+import { SluiceError } from '../errors.ts'
+
+/** Processor time that requests of one certificate get as they arrive, in one turn of the event loop. What comes after them waits. */
+const burstMs = 1
+/** Processor time that waiting requests get in one turn of the event loop. Then sockets are read again. */
+const sliceMs = 1
+
+/** What one certificate has in flight and waiting, on all its connections. */
+export class ClientLoad {
+  readonly maxInFlight: number
+  readonly maxWaiting: number
+  inFlight = 0
+  readonly waiting: Waiting[] = []
+  /** The turn of the event loop that `usedMs` is of. */
+  turn = 0
+  usedMs = 0
+
+  constructor(maxInFlight: number) {
+    this.maxInFlight = maxInFlight
+    this.maxWaiting = maxInFlight * waitingPerPlace
+  }
+}
+
+/** So many requests may wait for each that may be in flight. */
+const waitingPerPlace = 8
+
+interface Waiting {
+  readonly since: number
+  readonly request: QueuedRequest
+  readonly work: () => unknown
+  resolve(answer: unknown): void
+  reject(error: unknown): void
+}
+
+export interface QueuedRequest {
+  readonly client: ClientLoad
+  /** Whether nobody waits for the answer, and nothing is lost if it is not made. */
+  readonly isAbandoned: boolean
+}
+
+export interface FairQueue {
+  /**
+   * Starts the work at once, or in its turn.
+   * @throws SluiceError OVERLOADED, RATE_LIMIT
+   */
+  run<T>(request: QueuedRequest, work: () => T | Promise<T>): T | Promise<T>
+  readonly inFlight: number
+}
+
+interface FairQueueOptions {
+  /** Of the whole server. */
+  maxInFlight: number
+  maxWaitMs: number
+  now?: () => number
+  /** Calls back in the next turn of the event loop. */
+  nextTurn?: (run: () => void) => void
+}
+
+/**
+ * Shares the event loop between certificates. A request starts as it arrives while its certificate has used little time in this turn of the event
+ * loop, has none waiting and is below its limit. Otherwise it waits, and certificates with waiting requests take turns, one request each.
+ */
+export function createFairQueue({
+  maxInFlight,
+  maxWaitMs,
+  now = () => performance.now(),
+  nextTurn = (run) => void setImmediate(run),
+}: FairQueueOptions): FairQueue {
+  let inFlight = 0
+  let turn = 1
+  let isScheduled = false
+  /** Clients with waiting requests that may start one, in the order of their turns. */
+  const line = new Set<ClientLoad>()
+  /** Clients with waiting requests that have to wait for the end of others. */
+  const full = new Set<ClientLoad>()
+
+  const hasRoom = (client: ClientLoad) => client.inFlight < client.maxInFlight && inFlight < maxInFlight
+
+  function schedule(): void {
+    if (isScheduled) return
+    isScheduled = true
+    nextTurn(serve)
+  }
+
+  function serve(): void {
+    isScheduled = false
+    turn += 1
+    const until = now() + sliceMs
+    for (const client of line) {
+      line.delete(client)
+      // The other certificates may have taken the last place of the server since.
+      if (hasRoom(client)) startNext(client)
+      queueUp(client)
+      if (now() >= until) break
+    }
+    if (line.size > 0) schedule()
+  }
+
+  function queueUp(client: ClientLoad): void {
+    if (client.waiting.length === 0) return
+    if (hasRoom(client)) line.add(client)
+    else full.add(client)
+  }
+
+  function startNext(client: ClientLoad): void {
+    const next = client.waiting.shift()
+    if (!next) return
+    const { request, work, since, resolve, reject } = next
+    try {
+      if (request.isAbandoned || now() - since > maxWaitMs) throw waitedTooLong
+      resolve(start(client, work))
+    } catch (error) {
+      reject(error)
+    }
+  }
+
+  function start<T>(client: ClientLoad, work: () => T | Promise<T>): T | Promise<T> {
+    inFlight += 1
+    client.inFlight += 1
+    const startedAt = now()
+    let isPending = false
+    try {
+      const answer = work()
+      isPending = answer instanceof Promise
+      return answer instanceof Promise ? answer.finally(() => leave(client)) : answer
+    } finally {
+      client.usedMs = now() - startedAt + (client.turn === turn ? client.usedMs : 0)
+      client.turn = turn
+      if (!isPending) leave(client)
+      schedule()
+    }
+  }
+
+  function leave(client: ClientLoad): void {
+    inFlight -= 1
+    client.inFlight -= 1
+    if (full.size === 0) return
+    for (const each of full) {
+      if (!hasRoom(each)) continue
+      full.delete(each)
+      line.add(each)
+    }
+    if (line.size > 0) schedule()
+  }
+
+  return {
+    run(request, work) {
+      const { client } = request
+      if (client.waiting.length === 0 && client.inFlight < client.maxInFlight) {
+        if (inFlight >= maxInFlight) throw overloaded(maxInFlight)
+        if (client.turn !== turn || client.usedMs < burstMs) return start(client, work)
+      }
+      if (client.waiting.length >= client.maxWaiting) throw tooManyWaiting(client)
+      return new Promise<Awaited<ReturnType<typeof work>>>((resolve, reject) => {
+        // What the work returns is what the promise is resolved with.
+        client.waiting.push({ since: now(), request, work, resolve: resolve as (answer: unknown) => void, reject })
+        if (full.has(client)) return
+        queueUp(client)
+        schedule()
+      })
+    },
+    get inFlight() {
+      return inFlight
+    },
+  }
+}
+
+const overloaded = (max: number) =>
+  new SluiceError('OVERLOADED', `The server has ${max} requests in flight (limits.inFlight). Try again shortly.`, { retryAfterSeconds: 1 })
+
+const tooManyWaiting = ({ maxInFlight, maxWaiting }: ClientLoad) =>
+  new SluiceError(
+    'RATE_LIMIT',
+    `This client certificate has ${maxWaiting} requests waiting behind the ${maxInFlight} that it may have in flight (limits.clientInFlight): nothing was done for this one. Send fewer at once.`,
+    { retryAfterSeconds: 1 },
+  )
+
+const waitedTooLong = new SluiceError(
+  'OVERLOADED',
+  'The request waited behind others of the same client certificate for as long as a request may take (server.requestTimeoutSeconds): nothing was done. Send fewer at once.',
+  { retryAfterSeconds: 1 },
+)

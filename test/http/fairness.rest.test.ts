@@ -1,0 +1,44 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { connect, type TLSSocket } from 'node:tls'
+import { expect } from 'chai'
+import { sharedServer, swap, type SharedServer } from './shared-server.ts'
+
+const quote = (amount: string) => `GET /amm/price?${new URLSearchParams({ ...swap, amount }).toString()} HTTP/1.1\r\nHost: a\r\n\r\n`
+
+describe('one certificate with many connections', () => {
+  let server: SharedServer
+  const sockets: TLSSocket[] = []
+  before(async () => {
+    server = await sharedServer()
+  })
+  afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()))
+
+  async function dial(name: string): Promise<TLSSocket> {
+    const read = (file: string) => readFileSync(path.join(server.settings.ssl.certsDir, file))
+    const { hostname, port } = new URL(server.kernel.url)
+    const files = { ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) }
+    const socket = connect({ host: hostname, port: Number(port), ...files }).on('error', () => {})
+    sockets.push(socket)
+    await once(socket, 'secureConnect')
+    return socket
+  }
+
+  it('does not keep another one waiting: one of its requests is answered before most of theirs', async () => {
+    const count = 300
+    const crowd: TLSSocket[] = []
+    for (let each = 0; each < count; each += 1) crowd.push(await dial('reader'))
+    const other = await dial('trader')
+    const order: string[] = []
+    const answered = [...crowd, other].map(async (socket, index) => {
+      const [answer]: unknown[] = await once(socket, 'data')
+      order.push(socket === other ? 'other' : 'crowd')
+      expect(String(answer), `answer ${index}`).to.match(/^HTTP\/1\.1 200 /)
+    })
+    // The same turn of the event loop finds them all, that of the other last.
+    for (const [index, socket] of [...crowd, other].entries()) socket.write(quote(`${200 + index / 1e6}`))
+    await Promise.all(answered)
+    expect(order.indexOf('other')).to.be.lessThan(count / 2)
+  })
+})

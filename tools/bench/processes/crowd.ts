@@ -1,0 +1,58 @@
+// One client with many connections, each of which always has a request under way. What it is told does not matter here.
+import { readFileSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import path from 'node:path'
+import { Client } from 'undici'
+import { serve } from '../child.ts'
+import { newQuotes, quotePath } from '../quote-path.ts'
+
+const [certsDir = '', name = ''] = process.argv.slice(2)
+const read = (file: string) => readFileSync(path.join(certsDir, file))
+const connect = { ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) }
+
+// It may not keep the processors from whom it is measured against: what is compared is the server's order.
+setPriority(19)
+
+let clients: Client[] = []
+let isAsking = false
+const answered = { ok: 0, refused: 0, lost: 0 }
+
+export type CrowdProcess = typeof handlers
+const handlers = serve({
+  async connect({ url, connections }: { url: string; connections: number }) {
+    clients = Array.from({ length: connections }, () => new Client(url, { connect }))
+    await Promise.all(clients.map((client) => ask(client, quotePath(0))))
+  },
+  start(): void {
+    isAsking = true
+    clients.forEach((client, index) => void keepAsking(client, index))
+  },
+  /** What was answered since this was last asked. */
+  take() {
+    const taken = { ...answered }
+    Object.assign(answered, { ok: 0, refused: 0, lost: 0 })
+    return taken
+  },
+  async stop() {
+    isAsking = false
+    await Promise.all(clients.map((client) => client.destroy()))
+  },
+})
+
+async function keepAsking(client: Client, index: number): Promise<void> {
+  for (let each = index; isAsking; each += 1) await ask(client, largeQuote())
+}
+
+let asked = 0
+/** Of an amount that nobody has asked for before, so large that it goes several ways: it costs the server ten times what a small one does. */
+const largeQuote = () => newQuotes().replace('{amount}', (200 + (asked += 1) / 1e6).toFixed(6))
+
+async function ask(client: Client, target: string): Promise<void> {
+  try {
+    const { statusCode, body } = await client.request({ method: 'GET', path: target })
+    await body.dump()
+    answered[statusCode === 200 ? 'ok' : 'refused'] += 1
+  } catch {
+    answered.lost += 1
+  }
+}
