@@ -14,7 +14,7 @@ import type { Caller } from '../handlers/context.ts'
 import { peerIdentity } from '../tls/tls-server.ts'
 import { ClientLoad, createFairQueue } from './fair-queue.ts'
 import type { Metrics } from './metrics.ts'
-import { docsPage, openapi } from './openapi.ts'
+import { documents } from './openapi.ts'
 import { announcesBody, bodyReader, Exchange } from './request.ts'
 import { alsoPosts, createRoutes, jsonHeaders, responseHeaders, type RouteParts } from './routes.ts'
 
@@ -148,7 +148,7 @@ function createKoa(parts: AppParts, { handle, answer, routeOf }: RequestSteps): 
         ctx.respond = false
         return answer(exchange, () => route(exchange))
       }
-      ctx.set(responseHeaders(exchange.requestId))
+      ctx.set({ ...responseHeaders(exchange.requestId), ...pageHeaders })
       try {
         await answer(exchange, next)
       } finally {
@@ -186,14 +186,13 @@ export function errorBody(error: unknown, requestId: string) {
 
 const defect = new SluiceError('UNKNOWN_ERROR', 'Something is wrong in the server or a plugin; its log has more under this requestId.')
 
+/** No page of others may load a page of ours as its own, and no browser may take it for another type. */
+const pageHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cross-Origin-Resource-Policy': 'same-origin' }
+
 /** What no handler answers: events, documents and metrics. */
 function pages({ services, metrics, events }: AppParts): Router<Exchange> {
-  const router = docsPage<Exchange>()
+  const router = documents<Exchange>(services.registry)
   router.get(eventsEndpoint.path, events.answer)
-  let document: object | undefined
-  router.get('/openapi.json', (ctx) => {
-    ctx.body = document ??= openapi(services.registry)
-  })
   router.get('/metrics', async (ctx) => {
     ctx.type = metrics.registry.contentType
     ctx.body = await metrics.registry.metrics()

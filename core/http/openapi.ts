@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { STATUS_CODES } from 'node:http'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import Router from '@koa/router'
+import type Koa from 'koa'
 import { errorsOf, type Endpoint } from '../api/endpoint.ts'
 import { endpoints, eventsEndpoint, interfaceVersion } from '../api/index.ts'
 import { tradingVerbs } from '../contracts/index.ts'
@@ -158,8 +162,43 @@ function plain(schema: unknown): Schema {
   return JSON.parse(JSON.stringify(schema, (key, value: unknown) => (ownKeywords.has(key) ? undefined : value)))
 }
 
-const assets = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/javascript' }
-const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
+/** A document whose bytes stay the same: a client that has them is told so by their tag. */
+class Document {
+  readonly #type: string
+  readonly #plain: Encoded
+  #gzipped: Promise<Encoded> | undefined
+
+  constructor(type: string, content: string | Buffer) {
+    this.#type = type
+    this.#plain = encoded(Buffer.from(content))
+  }
+
+  async answer(ctx: Koa.Context): Promise<void> {
+    ctx.vary('Accept-Encoding')
+    const isGzipped = ctx.acceptsEncodings('gzip', 'identity') === 'gzip'
+    // Once, in another thread.
+    const { bytes, tag } = isGzipped ? await (this.#gzipped ??= promisify(gzip)(this.#plain.bytes).then(encoded)) : this.#plain
+    ctx.set({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': policy, ETag: tag })
+    ctx.status = 200
+    if (ctx.fresh) {
+      ctx.status = 304
+      return
+    }
+    if (isGzipped) ctx.set('Content-Encoding', 'gzip')
+    ctx.type = this.#type
+    ctx.body = bytes
+  }
+}
+
+interface Encoded {
+  readonly bytes: Buffer
+  readonly tag: string
+}
+
+const encoded = (bytes: Buffer): Encoded => ({ bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"` })
+
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 const page = `<!doctype html>
 <html lang="en">
@@ -173,27 +212,32 @@ const page = `<!doctype html>
 `
 const start = "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true, docExpansion: 'list', validatorUrl: null })\n"
 
-/** The page /docs, which shows the OpenAPI document by the package swagger-ui-dist. */
-export function docsPage<State>(): Router<State> {
+/** `/openapi.json`, and the page /docs, which shows it by the package swagger-ui-dist. Each is made with its first request. */
+export function documents<State>(registry: Registry): Router<State> {
   const folder = inSource
     ? path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
     : fileURLToPath(new URL('swagger-ui', codeRoot))
-  const router = new Router<State>({ sensitive: true, strict: true })
-  router.get('/docs', (ctx) => {
-    ctx.set('Content-Security-Policy', policy)
-    ctx.type = 'html'
-    ctx.body = page
-  })
-  router.get('/docs/start.js', (ctx) => {
-    ctx.type = 'text/javascript'
-    ctx.body = start
-  })
-  for (const [file, type] of Object.entries(assets)) {
-    router.get(`/docs/${file}`, async (ctx) => {
-      ctx.type = type
-      ctx.set('Cache-Control', 'max-age=86400')
-      ctx.body = await readFile(path.join(folder, file))
-    })
+  const asset = (file: string, type: string) => async () => new Document(type, await readFile(path.join(folder, file)))
+  const makers: Readonly<Record<string, () => Document | Promise<Document>>> = {
+    '/docs': () => new Document('html', page),
+    '/docs/start.js': () => new Document('text/javascript', start),
+    '/docs/swagger-ui.css': asset('swagger-ui.css', 'text/css'),
+    '/docs/swagger-ui-bundle.js': asset('swagger-ui-bundle.js', 'text/javascript'),
   }
+  const router = new Router<State>({ sensitive: true, strict: true })
+  for (const [route, make] of Object.entries(makers)) {
+    let made: Document | undefined
+    router.get(route, async (ctx) => (made ??= await make()).answer(ctx))
+  }
+  let described: { readonly of: string; readonly document: Document } | undefined
+  router.get('/openapi.json', (ctx) => {
+    // Plugins may be loaded later.
+    const of = JSON.stringify([
+      registry.plugins.map(({ name, state }) => [name, state]),
+      registry.networks.map(({ chain, network }) => [chain, network]),
+    ])
+    if (described?.of !== of) described = { of, document: new Document('json', JSON.stringify(openapi(registry))) }
+    return described.document.answer(ctx)
+  })
   return router
 }

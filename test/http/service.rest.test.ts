@@ -118,6 +118,11 @@ describe('the service', function () {
       expect(asset.headers['content-type']).to.contain(link.endsWith('.css') ? 'text/css' : 'text/javascript')
       expect(asset.text.length).to.be.above(20)
     }
+    for (const page of ['/docs', '/openapi.json', '/metrics', '/docs/nowhere', ...links])
+      expect((await client.get(page)).headers, page).to.include({
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'same-origin',
+      })
     const start = await client.get('/docs/start.js')
     expect(start.text).to.contain("url: '/openapi.json'").and.not.to.contain('http')
   })
