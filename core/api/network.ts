@@ -51,6 +51,11 @@ export const NetworkPollResponse = enveloped({
   txReceipt: Type.Unknown({ description: 'The receipt with the logs of known contracts decoded, or null.' }),
   txState: Type.Optional(Type.String({ description: 'State in the journal. Later versions may add others.' })),
   final: Type.Optional(Type.Boolean({ description: 'Whether that state never changes again.' })),
+  archived: Type.Optional(
+    Type.Boolean({
+      description: 'true: the transaction ended long ago and left the journal. There is no `fill` then: the archive has it.',
+    }),
+  ),
   confirmations: Type.Number({ description: 'Blocks from its own to the newest; a lower bound if no node answers.' }),
   replacedBy: Type.Optional(
     Type.String({

@@ -158,6 +158,9 @@ export const JournaledTransaction = response({
   createdAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
   updatedAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
   deadline: Type.Optional(Type.Number({ description: 'Seconds since the Unix epoch. The chain refuses the trade after it.' })),
+  archived: Type.Optional(
+    Type.Boolean({ description: 'true: it ended long ago and left the journal. This is its outcome; the archive has all of it.' }),
+  ),
 })
 export type JournaledTransaction = Static<typeof JournaledTransaction>
 
@@ -177,6 +180,13 @@ export const TransactionsRequest = request({
   txHash: Type.Optional({ ...TransactionHash, description: 'Of any attempt, also of one that was replaced.' }),
   idempotencyKey: idOfRequest('The Idempotency-Key of the request.', 'an Idempotency-Key'),
   requestId: idOfRequest('The X-Request-Id of the request.', 'a request id'),
+  archived: Type.Optional(
+    Type.Boolean({
+      expects: 'true or false',
+      description:
+        'true: archived ones, too. A page may then have fewer entries than `limit`, or none, though there is a `nextCursor`. By txHash, idempotencyKey or requestId they are always listed.',
+    }),
+  ),
   ...pageFields,
 })
 export const TransactionsResponse = response({

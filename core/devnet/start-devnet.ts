@@ -106,25 +106,24 @@ export async function bringUpDevnet({ plugins, data, devnet }: Settings, say: (l
  */
 export async function forgetDevnet(store: Store): Promise<void> {
   const { chain, network } = devnetNetwork
+  const isDevnets = { chain, network }
   await store.write(async (tx) => {
-    const keys = tx.selectFrom('entries').select('idempotency_key').where('idempotency_key', 'is not', null)
-    await tx
-      .deleteFrom('requests')
-      .where('key', 'in', keys.where('chain', '=', chain).where('network', '=', network).$castTo<{ idempotency_key: string }>())
-      .where('key', 'not in', keys.where((of) => of.not(of.and({ chain, network }))).$castTo<{ idempotency_key: string }>())
-      .execute()
+    const made = (isIt: boolean) => {
+      const columns = ['idempotency_key', 'request_id'] as const
+      const of = (table: 'entries' | 'archived') =>
+        tx
+          .selectFrom(table)
+          .select(columns)
+          .where((eb) => (isIt ? eb.and(isDevnets) : eb.not(eb.and(isDevnets))))
+      return tx.selectFrom(of('entries').unionAll(of('archived')).as('made'))
+    }
+    const keys = (isIt: boolean) =>
+      made(isIt).select('idempotency_key').where('idempotency_key', 'is not', null).$castTo<{ idempotency_key: string }>()
+    await tx.deleteFrom('requests').where('key', 'in', keys(true)).where('key', 'not in', keys(false)).execute()
     // A part of a batch is journaled under its request alone.
-    const requests = tx.selectFrom('entries').select('request_id')
-    await tx
-      .deleteFrom('requests')
-      .where('request_id', 'in', requests.where('chain', '=', chain).where('network', '=', network))
-      .where(
-        'request_id',
-        'not in',
-        requests.where((of) => of.not(of.and({ chain, network }))),
-      )
-      .execute()
-    for (const table of ['hashes', 'orders', 'entries'] as const)
+    const requests = (isIt: boolean) => made(isIt).select('request_id')
+    await tx.deleteFrom('requests').where('request_id', 'in', requests(true)).where('request_id', 'not in', requests(false)).execute()
+    for (const table of ['hashes', 'orders', 'entries', 'archived'] as const)
       await tx.deleteFrom(table).where('chain', '=', chain).where('network', '=', network).execute()
   })
 }

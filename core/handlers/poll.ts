@@ -39,6 +39,7 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
     ...(own && {
       txState: own.state,
       final: isFinal(own),
+      ...(own.archived && { archived: true }),
       ...replacedBy(txHash, own, location),
       ...(await failureReason(own, context)),
       ...fillOf(own, receipt, network, services.registry),
@@ -155,13 +156,14 @@ const isSameHash = (a: string, b: string | undefined) => b !== undefined && cano
 
 /** What a transaction gave, read from its receipt by the connector that planned it. */
 function fillOf(
-  { kind, connector, memo, about }: Entry,
+  { kind, connector, memo, about, archived }: Entry,
   receipt: Json,
   network: NetworkEntry,
   registry: Registry,
 ): Pick<NetworkPollResponse, 'fill'> {
   const impl = venueOf(connector, network, registry)?.impl
-  if (receipt === null || !impl) return {}
+  // How to read an archived one's receipt is in the archive.
+  if (receipt === null || !impl || archived) return {}
   if (kind === 'trade') {
     const fill = orUndefined(() => impl.AMM?.fill(receipt, memo))
     return fill ? { fill: showTradeFill(fill, about) } : {}
@@ -188,6 +190,7 @@ async function failureReason(entry: Entry, { network, services, signal }: Networ
   if (!venue) return { reason }
   const meaning = refusalMeaning(reason, venue)
   const explained = meaning === undefined ? reason : `${meaning} (${reason})`
+  if (entry.archived) return { reason: explained }
   // If the exchange cannot be asked for liquidations, the response goes without them.
   const hashes = await liquidationsBefore(entry, { network, venue, services, signal }).catch(() => [])
   return { reason: hashes.length === 0 ? explained : `${explained}; the position was liquidated before, in ${hashes.join(', ')}` }

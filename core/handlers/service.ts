@@ -63,7 +63,7 @@ const cursorPattern = /^[0-9a-z]+(-[0-9a-z]+)+$/
 /** A journaled transaction as callers see it. */
 export function showTransaction(entry: Entry, status: Transactions['status']): JournaledTransaction {
   const { chain, network, address, kind, connector, nonce, state, landed, replacedBy, reason, attempts, requestId } = entry
-  const { signer, idempotencyKey, createdAt, updatedAt, deadline } = entry
+  const { signer, idempotencyKey, createdAt, updatedAt, deadline, archived } = entry
   return {
     chain,
     network,
@@ -85,5 +85,6 @@ export function showTransaction(entry: Entry, status: Transactions['status']): J
     createdAt,
     updatedAt,
     ...(deadline !== undefined && { deadline }),
+    ...(archived && { archived }),
   }
 }

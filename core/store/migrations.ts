@@ -46,6 +46,7 @@ const migrationsFor = (types: ColumnTypes): Readonly<Record<string, Migration>> 
   '004-key-ages': keyAges,
   '005-overtaken': overtaken,
   '006-entry-filters': entryFilters,
+  '007-archive': archive(types),
 })
 
 const notNull = (column: ColumnDefinitionBuilder) => column.notNull()
@@ -267,4 +268,35 @@ const entryFilters: Migration = {
     // Lists read each network by itself.
     for (const unused of ['entries_address', 'entries_state']) await db.schema.dropIndex(unused).execute()
   },
+}
+
+/**
+ * When entries became final, by the store's time, and what stays of archived ones. Entries that are final already count from now on: none
+ * of them is archived too early.
+ */
+function archive({ sortedText }: ColumnTypes): Migration {
+  return {
+    async up(db: Kysely<unknown>) {
+      const { rows } = await sql<{ elapsed: number }>`select elapsed from store_time`.execute(db)
+      await sql`alter table entries add column ended_at bigint default ${sql.lit(rows[0]?.elapsed ?? 0)}`.execute(db)
+      await sql`create index entries_ended on entries (ended_at, key) where final = 1`.execute(db)
+      await db.schema
+        .createTable('archived')
+        .addColumn('key', sortedText, (column) => column.primaryKey())
+        .addColumn('chain', 'text', notNull)
+        .addColumn('network', 'text', notNull)
+        .addColumn('address', 'text', notNull)
+        .addColumn('request_id', 'text', notNull)
+        .addColumn('idempotency_key', 'text')
+        .addColumn('body', 'text', notNull)
+        .execute()
+      await db.schema.createIndex('archived_request_id').on('archived').columns(['request_id', 'key']).execute()
+      await sql`create index archived_idempotency_key on archived (idempotency_key, key) where idempotency_key is not null`.execute(db)
+      await db.schema
+        .createTable('event_marks')
+        .addColumn('id', 'bigint', (column) => column.primaryKey())
+        .addColumn('elapsed', 'bigint', notNull)
+        .execute()
+    },
+  }
 }

@@ -32,6 +32,33 @@ export interface EntryRow {
   body: JsonText
 }
 
+interface EntryTable extends EntryRow {
+  /** The store's time at which it became final. Only of meaning where `final` is 1: it says when the entry may be archived. */
+  ended_at: Generated<number | null>
+}
+
+/**
+ * What stays of an entry in the archive: its key, by whom it is found, and its outcome. Its rows in `hashes`, `orders` and `requests` stay,
+ * too.
+ */
+export interface ArchivedRow {
+  key: string
+  chain: string
+  network: string
+  /** In lower case. */
+  address: string
+  request_id: string
+  idempotency_key: string | null
+  /** The entry without calls, memo, signed bytes and receipt. */
+  body: JsonText
+}
+
+/** The newest event's id at moments of the store's time: says which events are old. */
+interface EventMarkRow {
+  id: number
+  elapsed: number
+}
+
 /** Every hash that was ever signed, also of replaced attempts. */
 export interface HashRow {
   chain: string
@@ -141,13 +168,15 @@ interface ProbeRow {
 }
 
 export interface Tables {
-  entries: EntryRow
+  entries: EntryTable
+  archived: ArchivedRow
   hashes: HashRow
   orders: OrderRow
   requests: RequestRow
   servers: ServerRow
   lanes: LaneRow
   events: EventRow
+  event_marks: EventMarkRow
   probes: ProbeRow
   store_time: StoreTimeRow
 }

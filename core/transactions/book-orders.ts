@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import { orderStates, SluiceError, type ActionOutcome, type Json, type OrderState } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
 import type { OrderRow } from '../store/tables.ts'
-import { isFinal, type Entry, readBody } from './entry.ts'
+import { isFinal, type Entry, readArchivedBody, readBody } from './entry.ts'
 
 /**
  * An order in a book, under its client order id. It is journaled in the same write as the entry of its plan's last step. A wallet uses an
@@ -149,9 +149,10 @@ function selectOrders(store: Store, { type, market, clientOrderId, orderId, open
   return store.read((db) => {
     let query = db
       .selectFrom('orders')
-      .innerJoin('entries', 'entries.key', 'orders.entry_key')
+      .leftJoin('entries', 'entries.key', 'orders.entry_key')
+      .leftJoin('archived', 'archived.key', 'orders.entry_key')
       .selectAll('orders')
-      .select('entries.body')
+      .select(['entries.body', 'archived.body as archived_body'])
       .where('orders.chain', '=', chain)
       .where('orders.network', '=', network)
       .where('orders.connector', '=', connector)
@@ -213,9 +214,10 @@ const Report = Compile(
 )
 
 /** @throws Error that names the key, if a row is not what was written */
-function readOrder(row: OrderRow & { body: string }): JournaledOrder {
-  const { key, client_order_id: clientOrderId, type, market, place: index, entry_key, body } = row
-  const order = { key, clientOrderId, type, market, index, about: JSON.parse(row.about), entry: readBody(entry_key, body) }
+function readOrder(row: OrderRow & { body: string | null; archived_body: string | null }): JournaledOrder {
+  const { key, client_order_id: clientOrderId, type, market, place: index, entry_key, body, archived_body } = row
+  const entry = body === null ? readArchivedBody(entry_key, archived_body ?? '') : readBody(entry_key, body)
+  const order = { key, clientOrderId, type, market, index, about: JSON.parse(row.about), entry }
   return row.said === null ? order : { ...order, report: readReport(key, row.said) }
 }
 

@@ -3,7 +3,7 @@ import * as Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { transactionStates } from '../api/service.ts'
 import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
-import type { EntryRow, EventRow, HashRow } from '../store/tables.ts'
+import type { ArchivedRow, EntryRow, EventRow, HashRow } from '../store/tables.ts'
 
 /**
  * QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, or one of the other final states. A reorganisation moves MINED back to BROADCAST; a final
@@ -93,6 +93,8 @@ export interface Entry {
   readonly deadSince?: number
   /** Why it failed, or the last error of a node. */
   readonly reason?: string
+  /** It left the journal: this is its outcome. Calls, memo, signed bytes and receipt are empty here; the archive's file has them. */
+  readonly archived?: true
 }
 
 /** Signed bytes. They are sent only after they are in the journal. */
@@ -212,6 +214,25 @@ export function eventRow(entry: Entry): Omit<EventRow, 'id' | 'body'> & { body: 
   const { key, chain, network, address, updatedAt } = entry
   return { entry_key: key, chain, network, address: address.toLowerCase(), at: updatedAt, body: writeEventBody(entry) }
 }
+
+/** What the store keeps of an archived entry: what callers see of it. */
+export function archivedRow(entry: Entry): ArchivedRow {
+  const { key, chain, network, address, requestId, idempotencyKey, landed } = entry
+  const attempts = entry.attempts.map((each) => ({ ...each, raw: new Uint8Array(), fees: null }))
+  const outcome = { ...entry, step: null, memo: null, about: null, attempts, ...(landed && { landed: { ...landed, receipt: null } }) }
+  return {
+    key,
+    chain,
+    network,
+    address: address.toLowerCase(),
+    request_id: requestId,
+    idempotency_key: idempotencyKey ?? null,
+    body: writeBody(outcome),
+  }
+}
+
+/** @throws Error that names the key, if the text is not what `archivedRow` makes */
+export const readArchivedBody = (key: string, body: string): Entry => ({ ...readBody(key, body), archived: true })
 
 /** Any JSON value. */
 const AnyJson = Type.Any()

@@ -400,7 +400,7 @@ export function pendingOf({ key, kind, rank, step, attempts }: Entry, rail: Rail
  * The entry with the highest nonce among signed, final ones, on the newest page that has any. Callers may have chosen lower nonces later.
  * @param isAssigned leaves out nonces that callers chose: where nonces only increase, those may be far ahead of what the server assigned
  */
-async function highestUsed(recorder: Recorder, filter: EntryFilter, isAssigned: boolean): Promise<Entry | undefined> {
+export async function highestUsed(recorder: Pick<Recorder, 'list'>, filter: EntryFilter, isAssigned: boolean): Promise<Entry | undefined> {
   for (let cursor: string | undefined, pages = 0; pages < 10; pages += 1) {
     const page = await recorder.list({ ...filter, limit: 100, cursor })
     const used = page.entries.filter((entry) => isFinal(entry) && entry.attempts.length > 0 && !(isAssigned && entry.sequenceGiven))

@@ -6,6 +6,26 @@ import { giveKey } from '../transactions/journal/entries.ts'
 import { addressOf, freshStore, order, startSite } from '../transactions/site.ts'
 
 describe('a new devnet', () => {
+  it('keeps a key of another network that is only in the archive, and frees its own', async () => {
+    const store = await freshStore()
+    try {
+      for (const key of ['both', 'devnet alone']) await giveKey(store, key)
+      const archived = { chain: 'ethereum', address: '0x1', body: '' }
+      const rows = [
+        { ...archived, key: '1', network: 'local', request_id: 'a', idempotency_key: 'both' },
+        { ...archived, key: '2', network: 'sepolia', request_id: 'b', idempotency_key: 'both' },
+        { ...archived, key: '3', network: 'local', request_id: 'c', idempotency_key: 'devnet alone' },
+      ]
+      await store.write((tx) => tx.insertInto('archived').values(rows).execute())
+      await forgetDevnet(store)
+      const keys = await store.read((db) => db.selectFrom('requests').select('key').execute())
+      expect(keys).to.deep.equal([{ key: 'both' }])
+      expect(await store.read((db) => db.selectFrom('archived').select('key').execute())).to.deep.equal([{ key: '2' }])
+    } finally {
+      await store.close()
+    }
+  })
+
   it('removes the journal of the earlier devnet, and keeps that of other networks', async () => {
     const [store, site] = [await freshStore(), await startSite()]
     try {

@@ -7,8 +7,19 @@ import type { Entry } from '../../core/transactions/entry.ts'
 import { giveKey, giveLease, newEntry, next, signed, wallet } from '../transactions/journal/entries.ts'
 import { onBothStores } from './stores.ts'
 
+/** As it was before entries were archived. */
+async function undoArchive(store: Store): Promise<void> {
+  await store.write(async (tx) => {
+    await sql`drop index entries_ended`.execute(tx)
+    await sql`alter table entries drop column ended_at`.execute(tx)
+    for (const name of ['archived', 'event_marks']) await sql`drop table ${sql.ref(name)}`.execute(tx)
+    await sql`delete from kysely_migration where name > '006-entry-filters'`.execute(tx)
+  })
+}
+
 /** As it was before keys aged by the store's time. */
 async function undoAges(store: Store): Promise<void> {
+  await undoArchive(store)
   await store.write(async (tx) => {
     for (const name of ['entries_of_wallet', 'entries_in_state', 'entries_of_wallet_in_state'])
       await sql`drop index ${sql.ref(name)}`.execute(tx)
@@ -119,6 +130,35 @@ describe('a store of an older version', () => {
         const keys = await store.read((db) => db.selectFrom('requests').select(['key', 'body']).execute())
         expect(keys).to.deep.equal([{ key: 'answered', body: 'signed' }])
       })
+    })
+
+    it('counts what was final from then on, so that it is not archived too early', async () => {
+      const before = await place().open()
+      const [lease, journal] = [await giveLease(before), sqlJournal(before)]
+      const entries = [newEntry(), newEntry()]
+      await journal.open(entries, lease)
+      for (const entry of entries) {
+        const written = signed(entry)
+        await journal.write([written], lease)
+        if (entry === entries[0]) await journal.write([next(written, { state: 'DROPPED' })], lease)
+      }
+      const pass = (store: Store, days: number) =>
+        store.write((tx) =>
+          tx
+            .updateTable('store_time')
+            .set((eb) => ({ elapsed: eb('elapsed', '+', days * 86_400_000) }))
+            .execute(),
+        )
+      await pass(before, 400)
+      await undoArchive(before)
+      await before.close()
+
+      const after = await place().open()
+      const { ended } = sqlJournal(after)
+      const old = async () => (await ended.select({ olderThanMs: 90 * 86_400_000, limit: 10 })).map(({ key }) => key)
+      expect(await old()).to.deep.equal([])
+      await pass(after, 90)
+      expect(await old()).to.deep.equal([entries[0]?.key])
     })
 
     it('calls what lost its nonce to the transaction that it was to replace by its own name', async () => {

@@ -24,8 +24,9 @@ export function walletOrders(type: BookSet, owner: string, { network: { chain, n
   const book = tradingOf(type, venue)
   const { connector } = venue
 
-  const outcomeOf = ({ entry: { landed, memo }, index }: JournaledOrder) =>
-    landed?.ok === true ? readOutcomes(book, landed.receipt, memo)?.[index] : undefined
+  /** The report of an archived one is stored: its order had ended. */
+  const outcomeOf = ({ entry: { landed, memo, archived }, index }: JournaledOrder) =>
+    landed?.ok === true && !archived ? readOutcomes(book, landed.receipt, memo)?.[index] : undefined
 
   let head: ReturnType<typeof impl.head> | undefined
   /** By this machine's clock and by the chain's, which may have stood still. False if the chain's cannot be read now. */

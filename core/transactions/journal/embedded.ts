@@ -1,4 +1,5 @@
 import type { ExpressionBuilder, Transaction } from 'kysely'
+import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
 import type { OrderRow, Tables } from '../../store/tables.ts'
 import { OrderIdUsed, orderRows, statusAfter } from '../book-orders.ts'
@@ -35,7 +36,8 @@ export function embeddedWriter(store: Store): JournalWriter {
         }
         for (const { row } of rows) {
           const { key, version, state, final, shown, body } = row
-          await tx.updateTable('entries').set({ version, state, final, shown, body }).where('key', '=', key).execute()
+          const ended_at = final ? storeTime : null
+          await tx.updateTable('entries').set({ version, state, final, ended_at, shown, body }).where('key', '=', key).execute()
         }
         await insertHashes(tx, entries)
         await endOrders(tx, entries)

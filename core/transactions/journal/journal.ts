@@ -16,7 +16,7 @@ export interface Journal {
    */
   write(entries: readonly Entry[], lease: Lease, answer?: RecordedAnswer): Promise<boolean>
   read(key: string): Promise<Entry | undefined>
-  /** By the hash of any attempt. */
+  /** By the hash of any attempt, also of an archived entry. */
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
   /** All entries of a rail that are not final, or those of one address on it, oldest first. */
   unfinished(of: RailId & { address?: string }): Promise<readonly Entry[]>
@@ -31,6 +31,45 @@ export interface Journal {
   /** The newest event's id; 0 where there is none. */
   lastEventId(): Promise<number>
   readonly orders: OrderJournal
+  readonly ended: EndedEntries
+}
+
+/** What is final long enough to leave the journal. All ages are by the store's time. */
+export interface EndedEntries {
+  /** Oldest end first, after a position. */
+  select(of: { olderThanMs: number; after?: EndedPosition; limit: number }): Promise<readonly EndedEntry[]>
+  /** Where entries that are not final stand. */
+  openPlaces(): Promise<readonly EntryPlace[]>
+  /** Whole entries; those that cannot be read are missing. */
+  read(keys: readonly string[], onDamage: (key: string, error: unknown) => void): Promise<readonly Entry[]>
+  /**
+   * Removes entries, which are in a file by now, and leaves their outcome behind. Their hashes, their client order ids and what is recorded
+   * under their Idempotency-Keys stay. Returns the keys of those that were still there.
+   */
+  moveOut(entries: readonly Entry[]): Promise<readonly string[]>
+  /** Notes from time to time which event is the newest, so that it is known later which are old. */
+  markEvents(): Promise<void>
+  /** Deletes some old events, never the newest one. Returns whether there may be more. */
+  deleteEvents(olderThanMs: number): Promise<boolean>
+}
+
+/** Where a page of ended entries begins: after this one. */
+export interface EndedPosition {
+  /** Milliseconds of the store's time. */
+  readonly endedAt: number
+  readonly key: string
+}
+
+/** A nonce of a wallet, or of who signs on an exchange's own rail. */
+export interface EntryPlace extends RailId {
+  /** In lower case. */
+  readonly signer: string
+  readonly nonce: number
+}
+
+export interface EndedEntry extends EndedPosition {
+  /** It placed an order of which nobody knows yet that it ended. */
+  readonly hasOpenOrder: boolean
 }
 
 /** This server's lease of a queue. Every write carries it and is refused once the queue has another owner. */
@@ -76,6 +115,8 @@ export interface EntryFilter {
   client?: string
   nonce?: number
   on?: OnRail
+  /** Archived ones, too. By hash, request or Idempotency-Key they are always listed. Not with `client`, `nonce` or `on`. */
+  archived?: boolean
   /** At most 500. */
   limit?: number
   /** `nextCursor` of the page before. */

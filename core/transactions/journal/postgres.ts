@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
 import { firstUsedId, OrderIdUsed, orderRows, statusAfter, type ClientOrder } from '../book-orders.ts'
 import { type Entry, entryRow, eventRow, hashRows } from '../entry.ts'
@@ -65,7 +66,8 @@ export function postgresWriter(store: Store): JournalWriter {
           from ownership
         ),
         changed as (
-          update entries set version = given.version, state = given.state, final = given.final, shown = given.shown, body = given.body
+          update entries set version = given.version, state = given.state, final = given.final, shown = given.shown, body = given.body,
+            ended_at = case when given.final = 1 then ${storeTime} end
           from given, outcome where written and entries.key = given.key
           returning entries.key
         ),

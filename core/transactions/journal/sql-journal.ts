@@ -4,8 +4,9 @@ import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
 import { canonicalHash, railName, readBody, type Entry } from '../entry.ts'
+import { deleteEvents, findArchived, listArchived, markEvents, moveOut, openPlaces, selectEnded } from './archived-entries.ts'
 import { embeddedWriter } from './embedded.ts'
-import type { Journal, JournalEvent, JournalWriter, OnRail } from './journal.ts'
+import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail } from './journal.ts'
 import { listEntries } from './list-entries.ts'
 import { postgresWriter } from './postgres.ts'
 
@@ -38,6 +39,33 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     })
   }
 
+  async function lastEventId(): Promise<number> {
+    const upTo = (await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER
+    const newest = await store.read((db) =>
+      db
+        .selectFrom('events')
+        .select(({ fn }) => fn.max('id').as('id'))
+        .where('id', '<=', upTo)
+        .executeTakeFirst(),
+    )
+    return newest?.id ?? 0
+  }
+
+  /** Newest first. The archived ones are read last: an entry that is moved meanwhile is there twice, and shown once. */
+  async function pageWithArchived(rows: readonly { key: string; body: string }[], filter: EntryFilter, limit: number): Promise<EntryPage> {
+    const archived = await listArchived(store, filter, limit + 1, onDamage)
+    const journaled = readable(rows, ({ key, body }): Entry => readBody(key, body))
+    const known = new Set(rows.map(({ key }) => key))
+    // What is older than this was not looked at everywhere: it waits for the next page.
+    const from = [archived.upTo ?? '', (rows.length > limit ? rows.at(-1)?.key : undefined) ?? ''].reduce((a, b) => (a > b ? a : b))
+    const merged = [...journaled, ...archived.entries.filter(({ key }) => !known.has(key))]
+      .filter(({ key }) => key >= from)
+      .toSorted((a, b) => (a.key < b.key ? 1 : -1))
+    const entries = merged.slice(0, limit)
+    const nextCursor = merged.length > limit ? entries.at(-1)?.key : from
+    return nextCursor ? { entries, nextCursor } : { entries }
+  }
+
   return {
     open: (entries, lease, claim, orders = []) => open(entries, lease, claim, orders),
     write,
@@ -56,7 +84,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
           .where('hashes.network', '=', network)
           .executeTakeFirst(),
       )
-      return row && readBody(row.key, row.body)
+      return row ? readBody(row.key, row.body) : findArchived(store, chain, network, txHash)
     },
     // A damaged entry is an error here: if it were left out, its nonce would be assigned again.
     async unfinished({ chain, network, ...rail }) {
@@ -86,6 +114,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     async list(filter) {
       const limit = Math.min(filter.limit ?? defaultLimit, maxLimit)
       const rows = await listEntries(store, filter, limit + 1)
+      if (includesArchived(filter)) return pageWithArchived(rows, filter, limit)
       const page = rows.slice(0, limit)
       const entries = readable(page, ({ key, body }): Entry => readBody(key, body))
       const last = page.at(-1)
@@ -99,20 +128,32 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       const rows = await select((await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER, filter.limit)
       return readable(rows, (row): JournalEvent => ({ id: row.id, entry: readBody(row.entry_key, row.body) }))
     },
-    async lastEventId() {
-      const upTo = (await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER
-      const newest = await store.read((db) =>
-        db
-          .selectFrom('events')
-          .select(({ fn }) => fn.max('id').as('id'))
-          .where('id', '<=', upTo)
-          .executeTakeFirst(),
-      )
-      return newest?.id ?? 0
-    },
+    lastEventId,
     orders: sqlOrders(store, onDamage),
+    ended: {
+      select: (of) => selectEnded(store, of),
+      openPlaces: () => openPlaces(store),
+      async read(keys, onDamagedEntry) {
+        const rows = await store.read((db) => db.selectFrom('entries').select(['key', 'body']).where('key', 'in', keys).execute())
+        return rows.flatMap(({ key, body }) => {
+          try {
+            return [readBody(key, body)]
+          } catch (error) {
+            onDamagedEntry(key, error)
+            return []
+          }
+        })
+      },
+      moveOut: (entries) => moveOut(store, entries),
+      markEvents: async () => markEvents(store, await lastEventId()),
+      deleteEvents: (olderThanMs) => deleteEvents(store, olderThanMs),
+    },
   }
 }
+
+/** Archived entries are asked for, or named by what few entries have. */
+const includesArchived = ({ archived, txHash, requestId, idempotencyKey }: EntryFilter): boolean =>
+  archived === true || txHash !== undefined || requestId !== undefined || idempotencyKey !== undefined
 
 type EventRange = Parameters<Journal['eventsAfter']>[1] & { after: number; upTo: number }
 

@@ -41,6 +41,7 @@ export function faultyJournal(journal: Journal, faults: Faults): Journal {
     eventsAfter: async (...args) => (await reach(), journal.eventsAfter(...args)),
     lastEventId: async () => (await reach(), journal.lastEventId()),
     orders: journal.orders,
+    ended: journal.ended,
   }
 }
 

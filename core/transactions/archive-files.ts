@@ -1,0 +1,123 @@
+import { open, mkdir, type FileHandle } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { txHashOf, type Entry } from './entry.ts'
+
+const compress = promisify(gzip)
+
+/** Files of archived entries, by the month in which they were requested. */
+export interface ArchiveFiles {
+  readonly folder: string
+  /** Appends entries; they are on the disk before the promise resolves. @throws the error of the file system: then nothing is in doubt */
+  append(entries: readonly Entry[]): Promise<void>
+}
+
+/** A file that this process made, as long as it knows what is in it. */
+interface Part {
+  readonly file: string
+  size: number
+}
+
+/**
+ * Compressed NDJSON, `transactions-2026-08.ndjson.gz`. A process never appends to a file of another one: a process that is killed may leave
+ * half a gzip member at the end of its file, and what came after it could not be read. So each makes files of its own
+ * (`transactions-2026-08.2.ndjson.gz`), and several servers may share the folder.
+ */
+export function createArchiveFiles(folder: string): ArchiveFiles {
+  const parts = new Map<string, Part>()
+
+  async function appendTo(month: string, lines: string): Promise<void> {
+    const bytes = await compress(lines)
+    const known = parts.get(month)
+    const { part, handle } = (known && (await reopen(known))) ?? (await create(month))
+    try {
+      for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at, bytes.length - at, part.size + at)).bytesWritten
+      await handle.sync()
+      part.size += bytes.length
+      parts.set(month, part)
+    } catch (error) {
+      parts.delete(month)
+      // A full disk: what was written of it goes, and the next attempt goes on in this file.
+      const isUndone = await handle.truncate(part.size).then(
+        () => true,
+        () => false,
+      )
+      if (isUndone) parts.set(month, part)
+      throw error
+    } finally {
+      await handle.close()
+    }
+  }
+
+  /** Undefined if it was moved, or somebody else wrote to it. */
+  async function reopen(part: Part): Promise<{ part: Part; handle: FileHandle } | undefined> {
+    const handle = await open(part.file, 'r+').catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return undefined
+      throw error
+    })
+    if (!handle) return undefined
+    const { size } = await handle.stat()
+    if (size === part.size) return { part, handle }
+    await handle.close()
+    return undefined
+  }
+
+  async function create(month: string): Promise<{ part: Part; handle: FileHandle }> {
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 })
+    if (made !== undefined) await syncFolder(path.dirname(made))
+    for (let number = 1; ; number += 1) {
+      const file = path.join(folder, `transactions-${month}${number === 1 ? '' : `.${number}`}.ndjson.gz`)
+      const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
+        if (codeOf(error) === 'EEXIST') return undefined
+        throw error
+      })
+      if (!handle) continue
+      await syncFolder(folder)
+      return { part: { file, size: 0 }, handle }
+    }
+  }
+
+  return {
+    folder,
+    async append(entries) {
+      const months = new Map<string, string>()
+      for (const entry of entries) {
+        const month = new Date(entry.createdAt).toISOString().slice(0, 7)
+        months.set(month, `${months.get(month) ?? ''}${archiveLine(entry)}\n`)
+      }
+      for (const [month, lines] of months) await appendTo(month, lines)
+    },
+  }
+}
+
+/** A file's name is on the disk once its folder is. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return // folders cannot be flushed there
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined)
+
+/**
+ * All of an entry as JSON. What `/transactions` shows has the same name here. `id` is unique: after a crash an entry may be in two lines.
+ */
+export function archiveLine(entry: Entry): string {
+  const { key: id, state: txState, attempts, landed, sequence, ...rest } = entry
+  return JSON.stringify({
+    id,
+    ...rest,
+    txHash: txHashOf(entry) ?? null,
+    txState,
+    final: true,
+    txBlock: landed?.blockNumber ?? -1,
+    sequence,
+    attempts: attempts.map(({ id: txHash, raw, ...each }) => ({ txHash, ...each, signed: Buffer.from(raw).toString('hex') })),
+    ...(landed && { landed: { ...landed, id: undefined, txHash: landed.id } }),
+  })
+}

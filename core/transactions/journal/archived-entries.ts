@@ -1,0 +1,170 @@
+// What leaves the journal: which entries ended long ago, how they are moved, and what is found of them afterwards.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql, type ExpressionBuilder } from 'kysely'
+import { storeTime } from '../../store/store-time.ts'
+import type { Store } from '../../store/store.ts'
+import type { ArchivedRow, Tables } from '../../store/tables.ts'
+import { archivedRow, canonicalHash, readArchivedBody, type Entry } from '../entry.ts'
+import type { EndedEntry, EndedPosition, EntryFilter, EntryPlace } from './journal.ts'
+
+/** Final entries, oldest end first, which ended at least so long ago by the store's time. */
+export async function selectEnded(
+  store: Store,
+  { olderThanMs, after, limit }: { olderThanMs: number; after?: EndedPosition; limit: number },
+): Promise<readonly EndedEntry[]> {
+  const further = after ? sql`and (ended_at, key) > (${after.endedAt}, ${after.key})` : sql``
+  const { rows } = await store.read((db) =>
+    sql<{ key: string; ended_at: number; orders: number }>`
+      select key, ended_at,
+        (select count(*) from orders where orders.entry_key = entries.key and orders.standing = 'open') as orders
+      from entries where final = 1 and ended_at <= ${storeTime} - ${olderThanMs} ${further}
+      order by ended_at, key limit ${limit}`.execute(db),
+  )
+  return rows.map(({ key, ended_at: endedAt, orders }) => ({ key, endedAt, hasOpenOrder: orders > 0 }))
+}
+
+export async function openPlaces(store: Store): Promise<readonly EntryPlace[]> {
+  const rows = await store.read((db) =>
+    db.selectFrom('entries').select(['chain', 'network', 'via', 'address', 'signer', 'nonce']).where('final', '=', 0).execute(),
+  )
+  return rows.map(({ chain, network, via, address, signer, nonce }) => {
+    return { chain, network, ...(via !== null && { connector: via }), signer: signer ?? address, nonce }
+  })
+}
+
+/** Moves entries, which are in a file by now, out of the journal. Returns the keys of those that were still there as they were read. */
+export async function moveOut(store: Store, entries: readonly Entry[]): Promise<readonly string[]> {
+  const isOne = (eb: ExpressionBuilder<Tables, 'entries'>) => eb.or(entries.map(({ key, version }) => eb.and({ key, version })))
+  return store.write(async (tx) => {
+    const moved = await tx.deleteFrom('entries').where(isOne).where('final', '=', 1).returning('key').execute()
+    const keys = new Set(moved.map(({ key }) => key))
+    const rows = entries.filter(({ key }) => keys.has(key)).map(archivedRow)
+    if (rows.length > 0)
+      await tx
+        .insertInto('archived')
+        .values(rows)
+        .onConflict((conflict) => conflict.column('key').doNothing())
+        .execute()
+    return [...keys]
+  })
+}
+
+/** By the hash of any attempt. */
+export async function findArchived(store: Store, chain: string, network: string, txHash: string): Promise<Entry | undefined> {
+  const row = await store.read((db) =>
+    db
+      .selectFrom('hashes')
+      .innerJoin('archived', 'archived.key', 'hashes.entry_key')
+      .select(['archived.key', 'archived.body'])
+      .where('hashes.hash', '=', canonicalHash(txHash))
+      .where('hashes.chain', '=', chain)
+      .where('hashes.network', '=', network)
+      .executeTakeFirst(),
+  )
+  return row && readArchivedBody(row.key, row.body)
+}
+
+/** Newest first. */
+interface ArchivedPage {
+  entries: readonly Entry[]
+  /** Everything with this key or a newer one was looked at; absent: everything was. */
+  upTo?: string
+}
+
+/** Rows that one statement reads, and rows that one page looks at where only some of them match. */
+const pageRows = 100
+const maxRows = 2_000
+
+/**
+ * Archived entries that match, at most `limit`. By hash, request or Idempotency-Key there are few. Otherwise a page may end early: there are
+ * no indexes for the other filters.
+ */
+export async function listArchived(
+  store: Store,
+  filter: EntryFilter,
+  limit: number,
+  onDamage: (error: unknown) => void,
+): Promise<ArchivedPage> {
+  const entries: Entry[] = []
+  let before = filter.cursor
+  for (let looked = 0; looked < maxRows; looked += pageRows) {
+    if (looked > 0) await nextTurn()
+    const rows = await selectPage(store, filter, before)
+    for (const row of rows) {
+      before = row.key
+      const entry = isOf(row, filter) ? readOr(row, onDamage) : undefined
+      if (entry && (filter.state === undefined || entry.state === filter.state)) entries.push(entry)
+      if (entries.length === limit) return { entries, upTo: before }
+    }
+    if (rows.length < pageRows) return { entries }
+  }
+  return before === undefined ? { entries } : { entries, upTo: before }
+}
+
+function selectPage(store: Store, { txHash, requestId, idempotencyKey }: EntryFilter, before: string | undefined) {
+  return store.read((db) => {
+    let query = db.selectFrom('archived').select(['key', 'chain', 'network', 'address', 'body'])
+    if (txHash !== undefined) {
+      const keys = db.selectFrom('hashes').select('entry_key').where('hash', '=', canonicalHash(txHash))
+      query = query.where('key', 'in', keys)
+    }
+    if (requestId !== undefined) query = query.where('request_id', '=', requestId)
+    if (idempotencyKey !== undefined) query = query.where('idempotency_key', '=', idempotencyKey)
+    if (before !== undefined) query = query.where('key', '<', before)
+    return query.orderBy('key', 'desc').limit(pageRows).execute()
+  })
+}
+
+function isOf(row: Pick<ArchivedRow, 'chain' | 'network' | 'address'>, { chain, network, address, addresses }: EntryFilter): boolean {
+  return (
+    (chain === undefined || row.chain === chain) &&
+    (network === undefined || row.network === network) &&
+    (address === undefined || row.address === address.toLowerCase()) &&
+    (addresses?.has(row.address) ?? true)
+  )
+}
+
+function readOr({ key, body }: Pick<ArchivedRow, 'key' | 'body'>, onDamage: (error: unknown) => void): Entry | undefined {
+  try {
+    return readArchivedBody(key, body)
+  } catch (error) {
+    onDamage(error)
+    return undefined
+  }
+}
+
+/** Marks of events are this far apart. */
+const markEveryMs = 6 * 3_600_000
+/** Rows that one statement deletes: an embedded database does nothing else while it runs. */
+const maxDeleted = 200
+
+/** Notes which event is the newest now, from time to time: so that it is known later which events are old. */
+export async function markEvents(store: Store, lastEventId: number): Promise<void> {
+  if (lastEventId === 0) return
+  await store.writeOnce((db) =>
+    sql`insert into event_marks (id, elapsed) select ${sql.lit(lastEventId)}, ${storeTime}
+      where not exists (select 1 from event_marks where elapsed > ${storeTime} - ${markEveryMs})
+      on conflict (id) do nothing`.execute(db),
+  )
+}
+
+/**
+ * Deletes some events that are older by the store's time. The newest one stays: positions in the stream are compared with its id. Returns
+ * whether there may be more.
+ */
+export async function deleteEvents(store: Store, olderThanMs: number): Promise<boolean> {
+  const { rows } = await store.read((db) =>
+    sql<{ id: number | null; newest: number | null }>`
+      select (select max(id) from event_marks where elapsed <= ${storeTime} - ${olderThanMs}) as id,
+        (select max(id) from events) as newest`.execute(db),
+  )
+  const [{ id, newest } = { id: null, newest: null }] = rows
+  if (id === null || newest === null) return false
+  const upTo = Math.min(id, newest - 1)
+  const { numAffectedRows = 0n } = await store.writeOnce((db) =>
+    sql`delete from events where id in (select id from events where id <= ${upTo} order by id limit ${maxDeleted})`.execute(db),
+  )
+  if (numAffectedRows === BigInt(maxDeleted)) return true
+  await store.writeOnce((db) => db.deleteFrom('event_marks').where('id', '<', id).execute())
+  return false
+}
