@@ -32,7 +32,9 @@ describe('the page about failures', () => {
   it('has a trouble for each scenario of chaos', () => {
     const named = new Set(rows.flatMap(({ tests }) => tests.flatMap(filesOf)))
     // That one is about the seed of the others.
-    const scenarios = [...files].filter((file) => /^tools\/chaos\/[^/]+\.rest\.test\.ts$/.test(file) && !file.endsWith('/random.rest.test.ts'))
+    const scenarios = [...files].filter(
+      (file) => /^tools\/chaos\/[^/]+\.rest\.test\.ts$/.test(file) && !file.endsWith('/random.rest.test.ts'),
+    )
     expect(scenarios.filter((file) => !named.has(file))).to.deep.equal([])
   })
 })

@@ -133,7 +133,9 @@ describe('transactions that a server left open', function () {
       await site.mine()
       return (await stateOf(second, txHash)) === 'CONFIRMED'
     })
-    expect(await second.find('ethereum', 'local', txHash)).to.have.property('attempts').with.lengthOf(1)
+    expect(await second.find('ethereum', 'local', txHash))
+      .to.have.property('attempts')
+      .with.lengthOf(1)
   })
 
   it('are replaced at the fees of the newest, even if the clock was set back before it', async () => {

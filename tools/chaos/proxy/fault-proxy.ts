@@ -50,7 +50,13 @@ export interface FaultProxy {
   stop(): Promise<void>
 }
 
-const actMethods: ReadonlySet<string> = new Set(['eth_getTransactionReceipt', 'eth_estimateGas', 'eth_sendRawTransaction'])
+/** What is asked of every block while something is open, and what follows from a block. */
+const actMethods: ReadonlySet<string> = new Set([
+  'eth_getBlockTransactionCountByHash',
+  'eth_getTransactionReceipt',
+  'eth_estimateGas',
+  'eth_sendRawTransaction',
+])
 const json = { 'content-type': 'application/json' }
 
 export interface ProxyOptions {
