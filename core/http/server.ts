@@ -1,15 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { Server } from 'node:https'
 import { createServer, type AddressInfo, type Server as NetServer } from 'node:net'
-import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
 import type { Logger } from 'pino'
 import { StartError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
-import { SluiceError } from '../errors.ts'
 import { createTlsServer } from '../tls/tls-server.ts'
-import { errorBody, type App } from './app.ts'
+import type { App } from './app.ts'
 import { createDraining } from './draining.ts'
+import { maxHeaderBytes, refuseMalformed } from './malformed.ts'
 
 interface Listener {
   url: string
@@ -17,8 +14,6 @@ interface Listener {
   stop(withinMs: number): Promise<void>
 }
 
-/** Enough for a query of a thousand token addresses. */
-const maxHeaderBytes = 64 * 1024
 /** For clients that send a request byte by byte. A request that has arrived has server.requestTimeoutSeconds. */
 const arrivalMs = 60_000
 
@@ -27,11 +22,17 @@ export async function listen(app: App, { server: { host, port }, ssl }: Settings
   const server = await createTlsServer({
     certsDir: ssl.certsDir,
     log,
-    http: { keepAliveTimeout: 60_000, maxHeaderSize: maxHeaderBytes, headersTimeout: arrivalMs, requestTimeout: arrivalMs },
+    http: {
+      keepAliveTimeout: 60_000,
+      maxHeaderSize: maxHeaderBytes,
+      requireHostHeader: false,
+      headersTimeout: arrivalMs,
+      requestTimeout: arrivalMs,
+    },
   })
-  const draining = createDraining(server, app.listener)
+  const draining = createDraining(server, refuseMalformed(server, app.listener))
   server.on('request', draining.listener)
-  refuseMalformed(server)
+  server.on('secureConnection', readWholePipeline)
   await bind(server, { host, port })
   const address = server.address() as AddressInfo
   return {
@@ -41,6 +42,14 @@ export async function listen(app: App, { server: { host, port }, ssl }: Settings
       await draining.close(withinMs)
     },
   }
+}
+
+/**
+ * Node.js stops reading from a client that sends many requests and takes no answer. Where its parser reads the TLS connection by itself, it gets what
+ * was decrypted already all the same, and fails (HPE_PAUSED). A listener for data makes it read by the stream, which keeps that data.
+ */
+function readWholePipeline(socket: TLSSocket): void {
+  socket.once('pause', () => socket.on('data', () => {}))
 }
 
 /** @throws StartError if the server could not listen now: known before anything is made for it */
@@ -65,41 +74,4 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   if (error.code === 'EADDRNOTAVAIL')
     return `This machine has no address ${host}. Correct server.host in conf/server.yml; 127.0.0.1 is this machine alone, 0.0.0.0 every address.`
   return `Listening on ${host}:${port} failed: ${error.message}`
-}
-
-/** Answers what Node.js refuses before it becomes a request with a body like that of all other errors. */
-function refuseMalformed(server: Server): void {
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { http, body } = errorBody(
-      new SluiceError('INCOMPLETE_PARAMS', 'The header Expect asks for something that this server does not support; leave it out.', {
-        http: 417,
-      }),
-      randomUUID(),
-    )
-    response.writeHead(http, { 'content-type': 'application/json; charset=utf-8', connection: 'close' }).end(JSON.stringify(body))
-  })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const refusal = socket.writable ? refusalOf(error.code ?? '') : undefined
-    // Other errors are of the connection, such as a failed handshake: nobody reads an answer.
-    if (!refusal) return void socket.destroy()
-    const { http, body } = errorBody(refusal, randomUUID())
-    const json = JSON.stringify(body)
-    socket.end(
-      `HTTP/1.1 ${http} ${STATUS_CODES[http]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(json)}\r\nConnection: close\r\n\r\n${json}`,
-    )
-  })
-}
-
-function refusalOf(code: string): SluiceError | undefined {
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return new SluiceError(
-      'INCOMPLETE_PARAMS',
-      `The URL and headers are over ${maxHeaderBytes} bytes together; send long lists as a JSON body by POST.`,
-      { http: 431 },
-    )
-  }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new SluiceError('TIMEOUT', 'The request did not arrive in full in time; nothing was done. Send it again.', { http: 408 })
-  if (code.startsWith('HPE_')) return new SluiceError('INCOMPLETE_PARAMS', 'This is not a valid HTTP/1.1 request.')
-  return undefined
 }
