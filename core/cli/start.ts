@@ -45,6 +45,7 @@ const stopSeconds = 3.5
 
 async function start(readSettings: () => Settings): Promise<void> {
   let settings = readSettings()
+  goOnUnheard()
   limitCompilers()
   // Loaded here, so that other commands do not load a server.
   const [{ startKernel }, { closeToOthers, makeConf, refuseBeforeStart }] = await Promise.all([
@@ -76,6 +77,11 @@ async function start(readSettings: () => Settings): Promise<void> {
     else console.error(error)
     process.exit(1)
   }
+}
+
+/** What the server prints is for people. Where it cannot be written (a full disk, a closed terminal), the server goes on. */
+function goOnUnheard(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
 /** Ends the process where a part hangs (a disk, a database, a plugin). Nothing is lost: open transactions are in the journal. */

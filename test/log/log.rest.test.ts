@@ -18,6 +18,11 @@ describe('the log', () => {
     expect(await once(talker, 'message')).to.include('still here')
   })
 
+  it('does not keep the server from ending when its reader stops', async () => {
+    talker.send('flood and end')
+    expect(await once(talker, 'exit')).to.deep.equal([0, null])
+  })
+
   it('is complete at the end of the process, has JSON lines, and shows no key of a URL', async () => {
     let text = ''
     talker.stderr?.on('data', (chunk) => {

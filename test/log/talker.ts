@@ -10,6 +10,10 @@ process.on('message', (what) => {
     // Only a loop that turns gets here.
     setTimeout(() => process.send?.('still here'), 50)
   }
+  if (what === 'flood and end') {
+    for (let line = 0; line < 2_000; line += 1) log.info({ line }, 'x'.repeat(1_000))
+    process.exit(0)
+  }
   if (what === 'end') {
     const error = new Error(`no answer (info={ "requestUrl": "https://node.example/v3/${key}" })`)
     error.cause = error
