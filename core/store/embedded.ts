@@ -25,10 +25,10 @@ export async function openEmbedded({ dataDir, serverName, log }: { dataDir: stri
       const connection = embeddedConnection(file)
       const pragma = (source: string) => connection.prepare(`pragma ${source}`).all([])
       pragma('locking_mode = exclusive')
-      pragma('journal_mode = wal')
       pragma('synchronous = full')
-      // What an earlier process wrote and could not flush is only in the log.
-      pragma('wal_checkpoint(truncate)')
+      connection.startLog()
+      // What an earlier process wrote and could not flush is only in the log. On a full disk it stays there, and is read from there.
+      unlessFull(() => pragma('wal_checkpoint(truncate)'))
       const db = new Kysely<Tables>({ dialect: new EmbeddedDialect({ database: connection }) })
       await migrate(db, columnTypes, log)
       return createSqlStore({
@@ -83,7 +83,12 @@ export function lockStore(dataDir: string, serverName: string): { release(): voi
   }
   rmSync(note, { force: true })
   const since = new Date().toISOString()
-  writeFileSync(note, JSON.stringify({ pid: process.pid, host: hostname(), since, server: serverName }), { mode: 0o600 })
+  try {
+    writeFileSync(note, JSON.stringify({ pid: process.pid, host: hostname(), since, server: serverName }), { mode: 0o600 })
+  } catch (error) {
+    // On a full disk people are not told who holds it.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
+  }
   return {
     release() {
       rmSync(note, { force: true })
@@ -149,11 +154,17 @@ const maxStatements = 300
  * The one connection to the file. SQLite may end a transaction by itself (a full disk). Its remaining statements must not then run
  * outside of any transaction, so each of them is checked.
  */
-export function embeddedConnection(file: string): SqliteDatabase {
+export function embeddedConnection(file: string): SqliteDatabase & { startLog(): void } {
   const database = openFile(file)
   const inodes = new Map<string, string>()
   const statements = new Map<string, SqliteStatement>()
   let isInTransaction = false
+  let hasLog = false
+
+  /** Writes go to a write-ahead log. On a full disk they stay with the rollback journal, which the file has when it is closed, until there is room. */
+  function startLog(): void {
+    hasLog = unlessFull(() => database.prepare('pragma journal_mode = wal').all())
+  }
 
   function prepared(source: string): SqliteStatement {
     const cached = statements.get(source)
@@ -175,9 +186,12 @@ export function embeddedConnection(file: string): SqliteDatabase {
   }
 
   return {
+    startLog,
     prepare(source) {
-      if (source === 'begin') isInTransaction = true
-      else if (source === 'rollback') {
+      if (source === 'begin') {
+        if (!hasLog) startLog()
+        isInTransaction = true
+      } else if (source === 'rollback') {
         isInTransaction = false
         if (!database.inTransaction) return noStatement
       } else if (isInTransaction) {
@@ -201,6 +215,17 @@ export function embeddedConnection(file: string): SqliteDatabase {
       }
       database.close()
     },
+  }
+}
+
+/** @returns whether the disk had room for it */
+function unlessFull(work: () => unknown): boolean {
+  try {
+    work()
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'FULL') throw error
+    return false
   }
 }
 

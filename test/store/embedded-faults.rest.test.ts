@@ -35,12 +35,21 @@ async function expectJust(store: Store, kept: readonly Entry[]): Promise<void> {
 describe('an embedded store with disk trouble', () => {
   const { place } = places('embedded')
 
-  it('full: a definite error, nothing acknowledged is lost, and it works again when there is space', async function () {
-    if (process.getuid?.() !== 0 || process.platform !== 'linux') this.skip()
+  /** A folder on a disk of a megabyte. */
+  async function withSmallDisk(work: (folder: string) => Promise<void>): Promise<void> {
     const folder = path.join(place().options.dataDir, 'small')
     mkdirSync(folder)
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', folder])
     try {
+      await work(folder)
+    } finally {
+      execFileSync('umount', ['-l', folder])
+    }
+  }
+
+  it('full: a definite error, nothing acknowledged is lost, and it works again when there is space', async function () {
+    if (process.getuid?.() !== 0 || process.platform !== 'linux') this.skip()
+    await withSmallDisk(async (folder) => {
       writeFileSync(path.join(folder, 'ballast'), Buffer.alloc(300_000))
       const store = await openStore({ dataDir: folder, serverName: 'test', log: silent })
       const { kept, lost, error } = await fill(store)
@@ -56,9 +65,29 @@ describe('an embedded store with disk trouble', () => {
       await sqlJournal(store).open([lost], await giveLease(store))
       await expectJust(store, [...kept, lost])
       await store.close()
-    } finally {
-      execFileSync('umount', ['-l', folder])
-    }
+    })
+  })
+
+  it('full when it is opened: has what was kept, refuses to write, and works again when there is space', async function () {
+    if (process.getuid?.() !== 0 || process.platform !== 'linux') this.skip()
+    await withSmallDisk(async (folder) => {
+      const open = () => openStore({ dataDir: folder, serverName: 'test', log: silent })
+      const first = await open()
+      const entry = newEntry()
+      await sqlJournal(first).open([entry], await giveLease(first))
+      await first.close()
+      const ballast = path.join(folder, 'ballast')
+      expect(() => writeFileSync(ballast, Buffer.alloc(1_000_000))).to.throw(/ENOSPC/)
+
+      const store = await open()
+      await expectJust(store, [entry])
+      expect(await store.failing()).to.equal('The store cannot be written: the disk is full.')
+      expect(await open().catch(String)).to.match(/in use by another process/)
+
+      rmSync(ballast)
+      expect(await store.failing()).to.equal(undefined)
+      await store.close()
+    })
   })
 
   it('refusing to write: an uncertain error that the next write settles, and it works again', async function () {
