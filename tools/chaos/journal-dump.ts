@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import Database from 'libsql'
 import { Client } from 'pg'
@@ -8,22 +9,28 @@ import type { Home } from './servers/home.ts'
 /** The journal as it lies in the store, past everything that the server says of it. The embedded one is read when its server is gone. */
 export async function dumpJournal({ dataDir, flags }: Home): Promise<Journaled[]> {
   const url = flags['store.url']
-  const bodies = typeof url === 'string' ? await ofPostgres(url) : ofFile(path.join(dataDir, 'sluice.db'))
+  const bodies = typeof url === 'string' ? await ofPostgres(url) : ofFile(dataDir)
   return bodies.map(readEntry)
 }
 
 const query = 'select body from entries order by key'
 
-function ofFile(file: string): string[] {
-  if (!existsSync(file)) return []
-  const db = new Database(file)
+function ofFile(dataDir: string): string[] {
+  if (!existsSync(path.join(dataDir, 'sluice.db'))) return []
+  // SQLite reads links itself, and misreads those into another process's file system (`SmallDisk`).
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-dump-'))
+  cpSync(dataDir, folder, { recursive: true })
+  const db = new Database(path.join(folder, 'sluice.db'))
   try {
+    const damage = db.prepare('pragma integrity_check').all()
+    if (JSON.stringify(damage) !== '[{"integrity_check":"ok"}]') throw new Error(`The journal is damaged: ${JSON.stringify(damage)}`)
     return db
       .prepare(query)
       .all()
       .map((row) => String(Reflect.get(Object(row), 'body')))
   } finally {
     db.close()
+    rmSync(folder, { recursive: true })
   }
 }
 

@@ -41,7 +41,7 @@ export interface Stage {
   /** How long servers took to be ready, in order. */
   readyInMs: number[]
   /** Starts the server of that number, in place of one that ended. */
-  start(index?: number, options?: Pick<ServerOptions, 'dieAt' | 'env' | 'stopAt' | 'flags'>): Promise<Server>
+  start(index?: number, options?: Pick<ServerOptions, 'dieAt' | 'env' | 'stopAt' | 'flags' | 'unready'>): Promise<Server>
   /** One that runs, or the one of that number; waits while there is none. */
   someServer(index?: number): Promise<Server>
 }
@@ -58,7 +58,7 @@ type Given = Pick<Stage, 'place' | 'wallets' | 'wishes' | 'proxy' | 'home' | 're
   /** Absent: those to the exchanges of the devnet. */
   messages?: Messages
   random: Random
-  server: Pick<ServerOptions, 'devnetUrl' | 'patches'>
+  server: Pick<ServerOptions, 'devnetUrl' | 'patches' | 'prefix' | 'logFile'>
 }
 
 /** Without any server yet: the first one makes what they share, certificates and tables. */

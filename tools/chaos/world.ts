@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { tradingWallets } from '../../core/devnet/anvil.ts'
 import { startPostgres, type TestPostgres } from '../../test/store/postgres.ts'
 import { createRecorder } from './bots/recorder.ts'
@@ -9,6 +10,7 @@ import type { History } from './history.ts'
 import { startFaultProxy, type FaultProxy } from './proxy/fault-proxy.ts'
 import type { Random } from './random.ts'
 import { makeHome } from './servers/home.ts'
+import type { SmallDisk } from './servers/small-disk.ts'
 import { settleWorld } from './settle-world.ts'
 import { createStage, type JudgedStage, type Wish } from './stage.ts'
 
@@ -44,6 +46,8 @@ export interface WorldOptions {
   servers?: number
   postgres?: boolean
   patches?: readonly string[]
+  /** What the server's data and its log are on. */
+  disk?: SmallDisk
   /** What becomes of the first server. */
   first?: Parameters<JudgedStage['start']>[1]
 }
@@ -63,6 +67,7 @@ export async function createWorld({
   servers: count = 1,
   postgres: wantsPostgres = false,
   patches = [],
+  disk,
   first,
 }: WorldOptions): Promise<World> {
   const recorder = createRecorder()
@@ -76,7 +81,7 @@ export async function createWorld({
     random: random.fork('proxy'),
     clock: () => recorder.clock(),
   })
-  const home = await makeHome({ confirmations, ...(postgres && { storeUrl: postgres.url }) })
+  const home = await makeHome({ confirmations, ...(postgres && { storeUrl: postgres.url }), ...(disk && { disk }) })
   const stage = createStage({
     random: random.fork('server'),
     place: { chain: 'ethereum', network: 'local' },
@@ -85,7 +90,7 @@ export async function createWorld({
     proxy,
     home,
     recorder,
-    server: { devnetUrl: proxy.url, patches },
+    server: { devnetUrl: proxy.url, patches, ...(disk && { prefix: disk.inside, logFile: path.join(disk.outside, 'log') }) },
   })
   const world: World = Object.assign(stage, {
     proxy,

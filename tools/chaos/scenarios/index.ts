@@ -2,6 +2,7 @@ import { chainTrouble } from './chain-trouble.ts'
 import { clocks } from './clocks.ts'
 import { cluster } from './cluster.ts'
 import { everything } from './everything.ts'
+import { fullDisk } from './full-disk.ts'
 import { hyperliquid } from './hyperliquid.ts'
 import { keys } from './keys.ts'
 import { kills } from './kills.ts'
@@ -16,6 +17,7 @@ import type { Scenario } from './scenario.ts'
 export const scenarios: readonly Scenario[] = [
   kills,
   stoppedSigner,
+  fullDisk,
   ...eachNodeFault,
   chainTrouble,
   stranger,

@@ -3,21 +3,31 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stringify } from 'yaml'
 import type { Flags } from '../../../core/config/settings.ts'
+import type { SmallDisk } from './small-disk.ts'
 
 /** What outlives a server: its configuration, its certificates and its data. */
 export interface Home {
   folder: string
   confDir: string
   certsDir: string
+  /** As this process sees it. */
   dataDir: string
   flags: Flags
   env: Readonly<Record<string, string>>
   remove(): Promise<void>
 }
 
-export async function makeHome({ confirmations, storeUrl }: { confirmations: number; storeUrl?: string }): Promise<Home> {
+export interface HomeOptions {
+  confirmations: number
+  storeUrl?: string
+  /** What the data is on; absent: the machine's own. */
+  disk?: SmallDisk
+}
+
+export async function makeHome({ confirmations, storeUrl, disk }: HomeOptions): Promise<Home> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-chaos-'))
-  const [confDir, certsDir, dataDir] = ['conf', 'certs', 'data'].map((name) => path.join(folder, name)) as [string, string, string]
+  const [confDir, certsDir] = ['conf', 'certs'].map((name) => path.join(folder, name)) as [string, string]
+  const dataDir = path.join(disk?.outside ?? folder, 'data')
   await mkdir(path.join(confDir, 'chains'), { recursive: true })
   await mkdir(dataDir, { mode: 0o700 })
   const local = { required: true, confirmations, pollingSeconds: 0.1, requestTimeoutSeconds: 2 }
@@ -36,7 +46,7 @@ export async function makeHome({ confirmations, storeUrl }: { confirmations: num
       'server.requestTimeoutSeconds': 8,
       'devnet.enabled': true,
       'log.level': 'warn',
-      'data.dir': dataDir,
+      'data.dir': path.join(disk?.folder ?? folder, 'data'),
       ...(storeUrl !== undefined && { 'store.url': storeUrl }),
     },
     env: {},

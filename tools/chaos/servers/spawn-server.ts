@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Flags } from '../../../core/config/settings.ts'
@@ -27,6 +28,12 @@ export interface ServerOptions {
   stopAt?: Passing
   /** Of the process, besides what every server has. */
   env?: Readonly<Record<string, string>>
+  /** What the command that starts it begins with. */
+  prefix?: readonly string[]
+  /** Its log goes into this file. */
+  logFile?: string
+  /** Waits until it answers, though it is not ready. */
+  unready?: boolean
 }
 
 export interface Server {
@@ -57,12 +64,15 @@ const startTimeoutMs = 60_000
 const stopTimeoutMs = 30_000
 
 /** Starts a server and waits until it is ready. */
-export async function spawnServer({ home, devnetUrl, flags = {}, patches = [], dieAt, stopAt, env = {} }: ServerOptions): Promise<Server> {
+export async function spawnServer(options: ServerOptions): Promise<Server> {
+  const { home, devnetUrl, flags = {}, patches = [], dieAt, stopAt, env = {}, prefix = [], logFile, unready = false } = options
   const program = compiledServer(patches)
   const startedAt = performance.now()
   const settings = { confDir: home.confDir, devnetUrl, env: home.env, flags: { ...home.flags, ...flags } }
-  const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
-    stdio: ['pipe', 'pipe', 'pipe'],
+  const [command = '', ...args] = [...prefix, process.execPath, program, JSON.stringify(settings)]
+  const logTo = logFile === undefined ? 'pipe' : openSync(logFile, 'a')
+  const child = spawn(command, args, {
+    stdio: ['pipe', 'pipe', logTo],
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
@@ -72,13 +82,14 @@ export async function spawnServer({ home, devnetUrl, flags = {}, patches = [], d
       ...env,
     },
   })
-  const { pid } = child
-  if (pid === undefined) throw new Error('The server did not start.')
+  if (typeof logTo === 'number') closeSync(logTo)
+  const { pid, stdin, stdout } = child
+  if (pid === undefined || !stdin || !stdout) throw new Error('The server did not start.')
   const ended = once(child, 'exit')
   const said: string[] = []
-  child.stderr.setEncoding('utf8').on('data', (text: string) => keep(text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => keep(text))
   // Writing to one that was killed is no error of ours.
-  child.stdin.on('error', () => {})
+  stdin.on('error', () => {})
   let wasAsked = dieAt !== undefined
   let wasForced = false
   const isGone = () => child.exitCode !== null || child.signalCode !== null
@@ -87,14 +98,14 @@ export async function spawnServer({ home, devnetUrl, flags = {}, patches = [], d
     said.push(text)
     if (said.length > 400) said.splice(0, 200)
   }
-  const log = () => said.join('').slice(-6000)
+  const log = () => [logFile === undefined ? '' : readFileSync(logFile, 'utf8'), ...said].join('').slice(-6000)
   const died = () =>
     dieAt && child.signalCode === 'SIGKILL'
       ? new DiedAsOrdered(`The server died ${dieAt.point}, before it was ready.`)
       : new Error(`The server ended (${child.signalCode ?? child.exitCode}) before it was ready. ${log()}`)
 
   const url = await new Promise<string>((resolve, reject) => {
-    createInterface(child.stdout).on('line', (line) => {
+    createInterface(stdout).on('line', (line) => {
       if (line.startsWith('{"url"')) resolve(String(JSON.parse(line).url))
       else keep(`${line}\n`)
     })
@@ -106,7 +117,7 @@ export async function spawnServer({ home, devnetUrl, flags = {}, patches = [], d
   for (;;) {
     if (isGone()) throw died()
     const ready = await client.get('/health/ready').catch(() => undefined)
-    if (ready?.status === 200) break
+    if (ready?.status === 200 || (ready && unready)) break
     if (performance.now() > end) throw new Error(`The server was not ready in ${startTimeoutMs / 1000} s: ${ready?.text} ${log()}`)
     await sleep(20)
   }
