@@ -93,6 +93,15 @@ export const serverSchema = closed({
       256,
       'Maximum requests in progress of one client certificate; more wait for their turn, up to eight times as many',
     ),
+    handshakes: count(
+      1024,
+      'Maximum connections that have not shown a certificate yet; above that, the one that has waited for its client longest is closed',
+    ),
+    addressHandshakes: Type.Integer({
+      minimum: 0,
+      default: 256,
+      description: 'The same of one address; 0: no limit, for a server behind a proxy, where all clients have one address',
+    }),
     pageSize: count(500, 'Maximum entries in one page of a list'),
     pluginLoadSeconds: seconds(10, 'Processor time that a plugin from outside may use to load; it also has at most 60 s by the clock'),
     pluginStallSeconds: seconds(10, 'How long a plugin may block the process; then the process is ended'),

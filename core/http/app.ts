@@ -11,7 +11,7 @@ import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../errors.ts'
 import type { Events } from '../events/events.ts'
 import type { Caller } from '../handlers/context.ts'
-import { peerIdentity } from '../tls/tls-server.ts'
+import { peerIdentity, type RefusedConnection } from '../tls/tls-server.ts'
 import { ClientLoad, createFairQueue } from './fair-queue.ts'
 import type { Metrics } from './metrics.ts'
 import { documents } from './openapi.ts'
@@ -27,6 +27,8 @@ interface AppParts extends RouteParts {
 
 export interface App {
   listener: RequestListener
+  /** Told of each connection that was closed because there were too many. */
+  connectionRefused(reason: RefusedConnection): void
   /** Refuses requests from now on, and ends the streams of events, which would otherwise never end. */
   refuseNew(): void
 }
@@ -107,6 +109,7 @@ export function createApp(parts: AppParts): App {
 
   return {
     listener: (req, res) => answerDirectly(req, res) || throughKoa(req, res),
+    connectionRefused: (reason) => metrics.connectionsRefused.inc({ reason }),
     refuseNew() {
       stoppedAt = performance.now()
       events.end()

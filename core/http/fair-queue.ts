@@ -152,8 +152,7 @@ export function createFairQueue({
       }
       if (client.waiting.length >= client.maxWaiting) throw tooManyWaiting(client)
       return new Promise<Awaited<ReturnType<typeof work>>>((resolve, reject) => {
-        // What the work returns is what the promise is resolved with.
-        client.waiting.push({ since: now(), request, work, resolve: resolve as (answer: unknown) => void, reject })
+        client.waiting.push({ since: now(), request, work, resolve, reject })
         if (full.has(client)) return
         queueUp(client)
         schedule()

@@ -42,6 +42,12 @@ export function createMetrics() {
       help: 'Requests that were answered with the first answer of their Idempotency-Key.',
       registers,
     }),
+    connectionsRefused: new Counter({
+      name: 'sluice_connections_refused_total',
+      help: 'Connections closed because there were too many of the whole server (connections) or without a certificate (handshakes).',
+      labelNames: ['reason'],
+      registers,
+    }),
     eventStreams: new Gauge({ name: 'sluice_event_streams', help: 'Open streams of /events.', registers }),
 
     outcomes: new Counter({

@@ -18,7 +18,7 @@ interface Listener {
 const arrivalMs = 60_000
 
 /** Listens for HTTPS with mutual TLS. @throws StartError if the port cannot be used */
-export async function listen(app: App, { server: { host, port }, ssl }: Settings, log: Logger): Promise<Listener> {
+export async function listen(app: App, { server: { host, port }, ssl, limits }: Settings, log: Logger): Promise<Listener> {
   const server = await createTlsServer({
     certsDir: ssl.certsDir,
     log,
@@ -29,6 +29,8 @@ export async function listen(app: App, { server: { host, port }, ssl }: Settings
       headersTimeout: arrivalMs,
       requestTimeout: arrivalMs,
     },
+    handshakes: { handshakes: limits.handshakes, handshakesOfAddress: limits.addressHandshakes },
+    onRefused: app.connectionRefused,
   })
   const draining = createDraining(server, refuseMalformed(server, app.listener))
   server.on('request', draining.listener)

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { createServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { SluiceError } from '../errors.ts'
+import { type HandshakeLimits, paceHandshakes } from './handshakes.ts'
 import { normalSerial } from './revocation-list.ts'
 import { readServerCertificates, type ServerCertificates, watchCertificates } from './server-certificates.ts'
 
@@ -10,6 +11,7 @@ const dayMs = 1_440 * minuteMs
 const warningDays = 30
 /** Far more than bots need. Strangers who only connect must not use up the file descriptors and memory that open transactions need. */
 const defaultMaxConnections = 4_096
+const defaultHandshakes: HandshakeLimits = { handshakes: 1_024, handshakesOfAddress: 256 }
 
 /** Where the TLS server logs. A pino logger fits. */
 interface TlsLog {
@@ -17,13 +19,19 @@ interface TlsLog {
   warn(fields: object, message: string): void
 }
 
-interface TlsServerOptions {
+/** What there were too many of: connections, or those of them without a certificate. */
+export type RefusedConnection = 'connections' | 'handshakes'
+
+export interface TlsServerOptions {
   certsDir: string
   log: TlsLog
   /** Settings of the HTTP server itself: timeouts, header sizes. */
   http?: ServerOptions
   /** Beyond them a connection is closed before its handshake. */
   maxConnections?: number
+  handshakes?: HandshakeLimits
+  /** Called for each connection that is closed because there are too many. */
+  onRefused?(reason: RefusedConnection): void
 }
 
 /**
@@ -31,7 +39,7 @@ interface TlsServerOptions {
  * in `certsDir` take effect at once, on open connections and resumed sessions too. Closing the server ends the watching.
  */
 export async function createTlsServer(
-  { certsDir, log, http, maxConnections = defaultMaxConnections }: TlsServerOptions,
+  { certsDir, log, http, maxConnections = defaultMaxConnections, handshakes = defaultHandshakes, onRefused = () => {} }: TlsServerOptions,
   listener?: RequestListener,
 ): Promise<Server> {
   let certificates = await readServerCertificates(certsDir)
@@ -43,6 +51,8 @@ export async function createTlsServer(
     handshakeTimeout: 10_000,
   })
   server.maxConnections = maxConnections
+  server.on('drop', () => onRefused('connections'))
+  paceHandshakes(server, handshakes, () => onRefused('handshakes'))
   if (listener) server.on('request', listener)
   const closeRefused = guardConnections(server, () => certificates, log)
   logRefusedHandshakes(server, log)

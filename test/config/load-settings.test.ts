@@ -25,6 +25,8 @@ describe('the settings', () => {
       walletQueue: 256,
       inFlight: 1024,
       clientInFlight: 256,
+      handshakes: 1024,
+      addressHandshakes: 256,
       pageSize: 500,
       pluginLoadSeconds: 10,
       pluginStallSeconds: 10,

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
-import { createTlsServer, peerIdentity } from '../../core/tls/tls-server.ts'
+import { createTlsServer, peerIdentity, type TlsServerOptions } from '../../core/tls/tls-server.ts'
 import type { CertificatePair } from '../../core/tls/authority.ts'
 import { pem } from './certificates.ts'
 
@@ -33,7 +33,10 @@ const running: Server[] = []
 const sockets: net.Socket[] = []
 
 /** Starts a server that answers with the client's common name. */
-export async function startServer(certsDir: string, options: { maxConnections?: number } = {}): Promise<RunningServer> {
+export async function startServer(
+  certsDir: string,
+  options: Pick<TlsServerOptions, 'maxConnections' | 'handshakes' | 'onRefused'> = {},
+): Promise<RunningServer> {
   const lines: string[] = []
   const refusals: RunningServer['refusals'] = []
   const write = (_fields: object, message: string) => void lines.push(message)

@@ -25,7 +25,7 @@ const handlers = serve({
   },
   start(): void {
     isAsking = true
-    clients.forEach((client, index) => void keepAsking(client, index))
+    for (const client of clients) void keepAsking(client)
   },
   /** What was answered since this was last asked. */
   take() {
@@ -39,8 +39,8 @@ const handlers = serve({
   },
 })
 
-async function keepAsking(client: Client, index: number): Promise<void> {
-  for (let each = index; isAsking; each += 1) await ask(client, largeQuote())
+async function keepAsking(client: Client): Promise<void> {
+  while (isAsking) await ask(client, largeQuote())
 }
 
 let asked = 0

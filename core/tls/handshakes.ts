@@ -1,0 +1,145 @@
+import type { Server } from 'node:https'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+
+/** Bounds of connections that have shown no certificate yet. */
+export interface HandshakeLimits {
+  /** Of all addresses. */
+  handshakes: number
+  /** Of one address, that wait for the client; 0: any number. Behind a proxy, all clients have one address. */
+  handshakesOfAddress: number
+}
+
+/** For a client to begin its handshake. The handshake itself has as long. */
+const silentMs = 10_000
+/** Handshakes under way together. One that waits longer for its client than most do does not keep the next from starting. */
+const [atOnce, usualMs] = [8, 50]
+
+/** A connection without a certificate. */
+interface Pending {
+  readonly socket: Socket
+  readonly address: string
+  readonly name: string
+  /** By `performance.now`: since when it waits for its client. */
+  since: number
+}
+
+/**
+ * Starts the handshakes of a server, a few at a time, and addresses take turns: a handshake costs the event loop as much as twenty prices. A connection
+ * without a word of its client costs next to nothing. Where there are too many, the one that has waited for its client longest is closed.
+ * @param onClosed called for each that is closed to make room
+ */
+export function paceHandshakes(
+  server: Server,
+  { handshakes: max, handshakesOfAddress: maxOfAddress }: HandshakeLimits,
+  onClosed: () => void = () => {},
+): void {
+  // What makes a TLS connection of an accepted one.
+  const begin = server.listeners('connection')
+  server.removeAllListeners('connection')
+
+  /** By name. Those that wait for their client, the longest first: `silent` for its first word, `begun` for the rest of the handshake. */
+  const silent = new Map<string, Pending>()
+  const begun = new Map<string, Pending>()
+  const waitingByAddress = new Map<string, Set<Pending>>()
+  /** Clients that have spoken and wait for us, by their address. */
+  const ready = new Map<string, Pending[]>()
+  let readyCount = 0
+  /** Handshakes under way that are not slow yet. */
+  const brisk = new Set<Pending>()
+  let isScheduled = false
+
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress: address, remotePort } = socket
+    // The client has left already.
+    if (address === undefined) return void socket.destroy()
+    const pending = { socket, address, name: nameOf(address, remotePort), since: performance.now() }
+    if (silent.size + begun.size + readyCount >= max) closeOldest(silent.values().next().value ?? begun.values().next().value ?? pending)
+    const ofAddress = waitingByAddress.get(address)
+    if (maxOfAddress > 0 && ofAddress && ofAddress.size >= maxOfAddress) closeOldest(ofAddress.values().next().value)
+    if (socket.destroyed) return
+    waitForClient(silent, pending)
+    socket.on('error', () => socket.destroy())
+    socket.once('close', () => forget(pending))
+    socket.once('readable', () => {
+      if (!silent.has(pending.name)) return
+      forget(pending)
+      // It left without a word.
+      if (socket.readableLength === 0) return void socket.destroy()
+      const waiting = ready.get(address) ?? []
+      ready.set(address, waiting)
+      waiting.push(pending)
+      readyCount += 1
+      schedule()
+    })
+  })
+  server.prependListener('secureConnection', (socket: TLSSocket) => {
+    const pending = begun.get(nameOf(socket.remoteAddress, socket.remotePort))
+    if (pending) forget(pending)
+  })
+
+  function waitForClient(stage: Map<string, Pending>, pending: Pending): void {
+    stage.set(pending.name, pending)
+    const ofAddress = waitingByAddress.get(pending.address) ?? new Set()
+    waitingByAddress.set(pending.address, ofAddress.add(pending))
+  }
+
+  /** It waits for its client no more. */
+  function forget(pending: Pending): void {
+    if (silent.get(pending.name) === pending) silent.delete(pending.name)
+    if (begun.get(pending.name) === pending) begun.delete(pending.name)
+    const ofAddress = waitingByAddress.get(pending.address)
+    ofAddress?.delete(pending)
+    if (ofAddress?.size === 0) waitingByAddress.delete(pending.address)
+    if (brisk.delete(pending)) schedule()
+  }
+
+  function closeOldest(pending: Pending | undefined): void {
+    pending?.socket.destroy()
+    if (pending) forget(pending)
+    onClosed()
+  }
+
+  function schedule(): void {
+    if (isScheduled || readyCount === 0) return
+    isScheduled = true
+    if (brisk.size < atOnce) setImmediate(startNext)
+    else setTimeout(startNext, usualMs / 4)
+  }
+
+  /** One in a turn of the event loop: its cost comes a moment later, with what the client has said. */
+  function startNext(): void {
+    isScheduled = false
+    const slowSince = performance.now() - usualMs
+    for (const each of brisk) if (each.since < slowSince) brisk.delete(each)
+    if (brisk.size < atOnce) start()
+    schedule()
+  }
+
+  function start(): void {
+    for (const [address, waiting] of ready) {
+      const pending = waiting.shift()
+      ready.delete(address)
+      if (waiting.length > 0) ready.set(address, waiting)
+      if (!pending) continue
+      readyCount -= 1
+      if (pending.socket.destroyed) continue
+      pending.since = performance.now()
+      brisk.add(pending)
+      waitForClient(begun, pending)
+      for (const each of begin) Reflect.apply(each, server, [pending.socket])
+      return
+    }
+  }
+
+  const closeSilent = setInterval(() => {
+    const before = performance.now() - silentMs
+    for (const { since, socket } of silent.values()) {
+      if (since > before) break
+      socket.destroy()
+    }
+  }, 1_000).unref()
+  server.once('close', () => clearInterval(closeSilent))
+}
+
+const nameOf = (address = '', port = 0) => `${address} ${port}`
