@@ -192,13 +192,19 @@ const defect = new SluiceError('UNKNOWN_ERROR', 'Something is wrong in the serve
 /** No page of others may load a page of ours as its own, and no browser may take it for another type. */
 const pageHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cross-Origin-Resource-Policy': 'same-origin' }
 
+/** Who asks for the metrics within this time gets those of the last scrape: thousands of lines are not written for each. */
+const scrapeMs = 1_000
+
 /** What no handler answers: events, documents and metrics. */
 function pages({ services, metrics, events }: AppParts): Router<Exchange> {
   const router = documents<Exchange>(services.registry)
   router.get(eventsEndpoint.path, events.answer)
+  let scrape: { readonly at: number; readonly text: Promise<Buffer> } | undefined
   router.get('/metrics', async (ctx) => {
+    const now = performance.now()
+    if (!scrape || now - scrape.at >= scrapeMs) scrape = { at: now, text: metrics.registry.metrics().then((text) => Buffer.from(text)) }
     ctx.type = metrics.registry.contentType
-    ctx.body = await metrics.registry.metrics()
+    ctx.body = await scrape.text
   })
   return router
 }

@@ -139,29 +139,50 @@ interface RequestCounts {
 
 const requestSeconds = { name: 'sluice_request_seconds', help: 'Time to answer a request.' }
 
-/** A histogram with its own counts: prom-client joins and checks the labels of each observation, which takes longer than to find a quote. */
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'DELETE'])
+/** The label of what is counted together. */
+const other = 'other'
+
+/**
+ * A histogram with its own counts: prom-client joins and checks the labels of each observation, which takes longer than to find a quote.
+ * Labels come from fixed sets, but clients choose among them. So there are so many series at most, and whatever comes later is counted together,
+ * by status. Refusals have a number of their own: whoever may do nothing must not take the series of what is answered.
+ */
 class RequestHistogram extends Histogram {
   readonly #all: RequestCounts[] = []
   /** By route. */
   readonly #some = new Map<string, RequestCounts[]>()
   readonly #bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, Infinity]
+  readonly #left = { answers: 300, refusals: 100 }
 
   constructor(registers: Registry[]) {
     super({ ...requestSeconds, labelNames: ['route', 'method', 'status', 'connector'], registers })
   }
 
   count(route: string, method: string, status: number, connector: string, seconds: number): void {
-    let some = this.#some.get(route)
-    if (!some) this.#some.set(route, (some = []))
-    let found = some.find(({ labels }) => labels.connector === connector && labels.status === status && labels.method === method)
-    if (!found) {
-      found = { labels: { route, method, status, connector }, counts: this.#bounds.map(() => 0), sum: 0 }
-      some.push(found)
-      this.#all.push(found)
-    }
+    const known = methods.has(method) ? method : other
+    const found = this.#find(route, known, status, connector) ?? this.#add(route, known, status, connector)
     const bucket = this.#bounds.findIndex((bound) => seconds <= bound)
     found.counts[bucket] = (found.counts[bucket] ?? 0) + 1
     found.sum += seconds
+  }
+
+  #find(route: string, method: string, status: number, connector: string): RequestCounts | undefined {
+    return this.#some
+      .get(route)
+      ?.find(({ labels }) => labels.connector === connector && labels.status === status && labels.method === method)
+  }
+
+  #add(route: string, method: string, status: number, connector: string): RequestCounts {
+    const kind = status < 400 ? 'answers' : 'refusals'
+    if (route !== other && this.#left[kind] === 0) return this.#find(other, other, status, other) ?? this.#add(other, other, status, other)
+    if (route !== other) this.#left[kind] -= 1
+    const added = { labels: { route, method, status, connector }, counts: this.#bounds.map(() => 0), sum: 0 }
+    const some = this.#some.get(route)
+    if (some) some.push(added)
+    else this.#some.set(route, [added])
+    this.#all.push(added)
+    return added
   }
 
   /** What prom-client writes for Prometheus. */
@@ -169,17 +190,19 @@ class RequestHistogram extends Histogram {
     return { ...requestSeconds, type: 'histogram', values: this.#all.flatMap((each) => this.#valuesOf(each)) }
   }
 
-  #valuesOf({ labels, counts, sum }: RequestCounts) {
+  /** Shared labels are written once. */
+  #valuesOf({ labels: sharedLabels, counts, sum }: RequestCounts) {
     let total = 0
     const buckets = this.#bounds.map((bound, index) => ({
       metricName: `${requestSeconds.name}_bucket`,
-      labels: { le: bound === Infinity ? '+Inf' : bound, ...labels },
+      labels: { le: bound === Infinity ? '+Inf' : bound },
+      sharedLabels,
       value: (total += counts[index] ?? 0),
     }))
     return [
       ...buckets,
-      { metricName: `${requestSeconds.name}_sum`, labels, value: sum },
-      { metricName: `${requestSeconds.name}_count`, labels, value: total },
+      { metricName: `${requestSeconds.name}_sum`, sharedLabels, value: sum },
+      { metricName: `${requestSeconds.name}_count`, sharedLabels, value: total },
     ]
   }
 }

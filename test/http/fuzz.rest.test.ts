@@ -11,6 +11,7 @@ import type { Answer } from '../../testkit/client.ts'
 import { until } from '../../tools/hyperliquid-simulator/until.ts'
 import { eventsRequests, fuzzOrder, fuzzPosition, goodRequest, requests, withUnknownField, type FuzzedRequest } from './fuzz/requests.ts'
 import { admins, local, mined, noted, others, sharedServer, uniswap, type SharedServer } from './shared-server.ts'
+import { scrape } from './scrape.ts'
 
 const seed = Number(process.env.SLUICE_FUZZ_SEED ?? Date.now() % 2 ** 31)
 const atOnce = 8
@@ -142,7 +143,7 @@ describe(`any request (SLUICE_FUZZ_SEED=${seed})`, function () {
     await fc.assert(property, { seed, numRuns: 200, endOnFailure: true })
     expect(opened).to.be.above(0)
     expect([...seen]).to.include('Events refused')
-    const streams = async () => /^sluice_event_streams.* (\d+)$/m.exec((await server.client.get('/metrics')).text)?.[1]
+    const streams = async () => /^sluice_event_streams.* (\d+)$/m.exec((await scrape(server.client)).text)?.[1]
     await until(async () => (await streams()) === '0')
   })
 
@@ -163,6 +164,6 @@ describe(`any request (SLUICE_FUZZ_SEED=${seed})`, function () {
     }
     expect(left).to.be.below(slackBytes)
     expect((await server.client.get('/health/ready')).body).to.deep.equal({ status: 'ok' })
-    expect((await server.client.get('/metrics')).text).not.to.contain('code="1099"')
+    expect((await scrape(server.client)).text).not.to.contain('code="1099"')
   })
 })

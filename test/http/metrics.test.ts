@@ -167,6 +167,47 @@ describe('the metrics of the journal', () => {
   })
 })
 
+describe('the metrics of requests', () => {
+  const series = (lines: readonly string[]) => lines.filter((line) => line.startsWith('sluice_request_seconds_count'))
+
+  it('have a number of series that no client can raise, whatever it asks for, and count every request', async () => {
+    const metrics = createMetrics()
+    let count = 0
+    for (let odd = 0; odd < 30; odd += 1)
+      for (const method of ['GET', 'PATCH', 'PROPFIND', 'M-SEARCH', `M${odd}`])
+        for (const status of [200, 400, 403, 404, 422, 503])
+          for (let connector = 0; connector < 20; connector += 1) {
+            metrics.requests.count(`/odd/${odd}`, method, status, `c${connector}`, 0.001)
+            count += 1
+          }
+    const text = await metrics.registry.metrics()
+    expect(text.split('\n').length).to.be.below(8_000)
+    const shownSeries = series(text.split('\n'))
+    expect(shownSeries.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)).to.equal(count)
+    // What is beyond keeps its status.
+    for (const status of [200, 400, 403, 404, 422, 503])
+      expect(text).to.contain(`sluice_request_seconds_count{route="other",method="other",status="${status}",connector="other"}`)
+    expect(text).not.to.match(/PATCH|PROPFIND|M-SEARCH/)
+  })
+
+  it('show what is answered by its own labels, however much was refused before', async () => {
+    const metrics = createMetrics()
+    for (let odd = 0; odd < 1_000; odd += 1) metrics.requests.count(`/odd/${odd}`, 'POST', 403, '', 0.001)
+    metrics.requests.count('/amm/trade', 'POST', 200, 'uniswap', 0.002)
+    metrics.requests.count('/amm/trade', 'POST', 200, 'uniswap', 0.2)
+    const labels = 'route="/amm/trade",method="POST",status="200",connector="uniswap"'
+    const lines = (await metrics.registry.metrics()).split('\n').filter((line) => line.includes('/amm/trade'))
+    expect(lines).to.include.members([
+      `sluice_request_seconds_bucket{le="0.001",${labels}} 0`,
+      `sluice_request_seconds_bucket{le="0.0025",${labels}} 1`,
+      `sluice_request_seconds_bucket{le="0.25",${labels}} 2`,
+      `sluice_request_seconds_bucket{le="+Inf",${labels}} 2`,
+      `sluice_request_seconds_sum{${labels}} 0.202`,
+      `sluice_request_seconds_count{${labels}} 2`,
+    ])
+  })
+})
+
 describe('the metrics of nodes', () => {
   it('show every node of a network, and survive a plugin that fails to list its nodes', async () => {
     const metrics = createMetrics()

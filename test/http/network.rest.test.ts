@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import type { Client } from '../../testkit/client.ts'
 import { admins, freshAddress, local, mined, nobody, outcome, sharedServer } from './shared-server.ts'
+import { scrape } from './scrape.ts'
 
 /** How many HTTP requests the server makes to its node meanwhile, by the calls that the metrics count. */
 async function rpcCalls(client: Client): Promise<number> {
-  const { text } = await client.get('/metrics')
+  const { text } = await scrape(client)
   const counts = [...text.matchAll(/^sluice_rpc_calls_total\{.*network="local",method="eth_call".*\} (\d+)$/gm)]
   return counts.reduce((sum, [, count]) => sum + Number(count), 0)
 }

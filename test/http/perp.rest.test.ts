@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { endpoints, type Endpoint } from '../../core/api/index.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
 import { admins, local, mined, noted, others, outcome, sharedServer, swap, traders, uniswap, type SharedServer } from './shared-server.ts'
+import { scrape } from './scrape.ts'
 
 const perp = { ...local, connector: 'perp' } as const
 const market = { base: 'ETH', quote: 'USD' }
@@ -252,7 +253,7 @@ describe('/perpAMM and /perp', () => {
   })
 
   it('are counted in /metrics by path, and are in the OpenAPI document with their errors', async () => {
-    const { text } = await client.get('/metrics')
+    const { text } = await scrape(client)
     for (const { path } of perpEndpoints) expect(text, path).to.contain(`"${path}"`)
     const { body } = await client.get('/openapi.json')
     for (const { path, name } of perpEndpoints) {

@@ -25,7 +25,7 @@ describe('a client that asks for the documents many times at once', function () 
     await home.remove()
   })
 
-  for (const target of ['/openapi.json'])
+  for (const target of ['/openapi.json', '/metrics'])
     it(`does not end the server with 450 pipelined requests for ${target}`, async () => {
       const [, url = ''] = await server.until(/Sluice is ready at (\S+)/)
       const certsDir = path.join(home.home, 'certs')

@@ -5,6 +5,7 @@ import { follow } from '../events/client.ts'
 import { admins, mined, outcome, uniswap } from './shared-server.ts'
 import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
 import { healthy, refusing, telling } from './trouble/faulty-proxy.ts'
+import { scrape } from './scrape.ts'
 
 const amounts = new Interface(['function getAmountsOut(uint256, address[]) view returns (uint256[] amounts)'])
 const { router } = addresses.exchanges.uniswap
@@ -124,7 +125,7 @@ describe('prices while nodes refuse to return logs', function () {
     await priceFrom('memory')
     await follower.hears('a price again', ({ data }) => data.stale !== true)
     await follower.close()
-    const { text } = await server.client.get('/metrics')
+    const { text } = await scrape(server.client)
     const count = (from: string) =>
       Number(new RegExp(`sluice_quotes_total\\{.*connector="uniswap",source="${from}"\\} (\\d+)`).exec(text)?.[1])
     expect(count('rpc')).to.be.at.least(6)

@@ -6,6 +6,7 @@ import { alsoPosts } from '../../core/http/routes.ts'
 import { openapi } from '../../core/http/openapi.ts'
 import type { Client } from '../../testkit/client.ts'
 import { outcome, sharedServer } from './shared-server.ts'
+import { scrape } from './scrape.ts'
 
 /** Every `$ref` in a document. */
 function* refs(value: unknown): Generator<string> {
@@ -87,7 +88,7 @@ describe('the service', function () {
   it('counts requests by route and connector, RPC calls, errors by code, plugin states, the event loop and the process', async () => {
     await client.get('/amm/price', { connector: 'uniswap' })
     await client.get('/nowhere')
-    const { text, headers } = await client.get('/metrics')
+    const { text, headers } = await scrape(client)
     expect(headers['content-type']).to.contain('text/plain')
     for (const pattern of [
       /^sluice_request_seconds_bucket\{le="[\d.]+",route="\/amm\/price",method="GET",status="400",connector=""\} \d+$/m,
@@ -103,7 +104,28 @@ describe('the service', function () {
   it('does not let callers create labels of metrics', async () => {
     await client.get('/amm/price', { connector: 'made-up', chain: 'made-up' })
     await client.request('PATCH', '/made-up')
-    expect((await client.get('/metrics')).text).not.to.contain('made-up')
+    expect((await scrape(client)).text).not.to.contain('made-up')
+  })
+
+  it('shows a number of lines that clients cannot raise, whatever they ask for', async () => {
+    const { as } = await sharedServer()
+    const odd = ['GET', 'HEAD', 'POST', 'DELETE', 'PUT', 'PATCH', 'OPTIONS', 'PROPFIND', 'M-SEARCH']
+    const connectors = ['uniswap', 'curve', 'balancer', 'oasis', 'nobody']
+    const asked = endpoints.flatMap(({ path }) => [
+      ...odd.map((method) => () => as.idle.request(method, path)),
+      ...connectors.map((connector) => () => as.reader.get(path, { connector })),
+    ])
+    for (let from = 0; from < asked.length; from += 20) await Promise.all(asked.slice(from, from + 20).map((ask) => ask()))
+    const { text } = await scrape(client)
+    expect(asked.length).to.be.above(600)
+    expect(text.split('\n').length).to.be.below(9_000)
+    expect(text).not.to.match(/method="(PUT|PATCH|OPTIONS|PROPFIND|M-SEARCH)"/)
+  })
+
+  it('answers scrapes at once with the same bytes', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => client.get('/metrics')))
+    // The first may be the last of those that were kept.
+    expect(new Set(answers.map(({ text }) => text)).size).to.be.at.most(2)
   })
 
   it('serves /docs without any other host', async () => {

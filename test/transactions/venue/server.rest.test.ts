@@ -6,6 +6,7 @@ import type { SubmitRequest } from '../../../core/transactions/submit-request.ts
 import { startExchange, type TestExchange } from '../../fixtures/signed-actions/exchange.ts'
 import { rejection, soon } from '../site.ts'
 import { named } from './venue-site.ts'
+import { scrape } from '../../http/scrape.ts'
 
 const local = { chain: 'ethereum', network: 'local' }
 const [wallet = '', agent = ''] = tradingWallets
@@ -99,7 +100,7 @@ describe('a connector with its own rail, in the whole server', () => {
     const { txHash } = await submit({ do: 'order', amount: '3' })
     const lines = (await server.kernel.services.transactions.list({ txHash })).entries.map(({ state }) => state)
     expect(lines).to.deep.equal(['SIGNED'])
-    const metrics = (await server.client.get('/metrics')).text
+    const metrics = (await scrape(server.client)).text
     expect(metrics).to.match(/sluice_transactions_open\{chain="ethereum",network="local",state="SIGNED",age="below 1m"\} 1/)
     expect(metrics).to.match(/sluice_nonce_gap_wallets\{chain="ethereum",network="local"\} 0/)
     exchange.meddle = () => 'pass'
