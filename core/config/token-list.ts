@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
 import { basename, join, relative, dirname } from 'node:path'
 import { withDeadline } from '../async.ts'
 import * as Type from 'typebox'
 import type { Dispatcher } from 'undici'
 import type { Token } from '../contracts/index.ts'
+import { writeWholeFile } from '../whole-file.ts'
 import { compile } from './check.ts'
 import { maskUrl, maskUrls } from './mask.ts'
 import type { TokenListSource } from './plugin-config.ts'
@@ -242,10 +243,8 @@ async function download(url: string, dispatcher: Dispatcher | undefined, signal:
 
 /** Failures are ignored: the cache only saves the next fetch, and other parts report a disk that cannot be written. */
 async function saveToCache(file: string, body: Buffer): Promise<void> {
-  const temporary = `${file}.${randomUUID()}`
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    .then(() => writeFile(temporary, body, { mode: 0o600 }))
-    .then(() => rename(temporary, file))
+    .then(() => writeWholeFile(file, body))
     .catch(() => undefined)
 }
 

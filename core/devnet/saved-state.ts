@@ -1,8 +1,9 @@
-import { randomUUID, createHash } from 'node:crypto'
-import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { codeRoot, devnetRoot } from '../layout.ts'
+import { writeWholeFile } from '../whole-file.ts'
 import { anvilBinary } from './anvil.ts'
 
 /** Left by a server that was killed while it wrote; a newer file may still be written by another server. */
@@ -19,9 +20,7 @@ const keptStates = 3
 /** Saves a state and removes all but the newest. A process that is killed meanwhile leaves no incomplete state. */
 export async function saveState(folder: string, inputs: string, state: Buffer): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const unfinished = path.join(folder, `${inputs}.${randomUUID()}.tmp`)
-  await writeFile(unfinished, state, { mode: 0o600 })
-  await rename(unfinished, stateFile(folder, inputs))
+  await writeWholeFile(stateFile(folder, inputs), state)
   const files = (await readdir(folder)).map((name) => path.join(folder, name))
   for (const file of files) if (file.endsWith('.tmp') && (await ageMs(file)) > abandonedAfterMs) await rm(file, { force: true })
   const states = files.filter((file) => file.endsWith('.json.gz'))

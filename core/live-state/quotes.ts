@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
 import type { At, Followed, FollowedPricing, Log, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
+import { writeWholeFile } from '../whole-file.ts'
 import {
   createPairQuoter,
   createQuoteMemory,
@@ -188,8 +188,7 @@ export function openQuotedPairs(dataDir: string, log: Log): QuotedPairs {
       writing = writing.then(async () => {
         try {
           mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-          await writeFile(`${file}.new`, JSON.stringify(pairs), { mode: 0o600 })
-          await rename(`${file}.new`, file)
+          await writeWholeFile(file, JSON.stringify(pairs))
         } catch (cause) {
           log.warn({ err: cause, file }, 'quoted pairs not saved')
         }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, mkdir, readdir, rename, rm, rmdir, writeFile, stat } from 'node:fs/promises'
+import { open, readFile, mkdir, readdir, rename, rm, rmdir, writeFile, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { pause } from '../async.ts'
@@ -68,8 +68,12 @@ export async function writeAtomically(folder: string, contents: Readonly<Record<
   await finishStagedWrite(folder)
   const incomplete = path.join(folder, incompleteFolder)
   await mkdir(incomplete, { mode: 0o700 })
-  for (const [name, content] of Object.entries(contents)) {
-    await writeFile(path.join(incomplete, name), content, { mode: name.endsWith('_key.pem') ? 0o600 : 0o644, flush: true })
+  try {
+    for (const [name, content] of Object.entries(contents))
+      await writeFile(path.join(incomplete, name), content, { mode: name.endsWith('_key.pem') ? 0o600 : 0o644, flush: true })
+  } catch (error) {
+    await rm(incomplete, { recursive: true, force: true })
+    throw error
   }
   // From this rename on the new files are valid.
   await rename(incomplete, path.join(folder, stagedFolder))
@@ -125,7 +129,7 @@ async function acquire(lock: string): Promise<void> {
   const deadline = performance.now() + lockTimeoutMs
   for (;;) {
     try {
-      return await writeFile(lock, `${process.pid}@${hostname()}\n`, { flag: 'wx', mode: 0o600 })
+      return await createLock(lock)
     } catch (error) {
       if (hasErrorCode(error, 'ENOENT'))
         throw new CertificateError(
@@ -138,6 +142,19 @@ async function acquire(lock: string): Promise<void> {
     else if (performance.now() > deadline) {
       throw new CertificateError(`Another command is writing certificates (${lock}). Try again; if none is running, delete that file.`)
     } else await pause(20)
+  }
+}
+
+async function createLock(lock: string): Promise<void> {
+  const handle = await open(lock, 'wx', 0o600)
+  try {
+    await handle.writeFile(`${process.pid}@${hostname()}\n`)
+  } catch (error) {
+    // A full disk: nobody is to wait for who could not write its name.
+    await rm(lock, { force: true })
+    throw error
+  } finally {
+    await handle.close()
   }
 }
 

@@ -2,6 +2,7 @@ import { open, mkdir, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { flushFolder } from '../whole-file.ts'
 import { txHashOf, type Entry } from './entry.ts'
 
 const compress = promisify(gzip)
@@ -65,7 +66,7 @@ export function createArchiveFiles(folder: string): ArchiveFiles {
 
   async function create(month: string): Promise<{ part: Part; handle: FileHandle }> {
     const made = await mkdir(folder, { recursive: true, mode: 0o700 })
-    if (made !== undefined) await syncFolder(path.dirname(made))
+    if (made !== undefined) await flushFolder(path.dirname(made))
     for (let number = 1; ; number += 1) {
       const file = path.join(folder, `transactions-${month}${number === 1 ? '' : `.${number}`}.ndjson.gz`)
       const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
@@ -73,7 +74,7 @@ export function createArchiveFiles(folder: string): ArchiveFiles {
         throw error
       })
       if (!handle) continue
-      await syncFolder(folder)
+      await flushFolder(folder)
       return { part: { file, size: 0 }, handle }
     }
   }
@@ -88,17 +89,6 @@ export function createArchiveFiles(folder: string): ArchiveFiles {
       }
       for (const [month, lines] of months) await appendTo(month, lines)
     },
-  }
-}
-
-/** A file's name is on the disk once its folder is. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return // folders cannot be flushed there
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 

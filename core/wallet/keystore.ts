@@ -1,12 +1,13 @@
 import { pbkdf2Sync, scrypt as nodeScrypt } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { chmod, mkdir, open, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { pbkdf2, scrypt } from 'ethers/crypto'
 import { decryptKeystoreJson, encryptKeystoreJson } from 'ethers/wallet'
 import { isObject } from '../json.ts'
+import { writeWholeFile } from '../whole-file.ts'
 import type { KeySource, LockedWallet, OpenedKeys, SigningWallet } from './key-source.ts'
 import { curves, isCurve, walletAddress, type CurveName } from './keys.ts'
 
@@ -174,32 +175,11 @@ function withOwnField(encrypted: string, own: { curve?: CurveName; label: string
   return JSON.stringify({ ...parseObject(encrypted), ...(address !== undefined && { address }), ...(!isEmpty && { 'x-sluice': own }) })
 }
 
-/** Writes a whole file or none, also when the power fails: a temporary file is flushed and renamed, then the folder is flushed. */
 async function writePrivately(dataDir: string, file: string, content: string): Promise<void> {
   const folder = path.dirname(file)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   for (const each of [keystoreFolder(dataDir), folder]) await chmod(each, 0o700)
-  const temporary = path.join(folder, `.${path.basename(file)}.${process.pid}.tmp`)
-  try {
-    const handle = await open(temporary, 'wx', 0o600)
-    try {
-      await handle.writeFile(content)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await rename(temporary, file)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
-  if (process.platform === 'win32') return // folders cannot be flushed there
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await writeWholeFile(file, content)
 }
 
 /** A key file cannot be opened. The message names the file and holds no secret. */

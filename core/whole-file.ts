@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto'
+import { open, rename, rm, type FileHandle } from 'node:fs/promises'
+import path from 'node:path'
+
+/**
+ * Writes a whole file or none, also on a full disk, and where the process is killed or the power fails: a temporary file beside it is flushed
+ * and renamed, then the folder is flushed. A process that is killed leaves that file, whose name begins with a dot and ends in `.tmp`.
+ * @throws the error of the file system: an earlier file is as it was
+ */
+export async function writeWholeFile(file: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
+  const folder = path.dirname(file)
+  const temporary = path.join(folder, `.${path.basename(file)}.${randomUUID()}.tmp`)
+  try {
+    await using(await open(temporary, 'wx', mode), async (handle) => {
+      await handle.writeFile(content)
+      await handle.sync()
+    })
+    await rename(temporary, file)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  await flushFolder(folder)
+}
+
+/** A file's name is on the disk once its folder is. */
+export async function flushFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return // folders cannot be flushed there
+  await using(await open(folder, 'r'), (handle) => handle.sync())
+}
+
+async function using(handle: FileHandle, work: (handle: FileHandle) => Promise<void>): Promise<void> {
+  try {
+    await work(handle)
+  } finally {
+    await handle.close()
+  }
+}
