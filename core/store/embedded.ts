@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import path from 'node:path'
 import { Kysely, SqliteAdapter, SqliteDialect, sql, type SqliteDatabase, type SqliteStatement } from 'kysely'
 import Libsql from 'libsql'
-import { migrate } from './migrations.ts'
+import { migrate, type ColumnTypes } from './migrations.ts'
 import { createSqlStore, takeLease } from './sql-store.ts'
 import { StoreError, type Store, type StoreLog, type Fault, type Faults, type ServerLeases } from './store.ts'
 import type { Tables } from './tables.ts'
@@ -12,7 +12,18 @@ import type { Tables } from './tables.ts'
 /** A disk with less free space than this, a few transactions, counts as full. */
 const ballast = '-'.repeat(64 * 1024)
 
-const columnTypes = { sortedText: 'text', serialKey: sql`integer primary key autoincrement` } as const
+const columnTypes: ColumnTypes = {
+  sortedText: sql`text`,
+  serialKey: sql`integer primary key autoincrement`,
+  bytes: sql`blob`,
+  clustered: sql`without rowid`,
+  async replaceSerial(db, table, by) {
+    await sql`delete from sqlite_sequence where name = ${by}`.execute(db)
+    await sql`insert into sqlite_sequence (name, seq) select ${by}, seq from sqlite_sequence where name = ${table}`.execute(db)
+    await db.schema.dropTable(table).execute()
+    await db.schema.alterTable(by).renameTo(table).execute()
+  },
+}
 
 /** Opens the SQLite database in a folder, for this process alone. @throws StoreError */
 export async function openEmbedded({ dataDir, serverName, log }: { dataDir: string; serverName: string; log: StoreLog }): Promise<Store> {
@@ -23,14 +34,19 @@ export async function openEmbedded({ dataDir, serverName, log }: { dataDir: stri
     try {
       createPrivate(file)
       const connection = embeddedConnection(file)
-      const pragma = (source: string) => connection.prepare(`pragma ${source}`).all([])
-      pragma('locking_mode = exclusive')
-      pragma('synchronous = full')
-      connection.startLog()
-      // What an earlier process wrote and could not flush is only in the log. On a full disk it stays there, and is read from there.
-      unlessFull(() => pragma('wal_checkpoint(truncate)'))
       const db = new Kysely<Tables>({ dialect: new EmbeddedDialect({ database: connection }) })
-      await migrate(db, columnTypes, log)
+      const pragma = (source: string) => connection.prepare(`pragma ${source}`).all([])
+      try {
+        pragma('locking_mode = exclusive')
+        pragma('synchronous = full')
+        connection.startLog()
+        // What an earlier process wrote and could not flush is only in the log. On a full disk it stays there, and is read from there.
+        unlessFull(() => pragma('wal_checkpoint(truncate)'))
+        await migrate(db, columnTypes, log)
+      } catch (error) {
+        connection.close()
+        throw error
+      }
       return createSqlStore({
         kind: 'embedded',
         db,

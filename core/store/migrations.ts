@@ -1,14 +1,22 @@
-import { Migrator, sql, type ColumnDefinitionBuilder, type ColumnDataType, type Kysely, type Migration, type RawBuilder } from 'kysely'
+import { Migrator, sql, type ColumnDefinitionBuilder, type Kysely, type Migration, type RawBuilder } from 'kysely'
 import { isObject } from '../json.ts'
+import { compactRows } from './compacting.ts'
 import { StoreError, type StoreLog } from './store.ts'
 import type { Tables } from './tables.ts'
 
 /** Column types that differ between databases. */
 export interface ColumnTypes {
   /** Text that sorts byte by byte. A database's default collation may ignore hyphens. */
-  sortedText: ColumnDataType | RawBuilder<unknown>
+  sortedText: RawBuilder<unknown>
   /** A primary key that is never reused, even after the newest rows are deleted: clients remember it. */
   serialKey: RawBuilder<unknown>
+  bytes: RawBuilder<unknown>
+  /** After a table's columns: its rows lie in its primary key, where the database can do that. */
+  clustered: RawBuilder<unknown>
+  /** Puts a table with a serial key in another's place. Its key goes on where the other's has been. */
+  replaceSerial(db: Kysely<unknown>, table: string, by: string): Promise<void>
+  /** Called before tables are changed, in the same transaction. @throws StoreError while a server runs on them */
+  refuseInUse?(db: Kysely<unknown>): Promise<void>
 }
 
 /**
@@ -16,7 +24,7 @@ export interface ColumnTypes {
  * @throws StoreError if a newer version of Sluice made the store
  */
 export async function migrate(db: Kysely<Tables>, types: ColumnTypes, log: StoreLog): Promise<void> {
-  const migrations = migrationsFor(types)
+  const migrations = migrationsFor(types, log)
   const executed = await executedMigrations(db)
   const unknown = executed.filter((name) => !(name in migrations))
   if (unknown.length > 0)
@@ -25,8 +33,16 @@ export async function migrate(db: Kysely<Tables>, types: ColumnTypes, log: Store
     )
   const missing = Object.keys(migrations).filter((name) => !executed.includes(name))
   if (missing.length === 0) return
-  if (executed.length > 0) log.info({ migrations: missing }, 'bringing the store to this version; a minute for a million transactions')
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } })
+  if (executed.length > 0) log.info({ migrations: missing }, 'bringing the store to this version; minutes for a million transactions')
+  const isNew = executed.length === 0
+  const guard = ({ up }: Migration): Migration => ({
+    async up(of: Kysely<unknown>) {
+      if (!isNew) await types.refuseInUse?.(of)
+      await up(of)
+    },
+  })
+  const guarded = Object.fromEntries(Object.entries(migrations).map(([name, migration]) => [name, guard(migration)]))
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => guarded } })
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
 }
@@ -39,7 +55,7 @@ async function executedMigrations(db: Kysely<Tables>): Promise<string[]> {
 }
 
 /** All migrations in order. A released one is never edited: the next change is a new one. */
-const migrationsFor = (types: ColumnTypes): Readonly<Record<string, Migration>> => ({
+const migrationsFor = (types: ColumnTypes, log: StoreLog): Readonly<Record<string, Migration>> => ({
   '001-transactions': transactions(types),
   '002-orders': orders(types),
   '003-request-tags': requestTags,
@@ -47,7 +63,11 @@ const migrationsFor = (types: ColumnTypes): Readonly<Record<string, Migration>> 
   '005-overtaken': overtaken,
   '006-entry-filters': entryFilters,
   '007-archive': archive(types),
+  [newestMigration]: compactRows(types, log),
 })
+
+/** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
+export const newestMigration = '008-compact'
 
 const notNull = (column: ColumnDefinitionBuilder) => column.notNull()
 

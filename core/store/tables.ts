@@ -4,6 +4,8 @@ import type { ColumnType, Generated } from 'kysely'
 type Milliseconds = number
 /** JSON as text: every database stores it alike, and no SQL looks inside. */
 type JsonText = string
+/** Binary data, as databases take and give it. */
+export type StoredBytes = Uint8Array | ArrayBuffer
 
 /** A transaction of the journal: `body` has all of it, the other columns are for queries. */
 export interface EntryRow {
@@ -15,6 +17,8 @@ export interface EntryRow {
   network: string
   /** In lower case, for queries. */
   address: string
+  /** `walletNumber(address)`, in indexes: an address is long. */
+  wallet: number
   /** The connector whose own rail it is on; null: the chain's rail. */
   via: string | null
   /** Whose key signs there, in lower case; null on the chain's rail. */
@@ -27,9 +31,10 @@ export interface EntryRow {
   request_id: string
   idempotency_key: string | null
   created_at: Milliseconds
-  /** What callers see of it, as JSON. There is no event where this stays the same. */
-  shown: JsonText
-  body: JsonText
+  /** A digest of what callers see of it. There is no event where this stays the same. */
+  shown: string
+  /** The whole entry: packed JSON (`compact.ts`). */
+  body: StoredBytes
 }
 
 interface EntryTable extends EntryRow {
@@ -49,8 +54,8 @@ export interface ArchivedRow {
   address: string
   request_id: string
   idempotency_key: string | null
-  /** The entry without calls, memo, signed bytes and receipt. */
-  body: JsonText
+  /** The entry without calls, memo, signed bytes and receipt: packed JSON. */
+  body: StoredBytes
 }
 
 /** The newest event's id at moments of the store's time: says which events are old. */
@@ -63,7 +68,8 @@ interface EventMarkRow {
 export interface HashRow {
   chain: string
   network: string
-  hash: string
+  /** `hashBytes` */
+  hash: StoredBytes
   entry_key: string
 }
 
@@ -117,9 +123,9 @@ interface RequestRow {
   ages_from: Generated<number | null>
   /** Name of the request; empty in rows from before names existed. */
   tag: string
-  /** The first answer; null until signed bytes are journaled. */
+  /** The first answer, packed; null until signed bytes are journaled. The journal's entries do not have it. */
   status: number | null
-  body: string | null
+  body: StoredBytes | null
 }
 
 /** A running server: alive as long as it renews its row. */
@@ -129,6 +135,8 @@ interface ServerRow {
   name: string
   /** By the database's own clock. */
   alive_until: Milliseconds
+  /** The newest migration that it knows. Servers that have no such column cannot register: they are older than this one. */
+  migration: string
 }
 
 /** The lease of a nonce queue (`Lease`). */
@@ -141,16 +149,14 @@ interface LaneRow {
   wanted_by: string | null
 }
 
-/** Changes of transactions in the order in which they became durable, for `/events`. */
+/** Changes of transactions in the order in which they became durable, for `/events`. One whose entry is gone from journal and archive is never shown. */
 export interface EventRow {
   id: Generated<number>
   entry_key: string
-  chain: string
-  network: string
-  address: string
-  at: Milliseconds
-  /** The transaction as it was then. */
-  body: ColumnType<JsonText, JsonText, never>
+  /** `walletNumber` of the entry's address. */
+  wallet: number
+  /** What the event has of its own. */
+  change: ColumnType<JsonText, JsonText, never>
 }
 
 /** Its one row has the store's time (`store-time.ts`). */

@@ -107,7 +107,7 @@ export function archiveLine(entry: Entry): string {
     final: true,
     txBlock: landed?.blockNumber ?? -1,
     sequence,
-    attempts: attempts.map(({ id: txHash, raw, ...each }) => ({ txHash, ...each, signed: Buffer.from(raw).toString('hex') })),
+    attempts: attempts.map(({ id: txHash, raw: _raw, ...each }) => ({ txHash, ...each })),
     ...(landed && { landed: { ...landed, id: undefined, txHash: landed.id } }),
   })
 }

@@ -2,7 +2,7 @@ import * as Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { orderStates, SluiceError, type ActionOutcome, type Json, type OrderState } from '../contracts/index.ts'
 import type { Store } from '../store/store.ts'
-import type { OrderRow } from '../store/tables.ts'
+import type { OrderRow, StoredBytes } from '../store/tables.ts'
 import { isFinal, type Entry, readArchivedBody, readBody } from './entry.ts'
 
 /**
@@ -214,9 +214,9 @@ const Report = Compile(
 )
 
 /** @throws Error that names the key, if a row is not what was written */
-function readOrder(row: OrderRow & { body: string | null; archived_body: string | null }): JournaledOrder {
+function readOrder(row: OrderRow & { body: StoredBytes | null; archived_body: StoredBytes | null }): JournaledOrder {
   const { key, client_order_id: clientOrderId, type, market, place: index, entry_key, body, archived_body } = row
-  const entry = body === null ? readArchivedBody(entry_key, archived_body ?? '') : readBody(entry_key, body)
+  const entry = body === null ? readArchivedBody(entry_key, archived_body ?? new Uint8Array()) : readBody(entry_key, body)
   const order = { key, clientOrderId, type, market, index, about: JSON.parse(row.about), entry }
   return row.said === null ? order : { ...order, report: readReport(key, row.said) }
 }

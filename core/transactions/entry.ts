@@ -1,9 +1,11 @@
 // A transaction in the journal: what it is, how it changes, and how it stands in the rows of the store.
 import * as Type from 'typebox'
+import type { Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { transactionStates } from '../api/service.ts'
 import type { Json, RefusalMeaning, Transaction } from '../contracts/index.ts'
-import type { ArchivedRow, EntryRow, EventRow, HashRow } from '../store/tables.ts'
+import { digest, hashBytes, pack, unpack, walletNumber } from '../store/compact.ts'
+import type { ArchivedRow, EntryRow, EventRow, HashRow, StoredBytes } from '../store/tables.ts'
 
 /**
  * QUEUED → SIGNED → BROADCAST → MINED → CONFIRMED, or one of the other final states. A reorganisation moves MINED back to BROADCAST; a final
@@ -58,6 +60,7 @@ export interface Entry {
 
   /** The step's index in the plan, from 0, and the number of steps. */
   readonly part: { readonly index: number; readonly of: number }
+  /** What was signed. On a chain's rail it is gone once the entry is final: the chain has it. */
   readonly step: Json
   /** The plan's memo: `fill` reads the outcome with it. */
   readonly memo: Json
@@ -101,6 +104,7 @@ export interface Entry {
 export interface Attempt {
   /** The transaction's hash. */
   readonly id: string
+  /** Empty once the entry is final: then nobody sends them again. */
   readonly raw: Uint8Array
   readonly fees: Json
   /** Milliseconds since the Unix epoch. */
@@ -176,14 +180,17 @@ export function txStatus({ state, landed, replacedBy, seen }: Entry, found?: Pic
 
 /** @param queue `Lease.queue` */
 export function entryRow(entry: Entry, queue: string): EntryRow {
-  const { key, version, chain, network, address, connector, signer, state, nonce, client, requestId, idempotencyKey, createdAt } = entry
+  const { key, version, chain, network, connector, signer, state, nonce, client, requestId, idempotencyKey, createdAt } = entry
+  const address = entry.address.toLowerCase()
   return {
     key,
     version,
-    lane: queue,
+    // Nobody looks for the queue of a final one.
+    lane: isFinal(entry) ? '' : queue,
     chain,
     network,
-    address: address.toLowerCase(),
+    address,
+    wallet: walletNumber(address),
     via: signer === undefined ? null : (connector ?? null),
     signer: signer === undefined ? null : signer.toLowerCase(),
     state,
@@ -193,7 +200,7 @@ export function entryRow(entry: Entry, queue: string): EntryRow {
     request_id: requestId,
     idempotency_key: idempotencyKey ?? null,
     created_at: createdAt,
-    shown: shownOf(entry),
+    shown: digest(shownOf(entry)),
     body: writeBody(entry),
   }
 }
@@ -206,13 +213,8 @@ function shownOf(entry: Entry): string {
 
 export function hashRows(entries: readonly Entry[]): HashRow[] {
   return entries.flatMap(({ key, chain, network, attempts }) =>
-    attempts.map(({ id }) => ({ hash: canonicalHash(id), chain, network, entry_key: key })),
+    attempts.map(({ id }) => ({ hash: hashBytes(canonicalHash(id)), chain, network, entry_key: key })),
   )
-}
-
-export function eventRow(entry: Entry): Omit<EventRow, 'id' | 'body'> & { body: string } {
-  const { key, chain, network, address, updatedAt } = entry
-  return { entry_key: key, chain, network, address: address.toLowerCase(), at: updatedAt, body: writeEventBody(entry) }
 }
 
 /** What the store keeps of an archived entry: what callers see of it. */
@@ -232,10 +234,12 @@ export function archivedRow(entry: Entry): ArchivedRow {
 }
 
 /** @throws Error that names the key, if the text is not what `archivedRow` makes */
-export const readArchivedBody = (key: string, body: string): Entry => ({ ...readBody(key, body), archived: true })
+export const readArchivedBody = (key: string, body: StoredBytes): Entry => ({ ...readBody(key, body), archived: true })
 
 /** Any JSON value. */
 const AnyJson = Type.Any()
+const State = Type.Union(transactionStates.map((each) => Type.Literal(each)))
+const Seen = Type.Union((['pays', 'underpriced', 'lost'] as const).map((each) => Type.Literal(each)))
 
 /** An entry as it is stored. Its keys never change, so some differ from the names in `Entry`. */
 const Body = Compile(
@@ -263,11 +267,11 @@ const Body = Compile(
     slotGiven: Type.Boolean(),
     feesGiven: Type.Boolean(),
     rank: Type.Number(),
-    state: Type.Union(transactionStates.map((each) => Type.Literal(each))),
+    state: State,
     attempts: Type.Array(
       Type.Object({
         id: Type.String(),
-        raw: Type.String({ pattern: '^([0-9a-f]{2})*$' }),
+        raw: Type.Optional(Type.String({ pattern: '^([0-9a-f]{2})*$' })),
         fees: AnyJson,
         signedAt: Type.Number(),
         sentAt: Type.Optional(Type.Number()),
@@ -282,7 +286,7 @@ const Body = Compile(
         ),
       }),
     ),
-    seen: Type.Optional(Type.Union((['pays', 'underpriced', 'lost'] as const).map((each) => Type.Literal(each)))),
+    seen: Type.Optional(Seen),
     landed: Type.Optional(Type.Object({ id: Type.String(), ok: Type.Boolean(), blockNumber: Type.Number(), receipt: AnyJson })),
     replacedBy: Type.Optional(Type.String()),
     deadLooks: Type.Number(),
@@ -290,29 +294,29 @@ const Body = Compile(
   }),
 )
 
-/** An entry as JSON, its signed bytes in hexadecimal. */
-function writeBody({ sequence, sequenceGiven, attempts, ...entry }: Entry): string {
-  return JSON.stringify({
-    ...entry,
-    slot: sequence,
-    slotGiven: sequenceGiven,
-    attempts: attempts.map((each) => ({ ...each, raw: Buffer.from(each.raw).toString('hex') })),
-  })
+/**
+ * An entry as packed JSON, its signed bytes in hexadecimal. A final one is stored without signed bytes, and without calls where the chain has
+ * them; an exchange's own rail has no chain to ask.
+ */
+function writeBody({ sequence, sequenceGiven, attempts, ...entry }: Entry): StoredBytes {
+  const final = isFinal(entry)
+  return pack(
+    JSON.stringify({
+      ...entry,
+      step: final && entry.signer === undefined ? null : entry.step,
+      slot: sequence,
+      slotGiven: sequenceGiven,
+      attempts: attempts.map(({ raw, ...each }) => (final ? each : { ...each, raw: Buffer.from(raw).toString('hex') })),
+    }),
+  )
 }
 
-/** As `writeBody`, without what is large and of no use in an event: calls, signed bytes, receipts. */
-function writeEventBody(entry: Entry): string {
-  const attempts = entry.attempts.map((each): Attempt => ({ ...each, raw: new Uint8Array() }))
-  const landed = entry.landed && { ...entry.landed, receipt: null }
-  return writeBody({ ...entry, step: null, memo: null, about: null, attempts, ...(landed && { landed }) })
-}
-
-/** @throws Error that names the key, if the text is not what `writeBody` makes */
-export function readBody(key: string, body: string): Entry {
+/** @throws Error that names the key, if the bytes are not what `writeBody` makes */
+export function readBody(key: string, body: StoredBytes): Entry {
   const stored = parse(body)
   if (!Body.Check(stored)) {
     const [first] = Body.Errors(stored)
-    const where = first ? `${first.instancePath || 'it'} ${first.message}` : 'it is not JSON'
+    const where = stored === undefined ? 'its bytes are damaged' : `${first?.instancePath || 'it'} ${first?.message ?? 'is not an entry'}`
     throw new Error(`The journal's entry ${key} cannot be read: ${where}. Restore the store from a copy, or remove that row.`)
   }
   const { slot: sequence, slotGiven: sequenceGiven, attempts, ...entry } = stored
@@ -320,13 +324,77 @@ export function readBody(key: string, body: string): Entry {
     ...entry,
     sequence,
     sequenceGiven,
-    attempts: attempts.map((each) => ({ ...each, raw: new Uint8Array(Buffer.from(each.raw, 'hex')) })),
+    attempts: attempts.map(({ raw = '', ...each }) => ({ ...each, raw: new Uint8Array(Buffer.from(raw, 'hex')) })),
   }
 }
 
-function parse(body: string): unknown {
+function parse(body: StoredBytes): unknown {
   try {
-    return JSON.parse(body)
+    return JSON.parse(unpack(body))
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * What an event has of its own; the rest is in its entry, which only grows: version, milliseconds since the entry was made, state, how often
+ * each attempt was sent, what the mempool said, the block (attempt, 1 for success, number), what replaces it, and why.
+ */
+const ChangeSchema = Type.Tuple([
+  Type.Integer(),
+  Type.Number(),
+  State,
+  Type.Array(Type.Number()),
+  Type.Union([Seen, Type.Null()]),
+  Type.Union([Type.Tuple([Type.Union([Type.Integer({ minimum: 0 }), Type.String()]), Type.Integer(), Type.Number()]), Type.Null()]),
+  Type.Union([Type.String(), Type.Null()]),
+  Type.Union([Type.String(), Type.Null()]),
+])
+const Change = Compile(ChangeSchema)
+
+export function eventRow(entry: Entry): Pick<EventRow, 'entry_key' | 'wallet'> & { change: string } {
+  const { key, version, createdAt, updatedAt, state, attempts, seen = null, landed, replacedBy = null, reason = null } = entry
+  const index = attempts.findIndex(({ id }) => id === landed?.id)
+  const block = landed ? [index === -1 ? landed.id : index, landed.ok ? 1 : 0, landed.blockNumber] : null
+  const change = [version, updatedAt - createdAt, state, attempts.map(({ sends }) => sends), seen, block, replacedBy, reason]
+  return { entry_key: key, wallet: walletNumber(entry.address.toLowerCase()), change: JSON.stringify(change) }
+}
+
+/**
+ * The transaction as it was at an event, without what callers are not told: calls, signed bytes, receipts.
+ * @param entry as it is now
+ * @throws Error that names the key, if the text is not what `eventRow` makes
+ */
+export function readEvent(entry: Entry, text: string): Entry {
+  const change = parseChange(text)
+  if (!change || change[3].length > entry.attempts.length)
+    throw new Error(`An event of the journal's entry ${entry.key} cannot be read. Restore the store from a copy, or remove that row.`)
+  const [version, age, state, sends, seen, block, replacedBy, reason] = change
+  const { seen: _seen, landed: _landed, replacedBy: _replacedBy, reason: _reason, ...rest } = entry
+  const attempts = entry.attempts.slice(0, sends.length).map((each, index) => ({ ...each, raw: noBytes, sends: sends[index] ?? 0 }))
+  const id = block && (typeof block[0] === 'string' ? block[0] : attempts[block[0]]?.id)
+  return {
+    ...rest,
+    version,
+    updatedAt: entry.createdAt + age,
+    state,
+    step: null,
+    memo: null,
+    about: null,
+    attempts,
+    ...(seen !== null && { seen }),
+    ...(block && typeof id === 'string' && { landed: { id, ok: block[1] === 1, blockNumber: block[2], receipt: null } }),
+    ...(replacedBy !== null && { replacedBy }),
+    ...(reason !== null && { reason }),
+  }
+}
+
+const noBytes = new Uint8Array()
+
+function parseChange(text: string): Static<typeof ChangeSchema> | undefined {
+  try {
+    const change: unknown = JSON.parse(text)
+    return Change.Check(change) ? change : undefined
   } catch {
     return undefined
   }

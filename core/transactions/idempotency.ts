@@ -3,6 +3,7 @@ import { sql, type ExpressionBuilder } from 'kysely'
 import { badFields, SluiceError } from '../api/index.ts'
 import { pause } from '../async.ts'
 import type { Log } from '../contracts/index.ts'
+import { pack, unpack } from '../store/compact.ts'
 import { countEveryMs, createStoreTime, storeTime } from '../store/store-time.ts'
 import { StoreUnavailable, type Store } from '../store/store.ts'
 import type { Tables } from '../store/tables.ts'
@@ -257,7 +258,7 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
     if (!row) return undefined
     const { path, fingerprint, server, status, body } = row
     if (path === lostPath) return { fingerprint, isLost: true }
-    if (status !== null && body !== null) return { fingerprint, answer: { status, body } }
+    if (status !== null && body !== null) return { fingerprint, answer: { status, body: unpack(body) } }
     return server === noServer ? undefined : { fingerprint }
   }
 
@@ -302,7 +303,7 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
       const [recorded] = await store.writeOnce((db) =>
         db
           .updateTable('requests')
-          .set({ status, body, ages_from: agesFrom })
+          .set({ status, body: pack(body), server: noServer, ages_from: agesFrom })
           .where(hasKey(claim))
           .where('claim', '=', claim.claim)
           .where('status', 'is', null)

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
 import { createIdempotency, type Idempotency } from '../../core/transactions/idempotency.ts'
+import { pack } from '../../core/store/compact.ts'
 import { openStore } from '../../core/store/open-store.ts'
 import { StoreUnavailable, type Store } from '../../core/store/store.ts'
 import type { KeyClaim } from '../../core/transactions/journal/journal.ts'
@@ -46,7 +47,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       const idempotency = createIdempotency({ store: on, serverId, log: silent })
       opened.push(idempotency)
       const live = async () => {
-        const row = { id: serverId, name: 'test', alive_until: Date.now() + 9_000 }
+        const row = { id: serverId, name: 'test', alive_until: Date.now() + 9_000, migration: '' }
         await store.write((tx) =>
           tx
             .insertInto('servers')
@@ -97,7 +98,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       store.write(async (tx) => {
         const { numUpdatedRows } = await tx
           .updateTable('requests')
-          .set({ status: 200, body, ages_from: null })
+          .set({ status: 200, body: pack(body), ages_from: null })
           .where((is) => is.and({ client: claim.client, path: claim.path, key: claim.key, claim: claim.claim }))
           .executeTakeFirst()
         return numUpdatedRows > 0n

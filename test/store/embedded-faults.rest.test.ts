@@ -138,7 +138,7 @@ describe('an embedded store with disk trouble', () => {
     if (process.platform !== 'linux') this.skip()
     const store = await place().open()
     const limit = (most: string) => execFileSync('prlimit', [`--pid=${process.pid}`, `--fsize=${most}:`])
-    const row = (id: string, name: string) => ({ id, name, alive_until: 1 })
+    const row = (id: string, name: string) => ({ id, name, alive_until: 1, migration: '' })
     try {
       const written = store.write(async (tx) => {
         await tx.insertInto('servers').values(row('before', '')).execute()

@@ -1,14 +1,20 @@
 import { expect } from 'chai'
 import { sql } from 'kysely'
+import Database from 'libsql'
+import path from 'node:path'
+import { Client } from 'pg'
+import { unpack } from '../../core/store/compact.ts'
 import type { Store } from '../../core/store/store.ts'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { createIdempotency, type Idempotency } from '../../core/transactions/idempotency.ts'
 import type { Entry } from '../../core/transactions/entry.ts'
 import { giveKey, giveLease, newEntry, next, signed, wallet } from '../transactions/journal/entries.ts'
-import { onBothStores } from './stores.ts'
+import { bodyBefore, undoCompact } from './before-compact.ts'
+import { onBothStores, places, type StorePlace } from './stores.ts'
 
 /** As it was before entries were archived. */
 async function undoArchive(store: Store): Promise<void> {
+  await undoCompact(store)
   await store.write(async (tx) => {
     await sql`drop index entries_ended`.execute(tx)
     await sql`alter table entries drop column ended_at`.execute(tx)
@@ -128,7 +134,7 @@ describe('a store of an older version', () => {
         )
         await reopen(before)
         const keys = await store.read((db) => db.selectFrom('requests').select(['key', 'body']).execute())
-        expect(keys).to.deep.equal([{ key: 'answered', body: 'signed' }])
+        expect(keys.map(({ key, body }) => [key, body && unpack(body)])).to.deep.equal([['answered', 'signed']])
       })
     })
 
@@ -193,5 +199,119 @@ describe('a store of an older version', () => {
       expect((await after.list({ state: 'OVERTAKEN' })).entries.map((entry) => entry.reason)).to.deep.equal([reason])
       expect(await after.lastEventId()).to.equal(lastEvent)
     })
+
+    describe('with rows of text', () => {
+      let before: Store
+      let open: Entry
+      let final: Entry
+      beforeEach(async () => {
+        before = await place().open()
+        ;({ open, final } = await writeText(before))
+      })
+
+      it('packs them: open ones keep their bytes, final ones their outcome, and answers and events stay', async () => {
+        await sql`insert into events (entry_key, chain, network, address, at, body)
+          values (${open.key}, 'ethereum', 'local', '', 0, 'damaged')`.execute(await before.read(async (db) => db))
+        await before.close()
+        const store = await place().open()
+        const journal = sqlJournal(store)
+        expect(await journal.read(open.key)).to.deep.equal(open)
+        expect(await journal.read(final.key)).to.deep.equal({
+          ...final,
+          step: null,
+          attempts: final.attempts.map((each) => ({ ...each, raw: new Uint8Array() })),
+        })
+        expect((await journal.find('ethereum', 'local', open.attempts[0]?.id ?? ''))?.key).to.equal(open.key)
+        const [request] = await store.read((db) => db.selectFrom('requests').select('body').execute())
+        expect(unpack(request?.body ?? Buffer.of())).to.equal('{"txHash":"0xhash"}')
+        const events = await journal.eventsAfter(0, { limit: 10 })
+        expect(events.map(({ entry }) => entry.state)).to.deep.equal(['QUEUED', 'QUEUED', 'SIGNED', 'SIGNED'])
+        const last = await journal.lastEventId()
+        await journal.open([newEntry()], await giveLease(store))
+        expect(await journal.lastEventId()).to.equal(last + 1)
+      })
+
+      it('are all there when that was interrupted, and are packed at the next start', async () => {
+        const rows = await before.read((db) => sql`select * from entries order by key`.execute(db))
+        await before.write((tx) => sql`create table events_new (id bigint)`.execute(tx))
+        await before.close()
+        expect(
+          await place()
+            .open()
+            .catch((error: Error) => error.message),
+        ).to.match(/events_new/)
+        await outside(place(), async (run) => {
+          expect(await run('select * from entries order by key')).to.have.length(rows.rows.length)
+          expect(await run("select name from kysely_migration where name like '008%'")).to.deep.equal([])
+          await run('drop table events_new')
+        })
+        expect(await sqlJournal(await place().open()).read(open.key)).to.deep.equal(open)
+      })
+
+      it('leaves a damaged entry to whoever reads it', async () => {
+        await before.write((tx) => sql`update entries set body = 'nothing' where key = ${final.key}`.execute(tx))
+        await before.close()
+        const journal = sqlJournal(await place().open())
+        expect((await journal.list({})).entries).to.deep.equal([open])
+        expect(await journal.read(final.key).catch((error: Error) => error.message)).to.contain(final.key)
+      })
+    })
   })
 })
+
+describe('a store of an older version that a server still runs on', () => {
+  const { place } = places('postgres')
+
+  it('is not touched, and the refusal names the server', async () => {
+    const before = await place().open()
+    const { open } = await writeText(before)
+    const now = sql`extract(epoch from clock_timestamp()) * 1000`
+    await before.write((tx) => sql`insert into servers values ('old', 'the old one on host 7', ${now} + 9500)`.execute(tx))
+    const refused = await place()
+      .open()
+      .catch((error: Error) => error.message)
+    expect(refused).to.match(/server of an earlier version still runs on it: the old one on host 7. Stop every server/)
+    const { rows } = await before.read((db) => sql`select name from kysely_migration where name like '008%'`.execute(db))
+    expect(rows).to.deep.equal([])
+    await before.write((tx) => sql`update servers set alive_until = 0`.execute(tx))
+    expect(await sqlJournal(await place().open()).read(open.key)).to.deep.equal(open)
+    // What comes back to life now finds that it cannot register, so it owns nothing.
+    const registers = before.write((tx) => sql`insert into servers (id, name, alive_until) values ('old', '', 1)`.execute(tx))
+    expect(await registers.catch((error: Error) => error.message)).to.match(/null value in column "migration"/)
+  })
+})
+
+/** An open and a final transaction, and an answer, in rows of text as the older version wrote them. */
+async function writeText(store: Store): Promise<{ open: Entry; final: Entry }> {
+  const [lease, claim, journal] = [await giveLease(store), await giveKey(store, 'k'), sqlJournal(store)]
+  const [one, two] = [newEntry({ idempotencyKey: 'k' }), newEntry()]
+  await journal.open([one], lease, claim)
+  await journal.open([two], lease)
+  const open = signed(one)
+  await journal.write([open], lease, { claim, status: 200, body: '{"txHash":"0xhash"}' })
+  const sent = signed(two)
+  await journal.write([sent], lease)
+  const landed = { id: sent.attempts[0]?.id ?? '', ok: true, blockNumber: 7, receipt: { logs: ['0x00'] } }
+  const final = next(sent, { state: 'CONFIRMED', landed })
+  await undoCompact(store)
+  // With bytes and calls, whatever the state.
+  await store.write((tx) =>
+    sql`update entries set state = 'CONFIRMED', final = 1, version = ${final.version}, body = ${bodyBefore(final)}
+      where key = ${final.key}`.execute(tx),
+  )
+  return { open, final }
+}
+
+/** Runs SQL where no store is open. */
+async function outside({ options: { dataDir, url } }: StorePlace, work: (run: (text: string) => Promise<unknown>) => Promise<void>) {
+  if (url === undefined) {
+    const db = new Database(path.join(dataDir, 'sluice.db'))
+    await work(async (text) => (text.startsWith('select') ? db.prepare(text).all([]) : db.exec(text)))
+    db.close()
+    return
+  }
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await work(async (text) => (await client.query(text)).rows)
+  await client.end()
+}

@@ -33,7 +33,7 @@ describe('opening a store', () => {
         await store.write((tx) =>
           tx
             .insertInto('servers')
-            .values({ id: String(count), name: '', alive_until: 1 })
+            .values({ id: String(count), name: '', alive_until: 1, migration: '' })
             .execute(),
         )
         expect(await store.read((db) => db.selectFrom('servers').selectAll().execute())).to.have.length(count + 1)

@@ -130,7 +130,7 @@ describe('a database in trouble', () => {
   it('with an error that the transaction ignored: nothing is written, and it is an error', async () => {
     const store = await place().open()
     const written = store.write(async (tx) => {
-      await tx.insertInto('servers').values({ id: 'one', name: '', alive_until: 1 }).execute()
+      await tx.insertInto('servers').values({ id: 'one', name: '', alive_until: 1, migration: '' }).execute()
       await sql`select nothing`.execute(tx).catch(() => {})
     })
     expect(await written.catch((error: unknown) => error)).to.include({ uncertain: false })
@@ -139,7 +139,7 @@ describe('a database in trouble', () => {
 
   it('undoing one of two in a deadlock: that one runs again', async () => {
     const store = await place().open()
-    const rise = (id: string) => ({ id, name: '', alive_until: 1 })
+    const rise = (id: string) => ({ id, name: '', alive_until: 1, migration: '' })
     await store.write((tx) =>
       tx
         .insertInto('servers')

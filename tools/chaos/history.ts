@@ -85,7 +85,8 @@ export interface Journaled {
   idempotencyKey?: string
   replacedBy?: string
   reason?: string
-  attempts: readonly { txHash: string; raw: string }[]
+  /** The bytes are gone once the entry is final. */
+  attempts: readonly { txHash: string; raw?: string }[]
 }
 
 /** An order as the server lists it at the end. */

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import Database from 'libsql'
 import { Client } from 'pg'
+import { unpack } from '../../core/store/compact.ts'
+import type { StoredBytes } from '../../core/store/tables.ts'
 import type { Journaled } from './history.ts'
 import type { Home } from './servers/home.ts'
 
@@ -10,12 +12,12 @@ import type { Home } from './servers/home.ts'
 export async function dumpJournal({ dataDir, flags }: Home): Promise<Journaled[]> {
   const url = flags['store.url']
   const bodies = typeof url === 'string' ? await ofPostgres(url) : ofFile(dataDir)
-  return bodies.map(readEntry)
+  return bodies.map((body) => readEntry(unpack(body)))
 }
 
 const query = 'select body from entries order by key'
 
-function ofFile(dataDir: string): string[] {
+function ofFile(dataDir: string): StoredBytes[] {
   if (!existsSync(path.join(dataDir, 'sluice.db'))) return []
   // SQLite reads links itself, and misreads those into another process's file system (`SmallDisk`).
   const folder = mkdtempSync(path.join(tmpdir(), 'sluice-dump-'))
@@ -27,18 +29,18 @@ function ofFile(dataDir: string): string[] {
     return db
       .prepare(query)
       .all()
-      .map((row) => String(Reflect.get(Object(row), 'body')))
+      .map((row): ArrayBuffer => Reflect.get(Object(row), 'body'))
   } finally {
     db.close()
     rmSync(folder, { recursive: true })
   }
 }
 
-async function ofPostgres(connectionString: string): Promise<string[]> {
+async function ofPostgres(connectionString: string): Promise<StoredBytes[]> {
   const client = new Client({ connectionString })
   await client.connect()
   try {
-    const { rows } = await client.query<{ body: string }>(query)
+    const { rows } = await client.query<{ body: Buffer }>(query)
     return rows.map(({ body }) => body)
   } finally {
     await client.end()
@@ -46,6 +48,6 @@ async function ofPostgres(connectionString: string): Promise<string[]> {
 }
 
 function readEntry(body: string): Journaled {
-  const entry: Omit<Journaled, 'attempts'> & { attempts: { id: string; raw: string }[] } = JSON.parse(body)
-  return { ...entry, attempts: entry.attempts.map(({ id, raw }) => ({ txHash: id, raw: raw.startsWith('0x') ? raw : `0x${raw}` })) }
+  const entry: Omit<Journaled, 'attempts'> & { attempts: { id: string; raw?: string }[] } = JSON.parse(body)
+  return { ...entry, attempts: entry.attempts.map(({ id, raw }) => ({ txHash: id, ...(raw !== undefined && { raw: `0x${raw}` }) })) }
 }

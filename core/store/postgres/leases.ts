@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { Client } from 'pg'
 import { pause, withTimeout } from '../../async.ts'
+import { newestMigration } from '../migrations.ts'
 import { takeLease } from '../sql-store.ts'
 import { StoreUnavailable, type LeaseEvents, type ServerIdentity, type ServerLeases, type Store } from '../store.ts'
 
@@ -19,8 +20,10 @@ const deadServerMs = 3_600_000
 /** Always the database's own clock: the servers' clocks differ. */
 const now = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
 const renewSql = `update servers set alive_until = ${now} + $2 where id = $1 and alive_until > ${now} returning id`
-const beginSql = `insert into servers (id, name, alive_until) values ($1, $3, ${now} + $2)
-  on conflict (id) do update set alive_until = excluded.alive_until`
+/** Nothing where a newer version has changed the tables while this server was not alive. */
+const beginSql = `insert into servers (id, name, alive_until, migration) select $1, $3, ${now} + $2, $4
+  where not exists (select 1 from kysely_migration where name collate "C" > $4)
+  on conflict (id) do update set alive_until = excluded.alive_until returning id`
 const deleteDeadSql = `delete from servers where alive_until < ${now} - $1::bigint`
 const ownedSql = `select lane, fence,
   exists (select 1 from servers where servers.id = lanes.wanted_by and servers.alive_until between ${now} and ${now} + ${2 * sessionMs}) as wished
@@ -91,7 +94,11 @@ export function postgresLeases({ store, url, serverId, serverName, log }: LeaseP
     if (renewed.length === 0 || !localExpiry.isAlive()) term += 1
     if (renewed.length === 0) {
       extend = localExpiry.start()
-      await connection.query(beginSql, [serverId, sessionMs, serverName])
+      const begun = await connection.query(beginSql, [serverId, sessionMs, serverName, newestMigration])
+      if (begun.length === 0) {
+        localExpiry.end()
+        throw new StoreUnavailable('a newer version of Sluice has changed its tables: stop this server, and start that version')
+      }
       await connection.query(deleteDeadSql, [deadServerMs])
     }
     if (closing.signal.aborted) return

@@ -1,6 +1,7 @@
 // What leaves the journal: which entries ended long ago, how they are moved, and what is found of them afterwards.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type ExpressionBuilder } from 'kysely'
+import { hashBytes } from '../../store/compact.ts'
 import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
 import type { ArchivedRow, Tables } from '../../store/tables.ts'
@@ -25,7 +26,11 @@ export async function selectEnded(
 
 export async function openPlaces(store: Store): Promise<readonly EntryPlace[]> {
   const rows = await store.read((db) =>
-    db.selectFrom('entries').select(['chain', 'network', 'via', 'address', 'signer', 'nonce']).where('final', '=', 0).execute(),
+    db
+      .selectFrom('entries')
+      .select(['chain', 'network', 'via', 'address', 'signer', 'nonce'])
+      .where(sql<boolean>`final = 0`)
+      .execute(),
   )
   return rows.map(({ chain, network, via, address, signer, nonce }) => {
     return { chain, network, ...(via !== null && { connector: via }), signer: signer ?? address, nonce }
@@ -56,7 +61,7 @@ export async function findArchived(store: Store, chain: string, network: string,
       .selectFrom('hashes')
       .innerJoin('archived', 'archived.key', 'hashes.entry_key')
       .select(['archived.key', 'archived.body'])
-      .where('hashes.hash', '=', canonicalHash(txHash))
+      .where('hashes.hash', '=', hashBytes(canonicalHash(txHash)))
       .where('hashes.chain', '=', chain)
       .where('hashes.network', '=', network)
       .executeTakeFirst(),
@@ -105,7 +110,10 @@ function selectPage(store: Store, { txHash, requestId, idempotencyKey }: EntryFi
   return store.read((db) => {
     let query = db.selectFrom('archived').select(['key', 'chain', 'network', 'address', 'body'])
     if (txHash !== undefined) {
-      const keys = db.selectFrom('hashes').select('entry_key').where('hash', '=', canonicalHash(txHash))
+      const keys = db
+        .selectFrom('hashes')
+        .select('entry_key')
+        .where('hash', '=', hashBytes(canonicalHash(txHash)))
       query = query.where('key', 'in', keys)
     }
     if (requestId !== undefined) query = query.where('request_id', '=', requestId)

@@ -1,4 +1,5 @@
 import type { ExpressionBuilder, Transaction } from 'kysely'
+import { pack } from '../../store/compact.ts'
 import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
 import type { OrderRow, Tables } from '../../store/tables.ts'
@@ -35,15 +36,19 @@ export function embeddedWriter(store: Store): JournalWriter {
           if (stored.shown !== row.shown) changed.push(entry)
         }
         for (const { row } of rows) {
-          const { key, version, state, final, shown, body } = row
+          const { key, version, lane, state, final, shown, body } = row
           const ended_at = final ? storeTime : null
-          await tx.updateTable('entries').set({ version, state, final, ended_at, shown, body }).where('key', '=', key).execute()
+          await tx.updateTable('entries').set({ version, lane, state, final, ended_at, shown, body }).where('key', '=', key).execute()
         }
         await insertHashes(tx, entries)
         await endOrders(tx, entries)
         if (answer) {
           const { claim, status, body } = answer
-          await tx.updateTable('requests').set({ status, body, ages_from: null }).where(hasKey(claim)).execute()
+          await tx
+            .updateTable('requests')
+            .set({ status, body: pack(body), server: '', ages_from: null })
+            .where(hasKey(claim))
+            .execute()
         }
         for (const entry of changed) await tx.insertInto('events').values(eventRow(entry)).execute()
         return true

@@ -111,8 +111,6 @@ export interface EntryFilter {
   txHash?: string
   idempotencyKey?: string
   requestId?: string
-  /** Common name of the caller's certificate. */
-  client?: string
   nonce?: number
   on?: OnRail
   /** Archived ones, too. By hash, request or Idempotency-Key they are always listed. Not with `client`, `nonce` or `on`. */

@@ -1,25 +1,14 @@
 // Lists entries of the journal, newest first. However large it is, only rows of an index that match are read, a page at a time.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely'
+import { hashBytes, walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
-import type { EntryRow, Tables } from '../../store/tables.ts'
+import type { EntryRow, StoredBytes, Tables } from '../../store/tables.ts'
 import { canonicalHash } from '../entry.ts'
 import type { EntryFilter } from './journal.ts'
 
 /** What the filters are about. The body is read only of rows that are shown. */
-const columns = [
-  'key',
-  'chain',
-  'network',
-  'address',
-  'state',
-  'via',
-  'signer',
-  'nonce',
-  'client',
-  'request_id',
-  'idempotency_key',
-] as const
+const columns = ['key', 'chain', 'network', 'address', 'state', 'via', 'signer', 'nonce', 'request_id', 'idempotency_key'] as const
 type Row = Pick<EntryRow, (typeof columns)[number]>
 type Query<R> = SelectQueryBuilder<Tables, 'entries', R>
 /** Starts a query of entries. */
@@ -43,7 +32,7 @@ interface Group {
 /** @returns keys and bodies of the newest entries that match, at most `limit` */
 export async function listEntries(store: Store, filter: EntryFilter, limit: number): Promise<readonly Pick<EntryRow, 'key' | 'body'>[]> {
   const keys = await (filter.txHash === undefined ? listKeys(store, filter, limit) : keysOfHash(store, filter, limit))
-  const bodies = new Map<string, string>()
+  const bodies = new Map<string, StoredBytes>()
   for (let start = 0; start < keys.length; start += pageBodies) {
     if (start > 0) await nextTurn()
     const part = keys.slice(start, start + pageBodies)
@@ -60,7 +49,10 @@ export async function listEntries(store: Store, filter: EntryFilter, limit: numb
 async function keysOfHash(store: Store, filter: EntryFilter, limit: number): Promise<readonly string[]> {
   const { txHash = '', cursor } = filter
   const rows = await store.read((db) => {
-    const keys = db.selectFrom('hashes').select('entry_key').where('hash', '=', canonicalHash(txHash))
+    const keys = db
+      .selectFrom('hashes')
+      .select('entry_key')
+      .where('hash', '=', hashBytes(canonicalHash(txHash)))
     return rowsIn(db).where('key', 'in', keys).execute()
   })
   return rows
@@ -114,16 +106,15 @@ const newest = <R>(query: Query<R>, before: string | undefined, count: number): 
   (before === undefined ? query : query.where('key', '<', before)).orderBy('key', 'desc').limit(count)
 
 /** The one condition that leaves few rows, which has an index of its own. The database would have to guess which of several it is. */
-function byColumn({ idempotencyKey, requestId, client, nonce, on }: EntryFilter): ((query: Query<Row>) => Query<Row>) | undefined {
+function byColumn({ idempotencyKey, requestId, nonce, on }: EntryFilter): ((query: Query<Row>) => Query<Row>) | undefined {
   if (idempotencyKey !== undefined) return (query) => query.where('idempotency_key', '=', idempotencyKey)
   if (requestId !== undefined) return (query) => query.where('request_id', '=', requestId)
   if (nonce !== undefined) return (query) => query.where('nonce', '=', nonce)
   const signer = on?.connector === undefined ? undefined : on.address?.toLowerCase()
-  if (signer !== undefined) return (query) => query.where('signer', '=', signer)
-  return client === undefined ? undefined : (query) => query.where('client', '=', client)
+  return signer === undefined ? undefined : (query) => query.where('signer', '=', signer)
 }
 
-function matches(row: Row, { chain, network, address, addresses, state, idempotencyKey, requestId, client, nonce, on }: EntryFilter) {
+function matches(row: Row, { chain, network, address, addresses, state, idempotencyKey, requestId, nonce, on }: EntryFilter) {
   const isSame = <T>(wanted: T | undefined, value: T) => wanted === undefined || wanted === value
   return (
     isSame(chain, row.chain) &&
@@ -133,7 +124,6 @@ function matches(row: Row, { chain, network, address, addresses, state, idempote
     isSame(state, row.state) &&
     isSame<string | null>(idempotencyKey, row.idempotency_key) &&
     isSame(requestId, row.request_id) &&
-    isSame(client, row.client) &&
     isSame(nonce, row.nonce) &&
     (on === undefined || isRowOnRail(row, on))
   )
@@ -239,6 +229,6 @@ async function readNext<R extends { key: string }>(
 
 function ofGroup<R>(query: Query<R>, { chain, network, address, state }: Group): Query<R> {
   const inNetwork = query.where('chain', '=', chain).where('network', '=', network)
-  const ofWallet = address === undefined ? inNetwork : inNetwork.where('address', '=', address)
+  const ofWallet = address === undefined ? inNetwork : inNetwork.where('wallet', '=', walletNumber(address)).where('address', '=', address)
   return state === undefined ? ofWallet : ofWallet.where('state', '=', state)
 }

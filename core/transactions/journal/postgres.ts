@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { pack } from '../../store/compact.ts'
 import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
 import { firstUsedId, OrderIdUsed, orderRows, statusAfter, type ClientOrder } from '../book-orders.ts'
@@ -66,8 +67,8 @@ export function postgresWriter(store: Store): JournalWriter {
           from ownership
         ),
         changed as (
-          update entries set version = given.version, state = given.state, final = given.final, shown = given.shown, body = given.body,
-            ended_at = case when given.final = 1 then ${storeTime} end
+          update entries set version = given.version, lane = given.lane, state = given.state, final = given.final, shown = given.shown,
+            body = given.body, ended_at = case when given.final = 1 then ${storeTime} end
           from given, outcome where written and entries.key = given.key
           returning entries.key
         ),
@@ -100,12 +101,12 @@ const enterBarrier = sql`pg_advisory_xact_lock_shared(${lockId})`
 const passBarrier = sql<{ last: number }>`select last_value as last, pg_advisory_xact_lock(${lockId}) from events_id_seq`
 
 const columns = {
-  given: `key text, version bigint, lane text, chain text, network text, address text, state text, final bigint, nonce bigint,
-    via text, signer text, client text, request_id text, idempotency_key text, created_at bigint, shown text, body text`,
-  hashes: 'hash text, chain text, network text, entry_key text',
+  given: `key text, version integer, lane text, chain text, network text, address text, wallet integer, state text, final integer,
+    nonce bigint, via text, signer text, client text, request_id text, idempotency_key text, created_at bigint, shown text, body bytea`,
+  hashes: 'hash bytea, chain text, network text, entry_key text',
   orders: `chain text, network text, connector text, wallet text, client_order_id text, key text, type text, market text, entry_key text,
     place bigint, about text, standing text, order_id text, said_at bigint, said text`,
-  events: 'entry_key text, chain text, network text, address text, at bigint, body text',
+  events: 'entry_key text, wallet integer, change text',
 }
 const namesOf = (list: string) =>
   list
@@ -118,7 +119,16 @@ const eventColumns = sql.raw(namesOf(columns.events))
 
 /** SQL: rows as a table, passed as one parameter. */
 const table = (rows: readonly object[], types: string) =>
-  sql`select * from json_to_recordset(${JSON.stringify(rows)}::json) as t(${sql.raw(types)})`
+  sql`select * from json_to_recordset(${JSON.stringify(rows.map(withBytesAsText))}::json) as t(${sql.raw(types)})`
+
+/** Binary data as PostgreSQL reads it from text: https://www.postgresql.org/docs/current/datatype-binary.html. */
+const withBytesAsText = (row: object) =>
+  Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [
+      column,
+      value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value,
+    ]),
+  )
 
 const inputs = (entries: readonly Entry[], { queue }: Lease) => sql`
   given as materialized (${table(
@@ -139,7 +149,7 @@ const selectKey = ({ client, path, key, claim }: KeyClaim) => sql`
 const recordAnswer = (answer: RecordedAnswer | undefined) =>
   answer
     ? sql`answered as (
-          update requests set status = ${answer.status}, body = ${answer.body}, ages_from = null from outcome
+          update requests set status = ${answer.status}, body = ${pack(answer.body)}, server = '', ages_from = null from outcome
           where written and client = ${answer.claim.client} and path = ${answer.claim.path} and key = ${answer.claim.key}
         ),`
     : sql``

@@ -1,9 +1,11 @@
-import type { ExpressionBuilder } from 'kysely'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql, type ExpressionBuilder } from 'kysely'
 import type { Log } from '../../contracts/index.ts'
+import { hashBytes, walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
-import type { Tables } from '../../store/tables.ts'
+import type { EntryRow, Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
-import { canonicalHash, railName, readBody, type Entry } from '../entry.ts'
+import { canonicalHash, railName, readArchivedBody, readBody, readEvent, type Entry } from '../entry.ts'
 import { deleteEvents, findArchived, listArchived, markEvents, moveOut, openPlaces, selectEnded } from './archived-entries.ts'
 import { embeddedWriter } from './embedded.ts'
 import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail } from './journal.ts'
@@ -12,6 +14,8 @@ import { postgresWriter } from './postgres.ts'
 
 const defaultLimit = 100
 const maxLimit = 500
+/** Events that one statement reads, and their entries, before other work has its turn. */
+const eventRows = 100
 
 /** How each kind of database writes. Reading is the same SQL for all. */
 const writers: Readonly<Record<Store['kind'], (store: Store) => JournalWriter>> = { embedded: embeddedWriter, postgres: postgresWriter }
@@ -52,7 +56,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
   }
 
   /** Newest first. The archived ones are read last: an entry that is moved meanwhile is there twice, and shown once. */
-  async function pageWithArchived(rows: readonly { key: string; body: string }[], filter: EntryFilter, limit: number): Promise<EntryPage> {
+  async function pageWithArchived(rows: readonly Pick<EntryRow, 'key' | 'body'>[], filter: EntryFilter, limit: number): Promise<EntryPage> {
     const archived = await listArchived(store, filter, limit + 1, onDamage)
     const journaled = readable(rows, ({ key, body }): Entry => readBody(key, body))
     const known = new Set(rows.map(({ key }) => key))
@@ -64,6 +68,19 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     const entries = merged.slice(0, limit)
     const nextCursor = merged.length > limit ? entries.at(-1)?.key : from
     return nextCursor ? { entries, nextCursor } : { entries }
+  }
+
+  /** Those that can be read, archived ones too. */
+  async function entriesOf(rows: readonly { entry_key: string }[]): Promise<ReadonlyMap<string, Entry>> {
+    const keys = [...new Set(rows.map((row) => row.entry_key))]
+    if (keys.length === 0) return new Map()
+    const found = await store.read((db) => db.selectFrom('entries').select(['key', 'body']).where('key', 'in', keys).execute())
+    const entries = new Map(readable(found, ({ key, body }) => [key, readBody(key, body)] as const))
+    const missing = keys.filter((key) => !found.some((row) => row.key === key))
+    if (missing.length === 0) return entries
+    const archived = await store.read((db) => db.selectFrom('archived').select(['key', 'body']).where('key', 'in', missing).execute())
+    for (const [key, entry] of readable(archived, ({ key, body }) => [key, readArchivedBody(key, body)] as const)) entries.set(key, entry)
+    return entries
   }
 
   return {
@@ -79,7 +96,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
           .selectFrom('hashes')
           .innerJoin('entries', 'entries.key', 'hashes.entry_key')
           .select(['entries.key', 'entries.body'])
-          .where('hashes.hash', '=', canonicalHash(txHash))
+          .where('hashes.hash', '=', hashBytes(canonicalHash(txHash)))
           .where('hashes.chain', '=', chain)
           .where('hashes.network', '=', network)
           .executeTakeFirst(),
@@ -92,7 +109,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
         db
           .selectFrom('entries')
           .select(['key', 'body'])
-          .where('final', '=', 0)
+          .where(isOpen)
           .where('chain', '=', chain)
           .where('network', '=', network)
           .where(isOnRail(rail))
@@ -104,7 +121,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     // Reads no bodies, so that a damaged one blocks its own wallet only.
     async openQueues() {
       const rows = await store.read((db) =>
-        db.selectFrom('entries').select(['chain', 'network', 'via', 'lane']).distinct().where('final', '=', 0).execute(),
+        db.selectFrom('entries').select(['chain', 'network', 'via', 'lane']).distinct().where(isOpen).execute(),
       )
       return rows.map(({ chain, network, via, lane }) => {
         const rail = { chain, network, ...(via !== null && { connector: via }) }
@@ -121,12 +138,25 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       return rows.length > limit && last ? { entries, nextCursor: last.key } : { entries }
     },
     async eventsAfter(id, filter) {
-      const select = (upTo: number, limit: number) => selectEvents(store, { ...filter, after: id, upTo, limit })
       if (filter.addresses?.size === 0) return []
       // Usually there is nothing new. Then there is no need to wait for other writers.
-      if (settledEventId && (await select(Number.MAX_SAFE_INTEGER, 1)).length === 0) return []
-      const rows = await select((await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER, filter.limit)
-      return readable(rows, (row): JournalEvent => ({ id: row.id, entry: readBody(row.entry_key, row.body) }))
+      if (settledEventId && (await selectEvents(store, filter, { after: id, upTo: Number.MAX_SAFE_INTEGER, limit: 1 })).length === 0)
+        return []
+      const upTo = (await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER
+      const events: JournalEvent[] = []
+      for (let after = id; ;) {
+        const rows = await selectEvents(store, filter, { after, upTo, limit: eventRows })
+        const entries = await entriesOf(rows)
+        for (const row of rows) {
+          const entry = entries.get(row.entry_key)
+          if (!entry || !isAbout(entry, filter)) continue
+          events.push(...readable([row], ({ change }): JournalEvent => ({ id: row.id, entry: readEvent(entry, change) })))
+          if (events.length === filter.limit) return events
+        }
+        after = rows.at(-1)?.id ?? after
+        if (rows.length < eventRows) return events
+        await nextTurn()
+      }
     },
     lastEventId,
     orders: sqlOrders(store, onDamage),
@@ -155,17 +185,21 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
 const includesArchived = ({ archived, txHash, requestId, idempotencyKey }: EntryFilter): boolean =>
   archived === true || txHash !== undefined || requestId !== undefined || idempotencyKey !== undefined
 
-type EventRange = Parameters<Journal['eventsAfter']>[1] & { after: number; upTo: number }
+type EventFilter = Parameters<Journal['eventsAfter']>[1]
 
-function selectEvents(store: Store, { after, upTo, addresses, chain, network, limit }: EventRange) {
+function selectEvents(store: Store, { addresses }: EventFilter, { after, upTo, limit }: { after: number; upTo: number; limit: number }) {
   return store.read((db) => {
-    let query = db.selectFrom('events').select(['id', 'entry_key', 'body']).where('id', '>', after).where('id', '<=', upTo)
-    if (addresses) query = query.where('address', 'in', [...addresses])
-    if (chain !== undefined) query = query.where('chain', '=', chain)
-    if (network !== undefined) query = query.where('network', '=', network)
+    let query = db.selectFrom('events').select(['id', 'entry_key', 'change']).where('id', '>', after).where('id', '<=', upTo)
+    if (addresses) query = query.where('wallet', 'in', [...new Set([...addresses].map(walletNumber))])
     return query.orderBy('id').limit(limit).execute()
   })
 }
+
+const isAbout = ({ chain, network, address }: Entry, filter: EventFilter): boolean =>
+  (filter.chain ?? chain) === chain && (filter.network ?? network) === network && (filter.addresses?.has(address.toLowerCase()) ?? true)
+
+/** SQL, not as a parameter: only so does a database use the index of these entries alone. */
+const isOpen = sql<boolean>`final = 0`
 
 /** SQL: whether an entry is on the rail. */
 function isOnRail({ connector, address }: OnRail) {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { pack } from '../../../core/store/compact.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { createArchiveFiles } from '../../../core/transactions/archive-files.ts'
 import { dayMs } from '../../../core/transactions/archiver.ts'
@@ -47,14 +48,13 @@ describe('the archive of transactions', () => {
       const txHash = landed?.id
       expect(lines['transactions-2026-03.ndjson.gz']?.[0]).to.deep.equal({
         ...rest,
+        step: null,
         id,
         txState,
         txHash,
         final: true,
         txBlock: 7,
-        attempts: attempts.map(({ fees, signedAt, sends, raw }) => {
-          return { txHash, fees, signedAt, sends, signed: Buffer.from(raw).toString('hex') }
-        }),
+        attempts: attempts.map(({ fees, signedAt, sends }) => ({ txHash, fees, signedAt, sends })),
         landed: { txHash, ok: true, blockNumber: 7, receipt: { logs: ['all of it'] } },
       })
       for (const entry of [old, newest]) {
@@ -207,7 +207,7 @@ describe('the archive of transactions', () => {
       await store.write((tx) =>
         tx
           .updateTable('entries')
-          .set({ body: '{}' })
+          .set({ body: pack('{}') })
           .where('key', '=', entries[0]?.key ?? '')
           .execute(),
       )

@@ -40,8 +40,7 @@ describe('the journal of several servers in PostgreSQL', () => {
   it('never returns an event before one with a lower id that is not visible yet', async () => {
     await other.query('begin')
     await other.query('select pg_advisory_xact_lock_shared($1)', [0x53_6c_75_69_63_65])
-    await other.query(`insert into events (entry_key, chain, network, address, at, body)
-      select '0', 'ethereum', 'local', '0x0', 0, '{}'`)
+    await other.query(`insert into events (entry_key, wallet, change) select '0', 0, '[]'`)
     const late = newEntry()
     await journal.open([late], lease)
     const told = journal.eventsAfter(0, { limit: 9 })

@@ -260,9 +260,23 @@ describe('leases in PostgreSQL', () => {
 
   it('are not blocked by a session that ends later than any can, as after a clock was set back', async () => {
     const [a, queue] = [await server(), newQueue()]
-    await postgres.query(`insert into servers (id, name, alive_until) values ('ghost', '', ${Date.now() + 3_600_000})`, url)
+    await postgres.query(`insert into servers (id, name, alive_until, migration) values ('ghost', '', ${Date.now() + 3_600_000}, '')`, url)
     await postgres.query(`insert into lanes (lane, server, fence) values ('${queue}', 'ghost', 4)`, url)
     expect(await a.takeIfFree(queue)).to.deep.equal({ queue, fencingToken: 5 })
+  })
+
+  it('end, with the reason in a word, when a newer version has changed the tables while the server was away', async () => {
+    const [a, queue] = [await server(), newQueue()]
+    expect(await tokenOf(a, queue)).to.equal(1)
+    await postgres.query("insert into kysely_migration (name, timestamp) values ('999-later', '')", url)
+    try {
+      await postgres.query('delete from servers', url)
+      await until('it owns nothing', async () => a.held(queue) === undefined)
+      const refused = await tokenOf(a, queue).catch((error: Error) => error.message)
+      expect(refused).to.match(/a newer version of Sluice has changed its tables: stop this server, and start that version/)
+    } finally {
+      await postgres.query("delete from kysely_migration where name = '999-later'", url)
+    }
   })
 
   it('notice within seconds that the table has another owner', async () => {

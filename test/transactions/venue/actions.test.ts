@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { unpack } from '../../../core/store/compact.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { railName } from '../../../core/transactions/entry.ts'
 import { type Sign } from '../../../core/transactions/submit-request.ts'
@@ -73,7 +74,7 @@ describe('signed actions of an exchange', () => {
     expect(bodies).to.deep.equal([{ txHash: sent.txHash }, { is: 'kept' }])
     expect(await stateOf(transactions, sent.txHash)).to.equal('CONFIRMED')
     const [row] = await store.read((db) => db.selectFrom('requests').select('body').execute())
-    expect(row?.body).to.equal(JSON.stringify({ txHash: sent.txHash }))
+    expect(unpack(row?.body ?? Buffer.of())).to.equal(JSON.stringify({ txHash: sent.txHash }))
   })
 
   it('are looked up if the answer is lost, and not done again', async () => {

@@ -73,7 +73,10 @@ export const entry = (state: string, attempts: readonly Bytes[], more: Partial<J
 /** What is not said is empty; nonces of the chain follow from what was mined. */
 export function history({ sent, ...of }: Partial<History> & { sent?: readonly Sent[] }): History {
   const journal = of.journal ?? []
-  const signed = signedBytes({ journal, sent: sent ?? journal.flatMap(({ attempts }) => attempts.map(({ raw }) => ({ at: 1, raw }))) })
+  const signed = signedBytes({
+    journal,
+    sent: sent ?? journal.flatMap(({ attempts }) => attempts.flatMap(({ raw }) => (raw === undefined ? [] : [{ at: 1, raw }]))),
+  })
   const next = Math.max(0, ...(of.mined ?? []).map(({ nonce }) => nonce + 1))
   return {
     wallets: [wallet],

@@ -22,13 +22,14 @@ export interface Signed {
 
 type Read = Omit<Signed, 'wasSent' | 'entry'>
 
-/** Everything that was ever signed, from the journal and from what went by on its way to the nodes. */
+/** Everything that was ever signed, from the journal, as far as it is open, and from what went by on its way to the nodes. */
 export function signedBytes(
   { journal, sent }: { journal: readonly Journaled[]; sent: readonly Sent[] },
   read: (raw: string) => Read = readEvm,
 ): Signed[] {
   const all = new Map<string, Signed>()
-  for (const { key, attempts } of journal) for (const { raw } of attempts) add(raw, false, key)
+  const entryOf = new Map(journal.flatMap(({ key, attempts }) => attempts.map(({ txHash }) => [txHash, key])))
+  for (const { key, attempts } of journal) for (const { raw } of attempts) if (raw !== undefined) add(raw, false, key)
   for (const { raw } of sent) add(raw, true)
   return [...all.values()]
 
@@ -38,7 +39,10 @@ export function signedBytes(
       known.wasSent ||= wasSent
       return
     }
-    all.set(raw, { ...read(raw), wasSent, ...(entry !== undefined && { entry }) })
+    const signed = read(raw)
+    // The journal has no bytes of what is final.
+    const key = entry ?? entryOf.get(signed.txHash)
+    all.set(raw, { ...signed, wasSent, ...(key !== undefined && { entry: key }) })
   }
 }
 

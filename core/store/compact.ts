@@ -1,0 +1,77 @@
+// How values are stored in few bytes. What is written here is read for years: a form is never changed, only another one added.
+import { createHash } from 'node:crypto'
+import { constants, deflateSync, inflateSync } from 'node:zlib'
+
+/** No journaled text is longer. A damaged or made-up row must not fill the memory. */
+const maxTextBytes = 64 * 1024 * 1024
+
+/**
+ * JSON as zlib (RFC 1950) with a preset dictionary: the keys of a trade cost nothing, and hexadecimal digits half a byte. A checksum of the
+ * text is in it, and one of the dictionary.
+ */
+export function pack(json: string): Buffer {
+  return deflateSync(json, { dictionary })
+}
+
+/**
+ * @param bytes as a database gives them
+ * @throws Error if they are not what `pack` makes
+ */
+export function unpack(bytes: Uint8Array | ArrayBuffer): string {
+  return inflateSync(bytes, { dictionary, finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes }).toString()
+}
+
+/** What is hexadecimal takes half as many bytes; any other text stays. The first byte says which it is. */
+export function hashBytes(hash: string): Buffer {
+  const isHex = /^0x(?:[0-9a-f]{2})+$/.test(hash)
+  return Buffer.concat([Buffer.of(isHex ? 1 : 0), isHex ? Buffer.from(hash.slice(2), 'hex') : Buffer.from(hash)])
+}
+
+/**
+ * Stands for an address in indexes. Two addresses may have the same number, so who looks for one compares the address too.
+ * @returns a signed number of 32 bits
+ */
+export function walletNumber(address: string): number {
+  const known = walletNumbers.get(address)
+  if (known !== undefined) return known
+  const number = createHash('sha256').update(address).digest().readInt32BE()
+  if (walletNumbers.size >= maxWalletNumbers) walletNumbers.clear()
+  walletNumbers.set(address, number)
+  return number
+}
+const walletNumbers = new Map<string, number>()
+const maxWalletNumbers = 10_000
+
+/** Tells two texts apart: of other texts one in 2^72 has the same. */
+export const digest = (text: string): string => createHash('sha256').update(text).digest('base64').slice(0, 12)
+
+const zeros = '0'.repeat(192)
+const transfer = `{"address":"0x","topics":["0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef","0x000000000000000000000000","0x000000000000000000000000"],"data":"0x0000000000000000000000000000000000000000000000000000000000","logIndex":`
+
+/**
+ * Texts as answers and entries have them, those that are found most often last. The stored bytes name the checksum of this text: a changed
+ * one cannot read them. Another dictionary would be one beside this.
+ */
+const dictionary = Buffer.from(
+  [
+    '{"instructions":[{"programAddress":"TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA","accounts":[{"address":"","role":"signature":"blockhash":"lastValidBlockHeight":"computeUnits":"',
+    '{"errorCode":"name":"message":"httpErrorCode":"requestId":"spender":"tokenAddress":"transactions":[{"spender":"market":"clientOrderId":"orderType":"LIMIT","price":"orderId":"OPEN"PENDING_OPEN"FILLED"CANCELED"',
+    '"tokenId":"liquidity":"amount0":"amount1":"token0":"token1":"margin":"leverage":"LONG"SHORT"collateral":"size":"ticker":"fee":',
+    '{"base":"0x","quote":"0x","price":"0.000000000000000000","gasPrice":1.000000,"gasPriceToken":"ETH","gasLimit":,"gasCost":"0.000","nonce":,"txHash":"0x","amount":"0.000000000000000000","rawAmount":"000000000000000000","expectedAmount":"0.00","limitPrice":"0.000000000000000000","network":"mainnet","timestamp":179,"latency":0.0,"deadline":179}',
+    `02f90000000000843b9aca00000080b9010438ed17395ae401dcac9650d8${zeros}c001a0c080a0`,
+    '"step":{"to":"0x","data":"0x5ae401dc","value":"0","gasLimit":"alike":{"kind":"in token token v2 v3 2 out native","units":"160000","firstWriteUnits":"140000","through":["0x","0x"]}},',
+    '"seen":"underpriced"lost"replacedBy":"0x"reason":"refused":"slot-used"slot-ahead"outbid"unfunded"not-now"invalid"sendsSinceLost":"deadSince":"admin":true,"signer":"0x',
+    '"state":"QUEUED"SIGNED"BROADCAST"MINED"REVERTED"REPLACED"CANCELLED"DROPPED"OVERTAKEN"EXPIRED"',
+    '"kind":"approve"cancel"fill"liquidity"position"collateral"order"order-cancel"funds"token-account"',
+    '"chain":"polygon"arbitrum"optimism"base"avalanche"bsc"solana"hyperliquid"network":"local","mainnet-beta"',
+    '{"key":"0m","version":5,"chain":"ethereum","network":"mainnet","address":"0x","kind":"trade","connector":"uniswap","client":"bot","requestId":"-","idempotencyKey":"-","createdAt":179,"updatedAt":179,"part":{"index":0,"of":1},',
+    '"step":null,"memo":{"router":"0x","exact":"out","amountRaw":"000000000000000000","hops":[{"kind":"pair"range","pool":"0x","tokenIn":"0x","tokenOut":"0x","to":"0x"},{"kind":"range","pool":"0x","tokenIn":"0x","tokenOut":"0x","to":"0x"}]},',
+    '"about":{"side":"BUY"SELL","base":{"symbol":"WETH","decimals":18},"quote":{"symbol":"USDC","decimals":6}},"deadline":179,"nonce":0,"feesGiven":false,"rank":0,"state":"CONFIRMED","deadLooks":0,"seen":"pays",',
+    '"landed":{"id":"0x","ok":true,"blockNumber":,"blockHash":"0x","receipt":{"type":2,"status":1,"cumulativeGasUsed":"","logs":[',
+    `${transfer}0},{"address":"0x","topics":["0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"],"data":"0x","logIndex":1},`,
+    `{"address":"0x","topics":["0xd78ad95fa46c994b6551d0da85fc275fe613ce37657fb8d5e3d130840159d822","0x000000000000000000000000","0x000000000000000000000000"],"data":"0x${zeros}","logIndex":2},`,
+    `${transfer}3},${transfer}4},{"address":"0x","topics":["0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67","0x000000000000000000000000","0x000000000000000000000000"],"data":"0x${'f'.repeat(56)}${'0'.repeat(56)}","logIndex":5}],`,
+    '"transactionHash":"0x","transactionIndex":0,"blockHash":"0x","blockNumber":,"gasUsed":"1","effectiveGasPrice":"1000000","blobGasPrice":"1","from":"0x","to":"0x","contractAddress":null,"blockTimestamp":179}},',
+    '"slot":0,"slotGiven":false,"attempts":[{"id":"0x","raw":"02f9","fees":{"gasLimit":"000","maxFeePerGas":"1000000","maxPriorityFeePerGas":"1000000000"},"signedAt":179,"sends":1,"sentAt":179}]}',
+  ].join(''),
+)
