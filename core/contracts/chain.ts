@@ -153,7 +153,7 @@ export type SimulatedOutcome<A = string> =
       readonly is: 'done'
       /**
        * What the wallet gains, smallest units; negative: what it loses. Of the tokens that were asked for by their balances, of all others by
-       * their events; the zero address is the native coin, without gas. A token that is not counted in units is `address/id`.
+       * their events; of the native coin, by the address of `nativeCurrency`, without gas. A token that is not counted in units is `address/id`.
        */
       readonly gains: ReadonlyMap<A, bigint>
       readonly grants: readonly Grant<A>[]

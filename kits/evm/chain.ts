@@ -146,7 +146,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     gas: (units, head, at) => fees.warm(at)?.then(() => gasTerms(units, head, at)) ?? gasTerms(units, head, at),
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),
-    evm: { ...createApprovals(rpc, reader), simulate: createSimulation(rpc, multicall) },
+    evm: { ...createApprovals(rpc, reader), simulate: createSimulation(rpc, multicall, (coinIsToken ? wrapped : nativeCurrency).address) },
     async start(signal) {
       await abortable(fees.refresh(), signal)
       const code = await ask(rpc, 'eth_getCode', [multicall, 'latest'], { signal })

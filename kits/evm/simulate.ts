@@ -6,7 +6,7 @@ import type { Allowance, At, Grant, SimulatedOutcome } from '../../core/contract
 import { isObject } from '../../core/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { addressInTopic, canonicalAddress, isAddressTopic, isBytes, listAt, nativeAddress, wordAt, wordCount } from './encoding.ts'
+import { addressInTopic, canonicalAddress, isAddressTopic, isBytes, listAt, wordAt, wordCount } from './encoding.ts'
 import { aggregateResults, ethBalanceCall, packAggregate3, packAggregate3Value } from './multicall.ts'
 import { revertReason } from './node-errors.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
@@ -32,8 +32,11 @@ type Simulated =
   | { is: 'failed'; reason: string }
   | { is: 'done'; before: readonly CallResult[]; after: readonly CallResult[]; logs: readonly EvmLog[] }
 
-/** @param multicall address of Multicall3, which reads all balances in one call */
-export function createSimulation(rpc: Rpc, multicall: string) {
+/**
+ * @param multicall address of Multicall3, which reads all balances in one call
+ * @param coin what answers call the native coin
+ */
+export function createSimulation(rpc: Rpc, multicall: string, coin: string) {
   return async function simulate(
     steps: readonly EvmIntent[],
     wallet: string,
@@ -57,7 +60,7 @@ export function createSimulation(rpc: Rpc, multicall: string) {
 
     const gains = gainsByEvents(logs, wallet)
     if (!gains) return { is: 'failed', reason: 'a contract emits an event of token transfers that cannot be read' }
-    for (const [index, token] of [nativeAddress, ...tokens].entries()) gains.set(token, changeOf(index))
+    for (const [index, token] of [coin, ...tokens].entries()) gains.set(token, changeOf(index))
     const isKnown = ({ token, spender }: Grant) => allowances.some((each) => each.token === token && each.spender === spender)
     const grants = [
       ...allowances.flatMap((allowance, index): readonly Grant[] => {
