@@ -127,7 +127,10 @@ function callOf({ to, data, value }: EvmIntent, from: string) {
 
 function isUnknownMethod({ error }: RpcAnswer = {}): boolean {
   if (!error) return false
-  return error.code === methodNotFound || /method.*(not (found|supported|available|exist|allowed)|unsupported|unknown)|(unsupported|unknown) method/i.test(error.message)
+  return (
+    error.code === methodNotFound ||
+    /method.*(not (found|supported|available|exist|allowed)|unsupported|unknown)|(unsupported|unknown) method/i.test(error.message)
+  )
 }
 
 interface CallOutcome extends CallResult {

@@ -129,9 +129,21 @@ describe('simulated steps', () => {
       [word(64n), word(160n), word(2n), word(12n), word(13n), word(2n), word(3n), word(4n)],
       { gains: { [`${contract}/12`]: 3n, [`${contract}/13`]: 4n } },
     ],
-    ['a right over all tokens', 'ApprovalForAll(address,address,bool)', [mine, theirs], [word(1n)], { grants: [{ token: contract, spender }] }],
+    [
+      'a right over all tokens',
+      'ApprovalForAll(address,address,bool)',
+      [mine, theirs],
+      [word(1n)],
+      { grants: [{ token: contract, spender }] },
+    ],
     ['a right that ends', 'ApprovalForAll(address,address,bool)', [mine, theirs], [word(0n)], {}],
-    ['a right over one token', 'Approval(address,address,uint256)', [mine, theirs, word(12n)], [], { grants: [{ token: contract, spender }] }],
+    [
+      'a right over one token',
+      'Approval(address,address,uint256)',
+      [mine, theirs, word(12n)],
+      [],
+      { grants: [{ token: contract, spender }] },
+    ],
     [
       'a right by Permit2',
       'Approval(address,address,address,uint160,uint48)',
