@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import path from 'node:path'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix/browser'
 import type { Logger } from 'pino'
 import { withTimeout } from './async.ts'
@@ -28,6 +29,8 @@ import { askPassphrase, draftOf, openSigner, signerPolicy } from './signing.ts'
 import { openStore } from './store/open-store.ts'
 import { StoreError, type Store } from './store/store.ts'
 import { ensureCertificates } from './tls/ensure-certificates.ts'
+import { createArchiveFiles } from './transactions/archive-files.ts'
+import { createArchiver } from './transactions/archiver.ts'
 import { railName } from './transactions/entry.ts'
 import { createIdempotency, type Idempotency } from './transactions/idempotency.ts'
 import type { Journal } from './transactions/journal/journal.ts'
@@ -176,6 +179,16 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     })
     const { transactions, journal } = container.cradle
     stops.push(() => transactions.stop(drainMs()))
+    const archiver = createArchiver({
+      journal,
+      leases: container.cradle.leases,
+      files: createArchiveFiles(path.join(settings.data.dir, 'archive')),
+      keepDays: keepDaysOf(settings),
+      log,
+      onArchived: (count) => metrics.archived.inc(count),
+      onFailing: (isFailing) => metrics.archiveFailing.set(Number(isFailing)),
+    })
+    stops.push(() => archiver.stop())
     measureTransactions(metrics, { journal, networks: targets, log })
     await transactions.recovered
 
@@ -187,6 +200,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       walletChecks: liveState.walletChecks,
       following: liveState.following,
       transactions,
+      archiver,
       wallets: { all: signer.wallets },
       failing: () => failingParts({ signer, store, registry, required }),
     }
@@ -220,6 +234,9 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     throw error
   }
 }
+
+/** A database keeps everything unless it is told otherwise: the archive is on this server's disk, which may not outlive the server. */
+const keepDaysOf = ({ store: { keepDays, url } }: Settings): number | undefined => keepDays ?? (url === undefined ? 90 : undefined)
 
 /** @throws StartError where another server holds the store, or a newer version wrote it */
 async function openServerStore({ data, store }: Settings, serverName: string, log: Logger): Promise<Store> {

@@ -194,6 +194,36 @@ export const TransactionsResponse = response({
   nextCursor: Type.Optional(Type.String({ description: 'There are more entries: request them with this as `cursor`.' })),
 })
 
+/** Where a page of ended transactions begins. */
+const PrunePosition = Type.String({
+  pattern: '^\\d{1,15}:[0-9a-z-]{1,64}$',
+  expects: 'the next of an earlier answer',
+  description: '`next` of the previous answer: it goes on from there.',
+})
+
+export const TransactionsPruneRequest = request({
+  olderThanDays: Type.Number({
+    minimum: 1,
+    maximum: 36_500,
+    expects: 'a number of days from 1 to 36500',
+    description: 'Transactions that became final at least so long ago, in days in which servers ran.',
+  }),
+  dryRun: Type.Optional(Type.Boolean({ expects: 'true or false', description: 'true: only counts them.' })),
+  after: Type.Optional(PrunePosition),
+})
+export const TransactionsPruneResponse = response({
+  archived: Type.Integer({ description: 'Transactions that were moved; those that would be, with `dryRun`.' }),
+  kept: Type.Integer({
+    description:
+      'Those that are old enough and stay: the newest of each wallet, those that placed an order which may be open, those whose nonce a transaction waits for, and damaged ones.',
+  }),
+  folder: Type.String({ description: "The folder of the archive, on the server's machine." }),
+  next: Type.Optional(Type.String({ description: 'There may be more: request them with this as `after`.' })),
+})
+
+export type TransactionsPruneRequest = Static<typeof TransactionsPruneRequest>
+export type TransactionsPruneResponse = Static<typeof TransactionsPruneResponse>
+
 export type TransactionsRequest = Static<typeof TransactionsRequest>
 export type TransactionsResponse = Static<typeof TransactionsResponse>
 
@@ -209,6 +239,17 @@ export const transactionEndpoints = [
     summary: "The journal of the caller's wallets, newest first.",
     request: TransactionsRequest,
     response: TransactionsResponse,
+  }),
+  endpoint({
+    method: 'POST',
+    set: 'Service',
+    on: 'service',
+    permission: 'admin',
+    name: 'TransactionsPrune',
+    path: '/transactions/prune',
+    summary: 'Moves old transactions from the journal to the archive, about a thousand at a time. Their outcomes stay.',
+    request: TransactionsPruneRequest,
+    response: TransactionsPruneResponse,
   }),
 ]
 

@@ -27,6 +27,15 @@ export async function printResult(command: () => Promise<string>): Promise<void>
   }
 }
 
+/** As `printResult`, on the standard error: the standard output is the command's own. */
+export async function printNotice(command: () => Promise<string>): Promise<void> {
+  try {
+    process.stderr.write(`${await command()}\n`)
+  } catch (error) {
+    printError(error instanceof Error ? error.message : String(error))
+  }
+}
+
 export function printError(message: string): void {
   process.stderr.write(`error: ${message}\n`)
   process.exitCode = 1

@@ -125,15 +125,31 @@ function why(error: unknown, timeoutMs: number): string {
 }
 
 const Page = Type.Object({ transactions: Type.Array(JournaledTransaction), nextCursor: Type.Optional(Type.String()) })
+const Pruned = Type.Object({
+  archived: Type.Integer(),
+  kept: Type.Integer(),
+  folder: Type.String(),
+  next: Type.Optional(Type.String()),
+})
 const Replaced = Type.Object({ txHash: Type.String(), nonce: Type.Number() })
 const Refusal = Type.Object({ name: Type.String(), message: Type.String(), requestId: Type.Optional(Type.String()) })
 
 export type TransactionFilter = Readonly<Record<string, string>>
 
+/** Newest first. */
+interface TransactionPage {
+  transactions: JournaledTransaction[]
+  nextCursor?: string
+}
+
 /** The journal of a running server, over its HTTP interface. */
 export interface JournalClient {
   /** Newest first, from all pages, at most `atMost`. */
   list(filter: TransactionFilter, atMost: number): Promise<{ transactions: JournaledTransaction[]; isMore: boolean }>
+  /** Page by page. A server that is busy is asked again. */
+  pages(filter: TransactionFilter): AsyncGenerator<TransactionPage>
+  /** Moves some old transactions to the archive, or only counts them. @throws Error with the server's message */
+  prune(request: { olderThanDays: number; dryRun: boolean; after?: string }): Promise<Static<typeof Pruned>>
   /** Acts once, however often the request is repeated. @throws Error with the server's message */
   act(path: string, request: object): Promise<Static<typeof Replaced>>
 }
@@ -157,23 +173,42 @@ export function journalClient(server: ServerClient): JournalClient {
       } while (cursor !== undefined && transactions.length < atMost)
       return { transactions, isMore: cursor !== undefined }
     },
+    async *pages(filter) {
+      let cursor: string | undefined
+      do {
+        const query = { ...filter, limit: String(pageSize), ...(cursor !== undefined && { cursor }) }
+        const page = readOfJournalClient(Page, await patiently(() => server.get('/transactions', query), isForLaterOrLess))
+        yield page
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
+    },
+    // An archive that cannot be written is told at once.
+    prune: async (request) => readOfJournalClient(Pruned, await patiently(() => server.post('/transactions/prune', request), isTooMany)),
     async act(path, request) {
       // The server acts once per key, so that a repeated request is safe.
       const headers = { 'Idempotency-Key': `sluice-tx-${randomUUID()}` }
-      for (let tries = 1; ; tries++) {
-        const answer = await server.post(path, request, headers).catch((error: unknown) => {
-          if (error instanceof NoResponse && tries < maxTries) return undefined
-          throw error
-        })
-        if (answer && (!isForLater(answer) || tries === maxTries)) return readOfJournalClient(Replaced, answer)
-        await pause((answer?.retryAfterSeconds ?? 1) * 1000)
-      }
+      return readOfJournalClient(Replaced, await patiently(() => server.post(path, request, headers), isForLater))
     },
+  }
+}
+
+/** Asks again where there is no response, and where it says so. */
+async function patiently(ask: () => Promise<ServerResponse>, isLater: (answer: ServerResponse) => boolean): Promise<ServerResponse> {
+  for (let tries = 1; ; tries++) {
+    const answer = await ask().catch((error: unknown) => {
+      if (error instanceof NoResponse && tries < maxTries) return undefined
+      throw error
+    })
+    if (answer && (!isLater(answer) || tries === maxTries)) return answer
+    await pause((answer?.retryAfterSeconds ?? 1) * 1000)
   }
 }
 
 /** The server sheds load, or still works on the first attempt. */
 const isForLater = ({ status, retryAfterSeconds }: ServerResponse) => [409, 503].includes(status) && retryAfterSeconds !== undefined
+
+const isTooMany = ({ status, retryAfterSeconds }: ServerResponse) => status === 429 && retryAfterSeconds !== undefined
+const isForLaterOrLess = (answer: ServerResponse) => isForLater(answer) || isTooMany(answer)
 
 function readOfJournalClient<T extends TSchema>(schema: T, { status, text }: ServerResponse): Static<T> {
   const answer = parse(text)

@@ -4,7 +4,16 @@ import type { JournaledTransaction } from '../api/service.ts'
 import type { Settings } from '../config/settings.ts'
 import type { TransactionState } from '../transactions/entry.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
-import { isYes, printResult, table } from './output.ts'
+import { isYes, printNotice, printResult, table } from './output.ts'
+import {
+  countOf,
+  describePruned,
+  exportTransactions,
+  isFiltered,
+  pruneTransactions,
+  type ExportOptions,
+  type PruneOptions,
+} from './tx-archive.ts'
 import { serverClient, type ServerClient, journalClient, type JournalClient, type TransactionFilter } from './server-client.ts'
 
 interface AccessOptions {
@@ -17,9 +26,9 @@ interface AccessOptions {
 /** The first certificate that exists is used. It needs `read`, and `trade` to cancel. */
 const clients = ['operator', 'client']
 
-/** `sluice tx list|show|cancel|speed-up`: shows and replaces the transactions of a running server over its HTTP interface. */
+/** `sluice tx`: shows, replaces, exports and archives the transactions of a running server over its HTTP interface. */
 export function txCommand(settingsOf: () => Settings): Command {
-  const tx = new Command('tx').description('the transactions of a running server: list, show, cancel, speed up')
+  const tx = new Command('tx').description('the transactions of a running server: list, show, cancel, speed up, export, prune')
 
   const subcommand = (name: string, description: string) =>
     tx
@@ -28,7 +37,7 @@ export function txCommand(settingsOf: () => Settings): Command {
       .option('--url <url>', 'the server (default: that of these settings, on this machine)')
       .option('--certs <folder>', 'the folder of the certificates (default: that of these settings)')
       .option('--client <name>', `the client whose certificate is used (default: ${clients.join(', else ')})`)
-      .option('--json', 'print the JSON of the server')
+  const jsonOption = ['--json', 'print the JSON of the server'] as const
 
   const connect = ({ url, certs, client }: AccessOptions): { server: ServerClient; journal: JournalClient } => {
     const settings = settingsOf()
@@ -44,6 +53,7 @@ export function txCommand(settingsOf: () => Settings): Command {
   }
 
   subcommand('list', 'list transactions, newest first')
+    .option(...jsonOption)
     .option('--open', 'only those that are not final yet')
     .option('--state <state>', 'only those in this state, e.g. BROADCAST')
     .option('--address <address>', 'only those of this wallet')
@@ -63,6 +73,7 @@ export function txCommand(settingsOf: () => Settings): Command {
 
   subcommand('show', 'show everything about a transaction, and what happens next')
     .argument('<transaction>', 'its hash, the id of its request, or its Idempotency-Key')
+    .option(...jsonOption)
     .addHelpText('after', examples('tx show 0x5c50…'))
     .action((given: string, options: AccessOptions) =>
       printResult(async () => {
@@ -81,6 +92,7 @@ export function txCommand(settingsOf: () => Settings): Command {
       .option('--max-fee <gwei>', 'the maximum fee per gas (default: the minimum that replaces it, or what the network asks)')
       .option('--tip <gwei>', 'the tip per gas')
       .option('--yes', 'do not ask')
+      .option(...jsonOption)
       .addHelpText('after', examples(`tx ${name} 0x5c50…`, `tx ${name} 0x5c50… --max-fee 90 --tip 2 --yes`))
       .action((given: string, options: ReplaceOptions & AccessOptions) =>
         printResult(async () => {
@@ -89,6 +101,44 @@ export function txCommand(settingsOf: () => Settings): Command {
         }),
       )
   }
+
+  subcommand('export', 'write every transaction, archived ones too, as NDJSON: one JSON object a line, newest first')
+    .option('--from <date>', 'only those requested at this date or later, e.g. 2026-03-01 (UTC) or 2026-03-01T12:00Z')
+    .option('--to <date>', 'only those requested before this date')
+    .option('--chain <chain>', 'only those on this chain')
+    .option('--network <network>', 'only those on networks of this name')
+    .option('--address <address>', 'only those of this wallet')
+    .option('--out <file>', 'a file, compressed if its name ends in .gz; - is the standard output', '-')
+    .addHelpText(
+      'after',
+      examples('tx export --out all.ndjson.gz', 'tx export --from 2026-03-01 --to 2026-04-01 --chain ethereum --out march.ndjson'),
+    )
+    .action((options: ExportOptions & AccessOptions) =>
+      printNotice(async () => {
+        const { server, journal } = connect(options)
+        const count = await exportTransactions(journal, options)
+        return `${countOf(count)} exported: all that the certificate "${server.as}" may see${isFiltered(options) ? ' and that match' : ''}.`
+      }),
+    )
+
+  subcommand('prune', 'move final transactions from the journal to the archive now; their outcomes stay')
+    .option('--days <number>', 'those that are final for so many days or longer, 1 or more')
+    .option('--before <date>', 'those that were final before this date, e.g. 2026-03-01 (UTC)')
+    .option('--dry-run', 'only count them')
+    .option(...jsonOption)
+    .addHelpText(
+      'after',
+      `${examples('tx prune --days 30 --dry-run', 'tx prune --before 2026-01-01')}
+
+Needs the permission admin. Days are those in which servers ran: a transaction is never moved sooner than
+asked for, whatever clocks say. The server moves by itself what is older than store.keepDays.`,
+    )
+    .action((options: PruneOptions & AccessOptions) =>
+      printResult(async () => {
+        const result = await pruneTransactions(connect(options).journal, options, Date.now())
+        return options.json ? JSON.stringify(result) : describePruned(result, options)
+      }),
+    )
   return tx
 }
 
@@ -214,6 +264,7 @@ function describe(transaction: JournaledTransaction, nowMs: number): string {
     ['made', at(createdAt, nowMs)],
     ['changed', at(updatedAt, nowMs)],
     ['deadline', deadline === undefined ? undefined : at(deadline * 1000, nowMs)],
+    ['archived', transaction.archived ? "the server's archive has all of it" : undefined],
     ...attempts.map((each, index): [string, string] => [
       index === 0 ? 'signed' : '',
       `${each.txHash}, ${at(each.signedAt, nowMs)}, ${sent(each.sends)}`,

@@ -42,6 +42,14 @@ export const serverSchema = closed({
         description: 'PostgreSQL for several servers, postgres://…; absent: the embedded store in data.dir',
       }),
     ),
+    keepDays: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 36_500,
+        description:
+          'How long the store keeps transactions that are final, in days in which servers ran; then they move to data.dir/archive. Absent: 90 with the embedded store, for ever with PostgreSQL',
+      }),
+    ),
   }),
   wallet: closed({
     allowedSpenders: Type.Array(Type.String({ minLength: 1 }), {

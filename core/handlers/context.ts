@@ -6,6 +6,7 @@ import type { Books } from '../live-state/books.ts'
 import type { Quotes } from '../live-state/quotes.ts'
 import type { Following } from '../live-state/synchroniser.ts'
 import type { WalletChecks } from '../live-state/wallets.ts'
+import type { Archiver } from '../transactions/archiver.ts'
 import type { IdempotencyContext } from '../transactions/submit-request.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
@@ -33,6 +34,7 @@ export interface RequestContext {
 export interface Services {
   registry: Registry
   transactions: Transactions
+  archiver: Archiver
   /** The wallets that the server holds keys of. */
   wallets: { all(): readonly WalletEntry[] }
   settings: Settings

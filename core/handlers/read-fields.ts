@@ -92,6 +92,7 @@ function fieldReader({ enum: known, acceptsNumber, type }: FieldSchema): (value:
     if (from === 'body') return value
     if (type === 'array') return readList(value)
     if (type === 'integer' && typeof value === 'string' && /^\d{1,16}$/.test(value)) return Number(value)
+    if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
     return value
   }
 }

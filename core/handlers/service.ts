@@ -1,6 +1,8 @@
 import type { JournaledTransaction } from '../api/index.ts'
 import type { NetworkNames } from '../contracts/index.ts'
+import { dayMs } from '../transactions/archiver.ts'
 import { isFinal, txHashOf, type Entry } from '../transactions/entry.ts'
+import type { EndedPosition } from '../transactions/journal/journal.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, visibleWallets, type Handlers } from './context.ts'
 import { badCursor, readLimit } from './pages.ts'
@@ -53,9 +55,21 @@ export const serviceHandlers = {
       ...(nextCursor !== undefined && { nextCursor }),
     }
   },
+
+  TransactionsPrune: async ({ olderThanDays, dryRun, after }, { services: { archiver }, signal }) => {
+    const position = after === undefined ? undefined : readPosition(after)
+    const of = { olderThanMs: olderThanDays * dayMs, isDryRun: dryRun ?? false, ...(position && { after: position }) }
+    const { archived, kept, next } = await archiver.prune(of, signal)
+    return { archived, kept, folder: archiver.folder, ...(next && { next: `${next.endedAt}:${next.key}` }) }
+  },
 } satisfies Partial<Handlers>
 
 const copyNetworks = (available: readonly NetworkNames[]) => available.map(({ chain, networks }) => ({ chain, networks: [...networks] }))
+
+function readPosition(after: string): EndedPosition {
+  const [endedAt = '', key = ''] = after.split(':')
+  return { endedAt: Number(endedAt), key }
+}
 
 /** The key of a journal entry, which is what a cursor is. */
 const cursorPattern = /^[0-9a-z]+(-[0-9a-z]+)+$/

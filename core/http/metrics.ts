@@ -94,6 +94,16 @@ export function createMetrics() {
       labelNames: ['operation', 'reason'],
       registers,
     }),
+    archived: new Counter({
+      name: 'sluice_archived_transactions_total',
+      help: 'Transactions that this server moved from the journal to the archive.',
+      registers,
+    }),
+    archiveFailing: new Gauge({
+      name: 'sluice_archive_failing',
+      help: '1 while old transactions cannot be moved to the archive: they stay in the journal.',
+      registers,
+    }),
     queueChanges: new Counter({
       name: 'sluice_lane_changes_total',
       help: 'Leases of nonce queues that this server took from nobody or a dead server (taken), received from another one (received) or gave away (given).',

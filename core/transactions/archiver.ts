@@ -17,7 +17,7 @@ export interface Archiver {
   /** Where the files are, on this server's machine. */
   readonly folder: string
   /**
-   * Moves entries that ended at least so long ago by the store's time, or only counts them: at most some thousand.
+   * Moves entries that ended at least so long ago by the store's time, or only counts them: at most a thousand.
    * @throws SluiceError OVERLOADED if a file cannot be written; StoreUnavailable
    */
   prune(of: { olderThanMs: number; after?: EndedPosition; isDryRun?: boolean }, signal: AbortSignal): Promise<PruneResult>
@@ -40,7 +40,7 @@ interface ArchiverOptions {
   leases: Pick<Leases, 'use'>
   files: ArchiveFiles
   /** `store.keepDays`; absent: nothing is archived by itself. */
-  keepDays?: number
+  keepDays: number | undefined
   log: Log
   /** Receives the number of entries that were moved, and whether the last attempt failed. */
   onArchived?: (count: number) => void
@@ -54,7 +54,7 @@ const batchSize = 50
 /** Between two batches other work has the processor and the store. */
 const pauseMs = 20
 /** Entries that one call of `prune` looks at. */
-const sliceSize = 2_000
+const sliceSize = 1_000
 const firstRunMs = 60_000
 const everyMs = 3_600_000
 

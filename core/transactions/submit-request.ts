@@ -214,6 +214,9 @@ function nextKey(nowMs: number): string {
   return `${newestMs.toString(36).padStart(9, '0')}-${count.toString(36).padStart(8, '0')}-${randomBytes(4).toString('hex')}`
 }
 
+/** No entry with this key, or a lower one, was requested later than this: milliseconds since the Unix epoch, or NaN. */
+export const keyTimeMs = (key: string): number => Number.parseInt(key.split('-')[0] ?? '', 36)
+
 export const timedOutBeforeSigning = () =>
   new SluiceError('TIMEOUT', 'The time for this request ran out before anything was signed: nothing was sent. Try again.')
 

@@ -7,7 +7,6 @@ import type { QuoteVenue } from '../../live-state/quotes.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import { after, LazySignal, type ConnectorContext, type Handler, type Handlers } from '../context.ts'
 import { readPositiveRaw } from '../read-fields.ts'
-import { swapBounds } from '../outcome.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules, deadlineAfter, tighterBound } from '../slippage.ts'
 import { readAddress, showGas, submit, readWallet } from '../wallets.ts'
@@ -117,8 +116,7 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
 
   /** @param precondition is checked beside the plan, and must hold before anything is signed */
   async function tradeOn({ quote, source }: SourcedQuote, precondition?: () => Promise<void>) {
-    const slippage = effectiveSlippage(venue.config, quote.route, request.allowedSlippage)
-    const slippageRaw = slippageBound(quote, slippage)
+    const slippageRaw = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
     const limitRaw = limitOf(swapRequest, request.limitPrice)
     const boundRaw = tighterBound(quote, slippageRaw, limitRaw, swapPrice(swapRequest, quote.amountRaw))
     const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds, ageSeconds(quote))
@@ -145,8 +143,7 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
       precondition,
       ...(source === 'memory' && { checkFromCache }),
     }
-    const bounds = swapBounds(toSwap(swapRequest), { quotedRaw: quote.amountRaw, boundRaw, slippage })
-    return answer(await submit(submission, context, bounds))
+    return answer(await submit(submission, context))
   }
 
   const last = recentQuote(swapRequest, venue)

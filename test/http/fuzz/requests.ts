@@ -44,6 +44,7 @@ const good: Record<string, GoodValue> = {
   period: 1,
   interval: 1,
   tokenId: '1',
+  olderThanDays: 30,
 }
 
 /** What perpetual exchanges take instead. */

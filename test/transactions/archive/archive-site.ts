@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { constants, gunzipSync } from 'node:zlib'
 import { createArchiveFiles, type ArchiveFiles } from '../../../core/transactions/archive-files.ts'
 import { createArchiver, dayMs, type Archiver } from '../../../core/transactions/archiver.ts'
 import type { Entry } from '../../../core/transactions/entry.ts'
@@ -45,6 +45,16 @@ export interface ArchiveOptions {
 export async function archiveFolder(): Promise<{ folder: string; remove(): Promise<void> }> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-archive-'))
   return { folder: path.join(home, 'archive'), remove: () => rm(home, { recursive: true, force: true }) }
+}
+
+/** The lines of a file; without what a killed process has left half-written at its end. */
+export async function linesOf(file: string): Promise<Record<string, unknown>[]> {
+  const bytes = await readFile(file)
+  const text = gunzipSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }).toString()
+  return text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
 }
 
 export const never = new AbortController().signal
@@ -96,10 +106,7 @@ export function archiveOn(
     },
     async lines() {
       const names = await readdir(folder).catch(() => [])
-      const files = names.toSorted().map(async (name) => {
-        const text = gunzipSync(await readFile(path.join(folder, name))).toString()
-        return [name, text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))]
-      })
+      const files = names.toSorted().map(async (name) => [name, await linesOf(path.join(folder, name))])
       return Object.fromEntries(await Promise.all(files))
     },
     archived: async () => Object.values(await site.lines()).flat(),

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import type { Entry } from '../../../core/transactions/entry.ts'
+import { onBothStores, type StorePlace } from '../../store/stores.ts'
+import { archiveFolder, archiveOn } from './archive-site.ts'
+
+const program = fileURLToPath(new URL('archiving-child.ts', import.meta.url))
+const count = 400
+
+/** Runs a server that archives, and kills it some time after it said a word. */
+async function killedAfter({ options }: StorePlace, folder: string, name: string, word: string, ms: number, stops: boolean) {
+  const args = ['--import', 'tsx', program, name, folder, stops ? 'stop' : '', options.dataDir, options.url ?? '']
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = once(child, 'exit')
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+  createInterface({ input: child.stdout }).on('line', (said) => {
+    if (said === word || said === 'done') void sleep(ms).then(() => child.kill('SIGKILL'))
+  })
+  await exited
+  expect(errors).to.equal('')
+}
+
+describe('a server that is killed while it archives', function () {
+  this.timeout(120_000)
+
+  onBothStores((place) => {
+    it('loses nothing: each transaction is in the journal or in a line, and has its outcome', async () => {
+      const { folder, remove } = await archiveFolder()
+      try {
+        const before = await place().open()
+        const made = archiveOn(before, folder)
+        const entries: Entry[] = []
+        for (let nonce = 0; nonce < count; nonce += 1) entries.push(await made.confirmed({ nonce, sequence: nonce }))
+        await made.passDays(91)
+        await made.stop()
+        await before.close()
+
+        await killedAfter(place(), folder, 'a', 'written', 0, true)
+        await killedAfter(place(), folder, 'b', 'ready', Math.random() * 150, false)
+        await killedAfter(place(), folder, 'c', 'written', Math.random() * 60, false)
+
+        const site = archiveOn(await place().open(), folder, { serverId: 'd' })
+        const check = async () => {
+          const journaled = new Set(await site.keys())
+          const lines = new Set((await site.archived()).map(({ id }) => id))
+          for (const { key, attempts } of entries) {
+            expect(journaled.has(key) || lines.has(key), key).to.equal(true)
+            const found = await site.journal.find('ethereum', 'local', attempts[0]?.id ?? '')
+            expect(found, key).to.include({ key, state: 'CONFIRMED' })
+          }
+          return { journaled, lines }
+        }
+        await check()
+        await site.archiver.run()
+        const { journaled, lines } = await check()
+        expect([journaled.size, lines.size]).to.deep.equal([1, count - 1])
+        await site.stop()
+      } finally {
+        await remove()
+      }
+    })
+  })
+})
