@@ -7,6 +7,7 @@ import { hyperliquid } from './hyperliquid.ts'
 import { keys } from './keys.ts'
 import { kills } from './kills.ts'
 import { eachNodeFault } from './node-faults.ts'
+import { longJournal } from './long-journal.ts'
 import { orders } from './orders.ts'
 import { rounds } from './rounds.ts'
 import { solana } from './solana.ts'
@@ -18,6 +19,7 @@ export const scenarios: readonly Scenario[] = [
   kills,
   stoppedSigner,
   fullDisk,
+  longJournal,
   ...eachNodeFault,
   chainTrouble,
   stranger,

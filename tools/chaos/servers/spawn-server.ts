@@ -69,7 +69,7 @@ export async function spawnServer(options: ServerOptions): Promise<Server> {
   const program = compiledServer(patches)
   const startedAt = performance.now()
   const settings = { confDir: home.confDir, devnetUrl, env: home.env, flags: { ...home.flags, ...flags } }
-  const [command = '', ...args] = [...prefix, process.execPath, program, JSON.stringify(settings)]
+  const [command, ...args] = [...prefix, process.execPath, program, JSON.stringify(settings)]
   const logTo = logFile === undefined ? 'pipe' : openSync(logFile, 'a')
   const child = spawn(command, args, {
     stdio: ['pipe', 'pipe', logTo],
