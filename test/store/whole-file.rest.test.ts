@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
-import { openQuotedPairs } from '../core/live-state/quotes.ts'
-import { saveState } from '../core/devnet/saved-state.ts'
-import { newClient, listClients, revoke } from '../core/tls/certificates.ts'
-import { ensureCertificates } from '../core/tls/ensure-certificates.ts'
-import { writeWholeFile } from '../core/whole-file.ts'
-import { saveKey } from '../core/wallet/keystore.ts'
-import { createSmallDisk, NoSmallDisk, type SmallDisk } from '../tools/chaos/servers/small-disk.ts'
+import { openQuotedPairs } from '../../core/live-state/quotes.ts'
+import { saveState } from '../../core/devnet/saved-state.ts'
+import { newClient, listClients, revoke } from '../../core/tls/certificates.ts'
+import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
+import { writeWholeFile } from '../../core/whole-file.ts'
+import { saveKey } from '../../core/wallet/keystore.ts'
+import { createSmallDisk, NoSmallDisk, type SmallDisk } from '../../tools/chaos/servers/small-disk.ts'
 
 const silent = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {}, trace: () => {} }
 const keyOf = (digit: string) => ({ chain: 'ethereum', privateKey: `0x${digit.repeat(64)}`, passphrase: 'passphrase', scryptN: 2 })
