@@ -95,6 +95,8 @@ export const serverSchema = closed({
   }),
   limits: closed({
     bodyBytes: count(100_000, 'Largest request body, in bytes'),
+    clientBodyBytes: count(8_000_000, 'Maximum bytes of all bodies of one client certificate’s requests in progress; above that 429'),
+    allBodyBytes: count(64_000_000, 'The same of the whole server; above that 503'),
     walletQueue: count(256, 'Maximum requests in progress of one wallet on one network; above that 503'),
     inFlight: count(1024, 'Maximum requests in progress in the whole server; above that 503'),
     clientInFlight: count(

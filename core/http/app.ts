@@ -12,6 +12,7 @@ import { SluiceError } from '../errors.ts'
 import type { Events } from '../events/events.ts'
 import type { Caller } from '../handlers/context.ts'
 import { peerIdentity, type RefusedConnection } from '../tls/tls-server.ts'
+import { createBodyBudget } from './body-budget.ts'
 import { ClientLoad, createFairQueue } from './fair-queue.ts'
 import type { Metrics } from './metrics.ts'
 import { documents } from './openapi.ts'
@@ -137,25 +138,30 @@ function createKoa(parts: AppParts, { handle, answer, routeOf }: RequestSteps): 
   const { settings, log } = parts
   const app = new Koa<Exchange>()
   app.silent = true
-  const readBody = bodyReader(settings.limits.bodyBytes)
+  const budget = createBodyBudget(settings.limits)
+  const readBody = bodyReader(settings.limits.bodyBytes, undefined, budget.hold)
 
   app.use((ctx, next) => {
     const exchange = new Exchange(ctx.req, ctx.res)
     ctx.state = exchange
     return handle(exchange, async () => {
-      exchange.path = readPath(ctx)
-      exchange.query = ctx.querystring
-      exchange.body = (await readBody(ctx)) ?? exchange.body
-      const route = routeOf(ctx.method, exchange.path)
-      if (route) {
-        ctx.respond = false
-        return answer(exchange, () => route(exchange))
-      }
-      ctx.set({ ...responseHeaders(exchange.requestId), ...pageHeaders })
       try {
-        await answer(exchange, next)
+        exchange.path = readPath(ctx)
+        exchange.query = ctx.querystring
+        exchange.body = (await readBody(ctx)) ?? exchange.body
+        const route = routeOf(ctx.method, exchange.path)
+        if (route) {
+          ctx.respond = false
+          return await answer(exchange, () => route(exchange))
+        }
+        ctx.set({ ...responseHeaders(exchange.requestId), ...pageHeaders })
+        try {
+          await answer(exchange, next)
+        } finally {
+          exchange.route = String(ctx._matchedRoute ?? '')
+        }
       } finally {
-        exchange.route = String(ctx._matchedRoute ?? '')
+        budget.release(exchange)
       }
     })
   })

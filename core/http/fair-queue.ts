@@ -14,6 +14,8 @@ export class ClientLoad {
   /** The turn of the event loop that `usedMs` is of. */
   turn = 0
   usedMs = 0
+  /** Of the bodies of its requests, from the first byte to the answer. */
+  bodyBytes = 0
 
   constructor(maxInFlight: number) {
     this.maxInFlight = maxInFlight

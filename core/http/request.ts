@@ -5,6 +5,7 @@ import { badFields, SluiceError } from '../errors.ts'
 import type { Caller } from '../handlers/context.ts'
 import { readQuery, type FieldsReader } from '../handlers/read-fields.ts'
 import { isObject } from '../json.ts'
+import type { BodyBudget } from './body-budget.ts'
 import type { ClientLoad } from './fair-queue.ts'
 
 /** One request, and what is known of it while it is answered. */
@@ -27,6 +28,8 @@ export class Exchange {
   route = ''
   /** The label of metrics; empty if the request names none. */
   connector = ''
+  /** Of its body, as the budget counts them. */
+  heldBytes = 0
 
   constructor(req: IncomingMessage, res: ServerResponse) {
     this.req = req
@@ -82,12 +85,14 @@ export function cachedQueryReader<T extends object>(read: FieldsReader<T>): (que
 
 /**
  * Reads the JSON body of a request that has one.
+ * @param hold counts its bytes, and may refuse more
  * @throws SluiceError INCOMPLETE_PARAMS: 413 over the limit, 415 for another content type or encoding, 400 for anything but a JSON object
  */
 export function bodyReader(
   maxBytes: number,
   load = async () => import('koa-bodyparser'),
-): (ctx: Koa.Context) => Promise<Exchange['body'] | undefined> | undefined {
+  hold: BodyBudget['hold'] = () => {},
+): (ctx: Koa.ParameterizedContext<Exchange>) => Promise<Exchange['body'] | undefined> | undefined {
   let parser: Promise<Koa.Middleware> | undefined
 
   /** It comes with tables of all character sets, and bots that only read send no body. */
@@ -107,7 +112,7 @@ export function bodyReader(
     })
   }
 
-  async function read(ctx: Koa.Context): Promise<Exchange['body'] | undefined> {
+  async function read(ctx: Koa.ParameterizedContext<Exchange>): Promise<Exchange['body'] | undefined> {
     // The parser would decompress in a stream whose errors, and whose end when the caller is gone, go unnoticed.
     if (!/^(identity)?$/i.test(ctx.get('content-encoding')))
       throw new SluiceError('INCOMPLETE_PARAMS', 'The body is compressed; send plain JSON without Content-Encoding.', { http: 415 })
@@ -115,7 +120,19 @@ export function bodyReader(
     if (ctx.method !== 'HEAD' && hasBody && ctx.is('application/json') === false)
       throw new SluiceError('INCOMPLETE_PARAMS', 'Send the body as JSON with the header Content-Type: application/json.', { http: 415 })
     const parseBody = await (parser ??= loadParser())
-    await parseBody(ctx, async () => {})
+    const parsing = parseBody(ctx, async () => {})
+    const { req, state } = ctx
+    const count = (piece: Buffer) => {
+      try {
+        hold(state, piece.length)
+      } catch (error) {
+        // The parser lets go of what it has. What still comes is dropped.
+        req.off('data', count).emit('error', error)
+        req.resume()
+      }
+    }
+    req.on('data', count)
+    await parsing.finally(() => req.off('data', count))
     const { body, rawBody }: { body?: unknown; rawBody?: unknown } = ctx.request
     if (body !== undefined && !isObject(body)) throw new SluiceError('INCOMPLETE_PARAMS', notAnObject)
     if (typeof rawBody === 'string') refuseInexactNumbers(rawBody)
@@ -130,6 +147,7 @@ export const announcesBody = (headers: IncomingHttpHeaders) =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined
 
 function bodyError(error: Error & { status?: number }, maxBytes: number): SluiceError {
+  if (error instanceof SluiceError) return error
   if (error.status === 413)
     return new SluiceError('INCOMPLETE_PARAMS', `The body is over ${maxBytes} bytes (limits.bodyBytes).`, { http: 413 })
   if (error.status === 415)

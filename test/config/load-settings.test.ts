@@ -22,6 +22,8 @@ describe('the settings', () => {
     })
     expect(settings.limits).to.deep.equal({
       bodyBytes: 100_000,
+      clientBodyBytes: 8_000_000,
+      allBodyBytes: 64_000_000,
       walletQueue: 256,
       inFlight: 1024,
       clientInFlight: 256,

@@ -41,4 +41,29 @@ describe('one certificate with many connections', () => {
     await Promise.all(answered)
     expect(order.indexOf('other')).to.be.lessThan(count / 2)
   })
+
+  it('cannot hold more than its share of memory by bodies that do not end', async () => {
+    const { bodyBytes, clientBodyBytes } = server.settings.limits
+    const count = 2 * Math.ceil(clientBodyBytes / bodyBytes)
+    const held = bodyBytes - 1_000
+    const head = `POST /network/status HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${bodyBytes}\r\n\r\n`
+    const answers: string[] = []
+    for (let each = 0; each < count; each += 1) {
+      const socket = await dial('reader')
+      socket.on('data', (answer: Buffer) => answers.push(String(answer)))
+      socket.write(`${head}{"chain":"${' '.repeat(held - 10)}`)
+    }
+    const fit = Math.floor(clientBodyBytes / held)
+    while (answers.length < count - fit) await new Promise((resolve) => setTimeout(resolve, 20))
+    for (const answer of answers)
+      expect(answer)
+        .to.match(/^HTTP\/1\.1 429 /)
+        .and.match(/\r\nRetry-After: 1\r\n/)
+        .and.contain('limits.clientBodyBytes')
+    expect((await server.as.trader.post('/network/status', swap)).status).to.not.equal(429)
+    for (const socket of sockets.splice(0)) socket.destroy()
+    let status = 429
+    while (status === 429) status = (await server.as.reader.post('/network/status', { padding: ' '.repeat(bodyBytes / 2) })).status
+    expect(status).to.equal(400)
+  })
 })
