@@ -1,3 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { sql } from 'kysely'
@@ -71,6 +76,49 @@ describe('a database in trouble', () => {
         expect((await journal.read(key))?.state, key).to.equal(givenUp ? 'EXPIRED' : 'SIGNED')
       }
       expect(outcome.kept.size).to.be.greaterThan(0)
+    }
+  })
+
+  it('with a full disk: definite errors, nothing acknowledged is lost, and it works again when there is space', async function () {
+    if (process.getuid?.() !== 0 || process.platform !== 'linux') this.skip()
+    const store = await place().open()
+    const { url } = place().options
+    const [shown] = await postgres().query('show data_directory')
+    const { uid, gid } = statSync(String(shown?.['data_directory']))
+    // The rest of the database is elsewhere: without room for its own log it would end, and come back when there is some.
+    const folder = mkdtempSync(path.join(tmpdir(), 'sluice-tablespace-'))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=2m,uid=${uid},gid=${gid},mode=700`, 'none', folder])
+    try {
+      await postgres().query(`create tablespace small location '${folder}'`)
+      await postgres().query('alter table entries set tablespace small', url)
+      const ballast = path.join(folder, 'ballast')
+      writeFileSync(ballast, Buffer.alloc(1_000_000))
+      const journal = sqlJournal(store)
+      const lease = await giveLease(store)
+      const kept: Entry[] = []
+      const error = await (async () => {
+        for (;;) {
+          const entry = newEntry({ about: randomBytes(1_000).toString('hex') })
+          await journal.open([entry], lease)
+          kept.push(entry)
+        }
+      })().catch((reason: unknown) => reason)
+      expect(error).to.be.instanceOf(StoreUnavailable)
+      expect(error).to.include({ uncertain: false, retryAfterSeconds: 2 })
+      expect(String(error)).to.match(/the database's disk is full/)
+      const unfinished = () => journal.unfinished({ chain: 'ethereum', network: 'local' })
+      expect(await unfinished()).to.deep.equal(kept)
+
+      rmSync(ballast)
+      await journal.open([newEntry()], lease)
+      expect(await unfinished()).to.have.length(kept.length + 1)
+      await works(store)
+    } finally {
+      await store.close()
+      await postgres().query('alter table entries set tablespace pg_default', url)
+      await postgres().query('drop tablespace small')
+      execFileSync('umount', ['-l', folder])
+      rmSync(folder, { recursive: true })
     }
   })
 
