@@ -69,6 +69,7 @@ export function registryEntries({ loaded, refused, running, before = [] }: Loade
         const actions = on && actionsTarget(venue, chainBoundary(on.implementation, on))
         venues.push({
           connector: plugin.name,
+          builtIn: plugin.builtIn,
           chain,
           network,
           impl: connectorBoundary(venue.implementation, venue),

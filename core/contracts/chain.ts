@@ -121,7 +121,43 @@ export interface EvmVerbs<F extends Types = Types> {
   ): Promise<{ plan: Plan<F>; amountRaw: bigint }>
   /** Transfers a token of the wallet that carries out the plan. */
   transfer(token: Token, recipient: F['address'], amountRaw: bigint): Plan<F>
+  /**
+   * What steps would do to a wallet, one after the other on the newest block. Absent, or `unavailable`, where no node can tell.
+   * @param allowances those whose change is compared with what they were; a change of any other counts as a grant
+   */
+  simulate?(
+    steps: readonly F['intent'][],
+    wallet: F['address'],
+    what: { tokens: readonly F['address'][]; allowances: readonly Allowance<F['address']>[] },
+    at: At,
+  ): Promise<SimulatedOutcome<F['address']> | 'unavailable'>
 }
+
+/** Whose right to move a wallet's tokens. */
+export interface Allowance<A = string> {
+  readonly token: A
+  readonly spender: A
+}
+
+/** A right over tokens of the wallet that steps give, or make larger. */
+export interface Grant<A = string> extends Allowance<A> {
+  /** Smallest units; absent: all of them, or a token that is not counted in units. */
+  readonly amountRaw?: bigint
+}
+
+/** Evidence, not proof: a contract may do something else when it is mined. */
+export type SimulatedOutcome<A = string> =
+  /** The reason for which a step fails. */
+  | { readonly is: 'failed'; readonly reason: string }
+  | {
+      readonly is: 'done'
+      /**
+       * What the wallet gains, smallest units; negative: what it loses. Of the tokens that were asked for by their balances, of all others by
+       * their events; of the native coin, by the address of `nativeCurrency`, without gas. A token that is not counted in units is `address/id`.
+       */
+      readonly gains: ReadonlyMap<A, bigint>
+      readonly grants: readonly Grant<A>[]
+    }
 
 /** What a chain plugin's `create` gets for one network. */
 export interface ChainVenue<C = Json> {

@@ -15,7 +15,19 @@ export type {
   SlippageFraction,
   TickRange,
 } from './amm-range.ts'
-export type { AltchainVerbs, Chain, ChainVenue, EvmVerbs, HeadChanges, Interest, NodeState, Transaction } from './chain.ts'
+export type {
+  AltchainVerbs,
+  Allowance,
+  Chain,
+  ChainVenue,
+  EvmVerbs,
+  Grant,
+  HeadChanges,
+  Interest,
+  NodeState,
+  SimulatedOutcome,
+  Transaction,
+} from './chain.ts'
 export type { At, Family, Head, Json, Life, Log, Token, Types } from './family.ts'
 export type { Basis, Followed, KnownOf, Wanting } from './followed.ts'
 export type { MarginAccount, MarginCLOB, MarginMove, MarginToken } from './order-books.ts'

@@ -23,6 +23,8 @@ export interface NetworkEntry {
 /** A connector on one network. */
 export interface VenueEntry {
   connector: string
+  /** Of this release. The plans of others are simulated before they are signed. */
+  builtIn: boolean
   impl: Partial<Connector>
   config: ConnectorConfig
   /** The exchange's own rail, if it takes signed actions itself: it carries out plans that are `via` the venue. */

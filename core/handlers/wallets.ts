@@ -5,6 +5,7 @@ import { badFields, SluiceError } from '../errors.ts'
 import { isObject } from '../json.ts'
 import type { SubmitRequest, SubmitResult } from '../transactions/submit-request.ts'
 import type { ConnectorContext, Services } from './context.ts'
+import { checkOutcome, type OutcomeBounds } from './outcome.ts'
 import type { NetworkEntry, VenueEntry } from './registry.ts'
 
 interface FeeFields {
@@ -103,10 +104,19 @@ export async function submitAndShow<S extends object>(
   return answer(await submit({ ...context, ...wallet, ...change, answer }, context))
 }
 
-/** Submits a plan of a connector. In errors, refusal codes of the exchange are explained and tokens have their listed symbols. */
-export async function submit(request: SubmitRequest, { network, venue, services, signal }: ConnectorContext): Promise<SubmitResult> {
+/**
+ * Submits a plan of a connector; what the plan of one that is not built in does to the wallet is simulated first. In errors, refusal codes of
+ * the exchange are explained and tokens have their listed symbols.
+ * @param bounds what the plan may do to the wallet
+ */
+export async function submit(request: SubmitRequest, context: ConnectorContext, bounds?: OutcomeBounds): Promise<SubmitResult> {
+  const { network, venue, services, signal } = context
+  const { plan, address: wallet, precondition } = request
+  const simulated = venue.builtIn || 'via' in plan ? undefined : () => checkOutcome({ plan, wallet, bounds }, network, venue, { signal })
+  const all = [precondition, simulated].filter((each) => each !== undefined)
+  const conditions = all.length === 0 ? {} : { precondition: async () => void (await Promise.all(all.map((each) => each()))) }
   try {
-    return await services.transactions.submit(request, signal)
+    return await services.transactions.submit({ ...request, ...conditions }, signal)
   } catch (error) {
     throw error instanceof SluiceError ? explainRefusal(nameListedToken(error, network.tokens.listed), venue) : error
   }

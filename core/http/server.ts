@@ -48,10 +48,11 @@ export async function listen(app: App, { server: { host, port }, ssl, limits }: 
 
 /**
  * Node.js stops reading from a client that sends many requests and takes no answer. Where its parser reads the TLS connection by itself, it gets what
- * was decrypted already all the same, and fails (HPE_PAUSED). A listener for data makes it read by the stream, which keeps that data.
+ * was decrypted already all the same, and fails (HPE_PAUSED). A listener for data makes it read by the stream, which keeps that data. The stream
+ * waits for a read that the parser has stopped, where nothing was left to decrypt: an empty push ends that read.
  */
 function readWholePipeline(socket: TLSSocket): void {
-  socket.once('pause', () => socket.on('data', () => {}))
+  socket.once('pause', () => socket.on('data', () => {}).push(''))
 }
 
 /** @throws StartError if the server could not listen now: known before anything is made for it */

@@ -74,7 +74,7 @@ const chainRules: Rules<Chain> = {
   isTransactionId: unchecked,
   decode: unchecked,
 }
-const evmRules: Rules<EvmVerbs> = { allowances: unchecked, approve: unchecked, transfer: unchecked }
+const evmRules: Rules<EvmVerbs> = { allowances: unchecked, approve: unchecked, transfer: unchecked, simulate: unchecked }
 const altchainRules: Rules<AltchainVerbs> = { createToken: unchecked }
 
 const railRules: Rules<Rail> = {

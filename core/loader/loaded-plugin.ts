@@ -29,6 +29,8 @@ export interface UnservedNetwork {
 interface Loaded {
   readonly name: string
   readonly folder: string
+  /** Of this release. */
+  readonly builtIn: boolean
   readonly family: string
   /** A frozen copy. */
   readonly manifest: Manifest

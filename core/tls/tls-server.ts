@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { createServer, type Server, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
+import { isDeepStrictEqual } from 'node:util'
 import { SluiceError } from '../errors.ts'
 import { type HandshakeLimits, paceHandshakes } from './handshakes.ts'
 import { normalSerial } from './revocation-list.ts'
@@ -85,8 +86,21 @@ export async function createTlsServer(
 }
 
 function secureContext({ pems: { ca, cert, key, crl } }: ServerCertificates) {
-  return { ca, cert, key, crl, minVersion: 'TLSv1.2' as const }
+  return { ca, cert, key, crl, ciphers, minVersion: 'TLSv1.2' as const }
 }
+
+/** All of TLS 1.3 that Node.js offers; of TLS 1.2 those with forward secrecy and authenticated encryption whose tags are whole: no CBC, no CCM8. */
+const ciphers = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':')
 
 function warnBeforeExpiry({ serverValidTo, caValidTo }: ServerCertificates, log: TlsLog): void {
   if (daysTo(caValidTo) <= warningDays) {
@@ -153,6 +167,8 @@ interface PeerIdentity {
   fingerprint256: string
   serialNumber: string
   validTo: Date
+  /** Whether it names itself as its issuer. */
+  isSelfIssued: boolean
 }
 
 const identities = new WeakMap<TLSSocket, PeerIdentity>()
@@ -180,17 +196,22 @@ function findPeerIdentity(socket: TLSSocket): PeerIdentity | undefined {
     fingerprint256: peer.fingerprint256,
     serialNumber: normalSerial(peer.serialNumber),
     validTo: new Date(peer.valid_to),
+    isSelfIssued: isDeepStrictEqual(peer.issuer, peer.subject),
   }
   identities.set(socket, identity)
   return identity
 }
 
-const maxLines = 50
-const windowMs = 10_000
+const [maxLines, windowMs] = [50, 10_000]
+/** Fewer lines of one address, so that it neither fills the log nor hides others. */
+const [maxLinesOfAddress, addressWindowMs] = [5, 60_000]
+/** Those that were refused last are known. */
+const maxAddresses = 1_000
 
 /** Logs a refused handshake in one line that says who came and why it was refused. */
 function logRefusedHandshakes(server: Server, log: TlsLog): void {
   const allow = createRateLimit(maxLines, windowMs)
+  const limitOfAddress = new Map<string, ReturnType<typeof createRateLimit>>()
   const addresses = new WeakMap<TLSSocket, string | undefined>()
 
   // A refused socket is destroyed before `tlsClientError`, and has lost its peer and its address by then. This event is the only public
@@ -203,16 +224,29 @@ function logRefusedHandshakes(server: Server, log: TlsLog): void {
   })
 
   server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
+    const remoteAddress = addresses.get(socket) ?? socket.remoteAddress
+    const ofAddress = allowAddress(remoteAddress ?? '')
+    if (!ofAddress.log) return
     const { log: isLogged, suppressed } = allow(performance.now())
     if (!isLogged) return
     const commonName = findPeerIdentity(socket)?.commonName
-    const remoteAddress = addresses.get(socket) ?? socket.remoteAddress
+    const sameAddress = ofAddress.suppressed > 0 ? `; ${ofAddress.suppressed} more of this address were refused before` : ''
     const others = suppressed > 0 ? `; ${suppressed} more were refused before` : ''
     log.warn(
       { remoteAddress, commonName },
-      `handshake refused: ${handshakeRefusal(error, socket)}${commonName ? ` (CN=${printable(commonName)})` : ''}${others}`,
+      `handshake refused: ${handshakeRefusal(error, socket)}${commonName ? ` (CN=${printable(commonName)})` : ''}${sameAddress}${others}`,
     )
   })
+
+  function allowAddress(address: string): RateLimitResult {
+    const limit = limitOfAddress.get(address) ?? createRateLimit(maxLinesOfAddress, addressWindowMs)
+    // A map keeps the order in which its keys were set: the first one was refused longest ago.
+    limitOfAddress.delete(address)
+    limitOfAddress.set(address, limit)
+    const [first] = limitOfAddress.keys()
+    if (limitOfAddress.size > maxAddresses && first !== undefined) limitOfAddress.delete(first)
+    return limit(performance.now())
+  }
 }
 
 /** Removes line breaks and escapes: strangers can write anything into a certificate of their own, and the name goes into our log. */
@@ -221,17 +255,19 @@ function printable(text: string): string {
 }
 
 // By OpenSSL's verify result, as Node names it in `authorizationError`.
+const signedByItself = 'client certificate signed by itself'
+const signedByAnother = 'client certificate signed by another CA'
 const byVerification: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'client certificate expired',
   CERT_NOT_YET_VALID: 'client certificate not yet valid',
   CERT_REVOKED: 'client certificate revoked',
   INVALID_PURPOSE: 'certificate is not for clients',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'client certificate signed by another CA',
-  UNABLE_TO_GET_ISSUER_CERT: 'client certificate signed by another CA',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'client certificate signed by another CA',
-  CERT_SIGNATURE_FAILURE: 'client certificate signed by another CA',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'client certificate signed by itself',
-  SELF_SIGNED_CERT_IN_CHAIN: 'client certificate signed by another CA',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: signedByAnother,
+  UNABLE_TO_GET_ISSUER_CERT: signedByAnother,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: signedByAnother,
+  CERT_SIGNATURE_FAILURE: signedByAnother,
+  DEPTH_ZERO_SELF_SIGNED_CERT: signedByItself,
+  SELF_SIGNED_CERT_IN_CHAIN: signedByAnother,
   CRL_HAS_EXPIRED: 'revocation list out of date (run "sluice certs revoke" or put the right revoked.pem in place)',
 }
 
@@ -244,6 +280,7 @@ const byError: Readonly<Record<string, string>> = {
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: "the client does not trust this server's CA (give it ca_cert.pem)",
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'the client refused the server certificate',
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'the client found the server certificate expired',
+  ERR_SSL_NO_SHARED_CIPHER: 'no cipher in common (of TLS 1.2 the server takes ECDHE with AES-GCM or ChaCha20)',
   ERR_TLS_HANDSHAKE_TIMEOUT: 'handshake timed out',
   ECONNRESET: 'the client disconnected during the handshake',
 }
@@ -252,6 +289,8 @@ const byError: Readonly<Record<string, string>> = {
 function handshakeRefusal(error: Error & { code?: string }, socket: TLSSocket): string {
   // Its type is Error, but on a server's socket it is a string (the verify result) or null.
   const verification: unknown = socket.authorizationError
+  // The list is there for our CA, so its certificates are never refused for lack of one.
+  if (verification === 'UNABLE_TO_GET_CRL') return findPeerIdentity(socket)?.isSelfIssued ? signedByItself : signedByAnother
   if (typeof verification === 'string') return byVerification[verification] ?? `client certificate refused: ${verification}`
   return byError[error.code ?? ''] ?? `TLS error: ${error.code ?? error.message}`
 }

@@ -121,7 +121,11 @@ export function createSubmit(parts: SubmitParts): Submit {
     const over = feesToReplace(request, options, queue)
     const update = queue.startSync()
     const checking = rail.check(plan.steps, plan.needs, signer, { wish: feeOverrides, over }, { signal })
-    const [checked] = await orTimeout(Promise.all([checking, precondition?.()]), signal, timedOutBeforeSigning)
+    const holding = precondition?.()
+    // Of two errors the check's says more.
+    holding?.catch(() => {})
+    const checked = await orTimeout(checking, signal, timedOutBeforeSigning)
+    await orTimeout(Promise.resolve(holding), signal, timedOutBeforeSigning)
     update(checked.synced)
     await resync(rail, queue, signal)
     return { checked, queue, over }

@@ -31,6 +31,7 @@ import { createReader } from './reader.ts'
 import { createRecentBlocks } from './recent-blocks.ts'
 import { decodeLogs, findTransaction } from './receipts.ts'
 import { evmRpc } from './rpc.ts'
+import { createSimulation } from './simulate.ts'
 import { createApprovals, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
 import { type Evm, evm } from './types.ts'
 
@@ -145,7 +146,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     gas: (units, head, at) => fees.warm(at)?.then(() => gasTerms(units, head, at)) ?? gasTerms(units, head, at),
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),
-    evm: createApprovals(rpc, reader),
+    evm: { ...createApprovals(rpc, reader), simulate: createSimulation(rpc, multicall, (coinIsToken ? wrapped : nativeCurrency).address) },
     async start(signal) {
       await abortable(fees.refresh(), signal)
       const code = await ask(rpc, 'eth_getCode', [multicall, 'latest'], { signal })

@@ -6,6 +6,7 @@ import type { Call, CallResult, Probe } from './types.ts'
 
 // Multicall3, https://github.com/mds1/multicall3. Packed by hand, because every quote that is read from the network needs it.
 const aggregate3 = '0x82ad56cb'
+const aggregate3Value = '0x174dea71'
 
 /** Selectors of Multicall3's own views. */
 export const multicallViews = {
@@ -24,6 +25,12 @@ const mayFail = word(1)
 /** Calldata of `aggregate3((address target, bool allowFailure, bytes callData)[])`. Each call may fail alone. */
 export function packAggregate3(calls: readonly Call[]): string {
   return `${aggregate3}${word(32)}${packList(calls.map(({ to, data }) => packItem(to, mayFail, data)))}`
+}
+
+/** Calldata of `aggregate3Value((address target, bool allowFailure, uint256 value, bytes callData)[])`. Each call may fail alone. */
+export function packAggregate3Value(calls: readonly (Call & { value?: string })[]): string {
+  const items = calls.map(({ to, data, value = '0' }) => `${addressWord(to)}${mayFail}${word(BigInt(value))}${word(128)}${packBytes(data)}`)
+  return `${aggregate3Value}${word(32)}${packList(items)}`
 }
 
 /** A tuple of an address, a word and bytes. */

@@ -1,12 +1,32 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import net from 'node:net'
-import { createAuthority, openAuthority, issueCertificate, type CertificatePair } from '../../core/tls/authority.ts'
+import { getCiphers } from 'node:tls'
+import {
+  createAuthority,
+  openAuthority,
+  issueCertificate,
+  keyToPem,
+  type Authority,
+  type CertificatePair,
+} from '../../core/tls/authority.ts'
 import { newClient, revoke } from '../../core/tls/certificates.ts'
 import { madeCertificates, pairOf, removeFolders } from './certificates.ts'
 import { call, startServer, stopServers, until, type RunningServer } from './tls-server.ts'
 
 const hourMs = 3_600_000
+
+/** A CA's own certificate. */
+const ownPair = ({ certificate, keys }: Authority): CertificatePair => ({
+  certPem: `${certificate.toString('pem')}\n`,
+  keyPem: keyToPem(keys.privateKey),
+})
+
+/** With the CA's certificate, as clients of other CAs send it. */
+async function chainOf(authority: Authority): Promise<CertificatePair> {
+  const { certPem, keyPem } = await issueCertificate(authority, { commonName: 'client', usage: 'client' })
+  return { certPem: certPem + ownPair(authority).certPem, keyPem }
+}
 
 describe('handshake', () => {
   let server: RunningServer
@@ -50,6 +70,27 @@ describe('handshake', () => {
       pair: async () => issueCertificate(await createAuthority(), { commonName: 'client', usage: 'client' }),
       code: 'ECONNRESET',
       verification: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      line: 'client certificate signed by another CA (CN=client)',
+    },
+    {
+      who: 'a certificate that signed itself',
+      pair: async () => ownPair(await createAuthority('bot-1')),
+      code: 'ECONNRESET',
+      verification: 'UNABLE_TO_GET_CRL',
+      line: 'client certificate signed by itself (CN=bot-1)',
+    },
+    {
+      who: 'a certificate of another CA that comes with it',
+      pair: async () => chainOf(await createAuthority('Other CA')),
+      code: 'ECONNRESET',
+      verification: 'UNABLE_TO_GET_CRL',
+      line: 'client certificate signed by another CA (CN=client)',
+    },
+    {
+      who: 'a certificate of another CA of the same name that comes with it',
+      pair: async () => chainOf(await createAuthority()),
+      code: 'ECONNRESET',
+      verification: 'UNABLE_TO_GET_CRL',
       line: 'client certificate signed by another CA (CN=client)',
     },
     {
@@ -100,6 +141,9 @@ describe('handshake', () => {
     },
   ]
 
+  let addresses = 1
+  const newAddress = () => `127.0.0.${(addresses += 1)}`
+
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     it(`accepts a client of the CA and knows its name (${version})`, async () => {
       const outcome = await call(server, { pair: await pairOf(certsDir, 'client'), version })
@@ -112,7 +156,7 @@ describe('handshake', () => {
         server.lines.length = server.refusals.length = 0
         const presented = await pair()
 
-        const outcome = await call(server, { ...(presented ? { pair: presented } : {}), version })
+        const outcome = await call(server, { ...(presented ? { pair: presented } : {}), version, localAddress: newAddress() })
 
         expect(outcome.answer).to.equal('')
         expect(outcome).not.to.have.property('session')
@@ -137,6 +181,31 @@ describe('handshake', () => {
     expect(outcome).to.include({ answer: '', error: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
     expect(server.refusals).to.deep.equal([{ code: 'ERR_SSL_UNSUPPORTED_PROTOCOL', verification: null }])
     expect(server.lines).to.deep.equal(['handshake refused: TLS version older than 1.2'])
+  })
+
+  it('takes of TLS 1.2 only ciphers with forward secrecy and authenticated encryption', async () => {
+    const [pair, localAddress] = [await pairOf(certsDir, 'client'), newAddress()]
+    const named = getCiphers().filter((name) => !name.startsWith('tls_'))
+    // OpenSSL has more than Node.js lists.
+    const ccm = ['AES128-CCM', 'AES256-CCM', 'AES128-CCM8', 'AES256-CCM8'].map((name) => `ECDHE-ECDSA-${name}`)
+    const taken: string[] = []
+    for (const cipher of [...named.map((name) => name.toUpperCase()), ...ccm])
+      if ((await call(server, { pair, version: 'TLSv1.2', cipher, localAddress })).answer !== '') taken.push(cipher)
+
+    expect(named).to.include('ecdhe-ecdsa-aes128-sha')
+    expect(taken).to.have.members(['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305'])
+  })
+
+  it('counts refusals of one address after a few lines, and still logs those of others', async () => {
+    server.lines.length = server.refusals.length = 0
+    const [loud, quiet] = [newAddress(), newAddress()]
+    for (let count = 0; count < 60; count += 1) await call(server, { localAddress: loud })
+    await until(() => server.refusals.length === 60, 'all are refused')
+    await call(server, { pair: ownPair(await createAuthority('bot-1')), localAddress: quiet })
+    await until(() => server.lines.some((line) => line.includes('bot-1')), 'the line of another address')
+
+    expect(server.lines.filter((line) => line.includes('no client certificate'))).to.have.length(5)
+    expect(server.lines.at(-1)).to.equal('handshake refused: client certificate signed by itself (CN=bot-1)')
   })
 
   it('closes a plain HTTP request without an answer, and keeps serving', async () => {

@@ -18,6 +18,10 @@ export interface RunningServer {
 export interface Call {
   pair?: CertificatePair
   version?: tls.SecureVersion
+  /** One cipher of TLS 1.2. */
+  cipher?: string
+  /** Of 127.0.0.0/8: refusals of one address are soon counted instead of logged. */
+  localAddress?: string
   session?: Buffer | undefined
 }
 
@@ -66,7 +70,7 @@ export async function stopServers(): Promise<void> {
 }
 
 /** Opens a connection that stays open; `ask` sends a request over it, `closed` tells when it is gone. */
-export async function connect({ certsDir, port }: RunningServer, { pair, version, session }: Call) {
+export async function connect({ certsDir, port }: RunningServer, { pair, version, session, cipher, localAddress }: Call) {
   // OpenSSL has to be told before it speaks a version older than 1.2 at all.
   const versions =
     version === undefined
@@ -80,6 +84,8 @@ export async function connect({ certsDir, port }: RunningServer, { pair, version
     ...(pair ? { cert: pair.certPem, key: pair.keyPem } : {}),
     ...(session ? { session } : {}),
     ...versions,
+    ...(cipher === undefined ? {} : { ciphers: `${cipher}:@SECLEVEL=0` }),
+    ...(localAddress === undefined ? {} : { localAddress }),
   })
   sockets.push(socket)
   const outcome: Outcome = { answer: '', resumed: false }

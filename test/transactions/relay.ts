@@ -40,7 +40,12 @@ export async function startRelay(target: string): Promise<Relay> {
     response.once('close', () => void (relay.underWay -= 1))
     const what = relay.meddle(methods, body)
     if (typeof what === 'object') {
-      const answer = { jsonrpc: '2.0', id: Reflect.get(Object(parsed), 'id'), error: { code: -32000, message: what.error } }
+      const answerTo = (call: unknown) => ({
+        jsonrpc: '2.0',
+        id: Reflect.get(Object(call), 'id'),
+        error: { code: -32000, message: what.error },
+      })
+      const answer = Array.isArray(parsed) ? parsed.map(answerTo) : answerTo(parsed)
       response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
       return
     }

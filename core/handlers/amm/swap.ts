@@ -7,6 +7,7 @@ import type { QuoteVenue } from '../../live-state/quotes.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import { after, LazySignal, type ConnectorContext, type Handler, type Handlers } from '../context.ts'
 import { readPositiveRaw } from '../read-fields.ts'
+import { swapBounds } from '../outcome.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules, deadlineAfter, tighterBound } from '../slippage.ts'
 import { readAddress, showGas, submit, readWallet } from '../wallets.ts'
@@ -116,7 +117,8 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
 
   /** @param precondition is checked beside the plan, and must hold before anything is signed */
   async function tradeOn({ quote, source }: SourcedQuote, precondition?: () => Promise<void>) {
-    const slippageRaw = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
+    const slippage = effectiveSlippage(venue.config, quote.route, request.allowedSlippage)
+    const slippageRaw = slippageBound(quote, slippage)
     const limitRaw = limitOf(swapRequest, request.limitPrice)
     const boundRaw = tighterBound(quote, slippageRaw, limitRaw, swapPrice(swapRequest, quote.amountRaw))
     const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds, ageSeconds(quote))
@@ -143,7 +145,8 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
       precondition,
       ...(source === 'memory' && { checkFromCache }),
     }
-    return answer(await submit(submission, context))
+    const bounds = swapBounds(toSwap(swapRequest), { quotedRaw: quote.amountRaw, boundRaw, slippage })
+    return answer(await submit(submission, context, bounds))
   }
 
   const last = recentQuote(swapRequest, venue)

@@ -1,0 +1,90 @@
+// What a plan would do to the wallet. Plugins make plans, and one may name another recipient, take more than it was given, or give somebody a
+// right: so the plans of plugins that are not built in are simulated before they are signed. This is evidence and no proof, because a contract
+// may do something else when it is mined.
+import type { Allowance, At, Plan, SimulatedOutcome, Swap } from '../contracts/index.ts'
+import { SluiceError } from '../errors.ts'
+import { pluginDefect } from '../transactions/submit-request.ts'
+import type { NetworkEntry, VenueEntry } from './registry.ts'
+import type { Slippage } from './slippage.ts'
+
+/** What the wallet may gain of a token, smallest units; negative: what it may lose. Of the native coin without gas. */
+interface Range {
+  readonly leastRaw: bigint
+  readonly mostRaw: bigint
+}
+
+/** What a request lets its plan do to the wallet, by token address. The wallet may lose nothing of the other tokens. */
+export type OutcomeBounds = ReadonlyMap<string, Range>
+
+/** A quote may be below what the swap gives by this much or by the slippage, whichever is more: prices move between quote and simulation. */
+const leastTolerance: Slippage = { numerator: 1n, denominator: 100n }
+
+/**
+ * The wallet gives at most what the request says and gets at least its bound. A swap that gives much more than its quote is refused as well:
+ * the bound follows the quote, and what is above the bound somebody else can take.
+ * @param swap with its quoted and its bound other side
+ */
+export function swapBounds(
+  { tokenIn, tokenOut, exact, amountRaw }: Swap,
+  { quotedRaw, boundRaw, slippage }: { quotedRaw: bigint; boundRaw: bigint; slippage: Slippage },
+): OutcomeBounds {
+  const { numerator, denominator } =
+    slippage.numerator * leastTolerance.denominator > leastTolerance.numerator * slippage.denominator ? slippage : leastTolerance
+  const toleranceRaw = (quotedRaw * numerator) / denominator
+  return exact === 'in'
+    ? new Map([
+        [tokenIn.address, { leastRaw: -amountRaw, mostRaw: 0n }],
+        [tokenOut.address, { leastRaw: boundRaw, mostRaw: quotedRaw + toleranceRaw }],
+      ])
+    : new Map([
+        [tokenIn.address, { leastRaw: -boundRaw, mostRaw: toleranceRaw - quotedRaw }],
+        [tokenOut.address, { leastRaw: amountRaw, mostRaw: amountRaw + (amountRaw * numerator) / denominator }],
+      ])
+}
+
+interface Planned {
+  readonly plan: Pick<Plan, 'steps' | 'needs'>
+  readonly wallet: string
+  /** Absent: only rights over the wallet's tokens are refused. */
+  readonly bounds?: OutcomeBounds | undefined
+}
+
+/** @throws SluiceError unless the simulated outcome is within the bounds: then nothing must be signed */
+export async function checkOutcome(
+  { plan, wallet, bounds = new Map() }: Planned,
+  { impl, chain, network }: NetworkEntry,
+  { connector }: VenueEntry,
+  at: At,
+): Promise<void> {
+  const allowances = plan.needs.flatMap((need): Allowance[] => (need.is === 'balance' ? [] : [need]))
+  const tokens = [...bounds.keys()].filter((token) => token !== impl.nativeCurrency.address)
+  const outcome = await impl.evm?.simulate?.(plan.steps, wallet, { tokens, allowances }, at)
+  if (outcome === undefined) return
+  if (outcome === 'unavailable')
+    throw new SluiceError(
+      'UNSUPPORTED',
+      `The nodes of ${chain}/${network} can neither simulate transactions (eth_simulateV1) nor take state overrides, and the plans of ${connector}, which is not built in, are simulated before they are signed: nothing was signed. Name a node in rpcUrls that can.`,
+    )
+  if (outcome.is === 'failed')
+    throw new SluiceError('TRADE_FAILED', `The transaction would fail, so it was not signed: ${outcome.reason}.`, {
+      details: { reason: outcome.reason },
+    })
+  const fault = faultOf(outcome, bounds)
+  if (fault !== undefined) throw pluginDefect(`The connector ${connector}`, `has a plan that ${fault}, by a simulation of it`)
+}
+
+function faultOf({ gains, grants }: SimulatedOutcome & { is: 'done' }, bounds: OutcomeBounds): string | undefined {
+  const [grant] = grants
+  if (grant) return `lets ${grant.spender} move the wallet's tokens of ${grant.token}`
+  for (const [token, gainRaw] of gains) {
+    const range = bounds.get(token)
+    if (!range && (bounds.size === 0 || gainRaw >= 0n)) continue
+    const { leastRaw, mostRaw } = range ?? { leastRaw: 0n, mostRaw: gainRaw }
+    if (gainRaw >= leastRaw && gainRaw <= mostRaw) continue
+    const change = gainRaw < 0n ? `takes ${-gainRaw} of ${token} from the wallet` : `gives the wallet ${gainRaw} of ${token}`
+    return `${change}, where the request and its quote allow ${describe(leastRaw)} to ${describe(mostRaw)} (smallest units)`
+  }
+  return undefined
+}
+
+const describe = (gainRaw: bigint) => (gainRaw < 0n ? `taking ${-gainRaw}` : `giving ${gainRaw}`)

@@ -1,0 +1,178 @@
+import { readFile } from 'node:fs/promises'
+import { AbiCoder, Interface, concat, id, toBeHex, zeroPadValue } from 'ethers'
+import { expect } from 'chai'
+import type { Allowance, SimulatedOutcome } from '../../../core/contracts/index.ts'
+import { addressOf, nowhere, soon, startSite, type TestSite } from '../../transactions/site.ts'
+
+const wallet = addressOf(0)
+const spender = addressOf(1)
+const native = '0x0000000000000000000000000000000000000000'
+const contract = '0x00000000000000000000000000000000000000C9'
+const token = new Interface([
+  'function mint(address to, uint256 amount)',
+  'function transfer(address to, uint256 amount)',
+  'function transferFrom(address from, address to, uint256 amount)',
+  'function approve(address spender, uint256 amount)',
+])
+
+type Step = Record<'to' | 'data' | 'value', string>
+
+const word = (value: bigint | string) => zeroPadValue(typeof value === 'string' ? value : toBeHex(value), 32)
+
+/** Code that emits one event: its data into memory, then LOG with its topics. */
+function emitting(topics: readonly string[], data: readonly string[] = []): string {
+  const stores = data.flatMap((each, index) => ['0x7f', each, '0x60', toBeHex(index * 32), '0x52'])
+  const pushes = topics.toReversed().flatMap((each) => ['0x7f', each])
+  return concat([...stores, ...pushes, '0x61', toBeHex(data.length * 32, 2), '0x5f', toBeHex(0xa0 + topics.length)])
+}
+
+describe('simulated steps', () => {
+  let site: TestSite
+  let usdx: string
+  const call = (to: string, data: string, value = 0n): Step => ({ to, data, value: String(value) })
+  const erc20 = (method: string, ...args: readonly unknown[]) => call(usdx, token.encodeFunctionData(method, args))
+
+  async function simulate(
+    steps: readonly Step[],
+    allowances: readonly Allowance[] = [],
+    tokens: readonly string[] = [usdx],
+  ): Promise<SimulatedOutcome | 'unavailable' | undefined> {
+    return site.chain.evm?.simulate?.(steps, wallet, { tokens, allowances }, { signal: soon() })
+  }
+
+  async function done(...args: Parameters<typeof simulate>) {
+    const outcome = await simulate(...args)
+    if (typeof outcome !== 'object' || outcome.is !== 'done') throw new Error(`It was not simulated: ${JSON.stringify(outcome)}`)
+    return { gains: Object.fromEntries(outcome.gains), grants: outcome.grants }
+  }
+
+  before(async () => {
+    site = await startSite()
+    const file = new URL('../../../plugins/ethereum/artifacts/TestToken.json', import.meta.url)
+    const artifact: unknown = JSON.parse(await readFile(file, 'utf8'))
+    const args = AbiCoder.defaultAbiCoder().encode(['string', 'string', 'uint8'], ['Test dollar', 'USDX', 6])
+    const data = concat([String(Reflect.get(Object(artifact), 'bytecode')), args])
+    const sent = await site.rpc('eth_sendTransaction', { from: wallet, data })
+    usdx = site.chain.address(String(Reflect.get(Object(await site.rpc('eth_getTransactionReceipt', sent)), 'contractAddress'))) ?? ''
+    await site.rpc('eth_sendTransaction', { from: wallet, to: usdx, data: token.encodeFunctionData('mint', [wallet, 1_000n]) })
+  })
+  after(() => site.stop())
+  afterEach(() => site.heal())
+
+  const ways = [
+    ['by eth_simulateV1', () => {}],
+    [
+      'by a call in the place of the wallet, where the node has no eth_simulateV1',
+      () => {
+        site.relay.meddle = (methods) =>
+          methods.includes('eth_simulateV1') ? { error: 'the method eth_simulateV1 does not exist/is not available' } : 'pass'
+      },
+    ],
+  ] as const
+  for (const [way, prepare] of ways) {
+    describe(way, () => {
+      beforeEach(prepare)
+
+      it('show what the wallet loses, coin and tokens, also to itself', async () => {
+        expect(await done([call(nowhere, '0x', 7n), erc20('transfer', nowhere, 300n), erc20('transfer', wallet, 50n)])).to.deep.equal({
+          gains: { [native]: -7n, [usdx]: -300n },
+          grants: [],
+        })
+      })
+
+      it('show what the wallet gains', async () => {
+        expect((await done([erc20('mint', wallet, 5n)])).gains).to.deep.equal({ [native]: 0n, [usdx]: 5n })
+      })
+
+      it('show an allowance that grows, and none that stays or shrinks', async () => {
+        const asked = [{ token: usdx, spender }]
+        expect((await done([erc20('approve', spender, 9n)], asked)).grants).to.deep.equal([{ token: usdx, spender, amountRaw: 9n }])
+        expect((await done([erc20('approve', spender, 0n)], asked)).grants).to.deep.equal([])
+      })
+
+      it('say why one fails', async () => {
+        expect(await simulate([erc20('transfer', nowhere, 1_001n)])).to.include({ is: 'failed' })
+        await site.rpc('anvil_setCode', contract, '0x5f5ffd')
+        expect(await simulate([erc20('mint', wallet, 5n), call(contract, '0x')])).to.deep.equal({
+          is: 'failed',
+          reason: 'reverted without a reason',
+        })
+      })
+
+      it('change nothing', async () => {
+        await done([erc20('mint', wallet, 5n)])
+        expect((await done([])).gains).to.deep.equal({ [native]: 0n, [usdx]: 0n })
+      })
+    })
+  }
+
+  it('show an allowance that nobody asked about', async () => {
+    expect((await done([erc20('approve', spender, 9n)])).grants).to.deep.equal([{ token: usdx, spender, amountRaw: 9n }])
+    expect((await done([erc20('approve', spender, 0n)])).grants).to.deep.equal([])
+  })
+
+  const [mine, theirs] = [word(wallet), word(spender)]
+  const events: readonly [string, string, readonly string[], readonly string[], object][] = [
+    ['a token that nobody asked about', 'Transfer(address,address,uint256)', [mine, theirs], [word(4n)], { gains: { [contract]: -4n } }],
+    ['a token of EIP-721', 'Transfer(address,address,uint256)', [mine, theirs, word(12n)], [], { gains: { [`${contract}/12`]: -1n } }],
+    [
+      'a token of EIP-1155',
+      'TransferSingle(address,address,address,uint256,uint256)',
+      [theirs, mine, theirs],
+      [word(12n), word(3n)],
+      { gains: { [`${contract}/12`]: -3n } },
+    ],
+    [
+      'tokens of EIP-1155',
+      'TransferBatch(address,address,address,uint256[],uint256[])',
+      [theirs, theirs, mine],
+      [word(64n), word(160n), word(2n), word(12n), word(13n), word(2n), word(3n), word(4n)],
+      { gains: { [`${contract}/12`]: 3n, [`${contract}/13`]: 4n } },
+    ],
+    [
+      'a right over all tokens',
+      'ApprovalForAll(address,address,bool)',
+      [mine, theirs],
+      [word(1n)],
+      { grants: [{ token: contract, spender }] },
+    ],
+    ['a right that ends', 'ApprovalForAll(address,address,bool)', [mine, theirs], [word(0n)], {}],
+    [
+      'a right over one token',
+      'Approval(address,address,uint256)',
+      [mine, theirs, word(12n)],
+      [],
+      { grants: [{ token: contract, spender }] },
+    ],
+    [
+      'a right by Permit2',
+      'Approval(address,address,address,uint160,uint48)',
+      [mine, word(nowhere), theirs],
+      [word(1n), word(9n)],
+      { grants: [{ token: nowhere, spender }] },
+    ],
+    ["others' transfers and rights", 'Approval(address,address,uint256)', [theirs, mine], [word(5n)], {}],
+  ]
+  for (const [what, signature, topics, data, expected] of events)
+    it(`show ${what} by its event`, async () => {
+      await site.rpc('anvil_setCode', contract, emitting([id(signature), ...topics], data))
+      const { gains, grants } = await done([call(contract, '0x')], [], [])
+      const { [native]: coin, ...others } = gains
+      expect(coin).to.equal(0n)
+      expect({ gains: others, grants }).to.deep.equal({ gains: {}, grants: [], ...expected })
+    })
+
+  it('fail if an event cannot be read', async () => {
+    const topics = [id('TransferBatch(address,address,address,uint256[],uint256[])'), theirs, mine, theirs]
+    for (const offset of [96n, 2n ** 255n]) {
+      await site.rpc('anvil_setCode', contract, emitting(topics, [word(offset), word(offset)]))
+      expect(await simulate([call(contract, '0x')])).to.include({ is: 'failed' })
+    }
+  })
+
+  it('are refused if a node answers with something else', async () => {
+    site.relay.meddle = (methods) => (methods.includes('eth_simulateV1') ? { error: 'internal error' } : 'pass')
+    const error: unknown = await simulate([]).catch((thrown: unknown) => thrown)
+    expect(error).to.include({ name: 'NETWORK' })
+  })
+})
