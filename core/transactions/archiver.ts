@@ -50,9 +50,9 @@ interface ArchiverOptions {
 /** One server archives at a time. Not the name of a queue of nonces: those have slashes. */
 const leaseName = 'archive'
 /** Entries that are written, flushed to the disk and deleted together: a few milliseconds of work. */
-const batchSize = 50
+const batchSize = 25
 /** Between two batches other work has the processor and the store. */
-const pauseMs = 20
+const pauseMs = 10
 /** Entries that one call of `prune` looks at. */
 const sliceSize = 1_000
 const firstRunMs = 60_000

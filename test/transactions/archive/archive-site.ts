@@ -105,7 +105,7 @@ export function archiveOn(
       )
     },
     async lines() {
-      const names = await readdir(folder).catch(() => [])
+      const names: string[] = await readdir(folder).catch(() => [])
       const files = names.toSorted().map(async (name) => [name, await linesOf(path.join(folder, name))])
       return Object.fromEntries(await Promise.all(files))
     },
