@@ -5,7 +5,7 @@ import type { OwnedLease, ServerLeases, Store } from '../store/store.ts'
 import { isFinal, queueName, railName, type Entry } from './entry.ts'
 import { OwnershipLost, type Lease, type EntryFilter, type Recorder } from './journal/journal.ts'
 import { createNonceQueue, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
-import { timedOutBeforeSigning, type TransactionTarget } from './submit-request.ts'
+import { keysFollow, timedOutBeforeSigning, type TransactionTarget } from './submit-request.ts'
 
 /** A lease is kept at least this long even if others wait, so that two busy servers do not only pass it back and forth. */
 const minTenureMs = 50
@@ -372,7 +372,12 @@ async function rebuildQueue(
   }
   // Where nonces are consecutive, everything below a used one is used. Where they only increase, none is used again.
   const { slots } = impl.rail
-  const last = slots === 'independent' ? undefined : await highestUsed(recorder, { chain, network, on }, slots === 'increasing')
+  if (slots === 'independent') return
+  const {
+    entries: [newest],
+  } = await recorder.list({ chain, network, on, limit: 1 })
+  if (newest) keysFollow(newest.key)
+  const last = await highestUsed(recorder, { chain, network, on }, slots === 'increasing')
   if (last) queue.markFinal(last.sequence)
 }
 

@@ -207,6 +207,12 @@ export function newEntries(request: RoutedRequest, { sequences, chosenByCaller, 
 let count = 0
 let newestMs = 0
 
+/** Later keys come after this one of another server, whatever its clock said: the newest entries of a queue are those with the highest nonces. */
+export function keysFollow(key: string): void {
+  const timeMs = keyTimeMs(key)
+  if (Number.isSafeInteger(timeMs)) newestMs = Math.max(newestMs, timeMs + 1)
+}
+
 /** Sorts by time, then by order within this process, also when the clock is set back. Differs between processes. */
 function nextKey(nowMs: number): string {
   count += 1

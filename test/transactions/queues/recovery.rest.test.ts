@@ -1,8 +1,11 @@
 import { expect } from 'chai'
 import { SluiceError } from '../../../core/errors.ts'
 import type { Store } from '../../../core/store/store.ts'
+import { txHashOf } from '../../../core/transactions/entry.ts'
 import type { Journal } from '../../../core/transactions/journal/journal.ts'
+import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
+import { attempt, giveLease, newEntry, next, queueOf } from '../journal/entries.ts'
 import { faultyJournal, type Faults } from '../submit/faulty-journal.ts'
 import {
   addressOf,
@@ -155,6 +158,19 @@ describe('transactions that a server left open', function () {
       await site.mine()
       return (await stateOf(third, open.txHash)) === 'REPLACED'
     })
+  })
+
+  it('are followed by those of the next server, though the clock of the earlier one was a day ahead', async () => {
+    const dayAhead = (Date.now() + 86_400_000).toString(36).padStart(9, '0')
+    const earlier = newEntry({ key: `${dayAhead}-00000001-00000000`, address: addressOf(0), nonce: 0, sequence: 0 })
+    const lease = await giveLease(store, { queue: queueOf(addressOf(0)), fencingToken: 1 })
+    await sqlJournal(store).open([earlier], lease)
+    await sqlJournal(store).write([next(earlier, { state: 'CONFIRMED', attempts: [attempt(`0x${'1'.repeat(64)}`)] })], lease)
+
+    const second = await server()
+    const { txHash } = await second.submit(order(site), soon())
+    // The highest nonces of a queue are looked for among its newest entries.
+    expect((await second.list({ address: addressOf(0) })).entries.map(txHashOf)).to.deep.equal([txHash, `0x${'1'.repeat(64)}`])
   })
 
   it('are searched once, however many networks have none', async () => {
