@@ -119,6 +119,8 @@ export function bodyReader(
     const hasBody = ctx.request.length !== 0 || ctx.get('transfer-encoding') !== ''
     if (ctx.method !== 'HEAD' && hasBody && ctx.is('application/json') === false)
       throw new SluiceError('INCOMPLETE_PARAMS', 'Send the body as JSON with the header Content-Type: application/json.', { http: 415 })
+    // The parser takes every body for UTF-8 (RFC 8259, section 8.1), of which ASCII is a part.
+    if (!/^(utf-?8|us-ascii)?$/i.test(ctx.request.charset)) throw wrongCharset
     const parseBody = await (parser ??= loadParser())
     const parsing = parseBody(ctx, async () => {})
     const { req, state } = ctx
@@ -141,6 +143,8 @@ export function bodyReader(
   return (ctx) => (announcesBody(ctx.req.headers) ? read(ctx) : undefined)
 }
 
+const wrongCharset = new SluiceError('INCOMPLETE_PARAMS', 'The character set of the body is not supported; send UTF-8.', { http: 415 })
+
 const notAnObject = 'The body must be a JSON object.'
 
 export const announcesBody = (headers: IncomingHttpHeaders) =>
@@ -150,8 +154,7 @@ function bodyError(error: Error & { status?: number }, maxBytes: number): Sluice
   if (error instanceof SluiceError) return error
   if (error.status === 413)
     return new SluiceError('INCOMPLETE_PARAMS', `The body is over ${maxBytes} bytes (limits.bodyBytes).`, { http: 413 })
-  if (error.status === 415)
-    return new SluiceError('INCOMPLETE_PARAMS', 'The character set of the body is not supported; send UTF-8.', { http: 415 })
+  if (error.status === 415) return wrongCharset
   return new SluiceError('INCOMPLETE_PARAMS', `${notAnObject} It could not be parsed.`)
 }
 

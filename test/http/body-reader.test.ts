@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { expect } from 'chai'
 import Koa from 'koa'
+import { SluiceError } from '../../core/errors.ts'
 import { bodyReader } from '../../core/http/request.ts'
 
 describe('the reader of bodies', () => {
@@ -26,6 +27,33 @@ describe('the reader of bodies', () => {
     expect((await post()).status).to.equal(500)
     expect(await (await post()).json()).to.deep.equal({ amount: '1' })
     expect(loads).to.equal(2)
+    server.close()
+    server.closeAllConnections()
+  })
+
+  it('refuses a character set other than UTF-8, as it would read other characters than were sent', async () => {
+    const read = bodyReader(1_000)
+    const app = new Koa()
+    app.silent = true
+    app.use(async (ctx) => {
+      try {
+        await read(ctx)
+        ctx.body = ctx.request.body
+      } catch (error) {
+        ctx.status = error instanceof SluiceError ? error.http : 500
+      }
+    })
+    const server = app.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const statusOf = async (charset: string) => {
+      const headers = { 'content-type': `application/json${charset}` }
+      return (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: '{"base":"1"}', headers })).status
+    }
+    for (const charset of ['', '; charset=utf-8', ';charset="UTF-8"', '; charset=utf8', '; charset=US-ASCII'])
+      expect(await statusOf(charset), charset).to.equal(200)
+    for (const charset of ['; charset=utf-16', '; charset=UTF-16LE', '; charset="utf-32"', '; charset=iso-8859-1', '; charset=utf-7'])
+      expect(await statusOf(charset), charset).to.equal(415)
     server.close()
     server.closeAllConnections()
   })

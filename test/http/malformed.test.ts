@@ -68,6 +68,14 @@ describe('what a client sends that is no request of HTTP/1.1', () => {
     expect(statuses(said)).to.deep.equal(Array.from({ length: count }, () => 200))
   })
 
+  it('nothing, in a body that nobody reads: the request after it is answered', async () => {
+    const body = 'x'.repeat(8_000_000)
+    const said = await say(
+      `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}${get('/', 'Host: a', 'Connection: close')}`,
+    )
+    expect(statuses(said)).to.deep.equal([200, 200])
+  })
+
   for (const [what, ...headers] of [['no Host'], ['two Hosts', 'Host: a', 'Host: b'], ['one Host twice', 'Host: a', 'hOST: a']] as const) {
     it(`a request with ${what} is refused, and nothing after it is carried out`, async () => {
       const said = await say(get('/first', 'Host: a') + get('/second', ...headers) + get('/third', 'Host: a'))
