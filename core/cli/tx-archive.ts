@@ -123,7 +123,8 @@ function readAge({ days, before }: PruneOptions, nowMs: number): number {
     throw new Error(`--days is "${days}", but must be a number from 1 to 36500.`)
   }
   const age = (nowMs - readDate('--before', before ?? '')) / dayMs
-  if (age >= 1) return Math.min(age, 36_500)
+  // The server refuses numbers of more digits than a double keeps.
+  if (age >= 1) return Math.min(Math.ceil(age * 10_000) / 10_000, 36_500)
   throw new Error(`--before is "${before}", but must be a day ago or longer: what is newer stays in the journal.`)
 }
 

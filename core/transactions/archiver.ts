@@ -127,7 +127,8 @@ export function createArchiver({
   }
 
   const prune: Archiver['prune'] = (of, signal) => {
-    const olderThanMs = Math.max(of.olderThanMs, minKeepMs)
+    // Databases count whole milliseconds.
+    const olderThanMs = Math.ceil(Math.max(of.olderThanMs, minKeepMs))
     const either = AbortSignal.any([signal, closing.signal])
     const work = leases.use(leaseName, either, async () => {
       const result = await prunePages({ ...of, olderThanMs }, either)

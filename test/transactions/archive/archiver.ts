@@ -3,6 +3,7 @@ import { pack } from '../../../core/store/compact.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { createArchiveFiles } from '../../../core/transactions/archive-files.ts'
 import { dayMs } from '../../../core/transactions/archiver.ts'
+import { highestUsed } from '../../../core/transactions/leases.ts'
 import { createIdempotency } from '../../../core/transactions/idempotency.ts'
 import type { StorePlace } from '../../store/stores.ts'
 import { giveLease, newEntry, next, queueOf, signed, wallet } from '../journal/entries.ts'
@@ -113,6 +114,27 @@ export function archiverTests(place: () => StorePlace): void {
     expect((await site.archived()).map(({ id }) => id)).to.have.members([mine[0]?.key, unsigned.key])
   })
 
+  it('leaves nonces that callers chose, and those that the server assigned, to go on where they were', async () => {
+    for (const [nonce, sequenceGiven] of [
+      [4, false],
+      [1_000, true],
+      [5, false],
+      [3, true],
+      [2, true],
+    ] as const)
+      await site.confirmed({ nonce, sequence: nonce, sequenceGiven })
+    const on = { chain: 'ethereum', network: 'local', on: { address: wallet } }
+    const highest = async () => {
+      const found = [await highestUsed(site.journal, on, false), await highestUsed(site.journal, on, true)]
+      return found.map((entry) => entry?.nonce)
+    }
+    expect(await highest()).to.deep.equal([1_000, 5])
+    await site.passDays(91)
+    await site.archiver.run()
+    expect(await site.keys()).to.have.lengthOf(2)
+    expect(await highest()).to.deep.equal([1_000, 5])
+  })
+
   it('keeps what placed an order until the order is known to have ended, and then still shows the order', async () => {
     const entry = newEntry({ kind: 'order', about: null })
     const lease = await giveLease(store, { queue: queueOf(), fencingToken: 1 })
@@ -193,7 +215,7 @@ export function archiverTests(place: () => StorePlace): void {
     for (let count = 0; count < 4; count += 1) await site.confirmed({ nonce: count, sequence: count })
     await site.passDays(2)
     const before = await site.keys()
-    expect(await site.archiver.prune({ olderThanMs: 3 * dayMs }, never)).to.deep.equal({ archived: 0, kept: 0 })
+    expect(await site.archiver.prune({ olderThanMs: 2.5 * dayMs + 0.3 }, never)).to.deep.equal({ archived: 0, kept: 0 })
     expect(await site.archiver.prune({ olderThanMs: dayMs, isDryRun: true }, never)).to.deep.equal({ archived: 3, kept: 1 })
     expect(await site.keys()).to.deep.equal(before)
     expect(await site.lines()).to.deep.equal({})
