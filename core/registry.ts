@@ -13,7 +13,6 @@ import {
   type VenueEntry,
   createTokenBook,
 } from './handlers/registry.ts'
-import { actionsBoundary, chainBoundary, connectorBoundary } from './loader/boundary.ts'
 import { version } from './layout.ts'
 import type { LoadResult } from './loader/load.ts'
 import type { LoadedPlugin, LoadedVenue } from './loader/loaded-plugin.ts'
@@ -49,7 +48,7 @@ export function registryEntries({ loaded, refused, running, before = [] }: Loade
     if (plugin.kind === 'chain') {
       for (const venue of plugin.venues) {
         const { chain, network, tokens } = venue
-        const impl = chainBoundary(venue.implementation, venue)
+        const { implementation: impl } = venue
         const required = plugin.configuration.networks[network]?.required ?? false
         networks.push({
           chain,
@@ -66,13 +65,13 @@ export function registryEntries({ loaded, refused, running, before = [] }: Loade
       for (const venue of plugin.venues) {
         const { chain, network } = venue
         const on = chains.find((each) => each.chain === chain && each.network === network)
-        const actions = on && actionsTarget(venue, chainBoundary(on.implementation, on))
+        const actions = on && actionsTarget(venue, on.implementation)
         venues.push({
           connector: plugin.name,
           builtIn: plugin.builtIn,
           chain,
           network,
-          impl: connectorBoundary(venue.implementation, venue),
+          impl: venue.implementation,
           ...(actions && { actions }),
           config,
           contracts: Object.values(venue.contracts),
@@ -123,14 +122,13 @@ export function actionsTarget(venue: LoadedVenue<Partial<Connector>>, on: Chain)
   const { plugin: connector, chain, network, implementation } = venue
   const { actions } = implementation
   if (!actions) return undefined
-  const own = actionsBoundary(actions, venue)
   return {
     chain,
     network,
     connector,
     impl: {
-      rail: own.rail,
-      heads: (signal) => own.heads(signal),
+      rail: actions.rail,
+      heads: (signal) => actions.heads(signal),
       // The exchange's answer is final.
       confirmations: 1,
       bumpAfterSeconds: on.bumpAfterSeconds,

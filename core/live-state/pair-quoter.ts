@@ -8,7 +8,7 @@ import type { Synchroniser } from './synchroniser.ts'
 
 /** Quotes two tokens, for any amount. */
 export interface PairQuoter {
-  /** Returns at once if all states are in memory: from the second time on the same object, frozen, for the same question and states. */
+  /** Returns at once if all states are in memory: from the second time on the same object for the same question and states. */
   quote(swap: Swap, at: At): Quote | Promise<Quote>
   /** Loads the states. */
   load(at: At): Promise<void>
@@ -76,7 +76,7 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
 
   function keep(snapshot: StateSnapshot, question: string, quote: Quote): Quote {
     if (current !== snapshot) return quote
-    if (askedOnce.delete(question)) memory.keep(cache, question, Object.freeze(quote))
+    if (askedOnce.delete(question)) memory.keep(cache, question, quote)
     else {
       if (askedOnce.size >= maxAskedOnce) askedOnce.clear()
       askedOnce.add(question)

@@ -1,19 +1,11 @@
-import {
-  SluiceError,
-  type AltchainVerbs,
-  type Chain,
-  type Connector,
-  type EvmVerbs,
-  type Log,
-  type Rail,
-  type SignedActions,
-  type Trading,
-} from '../contracts/index.ts'
+import { chainContract } from '../contracts/answers/chain.ts'
+import { connectorContract } from '../contracts/answers/connector.ts'
+import { json, type Contract, type Method, type Schema } from '../contracts/answers/contract.ts'
+import type { Chain, Connector, Log } from '../contracts/index.ts'
+import { errorTable, SluiceError, type ErrorName } from '../errors.ts'
 import { isObject } from '../json.ts'
-import { ammRangeRules, ammRules, followedPricingRules } from './amm-answers.ts'
-import { unchecked, type Rule, type Rules } from './answer-checks.ts'
-import { clobRules, marginCLOBRules, perpCLOBRules } from './order-book-answers.ts'
-import { perpAMMRules } from './perp-answers.ts'
+import { deepFreeze, parserOf } from './parser.ts'
+import { fieldOf, isError, messageOf, readableError } from './thrown.ts'
 
 /** The plugin whose code is called. */
 export interface Callee {
@@ -21,134 +13,91 @@ export interface Callee {
   readonly log: Log
 }
 
-/** A chain whose methods harm one request at most, whatever they do or return. */
-export function chainBoundary(chain: Chain, callee: Callee): Chain {
-  return boundary<Chain>(chain, chainRules, callee, '', (part) => ({
-    ...(chain.evm && { evm: part(chain.evm, evmRules, 'evm.') }),
-    ...(chain.altchain && { altchain: part(chain.altchain, altchainRules, 'altchain.') }),
-  }))
-}
+export const chainBoundary = (chain: Chain, callee: Callee): Chain => boundary(chain, chainContract, callee)
 
-/** The same for a connector: each trading type is a part of it, and what an AMM prices from memory is a part of that. */
-export function connectorBoundary(connector: Partial<Connector>, callee: Callee): Partial<Connector> {
-  return boundary<Partial<Connector>>(connector, connectorRules, callee, '', (part) => {
-    const { AMM: amm, AMM_RANGE, PERP_AMM, CLOB, MARGIN_CLOB, PERP_CLOB } = connector
-    const parts: Partial<Trading> = {
-      ...(amm && {
-        AMM: boundary(amm, ammRules, callee, 'AMM.', (inner) => ({
-          ...(amm.followed && { followed: inner(amm.followed, followedPricingRules, 'followed.') }),
-        })),
-      }),
-      ...(AMM_RANGE && { AMM_RANGE: part(AMM_RANGE, ammRangeRules, 'AMM_RANGE.') }),
-      ...(PERP_AMM && { PERP_AMM: part(PERP_AMM, perpAMMRules, 'PERP_AMM.') }),
-      ...(CLOB && { CLOB: part(CLOB, clobRules, 'CLOB.') }),
-      ...(MARGIN_CLOB && { MARGIN_CLOB: part(MARGIN_CLOB, marginCLOBRules, 'MARGIN_CLOB.') }),
-      ...(PERP_CLOB && { PERP_CLOB: part(PERP_CLOB, perpCLOBRules, 'PERP_CLOB.') }),
-    }
-    return parts
-  })
-}
-
-/** The same for an exchange's own rail. */
-export function actionsBoundary(actions: SignedActions, callee: Callee): SignedActions {
-  return boundary<SignedActions>(actions, { heads: unchecked }, callee, 'actions.', (part) => ({
-    rail: part(actions.rail, railRules, 'actions.rail.'),
-  }))
-}
-
-const lifeRules = { start: unchecked, stop: unchecked }
-const connectorRules: Rules<Connector> = lifeRules
-
-const chainRules: Rules<Chain> = {
-  ...lifeRules,
-  rpcUrl: unchecked,
-  nodes: unchecked,
-  address: unchecked,
-  head: unchecked,
-  heads: unchecked,
-  changes: unchecked,
-  balances: unchecked,
-  token: unchecked,
-  gas: { atOnce: unchecked },
-  find: unchecked,
-  isTransactionId: unchecked,
-  decode: unchecked,
-}
-const evmRules: Rules<EvmVerbs> = { allowances: unchecked, approve: unchecked, transfer: unchecked, simulate: unchecked }
-const altchainRules: Rules<AltchainVerbs> = { createToken: unchecked }
-
-const railRules: Rules<Rail> = {
-  outline: unchecked,
-  check: unchecked,
-  cost: unchecked,
-  sync: unchecked,
-  merge: unchecked,
-  doubtful: unchecked,
-  claim: unchecked,
-  slotsFrom: unchecked,
-  nonceOf: unchecked,
-  standing: unchecked,
-  gaps: unchecked,
-  draft: unchecked,
-  seal: unchecked,
-  send: unchecked,
-  look: unchecked,
-}
-
-type Part = <P extends object>(implementation: P, rules: Rules<P>, prefix: string) => P
+export const connectorBoundary = (connector: Partial<Connector>, callee: Callee): Partial<Connector> =>
+  boundary<Partial<Connector>>(connector, connectorContract, callee)
 
 /**
- * An object like the implementation whose methods are called through the boundary. What is no method is read from the implementation each
- * time.
- * @param prefix of the names of its methods in logs
- * @param partsOf parts that are behind the boundary themselves
+ * The implementation as its contract has it: methods are called through the boundary, properties are read once, and both give copies. What the
+ * contract does not have is not there. A method harms one request at most, whatever it does or returns.
+ * @param prefix of the names of its members in logs
+ * @throws Error where a property is not what the contract says
  */
-export function boundary<T extends object>(
-  implementation: T,
-  rules: Rules<T>,
+export function boundary<T extends object>(implementation: T, contract: Contract<T>, callee: Callee, prefix = ''): T {
+  const members: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(contract)) {
+    const value: unknown = Reflect.get(implementation, name)
+    if (value !== undefined) members[name] = memberOf(implementation, value, member as AnyMember, callee, `${prefix}${name}`)
+  }
+  // Of the interface what is there, each member as its contract says.
+  return Object.freeze(members) as T
+}
+
+type AnyMember = Partial<AnyMethod> & { readonly value?: Schema<unknown>; readonly part?: Contract<object> }
+type AnyMethod = Method<readonly unknown[], unknown>
+
+function memberOf(
+  implementation: object,
+  value: unknown,
+  { answer, value: schema, part, ...method }: AnyMember,
   callee: Callee,
-  prefix = '',
-  partsOf: (part: Part) => Partial<T> = () => ({}),
-): T {
-  const descriptors: PropertyDescriptorMap = {}
-  for (const key of keysOf(implementation)) descriptors[key] = { enumerable: true, get: () => Reflect.get(implementation, key) }
-  for (const [name, rule] of Object.entries<Rule>(rules)) {
-    const method: unknown = Reflect.get(implementation, name)
-    if (typeof method !== 'function') continue
-    const call = (args: readonly unknown[]): unknown => Reflect.apply(method, implementation, args)
-    descriptors[name] = { enumerable: true, value: guarded(call, rule, callee, `${prefix}${name}`) }
-  }
-  const parts = partsOf((part, partRules, partPrefix) => boundary(part, partRules, callee, partPrefix))
-  for (const [key, value] of Object.entries(parts)) descriptors[key] = { enumerable: true, value }
-  return Object.create(implementation, descriptors)
+  verb: string,
+) {
+  if (part) return boundary<object>(Object(value), part, callee, `${verb}.`)
+  if (schema) return parsedProperty(schema, value, verb)
+  if (typeof value !== 'function') return value
+  if (answer) return guarded(implementation, value, { answer, ...method }, callee, verb)
+  return (...args: readonly unknown[]): unknown => Reflect.apply(value, implementation, args)
 }
 
-/** All names of properties, those of its classes too. */
-function keysOf(implementation: object): readonly string[] {
-  const keys = new Set<string>()
-  for (let each: object | null = implementation; each !== null && each !== Object.prototype; each = Object.getPrototypeOf(each))
-    for (const key of Object.getOwnPropertyNames(each)) if (key !== 'constructor') keys.add(key)
-  return [...keys]
+function parsedProperty(schema: Schema<unknown>, value: unknown, name: string): unknown {
+  try {
+    return parserOf(schema)(value, [])
+  } catch (thrown) {
+    throw new Error(`${name}: ${messageOf(thrown)}`, { cause: thrown })
+  }
 }
 
-function guarded(call: (args: readonly unknown[]) => unknown, rule: Rule, callee: Callee, verb: string) {
-  const check = typeof rule === 'function' ? rule : rule.atOnce
-  const checked = (args: readonly unknown[]): unknown => {
-    const answer = call(args)
-    if (check === unchecked) return answer
-    if (isThenable(answer)) return Promise.resolve(answer).then((settled) => (check(settled, args), settled))
-    check(answer, args)
-    return answer
-  }
+function guarded(implementation: object, method: CallableFunction, contract: AnyMethod, callee: Callee, verb: string) {
+  const { atOnce } = contract
+  const parse = answerParser(contract)
+  const settle = (answer: unknown, args: readonly unknown[]) =>
+    isThenable(answer) ? Promise.resolve(answer).then((settled) => parse(settled, args)) : parse(answer, args)
   return (...args: readonly unknown[]): unknown => {
     // The signal is read only where somebody has to wait: reading it starts the request's timer.
-    if (typeof rule !== 'function') {
-      const answer = callPluginSync(callee, verb, () => checked(args))
-      const signal = isThenable(answer) ? signalOf(args) : undefined
-      return signal ? callPlugin(callee, verb, () => answer, signal) : answer
+    const signal = atOnce ? undefined : signalOf(args)
+    // Answers are compared with what was asked, and not with what a plugin made of it.
+    if (signal && contract.mismatch) for (const asked of args.slice(0, -1)) deepFreeze(asked)
+    if (signal) return callPlugin(callee, verb, () => settle(Reflect.apply(method, implementation, args), args), signal)
+    let answer: unknown
+    try {
+      answer = Reflect.apply(method, implementation, args)
+      if (!atOnce || !isThenable(answer)) return parse(answer, args)
+    } catch (thrown) {
+      throw asCallersError(callee, verb, thrown)
     }
-    const signal = signalOf(args)
-    return signal ? callPlugin(callee, verb, () => checked(args), signal) : callPluginSync(callee, verb, () => checked(args))
+    const deadline = signalOf(args)
+    return deadline ? callPlugin(callee, verb, () => settle(answer, args), deadline) : settle(answer, args)
+  }
+}
+
+/** Parses an answer, and compares it with the request. */
+function answerParser({ answer: schema, mismatch, isCached }: AnyMethod) {
+  const parseOnly = parserOf(schema)
+  const known = isCached && new WeakMap<object, unknown>()
+  const parse = (answer: unknown, args: readonly unknown[]): unknown => {
+    const copy = parseOnly(answer, args)
+    const problem = mismatch?.(copy, args)
+    if (problem !== undefined) throw new Error(problem)
+    return copy
+  }
+  if (!known) return parse
+  return (answer: unknown, args: readonly unknown[]): unknown => {
+    if (typeof answer !== 'object' || answer === null) return parse(answer, args)
+    const copy = known.get(answer) ?? parse(answer, args)
+    known.set(answer, copy)
+    return copy
   }
 }
 
@@ -208,13 +157,46 @@ export function callPluginSync<T>(callee: Callee, verb: string, call: () => T): 
 }
 
 function asCallersError({ plugin, log }: Callee, verb: string, thrown: unknown): SluiceError {
-  if (thrown instanceof SluiceError) return thrown
-  log.warn({ plugin, verb, err: thrown }, 'defect of a plugin: it threw something other than a SluiceError, or returned an invalid answer')
+  const callersError = callersErrorOf(thrown)
+  if (callersError) return callersError
+  const err = readableError(thrown)
+  log.warn({ plugin, verb, err }, 'defect of a plugin: it threw something other than a SluiceError, or returned an invalid answer')
   return new SluiceError(
     'UNKNOWN_ERROR',
     `The connector or chain '${plugin}' has failed. The server's log has the reason under this requestId.`,
-    { cause: thrown },
+    { cause: err },
   )
+}
+
+const parseDetails = parserOf(json(100_000))
+
+/** A copy of the error that a plugin has for the caller; undefined where it threw something else. */
+function callersErrorOf(thrown: unknown): SluiceError | undefined {
+  if (!isError(thrown) || !(thrown instanceof SluiceError)) return undefined
+  const name = fieldOf(thrown, 'name')
+  if (!isErrorName(name)) return undefined
+  const { message, stack } = readableError(thrown)
+  const [details, seconds, http, cause] = ['details', 'retryAfterSeconds', 'http', 'cause'].map((key) => fieldOf(thrown, key))
+  const error = new SluiceError(name, message, {
+    ...(details !== undefined && { details: detailsOf(details) }),
+    ...(typeof seconds === 'number' && Number.isFinite(seconds) && { retryAfterSeconds: seconds }),
+    ...(typeof http === 'number' && errorStatuses.has(http) && { http }),
+    ...(cause !== undefined && { cause: readableError(cause) }),
+  })
+  if (stack !== undefined) error.stack = stack
+  return error
+}
+
+const errorStatuses: ReadonlySet<number> = new Set([...Object.values(errorTable).map(({ http }) => http), 405, 413, 415])
+const isErrorName = (name: unknown): name is ErrorName => typeof name === 'string' && Object.hasOwn(errorTable, name)
+
+/** Without them the error says what is wrong all the same. */
+function detailsOf(details: unknown): unknown {
+  try {
+    return parseDetails(details, [])
+  } catch {
+    return undefined
+  }
 }
 
 function isThenable<T>(value: T | Promise<T>): value is Promise<T> {

@@ -12,11 +12,17 @@ import {
   type Json,
   type Plugin,
 } from '../contracts/index.ts'
+import { chainBoundary, connectorBoundary } from './boundary.ts'
+import { deepFreeze } from './parser.ts'
 import { PluginFault, faultOf } from './refusal.ts'
+import { messageOf } from './thrown.ts'
 import { isObject } from '../json.ts'
 
-/** Calls `create` of a chain for one network and checks the result, on trial and in the server alike. @throws PluginFault */
-export function instantiateChain(plugin: ChainPlugin, venue: ChainVenue<unknown>): Chain {
+/**
+ * Calls `create` of a chain for one network and checks the result, on trial and in the server alike.
+ * @returns the chain behind the boundary @throws PluginFault
+ */
+export function instantiateChain(plugin: ChainPlugin, name: string, venue: ChainVenue<unknown>): Chain {
   const chain = created(() => plugin.create(frozen(venue)), venue)
   requireVerbs(chain, 'the chain', [
     'rpcUrl',
@@ -33,12 +39,16 @@ export function instantiateChain(plugin: ChainPlugin, venue: ChainVenue<unknown>
     if (typeof chain[part] !== 'object' || chain[part] === null) throw missing(`the chain has no ${part}`)
   }
   if (!Number.isSafeInteger(chain.chainId)) throw missing(`the chain's chainId is not a whole number`)
-  return chain
+  return bounded(() => chainBoundary(chain, { plugin: name, log: venue.log }))
 }
 
-/** Calls `create` of a connector for one network, and checks that each declared trading type has all of its methods. @throws PluginFault */
+/**
+ * Calls `create` of a connector for one network, and checks that each declared trading type has all of its methods.
+ * @returns the connector behind the boundary @throws PluginFault
+ */
 export function instantiateConnector(
   plugin: ConnectorPlugin,
+  name: string,
   tradingTypes: readonly (keyof typeof tradingVerbs)[],
   venue: Venue,
 ): Partial<Connector> {
@@ -49,7 +59,15 @@ export function instantiateConnector(
     requireVerbs(implementation, type, tradingVerbs[type])
     if (type.endsWith('CLOB')) requireBooks(Reflect.get(implementation, 'books'), type)
   }
-  return connector
+  return bounded(() => connectorBoundary(connector, { plugin: name, log: venue.log }))
+}
+
+function bounded<T>(make: () => T): T {
+  try {
+    return make()
+  } catch (thrown) {
+    throw missing(messageOf(thrown))
+  }
 }
 
 /** Books that the exchange streams, or that are followed on its chain. */
@@ -180,13 +198,4 @@ function isPlugin(value: unknown): value is Plugin {
     'name' in value.family &&
     typeof value.family.name === 'string'
   )
-}
-
-/** Freezes plain data to its leaves. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value)
-    for (const inner of Object.values(value)) deepFreeze(inner)
-  }
-  return value
 }

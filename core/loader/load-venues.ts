@@ -2,7 +2,8 @@ import type { Bridge, Chain, Connector, ChainVenue, Token } from '../contracts/i
 import { importCandidate, type Candidate } from './candidate.ts'
 import { bridgesOf, checkBaseKeys, checkNetworkKeys, contractsOf, readingConfiguration } from './configuration.ts'
 import type { FoundPlugin } from './find.ts'
-import { instantiateConnector, deepFreeze, instantiateChain } from './instantiate.ts'
+import { instantiateConnector, instantiateChain } from './instantiate.ts'
+import { deepFreeze } from './parser.ts'
 import {
   networksOf,
   type LoadedChain,
@@ -115,7 +116,7 @@ export async function loadConnector(
   const venues: LoadedVenue<Partial<Connector>>[] = wanted.map(({ on, contracts, bridges }) => {
     const { chain, network, tokens } = on
     const { reader, nativeCurrency } = on.implementation
-    const implementation = instantiateConnector(plugin, manifest.trading_type, {
+    const implementation = instantiateConnector(plugin, found.name, manifest.trading_type, {
       chain,
       network,
       config: configuration.config,
@@ -205,7 +206,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
   const venues: LoadedVenue<Chain>[] = []
   for (const { chain, network, config: settings } of wanted) {
     const meter: ChainVenue['meter'] = options.meterOf?.(chain, network) ?? { rpc: () => {} }
-    const implementation = instantiateChain(plugin, { chain, network, config: settings, log, meter })
+    const implementation = instantiateChain(plugin, found.name, { chain, network, config: settings, log, meter })
     const tokens = await tokensOf(
       { chain, network, folder: found.folder, implementation, settings: configuration.networks[network] },
       options,

@@ -1,4 +1,5 @@
-import { SluiceError, type NetworkNames } from '../contracts/index.ts'
+import type { NetworkNames } from '../contracts/index.ts'
+import { messageOf } from './thrown.ts'
 
 /** The step of loading at which a plugin was refused. */
 export type Step = 'find' | 'import' | 'manifest' | 'configuration' | 'networks' | 'create'
@@ -38,23 +39,4 @@ export class PluginFault extends Error {
 export function faultOf(thrown: unknown, step: Step, cure: string): PluginFault {
   if (thrown instanceof PluginFault) return thrown
   return new PluginFault(step, messageOf(thrown), cure)
-}
-
-/** One line about what was thrown. Plugins throw values of any type. */
-export function messageOf(thrown: unknown): string {
-  try {
-    // The messages of SluiceErrors are whole sentences. Those of other errors may say less than their name.
-    if (thrown instanceof SluiceError) return oneLine(thrown.message)
-    if (thrown instanceof Error) return oneLine(thrown.name === 'Error' ? thrown.message : `${thrown.name}: ${thrown.message}`)
-    return oneLine(`threw ${typeof thrown === 'string' ? `'${thrown}'` : String(thrown)}`)
-  } catch {
-    return 'threw something that cannot be read'
-  }
-}
-
-const maxReasonLength = 600
-
-function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
-  return line.length > maxReasonLength ? `${line.slice(0, maxReasonLength)} …` : line
 }

@@ -2,7 +2,7 @@ import { asFunction, type AwilixContainer } from 'awilix/browser'
 import { abortable, pause, withDeadline, withTimeout } from '../async.ts'
 import { SluiceError, type Life, type Log } from '../contracts/index.ts'
 import type { LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
-import { messageOf } from './refusal.ts'
+import { messageOf } from './thrown.ts'
 
 /** A venue on its way from start to stop. Until it is `ready`, its callers get SERVICE_UNINITIALIZED, or NETWORK where its nodes are away. */
 export interface RunningVenue {

@@ -30,12 +30,13 @@ async function answer(request: TrialRequest): Promise<void> {
     await updateHook(request.news)
     const { plugin, description } = await importPlugin(request.plugin.entry)
     for (const venue of request.do === 'create' ? request.venues : []) {
-      if (plugin.kind === 'chain') instantiateChain(plugin, chainVenue(venue, venue.config))
+      if (plugin.kind === 'chain') instantiateChain(plugin, request.plugin.name, chainVenue(venue, venue.config))
       else if (venue.connector !== undefined) {
         const { reader, nativeCurrency } = await chainOf(venue, venue.connector.on)
         const { chain, network, config } = venue
         const { contracts, tokens, tradingTypes } = venue.connector
-        instantiateConnector(plugin, tradingTypes, { chain, network, config, contracts, tokens, reader, nativeCurrency, log: silent })
+        const own = { chain, network, config, contracts, tokens, reader, nativeCurrency, log: silent }
+        instantiateConnector(plugin, request.plugin.name, tradingTypes, own)
       }
     }
     // Unhandled rejections end the thread before it can answer.
@@ -54,7 +55,7 @@ async function chainOf(venue: TrialVenue, on: { plugin: FoundPlugin; config: unk
   if (known !== undefined) return known
   const { plugin } = await importPlugin(on.plugin.entry)
   if (plugin.kind !== 'chain') throw new PluginFault('create', `${on.plugin.name} is not a chain`, 'Correct the chain plugin.')
-  const chain = instantiateChain(plugin, chainVenue(venue, on.config))
+  const chain = instantiateChain(plugin, on.plugin.name, chainVenue(venue, on.config))
   chains.set(key, chain)
   return chain
 }

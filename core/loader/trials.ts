@@ -7,7 +7,8 @@ import { hookUpdate } from './compile.ts'
 import type { FoundPlugin } from './find.ts'
 import type { HookUpdate } from './hook.ts'
 import type { Description } from './instantiate.ts'
-import { PluginFault, messageOf, type Step } from './refusal.ts'
+import { PluginFault, type Step } from './refusal.ts'
+import { messageOf } from './thrown.ts'
 
 /** Tries plugins in threads of their own. A failed trial throws a PluginFault. */
 export interface Trials {

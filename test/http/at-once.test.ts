@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import Type from 'typebox'
+import { opaque } from '../../core/contracts/answers/contract.ts'
 import { boundary } from '../../core/loader/boundary.ts'
 import { Deadline } from '../../core/http/routes.ts'
 import { cachedQueryReader } from '../../core/http/request.ts'
@@ -66,7 +67,7 @@ describe('cached queries', () => {
 
 describe('a plugin’s method that may return at once', () => {
   const callee = { plugin: 'one', log: { debug() {}, info() {}, warn() {}, error() {} } }
-  const rules = { gas: { atOnce: () => {} } }
+  const contract = { gas: { answer: opaque<unknown>(), atOnce: true } } as const
   const at = {
     get signal(): AbortSignal {
       return expect.fail('nobody has to wait')
@@ -74,14 +75,14 @@ describe('a plugin’s method that may return at once', () => {
   }
 
   it('is not awaited if it returns a value', () => {
-    expect(boundary({ gas: (units: bigint, _at: object) => units }, rules, callee).gas(5n, at)).to.equal(5n)
+    expect(boundary({ gas: (units: bigint, _at: object): unknown => units }, contract, callee).gas(5n, at)).to.equal(5n)
   })
 
   it('is awaited until the deadline if it returns a promise, and blamed for what it throws', async () => {
-    const chain = boundary({ gas: (_units: bigint, _at: object): unknown => new Promise(() => {}) }, rules, callee)
+    const chain = boundary({ gas: (_units: bigint, _at: object): unknown => new Promise(() => {}) }, contract, callee)
     const late = await Promise.resolve(chain.gas(5n, { signal: AbortSignal.timeout(10) })).catch((error: unknown) => error)
     expect(late).to.have.property('name', 'TIMEOUT')
-    const broken = boundary({ gas: (_units: bigint, _at: object): unknown => expect.fail('broken') }, rules, callee)
+    const broken = boundary({ gas: (_units: bigint, _at: object): unknown => expect.fail('broken') }, contract, callee)
     expect(() => broken.gas(5n, at)).to.throw("'one' has failed")
   })
 })

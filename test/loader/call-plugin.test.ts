@@ -31,16 +31,20 @@ describe('calling a plugin', () => {
     expect(lines).to.deep.equal([])
   })
 
-  it("passes a plugin's SluiceErrors to the caller unchanged", async () => {
-    const { swap } = callee()
-    const error = new SluiceError('PRICE_FAILED', 'No pool.')
+  it("passes a plugin's SluiceErrors to the caller, with all that callers see", async () => {
+    const { swap, lines } = callee()
+    const error = new SluiceError('PRICE_FAILED', 'No pool.', { details: { most: '1' }, retryAfterSeconds: 3 })
+    const { name, code, http, message, details, retryAfterSeconds } = error
 
-    expect(await caught(callPlugin(swap, 'AMM.quote', () => Promise.reject(error), never))).to.equal(error)
+    expect(await caught(callPlugin(swap, 'AMM.quote', () => Promise.reject(error), never)))
+      .to.be.instanceOf(SluiceError)
+      .and.to.deep.include({ name, code, http, message, details, retryAfterSeconds })
     expect(() =>
       callPluginSync(swap, 'AMM.swap', () => {
         throw error
       }),
-    ).to.throw(error)
+    ).to.throw(SluiceError, 'No pool.')
+    expect(lines).to.deep.equal([])
   })
 
   for (const [how, call] of Object.entries({
@@ -154,7 +158,7 @@ describe('the boundary around a connector', () => {
   it('reads properties from the implementation, and calls methods as its own', async () => {
     const amm = connectorBoundary({ AMM: new Exchange() }, callee().swap).AMM
     expect(amm?.versions).to.deep.equal(['v2'])
-    expect(await amm?.quote(swap, {}, at)).to.equal(quote)
+    expect(await amm?.quote(swap, {}, at)).to.deep.equal(quote)
     expect(amm?.fill({}, null)).to.equal(undefined)
   })
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { actionsTarget } from '../../core/registry.ts'
+import { connectorBoundary } from '../../core/loader/boundary.ts'
 import type { Chain, Connector } from '../../core/contracts/index.ts'
 import { actionRail } from '../fixtures/signed-actions/fixture-exchange/rail.ts'
 import { rejection, silent } from '../transactions/site.ts'
@@ -9,7 +10,8 @@ const chain = { bumpAfterSeconds: 3, address: (text: string) => text.toUpperCase
 const own = actionRail({ url: 'http://127.0.0.1:1', livesMs: 1, marginMs: 1, pollMs: 1 })
 
 function siteOf(actions: Connector['actions']) {
-  const venue = { plugin: 'book', chain: 'c', network: 'n', implementation: { actions }, log: silent }
+  const implementation = connectorBoundary({ ...(actions && { actions }) }, { plugin: 'book', log: silent })
+  const venue = { plugin: 'book', chain: 'c', network: 'n', implementation, log: silent }
   return actionsTarget(venue as unknown as Parameters<typeof actionsTarget>[0], chain)
 }
 

@@ -41,16 +41,21 @@ interface KnownResponse {
 /** By the last bits of the amount. */
 const slotBits = 9
 const knownResponses: (KnownResponse | undefined)[] = Array.from({ length: 2 ** slotBits })
+const lastQuotes: (Quote | undefined)[] = Array.from({ length: 2 ** slotBits })
 
 /** A quote that is kept in memory is the same object until a block changes it, so the same question gets the same response. */
 function cachedResponse(swapRequest: SwapRequest, sourced: SourcedQuote, boundRaw: bigint, gas: GasTerms, network: NetworkEntry) {
   const { quote } = sourced
-  if (!Object.isFrozen(quote)) return responseOf(swapRequest, sourced, boundRaw, gas, network)
   const slot = Number(BigInt.asUintN(slotBits, quote.amountRaw))
   const known = knownResponses[slot]
   const { gasPriceRaw, gasCostRaw } = gas
   if (known?.quote === quote && known.boundRaw === boundRaw && known.gas.gasPriceRaw === gasPriceRaw && known.gas.gasCostRaw === gasCostRaw)
     return known.response
+  // Most quotes are asked for only once: a response is kept from the second time on.
+  if (lastQuotes[slot] !== quote) {
+    lastQuotes[slot] = quote
+    return responseOf(swapRequest, sourced, boundRaw, gas, network)
+  }
   const response = Object.freeze(responseOf(swapRequest, sourced, boundRaw, gas, network))
   knownResponses[slot] = { quote, boundRaw, gas, response }
   return response
@@ -250,8 +255,13 @@ function swapRequestOf({ side, amount, version }: SwapFields, base: Token, quote
   return { base, quote, side, amountRaw: readPositiveRaw(amount, base, 'amount'), ...(version !== undefined && { version }) }
 }
 
+/** Frozen: plugins get it, and a quote is compared with it. */
 export const toSwap = ({ base, quote, side, amountRaw }: SwapRequest): Swap =>
-  side === 'BUY' ? { tokenIn: quote, tokenOut: base, exact: 'out', amountRaw } : { tokenIn: base, tokenOut: quote, exact: 'in', amountRaw }
+  Object.freeze(
+    side === 'BUY'
+      ? { tokenIn: quote, tokenOut: base, exact: 'out', amountRaw }
+      : { tokenIn: base, tokenOut: quote, exact: 'in', amountRaw },
+  )
 
 export const toQuoteChoice = (version: string | undefined): QuoteChoice => (version === undefined ? {} : { version })
 

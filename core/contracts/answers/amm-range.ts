@@ -1,0 +1,79 @@
+import type { AMMRange, Deposit, RangeAmounts, RangeFill, RangeHistory, RangePool, RangePosition, TickRange } from '../amm-range.ts'
+import type { Head } from '../family.ts'
+import {
+  amount,
+  answers,
+  either,
+  flag,
+  integer,
+  list,
+  object,
+  oneOf,
+  orNothing,
+  property,
+  record,
+  text,
+  type Contract,
+} from './contract.ts'
+import { headSchema, planSchema, priceSchema } from './common.ts'
+
+const maxPools = 1_000
+const maxPositions = 10_000
+
+const poolSchema = object<RangePool>({
+  address: text(),
+  version: text(),
+  token0: text(),
+  token1: text(),
+  fee: integer(),
+  tickSpacing: integer(),
+  sqrtPriceX96: amount(),
+  tick: integer(),
+  liquidity: amount(),
+  price: priceSchema,
+})
+
+const range = { tickLower: integer(), tickUpper: integer(), lowerPrice: priceSchema, upperPrice: priceSchema }
+const amounts = { amount0Raw: amount(), amount1Raw: amount() }
+const amountsSchema = object<RangeAmounts>(amounts)
+
+const positionSchema = object<RangePosition>({
+  ...range,
+  tokenId: amount(),
+  owner: text(),
+  pool: poolSchema,
+  liquidity: amount(),
+  inRange: flag(),
+  amounts: amountsSchema,
+  unclaimed: amountsSchema,
+})
+
+const historySchema = either(
+  object<Extract<RangeHistory, { is: 'prices' }>>({ is: oneOf('prices'), head: headSchema, prices: list(priceSchema, 10_000) }),
+  object<Extract<RangeHistory, { is: 'beyond' }>>({ is: oneOf('beyond'), head: headSchema, holdsSeconds: integer() }),
+)
+
+export const ammRangeContract: Contract<AMMRange> = {
+  rangeVersions: property(list(text(), 100)),
+  feeTiers: property(record(integer(), 100)),
+  positionManager: property(text()),
+  rangePools: answers(object<{ head: Head; pools: readonly RangePool[] }>({ head: headSchema, pools: list(poolSchema, maxPools) })),
+  rangeAround: answers(orNothing(object<TickRange>(range))),
+  deposit: answers(object<Deposit>({ ...amounts, liquidity: amount() })),
+  add: answers(planSchema),
+  position: answers(
+    orNothing(object<{ head: Head; position: RangePosition }>({ head: headSchema, position: positionSchema })),
+    (answer, [tokenId]) => (answer && answer.position.tokenId !== tokenId ? 'position.tokenId must be the requested one' : undefined),
+  ),
+  positions: answers(
+    object<{ head: Head; positions: readonly RangePosition[] }>({ head: headSchema, positions: list(positionSchema, maxPositions) }),
+  ),
+  remove: answers(planSchema),
+  collect: answers(planSchema),
+  history: answers(historySchema, (history, [, secondsAgo]) =>
+    history.is === 'prices' && history.prices.length !== secondsAgo.length - 1
+      ? 'prices must be one for each span between two given times'
+      : undefined,
+  ),
+  rangeFill: answers(orNothing(object<RangeFill>({ ...amounts, tokenId: amount(), liquidity: amount() }))),
+}

@@ -1,0 +1,94 @@
+import type { AMM, Fill, FollowedPricing, Hop, Quote, QuotePart, Swap } from '../amm.ts'
+import type { Head } from '../family.ts'
+import type { Wanting } from '../followed.ts'
+import {
+  amount,
+  answers,
+  either,
+  given,
+  integer,
+  list,
+  nothing,
+  object,
+  oneOf,
+  optional,
+  orNothing,
+  part,
+  positiveAmount,
+  property,
+  text,
+  type Contract,
+  type Schema,
+} from './contract.ts'
+import { basisSchema, headSchema, planSchema, tokenSchema, wantingSchema } from './common.ts'
+
+const maxHops = 100
+const maxStates = 10_000
+
+const swapSchema = object<Swap>({ tokenIn: tokenSchema, tokenOut: tokenSchema, exact: oneOf('in', 'out'), amountRaw: amount() })
+
+const hopSchema = object<Hop>({
+  pool: text(),
+  version: text(),
+  tokenIn: text(),
+  tokenOut: text(),
+  fee: optional(text()),
+  share: optional(text()),
+})
+
+const quotePartSchema = object<QuotePart>({ hops: integer(1), exactRaw: positiveAmount(), otherRaw: positiveAmount() })
+
+/** A quote of less than nothing would be a trade at any price. */
+const quoteSchema = (head: Schema<Head>) =>
+  object<Quote>({
+    swap: given(0, swapSchema),
+    amountRaw: positiveAmount(),
+    // A price times an amount: more than any token has, where a pool is out of balance.
+    spotAmountRaw: amount(1_024),
+    gasUnits: positiveAmount(),
+    firstWriteUnits: optional(amount()),
+    route: list(hopSchema, maxHops),
+    parts: optional(list(quotePartSchema, maxHops, 1)),
+    head,
+    spender: text(),
+  })
+
+/** It is about the requested swap, and its parts cover the whole swap and the whole route: bounds and fills are computed from them. */
+function quoteMismatch({ swap, amountRaw, route, parts }: Quote, requested: Swap): string | undefined {
+  if (swap.exact !== requested.exact || swap.amountRaw !== requested.amountRaw) return 'swap must be the swap that was requested'
+  if (!parts) return undefined
+  let [hops, exactRaw, otherRaw] = [0, 0n, 0n]
+  for (const each of parts) {
+    hops += each.hops
+    exactRaw += each.exactRaw
+    otherRaw += each.otherRaw
+  }
+  const isWhole = hops === route.length && otherRaw === amountRaw && exactRaw === swap.amountRaw
+  return isWhole ? undefined : 'parts must be all of its route and of both its amounts'
+}
+
+const followedPricingContract: Contract<FollowedPricing> = {
+  basis: answers(list(basisSchema, maxStates)),
+  quote: answers(
+    either(
+      object<{ readonly wanting: readonly Wanting[] }>({ wanting: list(wantingSchema, maxStates, 1) }),
+      quoteSchema(given(3, headSchema)),
+    ),
+    (answer, [swap, , states]) => {
+      if (!('wanting' in answer)) return quoteMismatch(answer, swap)
+      return answer.wanting.every(({ index }) => index < states.length)
+        ? undefined
+        : 'wanting must have indexes of the states that were given'
+    },
+  ),
+  conditions: answers(text(1_000)),
+  vet: { answer: nothing(), atOnce: true },
+}
+
+export const ammContract: Contract<AMM> = {
+  versions: property(list(text(), 100)),
+  quote: answers(quoteSchema(headSchema), (quote, [swap]) => quoteMismatch(quote, swap)),
+  followed: part(followedPricingContract),
+  swap: answers(planSchema),
+  fill: answers(orNothing(object<Fill>({ amountInRaw: positiveAmount(), amountOutRaw: positiveAmount() }))),
+}

@@ -1,0 +1,108 @@
+import type { AltchainVerbs, Chain, EvmVerbs, Grant, HeadChanges, NodeState, SimulatedOutcome, Transaction } from '../chain.ts'
+import type { Plan } from '../rail.ts'
+import {
+  amount,
+  answers,
+  direct,
+  either,
+  flag,
+  integer,
+  json,
+  list,
+  map,
+  number,
+  object,
+  oneOf,
+  opaque,
+  optional,
+  orNothing,
+  part,
+  property,
+  shown,
+  signedAmount,
+  stream,
+  text,
+  type Contract,
+  type Schema,
+} from './contract.ts'
+import { headSchema, planSchema, tokenSchema } from './common.ts'
+import { gasTermsSchema, railContract, receiptSchema } from './rail.ts'
+
+const nodeSchema = object<NodeState>({
+  url: text(2_000),
+  state: text(),
+  inUse: flag(),
+  reads: flag(),
+  errorRate: number(),
+  latencyMs: optional(number()),
+  headNumber: optional(integer()),
+  lagBlocks: optional(integer()),
+  trouble: optional(text(2_000)),
+})
+
+/** Events go on to the connectors of the chain's family, which know their form. */
+const headChangesSchema = object<HeadChanges>({
+  head: headSchema,
+  changes: list(opaque(), 1_000_000),
+  from: optional(list(text(), 1_000_000)),
+})
+
+const transactionSchema = object<Transaction>({
+  tx: json(1_000_000),
+  receipt: receiptSchema,
+  blockNumber: optional(integer()),
+  pays: optional(flag()),
+})
+
+const maxTokens = 100_000
+type Simulated<Is extends SimulatedOutcome['is']> = Extract<SimulatedOutcome, { is: Is }>
+const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(
+  oneOf('unavailable'),
+  object<Simulated<'failed'>>({ is: oneOf('failed'), reason: text(10_000) }),
+  object<Simulated<'done'>>({
+    is: oneOf('done'),
+    gains: map(signedAmount(), maxTokens),
+    grants: list(object<Grant>({ token: text(), spender: text(), amountRaw: optional(amount()) }), maxTokens),
+  }),
+)
+
+const evmContract: Contract<EvmVerbs> = {
+  allowances: answers(list(list(amount(), 10_000), 10_000)),
+  approve: answers(object<{ plan: Plan; amountRaw: bigint }>({ plan: planSchema, amountRaw: amount() })),
+  transfer: answers(planSchema),
+  simulate: answers(outcomeSchema),
+}
+
+const altchainContract: Contract<AltchainVerbs> = {
+  createToken: answers(
+    either(object<{ exists: string }>({ exists: text() }), object<{ plan: Plan; account: string }>({ plan: planSchema, account: text() })),
+  ),
+}
+
+export const chainContract: Contract<Chain> = {
+  chainId: property(integer()),
+  nativeCurrency: property(tokenSchema),
+  reader: direct,
+  rail: part(railContract),
+  local: property(flag()),
+  feeCapRaw: property(amount()),
+  confirmations: property(integer(0)),
+  bumpAfterSeconds: property(number()),
+  settings: property(shown()),
+  rpcUrl: answers(text(2_000)),
+  nodes: answers(list(nodeSchema, 1_000)),
+  address: answers(orNothing(text())),
+  head: answers(headSchema),
+  heads: answers(stream(headSchema)),
+  changes: answers(either(oneOf('forked'), list(headChangesSchema, 100_000))),
+  balances: answers(list(amount(), 10_000)),
+  token: answers(orNothing(tokenSchema)),
+  gas: { answer: gasTermsSchema, atOnce: true },
+  find: answers(orNothing(transactionSchema)),
+  isTransactionId: answers(flag()),
+  decode: answers(receiptSchema),
+  evm: part(evmContract),
+  altchain: part(altchainContract),
+  start: direct,
+  stop: direct,
+}

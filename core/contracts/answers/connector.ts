@@ -1,0 +1,22 @@
+import type { Connector } from '../plugin.ts'
+import { ammContract } from './amm.ts'
+import { ammRangeContract } from './amm-range.ts'
+import { direct, list, part, property, record, text, type Contract } from './contract.ts'
+import { clobContract, marginCLOBContract, perpCLOBContract } from './order-books.ts'
+import { perpAMMContract } from './perp-amm.ts'
+import { signedActionsContract } from './rail.ts'
+
+export const connectorContract: Contract<Connector> = {
+  AMM: part(ammContract),
+  AMM_RANGE: part(ammRangeContract),
+  PERP_AMM: part(perpAMMContract),
+  CLOB: part(clobContract),
+  MARGIN_CLOB: part(marginCLOBContract),
+  PERP_CLOB: part(perpCLOBContract),
+  spenders: property(record(text(), 100)),
+  events: property(list(text(2_000), 1_000)),
+  actions: part(signedActionsContract),
+  refusals: property(record(text(2_000), 10_000)),
+  start: direct,
+  stop: direct,
+}

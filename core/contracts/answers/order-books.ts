@@ -1,0 +1,259 @@
+import {
+  orderStates,
+  orderTypes,
+  timesInForce,
+  type ActionOutcome,
+  type ActionPlan,
+  type BookBalance,
+  type BookMarket,
+  type BookOrder,
+  type BookPlan,
+  type BookTrade,
+  type CLOB,
+  type FundingPayment,
+  type MarginAccount,
+  type MarginCLOB,
+  type MarginToken,
+  type OrderName,
+  type OrderType,
+  type PerpBookAccount,
+  type PerpBookPosition,
+  type PerpCLOB,
+  type PerpMarketPrices,
+  type PriceGrid,
+} from '../order-books.ts'
+import type { BridgePlan, Plan, VenuePlan } from '../rail.ts'
+import {
+  amount,
+  answers,
+  decimal,
+  direct,
+  either,
+  integer,
+  json,
+  list,
+  object,
+  oneOf,
+  optional,
+  positiveDecimal,
+  property,
+  signedDecimal,
+  someOf,
+  text,
+  time,
+  word,
+  type Contract,
+  type Schema,
+} from './contract.ts'
+import { planSchema } from './common.ts'
+
+const maxMarkets = 10_000
+const maxEntries = 10_000
+const maxActions = 1_000
+
+const gridSchema: Schema<PriceGrid> = either(
+  oneOf('any'),
+  object<Extract<PriceGrid, { step: string }>>({ step: positiveDecimal() }),
+  object<Extract<PriceGrid, { maxDecimals: number }>>({ significantFigures: integer(1, 77), maxDecimals: integer(0, 77) }),
+)
+const timesSchema = someOf(oneOf(...timesInForce), timesInForce.length)
+const side = oneOf('BUY', 'SELL')
+
+const marketSchema = object<BookMarket>({
+  id: word(),
+  base: word(),
+  quote: word(),
+  prices: gridSchema,
+  lotSize: positiveDecimal(),
+  minOrderSize: optional(decimal()),
+  minNotional: optional(decimal()),
+  takes: object<Required<BookMarket>['takes']>({
+    LIMIT: optional(timesSchema),
+    LIMIT_MAKER: optional(timesSchema),
+    MARKET: optional(timesSchema),
+  } satisfies Record<OrderType, unknown>),
+  makerFee: signedDecimal(),
+  takerFee: signedDecimal(),
+  status: oneOf('open', 'paused', 'closed'),
+  maxLeverage: optional(positiveDecimal()),
+})
+
+const orderSchema = object<BookOrder>({
+  orderId: word(),
+  clientOrderId: optional(word()),
+  txHash: optional(text()),
+  market: marketSchema,
+  side,
+  orderType: oneOf(...orderTypes),
+  price: decimal(),
+  amount: decimal(),
+  filledAmount: decimal(),
+  averagePrice: optional(decimal()),
+  state: oneOf(...orderStates),
+  createdAt: time(),
+  updatedAt: time(),
+})
+
+const tradeSchema = object<BookTrade>({
+  tradeId: word(),
+  orderId: optional(word()),
+  market: marketSchema,
+  side,
+  price: positiveDecimal(),
+  amount: positiveDecimal(),
+  fee: signedDecimal(),
+  feeToken: word(),
+  timestamp: time(),
+  txHash: optional(text()),
+})
+
+const balanceSchema = object<BookBalance>({ symbol: word(), total: signedDecimal(), available: signedDecimal(), locked: signedDecimal() })
+
+const venuePlanSchema = object<VenuePlan>({
+  via: oneOf('venue'),
+  signer: optional(word()),
+  steps: someOf(json(), maxActions),
+  deadline: optional(integer()),
+  memo: json(),
+})
+/** For the venue's own chain, or for the exchange's own rail. */
+const bookPlanSchema: Schema<BookPlan> = either(venuePlanSchema, planSchema)
+const depositPlanSchema: Schema<Plan | BridgePlan> = either(object<BridgePlan>({ via: oneOf('bridge') }), planSchema)
+
+const outcomeSchema = object<ActionOutcome>({
+  orderId: optional(word()),
+  state: oneOf(...orderStates),
+  filledAmount: optional(decimal()),
+  averagePrice: optional(decimal()),
+  reason: optional(word(2_000)),
+})
+
+type Market = { readonly id: string }
+
+/** An answer about another market or order than the requested one would be shown as the requested one's. */
+const marketMismatch = (entries: readonly { readonly market: Market }[], requested: Market | undefined): string | undefined =>
+  requested && entries.some(({ market }) => market.id !== requested.id) ? 'market must be the requested one' : undefined
+
+/** Newest first, and before the requested time. */
+function timeMismatch(entries: readonly { readonly timestamp: number }[], before: number | undefined): string | undefined {
+  let last = before === undefined ? Infinity : before - 1
+  for (const { timestamp } of entries) {
+    if (timestamp > last) return 'timestamp must be before the requested time, newest first'
+    last = timestamp
+  }
+  return undefined
+}
+
+const isNamed = ({ orderId, clientOrderId }: BookOrder, name: OrderName): boolean =>
+  (name.orderId !== undefined && name.orderId === orderId) || (name.clientOrderId !== undefined && name.clientOrderId === clientOrderId)
+
+const repeats = (values: readonly string[]): boolean => new Set(values).size < values.length
+
+function actMismatch(plans: readonly ActionPlan[], { length }: readonly unknown[]): string | undefined {
+  const covered = new Set(plans.flatMap(({ covers }) => covers))
+  const isEach = plans.reduce((sum, { covers }) => sum + covers.length, 0) === length && covered.size === length
+  return isEach && [...covered].every((index) => index < length) ? undefined : 'its plans must cover each action once'
+}
+
+/** What every order book has. */
+const bookContract: Omit<Contract<CLOB>, 'move'> = {
+  typicalGasUnits: property(amount()),
+  // A list is long, and a connector returns the same one again and again.
+  markets: {
+    answer: list(marketSchema, maxMarkets),
+    isCached: true,
+    mismatch: (markets) =>
+      repeats(markets.map(({ base, quote }) => `${base}-${quote}`.toUpperCase())) ? 'has two entries of one name' : undefined,
+  },
+  books: direct,
+  orders: answers(list(orderSchema, maxEntries), (orders, [, { market, names }]) => {
+    const isRequested = (order: BookOrder) => !names || names.some((name) => isNamed(order, name))
+    return orders.every(isRequested) ? marketMismatch(orders, market) : 'the orders must be the requested ones'
+  }),
+  trades: answers(list(tradeSchema, maxEntries), (trades, [{ market, orderId, before }]) => {
+    if (orderId !== undefined && trades.some((trade) => trade.orderId !== orderId)) return 'orderId must be the requested one'
+    return marketMismatch(trades, market) ?? timeMismatch(trades, before)
+  }),
+  balances: answers(list(balanceSchema, maxEntries), (balances) =>
+    repeats(balances.map(({ symbol }) => symbol)) ? 'has two entries of one symbol' : undefined,
+  ),
+  act: answers(
+    list(object<ActionPlan>({ covers: someOf(integer(0), maxActions), plan: bookPlanSchema }), maxActions),
+    (plans, [, actions]) => actMismatch(plans, actions),
+  ),
+  outcome: answers(list(outcomeSchema, maxActions)),
+  depositFrom: answers(depositPlanSchema),
+}
+
+export const clobContract: Contract<CLOB> = { ...bookContract, move: answers(bookPlanSchema) }
+
+const marginTokenSchema = object<MarginToken>({
+  symbol: word(),
+  deposited: signedDecimal(),
+  borrowed: signedDecimal(),
+  available: signedDecimal(),
+  borrowRate: signedDecimal(),
+  borrowCap: optional(decimal()),
+})
+
+const marginAccountSchema = object<MarginAccount>({
+  mode: word(),
+  sharedWith: list(word(), 100),
+  equity: signedDecimal(),
+  collateral: signedDecimal(),
+  borrowed: signedDecimal(),
+  freeCollateral: signedDecimal(),
+  initialMargin: signedDecimal(),
+  maintenanceMargin: signedDecimal(),
+  marginRatio: optional(signedDecimal()),
+  tokens: list(marginTokenSchema, maxEntries),
+})
+
+export const marginCLOBContract: Contract<MarginCLOB> = {
+  ...bookContract,
+  account: answers(marginAccountSchema),
+  move: answers(bookPlanSchema),
+}
+
+const positionSchema = object<PerpBookPosition>({
+  market: marketSchema,
+  side: oneOf('LONG', 'SHORT'),
+  amount: decimal(),
+  entryPrice: decimal(),
+  markPrice: decimal(),
+  unrealizedProfit: signedDecimal(),
+  pendingFunding: signedDecimal(),
+  leverage: decimal(),
+  marginMode: oneOf('cross', 'isolated'),
+  liquidationPrice: optional(decimal()),
+})
+
+const accountSchema = object<PerpBookAccount>({
+  accountValue: signedDecimal(),
+  freeCollateral: signedDecimal(),
+  collateral: signedDecimal(),
+  initialMargin: signedDecimal(),
+  maintenanceMargin: signedDecimal(),
+  notional: decimal(),
+})
+
+const pricesSchema = object<PerpMarketPrices>({
+  indexPrice: positiveDecimal(),
+  markPrice: positiveDecimal(),
+  fundingRate: signedDecimal(),
+  nextFundingTimestamp: time(),
+})
+
+const paymentSchema = object<FundingPayment>({ market: marketSchema, amount: signedDecimal(), rate: signedDecimal(), timestamp: time() })
+
+export const perpCLOBContract: Contract<PerpCLOB> = {
+  ...clobContract,
+  positions: answers(list(positionSchema, maxEntries)),
+  account: answers(accountSchema),
+  leverage: answers(bookPlanSchema),
+  prices: answers(pricesSchema),
+  fundingPayments: answers(
+    list(paymentSchema, maxEntries),
+    (payments, [, { market, before }]) => marketMismatch(payments, market) ?? timeMismatch(payments, before),
+  ),
+}

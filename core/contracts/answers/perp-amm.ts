@@ -1,0 +1,172 @@
+import type { Head, Token } from '../family.ts'
+import type {
+  PerpAccount,
+  PerpAMM,
+  PerpClosing,
+  PerpCollateral,
+  PerpFill,
+  PerpFunding,
+  PerpLiquidation,
+  PerpMarket,
+  PerpMarketName,
+  PerpOrder,
+  PerpPosition,
+  PerpPrices,
+  PerpQuote,
+} from '../perp-amm.ts'
+import {
+  amount,
+  answers,
+  decimals,
+  integer,
+  list,
+  object,
+  oneOf,
+  optional,
+  orNothing,
+  positiveAmount,
+  property,
+  signedAmount,
+  text,
+  word,
+  type Contract,
+} from './contract.ts'
+import { collateralSchema, headSchema, planSchema, priceSchema, ratioSchema } from './common.ts'
+
+const maxMarkets = 10_000
+
+const marketName = { id: word(), base: word(), quote: word(), baseDecimals: decimals(), quoteDecimals: decimals() }
+const marketNameSchema = object<PerpMarketName>(marketName)
+
+const marketSchema = object<PerpMarket>({
+  ...marketName,
+  status: oneOf('open', 'paused', 'closed'),
+  maxLeverage: priceSchema,
+  maintenanceRatio: ratioSchema,
+})
+
+const pricesSchema = object<PerpPrices>({ mark: priceSchema, index: priceSchema, indexTwap: priceSchema })
+
+const positionSchema = object<PerpPosition>({
+  market: marketSchema,
+  sizeRaw: signedAmount(),
+  openNotionalRaw: signedAmount(),
+  unrealizedProfitRaw: signedAmount(),
+  pendingFundingRaw: signedAmount(),
+  mark: priceSchema,
+})
+
+const accountSchema = object<PerpAccount>({
+  decimals: decimals(),
+  valueRaw: signedAmount(),
+  freeCollateralRaw: signedAmount(),
+  collateralRaw: signedAmount(),
+  initialMarginRaw: amount(),
+  maintenanceMarginRaw: amount(),
+  notionalRaw: amount(),
+})
+
+const fundingSchema = object<PerpFunding>({
+  market: marketSchema,
+  rate: ratioSchema,
+  periodSeconds: integer(),
+  index: priceSchema,
+  mark: priceSchema,
+  pendingRaw: signedAmount(),
+  nextAt: optional(integer()),
+})
+
+const orderSchema = object<PerpOrder>({ market: marketNameSchema, side: oneOf('LONG', 'SHORT'), sizeRaw: positiveAmount() })
+
+const quote = {
+  order: orderSchema,
+  market: marketSchema,
+  // A bound computed from 0 would be no bound.
+  quoteRaw: positiveAmount(),
+  feeRaw: amount(),
+  prices: pricesSchema,
+  gasUnits: positiveAmount(),
+  head: headSchema,
+  after: optional(object<NonNullable<PerpQuote['after']>>({ sizeRaw: signedAmount(), openNotionalRaw: signedAmount() })),
+  missingRaw: optional(amount()),
+}
+const quoteSchema = object<PerpQuote>({ ...quote, account: optional(accountSchema), position: optional(positionSchema) })
+const closingSchema = object<PerpClosing>({ ...quote, account: accountSchema, position: positionSchema })
+
+const fillSchema = object<PerpFill>({
+  market: marketNameSchema,
+  sizeRaw: positiveAmount(),
+  quoteRaw: amount(),
+  feeRaw: amount(),
+  realizedProfitRaw: signedAmount(),
+  closedRatio: optional(priceSchema),
+})
+
+type Market = { readonly id: string }
+
+/** An answer about another market or order than the requested one would go into bounds, and be shown as the requested one's. */
+const marketMismatch = (path: string, market: Market, requested: Market): string | undefined =>
+  market.id === requested.id ? undefined : `${path} must be the requested one`
+
+function orderMismatch({ order, market, position }: PerpQuote, requested: Market): string | undefined {
+  return (
+    marketMismatch('market', market, requested) ??
+    marketMismatch('order.market', order.market, market) ??
+    (position && marketMismatch('position.market', position.market, requested))
+  )
+}
+
+function closingMismatch({ position, order }: PerpClosing): string | undefined {
+  const held = position.sizeRaw
+  if (order.side !== (held > 0n ? 'SHORT' : 'LONG')) return 'order.side must be opposite to that of the position'
+  return order.sizeRaw > (held < 0n ? -held : held) ? 'order.sizeRaw must be at most the size of the position' : undefined
+}
+
+export const perpAMMContract: Contract<PerpAMM> = {
+  typicalGasUnits: property(amount()),
+  listed: answers(
+    object<{ markets: readonly PerpMarketName[]; settlement: Token }>({
+      markets: list(marketNameSchema, maxMarkets),
+      settlement: collateralSchema,
+    }),
+    ({ markets }) => {
+      const names = new Set(markets.map(({ base, quote: in_ }) => `${base}${in_}`.toUpperCase()))
+      return names.size < markets.length ? 'markets must be of different names' : undefined
+    },
+  ),
+  prices: answers(
+    object<{ head: Head; market: PerpMarket; prices: PerpPrices }>({ head: headSchema, market: marketSchema, prices: pricesSchema }),
+    ({ market }, [requested]) => marketMismatch('market', market, requested),
+  ),
+  position: answers(
+    object<{ head: Head; position: PerpPosition; account: PerpAccount }>({
+      head: headSchema,
+      position: positionSchema,
+      account: accountSchema,
+    }),
+    ({ position }, [, requested]) => marketMismatch('position.market', position.market, requested),
+  ),
+  account: answers(object<{ head: Head; account: PerpAccount }>({ head: headSchema, account: accountSchema })),
+  funding: answers(object<{ head: Head; funding: readonly PerpFunding[] }>({ head: headSchema, funding: list(fundingSchema, maxMarkets) })),
+  quote: answers(quoteSchema, (answer, [requested, owner]) => {
+    const { side, sizeRaw } = answer.order
+    if (side !== requested.side || sizeRaw !== requested.sizeRaw) return 'order must be the requested order'
+    if (owner !== undefined && (!answer.position || !answer.account)) return 'position and account must be those of the wallet'
+    return orderMismatch(answer, requested.market)
+  }),
+  closing: answers(orNothing(closingSchema), (answer, [, requested]) =>
+    answer ? (orderMismatch(answer, requested) ?? closingMismatch(answer)) : undefined,
+  ),
+  open: answers(planSchema),
+  close: answers(planSchema),
+  collateral: answers(
+    object<PerpCollateral>({ token: collateralSchema, depositedRaw: amount(), withdrawableRaw: amount(), head: headSchema }),
+    ({ token }, [, requested]) => (token.address === requested.address ? undefined : 'token must be the requested one'),
+  ),
+  move: answers(planSchema),
+  perpFill: answers(orNothing(fillSchema), (fill) => {
+    const ratio = fill?.closedRatio
+    return ratio && ratio.numerator > ratio.denominator ? 'closedRatio must be at most 1' : undefined
+  }),
+  liquidations: answers(list(object<PerpLiquidation>({ txHash: text(), blockNumber: integer(), sizeRaw: amount() }), maxMarkets)),
+}

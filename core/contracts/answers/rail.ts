@@ -1,0 +1,126 @@
+import type { Checked, GasTerms, Look, Outline, Prepared, Rail, Recall, Reception, Sealed, Sighting, Signable } from '../rail.ts'
+import type { SignedActions } from '../plugin.ts'
+import type { Wanting } from '../followed.ts'
+import {
+  amount,
+  answers,
+  bytes,
+  callback,
+  either,
+  flag,
+  integer,
+  json,
+  list,
+  map,
+  object,
+  oneOf,
+  optional,
+  orNothing,
+  part,
+  property,
+  stream,
+  text,
+  type Contract,
+  type Schema,
+} from './contract.ts'
+import { basisSchema, headSchema, wantingSchema } from './common.ts'
+
+const maxSteps = 1_000
+const maxAttempts = 100_000
+const maxBases = 10_000
+/** Nodes and exchanges write it. */
+const reason = () => text(10_000)
+/** With all logs of a transaction. */
+export const receiptSchema = json(16_000_000)
+
+const sealedSchema = object<Sealed>({ id: text(), raw: bytes() })
+
+const signableSchema = object<Signable>({
+  scheme: oneOf('evm-transaction', 'solana-message', 'typed-data'),
+  bytes: bytes(),
+  body: optional(json(1_000_000)),
+})
+
+const landedSchema = object<NonNullable<Extract<Reception, { is: 'accepted' }>['landed']>>({
+  ok: flag(),
+  receipt: receiptSchema,
+  reason: optional(reason()),
+})
+
+const receptionSchema: Schema<Reception> = either(
+  object<Extract<Reception, { is: 'accepted' }>>({ is: oneOf('accepted'), landed: optional(landedSchema) }),
+  object<Extract<Reception, { is: 'refused' | 'unclear' }>>({
+    is: oneOf('refused', 'unclear'),
+    reason: reason(),
+    meaning: optional(oneOf('slot-used', 'slot-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid')),
+  }),
+)
+
+type Seen<Is extends Sighting['is']> = Extract<Sighting, { is: Is }>
+const sightingSchema: Schema<Sighting> = either(
+  object<Seen<'unseen'>>({ id: text(), is: oneOf('unseen'), underpriced: optional(flag()) }),
+  object<Seen<'pending'>>({
+    id: text(),
+    is: oneOf('pending'),
+    underpriced: flag(),
+    next: optional(flag()),
+    kept: optional(oneOf(false)),
+  }),
+  object<Seen<'landed'>>({
+    id: text(),
+    is: oneOf('landed'),
+    ok: flag(),
+    blockNumber: integer(-1),
+    blockHash: optional(text()),
+    depth: integer(),
+    receipt: receiptSchema,
+    reason: optional(reason()),
+  }),
+  object<Seen<'dead'>>({ id: text(), is: oneOf('dead'), by: optional(text()) }),
+  object<Seen<'expired'>>({ id: text(), is: oneOf('expired') }),
+)
+
+export const gasTermsSchema = object<GasTerms>({
+  gasLimit: amount(),
+  gasPriceRaw: amount(),
+  gasPriceDecimals: optional(integer(0, 77)),
+  gasCostRaw: amount(),
+})
+
+const preparedSchema = object<Prepared>({ step: json(), fees: json(), gas: gasTermsSchema })
+const checkedSchema = object<Checked>({ prepared: list(preparedSchema, maxSteps), synced: json(), beside: callback() })
+const slotsSchema = list(json(), maxAttempts)
+
+export const railContract: Contract<Rail> = {
+  slots: property(oneOf('ordered', 'independent', 'increasing')),
+  outline: answers(object<Outline>({ contracts: list(text(), 1_000), valueRaw: amount() })),
+  check: answers(checkedSchema),
+  recall: part<Recall>({
+    basis: answers(orNothing(list(basisSchema, maxBases))),
+    check: answers(
+      orNothing(either(object<{ readonly wanting: readonly Wanting[] }>({ wanting: list(wantingSchema, maxBases) }), checkedSchema)),
+    ),
+  }),
+  cost: answers(amount()),
+  sync: answers(json()),
+  merge: answers(json()),
+  doubtful: answers(flag()),
+  claim: answers(slotsSchema),
+  slotsFrom: answers(slotsSchema),
+  nonceOf: answers(integer()),
+  standing: answers(oneOf('past', 'taken', 'free')),
+  gaps: answers(slotsSchema),
+  draft: answers(signableSchema),
+  seal: answers(sealedSchema),
+  send: answers(receptionSchema),
+  look: answers(object<Look>({ sightings: list(sightingSchema, maxAttempts), synced: map(json(), maxAttempts) })),
+  replace: part<NonNullable<Rail['replace']>>({
+    outbids: answers(flag()),
+    least: answers(text(1_000)),
+    cancel: answers(json()),
+    bump: answers(orNothing(json())),
+    cancelIsCheaper: answers(flag()),
+  }),
+}
+
+export const signedActionsContract: Contract<SignedActions> = { rail: part(railContract), heads: answers(stream(headSchema)) }

@@ -1,0 +1,53 @@
+// What plugins throw, as text within bounds: values of any type and size, whose getters and traps may throw in turn.
+import { types } from 'node:util'
+import { errorTable } from '../errors.ts'
+
+const maxReason = 600
+/** Messages for callers are sentences. Some list what there is. */
+const maxMessage = 10_000
+const maxStack = 10_000
+
+/** One line about what was thrown. */
+export function messageOf(thrown: unknown): string {
+  const { name, message } = readableError(thrown)
+  // The messages of SluiceErrors are whole sentences. Those of other errors may say less than their name.
+  const text = name === 'Error' || Object.hasOwn(errorTable, name) ? message : `${name}: ${message}`
+  const line = text
+    .slice(0, 2 * maxReason)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return line.length > maxReason ? `${line.slice(0, maxReason)} …` : line
+}
+
+/** An error with the name, message and stack of what was thrown, and nothing else of it. */
+export function readableError(thrown: unknown): Error {
+  const error = new Error(isError(thrown) ? (textOf(thrown, 'message', maxMessage) ?? 'its message cannot be read') : describe(thrown))
+  if (!isError(thrown)) return error
+  error.name = textOf(thrown, 'name', 100) ?? 'Error'
+  error.stack = textOf(thrown, 'stack', maxStack) ?? `${error.name}: ${error.message}`
+  return error
+}
+
+/** Proxies are no errors: whether they look like one is for their traps to say. */
+export const isError = (thrown: unknown): thrown is Error => !types.isProxy(thrown) && thrown instanceof Error
+
+function describe(thrown: unknown): string {
+  if (typeof thrown === 'string') return `threw '${thrown.slice(0, maxReason)}'`
+  if (thrown === null || (typeof thrown !== 'object' && typeof thrown !== 'function' && typeof thrown !== 'bigint'))
+    return `threw ${String(thrown)}`
+  return `threw ${typeof thrown === 'object' ? 'an object that is not an Error' : `a ${typeof thrown}`}`
+}
+
+function textOf(thrown: Error, key: 'name' | 'message' | 'stack', maxLength: number): string | undefined {
+  const text = fieldOf(thrown, key)
+  return typeof text === 'string' ? text.slice(0, maxLength) : undefined
+}
+
+/** A getter may throw. */
+export function fieldOf(thrown: object, key: string): unknown {
+  try {
+    return Reflect.get(thrown, key)
+  } catch {
+    return undefined
+  }
+}
