@@ -175,13 +175,13 @@ function callersErrorOf(thrown: unknown): SluiceError | undefined {
   if (!isError(thrown) || !(thrown instanceof SluiceError)) return undefined
   const name = fieldOf(thrown, 'name')
   if (!isErrorName(name)) return undefined
-  const { message, stack } = readableError(thrown)
-  const [details, seconds, http, cause] = ['details', 'retryAfterSeconds', 'http', 'cause'].map((key) => fieldOf(thrown, key))
+  const { message, stack, cause } = readableError(thrown)
+  const [details, seconds, http] = ['details', 'retryAfterSeconds', 'http'].map((key) => fieldOf(thrown, key))
   const error = new SluiceError(name, message, {
     ...(details !== undefined && { details: detailsOf(details) }),
     ...(typeof seconds === 'number' && Number.isFinite(seconds) && { retryAfterSeconds: seconds }),
     ...(typeof http === 'number' && errorStatuses.has(http) && { http }),
-    ...(cause !== undefined && { cause: readableError(cause) }),
+    cause,
   })
   if (stack !== undefined) error.stack = stack
   return error

@@ -19,10 +19,17 @@ export function messageOf(thrown: unknown): string {
   return line.length > maxReason ? `${line.slice(0, maxReason)} …` : line
 }
 
-/** An error with the name, message and stack of what was thrown, and nothing else of it. */
-export function readableError(thrown: unknown): Error {
-  const error = new Error(isError(thrown) ? (textOf(thrown, 'message', maxMessage) ?? 'its message cannot be read') : describe(thrown))
-  if (!isError(thrown)) return error
+/** An error may be its own cause. */
+const maxCauses = 5
+
+/** An error with the name, message, stack and causes of what was thrown, and nothing else of it. */
+export function readableError(thrown: unknown, causes = maxCauses): Error {
+  if (!isError(thrown)) return new Error(describe(thrown))
+  const cause = causes > 0 ? fieldOf(thrown, 'cause') : undefined
+  const error = new Error(
+    textOf(thrown, 'message', maxMessage) ?? 'its message cannot be read',
+    cause === undefined ? undefined : { cause: readableError(cause, causes - 1) },
+  )
   error.name = textOf(thrown, 'name', 100) ?? 'Error'
   error.stack = textOf(thrown, 'stack', maxStack) ?? `${error.name}: ${error.message}`
   return error

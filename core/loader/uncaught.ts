@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { fieldOf, isError, readableError } from './thrown.ts'
 
 interface UncaughtOptions {
   /** Asked each time: plugins are loaded after this is set up. */
@@ -29,7 +30,7 @@ export function handleUncaught({ plugins, log, onPluginFault }: UncaughtOptions)
   }
   function survive(plugin = 'unknown', what: 'rejection' | 'exception', thrown: unknown): void {
     onPluginFault(plugin)
-    log.error({ plugin, err: thrown }, `unhandled ${what} in the background`)
+    log.error({ plugin, err: readableError(thrown) }, `unhandled ${what} in the background`)
   }
   process.on('unhandledRejection', onRejection)
   process.on('uncaughtException', onException)
@@ -39,14 +40,14 @@ export function handleUncaught({ plugins, log, onPluginFault }: UncaughtOptions)
   }
 }
 
-function blamedPlugin(thrown: unknown, plugins: readonly PluginFolder[]): string | undefined {
-  return thrown instanceof Error && typeof thrown.stack === 'string' ? pluginOfStack(thrown.stack, plugins) : undefined
-}
+const blamedPlugin = (thrown: unknown, plugins: readonly PluginFolder[]): string | undefined =>
+  isError(thrown) ? pluginOfStack(readableError(thrown).stack ?? '', plugins) : undefined
 
 function isForeign(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return true
-  const isConnection = 'syscall' in thrown && typeof thrown.syscall === 'string' && connectionCalls.has(thrown.syscall)
-  return isConnection && !/(file:|[(\s]\/)/.test((thrown.stack ?? '').split('\n').slice(1).join('\n'))
+  if (!isError(thrown)) return true
+  const call = fieldOf(thrown, 'syscall')
+  const isConnection = typeof call === 'string' && connectionCalls.has(call)
+  return isConnection && !/(file:|[(\s]\/)/.test((readableError(thrown).stack ?? '').split('\n').slice(1).join('\n'))
 }
 
 /**

@@ -26,6 +26,8 @@ describe('a plugin that does harm at run time', () => {
     ['reject-nothing', 'rejection', undefined],
     ['throw', 'exception', 'harmful-verbs'],
     ['throw-nothing', 'exception', undefined],
+    ['throw-trap', 'exception', undefined],
+    ['reject-trap', 'rejection', undefined],
     ['exit-later', 'exception', 'harmful-verbs'],
     ['connect', 'exception', undefined],
   ] as const) {
