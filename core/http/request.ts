@@ -128,13 +128,18 @@ export function bodyReader(
       try {
         hold(state, piece.length)
       } catch (error) {
-        // The parser lets go of what it has. What still comes is dropped.
+        // The parser lets go of what it has. What still comes is dropped: the next request of the connection is behind it.
         req.off('data', count).emit('error', error)
         req.resume()
       }
     }
-    req.on('data', count)
-    await parsing.finally(() => req.off('data', count))
+    // A body that is refused for its length is not read.
+    if (req.listenerCount('data') > 0) req.on('data', count)
+    try {
+      await parsing
+    } finally {
+      req.off('data', count)
+    }
     const { body, rawBody }: { body?: unknown; rawBody?: unknown } = ctx.request
     if (body !== undefined && !isObject(body)) throw new SluiceError('INCOMPLETE_PARAMS', notAnObject)
     if (typeof rawBody === 'string') refuseInexactNumbers(rawBody)
