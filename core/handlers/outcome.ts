@@ -10,11 +10,21 @@ import type { Slippage } from './slippage.ts'
 /** What the wallet may gain of a token, smallest units; negative: what it may lose. Of the native coin without gas. */
 interface Range {
   readonly leastRaw: bigint
-  readonly mostRaw: bigint
+  /** Absent: any amount. */
+  readonly mostRaw?: bigint
 }
 
 /** What a request lets its plan do to the wallet, by token address. The wallet may lose nothing of the other tokens. */
 export type OutcomeBounds = ReadonlyMap<string, Range>
+
+export const nothingLeaves: OutcomeBounds = new Map()
+
+/** The wallet may lose at most these amounts, smallest units. What it gains is the exchange's word. */
+export function atMostLeaves(amounts: readonly { token: string; amountRaw: bigint }[]): OutcomeBounds {
+  const bounds = new Map<string, { leastRaw: bigint }>()
+  for (const { token, amountRaw } of amounts) bounds.set(token, { leastRaw: (bounds.get(token)?.leastRaw ?? 0n) - amountRaw })
+  return bounds
+}
 
 /** A quote may be below what the swap gives by this much or by the slippage, whichever is more: prices move between quote and simulation. */
 const leastTolerance: Slippage = { numerator: 1n, denominator: 100n }
@@ -51,13 +61,14 @@ interface Planned {
 
 /** @throws SluiceError unless the simulated outcome is within the bounds: then nothing must be signed */
 export async function checkOutcome(
-  { plan, wallet, bounds = new Map() }: Planned,
+  { plan, wallet, bounds }: Planned,
   { impl, chain, network }: NetworkEntry,
   { connector }: VenueEntry,
   at: At,
 ): Promise<void> {
   const allowances = plan.needs.flatMap((need): Allowance[] => (need.is === 'balance' ? [] : [need]))
-  const tokens = [...bounds.keys()].filter((token) => token !== impl.nativeCurrency.address)
+  // One token of a contract (EIP-721) is seen by its events only.
+  const tokens = [...(bounds?.keys() ?? [])].filter((token) => token !== impl.nativeCurrency.address && impl.address(token) !== undefined)
   const outcome = await impl.evm?.simulate?.(plan.steps, wallet, { tokens, allowances }, at)
   if (outcome === undefined) return
   if (outcome === 'unavailable')
@@ -73,16 +84,15 @@ export async function checkOutcome(
   if (fault !== undefined) throw pluginDefect(`The connector ${connector}`, `has a plan that ${fault}, by a simulation of it`)
 }
 
-function faultOf({ gains, grants }: SimulatedOutcome & { is: 'done' }, bounds: OutcomeBounds): string | undefined {
+function faultOf({ gains, grants }: SimulatedOutcome & { is: 'done' }, bounds: OutcomeBounds | undefined): string | undefined {
   const [grant] = grants
   if (grant) return `lets ${grant.spender} move the wallet's tokens of ${grant.token}`
-  for (const [token, gainRaw] of gains) {
-    const range = bounds.get(token)
-    if (!range && (bounds.size === 0 || gainRaw >= 0n)) continue
-    const { leastRaw, mostRaw } = range ?? { leastRaw: 0n, mostRaw: gainRaw }
-    if (gainRaw >= leastRaw && gainRaw <= mostRaw) continue
+  for (const [token, gainRaw] of bounds ? gains : []) {
+    const { leastRaw, mostRaw }: Range = bounds?.get(token) ?? { leastRaw: 0n }
+    if (gainRaw >= leastRaw && (mostRaw === undefined || gainRaw <= mostRaw)) continue
     const change = gainRaw < 0n ? `takes ${-gainRaw} of ${token} from the wallet` : `gives the wallet ${gainRaw} of ${token}`
-    return `${change}, where the request and its quote allow ${describe(leastRaw)} to ${describe(mostRaw)} (smallest units)`
+    const allowed = mostRaw === undefined ? `${describe(leastRaw)} at most` : `${describe(leastRaw)} to ${describe(mostRaw)}`
+    return `${change}, where the request allows ${allowed} (smallest units)`
   }
   return undefined
 }

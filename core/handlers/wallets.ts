@@ -95,13 +95,13 @@ export function showGas({ gasLimit, gasPriceRaw, gasPriceDecimals = 0, gasCostRa
 
 /** Submits a plan of a connector. The response is what `shown` has, with gas, nonce and hash. */
 export async function submitAndShow<S extends object>(
-  change: Pick<SubmitRequest, 'plan' | 'scope' | 'kind' | 'about'>,
+  { bounds, ...change }: Pick<SubmitRequest, 'plan' | 'scope' | 'kind' | 'about'> & { bounds: OutcomeBounds },
   shown: S,
   wallet: SigningWallet,
   context: ConnectorContext,
 ) {
   const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...showGas(gas, context.network), nonce, txHash })
-  return answer(await submit({ ...context, ...wallet, ...change, answer }, context))
+  return answer(await submit({ ...context, ...wallet, ...change, answer }, context, bounds))
 }
 
 /**

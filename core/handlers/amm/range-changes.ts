@@ -34,6 +34,7 @@ import {
   type Pair,
 } from './range-pools.ts'
 import { findOwnPosition, orderOf } from './range-positions.ts'
+import { atMostLeaves, nothingLeaves, type OutcomeBounds } from '../outcome.ts'
 
 const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => {
   const { network, venue, signal } = context
@@ -64,7 +65,11 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
     ...(tokenId !== undefined && { tokenId: tokenId.toString() }),
     deadline: terms.deadline,
   }
-  return submitChange({ plan, ordered, shown, valueRaw }, wallet, context)
+  const most = atMostLeaves([
+    { token: token0.address, amountRaw: offered.amount0Raw },
+    { token: token1.address, amountRaw: offered.amount1Raw },
+  ])
+  return submitChange({ plan, ordered, shown, valueRaw, bounds: most }, wallet, context)
 }
 
 const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, context) => {
@@ -83,7 +88,8 @@ const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, contex
 
   const ordered = await orderOf(position, network, at)
   const shown = { tokenId: position.tokenId.toString(), liquidity: liquidity.toString(), deadline: terms.deadline }
-  return submitChange({ plan, ordered, shown, valueRaw: 0n }, wallet, context)
+  const bounds = burn ? atMostLeaves([{ token: `${range.positionManager}/${position.tokenId}`, amountRaw: 1n }]) : nothingLeaves
+  return submitChange({ plan, ordered, shown, valueRaw: 0n, bounds }, wallet, context)
 }
 
 const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (request, context) => {
@@ -104,7 +110,7 @@ const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (reque
     unclaimedToken0: fromRaw(unclaimed.amount0Raw, token0.decimals),
     unclaimedToken1: fromRaw(unclaimed.amount1Raw, token1.decimals),
   }
-  return submitChange({ plan, ordered, shown, valueRaw: 0n }, wallet, context)
+  return submitChange({ plan, ordered, shown, valueRaw: 0n, bounds: nothingLeaves }, wallet, context)
 }
 
 function termsOf(
@@ -127,11 +133,12 @@ interface Change<S> {
   shown: S
   /** Of the native coin, at most. */
   valueRaw: bigint
+  bounds: OutcomeBounds
 }
 
-const submitChange = <S extends object>({ plan, ordered, shown, valueRaw }: Change<S>, wallet: SigningWallet, context: ConnectorContext) =>
+const submitChange = <S extends object>({ plan, ordered, shown, valueRaw, bounds }: Change<S>, wallet: SigningWallet, context: ConnectorContext) =>
   submitAndShow(
-    { plan, scope: { contracts: context.venue.contracts, valueRaw }, kind: 'liquidity', about: aboutLiquidity(ordered) },
+    { plan, scope: { contracts: context.venue.contracts, valueRaw }, bounds, kind: 'liquidity', about: aboutLiquidity(ordered) },
     shown,
     wallet,
     context,

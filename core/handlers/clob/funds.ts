@@ -5,6 +5,7 @@ import { badFields, SluiceError } from '../../errors.ts'
 import type { Scope, SubmitResult } from '../../transactions/submit-request.ts'
 import type { ConnectorContext } from '../context.ts'
 import { evmOf } from '../evm.ts'
+import { atMostLeaves, nothingLeaves, type OutcomeBounds } from '../outcome.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { submit, readWallet, type SigningWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'
@@ -37,7 +38,8 @@ async function depositFrom(type: BookSet, fromChain: string, request: CLOBWithdr
   const shown = { token: token.address, amount, fromChain, fromNetwork: network.network }
   const contracts = bridge ? [token.address] : venue.contracts
   const scope = { contracts, valueRaw: token.native ? amountRaw : 0n }
-  return submitFunds(resolveBridge(plan, { token, amountRaw, bridge, network }), { about, shown, scope }, wallet, {
+  const bounds = atMostLeaves([{ token: token.address, amountRaw }])
+  return submitFunds(resolveBridge(plan, { token, amountRaw, bridge, network }), { about, shown, scope, bounds }, wallet, {
     ...context,
     signal,
     network,
@@ -104,7 +106,8 @@ const clobMove =
     const about = { type, how, token: token.symbol, amount }
     const shown = { token: token.address, amount }
     const scope = { contracts: venue.contracts, valueRaw }
-    return submitFunds(await plan(token, amountRaw, wallet.address, at), { about, shown, scope }, wallet, context)
+    const bounds = how === 'deposit' || how === 'repay' ? atMostLeaves([{ token: token.address, amountRaw }]) : nothingLeaves
+    return submitFunds(await plan(token, amountRaw, wallet.address, at), { about, shown, scope, bounds }, wallet, context)
   }
 
 type Planner = (token: Token, amountRaw: bigint, owner: string, at: At) => Promise<BookPlan>
@@ -135,7 +138,7 @@ const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
   const plan = await perp.leverage(market, leverage, request.marginMode, wallet.address, at)
   const shown = { market: marketName(market), leverage }
   const scope = { contracts: venue.contracts, valueRaw: 0n }
-  return submitFunds(plan, { about: { type: 'PERP_CLOB', how: 'leverage', ...shown }, shown, scope }, wallet, context)
+  return submitFunds(plan, { about: { type: 'PERP_CLOB', how: 'leverage', ...shown }, shown, scope, bounds: nothingLeaves }, wallet, context)
 }
 
 /** What the journal keeps of the request, in `about`. */
@@ -144,7 +147,7 @@ type Funds = { readonly type: BookSet; readonly how: string } & { readonly [fiel
 /** Submits a plan that moves funds or sets leverage: on the context's network, or on the exchange's own rail. */
 async function submitFunds<S extends object>(
   plan: BookPlan,
-  { about, shown, scope }: { about: Funds; shown: S; scope: Scope },
+  { about, shown, scope, bounds }: { about: Funds; shown: S; scope: Scope; bounds: OutcomeBounds },
   wallet: SigningWallet,
   context: ConnectorContext,
 ) {
@@ -156,7 +159,7 @@ async function submitFunds<S extends object>(
     ...shown,
     ...(isOnChain && { txHash, nonce }),
   })
-  return answer(await submit({ ...context, ...wallet, plan, scope, kind: 'funds', about, answer }, context))
+  return answer(await submit({ ...context, ...wallet, plan, scope, kind: 'funds', about, answer }, context, bounds))
 }
 
 export const fundsHandlers = (type: BookSet) => ({

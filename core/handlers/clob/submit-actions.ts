@@ -1,10 +1,11 @@
 import type { BookSet } from '../../api/index.ts'
-import type { ActionOutcome, At, BookAction, BookPlan, CLOB, Json, NewOrder, OrderName } from '../../contracts/index.ts'
-import { normalize } from '../../decimal.ts'
+import type { ActionOutcome, At, BookAction, BookPlan, CLOB, Json, NewOrder, OrderName, Token } from '../../contracts/index.ts'
+import { divideRaw, normalize, parseDecimal, toFraction, valueAt } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
 import { orUndefined, type ConnectorContext } from '../context.ts'
+import { atMostLeaves, type OutcomeBounds } from '../outcome.ts'
 import { tradingOf } from '../registry.ts'
 import { submit, type SigningWallet } from '../wallets.ts'
 import { marketName } from './markets.ts'
@@ -165,7 +166,26 @@ async function submitPlan(
     ...(answer && keyed && { keyed }),
     answer: answer ?? (() => ({})),
   }
-  return submit(request, context)
+  const created = covers.flatMap((key) => actions.get(key) ?? []).filter((action) => action.do === 'create')
+  return submit(request, context, ordersGive(created, context.network.tokens.listed))
+}
+
+/** What orders give away at most, with the larger of the exchange's fees: tokens of the network's list that have their markets' symbols. */
+function ordersGive(created: readonly (BookAction & { do: 'create' })[], listed: readonly Token[]): OutcomeBounds {
+  return atMostLeaves(
+    created.flatMap(({ market, order }) => {
+      const [symbol, price] = order.side === 'SELL' ? [market.base, '1'] : [market.quote, order.price]
+      const fees = [market.makerFee, market.takerFee].filter((fee) => !fee.startsWith('-')).map(toFraction)
+      return listed
+        .filter((token) => token.symbol === symbol)
+        .map((token) => {
+          const { digits, scale } = parseDecimal(order.amount)
+          const amountRaw = valueAt(price, { raw: digits, decimals: scale }, token.decimals, 'up')
+          const withFees = fees.map(({ numerator, denominator }) => divideRaw(amountRaw * (denominator + numerator), denominator, 'up'))
+          return { token: token.address, amountRaw: withFees.reduce((most, raw) => (raw > most ? raw : most), amountRaw) }
+        })
+    }),
+  )
 }
 
 type Book = Pick<CLOB, 'outcome'>

@@ -1,6 +1,7 @@
 import type { PerpPosition, Token } from '../../contracts/index.ts'
 import { abs, formatFraction, fromRaw, rescale } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
+import { atMostLeaves, nothingLeaves } from '../outcome.ts'
 import { tradingOf } from '../registry.ts'
 import { submitAndShow, readAddress, readWallet } from '../wallets.ts'
 import { readPositiveRaw } from '../read-fields.ts'
@@ -99,7 +100,8 @@ const perpMove =
     const plan = perp.move(token, amountRaw, how, wallet.address)
     const scope = { contracts: venue.contracts, valueRaw: how === 'deposit' && token.native ? amountRaw : 0n }
     const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }
-    return submitAndShow({ plan, scope, kind: 'collateral', about: null }, shown, wallet, context)
+    const bounds = how === 'deposit' ? atMostLeaves([{ token: token.address, amountRaw }]) : nothingLeaves
+    return submitAndShow({ plan, scope, bounds, kind: 'collateral', about: null }, shown, wallet, context)
   }
 
 function insufficientCollateral(freeRaw: bigint, neededRaw: bigint, { symbol, decimals }: Token): SluiceError {

@@ -2,6 +2,7 @@ import type { PerpAMMPriceRequest } from '../../api/index.ts'
 import type { At, PerpClosing, PerpOrder, PerpQuote, PerpTerms, Plan } from '../../contracts/index.ts'
 import { formatFraction, fromRaw, valueAt } from '../../decimal.ts'
 import type { ConnectorContext } from '../context.ts'
+import { nothingLeaves } from '../outcome.ts'
 import { tradingOf, type VenueEntry } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound } from '../slippage.ts'
 import { submitAndShow, readWallet, showGas, type SigningWallet } from '../wallets.ts'
@@ -91,7 +92,7 @@ async function submitTrade<S extends object>(
   // Computed before anything is sent: what cannot be shown must not become an error about a trade that was sent.
   const bounds = { price, limitPrice: orderPrice(order, boundRaw), deadline, blockNumber: Number(head.number) }
   return submitAndShow(
-    { plan, scope: { contracts, valueRaw: 0n }, kind: 'position', about: aboutPosition(order) },
+    { plan, scope: { contracts, valueRaw: 0n }, bounds: nothingLeaves, kind: 'position', about: aboutPosition(order) },
     { ...shown, ...bounds },
     wallet,
     context,
