@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
-import { admins, local, oneChain, outcome } from './shared-server.ts'
+import { admins, local, mined, oneChain, outcome } from './shared-server.ts'
 
 const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const sly = { ...local, connector: 'sly', base: 'WETH', quote: 'USDC', side: 'SELL', amount: '0.1', address: admins }
@@ -20,8 +20,12 @@ describe('plans of a plugin that is not built in', function () {
         'plugins.folders': [folder('../../plugins'), folder('../fixtures/plugins/hostile')],
       },
     })
+    const [router, positions] = ['0x2c4A1b0276Cd3B18695fd175B99d5Ac2294d6D01', '0xD905B9bc268AFD8eD615CCed5644d6088d1DC7EF']
     for (const token of ['WETH', 'USDC'])
-      expect(outcome(await server.client.post('/evm/approve', { ...local, address: admins, spender: 'sly', token }))).to.equal('200')
+      for (const spender of [router, positions]) {
+        const answer = await server.client.post('/evm/approve', { ...local, address: admins, spender, token })
+        expect(outcome(answer), answer.text).to.equal('200')
+      }
   })
   after(() => server.stop())
   afterEach(() => {
@@ -33,6 +37,28 @@ describe('plans of a plugin that is not built in', function () {
     expect(outcome(answer), answer.text).to.equal('200')
     const other = await server.client.post('/amm/trade', { ...sly, side: 'BUY' })
     expect(outcome(other), other.text).to.equal('200')
+  })
+
+  it('are not signed if adding or removing liquidity takes more than was offered', async () => {
+    const pair = { ...local, connector: 'sly', address: admins, token0: 'WETH', token1: 'USDC' }
+    const add = { ...pair, fee: '3000', lowerPrice: '1000', upperPrice: '9000', amount0: '0.1', amount1: '300' }
+    const added = await server.client.post('/amm/liquidity/add', add)
+    expect(outcome(added), added.text).to.equal('200')
+    const { tokenId } = (await mined(server.client, added.body.txHash)).body.fill
+    process.env['SLUICE_TEST_SLY'] = 'transfer too'
+    const before = await nonce()
+    const [more, less] = [
+      await server.client.post('/amm/liquidity/add', add),
+      await server.client.post('/amm/liquidity/remove', { ...local, connector: 'sly', address: admins, tokenId, burn: true }),
+    ]
+    for (const answer of [more, less]) {
+      expect(outcome(answer), answer.text).to.equal('500 UNKNOWN_ERROR')
+      expect(answer.body.message).to.match(/takes \d+ of 0x1b9f902252Ad25601aCB5E70ac1E2035B285D348/)
+    }
+    expect(await nonce()).to.equal(before)
+    delete process.env['SLUICE_TEST_SLY']
+    const removed = await server.client.post('/amm/liquidity/remove', { ...local, connector: 'sly', address: admins, tokenId, burn: true })
+    expect(outcome(removed), removed.text).to.equal('200')
   })
 
   const ways: readonly [string, string, RegExp][] = [

@@ -136,7 +136,11 @@ interface Change<S> {
   bounds: OutcomeBounds
 }
 
-const submitChange = <S extends object>({ plan, ordered, shown, valueRaw, bounds }: Change<S>, wallet: SigningWallet, context: ConnectorContext) =>
+const submitChange = <S extends object>(
+  { plan, ordered, shown, valueRaw, bounds }: Change<S>,
+  wallet: SigningWallet,
+  context: ConnectorContext,
+) =>
   submitAndShow(
     { plan, scope: { contracts: context.venue.contracts, valueRaw }, bounds, kind: 'liquidity', about: aboutLiquidity(ordered) },
     shown,

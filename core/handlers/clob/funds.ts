@@ -138,7 +138,12 @@ const clobLeverage: BookHandler<'Leverage'> = async (request, context) => {
   const plan = await perp.leverage(market, leverage, request.marginMode, wallet.address, at)
   const shown = { market: marketName(market), leverage }
   const scope = { contracts: venue.contracts, valueRaw: 0n }
-  return submitFunds(plan, { about: { type: 'PERP_CLOB', how: 'leverage', ...shown }, shown, scope, bounds: nothingLeaves }, wallet, context)
+  return submitFunds(
+    plan,
+    { about: { type: 'PERP_CLOB', how: 'leverage', ...shown }, shown, scope, bounds: nothingLeaves },
+    wallet,
+    context,
+  )
 }
 
 /** What the journal keeps of the request, in `about`. */
