@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -141,6 +141,22 @@ for (const kind of ['embedded', 'postgres'] as const) {
       expect(await listed({ txHash: first.txHash })).to.have.lengthOf(1)
     })
 
+    it('says why where the archive cannot be written, and keeps everything', async () => {
+      const archive = path.join(server.settings.data.dir, 'archive')
+      await writeFile(archive, '')
+      const { code, err } = await tx('prune', '--days', '90')
+      expect(code).to.equal(1)
+      expect(err).to.match(
+        /^error: The archive in .+archive cannot be written: E.+These transactions stay in the journal\..+\(OVERLOADED, request /,
+      )
+      if (kind === 'embedded') {
+        await kernel.services.archiver.run()
+        expect((await client.get('/metrics')).text).to.match(/^sluice_archive_failing 1$/m)
+      }
+      expect(await listed({ txHash: first.txHash })).to.not.have.nested.property('[0].archived')
+      await rm(archive)
+    })
+
     it('counts them first, then moves them to a file of their month, and says what stays', async () => {
       const date = new Date(Date.now() - 90.3 * dayMs).toISOString()
       const would = await tx('prune', '--before', `${date.slice(0, 16)}Z`, '--dry-run')
@@ -216,6 +232,11 @@ for (const kind of ['embedded', 'postgres'] as const) {
         await kernel.services.archiver.run()
         const [{ archived = false }] = await listed({ txHash: later.txHash })
         expect(archived).to.equal(kind === 'embedded')
+        const metrics = (await client.get('/metrics')).text
+        expect(metrics).to.match(
+          kind === 'embedded' ? /^sluice_archived_transactions_total [1-9]/m : /^sluice_archived_transactions_total 0$/m,
+        )
+        expect(metrics).to.match(/^sluice_archive_failing 0$/m)
       },
     )
   })
