@@ -10,7 +10,7 @@ const maxTextBytes = 64 * 1024 * 1024
  * text is in it, and one of the dictionary.
  */
 export function pack(json: string): Buffer {
-  return deflateSync(json, { dictionary })
+  return deflateSync(foldAddresses(json), { dictionary })
 }
 
 /**
@@ -18,7 +18,71 @@ export function pack(json: string): Buffer {
  * @throws Error if they are not what `pack` makes
  */
 export function unpack(bytes: Uint8Array | ArrayBuffer): string {
-  return inflateSync(bytes, { dictionary, finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes }).toString()
+  return unfoldAddresses(inflateSync(bytes, { dictionary, finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes }).toString())
+}
+
+/** An address of an EVM chain. Upper case letters are its checksum (EIP-55). */
+const addresses = /0x[0-9a-fA-F]{40}(?![0-9a-fA-F])/g
+
+/**
+ * The same address stands in a trade with its checksum and, in logs, without it. All are written in lower case, so that compression finds them
+ * again. In a line before the text stands which are in upper case: for each address in the text a character, `0` for none and others for one of
+ * the checksums, and the bits of the checksums' letters.
+ */
+function foldAddresses(text: string): string {
+  const checksums = new Map<string, string>()
+  let marks = ''
+  const folded = text.replaceAll(addresses, (address) => {
+    const lower = address.toLowerCase()
+    if (lower === address) marks += '0'
+    else {
+      const known = checksums.get(address) ?? (checksums.size < maxChecksums ? markOf(checksums.size) : undefined)
+      if (known === undefined) {
+        marks += '0'
+        return address
+      }
+      checksums.set(address, known)
+      marks += known
+    }
+    return lower
+  })
+  const bits = [...checksums.keys()].flatMap((address) =>
+    [...address.slice(2)].filter((each) => /[a-f]/i.test(each)).map((each) => each < 'a'),
+  )
+  return `${marks} ${bytesOf(bits).toString('base64')}\n${folded}`
+}
+
+function unfoldAddresses(text: string): string {
+  const end = text.indexOf('\n')
+  const [marks = '', base64 = ''] = text.slice(0, end).split(' ')
+  if (end === -1) throw new Error('A packed text has no first line.')
+  const bytes = Buffer.from(base64, 'base64')
+  const checksums = new Map<string, string>()
+  let bit = 0
+  let index = 0
+  return text.slice(end + 1).replaceAll(addresses, (address) => {
+    const mark = marks[index] ?? '0'
+    index += 1
+    if (mark === '0') return address
+    const known = checksums.get(mark)
+    if (known !== undefined) return known
+    const letters = address.slice(2).replaceAll(/[a-f]/g, (letter) => {
+      const isUpper = ((bytes[bit >> 3] ?? 0) >> (bit & 7)) & 1
+      bit += 1
+      return isUpper === 1 ? letter.toUpperCase() : letter
+    })
+    checksums.set(mark, `0x${letters}`)
+    return `0x${letters}`
+  })
+}
+
+const maxChecksums = 60
+const markOf = (index: number): string => String.fromCharCode(65 + index)
+
+function bytesOf(bits: readonly boolean[]): Buffer {
+  const bytes = Buffer.alloc(Math.ceil(bits.length / 8))
+  for (const [index, isSet] of bits.entries()) if (isSet) bytes[index >> 3] = (bytes[index >> 3] ?? 0) | (1 << (index & 7))
+  return bytes
 }
 
 /** What is hexadecimal takes half as many bytes; any other text stays. The first byte says which it is. */
@@ -28,15 +92,18 @@ export function hashBytes(hash: string): Buffer {
 }
 
 /**
- * Stands for an address in indexes. Two addresses may have the same number, so who looks for one compares the address too.
+ * Stands for a wallet in indexes. Two wallets may have the same number, so who looks for one compares its address too.
+ * @param address in lower case
+ * @param on for its number on one network alone
  * @returns a signed number of 32 bits
  */
-export function walletNumber(address: string): number {
-  const known = walletNumbers.get(address)
+export function walletNumber(address: string, on?: { chain: string; network: string }): number {
+  const name = on ? `${on.chain}/${on.network}/${address}` : address
+  const known = walletNumbers.get(name)
   if (known !== undefined) return known
-  const number = createHash('sha256').update(address).digest().readInt32BE()
+  const number = createHash('sha256').update(name).digest().readInt32BE()
   if (walletNumbers.size >= maxWalletNumbers) walletNumbers.clear()
-  walletNumbers.set(address, number)
+  walletNumbers.set(name, number)
   return number
 }
 const walletNumbers = new Map<string, number>()
@@ -46,6 +113,8 @@ const maxWalletNumbers = 10_000
 export const digest = (text: string): string => createHash('sha256').update(text).digest('base64').slice(0, 12)
 
 const zeros = '0'.repeat(192)
+/** A `Swap` of concentrated liquidity: two amounts, one of them below zero, price, liquidity, tick. */
+const swapV3 = `{"address":"0x","topics":["0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67","0x000000000000000000000000","0x000000000000000000000000"],"data":"0xffffffffffffffffffffffffffffffffffffffffffffffff0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff0","logIndex":`
 const transfer = `{"address":"0x","topics":["0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef","0x000000000000000000000000","0x000000000000000000000000"],"data":"0x0000000000000000000000000000000000000000000000000000000000","logIndex":`
 
 /**
@@ -63,14 +132,13 @@ const dictionary = Buffer.from(
     '"seen":"underpriced"lost"replacedBy":"0x"reason":"refused":"slot-used"slot-ahead"outbid"unfunded"not-now"invalid"sendsSinceLost":"deadSince":"admin":true,"signer":"0x',
     '"state":"QUEUED"SIGNED"BROADCAST"MINED"REVERTED"REPLACED"CANCELLED"DROPPED"OVERTAKEN"EXPIRED"',
     '"kind":"approve"cancel"fill"liquidity"position"collateral"order"order-cancel"funds"token-account"',
-    '"chain":"polygon"arbitrum"optimism"base"avalanche"bsc"solana"hyperliquid"network":"local","mainnet-beta"',
-    '{"key":"0m","version":5,"chain":"ethereum","network":"mainnet","address":"0x","kind":"trade","connector":"uniswap","client":"bot","requestId":"-","idempotencyKey":"-","createdAt":179,"updatedAt":179,"part":{"index":0,"of":1},',
+    '"network":"local"',
+    '{"key":"0m","version":5,"chain":"","network":"mainnet","address":"0x","kind":"trade","connector":"","client":"bot","requestId":"-","idempotencyKey":"-","createdAt":179,"updatedAt":179,"part":{"index":0,"of":1},',
     '"step":null,"memo":{"router":"0x","exact":"out","amountRaw":"000000000000000000","hops":[{"kind":"pair"range","pool":"0x","tokenIn":"0x","tokenOut":"0x","to":"0x"},{"kind":"range","pool":"0x","tokenIn":"0x","tokenOut":"0x","to":"0x"}]},',
     '"about":{"side":"BUY"SELL","base":{"symbol":"WETH","decimals":18},"quote":{"symbol":"USDC","decimals":6}},"deadline":179,"nonce":0,"feesGiven":false,"rank":0,"state":"CONFIRMED","deadLooks":0,"seen":"pays",',
-    '"landed":{"id":"0x","ok":true,"blockNumber":,"blockHash":"0x","receipt":{"type":2,"status":1,"cumulativeGasUsed":"","logs":[',
-    `${transfer}0},{"address":"0x","topics":["0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"],"data":"0x","logIndex":1},`,
-    `{"address":"0x","topics":["0xd78ad95fa46c994b6551d0da85fc275fe613ce37657fb8d5e3d130840159d822","0x000000000000000000000000","0x000000000000000000000000"],"data":"0x${zeros}","logIndex":2},`,
-    `${transfer}3},${transfer}4},{"address":"0x","topics":["0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67","0x000000000000000000000000","0x000000000000000000000000"],"data":"0x${'f'.repeat(56)}${'0'.repeat(56)}","logIndex":5}],`,
+    `"landed":{"id":"0x","ok":true,"blockNumber":2,"blockHash":"0x","receipt":{"type":2,"status":1,"cumulativeGasUsed":"1","logs":[{"address":"0x","topics":["0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"],"data":"0x${zeros}","logIndex":1},{"address":"0x","topics":["0xd78ad95fa46c994b6551d0da85fc275fe613ce37657fb8d5e3d130840159d822","0x000000000000000000000000","0x000000000000000000000000"],"data":"0x${zeros}","logIndex":2}],`,
+    '"landed":{"id":"0x","ok":true,"blockNumber":2,"blockHash":"0x","receipt":{"type":2,"status":1,"cumulativeGasUsed":"1","logs":[',
+    `${transfer}0},${transfer}1},${swapV3}2},${transfer}3},${transfer}4},${swapV3}5}],`,
     '"transactionHash":"0x","transactionIndex":0,"blockHash":"0x","blockNumber":,"gasUsed":"1","effectiveGasPrice":"1000000","blobGasPrice":"1","from":"0x","to":"0x","contractAddress":null,"blockTimestamp":179}},',
     '"slot":0,"slotGiven":false,"attempts":[{"id":"0x","raw":"02f9","fees":{"gasLimit":"000","maxFeePerGas":"1000000","maxPriorityFeePerGas":"1000000000"},"signedAt":179,"sends":1,"sentAt":179}]}',
   ].join(''),

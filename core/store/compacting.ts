@@ -7,7 +7,7 @@ import type { StoreLog } from './store.ts'
 
 /** The tables as they are with this migration, while the old ones are beside them. */
 type NewTables = {
-  entries_new: Omit<EntryBefore, 'body'> & { wallet: number; body: Uint8Array }
+  entries_new: Omit<EntryBefore, 'body' | 'client' | 'created_at'> & { wallet: number; body: Uint8Array }
   hashes_new: Omit<HashBefore, 'hash'> & { hash: Uint8Array }
   requests_new: Omit<RequestBefore, 'body'> & { body: Uint8Array | null }
   archived_new: Omit<ArchivedBefore, 'body'> & { body: Uint8Array }
@@ -110,7 +110,6 @@ export const compactRows = (types: ColumnTypes, log: StoreLog): Migration => ({
 async function createTables(db: Db, { sortedText, serialKey, bytes, clustered }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('entries_new')
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
     .addColumn('nonce', 'bigint', (column) => column.notNull())
     .addColumn('ended_at', 'bigint')
     .addColumn('version', 'integer', (column) => column.notNull())
@@ -124,7 +123,6 @@ async function createTables(db: Db, { sortedText, serialKey, bytes, clustered }:
     .addColumn('via', 'text')
     .addColumn('signer', 'text')
     .addColumn('state', 'text', (column) => column.notNull())
-    .addColumn('client', 'text', (column) => column.notNull())
     .addColumn('request_id', 'text', (column) => column.notNull())
     .addColumn('idempotency_key', 'text')
     .addColumn('shown', 'text', (column) => column.notNull())
@@ -167,10 +165,9 @@ async function createTables(db: Db, { sortedText, serialKey, bytes, clustered }:
 async function createIndexes(db: Db): Promise<void> {
   const index = async (name: string, columns: string) => sql`create index ${sql.ref(name)} on ${sql.raw(columns)}`.execute(db)
   await index('entries_open', 'entries (chain, network, key) where final = 0')
-  await index('entries_network', 'entries (chain, network, key)')
   await index('entries_in_state', 'entries (chain, network, state, key)')
-  await index('entries_of_wallet', 'entries (wallet, chain, network, key)')
-  await index('entries_of_wallet_in_state', 'entries (wallet, chain, network, state, key)')
+  await index('entries_of_wallet', 'entries (wallet, key)')
+  await index('entries_of_wallet_in_state', 'entries (wallet, state, key)')
   await index('entries_signer', 'entries (signer, key) where signer is not null')
   await index('entries_nonce', 'entries (nonce, key)')
   await index('entries_request_id', 'entries (request_id, key)')
@@ -179,7 +176,6 @@ async function createIndexes(db: Db): Promise<void> {
   await index('archived_request_id', 'archived (request_id, key)')
   await index('archived_idempotency_key', 'archived (idempotency_key, key) where idempotency_key is not null')
   await index('requests_ages_from', 'requests (ages_from) where ages_from is not null')
-  await index('events_wallet', 'events (wallet, id)')
 }
 
 async function copyEntries(db: Db, report: Report): Promise<void> {
@@ -189,12 +185,12 @@ async function copyEntries(db: Db, report: Report): Promise<void> {
     await db
       .insertInto('entries_new')
       .values(
-        rows.map((row) => ({
+        rows.map(({ client: _client, created_at: _createdAt, ...row }) => ({
           ...row,
           lane: row.final === 1 ? '' : row.lane,
-          wallet: walletNumber(row.address),
+          wallet: walletNumber(row.address, row),
           shown: digest(row.shown),
-          body: pack(row.final === 1 ? withoutBytes(row) : row.body),
+          body: pack(bodyOf(row)),
         })),
       )
       .execute()
@@ -209,22 +205,29 @@ async function copyArchived(db: Db, report: Report): Promise<void> {
     if (rows.length === 0) return
     await db
       .insertInto('archived_new')
-      .values(rows.map((row) => ({ ...row, body: pack(row.body) })))
+      .values(rows.map((row) => ({ ...row, body: pack(JSON.stringify(withoutIds(parse(row.body)))) })))
       .execute()
     after = rows.at(-1)?.key ?? after
     report('archived', rows.length)
   }
 }
 
-/** Of a final one the signed bytes go, and the calls where a chain has them. */
-function withoutBytes({ body, signer }: EntryBefore): string {
-  const entry = parse(body)
+/** Without what the row has. Of a final one the signed bytes go, and the calls where a chain has them. */
+function bodyOf({ body, final, signer }: Pick<EntryBefore, 'body' | 'final' | 'signer'>): string {
+  const entry = withoutIds(parse(body))
   if (!isObject(entry) || !Array.isArray(entry['attempts'])) return body
+  if (final !== 1) return JSON.stringify(entry)
   const attempts = entry['attempts'].map((each: unknown) => {
     const { raw: _raw, ...rest } = isObject(each) ? each : {}
     return rest
   })
   return JSON.stringify({ ...entry, ...(signer === null && { step: null }), attempts })
+}
+
+function withoutIds(entry: unknown): unknown {
+  if (!isObject(entry)) return entry
+  const { key: _key, requestId: _requestId, idempotencyKey: _idempotencyKey, ...rest } = entry
+  return rest
 }
 
 async function copyHashes(db: Db, report: Report): Promise<void> {
@@ -256,6 +259,8 @@ async function copyRequests(db: Db, report: Report): Promise<void> {
         rows.map((row) => ({
           ...row,
           server: row.status === null ? row.server : '',
+          tag: row.status === null ? row.tag : '',
+          fingerprint: Buffer.from(row.fingerprint, 'hex').toString('base64'),
           body: row.body === null ? null : pack(row.body),
         })),
       )
@@ -288,7 +293,9 @@ function changeOf(body: string): string {
   const index = isObject(landed) ? attempts.findIndex((each) => each['id'] === landed['id']) : -1
   const block = isObject(landed) ? [index === -1 ? landed['id'] : index, landed['ok'] === true ? 1 : 0, landed['blockNumber']] : null
   const sends = attempts.map((each) => each['sends'])
-  return JSON.stringify([version, Number(updatedAt) - Number(createdAt), state, sends, seen, block, replacedBy, reason])
+  const change = [version, Number(updatedAt) - Number(createdAt), state, sends, seen, block, replacedBy, reason]
+  while (change.at(-1) === null) change.pop()
+  return JSON.stringify(change)
 }
 
 function parse(text: string): unknown {

@@ -7,7 +7,7 @@ type JsonText = string
 /** Binary data, as databases take and give it. */
 export type StoredBytes = Uint8Array | ArrayBuffer
 
-/** A transaction of the journal: `body` has all of it, the other columns are for queries. */
+/** A transaction of the journal: `body` has all of it but key, request and Idempotency-Key; the other columns are for queries. */
 export interface EntryRow {
   key: string
   version: number
@@ -17,7 +17,7 @@ export interface EntryRow {
   network: string
   /** In lower case, for queries. */
   address: string
-  /** `walletNumber(address)`, in indexes: an address is long. */
+  /** `walletNumber` of the address on the network, in indexes: an address is long. */
   wallet: number
   /** The connector whose own rail it is on; null: the chain's rail. */
   via: string | null
@@ -27,13 +27,11 @@ export interface EntryRow {
   /** 0 or 1. */
   final: number
   nonce: number
-  client: string
   request_id: string
   idempotency_key: string | null
-  created_at: Milliseconds
   /** A digest of what callers see of it. There is no event where this stays the same. */
   shown: string
-  /** The whole entry: packed JSON (`compact.ts`). */
+  /** Packed JSON (`compact.ts`). */
   body: StoredBytes
 }
 
@@ -121,7 +119,7 @@ interface RequestRow {
    * made under it, or may have been.
    */
   ages_from: Generated<number | null>
-  /** Name of the request; empty in rows from before names existed. */
+  /** Name of the request, while it has no answer; empty in rows from before names existed. */
   tag: string
   /** The first answer, packed; null until signed bytes are journaled. The journal's entries do not have it. */
   status: number | null

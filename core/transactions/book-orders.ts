@@ -153,6 +153,8 @@ function selectOrders(store: Store, { type, market, clientOrderId, orderId, open
       .leftJoin('archived', 'archived.key', 'orders.entry_key')
       .selectAll('orders')
       .select(['entries.body', 'archived.body as archived_body'])
+      .select(({ fn }) => fn.coalesce('entries.request_id', 'archived.request_id').as('request_id'))
+      .select(({ fn }) => fn.coalesce('entries.idempotency_key', 'archived.idempotency_key').as('idempotency_key'))
       .where('orders.chain', '=', chain)
       .where('orders.network', '=', network)
       .where('orders.connector', '=', connector)
@@ -213,10 +215,19 @@ const Report = Compile(
   }),
 )
 
+type OrderedRow = OrderRow & {
+  body: StoredBytes | null
+  archived_body: StoredBytes | null
+  request_id: string | null
+  idempotency_key: string | null
+}
+
 /** @throws Error that names the key, if a row is not what was written */
-function readOrder(row: OrderRow & { body: StoredBytes | null; archived_body: StoredBytes | null }): JournaledOrder {
+function readOrder(row: OrderedRow): JournaledOrder {
   const { key, client_order_id: clientOrderId, type, market, place: index, entry_key, body, archived_body } = row
-  const entry = body === null ? readArchivedBody(entry_key, archived_body ?? new Uint8Array()) : readBody(entry_key, body)
+  const { request_id, idempotency_key } = row
+  const ids = { key: entry_key, request_id: request_id ?? '', idempotency_key }
+  const entry = body === null ? readArchivedBody({ ...ids, body: archived_body ?? new Uint8Array() }) : readBody({ ...ids, body })
   const order = { key, clientOrderId, type, market, index, about: JSON.parse(row.about), entry }
   return row.said === null ? order : { ...order, report: readReport(key, row.said) }
 }

@@ -180,7 +180,7 @@ export function txStatus({ state, landed, replacedBy, seen }: Entry, found?: Pic
 
 /** @param queue `Lease.queue` */
 export function entryRow(entry: Entry, queue: string): EntryRow {
-  const { key, version, chain, network, connector, signer, state, nonce, client, requestId, idempotencyKey, createdAt } = entry
+  const { key, version, chain, network, connector, signer, state, nonce, requestId, idempotencyKey } = entry
   const address = entry.address.toLowerCase()
   return {
     key,
@@ -190,16 +190,14 @@ export function entryRow(entry: Entry, queue: string): EntryRow {
     chain,
     network,
     address,
-    wallet: walletNumber(address),
+    wallet: walletNumber(address, entry),
     via: signer === undefined ? null : (connector ?? null),
     signer: signer === undefined ? null : signer.toLowerCase(),
     state,
     final: isFinal(entry) ? 1 : 0,
     nonce,
-    client,
     request_id: requestId,
     idempotency_key: idempotencyKey ?? null,
-    created_at: createdAt,
     shown: digest(shownOf(entry)),
     body: writeBody(entry),
   }
@@ -234,7 +232,7 @@ export function archivedRow(entry: Entry): ArchivedRow {
 }
 
 /** @throws Error that names the key, if the text is not what `archivedRow` makes */
-export const readArchivedBody = (key: string, body: StoredBytes): Entry => ({ ...readBody(key, body), archived: true })
+export const readArchivedBody = (row: BodyRow): Entry => ({ ...readBody(row), archived: true })
 
 /** Any JSON value. */
 const AnyJson = Type.Any()
@@ -244,7 +242,6 @@ const Seen = Type.Union((['pays', 'underpriced', 'lost'] as const).map((each) =>
 /** An entry as it is stored. Its keys never change, so some differ from the names in `Entry`. */
 const Body = Compile(
   Type.Object({
-    key: Type.String(),
     version: Type.Integer(),
     chain: Type.String(),
     network: Type.String(),
@@ -253,8 +250,6 @@ const Body = Compile(
     connector: Type.Optional(Type.String()),
     signer: Type.Optional(Type.String()),
     client: Type.String(),
-    requestId: Type.String(),
-    idempotencyKey: Type.Optional(Type.String()),
     createdAt: Type.Number(),
     updatedAt: Type.Number(),
     part: Type.Object({ index: Type.Integer(), of: Type.Integer() }),
@@ -295,11 +290,12 @@ const Body = Compile(
 )
 
 /**
- * An entry as packed JSON, its signed bytes in hexadecimal. A final one is stored without signed bytes, and without calls where the chain has
+ * An entry as packed JSON, its signed bytes in hexadecimal, without the ids that the row has. A final one is stored without signed bytes, and without calls where the chain has
  * them; an exchange's own rail has no chain to ask.
  */
-function writeBody({ sequence, sequenceGiven, attempts, ...entry }: Entry): StoredBytes {
-  const final = isFinal(entry)
+function writeBody({ key: _key, requestId: _requestId, idempotencyKey: _idempotencyKey, ...whole }: Entry): StoredBytes {
+  const { sequence, sequenceGiven, attempts, ...entry } = whole
+  const final = isFinal(whole)
   return pack(
     JSON.stringify({
       ...entry,
@@ -311,8 +307,12 @@ function writeBody({ sequence, sequenceGiven, attempts, ...entry }: Entry): Stor
   )
 }
 
+/** What an entry is read from. */
+export type BodyRow = Pick<EntryRow, (typeof bodyColumns)[number]>
+export const bodyColumns = ['key', 'request_id', 'idempotency_key', 'body'] as const
+
 /** @throws Error that names the key, if the bytes are not what `writeBody` makes */
-export function readBody(key: string, body: StoredBytes): Entry {
+export function readBody({ key, request_id: requestId, idempotency_key: idempotencyKey, body }: BodyRow): Entry {
   const stored = parse(body)
   if (!Body.Check(stored)) {
     const [first] = Body.Errors(stored)
@@ -322,6 +322,9 @@ export function readBody(key: string, body: StoredBytes): Entry {
   const { slot: sequence, slotGiven: sequenceGiven, attempts, ...entry } = stored
   return {
     ...entry,
+    key,
+    requestId,
+    ...(idempotencyKey !== null && { idempotencyKey }),
     sequence,
     sequenceGiven,
     attempts: attempts.map(({ raw = '', ...each }) => ({ ...each, raw: new Uint8Array(Buffer.from(raw, 'hex')) })),
@@ -338,7 +341,8 @@ function parse(body: StoredBytes): unknown {
 
 /**
  * What an event has of its own; the rest is in its entry, which only grows: version, milliseconds since the entry was made, state, how often
- * each attempt was sent, what the mempool said, the block (attempt, 1 for success, number), what replaces it, and why.
+ * each attempt was sent, what the mempool said, the block (attempt, 1 for success, number), what replaces it, and why. Nulls at its end are left
+ * out.
  */
 const ChangeSchema = Type.Tuple([
   Type.Integer(),
@@ -351,12 +355,14 @@ const ChangeSchema = Type.Tuple([
   Type.Union([Type.String(), Type.Null()]),
 ])
 const Change = Compile(ChangeSchema)
+const changeLength = 8
 
 export function eventRow(entry: Entry): Pick<EventRow, 'entry_key' | 'wallet'> & { change: string } {
   const { key, version, createdAt, updatedAt, state, attempts, seen = null, landed, replacedBy = null, reason = null } = entry
   const index = attempts.findIndex(({ id }) => id === landed?.id)
   const block = landed ? [index === -1 ? landed.id : index, landed.ok ? 1 : 0, landed.blockNumber] : null
   const change = [version, updatedAt - createdAt, state, attempts.map(({ sends }) => sends), seen, block, replacedBy, reason]
+  while (change.at(-1) === null) change.pop()
   return { entry_key: key, wallet: walletNumber(entry.address.toLowerCase()), change: JSON.stringify(change) }
 }
 
@@ -393,7 +399,8 @@ const noBytes = new Uint8Array()
 
 function parseChange(text: string): Static<typeof ChangeSchema> | undefined {
   try {
-    const change: unknown = JSON.parse(text)
+    const stored: unknown = JSON.parse(text)
+    const change = Array.isArray(stored) ? [...stored, ...Array.from({ length: changeLength - stored.length }, () => null)] : stored
     return Change.Check(change) ? change : undefined
   } catch {
     return undefined

@@ -209,7 +209,7 @@ const idOf = ({ client, path, key }: RequestKey) => JSON.stringify([client, path
 /** The order of the fields does not matter. */
 function fingerprintOf(request: object): string {
   const fields = Object.entries(request).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return createHash('sha256').update(JSON.stringify(fields)).digest('hex')
+  return createHash('sha256').update(JSON.stringify(fields)).digest('base64')
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS unless it is 1 to 255 visible characters: an empty key would protect nothing */
@@ -303,7 +303,7 @@ function requestTable(store: Store, serverId: string, nowMs: () => number) {
       const [recorded] = await store.writeOnce((db) =>
         db
           .updateTable('requests')
-          .set({ status, body: pack(body), server: noServer, ages_from: agesFrom })
+          .set({ status, body: pack(body), server: noServer, tag: '', ages_from: agesFrom })
           .where(hasKey(claim))
           .where('claim', '=', claim.claim)
           .where('status', 'is', null)

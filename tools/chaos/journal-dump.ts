@@ -4,7 +4,7 @@ import path from 'node:path'
 import Database from 'libsql'
 import { Client } from 'pg'
 import { unpack } from '../../core/store/compact.ts'
-import type { StoredBytes } from '../../core/store/tables.ts'
+import type { EntryRow } from '../../core/store/tables.ts'
 import type { Journaled } from './history.ts'
 import type { Home } from './servers/home.ts'
 import { longAgo } from './servers/long-journal.ts'
@@ -12,16 +12,18 @@ import { longAgo } from './servers/long-journal.ts'
 /** The journal as it lies in the store, past everything that the server says of it. The embedded one is read when its server is gone. */
 export async function dumpJournal({ dataDir, flags }: Home): Promise<Journaled[]> {
   const url = flags['store.url']
-  const bodies = typeof url === 'string' ? await ofPostgres(url) : ofFile(dataDir)
-  return bodies.map((body) => readEntry(unpack(body)))
+  const rows = typeof url === 'string' ? await ofPostgres(url) : ofFile(dataDir)
+  return rows.map(readEntry)
 }
 
+type Row = Pick<EntryRow, 'key' | 'request_id' | 'idempotency_key' | 'body'>
+
 /** Without those that were there before the run (`lengthenJournal`). */
-const query = `select body from entries where client <> '${longAgo}' order by key`
+const query = `select key, request_id, idempotency_key, body from entries where request_id not like '${longAgo}-%' order by key`
 /** A larger file is not read as a whole. */
 const maxCheckedBytes = 100_000_000
 
-function ofFile(dataDir: string): StoredBytes[] {
+function ofFile(dataDir: string): Row[] {
   if (!existsSync(path.join(dataDir, 'sluice.db'))) return []
   // SQLite reads links itself, and misreads those into another process's file system (`SmallDisk`).
   const isElsewhere = dataDir.startsWith('/proc/')
@@ -35,25 +37,31 @@ function ofFile(dataDir: string): StoredBytes[] {
     return db
       .prepare(query)
       .all()
-      .map((row): ArrayBuffer => Reflect.get(Object(row), 'body'))
+      .map((row): Row => Object(row))
   } finally {
     db.close()
     if (isElsewhere) rmSync(folder, { recursive: true })
   }
 }
 
-async function ofPostgres(connectionString: string): Promise<StoredBytes[]> {
+async function ofPostgres(connectionString: string): Promise<Row[]> {
   const client = new Client({ connectionString })
   await client.connect()
   try {
-    const { rows } = await client.query<{ body: Buffer }>(query)
-    return rows.map(({ body }) => body)
+    const { rows } = await client.query<Row>(query)
+    return rows
   } finally {
     await client.end()
   }
 }
 
-function readEntry(body: string): Journaled {
-  const entry: Omit<Journaled, 'attempts'> & { attempts: { id: string; raw?: string }[] } = JSON.parse(body)
-  return { ...entry, attempts: entry.attempts.map(({ id, raw }) => ({ txHash: id, ...(raw !== undefined && { raw: `0x${raw}` }) })) }
+function readEntry({ key, request_id: requestId, idempotency_key: idempotencyKey, body }: Row): Journaled {
+  const entry: Omit<Journaled, 'attempts'> & { attempts: { id: string; raw?: string }[] } = JSON.parse(unpack(body))
+  return {
+    ...entry,
+    key,
+    requestId,
+    ...(idempotencyKey !== null && { idempotencyKey }),
+    attempts: entry.attempts.map(({ id, raw }) => ({ txHash: id, ...(raw !== undefined && { raw: `0x${raw}` }) })),
+  }
 }

@@ -5,7 +5,7 @@ import { hashBytes } from '../../store/compact.ts'
 import { storeTime } from '../../store/store-time.ts'
 import type { Store } from '../../store/store.ts'
 import type { ArchivedRow, Tables } from '../../store/tables.ts'
-import { archivedRow, canonicalHash, readArchivedBody, type Entry } from '../entry.ts'
+import { archivedRow, bodyColumns, type BodyRow, canonicalHash, readArchivedBody, type Entry } from '../entry.ts'
 import type { EndedEntry, EndedPosition, EntryFilter, EntryPlace } from './journal.ts'
 
 /** Final entries, oldest end first, which ended at least so long ago by the store's time. */
@@ -60,13 +60,13 @@ export async function findArchived(store: Store, chain: string, network: string,
     db
       .selectFrom('hashes')
       .innerJoin('archived', 'archived.key', 'hashes.entry_key')
-      .select(['archived.key', 'archived.body'])
+      .select(['archived.key', 'archived.request_id', 'archived.idempotency_key', 'archived.body'])
       .where('hashes.hash', '=', hashBytes(canonicalHash(txHash)))
       .where('hashes.chain', '=', chain)
       .where('hashes.network', '=', network)
       .executeTakeFirst(),
   )
-  return row && readArchivedBody(row.key, row.body)
+  return row && readArchivedBody(row)
 }
 
 /** Newest first. */
@@ -108,7 +108,7 @@ export async function listArchived(
 
 function selectPage(store: Store, { txHash, requestId, idempotencyKey }: EntryFilter, before: string | undefined) {
   return store.read((db) => {
-    let query = db.selectFrom('archived').select(['key', 'chain', 'network', 'address', 'body'])
+    let query = db.selectFrom('archived').select([...bodyColumns, 'chain', 'network', 'address'])
     if (txHash !== undefined) {
       const keys = db
         .selectFrom('hashes')
@@ -132,9 +132,9 @@ function isOf(row: Pick<ArchivedRow, 'chain' | 'network' | 'address'>, { chain, 
   )
 }
 
-function readOr({ key, body }: Pick<ArchivedRow, 'key' | 'body'>, onDamage: (error: unknown) => void): Entry | undefined {
+function readOr(row: BodyRow, onDamage: (error: unknown) => void): Entry | undefined {
   try {
-    return readArchivedBody(key, body)
+    return readArchivedBody(row)
   } catch (error) {
     onDamage(error)
     return undefined

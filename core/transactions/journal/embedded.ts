@@ -46,7 +46,7 @@ export function embeddedWriter(store: Store): JournalWriter {
           const { claim, status, body } = answer
           await tx
             .updateTable('requests')
-            .set({ status, body: pack(body), server: '', ages_from: null })
+            .set({ status, body: pack(body), server: '', tag: '', ages_from: null })
             .where(hasKey(claim))
             .execute()
         }

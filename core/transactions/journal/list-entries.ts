@@ -3,8 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type Kysely, type SelectQueryBuilder } from 'kysely'
 import { hashBytes, walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
-import type { EntryRow, StoredBytes, Tables } from '../../store/tables.ts'
-import { canonicalHash } from '../entry.ts'
+import type { EntryRow, Tables } from '../../store/tables.ts'
+import { bodyColumns, canonicalHash, type BodyRow } from '../entry.ts'
+import { transactionStates } from '../../api/service.ts'
 import type { EntryFilter } from './journal.ts'
 
 /** What the filters are about. The body is read only of rows that are shown. */
@@ -29,20 +30,17 @@ interface Group {
   readonly state?: string
 }
 
-/** @returns keys and bodies of the newest entries that match, at most `limit` */
-export async function listEntries(store: Store, filter: EntryFilter, limit: number): Promise<readonly Pick<EntryRow, 'key' | 'body'>[]> {
+/** @returns what is read of the newest entries that match, at most `limit` */
+export async function listEntries(store: Store, filter: EntryFilter, limit: number): Promise<readonly BodyRow[]> {
   const keys = await (filter.txHash === undefined ? listKeys(store, filter, limit) : keysOfHash(store, filter, limit))
-  const bodies = new Map<string, StoredBytes>()
+  const rowOf = new Map<string, BodyRow>()
   for (let start = 0; start < keys.length; start += pageBodies) {
     if (start > 0) await nextTurn()
     const part = keys.slice(start, start + pageBodies)
-    const rows = await store.read((db) => db.selectFrom('entries').select(['key', 'body']).where('key', 'in', part).execute())
-    for (const { key, body } of rows) bodies.set(key, body)
+    const rows = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', 'in', part).execute())
+    for (const row of rows) rowOf.set(row.key, row)
   }
-  return keys.flatMap((key) => {
-    const body = bodies.get(key)
-    return body === undefined ? [] : [{ key, body }]
-  })
+  return keys.flatMap((key) => rowOf.get(key) ?? [])
 }
 
 /** A hash is signed once on a network. */
@@ -143,7 +141,10 @@ async function groupsOf(store: Store, filter: EntryFilter): Promise<readonly Gro
   const networks = isKnown ? [{ chain, network }] : (await networksIn(store)).filter((each) => isOf(each, filter))
   const wallets = wallet === undefined ? (addresses ? [...addresses] : [undefined]) : [wallet]
   return networks.flatMap((each) =>
-    wallets.map((one) => ({ ...each, ...(one !== undefined && { address: one }), ...(state !== undefined && { state }) })),
+    wallets.flatMap((one): Group[] => {
+      if (one !== undefined) return [{ ...each, address: one, ...(state !== undefined && { state }) }]
+      return (state === undefined ? transactionStates : [state]).map((of) => ({ ...each, state: of }))
+    }),
   )
 }
 
@@ -229,6 +230,10 @@ async function readNext<R extends { key: string }>(
 
 function ofGroup<R>(query: Query<R>, { chain, network, address, state }: Group): Query<R> {
   const inNetwork = query.where('chain', '=', chain).where('network', '=', network)
-  const ofWallet = address === undefined ? inNetwork : inNetwork.where('wallet', '=', walletNumber(address)).where('address', '=', address)
+  // Its number names the wallet on this network. Two may have the same, so the rest is compared.
+  const ofWallet =
+    address === undefined
+      ? inNetwork
+      : inNetwork.where('wallet', '=', walletNumber(address, { chain, network })).where('address', '=', address)
   return state === undefined ? ofWallet : ofWallet.where('state', '=', state)
 }

@@ -102,7 +102,7 @@ const passBarrier = sql<{ last: number }>`select last_value as last, pg_advisory
 
 const columns = {
   given: `key text, version integer, lane text, chain text, network text, address text, wallet integer, state text, final integer,
-    nonce bigint, via text, signer text, client text, request_id text, idempotency_key text, created_at bigint, shown text, body bytea`,
+    nonce bigint, via text, signer text, request_id text, idempotency_key text, shown text, body bytea`,
   hashes: 'hash bytea, chain text, network text, entry_key text',
   orders: `chain text, network text, connector text, wallet text, client_order_id text, key text, type text, market text, entry_key text,
     place bigint, about text, standing text, order_id text, said_at bigint, said text`,
@@ -149,7 +149,7 @@ const selectKey = ({ client, path, key, claim }: KeyClaim) => sql`
 const recordAnswer = (answer: RecordedAnswer | undefined) =>
   answer
     ? sql`answered as (
-          update requests set status = ${answer.status}, body = ${pack(answer.body)}, server = '', ages_from = null from outcome
+          update requests set status = ${answer.status}, body = ${pack(answer.body)}, server = '', tag = '', ages_from = null from outcome
           where written and client = ${answer.claim.client} and path = ${answer.claim.path} and key = ${answer.claim.key}
         ),`
     : sql``

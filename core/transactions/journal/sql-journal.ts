@@ -3,9 +3,9 @@ import { sql, type ExpressionBuilder } from 'kysely'
 import type { Log } from '../../contracts/index.ts'
 import { hashBytes, walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
-import type { EntryRow, Tables } from '../../store/tables.ts'
+import type { Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
-import { canonicalHash, railName, readArchivedBody, readBody, readEvent, type Entry } from '../entry.ts'
+import { bodyColumns, canonicalHash, type BodyRow, railName, readArchivedBody, readBody, readEvent, type Entry } from '../entry.ts'
 import { deleteEvents, findArchived, listArchived, markEvents, moveOut, openPlaces, selectEnded } from './archived-entries.ts'
 import { embeddedWriter } from './embedded.ts'
 import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail } from './journal.ts'
@@ -16,6 +16,8 @@ const defaultLimit = 100
 const maxLimit = 500
 /** Events that one statement reads, and their entries, before other work has its turn. */
 const eventRows = 100
+/** Ids that one statement looks at: a few milliseconds. */
+const eventRange = 5_000
 
 /** How each kind of database writes. Reading is the same SQL for all. */
 const writers: Readonly<Record<Store['kind'], (store: Store) => JournalWriter>> = { embedded: embeddedWriter, postgres: postgresWriter }
@@ -43,8 +45,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     })
   }
 
-  async function lastEventId(): Promise<number> {
-    const upTo = (await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER
+  async function newestEventId(upTo: number): Promise<number> {
     const newest = await store.read((db) =>
       db
         .selectFrom('events')
@@ -55,10 +56,12 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     return newest?.id ?? 0
   }
 
+  const lastEventId = async (): Promise<number> => newestEventId((await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER)
+
   /** Newest first. The archived ones are read last: an entry that is moved meanwhile is there twice, and shown once. */
-  async function pageWithArchived(rows: readonly Pick<EntryRow, 'key' | 'body'>[], filter: EntryFilter, limit: number): Promise<EntryPage> {
+  async function pageWithArchived(rows: readonly BodyRow[], filter: EntryFilter, limit: number): Promise<EntryPage> {
     const archived = await listArchived(store, filter, limit + 1, onDamage)
-    const journaled = readable(rows, ({ key, body }): Entry => readBody(key, body))
+    const journaled = readable(rows, readBody)
     const known = new Set(rows.map(({ key }) => key))
     // What is older than this was not looked at everywhere: it waits for the next page.
     const from = [archived.upTo ?? '', (rows.length > limit ? rows.at(-1)?.key : undefined) ?? ''].reduce((a, b) => (a > b ? a : b))
@@ -74,12 +77,12 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
   async function entriesOf(rows: readonly { entry_key: string }[]): Promise<ReadonlyMap<string, Entry>> {
     const keys = [...new Set(rows.map((row) => row.entry_key))]
     if (keys.length === 0) return new Map()
-    const found = await store.read((db) => db.selectFrom('entries').select(['key', 'body']).where('key', 'in', keys).execute())
-    const entries = new Map(readable(found, ({ key, body }) => [key, readBody(key, body)] as const))
+    const found = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', 'in', keys).execute())
+    const entries = new Map(readable(found, readBody).map((entry) => [entry.key, entry]))
     const missing = keys.filter((key) => !found.some((row) => row.key === key))
     if (missing.length === 0) return entries
-    const archived = await store.read((db) => db.selectFrom('archived').select(['key', 'body']).where('key', 'in', missing).execute())
-    for (const [key, entry] of readable(archived, ({ key, body }) => [key, readArchivedBody(key, body)] as const)) entries.set(key, entry)
+    const archived = await store.read((db) => db.selectFrom('archived').select(bodyColumns).where('key', 'in', missing).execute())
+    for (const entry of readable(archived, readArchivedBody)) entries.set(entry.key, entry)
     return entries
   }
 
@@ -87,28 +90,28 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     open: (entries, lease, claim, orders = []) => open(entries, lease, claim, orders),
     write,
     async read(key) {
-      const row = await store.read((db) => db.selectFrom('entries').select('body').where('key', '=', key).executeTakeFirst())
-      return row && readBody(key, row.body)
+      const row = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', '=', key).executeTakeFirst())
+      return row && readBody(row)
     },
     async find(chain, network, txHash) {
       const row = await store.read((db) =>
         db
           .selectFrom('hashes')
           .innerJoin('entries', 'entries.key', 'hashes.entry_key')
-          .select(['entries.key', 'entries.body'])
+          .select(['entries.key', 'entries.request_id', 'entries.idempotency_key', 'entries.body'])
           .where('hashes.hash', '=', hashBytes(canonicalHash(txHash)))
           .where('hashes.chain', '=', chain)
           .where('hashes.network', '=', network)
           .executeTakeFirst(),
       )
-      return row ? readBody(row.key, row.body) : findArchived(store, chain, network, txHash)
+      return row ? readBody(row) : findArchived(store, chain, network, txHash)
     },
     // A damaged entry is an error here: if it were left out, its nonce would be assigned again.
     async unfinished({ chain, network, ...rail }) {
       const rows = await store.read((db) =>
         db
           .selectFrom('entries')
-          .select(['key', 'body'])
+          .select(bodyColumns)
           .where(isOpen)
           .where('chain', '=', chain)
           .where('network', '=', network)
@@ -116,7 +119,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
           .orderBy('key')
           .execute(),
       )
-      return rows.map(({ key, body }) => readBody(key, body))
+      return rows.map(readBody)
     },
     // Reads no bodies, so that a damaged one blocks its own wallet only.
     async openQueues() {
@@ -133,30 +136,33 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       const rows = await listEntries(store, filter, limit + 1)
       if (includesArchived(filter)) return pageWithArchived(rows, filter, limit)
       const page = rows.slice(0, limit)
-      const entries = readable(page, ({ key, body }): Entry => readBody(key, body))
+      const entries = readable(page, readBody)
       const last = page.at(-1)
       return rows.length > limit && last ? { entries, nextCursor: last.key } : { entries }
     },
     async eventsAfter(id, filter) {
-      if (filter.addresses?.size === 0) return []
+      const { addresses, limit } = filter
+      if (addresses?.size === 0) return []
       // Usually there is nothing new. Then there is no need to wait for other writers.
-      if (settledEventId && (await selectEvents(store, filter, { after: id, upTo: Number.MAX_SAFE_INTEGER, limit: 1 })).length === 0)
-        return []
-      const upTo = (await settledEventId?.()) ?? Number.MAX_SAFE_INTEGER
+      if (settledEventId && (await newestEventId(Number.MAX_SAFE_INTEGER)) <= id) return []
+      const newest = await lastEventId()
       const events: JournalEvent[] = []
-      for (let after = id; ;) {
+      // There is no index of wallets: a range of ids is read, then other work has its turn.
+      const range = addresses ? eventRange : Number.MAX_SAFE_INTEGER
+      for (let after = id; after < newest;) {
+        const upTo = Math.min(newest, after + range)
         const rows = await selectEvents(store, filter, { after, upTo, limit: eventRows })
         const entries = await entriesOf(rows)
         for (const row of rows) {
           const entry = entries.get(row.entry_key)
           if (!entry || !isAbout(entry, filter)) continue
           events.push(...readable([row], ({ change }): JournalEvent => ({ id: row.id, entry: readEvent(entry, change) })))
-          if (events.length === filter.limit) return events
+          if (events.length === limit) return events
         }
-        after = rows.at(-1)?.id ?? after
-        if (rows.length < eventRows) return events
+        after = rows.length < eventRows ? upTo : (rows.at(-1)?.id ?? upTo)
         await nextTurn()
       }
+      return events
     },
     lastEventId,
     orders: sqlOrders(store, onDamage),
@@ -164,12 +170,12 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       select: (of) => selectEnded(store, of),
       openPlaces: () => openPlaces(store),
       async read(keys, onDamagedEntry) {
-        const rows = await store.read((db) => db.selectFrom('entries').select(['key', 'body']).where('key', 'in', keys).execute())
-        return rows.flatMap(({ key, body }) => {
+        const rows = await store.read((db) => db.selectFrom('entries').select(bodyColumns).where('key', 'in', keys).execute())
+        return rows.flatMap((row) => {
           try {
-            return [readBody(key, body)]
+            return [readBody(row)]
           } catch (error) {
-            onDamagedEntry(key, error)
+            onDamagedEntry(row.key, error)
             return []
           }
         })
@@ -190,7 +196,7 @@ type EventFilter = Parameters<Journal['eventsAfter']>[1]
 function selectEvents(store: Store, { addresses }: EventFilter, { after, upTo, limit }: { after: number; upTo: number; limit: number }) {
   return store.read((db) => {
     let query = db.selectFrom('events').select(['id', 'entry_key', 'change']).where('id', '>', after).where('id', '<=', upTo)
-    if (addresses) query = query.where('wallet', 'in', [...new Set([...addresses].map(walletNumber))])
+    if (addresses) query = query.where('wallet', 'in', [...new Set([...addresses].map((each) => walletNumber(each)))])
     return query.orderBy('id').limit(limit).execute()
   })
 }

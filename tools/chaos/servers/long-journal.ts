@@ -5,7 +5,7 @@ import { openStore } from '../../../core/store/open-store.ts'
 import { entryRow, hashRows, isFinal, queueName, railOf, signerOf, type Entry } from '../../../core/transactions/entry.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 
-/** The client of the entries that are made here: no bot of a run. */
+/** The client of the entries that are made here, and how their requests begin: no bot of a run. */
 export const longAgo = 'long-ago'
 /** So many wallets share them. */
 export const walletsOfLongAgo = 200

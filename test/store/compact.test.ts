@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { hashBytes, pack, unpack, walletNumber } from '../../core/store/compact.ts'
+
+const mixedCase = fc
+  .tuple(fc.stringMatching(/^[0-9a-f]{40}$/), fc.array(fc.boolean(), { minLength: 40, maxLength: 40 }))
+  .map(([digits, upper]) => `0x${[...digits].map((digit, index) => (upper[index] ? digit.toUpperCase() : digit)).join('')}`)
+
+describe('packed texts', () => {
+  it('are read again as they were, whatever addresses are in them in whatever letter case', () => {
+    const part = fc.oneof(fc.string({ unit: 'binary' }), mixedCase, fc.constantFrom(' ', '\n', '0x', 'ab', `0x${'A'.repeat(64)}`))
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 80 }), (parts) => {
+        const text = Buffer.from([...parts, ...parts].join('')).toString()
+        expect(unpack(pack(text))).to.equal(text)
+      }),
+    )
+  })
+
+  it('of more addresses than there are marks are read again, too', () => {
+    const addresses = Array.from({ length: 200 }, (_, index) => `0x${index.toString(16).padStart(39, 'aBcDeF')}F`)
+    const text = JSON.stringify([addresses, addresses])
+    expect(unpack(pack(text))).to.equal(text)
+  })
+
+  it('can be read that earlier servers have packed', () => {
+    // Made by the first version of `pack`, of {"state":"CONFIRMED","address":"0xAbCdEf0000000000000000000000000000000001"}.
+    expect(unpack(Buffer.from('eLu76dzRc1RwC7S15arG2jVAziGJSckpqYRTmKFSLQC51RUh', 'base64'))).to.equal(
+      '{"state":"CONFIRMED","address":"0xAbCdEf0000000000000000000000000000000001"}',
+    )
+  })
+
+  it('are refused where a byte is wrong or missing', () => {
+    const packed = pack(readFileSync(new URL('../fixtures/two-hop-trade.json', import.meta.url), 'utf8'))
+    for (const index of [0, 3, 20, packed.length - 2]) {
+      const damaged = Buffer.from(packed)
+      damaged.writeUInt8(damaged.readUInt8(index) ^ 4, index)
+      expect(() => unpack(damaged), String(index)).to.throw()
+    }
+    for (const length of [0, 1, 6, packed.length - 1]) expect(() => unpack(packed.subarray(0, length)), String(length)).to.throw()
+  })
+})
+
+describe('bytes of hashes', () => {
+  it('differ wherever the texts do', () => {
+    const texts = ['0x00', '0x0', '0x', '0x0001', '0xAB', '0xab', '\u0001\u0000', '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnb']
+    expect(new Set(texts.map((text) => hashBytes(text).toString('hex'))).size).to.equal(texts.length)
+    expect(hashBytes(`0x${'ab'.repeat(32)}`)).to.have.length(33)
+  })
+})
+
+describe('numbers of wallets', () => {
+  it('are the same for ever: they stand in the store', () => {
+    expect(walletNumber('0x0000000000000000000000000000000000000000')).to.equal(268_410_598)
+  })
+})
