@@ -11,6 +11,7 @@ import { bookIncrements } from './figures/book-increments.ts'
 import { fairness } from './figures/fairness.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling } from './figures/journaling.ts'
+import { journalPages, journalSize } from './figures/journal-size.ts'
 import { memory } from './figures/memory.ts'
 import { nodeDistance } from './figures/node-distance.ts'
 import { nodeCalls } from './figures/node-calls.ts'
@@ -67,8 +68,11 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   trades,
   books,
   orders,
-  journal: async () =>
-    report('Keeping a transaction: twice before it is sent; reference: two pages flushed to the same disk', await journaling()),
+  journal: async () => {
+    report('Keeping a transaction: twice before it is sent; reference: two pages flushed to the same disk', await journaling())
+    report('What a finished trade takes in the store, with its events, its answer and all indexes', await journalSize())
+    report(`Pages of 100 of ${values.trades} trades in the embedded store`, await journalPages(Number(values.trades)))
+  },
   lines: async () => report('Lines of the plugins, from their sources', pluginLines()),
   size: async () => report('Installed for production', await installedSize()),
   memory: async () =>
@@ -81,7 +85,11 @@ const named = ['memory', 'soak', 'flame']
 
 const { positionals: wanted, values } = parseArgs({
   allowPositionals: true,
-  options: { seconds: { type: 'string', default: '600' }, out: { type: 'string', default: '.' } },
+  options: {
+    seconds: { type: 'string', default: '600' },
+    trades: { type: 'string', default: '20000' },
+    out: { type: 'string', default: '.' },
+  },
 })
 const unknown = wanted.find((name) => !Object.hasOwn(figures, name))
 if (unknown !== undefined) {

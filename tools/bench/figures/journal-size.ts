@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { sql } from 'kysely'
+import { openStore } from '../../../core/store/open-store.ts'
+import type { Store } from '../../../core/store/store.ts'
+import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
+import type { EntryFilter } from '../../../core/transactions/journal/journal.ts'
+import { isPostgresInstalled, startPostgres } from '../../../test/store/postgres.ts'
+import { growJournal, journalTrades } from '../../../test/transactions/journal/grown-journal.ts'
+import { ms, type Row } from '../report.ts'
+import { percentile } from '../statistics.ts'
+
+const journaled = 1_000
+const silent = { info() {}, warn() {} }
+
+/** What a finished trade takes: one attempt, two hops, five events, the answer under its key, all indexes. */
+export async function journalSize(): Promise<Row[]> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
+  const postgres = isPostgresInstalled ? await startPostgres() : undefined
+  try {
+    const embedded = await openStore({ dataDir: folder, serverName: 'bench', log: silent })
+    const rows = await sizesOf('embedded', embedded, () => embeddedSizes(embedded))
+    await embedded.close()
+    if (!postgres) return rows
+    const url = await postgres.database()
+    const database = await openStore({ dataDir: folder, url, serverName: 'bench', log: silent })
+    rows.push(
+      ...(await sizesOf('PostgreSQL', database, async () => {
+        // As it is where autovacuum keeps up: dead versions of rows are not counted.
+        await postgres.query('vacuum full', url)
+        return sizes(await postgres.query(postgresSizes, url))
+      })),
+    )
+    await database.close()
+    return rows
+  } finally {
+    await postgres?.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function sizesOf(name: string, store: Store, read: () => Promise<ReadonlyMap<string, number>>): Promise<Row[]> {
+  const before = await read()
+  await journalTrades(store, journaled)
+  const after = await read()
+  const each = [...after]
+    .map(([table, bytes]): [string, number] => [table, (bytes - (before.get(table) ?? 0)) / journaled])
+    .filter(([, bytes]) => bytes >= 10)
+  const total = each.reduce((sum, [, bytes]) => sum + bytes, 0)
+  const row = (what: string, bytes: number): Row => ({ name: `${name}: ${what}`, value: `${Math.round(bytes)} bytes` })
+  return [row('a trade', total), ...each.map(([table, bytes]) => row(`  ${table}`, bytes))]
+}
+
+const sizes = (rows: readonly Record<string, unknown>[]) =>
+  new Map(rows.map(({ name, bytes }): [string, number] => [String(name), Number(bytes)]))
+
+/** A table with all of its indexes. */
+async function embeddedSizes(store: Store): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await store.read((db) =>
+    sql<{ name: string; bytes: number }>`select tbl_name || case when type = 'index' then ': indexes' else '' end as name,
+      sum(pgsize) as bytes from dbstat join sqlite_schema using (name) group by 1 order by 2 desc`.execute(db),
+  )
+  return sizes([...rows])
+}
+
+const postgresSizes = `select relname as name, pg_table_size(oid) as bytes from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace
+  union all select relname || ': indexes', pg_indexes_size(oid) from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace order by 2 desc`
+
+const pages = 40
+
+/** Pages of `/transactions` in the embedded store: 100 entries, by every filter that bots use. */
+export async function journalPages(trades: number): Promise<Row[]> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
+  const store = await openStore({ dataDir: folder, serverName: 'bench', log: silent })
+  try {
+    await growJournal(store, trades, { distinct: 10_000 })
+    return await pageTimes(store)
+  } finally {
+    await store.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+export async function pageTimes(store: Store): Promise<Row[]> {
+  const journal = sqlJournal(store)
+  const { entries } = await journal.list({ limit: 500 })
+  const rows: Row[] = []
+  const some = entries[entries.length - 1]
+  if (!some) return rows
+  const { chain, network, address, requestId, idempotencyKey = '' } = some
+  const wallets = new Set(entries.map((each) => each.address.toLowerCase()))
+  const filters: Readonly<Record<string, EntryFilter>> = {
+    'no filter': {},
+    chain: { chain },
+    'chain, network': { chain, network },
+    'chain, network, state': { chain, network, state: 'CONFIRMED' },
+    'state that nothing is in': { state: 'DROPPED' },
+    'chain, network, address': { chain, network, address },
+    'address, state': { address, state: 'CONFIRMED' },
+    'the wallets of a certificate': { addresses: wallets },
+    'the wallets of a certificate, chain, network, state': { addresses: wallets, chain, network, state: 'CONFIRMED' },
+    requestId: { requestId },
+    idempotencyKey: { idempotencyKey, chain, network },
+  }
+  for (const [name, filter] of Object.entries(filters)) {
+    const taken: number[] = []
+    let cursor: string | undefined
+    for (let count = 0; count < pages; count += 1) {
+      const startedAt = performance.now()
+      const page = await journal.list({ ...filter, limit: 100, ...(cursor !== undefined && { cursor }) })
+      taken.push(performance.now() - startedAt)
+      cursor = page.nextCursor
+    }
+    rows.push({ name: `a page by ${name}`, value: `p50 ${ms(percentile(taken, 0.5))}, p90 ${ms(percentile(taken, 0.9))}` })
+  }
+  return rows
+}
