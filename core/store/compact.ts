@@ -46,9 +46,7 @@ function foldAddresses(text: string): string {
     }
     return lower
   })
-  const bits = [...checksums.keys()].flatMap((address) =>
-    [...address.slice(2)].filter((each) => /[a-f]/i.test(each)).map((each) => each < 'a'),
-  )
+  const bits = [...checksums.keys()].flatMap((address) => (address.slice(2).match(/[a-f]/gi) ?? []).map((letter) => letter < 'a'))
   return `${marks} ${bytesOf(bits).toString('base64')}\n${folded}`
 }
 

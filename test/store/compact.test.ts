@@ -5,7 +5,7 @@ import { hashBytes, pack, unpack, walletNumber } from '../../core/store/compact.
 
 const mixedCase = fc
   .tuple(fc.stringMatching(/^[0-9a-f]{40}$/), fc.array(fc.boolean(), { minLength: 40, maxLength: 40 }))
-  .map(([digits, upper]) => `0x${[...digits].map((digit, index) => (upper[index] ? digit.toUpperCase() : digit)).join('')}`)
+  .map(([digits, upper]) => `0x${digits.replaceAll(/./g, (digit, index: number) => (upper[index] ? digit.toUpperCase() : digit))}`)
 
 describe('packed texts', () => {
   it('are read again as they were, whatever addresses are in them in whatever letter case', () => {
