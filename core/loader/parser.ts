@@ -61,7 +61,7 @@ interface Keywords {
   readonly enum?: readonly (string | boolean)[]
   readonly anyOf?: readonly TSchema[]
   readonly given?: number
-  readonly crosses?: 'json' | 'bytes' | 'map' | 'opaque' | 'nothing' | 'stream' | 'function'
+  readonly crosses?: 'json' | 'bytes' | 'map' | 'opaque' | 'nothing' | 'stream' | 'function' | 'words'
   readonly maxCharacters?: number
 }
 
@@ -98,6 +98,8 @@ function compileValue(keywords: Keywords): Parse {
       return (value) => (typeof value === 'boolean' ? value : refuse('true or false', value))
     case 'json':
       return (value) => copyJson(value, { characters: keywords.maxCharacters ?? 0 }, 0)
+    case 'words':
+      return (value) => (typeof value === 'string' ? value.slice(0, keywords.maxLength).toWellFormed() : refuse('text', value))
     case 'bytes':
       return bytesParser(keywords)
     case 'map':

@@ -248,6 +248,14 @@ describe('the rest of what crosses', () => {
     expect(answer.head).to.equal(head)
   })
 
+  it('has words of nodes that are cut, and no reason to lose track of a transaction', async () => {
+    const reason = `${'x'.repeat(9_999)}\u{1f600}${'x'.repeat(million)}`
+    const chain = { rail: { slots: 'ordered', send: async () => ({ is: 'refused', reason }) } } as unknown as Chain
+    const { rail } = chainBoundary(chain, { plugin: 'one', log: keptLog().log })
+    const reception = await rail.send({ id: '', raw: new Uint8Array() }, at)
+    expect(reception).to.deep.equal({ is: 'refused', reason: `${'x'.repeat(9_999)}\u{fffd}` })
+  })
+
   it('has bytes that nobody changes after they were checked', () => {
     class Bytes extends Uint8Array {
       override get length() {

@@ -22,6 +22,7 @@ import {
   signedAmount,
   stream,
   text,
+  words,
   type Contract,
   type Schema,
 } from './contract.ts'
@@ -30,14 +31,14 @@ import { gasTermsSchema, railContract, receiptSchema } from './rail.ts'
 
 const nodeSchema = object<NodeState>({
   url: text(2_000),
-  state: text(),
+  state: words(200),
   inUse: flag(),
   reads: flag(),
   errorRate: number(),
   latencyMs: optional(number()),
   headNumber: optional(integer()),
   lagBlocks: optional(integer()),
-  trouble: optional(text(2_000)),
+  trouble: optional(words()),
 })
 
 /** Events go on to the connectors of the chain's family, which know their form. */
@@ -58,7 +59,7 @@ const maxTokens = 100_000
 type Simulated<Is extends SimulatedOutcome['is']> = Extract<SimulatedOutcome, { is: Is }>
 const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(
   oneOf('unavailable'),
-  object<Simulated<'failed'>>({ is: oneOf('failed'), reason: text(10_000) }),
+  object<Simulated<'failed'>>({ is: oneOf('failed'), reason: words() }),
   object<Simulated<'done'>>({
     is: oneOf('done'),
     gains: map(signedAmount(), maxTokens),

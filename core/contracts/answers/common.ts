@@ -19,10 +19,11 @@ import {
   text,
   time,
   word,
+  words,
   type Schema,
 } from './contract.ts'
 
-const token = { symbol: text(), address: text(), native: optional(oneOf(true)) }
+const token = { symbol: words(200), address: text(), native: optional(oneOf(true)) }
 /** Contracts count the decimals in one byte. */
 export const tokenSchema = object<Token>({ ...token, decimals: integer(0, 255) })
 /** One that is computed with. */

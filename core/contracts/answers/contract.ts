@@ -27,6 +27,8 @@ export const optional = <T>(of: Schema<T>): OptionalSchema<T> => Type.Optional(o
 // Everything has a bound: what a plugin answers is copied, shown and journaled.
 
 export const text = (maxLength = 200): Schema<string> => schema(Type.String({ maxLength }))
+/** Words of others, such as nodes and exchanges, for people: cut where they are too long, never refused. */
+export const words = (maxLength = 10_000): Schema<string> => schema({ crosses: 'words', maxLength })
 /** Text that is not empty. */
 export const word = (maxLength = 200): Schema<string> => schema(Type.String({ minLength: 1, maxLength }))
 export const flag = (): Schema<boolean> => schema(Type.Boolean())
@@ -64,8 +66,8 @@ export const either = <A, B, C = never, D = never, E = never>(
 /** Undefined says that there is no answer. */
 export const orNothing = <T>(of: Schema<T>): Schema<T | undefined> => schema({ anyOf: [of, Type.Undefined()] })
 
-/** JSON of any form: memos, steps, receipts. */
-export const json = (maxCharacters = 256_000): Schema<Json> => schema({ crosses: 'json', maxCharacters })
+/** JSON of any form: memos, steps, receipts. A transaction of an EVM chain has up to 128 KiB, twice as many hexadecimal digits. */
+export const json = (maxCharacters = 500_000): Schema<Json> => schema({ crosses: 'json', maxCharacters })
 export const bytes = (maxItems = 1_000_000): Schema<Uint8Array> => schema({ crosses: 'bytes', maxItems })
 export const map = <V>(values: Schema<V>, maxItems: number): Schema<ReadonlyMap<string, V>> => schema({ crosses: 'map', values, maxItems })
 /** Read one by one, each parsed. */

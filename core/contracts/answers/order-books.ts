@@ -42,6 +42,7 @@ import {
   text,
   time,
   word,
+  words,
   type Contract,
   type Schema,
 } from './contract.ts'
@@ -125,7 +126,7 @@ const outcomeSchema = object<ActionOutcome>({
   state: oneOf(...orderStates),
   filledAmount: optional(decimal()),
   averagePrice: optional(decimal()),
-  reason: optional(word(2_000)),
+  reason: optional(words()),
 })
 
 type Market = { readonly id: string }

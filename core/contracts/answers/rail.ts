@@ -20,6 +20,7 @@ import {
   property,
   stream,
   text,
+  words,
   type Contract,
   type Schema,
 } from './contract.ts'
@@ -28,8 +29,6 @@ import { basisSchema, headSchema, wantingSchema } from './common.ts'
 const maxSteps = 1_000
 const maxAttempts = 100_000
 const maxBases = 10_000
-/** Nodes and exchanges write it. */
-const reason = () => text(10_000)
 /** With all logs of a transaction. */
 export const receiptSchema = json(16_000_000)
 
@@ -44,14 +43,14 @@ const signableSchema = object<Signable>({
 const landedSchema = object<NonNullable<Extract<Reception, { is: 'accepted' }>['landed']>>({
   ok: flag(),
   receipt: receiptSchema,
-  reason: optional(reason()),
+  reason: optional(words()),
 })
 
 const receptionSchema: Schema<Reception> = either(
   object<Extract<Reception, { is: 'accepted' }>>({ is: oneOf('accepted'), landed: optional(landedSchema) }),
   object<Extract<Reception, { is: 'refused' | 'unclear' }>>({
     is: oneOf('refused', 'unclear'),
-    reason: reason(),
+    reason: words(),
     meaning: optional(oneOf('slot-used', 'slot-ahead', 'underpriced', 'outbid', 'unfunded', 'not-now', 'invalid')),
   }),
 )
@@ -74,7 +73,7 @@ const sightingSchema: Schema<Sighting> = either(
     blockHash: optional(text()),
     depth: integer(),
     receipt: receiptSchema,
-    reason: optional(reason()),
+    reason: optional(words()),
   }),
   object<Seen<'dead'>>({ id: text(), is: oneOf('dead'), by: optional(text()) }),
   object<Seen<'expired'>>({ id: text(), is: oneOf('expired') }),
@@ -116,7 +115,7 @@ export const railContract: Contract<Rail> = {
   look: answers(object<Look>({ sightings: list(sightingSchema, maxAttempts), synced: map(json(), maxAttempts) })),
   replace: part<NonNullable<Rail['replace']>>({
     outbids: answers(flag()),
-    least: answers(text(1_000)),
+    least: answers(words()),
     cancel: answers(json()),
     bump: answers(orNothing(json())),
     cancelIsCheaper: answers(flag()),
