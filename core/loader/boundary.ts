@@ -28,7 +28,8 @@ export function boundary<T extends object>(implementation: T, contract: Contract
   const members: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(contract)) {
     const value: unknown = Reflect.get(implementation, name)
-    if (value !== undefined) members[name] = memberOf(implementation, value, member as AnyMember, callee, `${prefix}${name}`)
+    if (value !== undefined && value !== null)
+      members[name] = memberOf(implementation, value, member as AnyMember, callee, `${prefix}${name}`)
   }
   // Of the interface what is there, each member as its contract says.
   return Object.freeze(members) as T
@@ -46,9 +47,12 @@ function memberOf(
 ) {
   if (part) return boundary<object>(Object(value), part, callee, `${verb}.`)
   if (schema) return parsedProperty(schema, value, verb)
-  if (typeof value !== 'function') return value
-  if (answer) return guarded(implementation, value, { answer, ...method }, callee, verb)
-  return (...args: readonly unknown[]): unknown => Reflect.apply(value, implementation, args)
+  if (typeof value === 'function')
+    return answer
+      ? guarded(implementation, value, { answer, ...method }, callee, verb)
+      : (...args: readonly unknown[]): unknown => Reflect.apply(value, implementation, args)
+  if (answer) throw new Error(`${verb} is not a function`)
+  return value
 }
 
 function parsedProperty(schema: Schema<unknown>, value: unknown, name: string): unknown {

@@ -222,6 +222,13 @@ describe('the rest of what crosses', () => {
     expect(() => connectorBoundary(wrong, { plugin: 'hostile', log: keptLog().log })).to.throw('spenders: v2 must be text')
   })
 
+  it('has no part where there is none, and refuses what is no method', () => {
+    const callee = { plugin: 'hostile', log: keptLog().log }
+    const partless = connectorBoundary({ AMM: { followed: null }, spenders: null } as unknown as Connector, callee)
+    expect(partless).to.deep.equal({ AMM: {} })
+    expect(() => connectorBoundary({ AMM: { fill: {} } } as unknown as Connector, callee)).to.throw('AMM.fill is not a function')
+  })
+
   it('has states that are followed as they are, and quotes of the server’s own swap and head', () => {
     const [state, followed] = [{ is: 'secret' }, {}]
     const about = new Map()
