@@ -172,8 +172,10 @@ function bigintParser({ minimum, bits = 256 }: Keywords): Parse {
     typeof value === 'bigint' && value >= least && value < most ? value : refuse(`${expected}, of at most ${bits} bits`, value)
 }
 
+const listed = (known: readonly unknown[]) => known.map((each) => (typeof each === 'string' ? `'${each}'` : String(each))).join(' or ')
+
 function oneOfParser(known: readonly unknown[]): Parse {
-  const expected = known.map((each) => (typeof each === 'string' ? `'${each}'` : String(each))).join(' or ')
+  const expected = listed(known)
   return (value) => (known.includes(value) ? value : refuse(expected, value))
 }
 
@@ -247,9 +249,12 @@ function arrayParser({ items, minItems = 0, maxItems = 0 }: Keywords): Parse {
 
 function copyList(value: unknown, minItems: number, maxItems: number, copyOf: (item: unknown) => unknown): readonly unknown[] {
   if (!Array.isArray(value)) return refuse('an array', value)
-  const { length } = value
-  if (!(length >= minItems && length <= maxItems))
-    throw new Mismatch(`must have ${minItems > 0 ? `${minItems} to` : 'at most'} ${maxItems} entries, and has ${length}`)
+  const length: unknown = value.length
+  // A proxy may say anything.
+  if (typeof length !== 'number' || !(length >= minItems && length <= maxItems))
+    throw new Mismatch(
+      `must have ${minItems > 0 ? `${minItems} to` : 'at most'} ${maxItems} entries, and has ${typeof length === 'number' ? length : 'none that is a number'}`,
+    )
   const copy: unknown[] = []
   let index = 0
   try {
@@ -299,22 +304,13 @@ function objectsParser(objects: readonly Keywords[]): ObjectParser {
       return refuse('an object', value)
     }
   const byWord = new Map(variants.flatMap(({ properties, parse }) => wordsOf(properties, tag).map((word) => [word, parse] as const)))
-  const requireWord = oneOfParser([...byWord.keys()])
+  const expected = listed([...byWord.keys()])
   return (value, args) => {
     const found = readOnce(value, tag)
     const parse = byWord.get(found)
     if (parse) return parse(value, args, { key: tag, value: found })
-    throw mismatchIn(tag, () => requireWord(found, args))
+    throw new Mismatch(`must be ${expected}, and is ${kindOf(found)}`, tag)
   }
-}
-
-function mismatchIn(key: string, parse: () => unknown): Mismatch {
-  try {
-    parse()
-  } catch (thrown) {
-    return Mismatch.in(key, thrown)
-  }
-  return new Mismatch('cannot be read', key)
 }
 
 function readOnce(value: Record<string, unknown>, key: string): unknown {
@@ -337,15 +333,13 @@ function bytesParser({ maxItems = 0 }: Keywords): Parse {
   }
 }
 
-const maxKeyLength = 200
-
 function mapParser({ values, maxItems = 0 }: Keywords): Parse {
   const parse = parserFor(values ?? {})
   return (value, args) => {
     if (!types.isMap(value)) return refuse('a Map', value)
     const copy = new Map<string, unknown>()
     Map.prototype.forEach.call(value, (each, key) => {
-      if (typeof key !== 'string' || key.length > maxKeyLength) refuse('a Map with keys of text', key)
+      if (typeof key !== 'string' || key.length > maxKey) refuse('a Map with keys of text', key)
       if (copy.size >= maxItems) throw new Mismatch(`must have at most ${maxItems} entries`)
       try {
         copy.set(key, parse(each, args))

@@ -55,6 +55,8 @@ function turning<T extends object, V>(of: T, key: string, ...values: readonly [V
 }
 
 const million = 1_000_000
+/** More each time. */
+const growing = (from: number) => () => (from *= 100)
 const isPlain = (value: object) => Object.values(Object.getOwnPropertyDescriptors(value)).every((each) => 'value' in each && !each.writable)
 
 describe('the answer of a plugin', () => {
@@ -111,6 +113,10 @@ describe('the answer of a plugin', () => {
     'a share that is no text': [() => ({ route: [hop, { ...hop, share: {} }] }), /route\[1\]\.share must be text/],
     'an amount of four million bits': [() => ({ spotAmountRaw: 1n << 4_000_000n }), /spotAmountRaw must be a bigint of 0 or more/],
     'a route of a million hops': [() => ({ route: Array.from({ length: million }, () => hop) }), /route must have at most/],
+    'a route whose length changes': [
+      () => ({ route: new Proxy([hop], { get: () => ({ valueOf: growing(1) }) }) }),
+      /route must have at most/,
+    ],
     'a route that says it is endless': [() => ({ route: new Proxy([hop], { get: () => Infinity }) }), /route must have at most/],
     'text of a million characters': [() => ({ spender: 'x'.repeat(million) }), /spender must be text .* is text of 1000000 characters/],
     'a timestamp that is no number': [() => ({ head: { number: 1n, timestamp: Number.NaN } }), /head\.timestamp must be .* is NaN/],
