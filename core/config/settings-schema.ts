@@ -103,6 +103,9 @@ export const serverSchema = closed({
       256,
       'Maximum requests in progress of one client certificate; more wait for their turn, up to eight times as many',
     ),
+    connectionInFlight: count(16, 'The same of one connection, whose answers have not been taken yet'),
+    clientConnections: count(2048, 'Maximum connections of one client certificate; above that 429, and the connection is closed'),
+    clientUnsentBytes: count(32_000_000, 'Maximum bytes of answers that one client certificate has not taken; above that 429'),
     handshakes: count(
       1024,
       'Maximum connections that have not shown a certificate yet; above that, the one that has waited for its client longest is closed',

@@ -3,17 +3,16 @@ import type { TLSSocket } from 'node:tls'
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { Logger } from 'pino'
-import type { Permission } from '../api/endpoint.ts'
 import { endpoints, eventsEndpoint } from '../api/index.ts'
-import { clientOf, type Client } from '../config/clients.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../errors.ts'
 import type { Events } from '../events/events.ts'
 import type { Caller } from '../handlers/context.ts'
-import { peerIdentity, type RefusedConnection } from '../tls/tls-server.ts'
+import type { RefusedConnection } from '../tls/tls-server.ts'
 import { createBodyBudget } from './body-budget.ts'
-import { ClientLoad, createFairQueue } from './fair-queue.ts'
+import { identify, unsentWatch, type Connection } from './connections.ts'
+import { createFairQueue } from './fair-queue.ts'
 import type { Metrics } from './metrics.ts'
 import { documents } from './openapi.ts'
 import { announcesBody, bodyReader, Exchange } from './request.ts'
@@ -28,6 +27,8 @@ interface AppParts extends RouteParts {
 
 export interface App {
   listener: RequestListener
+  /** Told of each connection after its handshake. */
+  connected(socket: TLSSocket): void
   /** Told of each connection that was closed because there were too many. */
   connectionRefused(reason: RefusedConnection): void
   /** Refuses requests from now on, and ends the streams of events, which would otherwise never end. */
@@ -39,7 +40,8 @@ export function createApp(parts: AppParts): App {
   const { settings, metrics, log, events } = parts
   const queue = createFairQueue({ maxInFlight: settings.limits.inFlight, maxWaitMs: settings.server.requestTimeoutSeconds * 1000 })
   const limitRate = rateLimit()
-  const connectionOf = identify(settings)
+  const connectionOf = identify(settings, () => metrics.connectionsRefused.inc({ reason: 'certificate' }))
+  const watchUnsent = unsentWatch()
   const routeOf = createRoutes(parts)
   /** By `performance.now`. */
   let stoppedAt = Infinity
@@ -47,10 +49,7 @@ export function createApp(parts: AppParts): App {
   /** @param work answers the request, or throws why it is refused */
   function handle(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void> {
     try {
-      const { caller, client } = connectionOf(exchange.req.socket as TLSSocket)
-      exchange.caller = caller
-      exchange.client = client
-      limitRate(caller)
+      limitRate(exchange.caller)
       const working = work()
       if (working)
         return working.then(
@@ -82,7 +81,9 @@ export function createApp(parts: AppParts): App {
   }
 
   /** Every request is measured and logged. */
-  function end({ startedAt, requestId, caller, path, connector, route, req: { method = '' }, res: { statusCode } }: Exchange): void {
+  function end({ startedAt, requestId, caller, connection, path, connector, route, req: { method = '' }, res }: Exchange): void {
+    const { statusCode } = res
+    watchUnsent(connection, res)
     const seconds = (performance.now() - startedAt) / 1000
     metrics.requests.count(route || 'unknown', method, statusCode, connector, seconds)
     const level = (method === 'POST' || method === 'DELETE') && statusCode !== 404 ? 'info' : 'debug'
@@ -90,17 +91,17 @@ export function createApp(parts: AppParts): App {
       log[level]({ requestId, client: caller.commonName, method, path, status: statusCode, ms: Math.round(seconds * 1000) }, 'answered')
   }
 
-  const throughKoa = createKoa(parts, { handle, answer, routeOf })
+  const throughKoa = createKoa(parts, { handle, answer, routeOf, connectionOf })
 
   /** A GET of an endpoint, most of them quotes from memory, needs no context of Koa: to make one costs as much as such an answer. */
-  function answerDirectly(req: IncomingMessage, res: ServerResponse): boolean {
+  function answerDirectly(connection: Connection, req: IncomingMessage, res: ServerResponse): boolean {
     const { method, url = '', headers } = req
     if (method !== 'GET' || announcesBody(headers) || oddUrl.test(url)) return false
     const mark = url.indexOf('?')
     const path = mark < 0 ? url : url.slice(0, mark)
     const route = routeOf(method, path)
     if (!route) return false
-    const exchange = new Exchange(req, res)
+    const exchange = new Exchange(connection, req, res)
     exchange.path = path
     exchange.query = mark < 0 ? '' : url.slice(mark + 1)
     const handling = handle(exchange, () => answer(exchange, () => route(exchange)))
@@ -108,8 +109,21 @@ export function createApp(parts: AppParts): App {
     return true
   }
 
+  function begin(connection: Connection, req: IncomingMessage, res: ServerResponse): void {
+    if (!answerDirectly(connection, req, res)) throughKoa(req, res)
+  }
+
   return {
-    listener: (req, res) => answerDirectly(req, res) || throughKoa(req, res),
+    listener(req, res) {
+      const connection = connectionOf(req.socket as TLSSocket)
+      if (connection.takes(res)) return begin(connection, req, res)
+      try {
+        connection.wait(res, () => begin(connection, req, res))
+      } catch (error) {
+        fail(new Exchange(connection, req, res), error)
+      }
+    },
+    connected: (socket) => void connectionOf(socket),
     connectionRefused: (reason) => metrics.connectionsRefused.inc({ reason }),
     refuseNew() {
       stoppedAt = performance.now()
@@ -131,10 +145,11 @@ interface RequestSteps {
   handle(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void>
   answer(exchange: Exchange, work: () => void | Promise<void>): void | Promise<void>
   routeOf: ReturnType<typeof createRoutes>
+  connectionOf: ReturnType<typeof identify>
 }
 
 /** Requests with a body, and those to documents and streams. */
-function createKoa(parts: AppParts, { handle, answer, routeOf }: RequestSteps): RequestListener {
+function createKoa(parts: AppParts, { handle, answer, routeOf, connectionOf }: RequestSteps): RequestListener {
   const { settings, log } = parts
   const app = new Koa<Exchange>()
   app.silent = true
@@ -142,7 +157,7 @@ function createKoa(parts: AppParts, { handle, answer, routeOf }: RequestSteps): 
   const readBody = bodyReader(settings.limits.bodyBytes, undefined, budget.hold)
 
   app.use((ctx, next) => {
-    const exchange = new Exchange(ctx.req, ctx.res)
+    const exchange = new Exchange(connectionOf(ctx.req.socket as TLSSocket), ctx.req, ctx.res)
     ctx.state = exchange
     return handle(exchange, async () => {
       try {
@@ -232,58 +247,6 @@ function refuseUnknown(ctx: Koa.Context): never {
   throw new SluiceError('INCOMPLETE_PARAMS', `There is no path ${shown}${didYouMean(ctx.path, paths)}; GET /openapi.json lists them.`, {
     http: 404,
   })
-}
-
-// Who calls, and how much they may call.
-
-/** A certificate that `conf/clients.yml` does not list may only read market data. */
-const unlisted: ReadonlySet<Permission> = new Set(['read'])
-const noWallets: ReadonlySet<string> = new Set()
-
-/** Who is at the other end of a connection. */
-interface Connection {
-  readonly caller: Caller
-  readonly client: ClientLoad
-}
-
-/** Identifies callers by their client certificate, once for each connection. What they have in flight counts for all connections of a certificate. */
-function identify({ clients, limits }: Pick<Settings, 'clients' | 'limits'>): (socket: TLSSocket) => Connection {
-  const connections = new WeakMap<TLSSocket, Connection>()
-  const loads = new Map<string, { client: ClientLoad; connections: number }>()
-
-  function connect(socket: TLSSocket): Connection {
-    const caller = callerOf(socket, clients)
-    const { fingerprint } = caller
-    const load = loads.get(fingerprint) ?? { client: new ClientLoad(limits.clientInFlight), connections: 0 }
-    loads.set(fingerprint, load)
-    load.connections += 1
-    socket.once('close', () => {
-      load.connections -= 1
-      if (load.connections === 0) loads.delete(fingerprint)
-    })
-    return { caller, client: load.client }
-  }
-
-  return (socket) => {
-    let connection = connections.get(socket)
-    if (!connection) connections.set(socket, (connection = connect(socket)))
-    return connection
-  }
-}
-
-function callerOf(socket: TLSSocket, clients: readonly Client[]): Caller {
-  const certificate = peerIdentity(socket)
-  // The handshake requires a certificate. A socket that was closed since then has none, and gets no answer anyway.
-  if (!certificate) return { commonName: '', fingerprint: '', permissions: new Set(), wallets: noWallets }
-  const client = clientOf(clients, certificate)
-  return {
-    commonName: certificate.commonName,
-    fingerprint: certificate.fingerprint256,
-    permissions: client ? new Set(client.permissions) : unlisted,
-    wallets:
-      client === undefined ? noWallets : client.wallets === 'all' ? 'all' : new Set(client.wallets.map((each) => each.toLowerCase())),
-    requestsPerSecond: client?.requestsPerSecond,
-  }
 }
 
 /** A token bucket for each certificate that has a rate of its own. The rate per second is also the burst. */

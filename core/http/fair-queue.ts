@@ -16,6 +16,10 @@ export class ClientLoad {
   usedMs = 0
   /** Of the bodies of its requests, from the first byte to the answer. */
   bodyBytes = 0
+  /** Requests that wait behind others of their connection. */
+  behind = 0
+  /** Of answers that its connections have not taken. */
+  unsentBytes = 0
 
   constructor(maxInFlight: number) {
     this.maxInFlight = maxInFlight
@@ -152,7 +156,7 @@ export function createFairQueue({
         if (inFlight >= maxInFlight) throw overloaded(maxInFlight)
         if (client.turn !== turn || client.usedMs < burstMs) return start(client, work)
       }
-      if (client.waiting.length >= client.maxWaiting) throw tooManyWaiting(client)
+      if (client.waiting.length + client.behind >= client.maxWaiting) throw tooManyWaiting(client)
       return new Promise<Awaited<ReturnType<typeof work>>>((resolve, reject) => {
         client.waiting.push({ since: now(), request, work, resolve, reject })
         if (full.has(client)) return
@@ -169,7 +173,7 @@ export function createFairQueue({
 const overloaded = (max: number) =>
   new SluiceError('OVERLOADED', `The server has ${max} requests in flight (limits.inFlight). Try again shortly.`, { retryAfterSeconds: 1 })
 
-const tooManyWaiting = ({ maxInFlight, maxWaiting }: ClientLoad) =>
+export const tooManyWaiting = ({ maxInFlight, maxWaiting }: ClientLoad) =>
   new SluiceError(
     'RATE_LIMIT',
     `This client certificate has ${maxWaiting} requests waiting behind the ${maxInFlight} that it may have in flight (limits.clientInFlight): nothing was done for this one. Send fewer at once.`,

@@ -44,7 +44,7 @@ export function createMetrics() {
     }),
     connectionsRefused: new Counter({
       name: 'sluice_connections_refused_total',
-      help: 'Connections closed because there were too many of the whole server (connections) or without a certificate (handshakes).',
+      help: 'Connections closed because there were too many of the whole server (connections), of one certificate (certificate) or without one (handshakes).',
       labelNames: ['reason'],
       registers,
     }),

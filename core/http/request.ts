@@ -6,6 +6,7 @@ import type { Caller } from '../handlers/context.ts'
 import { readQuery, type FieldsReader } from '../handlers/read-fields.ts'
 import { isObject } from '../json.ts'
 import type { BodyBudget } from './body-budget.ts'
+import type { Connection } from './connections.ts'
 import type { ClientLoad } from './fair-queue.ts'
 
 /** One request, and what is known of it while it is answered. */
@@ -15,9 +16,9 @@ export class Exchange {
   /** By `performance.now`. */
   readonly startedAt = performance.now()
   readonly requestId: string
-  /** Known before anything else is looked at. */
-  caller!: Caller
-  client!: ClientLoad
+  readonly connection: Connection
+  readonly caller: Caller
+  readonly client: ClientLoad
   /** Empty if the URL is malformed. */
   path = ''
   /** Without the question mark. */
@@ -31,7 +32,10 @@ export class Exchange {
   /** Of its body, as the budget counts them. */
   heldBytes = 0
 
-  constructor(req: IncomingMessage, res: ServerResponse) {
+  constructor(connection: Connection, req: IncomingMessage, res: ServerResponse) {
+    this.connection = connection
+    this.caller = connection.caller
+    this.client = connection.client
     this.req = req
     this.res = res
     this.requestId = readRequestId(req.headers['x-request-id'])

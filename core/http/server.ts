@@ -35,6 +35,7 @@ export async function listen(app: App, { server: { host, port }, ssl, limits }: 
   const draining = createDraining(server, refuseMalformed(server, app.listener))
   server.on('request', draining.listener)
   server.on('secureConnection', readWholePipeline)
+  server.on('secureConnection', app.connected)
   await bind(server, { host, port })
   const address = server.address() as AddressInfo
   return {

@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
-import { sharedServer, swap, type SharedServer } from './shared-server.ts'
+import { newClient } from '../../core/tls/certificates.ts'
+import { createClient } from '../../testkit/client.ts'
+import { startServer } from '../../testkit/server.ts'
+import { oneChain, sharedServer, swap, type SharedServer } from './shared-server.ts'
 
 const quote = (amount: string) => `GET /amm/price?${new URLSearchParams({ ...swap, amount }).toString()} HTTP/1.1\r\nHost: a\r\n\r\n`
 
@@ -65,5 +68,40 @@ describe('one certificate with many connections', () => {
     let status = 429
     while (status === 429) status = (await server.as.reader.post('/network/status', { padding: ' '.repeat(bodyBytes / 2) })).status
     expect(status).to.equal(400)
+  })
+
+  it('cannot hold more than its share of memory by answers that it does not read', async () => {
+    const request = `GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n`
+    const ask = async () => (await server.as.reader.get('/')).body
+    let answer = await ask()
+    // Each pipelines as many as begin together, and takes none of the answers.
+    for (let each = 0; each < 500 && answer.errorCode !== 1002; each += 1) {
+      const socket = await dial('reader')
+      socket.pause()
+      socket.write(request.repeat(server.settings.limits.connectionInFlight))
+      answer = await ask()
+    }
+    expect(answer.message).to.contain('limits.clientUnsentBytes')
+    expect((await server.as.trader.get('/')).status).to.equal(200)
+    for (const socket of sockets.splice(0)) socket.destroy()
+    while (answer.errorCode !== undefined) answer = await ask()
+  })
+
+  it('has as many as it may, and one more is told so and closed', async () => {
+    const limited = await startServer({ ...oneChain, settings: { ...oneChain.settings, 'limits.clientConnections': 2 } })
+    const { certsDir } = limited.settings.ssl
+    await newClient(certsDir, 'other')
+    const clients = ['client', 'client', 'client', 'other'].map((name) => createClient(limited.url, certsDir, name))
+    const answers = []
+    for (const client of clients) answers.push(await client.get('/'))
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 429, 200])
+    expect(answers[2]?.body.message).to.contain('limits.clientConnections')
+    expect(answers[2]?.headers).to.include({ connection: 'close', 'retry-after': '5' })
+    clients[0]?.close()
+    let status = 429
+    while (status === 429) status = (await clients[2]?.get('/'))?.status ?? 0
+    expect(status).to.equal(200)
+    for (const client of clients) client.close()
+    await limited.stop()
   })
 })
