@@ -291,10 +291,10 @@ function objectsParser(objects: readonly Keywords[]): ObjectParser {
     return { mark, properties, parse: fieldsParser(keywords) }
   })
   const wordsOf = (of: Readonly<Record<string, Keywords>>, key: string): readonly unknown[] => of[key]?.enum ?? []
-  const tag = Object.keys(variants[0]?.properties ?? {}).find((key) =>
-    variants.every(({ properties }) => wordsOf(properties, key).length > 0),
+  const tag = objects[0]?.required?.find((key) =>
+    objects.every(({ required, properties = {} }) => required?.includes(key) && wordsOf(properties, key).length > 0),
   )
-  if (tag === undefined)
+  if (tag === undefined || variants.length === 1)
     return (value, args) => {
       for (const { mark, parse } of variants) {
         if (mark === undefined) return parse(value, args)

@@ -261,6 +261,16 @@ describe('the rest of what crosses', () => {
     expect(answer.head).to.equal(head)
   })
 
+  it('has fields that may be left out, also where there may be no answer at all', async () => {
+    const found: unknown[] = [token, { ...token, native: true }, undefined]
+    const rail = { slots: 'ordered' }
+    const chain = { rail, token: async () => found.shift() } as unknown as Chain
+    const callee = { plugin: 'one', log: keptLog().log }
+    const { token: read } = chainBoundary(chain, callee)
+    const tokens = [await read('', at), await read('', at), await read('', at)]
+    expect(tokens).to.deep.equal([token, { ...token, native: true }, undefined])
+  })
+
   it('has words of nodes that are cut, and no reason to lose track of a transaction', async () => {
     const reason = `${'x'.repeat(9_999)}\u{1f600}${'x'.repeat(million)}`
     const chain = { rail: { slots: 'ordered', send: async () => ({ is: 'refused', reason }) } } as unknown as Chain
