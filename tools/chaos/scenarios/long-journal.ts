@@ -33,7 +33,7 @@ export const longJournal: Scenario<Size> = {
     const world = await createWorld({ random, patches: ['points'] })
     return judge(world, async () => {
       await traffic(world, { trades: models, parallel: 8, wallets: world.wallets, meddles: false }, random.fork('models'))
-      await until(async () => (await list(world, { state: 'CONFIRMED' })).entries.length > models / 2)
+      await until(async () => (await list(world, { state: 'CONFIRMED' })).entries.length > models / 3)
       const before = world.readyInMs.at(-1)
       await world.servers[0]?.stop()
       await lengthenJournal(world.home.dataDir, size.entries)
