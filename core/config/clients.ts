@@ -5,6 +5,12 @@ import { checkFile, compile } from './check.ts'
 import type { Environment, Section } from './tree.ts'
 import type { YamlFile } from './yaml.ts'
 
+const bounds = {
+  requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Its own rate limit' })),
+  inFlight: Type.Optional(Type.Integer({ minimum: 1, description: 'Its own limit, in place of limits.clientInFlight' })),
+  connections: Type.Optional(Type.Integer({ minimum: 1, description: 'Its own limit, in place of limits.clientConnections' })),
+}
+
 /** `conf/clients.yml`: by the common name of a client certificate, or by its SHA-256 fingerprint. */
 const clientsSchema = Type.Object(
   {
@@ -22,26 +28,33 @@ const clientsSchema = Type.Object(
                 },
               ),
             ),
-            requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Its own rate limit' })),
+            ...bounds,
           },
           { additionalProperties: false },
         ),
       ),
     ),
+    unlisted: Type.Optional(Type.Object(bounds, { additionalProperties: false, description: 'Of each certificate that is not listed' })),
   },
   { additionalProperties: false },
 )
 const validate = compile(clientsSchema)
 
+/** What one certificate may use at once; absent: what `limits` say. */
+export interface ClientBounds {
+  readonly requestsPerSecond?: number
+  readonly inFlight?: number
+  readonly connections?: number
+}
+
 /** The rights of one certificate. */
-export interface Client {
+export interface Client extends ClientBounds {
   /** The key in clients.yml: common name or fingerprint. */
   readonly name: string
   /** SHA-256 of the certificate, lower-case hex without colons, where the key is one. */
   readonly fingerprint?: string
   readonly permissions: readonly Permission[]
   readonly wallets: 'all' | readonly string[]
-  readonly requestsPerSecond?: number
 }
 
 export function readClients(
@@ -49,7 +62,7 @@ export function readClients(
   file: string,
   env: Environment,
   problems: ConfigProblem[],
-): { clients: readonly Client[]; shown: Section } | undefined {
+): { clients: readonly Client[]; unlisted: ClientBounds; shown: Section } | undefined {
   const checked = checkFile(validate, { file, yaml }, env, problems)
   if (!checked) return undefined
   const clients = Object.entries(checked.value.clients ?? {}).map(([name, { wallets = [], ...rest }]): Client => {
@@ -66,7 +79,7 @@ export function readClients(
       problem: 'repeats the fingerprint of an entry above in another spelling',
       cure: 'Keep one of the two.',
     })
-  return twice ? undefined : { clients, shown: checked.shown }
+  return twice ? undefined : { clients, unlisted: checked.value.unlisted ?? {}, shown: checked.shown }
 }
 
 /** The entry of a certificate: by its fingerprint, else by its common name; undefined where it is not listed. */

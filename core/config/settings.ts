@@ -2,7 +2,7 @@ import { existsSync, statSync, readdirSync, type Dirent } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { builtInPlugins } from '../layout.ts'
 import { checkFile, compile, type Override } from './check.ts'
-import { readClients, type Client } from './clients.ts'
+import { readClients, type Client, type ClientBounds } from './clients.ts'
 import { ConfigError, type ConfigProblem, nearest, suggestion } from './problems.ts'
 import {
   serverFile,
@@ -24,6 +24,8 @@ import { readYaml, readTextFile } from './yaml.ts'
 export type Settings = ServerSettings & {
   ssl: SslSettings
   clients: readonly Client[]
+  /** Of each certificate that is not listed. */
+  unlisted: ClientBounds
   wallet: {
     /** The file with the keystore's passphrase. The passphrase is read where it is used, and not kept in memory. */
     passphraseFile?: string
@@ -90,6 +92,7 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
     wallet: { ...wallet, ...passphraseFile },
     ssl: { certsDir: resolve(home, ssl.value.certsDir) },
     clients: clients.clients,
+    unlisted: clients.unlisted,
     home,
     confDir: folder,
     shown: { ...server.shown, ssl: ssl.shown, ...clients.shown },

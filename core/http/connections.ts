@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import type { Permission } from '../api/endpoint.ts'
-import { clientOf, type Client } from '../config/clients.ts'
+import { clientOf, type Client, type ClientBounds } from '../config/clients.ts'
 import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../errors.ts'
 import type { Caller } from '../handlers/context.ts'
@@ -97,21 +97,22 @@ export class Connection {
 
 /** Identifies callers by their client certificate, once for each connection. What they have in flight counts for all connections of a certificate. */
 export function identify(
-  { clients, limits }: Pick<Settings, 'clients' | 'limits'>,
+  { clients, unlisted, limits }: Pick<Settings, 'clients' | 'unlisted' | 'limits'>,
   onRefused: () => void,
 ): (socket: TLSSocket) => Connection {
   const connections = new WeakMap<TLSSocket, Connection>()
   const loads = new Map<string, { client: ClientLoad; connections: number }>()
 
   function connect(socket: TLSSocket): Connection {
-    const caller = callerOf(socket, clients)
+    const { caller, bounds } = callerOf(socket, clients, unlisted)
     const { fingerprint } = caller
-    const load = loads.get(fingerprint) ?? { client: new ClientLoad(limits.clientInFlight), connections: 0 }
+    const maxConnections = bounds.connections ?? limits.clientConnections
+    const load = loads.get(fingerprint) ?? { client: new ClientLoad(bounds.inFlight ?? limits.clientInFlight), connections: 0 }
     loads.set(fingerprint, load)
     load.connections += 1
     const connection = new Connection(caller, load.client, limits)
-    if (load.connections > limits.clientConnections) {
-      connection.refusal = tooManyConnections(limits.clientConnections)
+    if (load.connections > maxConnections) {
+      connection.refusal = tooManyConnections(maxConnections)
       onRefused()
       const timer = setTimeout(() => socket.destroy(), excessMs).unref()
       socket.once('close', () => clearTimeout(timer))
@@ -132,21 +133,23 @@ export function identify(
 }
 
 /** A certificate that `conf/clients.yml` does not list may only read market data. */
-const unlisted: ReadonlySet<Permission> = new Set(['read'])
+const readOnly: ReadonlySet<Permission> = new Set(['read'])
 const noWallets: ReadonlySet<string> = new Set()
 
-function callerOf(socket: TLSSocket, clients: readonly Client[]): Caller {
+function callerOf(socket: TLSSocket, clients: readonly Client[], unlisted: ClientBounds): { caller: Caller; bounds: ClientBounds } {
   const certificate = identityOf(socket)
-  if (!certificate) return { commonName: '', fingerprint: '', permissions: new Set(), wallets: noWallets }
+  if (!certificate) return { caller: { commonName: '', fingerprint: '', permissions: new Set(), wallets: noWallets }, bounds: unlisted }
   const client = clientOf(clients, certificate)
-  return {
+  const bounds = client ?? unlisted
+  const caller = {
     commonName: certificate.commonName,
     fingerprint: certificate.fingerprint256,
-    permissions: client ? new Set(client.permissions) : unlisted,
+    permissions: client ? new Set(client.permissions) : readOnly,
     wallets:
       client === undefined ? noWallets : client.wallets === 'all' ? 'all' : new Set(client.wallets.map((each) => each.toLowerCase())),
-    requestsPerSecond: client?.requestsPerSecond,
-  }
+    requestsPerSecond: bounds.requestsPerSecond,
+  } as const
+  return { caller, bounds }
 }
 
 /** The handshake requires a certificate. A socket that was closed since then has none, and gets no answer anyway. */

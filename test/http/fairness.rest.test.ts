@@ -88,13 +88,25 @@ describe('one certificate with many connections', () => {
   })
 
   it('has as many as it may, and one more is told so and closed', async () => {
-    const limited = await startServer({ ...oneChain, settings: { ...oneChain.settings, 'limits.clientConnections': 2 } })
+    const limited = await startServer({
+      ...oneChain,
+      settings: { ...oneChain.settings, 'limits.clientConnections': 2 },
+      conf: {
+        ...oneChain.conf,
+        'clients.yml': {
+          clients: { client: { permissions: ['read'] }, wide: { permissions: ['read'], connections: 3 } },
+          unlisted: { connections: 1 },
+        },
+      },
+    })
     const { certsDir } = limited.settings.ssl
-    await newClient(certsDir, 'other')
-    const clients = ['client', 'client', 'client', 'other'].map((name) => createClient(limited.url, certsDir, name))
+    for (const name of ['wide', 'other']) await newClient(certsDir, name)
+    const clients = ['client', 'client', 'client', 'wide', 'wide', 'wide', 'other', 'other'].map((name) =>
+      createClient(limited.url, certsDir, name),
+    )
     const answers = []
     for (const client of clients) answers.push(await client.get('/'))
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 429, 200])
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 429, 200, 200, 200, 200, 429])
     expect(answers[2]?.body.message).to.contain('limits.clientConnections')
     expect(answers[2]?.headers).to.include({ connection: 'close', 'retry-after': '5' })
     clients[0]?.close()
