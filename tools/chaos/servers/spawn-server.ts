@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Flags } from '../../../core/config/settings.ts'
@@ -98,7 +98,7 @@ export async function spawnServer(options: ServerOptions): Promise<Server> {
     said.push(text)
     if (said.length > 400) said.splice(0, 200)
   }
-  const log = () => [logFile === undefined ? '' : readFileSync(logFile, 'utf8'), ...said].join('').slice(-6000)
+  const log = () => [logFile !== undefined && existsSync(logFile) ? readFileSync(logFile, 'utf8') : '', ...said].join('').slice(-6000)
   const died = () =>
     dieAt && child.signalCode === 'SIGKILL'
       ? new DiedAsOrdered(`The server died ${dieAt.point}, before it was ready.`)
