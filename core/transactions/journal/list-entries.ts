@@ -229,11 +229,13 @@ async function readNext<R extends { key: string }>(
 }
 
 function ofGroup<R>(query: Query<R>, { chain, network, address, state }: Group): Query<R> {
-  const inNetwork = query.where('chain', '=', chain).where('network', '=', network)
-  // Its number names the wallet on this network. Two may have the same, so the rest is compared.
-  const ofWallet =
-    address === undefined
-      ? inNetwork
-      : inNetwork.where('wallet', '=', walletNumber(address, { chain, network })).where('address', '=', address)
-  return state === undefined ? ofWallet : ofWallet.where('state', '=', state)
+  if (address === undefined) {
+    const inNetwork = query.where('chain', '=', chain).where('network', '=', network)
+    return state === undefined ? inNetwork : inNetwork.where('state', '=', state)
+  }
+  // The number names the wallet on this network, and its index is the one to use. Two wallets may have the same number, so the rest is compared.
+  const ofNumber = query
+    .where('wallet', '=', walletNumber(address, { chain, network }))
+    .where(sql<boolean>`coalesce(address, '') = ${address} and coalesce(chain, '') = ${chain} and coalesce(network, '') = ${network}`)
+  return state === undefined ? ofNumber : ofNumber.where('state', '=', state)
 }

@@ -145,6 +145,7 @@ describe('lists of the journal', function () {
         for (const step of await explain(query)) {
           // Without a condition the whole journal matches: its newest page is read.
           const isUnfiltered = !/where/.test(query.sql) && !/SORT|TEMP|Seq/i.test(step)
+          if (query.sql.includes('"wallet" =') && /entries_/.test(step)) expect(step, query.sql).to.contain('entries_of_wallet')
           expect(isUnfiltered || !/SCAN entries|SCAN hashes|TEMP B-TREE|Seq Scan|Sort/.test(step), `${step}: ${query.sql}`).to.equal(true)
         }
       }
