@@ -45,7 +45,7 @@ interface Keywords {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'bigint' | 'undefined'
   readonly properties?: Readonly<Record<string, TSchema>>
   readonly required?: readonly string[]
-  readonly additionalProperties?: TSchema
+  readonly additionalProperties?: TSchema | false
   readonly maxProperties?: number
   readonly items?: TSchema
   readonly values?: TSchema
@@ -191,8 +191,15 @@ interface Known {
 type ObjectParser = (value: Record<string, unknown>, args: readonly unknown[], known?: Known) => unknown
 
 function objectParser(keywords: Keywords): Parse {
+  const { properties = {}, additionalProperties } = keywords
   const parse = fieldsParser(keywords)
-  return (value, args) => parse(requireObject(value), args)
+  if (additionalProperties !== false) return (value, args) => parse(requireObject(value), args)
+  return (value, args) => {
+    const fields = requireObject(value)
+    const unknown = Object.keys(fields).find((key) => !Object.hasOwn(properties, key))
+    if (unknown !== undefined) throw new Mismatch('is unknown', shown(unknown))
+    return parse(fields, args)
+  }
 }
 
 function fieldsParser({ properties = {}, required = [] }: Keywords): ObjectParser {
@@ -217,7 +224,7 @@ function fieldsParser({ properties = {}, required = [] }: Keywords): ObjectParse
 }
 
 function recordParser({ additionalProperties, maxProperties = 0 }: Keywords): Parse {
-  const parse = parserFor(additionalProperties ?? {})
+  const parse = parserFor(additionalProperties || {})
   return (value, args) => {
     const entries = requireObject(value)
     const keys = Object.keys(entries)

@@ -22,6 +22,11 @@ const schema = <T>(keywords: object): Schema<T> => Type.Unsafe<T>({ ...keywords 
 
 /** An object. What else it has is dropped. */
 export const object = <T extends object>(fields: Fields<T>): Schema<T> => schema(Type.Object({ ...fields }))
+/** An object that is refused where it has anything else. */
+export const closed = <T extends object>(fields: Fields<T>): Schema<T> =>
+  schema(Type.Object({ ...fields }, { additionalProperties: false }))
+/** The same, where no more than these fields must be there. */
+export const requiring = <T>(of: Schema<T>, ...required: readonly (keyof T & string)[]): Schema<T> => schema({ ...of, required })
 export const optional = <T>(of: Schema<T>): OptionalSchema<T> => Type.Optional(of)
 
 // Everything has a bound: what a plugin answers is copied, shown and journaled.

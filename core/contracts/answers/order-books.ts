@@ -26,6 +26,7 @@ import type { BridgePlan, Plan, VenuePlan } from '../rail.ts'
 import {
   amount,
   answers,
+  closed,
   decimal,
   direct,
   either,
@@ -37,6 +38,7 @@ import {
   optional,
   positiveDecimal,
   property,
+  requiring,
   signedDecimal,
   someOf,
   text,
@@ -68,7 +70,7 @@ const marketSchema = object<BookMarket>({
   lotSize: positiveDecimal(),
   minOrderSize: optional(decimal()),
   minNotional: optional(decimal()),
-  takes: object<Required<BookMarket>['takes']>({
+  takes: closed<Required<BookMarket>['takes']>({
     LIMIT: optional(timesSchema),
     LIMIT_MAKER: optional(timesSchema),
     MARKET: optional(timesSchema),
@@ -79,11 +81,14 @@ const marketSchema = object<BookMarket>({
   maxLeverage: optional(positiveDecimal()),
 })
 
+/** Of an order, trade, position or payment: only its name is needed, and some connectors give no more. */
+const namedMarketSchema = requiring(marketSchema, 'id', 'base', 'quote')
+
 const orderSchema = object<BookOrder>({
   orderId: word(),
   clientOrderId: optional(word()),
   txHash: optional(text()),
-  market: marketSchema,
+  market: namedMarketSchema,
   side,
   orderType: oneOf(...orderTypes),
   price: decimal(),
@@ -98,7 +103,7 @@ const orderSchema = object<BookOrder>({
 const tradeSchema = object<BookTrade>({
   tradeId: word(),
   orderId: optional(word()),
-  market: marketSchema,
+  market: namedMarketSchema,
   side,
   price: positiveDecimal(),
   amount: positiveDecimal(),
@@ -217,7 +222,7 @@ export const marginCLOBContract: Contract<MarginCLOB> = {
 }
 
 const positionSchema = object<PerpBookPosition>({
-  market: marketSchema,
+  market: namedMarketSchema,
   side: oneOf('LONG', 'SHORT'),
   amount: decimal(),
   entryPrice: decimal(),
@@ -245,7 +250,12 @@ const pricesSchema = object<PerpMarketPrices>({
   nextFundingTimestamp: time(),
 })
 
-const paymentSchema = object<FundingPayment>({ market: marketSchema, amount: signedDecimal(), rate: signedDecimal(), timestamp: time() })
+const paymentSchema = object<FundingPayment>({
+  market: namedMarketSchema,
+  amount: signedDecimal(),
+  rate: signedDecimal(),
+  timestamp: time(),
+})
 
 export const perpCLOBContract: Contract<PerpCLOB> = {
   ...clobContract,
