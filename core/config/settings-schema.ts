@@ -107,7 +107,7 @@ export const serverSchema = closed({
     clientConnections: count(2048, 'Maximum connections of one client certificate; above that 429, and the connection is closed'),
     clientUnsentBytes: count(32_000_000, 'Maximum bytes of answers that one client certificate has not taken; above that 429'),
     handshakes: count(
-      1024,
+      2048,
       'Maximum connections that have not shown a certificate yet; above that, the one that has waited for its client longest is closed',
     ),
     addressHandshakes: Type.Integer({

@@ -12,8 +12,9 @@ export interface HandshakeLimits {
 
 /** For a client to begin its handshake. The handshake itself has as long. */
 const silentMs = 10_000
+const lookMs = 1_000
 /** Handshakes under way together. One that waits longer for its client than most do does not keep the next from starting. */
-const [atOnce, usualMs] = [8, 50]
+const [atOnce, usualMs] = [32, 50]
 
 /** A connection without a certificate. */
 interface Pending {
@@ -55,8 +56,6 @@ export function paceHandshakes(
     if (address === undefined) return void socket.destroy()
     const pending = { socket, address, name: nameOf(address, remotePort), since: performance.now() }
     if (silent.size + begun.size + readyCount >= max) closeOldest(silent.values().next().value ?? begun.values().next().value ?? pending)
-    const ofAddress = waitingByAddress.get(address)
-    if (maxOfAddress > 0 && ofAddress && ofAddress.size >= maxOfAddress) closeOldest(ofAddress.values().next().value)
     if (socket.destroyed) return
     waitForClient(silent, pending)
     socket.on('error', () => socket.destroy())
@@ -138,7 +137,18 @@ export function paceHandshakes(
       if (since > before) break
       socket.destroy()
     }
-  }, 1_000).unref()
+    if (maxOfAddress > 0) for (const waiting of waitingByAddress.values()) closeSlow(waiting)
+  }, lookMs).unref()
+
+  /** Those of an address that are too many. A client that opens hundreds of connections at once needs a moment to speak on each. */
+  function closeSlow(waiting: ReadonlySet<Pending>): void {
+    const before = performance.now() - lookMs
+    for (const pending of [...waiting].toSorted((a, b) => a.since - b.since)) {
+      if (waiting.size <= maxOfAddress || pending.since > before) return
+      closeOldest(pending)
+    }
+  }
+
   server.once('close', () => clearInterval(closeSilent))
 }
 

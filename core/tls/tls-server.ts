@@ -12,7 +12,7 @@ const dayMs = 1_440 * minuteMs
 const warningDays = 30
 /** Far more than bots need. Strangers who only connect must not use up the file descriptors and memory that open transactions need. */
 const defaultMaxConnections = 4_096
-const defaultHandshakes: HandshakeLimits = { handshakes: 1_024, handshakesOfAddress: 256 }
+const defaultHandshakes: HandshakeLimits = { handshakes: 2_048, handshakesOfAddress: 256 }
 
 /** Where the TLS server logs. A pino logger fits. */
 interface TlsLog {

@@ -30,7 +30,7 @@ describe('the settings', () => {
       connectionInFlight: 16,
       clientConnections: 2048,
       clientUnsentBytes: 32_000_000,
-      handshakes: 1024,
+      handshakes: 2048,
       addressHandshakes: 256,
       pageSize: 500,
       pluginLoadSeconds: 10,

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { once } from 'node:events'
 import net from 'node:net'
-import { madeCertificates, pairOf, removeFolders } from './certificates.ts'
+import tls from 'node:tls'
+import { madeCertificates, pairOf, pem, removeFolders } from './certificates.ts'
 import { call, connect, startServer, stopServers, until, type RunningServer } from './tls-server.ts'
 
 /** Connects and says so much, without waiting for an answer. */
@@ -66,6 +67,17 @@ describe('the number of connections', () => {
       await until(() => all.filter((socket) => !socket.closed).length === open, `${open} of them stay`)
       expect((await call(server, await asClient())).answer).to.equal('hello client')
     }
+  })
+
+  it('has room for a client that opens many at once and speaks on each a moment later', async () => {
+    const server = await startServer(certsDir, { handshakes: { handshakes: 100, handshakesOfAddress: 10 } })
+    const [ca, { certPem, keyPem }] = [await pem(certsDir, 'ca_cert.pem'), await pairOf(certsDir, 'client')]
+    const sockets: net.Socket[] = []
+    for (let each = 0; each < 40; each += 1) sockets.push(await stranger(server))
+    const secured = sockets.map((socket) =>
+      once(tls.connect({ socket, servername: 'localhost', ca, cert: certPem, key: keyPem }), 'secureConnect'),
+    )
+    expect(await Promise.all(secured)).to.have.length(40)
   })
 
   it('may be reached at once: all clients that do their handshake get in', async () => {

@@ -10,9 +10,6 @@ const [certsDir = '', name = ''] = process.argv.slice(2)
 const read = (file: string) => readFileSync(path.join(certsDir, file))
 const connect = { ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) }
 
-// It may not keep the processors from whom it is measured against: what is compared is the server's order.
-setPriority(19)
-
 let clients: Client[] = []
 let isAsking = false
 const answered = { ok: 0, refused: 0, lost: 0 }
@@ -24,6 +21,8 @@ const handlers = serve({
     await Promise.all(clients.map((client) => ask(client, quotePath(0))))
   },
   start(): void {
+    // It may not keep the processors from whom it is measured against: what is compared is the server's order.
+    setPriority(19)
     isAsking = true
     for (const client of clients) void keepAsking(client)
   },
