@@ -21,6 +21,10 @@ const pageRows = 250
 const pageBodies = 50
 /** Groups that one statement reads. */
 const maxGroups = 50
+/** With more groups, their newest entries are found by one statement first: most groups have none that the page shows. */
+const manyGroups = 100
+/** Groups whose newest entry one statement finds. */
+const maxSeeks = 200
 
 /** Entries that an index has together, newest first. */
 interface Group {
@@ -68,7 +72,8 @@ async function listKeys(store: Store, filter: EntryFilter, limit: number): Promi
   if (groups?.length === 0) return []
   if (filter.on) return collect(groups ? createMerge(store, groups, rowsIn) : pagesOf(store, rowsIn), filter, limit, matches)
   // Every row of the groups matches, and their index has the key.
-  return collect(groups ? createMerge(store, groups, keysIn) : pagesOf(store, keysIn), filter, limit)
+  const newestGroups = groups && groups.length > manyGroups ? await groupsOfPage(store, groups, filter.cursor, limit) : groups
+  return collect(newestGroups ? createMerge(store, newestGroups, keysIn) : pagesOf(store, keysIn), filter, limit)
 }
 
 const rowsIn: Select<Row> = (db) => db.selectFrom('entries').select(columns)
@@ -169,6 +174,32 @@ async function networksIn(store: Store): Promise<readonly Pick<Group, 'chain' | 
       select chain, network from networks where network is not null`.execute(db),
   )
   return rows
+}
+
+/** Those of many groups that have an entry in the page: as many as it has entries at most, by their newest ones. */
+async function groupsOfPage(
+  store: Store,
+  groups: readonly Group[],
+  cursor: string | undefined,
+  limit: number,
+): Promise<readonly Group[]> {
+  const found: { group: Group; key: string }[] = []
+  for (let start = 0; start < groups.length; start += maxSeeks) {
+    if (start > 0) await nextTurn()
+    const part = groups.slice(start, start + maxSeeks)
+    const { rows } = await store.read((db) => {
+      const keys = part.map((group, index) => sql`select ${sql.lit(index)} as part, (${newest(ofGroup(keysIn(db), group), cursor, 1)}) as key`)
+      return sql<{ part: number; key: string | null }>`${sql.join(keys, sql` union all `)}`.execute(db)
+    })
+    for (const { part: index, key } of rows) {
+      const group = part[index]
+      if (group && key !== null) found.push({ group, key })
+    }
+  }
+  return found
+    .toSorted((a, b) => (a.key < b.key ? 1 : -1))
+    .slice(0, limit)
+    .map(({ group }) => group)
 }
 
 /** A group, and what was read of it and not given yet. */

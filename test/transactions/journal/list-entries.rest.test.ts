@@ -18,6 +18,12 @@ const networks = [
 ] as const
 const states: readonly TransactionState[] = ['CONFIRMED', 'CONFIRMED', 'DROPPED', 'CONFIRMED', 'MINED']
 
+/** Of a certificate with many wallets: most have no entries. */
+const manyWallets = new Set([
+  ...Array.from({ length: 150 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`),
+  ...wallets.slice(1).map((each) => each.toLowerCase()),
+])
+
 /** Entries in which everything that lists are filtered by goes with everything else. */
 function invented(count: number): readonly Entry[] {
   return Array.from({ length: count }, (_, index) => {
@@ -118,7 +124,15 @@ describe('lists of the journal', function () {
       const store = await place().open()
       const all = await fill(store, 300)
       const journal = sqlJournal(store)
-      for (const filter of [{}, { chain: 'ethereum' }, { network: 'mainnet', state: 'CONFIRMED' }, { address: wallets[2] }] as const) {
+      const filters: readonly EntryFilter[] = [
+        {},
+        { chain: 'ethereum' },
+        { network: 'mainnet', state: 'CONFIRMED' },
+        { address: wallets[2] ?? '' },
+        { addresses: manyWallets },
+        { addresses: manyWallets, state: 'DROPPED' },
+      ]
+      for (const filter of filters) {
         const keys: string[] = []
         let cursor: string | undefined
         do {
@@ -136,7 +150,7 @@ describe('lists of the journal', function () {
       if (!middle) throw new Error('There are 30.')
       const { recording, queries } = recorded(store)
       const journal = sqlJournal(recording)
-      for (const filter of combinations(middle, place())) await journal.list(filter)
+      for (const filter of [...combinations(middle, place()), { addresses: manyWallets }]) await journal.list(filter)
       const explain = await explainer(place(), store)
       const seen = new Set<string>()
       for (const query of queries) {
