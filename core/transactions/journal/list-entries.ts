@@ -21,8 +21,8 @@ const pageRows = 250
 const pageBodies = 50
 /** Groups that one statement reads. */
 const maxGroups = 50
-/** With more groups, their newest entries are found by one statement first: most groups have none that the page shows. */
-const manyGroups = 100
+/** With more wallets, their newest entries are found first: most have none that the page shows. */
+const manyGroups = 16
 /** Groups whose newest entry one statement finds. */
 const maxSeeks = 200
 
@@ -72,8 +72,29 @@ async function listKeys(store: Store, filter: EntryFilter, limit: number): Promi
   if (groups?.length === 0) return []
   if (filter.on) return collect(groups ? createMerge(store, groups, rowsIn) : pagesOf(store, rowsIn), filter, limit, matches)
   // Every row of the groups matches, and their index has the key.
-  const newestGroups = groups && groups.length > manyGroups ? await groupsOfPage(store, groups, filter.cursor, limit) : groups
-  return collect(newestGroups ? createMerge(store, newestGroups, keysIn) : pagesOf(store, keysIn), filter, limit)
+  if (!groups) return collect(pagesOf(store, keysIn), filter, limit)
+  if (groups.length <= manyGroups || groups.some(({ address }) => address === undefined))
+    return collect(createMerge(store, groups, keysIn), filter, limit)
+  const ofPage = await groupsOfPage(store, groups, filter.cursor, limit)
+  const last = ofPage[limit - 1]
+  if (!last)
+    return collect(
+      createMerge(
+        store,
+        ofPage.map(({ group }) => group),
+        keysIn,
+      ),
+      filter,
+      limit,
+    )
+  // The page ends there at the latest, since each of these groups has one that is as new.
+  return newestDownTo(
+    store,
+    ofPage.map(({ group }) => group),
+    last.key,
+    filter.cursor,
+    limit,
+  )
 }
 
 const rowsIn: Select<Row> = (db) => db.selectFrom('entries').select(columns)
@@ -176,30 +197,66 @@ async function networksIn(store: Store): Promise<readonly Pick<Group, 'chain' | 
   return rows
 }
 
-/** Those of many groups that have an entry in the page: as many as it has entries at most, by their newest ones. */
+/** Those of many groups that have an entry in the page, with their newest ones, newest first: as many as the page has entries at most. */
 async function groupsOfPage(
   store: Store,
   groups: readonly Group[],
   cursor: string | undefined,
   limit: number,
-): Promise<readonly Group[]> {
+): Promise<readonly { group: Group; key: string }[]> {
   const found: { group: Group; key: string }[] = []
   for (let start = 0; start < groups.length; start += maxSeeks) {
     if (start > 0) await nextTurn()
     const part = groups.slice(start, start + maxSeeks)
-    const { rows } = await store.read((db) => {
-      const keys = part.map((group, index) => sql`select ${sql.lit(index)} as part, (${newest(ofGroup(keysIn(db), group), cursor, 1)}) as key`)
-      return sql<{ part: number; key: string | null }>`${sql.join(keys, sql` union all `)}`.execute(db)
-    })
-    for (const { part: index, key } of rows) {
+    for (const { part: index, key } of await store.read((db) => newestOfEach(db, part, cursor))) {
       const group = part[index]
       if (group && key !== null) found.push({ group, key })
     }
   }
+  return found.toSorted((a, b) => (a.key < b.key ? 1 : -1)).slice(0, limit)
+}
+
+/** The newest entries of groups down to a key. */
+async function newestDownTo(
+  store: Store,
+  groups: readonly Group[],
+  lowest: string,
+  cursor: string | undefined,
+  limit: number,
+): Promise<readonly string[]> {
+  const keys: string[] = []
+  for (let start = 0; start < groups.length; start += maxGroups) {
+    if (start > 0) await nextTurn()
+    const part = groups.slice(start, start + maxGroups)
+    const { rows } = await store.read((db) => {
+      const queries = part.map((group) => newest(ofGroup(keysIn(db), group).where('key', '>=', lowest), cursor, limit))
+      return sql<{ key: string }>`${sql.join(
+        queries.map((query) => sql`select * from ${query} as each`),
+        sql` union all `,
+      )}`.execute(db)
+    })
+    keys.push(...rows.map(({ key }) => key))
+  }
+  return keys.toSorted((a, b) => (a < b ? 1 : -1)).slice(0, limit)
+}
+
+/** The newest key of each wallet on its network. */
+async function newestOfEach(db: Kysely<Tables>, groups: readonly Group[], cursor: string | undefined) {
+  const rows = groups.map(({ chain, network, address = '', state = '' }, index) => {
+    const number = sql.lit(walletNumber(address, { chain, network }))
+    return sql`(${sql.lit(index)}, ${number}, ${address}, ${chain}, ${network}, ${state})`
+  })
+  const before = cursor === undefined ? sql`` : sql`and entries.key < ${cursor}`
+  const inState = groups[0]?.state === undefined ? sql`` : sql`and entries.state = wanted.state`
+  const { rows: found } = await sql<{ part: number; key: string | null }>`
+    with wanted(part, wallet, address, chain, network, state) as (values ${sql.join(rows)})
+    select part, (
+      select key from entries where entries.wallet = wanted.wallet ${inState} ${before}
+        and coalesce(entries.address, '') = wanted.address and coalesce(entries.chain, '') = wanted.chain
+        and coalesce(entries.network, '') = wanted.network
+      order by key desc limit 1
+    ) as key from wanted`.execute(db)
   return found
-    .toSorted((a, b) => (a.key < b.key ? 1 : -1))
-    .slice(0, limit)
-    .map(({ group }) => group)
 }
 
 /** A group, and what was read of it and not given yet. */
