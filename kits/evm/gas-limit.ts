@@ -1,4 +1,4 @@
-import { toBeHex } from 'ethers/utils'
+import { toQuantity } from 'ethers/utils'
 import { SluiceError, type Json } from '../../core/contracts/index.ts'
 import { type RpcAnswer } from '../nodes/dialect.ts'
 import { quoteNode } from '../nodes/rpc.ts'
@@ -22,17 +22,20 @@ const defaultGas = 300_000n
 
 /** Estimates the first step. Several steps are also simulated one after the other, because the second may need what the first does. */
 export function simulationCalls(steps: readonly EvmIntent[], from: string) {
-  const txs = steps.map(({ to, data, value }) => ({ from, to, data, value: toBeHex(BigInt(value)).replace(/^0x0+(?=.)/, '0x') }))
+  const txs = steps.map((step) => callOf(step, from))
   const estimate = { method: 'eth_estimateGas', params: [txs[0]] }
   if (steps.length === 1) return [estimate]
   return [estimate, { method: 'eth_simulateV1', params: [{ blockStateCalls: [{ calls: txs }] }, 'latest'] }]
 }
 
+/** A step as nodes take it. */
+export const callOf = ({ to, data, value }: EvmIntent, from: string) => ({ from, to, data, value: toQuantity(BigInt(value)) })
+
 /** Gas limits of the steps, none above `maxGas`. @throws SluiceError with the reason for which a step would fail */
 export function gasLimitsOf(steps: readonly EvmIntent[], [estimated, simulated]: readonly RpcAnswer[], maxGas: bigint): readonly bigint[] {
   const estimate = quantityOf(estimated?.result)
   if (estimate === undefined) throw noEstimate(estimated?.error)
-  const results = resultsOf(simulated?.result)
+  const results = simulatedCalls(simulated?.result)
   const unsimulated = unsimulatedPart(estimate, results)
   return steps.map(({ spareGas = '0' }, index) => {
     const capped = (needed: bigint, limit: bigint) => {
@@ -59,7 +62,8 @@ function unsimulatedPart(estimate: bigint, results: readonly unknown[] | undefin
   return estimate > known ? estimate - known : 0n
 }
 
-function resultsOf(answer: unknown): readonly unknown[] | undefined {
+/** What `eth_simulateV1` says of each call of its one block. */
+export function simulatedCalls(answer: unknown): readonly unknown[] | undefined {
   const block: unknown = Array.isArray(answer) ? answer[0] : undefined
   const results = isObject(block) ? block['calls'] : undefined
   return Array.isArray(results) ? results : undefined

@@ -7,6 +7,7 @@ import { isObject } from '../../core/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { addressInTopic, canonicalAddress, isAddressTopic, isBytes, listAt, wordAt, wordCount } from './encoding.ts'
+import { callOf, simulatedCalls } from './gas-limit.ts'
 import { aggregateResults, ethBalanceCall, packAggregate3, packAggregate3Value } from './multicall.ts'
 import { revertReason } from './node-errors.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
@@ -121,10 +122,6 @@ async function byOverride(rpc: Rpc, multicall: string, { wallet, reads, steps }:
   return { is: 'done', before: results.slice(0, reads.length), after: results.slice(-reads.length), logs: [] }
 }
 
-function callOf({ to, data, value }: EvmIntent, from: string) {
-  return { from, to, data, value: toQuantity(BigInt(value)) }
-}
-
 function isUnknownMethod({ error }: RpcAnswer = {}): boolean {
   if (!error) return false
   return (
@@ -139,10 +136,8 @@ interface CallOutcome extends CallResult {
 
 /** @throws SluiceError NETWORK if the node gave an error, or something else than these calls' results */
 function resultsOf(rpc: Rpc, answer: RpcAnswer | undefined, expected: number): readonly CallOutcome[] {
-  const blocks = resultOf(rpc, 'eth_simulateV1', answer)
-  const block: unknown = Array.isArray(blocks) ? blocks[0] : undefined
-  const calls = isObject(block) ? block['calls'] : undefined
-  const results = Array.isArray(calls) ? calls.flatMap((call: unknown) => readCall(call) ?? []) : []
+  const calls = simulatedCalls(resultOf(rpc, 'eth_simulateV1', answer)) ?? []
+  const results = calls.flatMap((call) => readCall(call) ?? [])
   if (results.length !== expected) throw invalidAnswer(rpc, 'answered eth_simulateV1 with something else than the results of its calls')
   return results
 }
