@@ -75,26 +75,12 @@ async function listKeys(store: Store, filter: EntryFilter, limit: number): Promi
   if (!groups) return collect(pagesOf(store, keysIn), filter, limit)
   if (groups.length <= manyGroups || groups.some(({ address }) => address === undefined))
     return collect(createMerge(store, groups, keysIn), filter, limit)
-  const ofPage = await groupsOfPage(store, groups, filter.cursor, limit)
-  const last = ofPage[limit - 1]
-  if (!last)
-    return collect(
-      createMerge(
-        store,
-        ofPage.map(({ group }) => group),
-        keysIn,
-      ),
-      filter,
-      limit,
-    )
+  const found = await groupsOfPage(store, groups, filter.cursor, limit)
+  const ofPage = found.map(({ group }) => group)
   // The page ends there at the latest, since each of these groups has one that is as new.
-  return newestDownTo(
-    store,
-    ofPage.map(({ group }) => group),
-    last.key,
-    filter.cursor,
-    limit,
-  )
+  const lowest = found[limit - 1]?.key
+  if (lowest === undefined) return collect(createMerge(store, ofPage, keysIn), filter, limit)
+  return newestDownTo(store, ofPage, lowest, filter.cursor, limit)
 }
 
 const rowsIn: Select<Row> = (db) => db.selectFrom('entries').select(columns)
