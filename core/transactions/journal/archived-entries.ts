@@ -54,20 +54,22 @@ export async function moveOut(store: Store, entries: readonly Entry[]): Promise<
   })
 }
 
-/** By the hash of any attempt. */
-export async function findArchived(store: Store, chain: string, network: string, txHash: string): Promise<Entry | undefined> {
-  const row = await store.read((db) =>
+/** Of the entry, open or archived, of which the hash is that of any attempt. */
+export const rowOfHash = (store: Store, table: 'entries' | 'archived', chain: string, network: string, txHash: string) =>
+  store.read((db) =>
     db
-      .selectFrom('hashes')
-      .innerJoin('archived', 'archived.key', 'hashes.entry_key')
-      .select(['archived.key', 'archived.request_id', 'archived.idempotency_key', 'archived.body'])
-      .where('hashes.hash', '=', hashBytes(canonicalHash(txHash)))
-      .where('hashes.chain', '=', chain)
-      .where('hashes.network', '=', network)
+      .selectFrom(table)
+      .select(bodyColumns)
+      .where('key', 'in', (from) =>
+        from
+          .selectFrom('hashes')
+          .select('entry_key')
+          .where('hash', '=', hashBytes(canonicalHash(txHash)))
+          .where('hashes.chain', '=', chain)
+          .where('hashes.network', '=', network),
+      )
       .executeTakeFirst(),
   )
-  return row && readArchivedBody(row)
-}
 
 /** Newest first. */
 interface ArchivedPage {

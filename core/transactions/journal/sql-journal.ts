@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Log } from '../../contracts/index.ts'
-import { hashBytes, walletNumber } from '../../store/compact.ts'
+import { walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
 import type { Tables } from '../../store/tables.ts'
 import { sqlOrders } from '../book-orders.ts'
-import { bodyColumns, canonicalHash, type BodyRow, railName, readArchivedBody, readBody, readEvent, type Entry } from '../entry.ts'
-import { deleteEvents, findArchived, listArchived, markEvents, moveOut, openPlaces, selectEnded } from './archived-entries.ts'
+import { bodyColumns, type BodyRow, railName, readArchivedBody, readBody, readEvent, type Entry } from '../entry.ts'
+import { deleteEvents, listArchived, markEvents, moveOut, openPlaces, rowOfHash, selectEnded } from './archived-entries.ts'
 import { embeddedWriter } from './embedded.ts'
 import type { EntryFilter, EntryPage, Journal, JournalEvent, JournalWriter, OnRail } from './journal.ts'
 import { listEntries } from './list-entries.ts'
@@ -94,17 +94,10 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       return row && readBody(row)
     },
     async find(chain, network, txHash) {
-      const row = await store.read((db) =>
-        db
-          .selectFrom('hashes')
-          .innerJoin('entries', 'entries.key', 'hashes.entry_key')
-          .select(['entries.key', 'entries.request_id', 'entries.idempotency_key', 'entries.body'])
-          .where('hashes.hash', '=', hashBytes(canonicalHash(txHash)))
-          .where('hashes.chain', '=', chain)
-          .where('hashes.network', '=', network)
-          .executeTakeFirst(),
-      )
-      return row ? readBody(row) : findArchived(store, chain, network, txHash)
+      const row = await rowOfHash(store, 'entries', chain, network, txHash)
+      if (row) return readBody(row)
+      const archived = await rowOfHash(store, 'archived', chain, network, txHash)
+      return archived && readArchivedBody(archived)
     },
     // A damaged entry is an error here: if it were left out, its nonce would be assigned again.
     async unfinished({ chain, network, ...rail }) {
