@@ -3,6 +3,7 @@ import { AbiCoder, Interface, concat, id, toBeHex, zeroPadValue } from 'ethers'
 import { expect } from 'chai'
 import type { Allowance, SimulatedOutcome } from '../../../core/contracts/index.ts'
 import { addressOf, nowhere, soon, startSite, type TestSite } from '../../transactions/site.ts'
+import { mined } from './test-chain.ts'
 
 const wallet = addressOf(0)
 const spender = addressOf(1)
@@ -53,8 +54,9 @@ describe('simulated steps', () => {
     const args = AbiCoder.defaultAbiCoder().encode(['string', 'string', 'uint8'], ['Test dollar', 'USDX', 6])
     const data = concat([String(Reflect.get(Object(artifact), 'bytecode')), args])
     const sent = await site.rpc('eth_sendTransaction', { from: wallet, data })
+    await mined(site, sent)
     usdx = site.chain.address(String(Reflect.get(Object(await site.rpc('eth_getTransactionReceipt', sent)), 'contractAddress'))) ?? ''
-    await site.rpc('eth_sendTransaction', { from: wallet, to: usdx, data: token.encodeFunctionData('mint', [wallet, 1_000n]) })
+    await mined(site, await site.rpc('eth_sendTransaction', { from: wallet, to: usdx, data: token.encodeFunctionData('mint', [wallet, 1_000n]) }))
   })
   after(() => site.stop())
   afterEach(() => site.heal())

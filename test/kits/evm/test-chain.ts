@@ -100,7 +100,7 @@ export function rpcTo(url: string): TestChain['rpc'] {
 }
 
 /** Until the node has the transaction in a block. */
-export async function mined({ rpc }: TestChain, hash: unknown): Promise<void> {
+export async function mined({ rpc }: Pick<TestChain, 'rpc'>, hash: unknown): Promise<void> {
   while ((await rpc('eth_getTransactionReceipt', hash)) === null)
     await new Promise((resolve) => {
       setTimeout(resolve, 20)

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Checked } from '../../../core/contracts/index.ts'
+import { mined } from '../../kits/evm/test-chain.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import {
   addressOf,
@@ -175,7 +176,7 @@ describe('submitting transactions', () => {
     }
     expect(await checks(recalled)).to.equal(0)
     expect(await checks(recalled), 'from before what is final').to.equal(1)
-    await site.rpc('eth_sendTransaction', { from: address, to: nowhere, value: '0x1' })
+    await mined(site, await site.rpc('eth_sendTransaction', { from: address, to: nowhere, value: '0x1' }))
     const newer = await site.chain.rail.check(one.plan.steps, [], address, { wish: {} }, { signal: soon() })
     expect(await checks(newer)).to.equal(1)
   })
