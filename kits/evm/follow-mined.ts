@@ -32,7 +32,9 @@ interface Pending {
   /** The newest block that was known then. There may have been newer ones. */
   readonly since: bigint
   readonly atMs: number
-  /** The block after which blocks count as blocks without it. Undefined until a head comes: the blocks before that one may be older than it. */
+  /** The newest block that was known when a node accepted it. Undefined while it is on its way: no block counts that it could not be in. */
+  readonly acceptedAt?: bigint
+  /** The block before the first that came after that. Later ones count as blocks without it; earlier ones may be older than it. */
   missedSince?: bigint
 }
 
@@ -124,8 +126,9 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
     const pending = watched.get(id)?.pending
     if (!pending || lowest > pending.since + 1n) return true
     if (BigInt(fees.maxFeePerGas) < (head.nextBaseFeeRaw ?? 0n)) return true
-    pending.missedSince ??= head.number - 1n
-    return head.number - pending.missedSince >= maxMissedBlocks || performance.now() - pending.atMs >= patienceMs
+    if (pending.acceptedAt !== undefined && head.number > pending.acceptedAt) pending.missedSince ??= head.number - 1n
+    const missed = pending.missedSince === undefined ? 0n : head.number - pending.missedSince
+    return missed >= maxMissedBlocks || performance.now() - pending.atMs >= patienceMs
   }
 
   async function readReceipts(mined: readonly Mined[], head: RecentBlock, at: At): Promise<readonly Observation[]> {
@@ -150,7 +153,7 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
     const result = await poll(open, head, at)
     for (const [from, { latest }] of result.synced) nextNonces.set(from.toLowerCase(), latest)
     const isPending = new Set(result.sightings.flatMap(({ id, is }) => (is === 'pending' ? [id] : [])))
-    const pending = { since: head.number, missedSince: head.number, atMs: performance.now() }
+    const pending = { since: head.number, acceptedAt: head.number, missedSince: head.number, atMs: performance.now() }
     for (const { id } of open) watch(id, { pending: isPending.has(id) ? { ...pending } : undefined })
     return result
   }
@@ -160,7 +163,7 @@ export function createMinedFollower({ rpc, blocks, poll, blockMs }: FollowerOpti
       const since = blocks.newest
       const pending = since === undefined ? undefined : { since, atMs: performance.now() }
       watch(id, { pending })
-      return (isAccepted) => watch(id, { pending: isAccepted ? pending : undefined })
+      return (isAccepted) => watch(id, { pending: pending && isAccepted ? { ...pending, acceptedAt: blocks.newest ?? since } : undefined })
     },
     noteCount,
     async look(open, head, at) {

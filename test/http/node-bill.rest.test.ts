@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { admins, local, outcome, uniswap } from './shared-server.ts'
 import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
@@ -17,6 +18,8 @@ describe('calls to the node for trades, counted by a proxy', function () {
   let stage: BehindProxy
   let asked: string[] = []
   let receivers: FaultyProxy[] = []
+  /** Questions about blocks: how many began, and the last of them that was answered. */
+  const heads = { begun: 0, answered: 0 }
   afterEach(async () => {
     await stage.stop()
     for (const each of receivers) await each.stop()
@@ -51,7 +54,9 @@ describe('calls to the node for trades, counted by a proxy', function () {
     }
     await stage.proxy.become(async (exchange) => {
       if (!isOfBlocks(exchange.methods)) asked.push(...exchange.methods)
+      const turn = exchange.methods.includes('eth_getBlockByNumber') ? (heads.begun += 1) : 0
       await healthy(exchange)
+      heads.answered = Math.max(heads.answered, turn)
     })
     for (let tries = 0; tries < 4; tries += 1) await confirmed(await sell())
   }
@@ -69,10 +74,18 @@ describe('calls to the node for trades, counted by a proxy', function () {
     for (const until = Date.now() + 60_000; Date.now() < until;) {
       const { body } = await stage.server.client.get('/transactions', { ...local, txHash })
       if (body.transactions[0]?.txState === 'CONFIRMED') return
-      await new Promise((resolve) => setTimeout(resolve, 400))
-      await stage.rpc('anvil_mine', '0x1')
+      await mine()
     }
     throw new Error(`${txHash} was not confirmed.`)
+  }
+
+  /** A block that the server then reads: what it did not see for three blocks it asks for, and it may be slow. */
+  async function mine(): Promise<void> {
+    await stage.rpc('anvil_mine', '0x1')
+    const next = heads.begun + 1
+    for (const until = Date.now() + 30_000; heads.answered < next; await sleep(20))
+      if (Date.now() > until) throw new Error('The server does not ask for blocks.')
+    await sleep(200)
   }
 
   for (const confirmations of [1, 2, 12]) {

@@ -159,6 +159,23 @@ describe('transactions followed by the blocks', () => {
     expect(asked.filter((method) => method !== 'eth_getBlockByNumber')).to.deep.equal([receipt])
   })
 
+  it('does not count blocks that come while it is on its way to a node, or that were mined before it came there', async () => {
+    const attempt = await send()
+    await site.rpc('anvil_dropTransaction', attempt.id)
+    const sent = follower.sending(attempt.id)
+    for (let block = 0; block < 4; block += 1) {
+      await site.mine()
+      expect(await look([attempt])).to.deep.equal([])
+    }
+    await site.mine(4)
+    sent(true)
+    expect((await send()).id).to.equal(attempt.id)
+    expect(await look([attempt])).to.deep.equal([])
+    await site.mine()
+    expect((await look([attempt]))[0]).to.include({ is: 'landed', depth: 1 })
+    expect(asked.filter((method) => method !== 'eth_getBlockByNumber')).to.deep.equal([receipt])
+  })
+
   it('asks for each at every block if blocks do not list their transactions', async () => {
     lie = ({ method }, answer) =>
       method === 'eth_getBlockByNumber' ? { result: { ...Object(answer.result), transactions: undefined } } : answer
