@@ -48,7 +48,7 @@ export async function createHyperliquidStage({ random, patches = ['points'] }: {
   const proxy = standBetween(exchange, random.fork('between'), () => recorder.clock())
   const home = await makeHyperliquidHome(exchange, {
     rpcUrl: anvil.rpcUrl,
-    plugins: path.join(path.dirname(compiledServer(patches)), '../../../plugins'),
+    plugins: path.join(path.dirname(await compiledServer(patches)), '../../../plugins'),
     wallets,
     agent,
   })

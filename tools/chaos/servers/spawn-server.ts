@@ -66,7 +66,7 @@ const stopTimeoutMs = 30_000
 /** Starts a server and waits until it is ready. */
 export async function spawnServer(options: ServerOptions): Promise<Server> {
   const { home, devnetUrl, flags = {}, patches = [], dieAt, stopAt, env = {}, prefix = [], logFile, unready = false } = options
-  const program = compiledServer(patches)
+  const program = await compiledServer(patches)
   const startedAt = performance.now()
   const settings = { confDir: home.confDir, devnetUrl, env: home.env, flags: { ...home.flags, ...flags } }
   const [command, ...args] = [...prefix, process.execPath, program, JSON.stringify(settings)]
