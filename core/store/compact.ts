@@ -18,8 +18,12 @@ export function pack(json: string): Buffer {
  * @throws Error if they are not what `pack` makes
  */
 export function unpack(bytes: Uint8Array | ArrayBuffer): string {
-  return unfoldAddresses(inflateSync(bytes, { dictionary, finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes }).toString())
+  const text = inflateSync(bytes, { dictionary, finishFlush: constants.Z_FINISH, maxOutputLength: maxTextBytes, chunkSize })
+  return text.toString('utf8', unfoldAddresses(text))
 }
+
+/** Most texts fit in one piece of memory of this size. */
+const chunkSize = 8 * 1024
 
 /** An address of an EVM chain. Upper case letters are its checksum (EIP-55). */
 const addresses = /0x[0-9a-fA-F]{40}(?![0-9a-fA-F])/g
@@ -50,29 +54,54 @@ function foldAddresses(text: string): string {
   return `${marks} ${bytesOf(bits).toString('base64')}\n${folded}`
 }
 
-function unfoldAddresses(text: string): string {
-  const end = text.indexOf('\n')
-  const [marks = '', base64 = ''] = text.slice(0, end).split(' ')
-  if (end === -1) throw new Error('A packed text has no first line.')
+/** Restores the checksums, in place: a page of entries has thousands of addresses. Returns where the text begins. */
+function unfoldAddresses(text: Buffer): number {
+  const start = text.indexOf(newline) + 1
+  if (start === 0) throw new Error('A packed text has no first line.')
+  const [marks = '', base64 = ''] = text.toString('latin1', 0, start - 1).split(' ')
   const bytes = Buffer.from(base64, 'base64')
-  const checksums = new Map<string, string>()
+  const known = new Map<string, Buffer>()
   let bit = 0
   let index = 0
-  return text.slice(end + 1).replaceAll(addresses, (address) => {
+  for (const at of addressesIn(text, start)) {
+    if (index === marks.length) break
     const mark = marks[index] ?? '0'
     index += 1
-    if (mark === '0') return address
-    const known = checksums.get(mark)
-    if (known !== undefined) return known
-    const letters = address.slice(2).replaceAll(/[a-f]/g, (letter) => {
+    if (mark === '0') continue
+    const same = known.get(mark)
+    if (same) {
+      same.copy(text, at)
+      continue
+    }
+    const address = text.subarray(at, at + addressLength)
+    for (let place = 2; place < addressLength; place += 1) {
+      const letter = address[place] ?? 0
+      // After the digits come A to F and a to f.
+      if (letter < upperA) continue
       const isUpper = ((bytes[bit >> 3] ?? 0) >> (bit & 7)) & 1
       bit += 1
-      return isUpper === 1 ? letter.toUpperCase() : letter
-    })
-    checksums.set(mark, `0x${letters}`)
-    return `0x${letters}`
-  })
+      address[place] = isUpper === 1 ? letter & ~lowerCase : letter | lowerCase
+    }
+    known.set(mark, address)
+  }
+  return start
 }
+
+/** Where `addresses` begin in a text. */
+function* addressesIn(text: Buffer, start: number): Generator<number> {
+  for (let x = text.indexOf(letterX, start); x !== -1; ) {
+    let end = x + 1
+    // One digit more than an address has: then it is none.
+    if (x > start && text[x - 1] === zero) while (end < x + addressLength && isHexDigit[text[end] ?? 0] === 1) end += 1
+    const isAddress = end - x === addressLength - 1
+    if (isAddress) yield x - 1
+    // The last digit of an address begins no other one.
+    x = text.indexOf(letterX, isAddress ? end + 1 : end)
+  }
+}
+const addressLength = 42
+const [newline, zero, upperA, letterX, lowerCase] = [0x0a, 0x30, 0x41, 0x78, 0x20]
+const isHexDigit = Uint8Array.from({ length: 256 }, (_, code) => (/[0-9a-fA-F]/.test(String.fromCharCode(code)) ? 1 : 0))
 
 const maxChecksums = 60
 const markOf = (index: number): string => String.fromCharCode(65 + index)

@@ -320,15 +320,17 @@ export function readBody({ key, request_id: requestId, idempotency_key: idempote
     throw new Error(`The journal's entry ${key} cannot be read: ${where}. Restore the store from a copy, or remove that row.`)
   }
   const { slot: sequence, slotGiven: sequenceGiven, attempts, ...entry } = stored
-  return {
-    ...entry,
+  // Into the copy that is there: another one of an object with so many keys takes longer than its check.
+  return Object.assign(entry, {
     key,
     requestId,
     ...(idempotencyKey !== null && { idempotencyKey }),
     sequence,
     sequenceGiven,
-    attempts: attempts.map(({ raw = '', ...each }) => ({ ...each, raw: new Uint8Array(Buffer.from(raw, 'hex')) })),
-  }
+    attempts: attempts.map(({ raw, ...each }) =>
+      Object.assign(each, { raw: raw === undefined ? new Uint8Array() : new Uint8Array(Buffer.from(raw, 'hex')) }),
+    ),
+  })
 }
 
 function parse(body: StoredBytes): unknown {

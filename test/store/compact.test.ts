@@ -24,6 +24,12 @@ describe('packed texts', () => {
     expect(unpack(pack(text))).to.equal(text)
   })
 
+  it('are read again where the last digit of an address is followed by an x', () => {
+    const digits = 'aBcDeF0123456789aBcDeF0123456789aBcDeF'
+    const text = `0x${digits}00x${digits}0A 0x0x${digits}Aa 0x${digits}AAA 0x${digits}AA`
+    expect(unpack(pack(text))).to.equal(text)
+  })
+
   it('can be read that earlier servers have packed', () => {
     // Made by the first version of `pack`, of {"state":"CONFIRMED","address":"0xAbCdEf0000000000000000000000000000000001"}.
     expect(unpack(Buffer.from('eLu76dzRc1RwC7S15arG2jVAziGJSckpqYRTmKFSLQC51RUh', 'base64'))).to.equal(

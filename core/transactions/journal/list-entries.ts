@@ -17,7 +17,7 @@ type Select<R> = (db: Kysely<Tables>) => Query<R>
 
 /** Rows that one statement reads where only some of them match: about a millisecond. */
 const pageRows = 250
-/** Bodies that are read and parsed before other work has its turn. */
+/** Bodies that are read before other work has its turn. */
 const pageBodies = 50
 /** Groups that one statement reads. */
 const maxGroups = 50

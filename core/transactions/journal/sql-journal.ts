@@ -14,6 +14,8 @@ import { postgresWriter } from './postgres.ts'
 
 const defaultLimit = 100
 const maxLimit = 500
+/** Bodies that are unpacked before other work has its turn: about a millisecond. */
+const bodyRows = 50
 /** Events that one statement reads, and their entries, before other work has its turn. */
 const eventRows = 100
 /** Ids that one statement looks at: a few milliseconds. */
@@ -45,6 +47,16 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
     })
   }
 
+  /** As many as a caller asks for. */
+  async function readPage(rows: readonly BodyRow[]): Promise<Entry[]> {
+    const entries: Entry[] = []
+    for (let start = 0; start < rows.length; start += bodyRows) {
+      if (start > 0) await nextTurn()
+      entries.push(...readable(rows.slice(start, start + bodyRows), readBody))
+    }
+    return entries
+  }
+
   async function newestEventId(upTo: number): Promise<number> {
     const newest = await store.read((db) =>
       db
@@ -61,7 +73,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
   /** Newest first. The archived ones are read last: an entry that is moved meanwhile is there twice, and shown once. */
   async function pageWithArchived(rows: readonly BodyRow[], filter: EntryFilter, limit: number): Promise<EntryPage> {
     const archived = await listArchived(store, filter, limit + 1, onDamage)
-    const journaled = readable(rows, readBody)
+    const journaled = await readPage(rows)
     const known = new Set(rows.map(({ key }) => key))
     // What is older than this was not looked at everywhere: it waits for the next page.
     const from = [archived.upTo ?? '', (rows.length > limit ? rows.at(-1)?.key : undefined) ?? ''].reduce((a, b) => (a > b ? a : b))
@@ -129,7 +141,7 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       const rows = await listEntries(store, filter, limit + 1)
       if (includesArchived(filter)) return pageWithArchived(rows, filter, limit)
       const page = rows.slice(0, limit)
-      const entries = readable(page, readBody)
+      const entries = await readPage(page)
       const last = page.at(-1)
       return rows.length > limit && last ? { entries, nextCursor: last.key } : { entries }
     },
