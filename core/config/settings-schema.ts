@@ -117,7 +117,7 @@ export const serverSchema = closed({
     }),
     pageSize: count(500, 'Maximum entries in one page of a list'),
     pluginLoadSeconds: seconds(10, 'Processor time that a plugin from outside may use to load; it also has at most 60 s by the clock'),
-    pluginStallSeconds: seconds(10, 'How long a plugin may block the process; then the process is ended'),
+    pluginStallSeconds: seconds(10, 'How long a plugin may block the process, without what it waits for a processor; then the process is ended'),
   }),
 })
 export type ServerSettings = Static<typeof serverSchema>
