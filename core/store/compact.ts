@@ -89,7 +89,7 @@ function unfoldAddresses(text: Buffer): number {
 
 /** Where `addresses` begin in a text. */
 function* addressesIn(text: Buffer, start: number): Generator<number> {
-  for (let x = text.indexOf(letterX, start); x !== -1; ) {
+  for (let x = text.indexOf(letterX, start); x !== -1;) {
     let end = x + 1
     // One digit more than an address has: then it is none.
     if (x > start && text[x - 1] === zero) while (end < x + addressLength && isHexDigit[text[end] ?? 0] === 1) end += 1

@@ -214,8 +214,7 @@ function renamed({ entry, hash, request, events }: GrownRows, index: number): Gr
 }
 
 const createdAtOf = (index: number): number => 1_700_000_000_000 + index * 2_600
-const keyOf = (index: number, random: string): string =>
-  `${createdAtOf(index).toString(36).padStart(9, '0')}-${index.toString(36).padStart(8, '0')}-${random}`
+const keyOf = (index: number, random: string): string => `${createdAtOf(index).toString(36).padStart(9, '0')}00${random.slice(0, 6)}`
 
 /** Hexadecimal digits that look random, the same for the same number. */
 function randomDigits(seed: number): (count: number) => string {
