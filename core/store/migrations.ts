@@ -63,11 +63,12 @@ const migrationsFor = (types: ColumnTypes, log: StoreLog): Readonly<Record<strin
   '005-overtaken': overtaken,
   '006-entry-filters': entryFilters,
   '007-archive': archive(types),
-  [newestMigration]: compactRows(types, log),
+  '008-compact': compactRows(types, log),
+  [newestMigration]: secondDictionary,
 })
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '008-compact'
+export const newestMigration = '009-second-dictionary'
 
 const notNull = (column: ColumnDefinitionBuilder) => column.notNull()
 
@@ -320,3 +321,6 @@ function archive({ sortedText }: ColumnTypes): Migration {
     },
   }
 }
+
+/** Changes no table. Texts are packed with a dictionary that servers of earlier versions do not have: they must not start on this store. */
+const secondDictionary: Migration = { up: async () => {} }

@@ -5,14 +5,19 @@ import { gunzipSync } from 'node:zlib'
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { openStore } from '../../../core/store/open-store.ts'
+import { unpack } from '../../../core/store/compact.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { createIdempotency } from '../../../core/transactions/idempotency.ts'
+import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import type { Sign } from '../../../core/transactions/submit-request.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import { addressOf, order, sign, silent, soon, startSite, transactionsOn, until, type TestSite } from '../site.ts'
+import { giveLease } from './entries.ts'
+import { grownTrade, journalTrades } from './grown-journal.ts'
 import { named, ordersOf, placing, signTyped, startVenue, type VenueSite } from '../venue/venue-site.ts'
 
 const fixture = new URL('../../fixtures/journal-8ee716f/sluice.db.gz', import.meta.url)
+const packed = new URL('../../fixtures/journal-671d55a4/sluice.db.gz', import.meta.url)
 const signBoth: Sign = (request) => (request.signable.scheme === 'typed-data' ? signTyped(request) : sign(request))
 
 describe('a journal that version 0.1.0 (8ee716f) left with open transactions', () => {
@@ -96,5 +101,49 @@ describe('a journal that version 0.1.0 (8ee716f) left with open transactions', (
     expect(again).to.include({ name: 'IDEMPOTENCY_CONFLICT' })
     const free = order(site, { address: addressOf(8), kind: 'order', venue: { connector: 'shop' }, clientOrders: [named('never')] })
     expect(await transactions.submit(free, soon())).to.include({ nonce: 0 })
+  })
+})
+
+describe('a journal that was packed with the first dictionary', () => {
+  let dataDir: string
+  let store: Store
+  beforeEach(async () => {
+    dataDir = await mkdtemp(path.join(tmpdir(), 'sluice-store-'))
+    await writeFile(path.join(dataDir, 'sluice.db'), gunzipSync(await readFile(packed)))
+    store = await openStore({ dataDir, serverName: 'test', log: silent })
+  })
+  afterEach(async () => {
+    await store.close()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  it('is read as it was written: outcomes, events and answers', async () => {
+    const journal = sqlJournal(store)
+    const { entries } = await journal.list({})
+    const trades = [3, 2, 1, 0].map((index) => grownTrade(index, 2))
+    const outcomes = trades.map(({ versions }, index) => versions[index === 0 ? 2 : 4])
+    expect(entries.map(({ memo, about, landed, nonce, state }) => ({ memo, about, landed, nonce, state }))).to.deep.equal(
+      outcomes.map((each) => ({ memo: each?.memo, about: each?.about, landed: each?.landed, nonce: each?.nonce, state: each?.state })),
+    )
+    expect(entries[0]?.attempts).to.deep.equal(outcomes[0]?.attempts)
+    const events = await journal.eventsAfter(0, { limit: 100 })
+    const states = ['QUEUED', 'SIGNED', 'BROADCAST', 'MINED', 'CONFIRMED']
+    expect(events.map(({ entry }) => entry.state)).to.deep.equal([...states, ...states, ...states, ...states.slice(0, 3)])
+    const answers = await store.read((db) => db.selectFrom('requests').select('body').execute())
+    expect(answers.map(({ body }) => unpack(body ?? Buffer.of()))).to.have.members(trades.slice(1).map(({ answer }) => answer))
+  })
+
+  it('goes on: an open transaction reaches its end, and newer ones come first', async () => {
+    const journal = sqlJournal(store)
+    const { versions, queue } = grownTrade(3, 2)
+    const open = (await journal.list({})).entries[0]
+    const end = versions.slice(3).map((each) => ({ ...each, key: open?.key ?? '' }))
+    const lease = await giveLease(store, { queue, fencingToken: 1 })
+    for (const each of end) expect(await journal.write([each], lease)).to.equal(true)
+    expect((await journal.list({ state: 'CONFIRMED' })).entries).to.have.length(4)
+    await journalTrades(store, 1, { from: 4, wallets: 2 })
+    const keys = (await journal.list({})).entries.map(({ key }) => key)
+    expect(keys.map(({ length }) => length)).to.deep.equal([17, 27, 27, 27, 27])
+    expect(keys).to.deep.equal(keys.toSorted((a, b) => (a < b ? 1 : -1)))
   })
 })
