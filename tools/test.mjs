@@ -58,6 +58,16 @@ function restGroups() {
     .filter(({ files }) => files.length > 0)
 }
 
+/** What Node, V8, libuv and native packages print when they end a process. mocha only says that a worker is gone. */
+const lastWords = /^.*(?:FATAL ERROR|Fatal error|Assertion.*failed|Check failed|panicked at|terminate called|malloc|free\(\)|corrupted|stack smashing).*$/
+
+/** The lines around the first of them. */
+function crashOf(text) {
+  const lines = text.split('\n')
+  const at = lines.findIndex((line) => lastWords.test(line))
+  return at === -1 ? '' : `\n\n  A process ended with:\n${lines.slice(at, at + 25).join('\n')}`
+}
+
 /** @returns all that mocha printed, its exit code, and how long it took */
 function run(files, flags = []) {
   const began = performance.now()
@@ -82,7 +92,7 @@ function report(name, { output, code, seconds }) {
   if (count('failing') > 0) {
     // Without mocha's own count, so that the sum is the last number of the whole output.
     const told = text.slice(text.search(/^ +\d+ failing/m)).replace(/^ +\d+ failing\s*/, '  ')
-    failures.push(told.trimEnd())
+    failures.push(told.trimEnd() + (told.includes('terminated Unexpectedly') ? crashOf(text) : ''))
   } else if (code !== 0 || count('passing') === 0) {
     sum.failing += 1
     failures.push(`  ${name} ended with ${code}:\n${text.trimEnd().split('\n').slice(-20).join('\n')}`)
