@@ -59,7 +59,8 @@ function restGroups() {
 }
 
 /** What Node, V8, libuv and native packages print when they end a process. mocha only says that a worker is gone. */
-const lastWords = /^.*(?:FATAL ERROR|Fatal error|Assertion.*failed|Check failed|panicked at|terminate called|malloc|free\(\)|corrupted|stack smashing).*$/
+const lastWords =
+  /^.*(?:FATAL ERROR|Fatal error|Assertion.*failed|Check failed|panicked at|terminate called|malloc|free\(\)|corrupted|stack smashing).*$/
 
 /** The lines around the first of them. */
 function crashOf(text) {
