@@ -1,6 +1,6 @@
 // Lists entries of the journal, newest first. However large it is, only rows of an index that match are read, a page at a time.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { sql, type Kysely, type SelectQueryBuilder } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 import { hashBytes, walletNumber } from '../../store/compact.ts'
 import type { Store } from '../../store/store.ts'
 import type { EntryRow, Tables } from '../../store/tables.ts'
@@ -228,22 +228,38 @@ async function newestDownTo(
 
 /** The newest key of each wallet on its network. */
 async function newestOfEach(db: Kysely<Tables>, groups: readonly Group[], cursor: string | undefined) {
-  const rows = groups.map(({ chain, network, address = '', state = '' }, index) => {
-    const number = sql.lit(walletNumber(address, { chain, network }))
-    return sql`(${sql.lit(index)}, ${number}, ${address}, ${chain}, ${network}, ${state})`
+  const names = [...new Map(groups.map(({ chain, network }) => [`${chain}/${network}`, { chain, network }])).values()]
+  const placeOf = new Map(names.map(({ chain, network }, place) => [`${chain}/${network}`, place]))
+  const networks = names.map(({ chain, network }, place) => sql`(${sql.lit(place)}, ${chain}, ${network})`)
+  const wallets = groups.map(({ chain, network, address = '' }, index) => {
+    const numbers = [index, placeOf.get(`${chain}/${network}`), walletNumber(address, { chain, network })]
+    return sql`(${sql.raw(numbers.join(', '))}, ${address})`
   })
+  const state = groups[0]?.state
+  const inState = state === undefined ? sql`` : sql`and entries.state = ${state}`
   const before = cursor === undefined ? sql`` : sql`and entries.key < ${cursor}`
-  const inState = groups[0]?.state === undefined ? sql`` : sql`and entries.state = wanted.state`
+  const wanted = {
+    wallet: sql.ref('wanted.wallet'),
+    address: sql.ref('wanted.address'),
+    chain: sql.ref('networks.chain'),
+    network: sql.ref('networks.network'),
+  }
   const { rows: found } = await sql<{ part: number; key: string | null }>`
-    with wanted(part, wallet, address, chain, network, state) as (values ${sql.join(rows)})
-    select part, (
-      select key from entries where entries.wallet = wanted.wallet ${inState} ${before}
-        and coalesce(entries.address, '') = wanted.address and coalesce(entries.chain, '') = wanted.chain
-        and coalesce(entries.network, '') = wanted.network
-      order by key desc limit 1
-    ) as key from wanted`.execute(db)
+    with networks(place, chain, network) as (values ${sql.join(networks)}), wanted(part, place, wallet, address) as (values ${sql.join(wallets)})
+    select part, (select key from entries where ${isOfWallet(wanted)} ${inState} ${before} order by key desc limit 1) as key
+    from wanted join networks on networks.place = wanted.place`.execute(db)
   return found
 }
+
+type SqlValue = string | number | RawBuilder<unknown>
+
+/**
+ * SQL: whether an entry is of a wallet on a network. The number names it, and its index is the one to use. Two wallets may have the same number,
+ * so the rest is compared.
+ */
+const isOfWallet = ({ wallet, address, chain, network }: Record<'wallet' | 'address' | 'chain' | 'network', SqlValue>) => sql<boolean>`
+  entries.wallet = ${wallet} and coalesce(entries.address, '') = ${address}
+  and coalesce(entries.chain, '') = ${chain} and coalesce(entries.network, '') = ${network}`
 
 /** A group, and what was read of it and not given yet. */
 interface Head<R> {
@@ -307,9 +323,6 @@ function ofGroup<R>(query: Query<R>, { chain, network, address, state }: Group):
     const inNetwork = query.where('chain', '=', chain).where('network', '=', network)
     return state === undefined ? inNetwork : inNetwork.where('state', '=', state)
   }
-  // The number names the wallet on this network, and its index is the one to use. Two wallets may have the same number, so the rest is compared.
-  const ofNumber = query
-    .where('wallet', '=', walletNumber(address, { chain, network }))
-    .where(sql<boolean>`coalesce(address, '') = ${address} and coalesce(chain, '') = ${chain} and coalesce(network, '') = ${network}`)
+  const ofNumber = query.where(isOfWallet({ wallet: walletNumber(address, { chain, network }), address, chain, network }))
   return state === undefined ? ofNumber : ofNumber.where('state', '=', state)
 }
