@@ -9,6 +9,7 @@ const bounds = {
   requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'Its own rate limit' })),
   inFlight: Type.Optional(Type.Integer({ minimum: 1, description: 'Its own limit, in place of limits.clientInFlight' })),
   connections: Type.Optional(Type.Integer({ minimum: 1, description: 'Its own limit, in place of limits.clientConnections' })),
+  streams: Type.Optional(Type.Integer({ minimum: 1, description: 'Its own limit, in place of limits.clientStreams' })),
 }
 
 /** `conf/clients.yml`: by the common name of a client certificate, or by its SHA-256 fingerprint. */
@@ -45,6 +46,7 @@ export interface ClientBounds {
   readonly requestsPerSecond?: number
   readonly inFlight?: number
   readonly connections?: number
+  readonly streams?: number
 }
 
 /** The rights of one certificate. */

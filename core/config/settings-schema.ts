@@ -106,6 +106,8 @@ export const serverSchema = closed({
     connectionInFlight: count(16, 'The same of one connection, whose answers have not been taken yet'),
     clientConnections: count(2048, 'Maximum connections of one client certificate; above that 429, and the connection is closed'),
     clientUnsentBytes: count(32_000_000, 'Maximum bytes of answers that one client certificate has not taken; above that 429'),
+    streams: count(512, 'Maximum streams of /events in the whole server; above that 503'),
+    clientStreams: count(64, 'The same of one client certificate'),
     handshakes: count(
       2048,
       'Maximum connections that have not shown a certificate yet; above that, the one that has waited for its client longest is closed',
@@ -117,7 +119,10 @@ export const serverSchema = closed({
     }),
     pageSize: count(500, 'Maximum entries in one page of a list'),
     pluginLoadSeconds: seconds(10, 'Processor time that a plugin from outside may use to load; it also has at most 60 s by the clock'),
-    pluginStallSeconds: seconds(10, 'How long a plugin may block the process, without what it waits for a processor; then the process is ended'),
+    pluginStallSeconds: seconds(
+      10,
+      'How long a plugin may block the process, without what it waits for a processor; then the process is ended',
+    ),
   }),
 })
 export type ServerSettings = Static<typeof serverSchema>

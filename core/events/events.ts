@@ -55,7 +55,7 @@ export function createEvents(parts: EventsParts): Events {
     log,
   } = parts
   const read = fieldsReader(eventsEndpoint.request)
-  const streams = createStreams(log)
+  const streams = createStreams(log, settings.limits)
   const latestTopics = createTopics(parts)
   const changes = createTransactionChanges(
     transactions.events,

@@ -3,18 +3,18 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
 import { createNotifier, type Notifier } from '../async.ts'
+import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../errors.ts'
 import type { Caller } from '../handlers/context.ts'
 import type { EventUpdate, LatestUpdates } from './topic.ts'
 import type { TransactionChanges, TransactionFilter } from './transactions.ts'
 
-/** Open streams of the whole server, and of one certificate. */
-const maxStreams = 512
-const maxStreamsOfOne = 64
 /** A client that takes nothing for so long is cut off. It gets the rest when it reconnects. */
 const stallMs = 60_000
 /** How long a stream may take to end by itself when the server stops. */
 const endMs = 500
+
+const later = { retryAfterSeconds: 5 }
 
 /** One of the open streams. */
 interface Stream {
@@ -37,18 +37,16 @@ export interface Streams {
   end(): void
 }
 
-export function createStreams(log: Pick<Logger, 'warn'>): Streams {
+export function createStreams(log: Pick<Logger, 'warn'>, limits: Pick<Settings['limits'], 'streams' | 'clientStreams'>): Streams {
   const open = new Map<Stream, { fingerprint: string; end(): void }>()
   let isEnded = false
 
-  function requireRoom({ fingerprint, commonName }: Caller): void {
-    const retry = { retryAfterSeconds: 5 }
-    const ofOne = [...open.values()].filter((each) => each.fingerprint === fingerprint).length
-    if (isEnded) throw new SluiceError('OVERLOADED', 'The server is stopping and opens no streams: try again when it is back.', retry)
-    if (open.size >= maxStreams)
-      throw new SluiceError('OVERLOADED', `The server has ${maxStreams} event streams open, the maximum. Try again later.`, retry)
-    if (ofOne >= maxStreamsOfOne)
-      throw new SluiceError('OVERLOADED', `"${commonName}" has ${maxStreamsOfOne} event streams open, the maximum. Close one.`, retry)
+  function requireRoom({ fingerprint, commonName, streams: ofClient = limits.clientStreams }: Caller): void {
+    if (isEnded) throw new SluiceError('OVERLOADED', 'The server is stopping and opens no streams: try again when it is back.', later)
+    if (open.size >= limits.streams)
+      throw new SluiceError('OVERLOADED', `The server has ${limits.streams} event streams open (limits.streams). Try again later.`, later)
+    if ([...open.values()].filter((each) => each.fingerprint === fingerprint).length >= ofClient)
+      throw new SluiceError('OVERLOADED', `"${commonName}" has ${ofClient} event streams open (limits.clientStreams). Close one.`, later)
   }
 
   return {

@@ -102,6 +102,8 @@ export interface Caller {
   wallets: 'all' | ReadonlySet<string>
   /** Requests per second; absent: no limit of its own. */
   requestsPerSecond?: number
+  /** Streams of events at once; absent: `limits.clientStreams`. */
+  streams?: number
 }
 
 export const hasPermission = (caller: Caller, permission: Permission) => caller.permissions.has(permission)

@@ -148,6 +148,7 @@ function callerOf(socket: TLSSocket, clients: readonly Client[], unlisted: Clien
     wallets:
       client === undefined ? noWallets : client.wallets === 'all' ? 'all' : new Set(client.wallets.map((each) => each.toLowerCase())),
     requestsPerSecond: bounds.requestsPerSecond,
+    streams: bounds.streams,
   } as const
   return { caller, bounds }
 }

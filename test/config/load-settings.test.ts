@@ -29,6 +29,8 @@ describe('the settings', () => {
       clientInFlight: 256,
       connectionInFlight: 16,
       clientConnections: 2048,
+      clientStreams: 64,
+      streams: 512,
       clientUnsentBytes: 32_000_000,
       handshakes: 2048,
       addressHandshakes: 256,

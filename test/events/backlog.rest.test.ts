@@ -169,7 +169,7 @@ describe('streams of transaction changes', () => {
     const events = 300
     for (let i = 0; i < events / 2; i++) await write(journal, wallet, { reason: 'x'.repeat(100_000) })
     const changes = changesOf(journal)
-    const streams = createStreams(log)
+    const streams = createStreams(log, { streams: 2, clientStreams: 2 })
     const responses: ServerResponse[] = []
     const server = createServer((_request, response) => {
       responses.push(response)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { expect } from 'chai'
+import type { Settings } from '../../core/config/settings.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient } from '../../testkit/client.ts'
 import { startServer } from '../../testkit/server.ts'
@@ -13,14 +14,16 @@ const quote = (amount: string) => `GET /amm/price?${new URLSearchParams({ ...swa
 describe('one certificate with many connections', () => {
   let server: SharedServer
   const sockets: TLSSocket[] = []
+  let at: { settings: Settings; url: string }
   before(async () => {
     server = await sharedServer()
+    at = { settings: server.settings, url: server.kernel.url }
   })
   afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()))
 
-  async function dial(name: string): Promise<TLSSocket> {
-    const read = (file: string) => readFileSync(path.join(server.settings.ssl.certsDir, file))
-    const { hostname, port } = new URL(server.kernel.url)
+  async function dial(name: string, { settings, url }: { settings: Settings; url: string } = at): Promise<TLSSocket> {
+    const read = (file: string) => readFileSync(path.join(settings.ssl.certsDir, file))
+    const { hostname, port } = new URL(url)
     const files = { ca: read('ca_cert.pem'), cert: read(`${name}_cert.pem`), key: read(`${name}_key.pem`) }
     const socket = connect({ host: hostname, port: Number(port), ...files }).on('error', () => {})
     sockets.push(socket)
@@ -114,6 +117,35 @@ describe('one certificate with many connections', () => {
     while (status === 429) status = (await clients[2]?.get('/'))?.status ?? 0
     expect(status).to.equal(200)
     for (const client of clients) client.close()
+    await limited.stop()
+  })
+
+  it('opens as many streams of events as it may, and the server no more than it may', async () => {
+    const limited = await startServer({
+      ...oneChain,
+      settings: { ...oneChain.settings, 'limits.clientStreams': 2, 'limits.streams': 6 },
+      conf: {
+        ...oneChain.conf,
+        'clients.yml': {
+          clients: { client: { permissions: ['read'] }, wide: { permissions: ['read'], streams: 3 } },
+          unlisted: { streams: 1 },
+        },
+      },
+    })
+    const { certsDir } = limited.settings.ssl
+    for (const name of ['wide', 'other', 'another']) await newClient(certsDir, name)
+    const answers: string[] = []
+    for (const name of ['client', 'client', 'client', 'wide', 'wide', 'wide', 'wide', 'other', 'other', 'another']) {
+      const socket = await dial(name, limited)
+      socket.write('GET /events?topics=blocks HTTP/1.1\r\nHost: a\r\n\r\n')
+      answers.push(String((await once(socket, 'data'))[0]))
+    }
+    const statuses = answers.map((answer) => Number(answer.slice('HTTP/1.1 '.length).slice(0, 3)))
+    expect(statuses).to.deep.equal([200, 200, 503, 200, 200, 200, 503, 200, 503, 503])
+    expect(answers[2])
+      .to.contain('limits.clientStreams')
+      .and.match(/\r\nRetry-After: 5\r\n/i)
+    expect(answers[9]).to.contain('limits.streams')
     await limited.stop()
   })
 })
