@@ -9,6 +9,7 @@ import { bookAnswers } from './figures/book-answers.ts'
 import { bookEvents } from './figures/book-events.ts'
 import { bookIncrements } from './figures/book-increments.ts'
 import { fairness } from './figures/fairness.ts'
+import { heldBodies } from './figures/held-bodies.ts'
 import { installedSize } from './figures/installed-size.ts'
 import { journaling } from './figures/journaling.ts'
 import { journalPages, journalSize } from './figures/journal-size.ts'
@@ -54,6 +55,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
   fairness: fairly,
+  bodies,
   prices,
   distance: async () => report('/amm/price with 50 ms between the server and its node; reference: 0 ms', await nodeDistance()),
   profile,
@@ -81,7 +83,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   flame,
 }
 /** What takes long, or writes files, only where it is named. */
-const named = ['memory', 'soak', 'flame']
+const named = ['bodies', 'memory', 'soak', 'flame']
 
 const { positionals: wanted, values } = parseArgs({
   allowPositionals: true,
@@ -141,6 +143,16 @@ async function fairly(): Promise<void> {
   const sluice = await startChild<SluiceProcess>('sluice')
   try {
     report("/amm/price on two connections beside another client's 1,500; reference: alone", await fairness(sluice))
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** In a server with the flags that bin/sluice gives to Node. */
+async function bodies(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice', [], ['--max-semi-space-size=4', '--v8-pool-size=1'])
+  try {
+    report('3,500 connections, each with a body of 99,000 bytes whose end never comes', await heldBodies(sluice))
   } finally {
     await sluice.end()
   }

@@ -33,6 +33,7 @@ export type SluiceProcess = typeof handlers
 const handlers = serve(
   {
     where: () => ({
+      pid: process.pid,
       url: kernel.url,
       rpcUrl,
       certsDir: settings.ssl.certsDir,
