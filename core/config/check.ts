@@ -30,6 +30,8 @@ export interface Check<T> {
   overrides?: readonly Override[]
   /** Further keys that are known at the top. */
   alsoKnown?: readonly string[]
+  /** Whether the text at this JSON pointer may name variables of the environment; absent: every text. */
+  mayName?: (pointer: string) => boolean
 }
 
 // The schemas are our own: to compile the schema of schemas, and to optimise what runs once, takes longer than all checks.
@@ -43,12 +45,12 @@ export function compile<S extends TSchema>(schema: S): ValidateFunction<Static<S
 /** Substitutes variables in a tree, applies overrides and validates the result. The given tree is not changed. */
 export function checkTree<T>(
   tree: Section,
-  { validate, env, overrides = [], alsoKnown }: Check<T>,
+  { validate, env, overrides = [], alsoKnown, mayName }: Check<T>,
 ): CheckResult<T> | { troubles: readonly TreeProblem[] } {
   const own = structuredClone(tree)
   // Overridden values are removed first: their variables may be unset.
   for (const { pointer } of overrides) setAt(own, pointer, undefined)
-  const { value, shown, troubles } = substitute(own, env)
+  const { value, shown, troubles } = substitute(own, env, mayName)
   if (!isObject(value)) return { troubles }
   for (const { pointer, value: over, secret } of overrides) {
     setAt(value, pointer, over)

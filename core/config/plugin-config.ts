@@ -7,7 +7,7 @@ import type { Static } from 'typebox'
 import { checkTree, type Check, compile } from './check.ts'
 import { maskedCopy } from './mask.ts'
 import { ConfigError, type ConfigProblem, suggestion } from './problems.ts'
-import { type Environment, type TreeProblem, mergeOver, type Section, pointerOf } from './tree.ts'
+import { type Environment, getAt, type TreeProblem, mergeOver, type Section, pointerOf } from './tree.ts'
 import { locate, readYaml } from './yaml.ts'
 import { isObject } from '../json.ts'
 
@@ -57,15 +57,18 @@ export function loadPluginConfig({
   const file = join(`${kind}s`, `${name}.yml`)
   const shownFile = join(basename(confDir), file)
   const problems: ConfigProblem[] = []
-  const layers = [
-    readYaml(join(pluginFolder, 'defaults.yml'), join(basename(pluginFolder), 'defaults.yml'), problems),
-    readYaml(join(confDir, file), shownFile, problems),
-  ].filter((layer) => layer !== undefined)
+  const defaults = readYaml(join(pluginFolder, 'defaults.yml'), join(basename(pluginFolder), 'defaults.yml'), problems)
+  const own = readYaml(join(confDir, file), shownFile, problems)
+  const layers = [defaults, own].filter((layer) => layer !== undefined)
+  // Only the operator's texts: a plugin could ask for any secret of the server otherwise.
+  const mayName = (pointer: string) => typeof getAt(own?.value, pointer) === 'string'
   if (problems.length > 0) throw new ConfigError(problems)
 
   const tree = layers.reduce<Section>((below, layer) => mergeOver(below, layer.value), {})
   const checked =
-    kind === 'chain' ? chainConfig(tree, { validate, env, networks, home }) : connectorConfig(checkTree(tree, { validate, env }))
+    kind === 'chain'
+      ? chainConfig(tree, { validate, env, mayName, networks, home })
+      : connectorConfig(checkTree(tree, { validate, env, mayName }))
   if ('config' in checked) return checked
   throw new ConfigError(checked.troubles.map(({ pointer, problem, cure }) => ({ ...locate(pointer, layers, shownFile), problem, cure })))
 }
@@ -74,13 +77,16 @@ function connectorConfig(checked: ReturnType<typeof checkTree<Section>>): Plugin
   return 'value' in checked ? { config: checked.value, shown: checked.shown, networks: {} } : checked
 }
 
-interface ChainCheck extends Pick<Check<Section>, 'validate' | 'env'> {
+interface ChainCheck extends Required<Pick<Check<Section>, 'validate' | 'env' | 'mayName'>> {
   networks: readonly string[] | undefined
   home: string
 }
 
 /** A chain's file: network → entry, which holds keys of core beside keys of the chain family. */
-function chainConfig(tree: Section, { validate, env, networks, home }: ChainCheck): PluginConfig | { troubles: readonly TreeProblem[] } {
+function chainConfig(
+  tree: Section,
+  { validate, env, mayName, networks, home }: ChainCheck,
+): PluginConfig | { troubles: readonly TreeProblem[] } {
   const troubles: TreeProblem[] = []
   const config: Section = {}
   const shown: Section = {}
@@ -102,14 +108,15 @@ function chainConfig(tree: Section, { validate, env, networks, home }: ChainChec
       continue
     }
     const parts = splitEntry(entry)
-    const own = checkTree(parts.kernel, { validate: validateNetwork, env })
+    const mayNameHere = (pointer: string) => mayName(at + pointer)
+    const own = checkTree(parts.kernel, { validate: validateNetwork, env, mayName: mayNameHere })
     if ('value' in own) kernel[network] = networkSettings(own.value, home)
     if (kernel[network]?.enabled === false) {
       // A disabled entry is not checked: its variables may be unset.
       shown[network] = maskedCopy(entry, new Map())
       continue
     }
-    const family = checkTree(parts.family, { validate, env, alsoKnown: networkKeys })
+    const family = checkTree(parts.family, { validate, env, mayName: mayNameHere, alsoKnown: networkKeys })
     for (const part of [own, family]) if ('troubles' in part) troubles.push(...within(at, part.troubles))
     if ('value' in family) config[network] = family.value
     if ('value' in family && 'value' in own) shown[network] = { ...own.shown, ...family.shown }

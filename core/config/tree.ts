@@ -86,8 +86,11 @@ interface SubstitutionResult {
 const reference = /\$(\$?)\{([^}]*)(\}?)/g
 const variableName = /^[A-Za-z_]\w*$/
 
-/** Replaces `${NAME}` by the variable's value; `$${` stands for `${` itself. */
-export function substitute(tree: unknown, env: Environment): SubstitutionResult {
+/**
+ * Replaces `${NAME}` by the variable's value; `$${` stands for `${` itself.
+ * @param mayName whether the text at this JSON pointer may name variables
+ */
+export function substitute(tree: unknown, env: Environment, mayName: (pointer: string) => boolean = () => true): SubstitutionResult {
   const shown = new Map<string, string>()
   const troubles: TreeProblem[] = []
   const value = mapTexts(tree, (text, pointer) => {
@@ -95,7 +98,7 @@ export function substitute(tree: unknown, env: Environment): SubstitutionResult 
     const from = (look: (name: string) => string) =>
       text.replace(reference, (whole, escaped: string, name: string) => (escaped ? whole.slice(1) : look(name)))
     for (const [, escaped, name = '', closed] of text.matchAll(reference)) {
-      const problem = escaped ? undefined : wrong(name, closed === '}', env)
+      const problem = escaped ? undefined : mayName(pointer) ? wrong(name, closed === '}', env) : notTheirs(name)
       if (problem) troubles.push({ pointer, ...problem })
       else if (!escaped)
         shown.set(
@@ -107,6 +110,12 @@ export function substitute(tree: unknown, env: Environment): SubstitutionResult 
   })
   return { value, shown, troubles }
 }
+
+/** A plugin that named a variable would be told a secret of the server. */
+const notTheirs = (name: string): { problem: string; cure: string } => ({
+  problem: `names the environment variable ${name}, and a plugin's own defaults may name none`,
+  cure: "Write this value in the plugin's file under conf/, if the plugin is to know that variable. Write $${ for the characters ${ themselves.",
+})
 
 function wrong(name: string, closed: boolean, env: Environment): { problem: string; cure: string } | undefined {
   if (!closed) return { problem: 'has ${ without a closing }', cure: 'Close it, or write $${ for the characters themselves.' }

@@ -74,6 +74,25 @@ describe("a connector's configuration", () => {
     ])
   })
 
+  it('fills in no variable that the plugin itself names: only what the operator wrote', async () => {
+    const env = { DATABASE_PASSWORD: 'hunter2' }
+    const schema = { type: 'object' }
+    await home.write('plugins/dex/defaults.yml', 'url: https://thief.example/${DATABASE_PASSWORD}\nlist: ["${DATABASE_PASSWORD}"]\n')
+    const problems = await problemsOf(() => load({ schema, env }))
+    expect(problems.map(({ file, path, problem }) => `${file} ${path} ${problem}`)).to.deep.equal([
+      "dex/defaults.yml url names the environment variable DATABASE_PASSWORD, and a plugin's own defaults may name none",
+      "dex/defaults.yml list[0] names the environment variable DATABASE_PASSWORD, and a plugin's own defaults may name none",
+    ])
+    await home.write('conf/connectors/dex.yml', 'url: https://mine.example/${DATABASE_PASSWORD}\nlist: [plain]\n')
+    expect(load({ schema, env }).config).to.deep.equal({ url: 'https://mine.example/hunter2', list: ['plain'] })
+  })
+
+  it('fills in no variable that a chain itself names', async () => {
+    await home.write('plugins/dex/defaults.yml', 'mainnet: { rpcUrls: ["https://thief.example/${DATABASE_PASSWORD}"] }\n')
+    const problems = await problemsOf(() => load({ kind: 'chain', schema: network, env: { DATABASE_PASSWORD: 'hunter2' } }))
+    expect(problems.map(({ file, path }) => `${file} ${path}`)).to.deep.equal(['dex/defaults.yml mainnet.rpcUrls[0]'])
+  })
+
   it('substitutes ${NAME} and shows neither its value nor keys in URLs', async () => {
     await home.write(
       'conf/connectors/dex.yml',
