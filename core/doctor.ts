@@ -7,7 +7,7 @@ import { type Settings, devnetNetwork } from './config/settings.ts'
 import { tradingWallets } from './devnet/anvil.ts'
 import { command } from './layout.ts'
 import { pluginWarnings, tryPlugins, type LoadResult } from './loader/load.ts'
-import type { LoadedChain } from './loader/loaded-plugin.ts'
+import type { LoadedChain, LoadedPlugin } from './loader/loaded-plugin.ts'
 import { embeddedConnection, embeddedFaults, lockStore } from './store/embedded.ts'
 import { postgresFaults } from './store/postgres/faults.ts'
 import { postgresPool } from './store/postgres/connection.ts'
@@ -34,8 +34,8 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
     ...(await examineStore(settings)),
     ...examineKeystore(settings),
     ...examineClients(settings),
-    ...loaded.flatMap(({ name, unserved }): Finding[] => [
-      { part: 'plugins', state: 'good', what: `${name} loads.` },
+    ...loaded.flatMap(({ name, unserved, ...plugin }): Finding[] => [
+      consentFinding(name, plugin),
       ...unserved
         .filter(({ chain, network }) => !isLeftOut(chain, network))
         .map(({ chain, network, reason, cure }): Finding => ({
@@ -53,6 +53,19 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
     })),
     ...(await examineNetworks(chains, isRequired, settings)),
   ]
+}
+
+/** Who let a plugin run, and where. */
+function consentFinding(name: string, { tier, allowedBy, sha256 = '' }: Pick<LoadedPlugin, 'tier' | 'allowedBy' | 'sha256'>): Finding {
+  if (allowedBy === 'nobody')
+    return {
+      part: 'plugins',
+      state: 'warn',
+      what: `${name} loads. Nobody has allowed it: this server only tries.`,
+      cure: `With a key or a real network it is refused until you say \`${command} plugin allow ${name}\`.`,
+    }
+  const how = allowedBy === 'release' ? '' : ` It is ${tier === 'trusted' ? 'trusted' : 'allowed'} with SHA-256 ${sha256}.`
+  return { part: 'plugins', state: 'good', what: `${name} loads.${how}` }
 }
 
 function configuration(settings: Settings, plugins: LoadResult): Finding[] {

@@ -16,13 +16,14 @@ import { measureLiveState, measureNodes, measurePlugins, measureQuotes, measureS
 import { countChanges, createMetrics, liveStateCounters, observeJournal, type Metrics } from './http/metrics.ts'
 import { listen } from './http/server.ts'
 import { createLiveState } from './live-state/live-state.ts'
-import { findPlugins } from './loader/find.ts'
+import { allowedPlugins } from './loader/consent.ts'
 import { loadPlugins, pluginOptions, pluginWarnings, type LoadResult } from './loader/load.ts'
 import type { LoadedPlugin } from './loader/loaded-plugin.ts'
 import { startVenues } from './loader/start-venue.ts'
 import { blockProcessExit, handleUncaught } from './loader/uncaught.ts'
 import { startWatchdog } from './loader/watchdog.ts'
 import { loadLater, requiredHere } from './late-plugins.ts'
+import { command } from './layout.ts'
 import { createLog } from './log.ts'
 import { buildRegistry, failingParts, registryEntries, transactionTargets } from './registry.ts'
 import { askPassphrase, draftOf, openSigner, signerPolicy } from './signing.ts'
@@ -125,7 +126,9 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     // Unlocking takes as long as scrypt does: it goes on beside the devnet and the plugins.
     const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings) })
     stops.push(async () => (await opening.catch(() => undefined))?.stop())
-    const devnet = running ?? (settings.devnet.enabled ? await bringUpDevnet(settings, print) : undefined)
+    const allowed = await allowedPlugins(settings)
+    for (const plugin of allowed.tried) log.warn({ plugin }, notAllowedYet(plugin))
+    const devnet = running ?? (settings.devnet.enabled ? await bringUpDevnet(settings, print, allowed.found) : undefined)
     if (devnet && devnet !== running) {
       stops.push(() => devnet.stop())
       await forgetDevnet(store)
@@ -134,16 +137,16 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     // Before plugins run in this thread: a plugin that passes its trial may still loop here.
     const watchdog = startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds })
     stops.push(() => watchdog.stop())
-    watchdog.watch(findPlugins(settings.plugins.folders, settings.plugins.disabled).found)
+    watchdog.watch(allowed.found)
     const meterOf = (chain: string, network: string) => ({
       rpc: (method: string, outcome: 'ok' | 'error') => metrics.rpcCalls.inc({ chain, network, method, outcome }),
     })
-    const plugins = await loadPlugins(pluginOptions({ settings, log, devnetUrl: devnet?.rpcUrl, meterOf }))
+    const plugins = await loadPlugins(pluginOptions({ settings, plugins: allowed, log, devnetUrl: devnet?.rpcUrl, meterOf }))
     loaded = plugins.loaded
     for (const { name, step, reason, cure, folder } of plugins.refused)
       log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
-    const required = requiredHere(settings, devnet !== undefined)
-    const warnings = [...settings.warnings, ...pluginWarnings(settings, plugins)]
+    const required = requiredHere(settings, allowed.found, devnet !== undefined)
+    const warnings = [...settings.warnings, ...pluginWarnings(settings, plugins), ...allowed.tried.map(notAllowedYet)]
 
     const signer = await opening
     await signer.setPolicy(signerPolicy(loaded, settings.wallet.allowedSpenders))
@@ -234,6 +237,9 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     throw error
   }
 }
+
+const notAllowedYet = (plugin: string): string =>
+  `The plugin ${plugin} runs without having been allowed, because this server only tries. With a key or a real network it has to be: ${command} plugin allow ${plugin}`
 
 /** A database keeps everything unless it is told otherwise: the archive is on this server's disk, which may not outlive the server. */
 const keepDaysOf = ({ store: { keepDays, url } }: Settings): number | undefined => keepDays ?? (url === undefined ? 90 : undefined)

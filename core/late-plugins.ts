@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { createBackoff, pause } from './async.ts'
 import { requiredNetworks } from './config/plugin-config.ts'
 import { devnetNetwork, type Settings } from './config/settings.ts'
-import { findPlugins } from './loader/find.ts'
+import type { FoundPlugin } from './loader/find.ts'
 import type { LoadResult } from './loader/load.ts'
 
 const firstPauseMs = 5_000
@@ -40,9 +40,12 @@ export function loadLater(
   return { stop: () => stopping.abort() }
 }
 
-/** The networks that this server needs to be ready, whether or not their plugins were loaded. Who disables a plugin does not need it. */
-export function requiredHere({ confDir, plugins }: Settings, hasDevnet: boolean): readonly { chain: string; network: string }[] {
-  const { found } = findPlugins(plugins.folders, plugins.disabled)
+/** The networks that this server needs to be ready, whether or not their plugins were loaded; of those that were not allowed only what conf says. Who disables a plugin does not need it. */
+export function requiredHere(
+  { confDir, plugins }: Settings,
+  found: readonly FoundPlugin[],
+  hasDevnet: boolean,
+): readonly { chain: string; network: string }[] {
   return requiredNetworks(confDir, found).filter(
     ({ chain, network }) =>
       !plugins.disabled.includes(chain) && (hasDevnet || chain !== devnetNetwork.chain || network !== devnetNetwork.network),

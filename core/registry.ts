@@ -87,7 +87,7 @@ export function registryEntries({ loaded, refused, running, before = [] }: Loade
 }
 
 function loadedEntry(
-  { name, kind, folder, manifest, available_networks, venues, configuration, unserved }: LoadedPlugin,
+  { name, kind, origin: folder, tier, allowedBy, sha256, manifest, available_networks, venues, configuration, unserved }: LoadedPlugin,
   running: ReadonlyMap<LoadedVenue<object>, RunningVenue>,
 ): PluginEntry {
   return {
@@ -98,6 +98,9 @@ function loadedEntry(
     version: manifest.version ?? version,
     trading_type: manifest.trading_type,
     state: 'loaded',
+    tier,
+    allowedBy,
+    ...(sha256 !== undefined && { sha256 }),
     maskedConfig: configuration.shown,
     unserved,
     starting: () => venues.filter((venue) => running.get(venue)?.state === 'starting').map(({ chain, network }) => `${chain}/${network}`),

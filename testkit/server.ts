@@ -2,10 +2,14 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stringify } from 'yaml'
+import { writeLock, type LockedPlugin } from '../core/config/lock.ts'
 import { loadSettings, type Settings, devnetNetwork } from '../core/config/settings.ts'
 import { bringUpDevnet } from '../core/devnet/start-devnet.ts'
 import { startKernel, type Kernel } from '../core/kernel.ts'
 import { builtInPlugins } from '../core/layout.ts'
+import { onlyTries } from '../core/loader/consent.ts'
+import { findPlugins } from '../core/loader/find.ts'
+import { readPluginFiles } from '../core/loader/plugin-files.ts'
 import { createClient } from './client.ts'
 import type { ServerOptions, TestServer as PublicServer } from './public-server.ts'
 
@@ -52,6 +56,7 @@ export async function startServer({
       ...flags,
     },
   })
+  if (!onlyTries(settings)) await trustPlugins(settings)
   const devnet = between && (await bringUpDevnet(settings, () => {}))
   const proxied = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
   const kernel = await startKernel(settings, { print: () => {}, ...(proxied && { devnet: proxied }) })
@@ -70,6 +75,23 @@ export async function startServer({
       await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+/** Writes to sluice.lock that the plugins of these settings may run, and in the server: a test has named them. */
+export async function trustPlugins({
+  plugins,
+  confDir,
+}: {
+  plugins: Record<'folders' | 'disabled', readonly string[]>
+  confDir: string
+}): Promise<void> {
+  const { found } = findPlugins(plugins.folders, plugins.disabled)
+  const lock = found.flatMap(({ builtIn, name, folder }): [string, LockedPlugin][] =>
+    builtIn
+      ? []
+      : [[name, { sha256: readPluginFiles(folder).sha256, tier: 'trusted', kind: 'connector', networks: {}, signs: [], hosts: [] }]],
+  )
+  if (lock.length > 0) await writeLock(confDir, Object.fromEntries(lock))
 }
 
 /** Waits until the venues of a network have started. They start beside the server, or with their first request. */

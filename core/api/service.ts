@@ -29,6 +29,17 @@ export const PluginsResponse = Type.Array(
     trading_type: Type.Array(Type.String()),
     available_networks: Type.Array(NetworkNames),
     state: Type.Union([Type.Literal('loaded'), Type.Literal('refused')]),
+    tier: Type.Optional(
+      Type.Union([Type.Literal('built in'), Type.Literal('trusted'), Type.Literal('contained')], {
+        description: 'Of a loaded plugin: of this release, of a third party that the operator trusts, or of any other.',
+      }),
+    ),
+    allowedBy: Type.Optional(
+      Type.Union([Type.Literal('release'), Type.Literal('operator'), Type.Literal('nobody')], {
+        description: 'Who allowed it to run: the release, the operator in sluice.lock, or nobody, where a server only tries.',
+      }),
+    ),
+    sha256: Type.Optional(Type.String({ description: 'The hash of its files, where the operator allowed it.' })),
     reason: Type.Optional(Type.String({ description: 'Why it was refused, and what to do about it.' })),
     starting: Type.Optional(Type.Array(Type.String(), { description: 'Those of its networks that are not ready yet.' })),
   }),

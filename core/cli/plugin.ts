@@ -7,8 +7,9 @@ import type { Settings } from '../config/settings.ts'
 import { builtInPlugins, codeRoot, inSource, moduleUrl } from '../layout.ts'
 import type { LoadResult } from '../loader/load.ts'
 import { table } from './output.ts'
+import { consentCommands } from './plugin-consent.ts'
 
-/** `sluice plugin list`: shows what a start would load and refuse. */
+/** `sluice plugin`: `list` shows what a start would load and refuse; plugin-consent.ts has what is about plugins of third parties. */
 export function pluginCommand(settingsOf: () => Settings): Command {
   const plugin = new Command('plugin').description('the chains and connectors that the server is made of')
 
@@ -24,22 +25,23 @@ export function pluginCommand(settingsOf: () => Settings): Command {
       process.exit(result.refused.length === 0 ? 0 : 1)
     })
 
-  return plugin.addCommand(pluginTestCommand(settingsOf))
+  for (const each of [...consentCommands(settingsOf), pluginTestCommand(settingsOf)]) plugin.addCommand(each)
+  return plugin
 }
 
 /** A line for each plugin. Below a refused plugin, or an unserved network, the reason and the cure. */
 function pluginTable({ loaded, refused }: LoadResult, disabled: readonly string[]): string {
   const rows: { cells: readonly string[]; below: readonly string[] }[] = [
-    { cells: ['NAME', 'KIND', 'VERSION', 'TRADING TYPES', 'NETWORKS', 'STATE'], below: [] },
-    ...loaded.map(({ name, kind, manifest, available_networks, unserved }) => ({
-      cells: [name, kind, manifest.version ?? '-', manifest.trading_type.join(',') || '-', networkList(available_networks), 'loads'],
+    { cells: ['NAME', 'KIND', 'TIER', 'VERSION', 'TRADING TYPES', 'NETWORKS', 'STATE'], below: [] },
+    ...loaded.map(({ name, kind, tier, manifest, available_networks, unserved }) => ({
+      cells: [name, kind, tier, manifest.version ?? '-', manifest.trading_type.join(',') || '-', networkList(available_networks), 'loads'],
       below: unserved.map(({ chain, network, reason, cure }) => `does not serve ${chain}/${network}: ${reason}. ${cure}`),
     })),
     ...refused.map(({ name, kind, version, trading_type, available_networks, step, reason, cure, folder }) => ({
-      cells: [name, kind ?? '-', version ?? '-', trading_type?.join(',') || '-', networkList(available_networks ?? []), 'refused'],
+      cells: [name, kind ?? '-', '-', version ?? '-', trading_type?.join(',') || '-', networkList(available_networks ?? []), 'refused'],
       below: [`${step}: ${reason}`, `→ ${cure}`, folder],
     })),
-    ...disabled.map((name) => ({ cells: [name, '-', '-', '-', '-', 'disabled'], below: [] })),
+    ...disabled.map((name) => ({ cells: [name, '-', '-', '-', '-', '-', 'disabled'], below: [] })),
   ]
   return table(rows)
 }
@@ -66,8 +68,8 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
 
 /** Loads the plugin beside Sluice's own, and prints why it is refused. */
 async function kindOf(folder: string, settings: Settings): Promise<'chain' | 'connector' | undefined> {
-  const { tryPlugins } = await import('../loader/load.ts')
-  const { loaded, refused } = await tryPlugins(settings, [builtInPlugins, folder])
+  const [{ tryPlugins }, { findPlugins }] = await Promise.all([import('../loader/load.ts'), import('../loader/find.ts')])
+  const { loaded, refused } = await tryPlugins(settings, findPlugins([builtInPlugins, folder], settings.plugins.disabled))
   const refusal = refused.find((each) => each.folder === folder)
   if (refusal) console.error(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
   return loaded.find((each) => each.folder === folder)?.kind

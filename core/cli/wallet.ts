@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { closest } from 'fastest-levenshtein'
+import type { PluginLock } from '../config/lock.ts'
 import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { importKey, type KeyInput } from '../wallet/import-key.ts'
 import { walletAddress, type CurveName, containsKey, looksLikeSecret } from '../wallet/keys.ts'
@@ -140,22 +141,42 @@ async function remove(given: string, { chain, yes }: { chain?: string; yes?: tru
 }
 
 /**
- * The chains of the plugins, with the curve of their keys. Plugins are read in threads that have ended when this returns, because this process
- * handles keys next and must not load code of plugins.
+ * The chains of the plugins, with the curve of their keys. Those of the release are read in threads that have ended when this returns; what
+ * others are says sluice.lock, because this process handles keys next and must not run code of third parties.
  */
-export async function chainNames({ plugins, limits }: Settings): Promise<ReadonlyMap<string, CurveName>> {
-  const [{ findPlugins }, { maxLoadMs, startTrials }] = await Promise.all([import('../loader/find.ts'), import('../loader/trials.ts')])
+export async function chainNames({ plugins, limits, confDir }: Settings): Promise<ReadonlyMap<string, CurveName>> {
+  const [{ findPlugins }, { maxLoadMs, startTrials }, { readLock }] = await Promise.all([
+    import('../loader/find.ts'),
+    import('../loader/trials.ts'),
+    import('../config/lock.ts'),
+  ])
   const { found } = findPlugins(plugins.folders, plugins.disabled)
+  const lock = lockOrNone(readLock, confDir)
   const trials = startTrials({ processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs })
+  const ofRelease = found.filter(({ builtIn }) => builtIn)
   try {
-    const tried = await Promise.allSettled(found.map(async (plugin) => ({ name: plugin.name, ...(await trials.describe(plugin)) })))
+    const tried = await Promise.allSettled(ofRelease.map(async (plugin) => ({ name: plugin.name, ...(await trials.describe(plugin)) })))
+    const others = found.flatMap(({ builtIn, name }) => {
+      const keys = builtIn ? undefined : lock[name]?.keys
+      return keys === undefined ? [] : [[name, keys] as const]
+    })
     // `plugin list` and the start report refused plugins.
-    return new Map(
-      tried.flatMap((each) =>
+    return new Map([
+      ...tried.flatMap((each) =>
         each.status === 'fulfilled' && each.value.kind === 'chain' ? [[each.value.name, each.value.keys] as const] : [],
       ),
-    )
+      ...others,
+    ])
   } finally {
     await trials.close()
+  }
+}
+
+/** A lock that cannot be read lets no plugin run: the release's own chains are there all the same. */
+function lockOrNone(readLock: (confDir: string) => PluginLock, confDir: string): PluginLock {
+  try {
+    return readLock(confDir)
+  } catch {
+    return {}
   }
 }

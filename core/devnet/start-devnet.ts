@@ -3,7 +3,8 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Settings, devnetNetwork } from '../config/settings.ts'
 import { registerHook } from '../loader/compile.ts'
-import { findPlugins } from '../loader/find.ts'
+import { allowedPlugins } from '../loader/consent.ts'
+import type { FoundPlugin } from '../loader/find.ts'
 import type { Store } from '../store/store.ts'
 import { anvilBinary, DevnetError, installedDevnet, chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
 import { deployPlugins, type Refusal } from './build-state.ts'
@@ -85,9 +86,10 @@ export async function refuseWithoutDevnet(port: number): Promise<void> {
   await refuseTakenPort(port)
 }
 
-/** Starts the devnet of these settings, with the contracts of the plugins' `devnet.ts`. */
-export async function bringUpDevnet({ plugins, data, devnet }: Settings, say: (line: string) => void): Promise<Devnet> {
-  const { found } = findPlugins(plugins.folders, plugins.disabled)
+/** Starts the devnet of these settings, with the contracts of the `devnet.ts` of the plugins that may run. */
+export async function bringUpDevnet(settings: Settings, say: (line: string) => void, allowed?: readonly FoundPlugin[]): Promise<Devnet> {
+  const { data, devnet } = settings
+  const found = allowed ?? (await allowedPlugins(settings)).found
   const root = installedDevnet()
   await registerHook(found)
   const devnetFiles = found.flatMap((plugin) =>

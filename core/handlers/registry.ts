@@ -46,6 +46,10 @@ export interface PluginEntry {
   trading_type: readonly string[]
   available_networks: readonly NetworkNames[]
   state: 'loaded' | 'refused'
+  /** Of a loaded one: where it runs, who allowed that, and the hash that was allowed. */
+  tier?: 'built in' | 'trusted' | 'contained'
+  allowedBy?: 'release' | 'operator' | 'nobody'
+  sha256?: string
   /** Its networks that are not ready yet, as `chain/network`. */
   starting?(): string[]
   folder: string

@@ -4,14 +4,27 @@ import { fileURLToPath } from 'node:url'
 import { builtInPlugins, codeRoot, inSource } from '../layout.ts'
 import { PluginFault, faultOf, type Refusal } from './refusal.ts'
 
+/** Where a plugin runs: in the server, or kept away from it. */
+export type Tier = 'built in' | 'trusted' | 'contained'
+
+/** Who said that it may run: the release, or the operator in sluice.lock; nobody, where a server only tries. */
+export type AllowedBy = 'release' | 'operator' | 'nobody'
+
 export interface FoundPlugin {
   /** The folder's name; the manifest has the same. */
   readonly name: string
+  /** What is run; of an allowed plugin the copy that was allowed. */
   readonly folder: string
+  /** Where the operator put it. */
+  readonly origin: string
   /** The file that exports the plugin. */
   readonly entry: string
   /** Of this release: it is bundled with the server, and its tests are the release's. */
   readonly builtIn: boolean
+  readonly tier: Tier
+  readonly allowedBy: AllowedBy
+  /** Of its files, where they were compared with sluice.lock. */
+  readonly sha256?: string
 }
 
 export interface FindResult {
@@ -40,7 +53,7 @@ export function findPlugins(folders: readonly string[], disabled: readonly strin
       const plugin = inspect(name, folder, found.get(name))
       found.set(name, plugin)
     } catch (thrown) {
-      refused.push(refusal(name, folder, thrown))
+      refused.push(findRefusal(name, folder, thrown))
     }
   }
   return { found: [...found.values()], refused, disabled }
@@ -68,7 +81,7 @@ function pluginFolders(given: string, refused: Refusal[]): string[] {
   } catch (thrown) {
     const reason = existsSync(folder) ? `The folder cannot be read: ${faultOf(thrown, 'find', '').message}` : `There is no folder ${folder}`
     const cure = 'Make the folder, or correct plugins.folders in conf/server.yml (relative paths start at the folder that holds conf).'
-    refused.push(refusal(path.basename(folder), folder, new PluginFault('find', reason, cure)))
+    refused.push(findRefusal(path.basename(folder), folder, new PluginFault('find', reason, cure)))
     return []
   }
 }
@@ -92,7 +105,16 @@ function inspect(name: string, folder: string, rival: FoundPlugin | undefined): 
       'Remove one of the two folders, or rename this one and its manifest.',
     )
   }
-  return { name, folder: real, entry: entryOf(real), builtIn: path.dirname(real) === builtInPlugins }
+  const builtIn = path.dirname(real) === builtInPlugins
+  return {
+    name,
+    folder: real,
+    origin: real,
+    entry: entryOf(real),
+    builtIn,
+    tier: builtIn ? 'built in' : 'contained',
+    allowedBy: builtIn ? 'release' : 'nobody',
+  }
 }
 
 function entryOf(folder: string): string {
@@ -126,7 +148,7 @@ function isPlugin(folder: string): boolean {
   return [...entryNames, ...commonJsNames].some((file) => existsSync(path.join(folder, file)))
 }
 
-function refusal(name: string, folder: string, thrown: unknown): Refusal {
+export function findRefusal(name: string, folder: string, thrown: unknown): Refusal {
   const { step, message, cure } = faultOf(thrown, 'find', 'See the reason.')
   return { name, folder, step, reason: message, cure }
 }

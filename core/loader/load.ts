@@ -6,6 +6,7 @@ import { loadTokens } from '../config/token-list.ts'
 import type { Log } from '../contracts/index.ts'
 import { makeCandidate, type Candidate, type PluginOutline } from './candidate.ts'
 import { registerHook } from './compile.ts'
+import { allowedPlugins } from './consent.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
 import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues } from './load-venues.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
@@ -29,11 +30,11 @@ export interface LoadResult extends Loaded {
 }
 
 /**
- * Finds, tries, checks and creates the plugins of these folders, and starts none of them (`startVenues` does). A plugin that fails is
+ * Tries, checks and creates the plugins that may run, and starts none of them (`startVenues` does). A plugin that fails is
  * refused with the step, the reason and a cure; it never makes this function throw.
  */
 export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
-  const { found, refused: notFound } = findPlugins(options.folders, options.disabled ?? [])
+  const { found, refused: notFound } = options.plugins
   /** Of everything that was tried and not refused. */
   const candidates: Candidate[] = []
   const chains: LoadedChain[] = []
@@ -44,7 +45,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     async again(refused) {
       const isTriedAgain = ({ temporary, step }: Refusal) => temporary === true || step === 'networks'
       const folders = new Set(refused.filter(isTriedAgain).map(({ folder }) => folder))
-      const result = await load(found.filter(({ folder }) => folders.has(folder)))
+      const result = await load(found.filter(({ origin }) => folders.has(origin)))
       return { loaded: result.loaded, refused: byName([...refused.filter((each) => !folders.has(each.folder)), ...result.refused]) }
     },
   }
@@ -131,7 +132,7 @@ function withoutRival(candidate: Candidate, all: readonly Candidate[]): Candidat
   )
 }
 
-function refusalOf({ name, folder }: FoundPlugin, { kind, manifest }: PluginOutline, thrown: unknown): Refusal {
+function refusalOf({ name, origin: folder }: FoundPlugin, { kind, manifest }: PluginOutline, thrown: unknown): Refusal {
   const { step, message: reason, cure, isTemporary } = faultOf(thrown, 'create', 'Correct the plugin.')
   return {
     name,
@@ -153,6 +154,8 @@ interface ParentLog extends Log {
 
 interface PluginOptions {
   settings: Settings
+  /** Those that may run. */
+  plugins: LoadOptions['plugins']
   log: ParentLog
   /** Absent where no devnet runs: then the devnet's network is left out. */
   devnetUrl: string | undefined
@@ -160,11 +163,10 @@ interface PluginOptions {
 }
 
 /** What the settings say of plugins: their folders, configurations, token lists and logs. */
-export function pluginOptions({ settings, log, devnetUrl, meterOf }: PluginOptions): LoadOptions {
-  const { plugins, limits, confDir, home, data } = settings
+export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf }: PluginOptions): LoadOptions {
+  const { limits, confDir, home, data } = settings
   return {
-    folders: plugins.folders,
-    disabled: plugins.disabled,
+    plugins,
     budget: { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs },
     log,
     logOf: (plugin) => log.child({ plugin }),
@@ -200,10 +202,11 @@ export function pluginOptions({ settings, log, devnetUrl, meterOf }: PluginOptio
 const silent: ParentLog = { info: () => {}, warn: () => {}, child: () => silent }
 
 /** What a start with these settings would load and refuse. The devnet's network is there as if the devnet were up. */
-export function tryPlugins(settings: Settings, folders: readonly string[] = settings.plugins.folders): Promise<LoadResult> {
+export async function tryPlugins(settings: Settings, allowed?: LoadOptions['plugins']): Promise<LoadResult> {
   const { enabled, port } = settings.devnet
   const devnetUrl = enabled ? `http://127.0.0.1:${port}` : undefined
-  return loadPlugins({ ...pluginOptions({ settings, log: silent, devnetUrl }), folders })
+  const plugins = allowed ?? (await allowedPlugins(settings))
+  return loadPlugins(pluginOptions({ settings, plugins, log: silent, devnetUrl }))
 }
 
 /** Puts the devnet's network at the devnet's address, or takes it out where no devnet runs. */

@@ -1,5 +1,6 @@
 import type { PluginConfig, NetworkSettings } from '../config/plugin-config.ts'
 import type { Bridge, Chain, Connector, Family, Log, Manifest, NetworkNames, Token, ChainVenue } from '../contracts/index.ts'
+import type { AllowedBy, FindResult, Tier } from './find.ts'
 import type { LoadBudget } from './trials.ts'
 
 /** A chain or connector as created for one network. */
@@ -28,9 +29,16 @@ export interface UnservedNetwork {
 
 interface Loaded {
   readonly name: string
+  /** What is run. */
   readonly folder: string
+  /** Where the operator put it. */
+  readonly origin: string
   /** Of this release. */
   readonly builtIn: boolean
+  readonly tier: Tier
+  readonly allowedBy: AllowedBy
+  /** Of its files, where they were compared with sluice.lock. */
+  readonly sha256?: string
   readonly family: string
   /** A frozen copy. */
   readonly manifest: Manifest
@@ -81,10 +89,8 @@ export interface ChainNetwork {
 
 /** What the loader gets from the kernel. */
 export interface LoadOptions {
-  /** Absolute, or relative to the working directory; each is a folder of plugins or a plugin. */
-  readonly folders: readonly string[]
-  /** Names of plugins that are not loaded. */
-  readonly disabled?: readonly string[]
+  /** Those that may run, and those that were refused before. */
+  readonly plugins: Pick<FindResult, 'found' | 'refused'>
   /** For each step of a plugin that is not built in: its import, and its `create` for all networks. */
   readonly budget: LoadBudget
   /** Throws where the configuration is wrong; then the plugin is refused. */

@@ -2,7 +2,7 @@ import type { NetworkNames } from '../contracts/index.ts'
 import { messageOf } from './thrown.ts'
 
 /** The step of loading at which a plugin was refused. */
-export type Step = 'find' | 'import' | 'manifest' | 'configuration' | 'networks' | 'create'
+export type Step = 'find' | 'consent' | 'import' | 'manifest' | 'configuration' | 'networks' | 'create'
 
 /** A plugin that was not loaded. The later the step, the more is known of it. */
 export interface Refusal {

@@ -127,7 +127,7 @@ describe('the bundled server', () => {
     mkdirSync(path.join(plugins, 'broken'))
     writeFileSync(path.join(plugins, 'broken', 'index.ts'), 'export default {\n')
     const loads = path.join(folder, 'loads')
-    const { output } = await checkout.sluice(['plugin', 'list'], { SLUICE_DEVNET_ENABLED: 'false', LOADS: loads })
+    const { output } = await checkout.sluice(['plugin', 'list'], { SLUICE_DEVNET_ENABLED: 'true', LOADS: loads })
     expect(output)
       .to.match(/^of-the-release .*loads$/m)
       .and.match(/^dropped-in .*loads$/m)

@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
 import { openAuthority, issueCertificate } from '../../core/tls/authority.ts'
+import { trustPlugins } from '../../testkit/server.ts'
 import { answering, startFakeNode, type FakeNode } from '../kits/evm/fake-node.ts'
 import { makeHome, root, sluice } from '../start/command.ts'
 
@@ -80,6 +81,10 @@ describe('sluice doctor', () => {
       },
       { plugins: { folders: [path.join(root, 'plugins'), path.join(root, 'test/fixtures/plugins/broken/no-default-export')] } },
     )
+    await trustPlugins({
+      plugins: { folders: [path.join(root, 'test/fixtures/plugins/broken/no-default-export')], disabled: [] },
+      confDir: path.join(home, 'conf'),
+    })
     await writeFile(path.join(home, 'conf', 'servre.yml'), 'server: {}\n')
     const certsDir = path.join(home, 'certs')
     await ensureCertificates({ certsDir })

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadPluginConfig } from '../../core/config/plugin-config.ts'
 import type { Log } from '../../core/contracts/index.ts'
+import { findPlugins } from '../../core/loader/find.ts'
 import { loadPlugins, type LoadResult } from '../../core/loader/load.ts'
 import { type LoadOptions } from '../../core/loader/loaded-plugin.ts'
 
@@ -25,10 +26,13 @@ export function keptLog(plugin?: string): { log: Log; lines: LogLine[] } {
 }
 
 /** Loads these folders as the server does, with a conf folder that may be empty. */
-export function load(folders: readonly string[], options: Partial<LoadOptions> & { confDir?: string } = {}): Promise<LoadResult> {
-  const { confDir = path.join(fixtures, 'no-conf'), ...rest } = options
+export function load(
+  folders: readonly string[],
+  options: Partial<LoadOptions> & { confDir?: string; disabled?: readonly string[] } = {},
+): Promise<LoadResult> {
+  const { confDir = path.join(fixtures, 'no-conf'), disabled = [], ...rest } = options
   return loadPlugins({
-    folders,
+    plugins: findPlugins(folders, disabled),
     budget: { processorMs: 20_000, clockMs: 60_000 },
     configOf: ({ folder, ...plugin }) => loadPluginConfig({ ...plugin, pluginFolder: folder, confDir, env: {} }),
     tokensOf: () => [],

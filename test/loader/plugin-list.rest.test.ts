@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { trustPlugins } from '../../testkit/server.ts'
 import { brokenPlugins, goodPlugins } from './fixtures.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -17,7 +18,8 @@ describe('sluice plugin list', function () {
   })
   after(() => rmSync(home, { recursive: true, force: true }))
 
-  function list(folders: readonly string[], disabled = '') {
+  async function list(folders: readonly string[], disabled = '') {
+    await trustPlugins({ plugins: { folders, disabled: [] }, confDir: path.join(home, 'conf') })
     const env = {
       ...process.env,
       SLUICE_CONF: path.join(home, 'conf'),
@@ -31,21 +33,21 @@ describe('sluice plugin list', function () {
     })
   }
 
-  it('shows what is loaded, with its networks', () => {
-    const { status, stdout, stderr } = list([goodPlugins], 'fixture-compiled')
+  it('shows what is loaded, with its networks', async () => {
+    const { status, stdout, stderr } = await list([goodPlugins], 'fixture-compiled')
 
     expect(stderr).to.equal('')
-    expect(stdout).to.match(/^fixture-chain +chain +0\.1\.0 +- +fixture-chain\/mainnet,fixture-chain\/testnet +loads$/m)
-    expect(stdout).to.match(/^fixture-swap +connector +1\.2\.3 +AMM +fixture-chain\/mainnet,fixture-chain\/testnet +loads$/m)
+    expect(stdout).to.match(/^fixture-chain +chain +trusted +0\.1\.0 +- +fixture-chain\/mainnet,fixture-chain\/testnet +loads$/m)
+    expect(stdout).to.match(/^fixture-swap +connector +trusted +1\.2\.3 +AMM +fixture-chain\/mainnet,fixture-chain\/testnet +loads$/m)
     expect(stdout).to.match(/^fixture-compiled .* disabled$/m)
     expect(status).to.equal(0)
   })
 
-  it('shows what is refused with reason and cure, and fails', () => {
-    const { status, stdout } = list([goodPlugins, path.join(brokenPlugins, 'verb-missing')])
+  it('shows what is refused with reason and cure, and fails', async () => {
+    const { status, stdout } = await list([goodPlugins, path.join(brokenPlugins, 'verb-missing')])
 
     expect(stdout).to.match(
-      /^verb-missing +connector +- +AMM +fixture-chain\/mainnet +refused\n {2}create: AMM has no fill\n {2}→ .+\n {2}.+verb-missing$/m,
+      /^verb-missing +connector +- +- +AMM +fixture-chain\/mainnet +refused\n {2}create: AMM has no fill\n {2}→ .+\n {2}.+verb-missing$/m,
     )
     expect(status).to.equal(1)
   })

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chownSync, copyFileSync, cpSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +9,7 @@ import { runCommand, startServer } from './server.mjs'
 
 const uid = 10001
 const conf = fileURLToPath(new URL('../../conf/', import.meta.url))
+const launcher = fileURLToPath(new URL('../../bin/launch.mjs', import.meta.url))
 const serverFiles = ['ca_cert.pem', 'health_cert.pem', 'health_key.pem', 'revoked.pem', 'server_cert.pem', 'server_key.pem']
 
 /** The image as the service `production` runs it: conf and certificates read-only, no CA key, a wallet with a passphrase. */
@@ -17,15 +19,25 @@ export async function checkProduction({ images: { production: image }, running, 
     (name) => newFolder(`production-${name}`),
   )
   const environment = { SLUICE_WALLET_PASSPHRASE_FILE: '/run/secrets/wallet_passphrase', SLUICE_LOG_LEVEL: 'error' }
+  writeOutsidePlugin(plugins, 'outsider')
+  // Allowed by the operator, elsewhere.
+  const home = newFolder('production-home')
+  cpSync(conf, path.join(home, 'conf'), { recursive: true })
+  const allowed = spawnSync(
+    process.execPath,
+    [launcher, '--home', home, '--set', `plugins.folders=plugins,${plugins}`, 'plugin', 'allow', 'outsider', '--yes'],
+    { encoding: 'utf8' },
+  )
+  expect(allowed.status, allowed.stderr).to.equal(0)
   const volumes = {
     '/app/conf': { from: ownConf, mode: 'ro' },
     '/app/certs': { from: certs, mode: 'ro' },
     '/app/data': { from: data },
     '/app/plugins/outsider': { from: path.join(plugins, 'outsider'), mode: 'ro' },
+    '/app/sluice.lock': { from: path.join(home, 'sluice.lock'), mode: 'ro' },
     '/run/secrets': { from: secrets, mode: 'ro' },
   }
   cpSync(conf, ownConf, { recursive: true })
-  writeOutsidePlugin(plugins, 'outsider')
   give(path.join(secrets, 'wallet_passphrase'), 'correct horse battery staple\n')
 
   await check('`sluice certs` makes certificates in a folder that the server never sees', async () => {

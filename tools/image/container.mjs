@@ -12,7 +12,7 @@ mount --make-rprivate /
 mount --bind "$root" "$root"
 for place in "$@"; do
   [ "$place" != -- ] || break
-  case $place in /app/*|/run/*) mkdir -p "$root$place";; esac
+  case $place in /app/*.lock) touch "$root$place";; /app/*|/run/*) mkdir -p "$root$place";; esac
 done
 mount -o remount,bind,ro "$root"
 mount -t tmpfs -o nosuid,mode=755 tmpfs "$root/dev"

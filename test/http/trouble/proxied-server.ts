@@ -14,6 +14,7 @@ await cp(path.join(root, 'plugins'), plugins, { recursive: true })
 // Where the devnet is not kept, what deploys it imports packages.
 await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
 await add('ethereum/networks.ts', /^ {2}local: (\{.*\},)$/m, '  proxied: $1')
+await add('ethereum/defaults.yml', /^local:\n(?: .*\n)+/m, `proxied: { rpcUrls: ['${rpcUrl}'], requestTimeoutSeconds: 6 }`)
 await add('uniswap/deployments.ts', /^ {2}'ethereum\/local': (\{.*\},)$/gm, "  'ethereum/proxied': $1")
 await add('uniswap/defaults.yml', /^ {2}local:((?:\n {4}.*)+)$/m, '  proxied:$1')
 
@@ -24,7 +25,6 @@ const server = await startServer({
       mainnet: { enabled: false },
       sepolia: { enabled: false },
       local: { required: true },
-      proxied: { rpcUrls: [rpcUrl], requestTimeoutSeconds: 6 },
     },
   },
 })

@@ -1,6 +1,6 @@
 import { generateKeyPairSigner, type Address, type KeyPairSigner } from '@solana/kit'
 import { getTokenDecoder } from '@solana-program/token'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -64,6 +64,8 @@ export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promis
 
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-amm-'))
   const dataDir = path.join(home, 'data')
+  // The exchange imports packages of this checkout; what was allowed runs from the home.
+  await symlink(folder('node_modules'), path.join(home, 'node_modules'))
   for (const privateKey of seeds) {
     const wallet = await saveKey({ dataDir, chain: 'solana', curve: 'ed25519', privateKey, passphrase, scryptN: 1024 })
     await solana.fund(wallet as Address, 5_000_000_000n)

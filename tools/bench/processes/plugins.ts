@@ -4,6 +4,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { findPlugins } from '../../../core/loader/find.ts'
 import { pluginOptions, loadPlugins } from '../../../core/loader/load.ts'
 import { loadSettings } from '../../../core/config/settings.ts'
 import { createLog } from '../../../core/log.ts'
@@ -31,7 +32,12 @@ async function load(copies: number): Promise<{ ms: number; plugins: number }> {
         'data.dir': path.join(folder, 'data'),
       },
     })
-    const options = pluginOptions({ settings, log: createLog({ settings }), devnetUrl: undefined })
+    const options = pluginOptions({
+      settings,
+      plugins: findPlugins(settings.plugins.folders, []),
+      log: createLog({ settings }),
+      devnetUrl: undefined,
+    })
     const startedAt = performance.now()
     const { loaded, refused } = await loadPlugins(options)
     const ms = performance.now() - startedAt

@@ -1,0 +1,168 @@
+// `sluice plugin show|allow|trust|verify|remove`: what a plugin of a third party may do, and the operator's word on it.
+import { Command } from 'commander'
+import { readLock, lockFile, type LockedPlugin } from '../config/lock.ts'
+import { ConfigError } from '../config/problems.ts'
+import type { Settings } from '../config/settings.ts'
+import { command } from '../layout.ts'
+import { changedFiles, examine, forget, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
+import { PluginFault } from '../loader/refusal.ts'
+import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { isYes, printError, printResult } from './output.ts'
+
+type SettingsOf = () => Settings
+type Tier = LockedPlugin['tier']
+
+export function consentCommands(settingsOf: SettingsOf): Command[] {
+  const show = new Command('show')
+    .description('show what a plugin may do, and what changed since it was allowed; asks nothing and runs none of its code')
+    .argument('<name>', "the plugin's folder")
+    .action((name: string) => run(async () => shown(name, settingsOf())))
+
+  const remember = (tier: Tier, description: string) =>
+    new Command(tier === 'trusted' ? 'trust' : 'allow')
+      .description(description)
+      .argument('<name>', "the plugin's folder")
+      .option('--yes', 'do not ask')
+      .addHelpText('after', `\n${about[tier]}\nIt is recorded in sluice.lock beside the conf folder, with the SHA-256 of all its files.`)
+      .action((name: string, { yes }: { yes?: true }) => run(async () => consent(name, tier, yes === true, settingsOf())))
+
+  const check = new Command('verify')
+    .description('check that the plugins of sluice.lock have the files that were allowed; exits with 1 when not')
+    .argument('[name]', 'only this one')
+    .action((name?: string) => run(async () => verified(name, settingsOf())))
+
+  const remove = new Command('remove')
+    .description('take a plugin out of sluice.lock: it is not loaded any more')
+    .argument('<name>', "the plugin's folder")
+    .action((name: string) => run(async () => removed(name, settingsOf())))
+
+  return [
+    show,
+    remember('contained', 'show what a plugin of a third party may do, ask, and let exactly these files run'),
+    check,
+    remember('trusted', 'let a plugin of a third party run in the server itself, with everything that the server has but the keys'),
+    remove,
+  ]
+}
+
+const about: Readonly<Record<Tier, string>> = {
+  contained:
+    'An allowed plugin may have the wallets call the contracts that it names, and tokens approved to its spenders. What its trades do to a wallet\n' +
+    'is simulated before they are signed.',
+  trusted:
+    'A trusted plugin runs in the server: it reads what the server reads, and can change what others do. The keys are in another process. Chains\n' +
+    'and exchanges with signed actions run in no other way. Trust what you have read, or whose authors you would give your server to.',
+}
+
+const run = (command: () => Promise<string>): Promise<void> =>
+  printResult(() =>
+    command().catch((thrown: unknown) => {
+      if (thrown instanceof PluginFault) throw new Error(`${thrown.message}.\n${thrown.cure}`)
+      if (thrown instanceof ConfigError) throw new Error(thrown.message)
+      throw thrown
+    }),
+  )
+
+async function shown(name: string, settings: Settings): Promise<string> {
+  const onDisk = pluginOnDisk(name, settings)
+  const locked = readLock(settings.confDir)[name]
+  const lines = [`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`]
+  if (locked === undefined)
+    return [...lines, `It was not allowed: it does not run. To see what it asks for: ${command} plugin allow ${name}`].join('\n')
+  if (locked.sha256 === onDisk.files.sha256) return [...lines, '', ...words(name, locked)].join('\n')
+  return [
+    ...lines,
+    'These files were not allowed, so it does not run. What was allowed:',
+    '',
+    ...words(name, locked),
+    '',
+    ...changes(name, onDisk, locked, settings),
+  ].join('\n')
+}
+
+async function consent(name: string, tier: Tier, yes: boolean, settings: Settings): Promise<string> {
+  const onDisk = pluginOnDisk(name, settings)
+  const before = readLock(settings.confDir)[name]
+  if (before?.sha256 === onDisk.files.sha256 && before.tier === tier)
+    return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'} already, with these files.`
+  const say = (lines: readonly string[]) => void process.stderr.write(`${lines.join('\n')}\n`)
+  say([`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`])
+  if (before) say(changes(name, onDisk, before, settings))
+  say(['', 'Its code is run once now, in a process of its own, to read what it declares.'])
+  await confirm('Go on? Type yes: ', yes)
+  const asked = await examine(onDisk, tier, settings)
+  if (asked.kind === 'chain' && tier !== 'trusted')
+    throw new PluginFault(
+      'consent',
+      `${name} is a chain, and the code of chains runs in the server: it decides when a transaction is dead, and so whether a second one is signed`,
+      `If you trust it: ${command} plugin trust ${name}`,
+    )
+  say(['', ...words(name, asked), ...(before ? ['', ...declaredChanges(before, asked)] : [])])
+  await confirm(`${tier === 'trusted' ? 'Trust' : 'Allow'} it? Type yes: `, yes)
+  await record(name, asked, settings)
+  return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'}, in ${lockFile(settings.confDir)}. A running server loads it when it is restarted.`
+}
+
+async function confirm(question: string, yes: boolean): Promise<void> {
+  if (yes) return
+  if (!hasTerminal()) throw new Error('There is no terminal to ask at; read what is above, and say --yes.')
+  if (!isYes(await ask(question))) throw new Error('Not allowed; nothing was changed.')
+}
+
+async function verified(name: string | undefined, settings: Settings): Promise<string> {
+  const lock = readLock(settings.confDir)
+  const only = name === undefined ? lock : Object.fromEntries(Object.entries(lock).filter(([each]) => each === name))
+  if (name !== undefined && Object.keys(only).length === 0) throw new Error(`${name} is not in ${lockFile(settings.confDir)}.`)
+  const checked = verify(only, settings)
+  if (checked.length === 0) return 'No plugin of a third party was allowed.'
+  for (const { name: each, problem } of checked) if (problem !== undefined) printError(`${each}: ${problem}`)
+  return checked
+    .flatMap(({ name: each, problem }) => (problem === undefined ? [`${each} has the files that were allowed.`] : []))
+    .join('\n')
+}
+
+async function removed(name: string, settings: Settings): Promise<string> {
+  if (!(await forget(name, settings))) throw new Error(`${name} is not in ${lockFile(settings.confDir)}; nothing was changed.`)
+  return `${name} is not allowed any more. A running server uses it until it is restarted. Allowances that were given to its spenders stay on the chain: revoke them with /evm/approve and the amount 0.`
+}
+
+const size = ({ files: { files } }: PluginOnDisk): string =>
+  `${files.length} ${files.length === 1 ? 'file' : 'files'}, ${Math.ceil(files.reduce((sum, { content }) => sum + content.length, 0) / 1024)} KiB`
+
+/** What it may do, for people. */
+function words(name: string, { version, kind, tier, networks, signs, hosts }: LockedPlugin): string[] {
+  const venues = Object.entries(networks).flatMap(([network, { contracts, spenders }]) => [
+    `On ${network}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
+    ...Object.entries(contracts).map(
+      ([label, address]) => `  ${address}  ${label}${spenders.includes(address) ? ', and approve tokens to it' : ''}`,
+    ),
+  ])
+  return [
+    `${name} ${version ?? ''}`.trim() + `, a ${kind}, ${tier === 'trusted' ? 'trusted: it runs in the server' : 'allowed'}`,
+    ...venues,
+    ...(signs.length === 0
+      ? ['It has no typed data signed.']
+      : ['It may have typed data signed:', ...signs.map(({ domain, primaryType }) => `  ${primaryType} of ${domain}`)]),
+    ...(hosts.length === 0 ? ['Its defaults name no host.'] : [`Its defaults name these hosts: ${hosts.join(', ')}`]),
+    'It learns the orders that are sent to it, and may tell them to every host that it reaches.',
+  ]
+}
+
+function changes(name: string, { files }: PluginOnDisk, before: LockedPlugin, settings: Settings): string[] {
+  const changed = changedFiles(files, name, before, settings)
+  if (changed === undefined)
+    return [`What was allowed before (SHA-256 ${before.sha256}) is not kept any more, so what changed cannot be shown.`]
+  if (changed.length === 0) return []
+  return ['Files that changed since it was allowed:', ...changed.map((each) => `  ${each}`)]
+}
+
+/** What it asks for more, or not any more. */
+function declaredChanges(before: LockedPlugin, now: LockedPlugin): string[] {
+  const [old, fresh] = [before, now].map((each) => new Set(words('', each)))
+  if (old === undefined || fresh === undefined) return []
+  const lines = [
+    ...[...fresh].filter((each) => !old.has(each)).map((each) => `+ ${each}`),
+    ...[...old].filter((each) => !fresh.has(each)).map((each) => `- ${each}`),
+  ]
+  return lines.length === 0 ? ['It asks for what it was allowed before.'] : ['Against what was allowed before:', ...lines]
+}

@@ -1,0 +1,90 @@
+// What `sluice plugin allow` and its kin do: they read, keep and record. What they show is in core/cli.
+import { readLock, writeLock, type LockedPlugin, type PluginLock } from '../config/lock.ts'
+import type { Settings } from '../config/settings.ts'
+import { allowedPlugins, copyOf } from './consent.ts'
+import { examinePlugin } from './examine.ts'
+import { findPlugins, type FoundPlugin } from './find.ts'
+import { isKept, keepPlugin, keptFolder, readPluginFiles, type PluginFiles } from './plugin-files.ts'
+import { PluginFault } from './refusal.ts'
+import { maxLoadMs } from './trials.ts'
+
+/** A plugin of a third party as its folder holds it now. */
+export interface PluginOnDisk {
+  readonly plugin: FoundPlugin
+  readonly files: PluginFiles
+}
+
+/** Reads the files of a plugin, and runs none. @throws PluginFault */
+export function pluginOnDisk(name: string, { plugins }: Settings): PluginOnDisk {
+  const { found, refused } = findPlugins(plugins.folders, plugins.disabled)
+  const plugin = found.find((each) => each.name === name)
+  const refusal = refused.find((each) => each.name === name)
+  if (plugin === undefined && refusal) throw new PluginFault('find', refusal.reason, refusal.cure)
+  if (plugin === undefined) {
+    const others = found.flatMap((each) => (each.builtIn ? [] : [each.name]))
+    throw new PluginFault(
+      'find',
+      `There is no plugin '${name}' in ${plugins.folders.join(', ')}`,
+      others.length === 0
+        ? 'Put its folder there, or name it in plugins.folders (conf/server.yml).'
+        : `Those of third parties are ${others.join(', ')}.`,
+    )
+  }
+  if (plugin.builtIn) throw new PluginFault('consent', `${name} is a plugin of this release, which allows it`, 'There is nothing to do.')
+  return { plugin, files: readPluginFiles(plugin.folder) }
+}
+
+/** What a plugin may touch, as its code and its defaults say. Keeps its bytes, and runs them once in a process of its own. @throws PluginFault */
+export async function examine({ plugin, files }: PluginOnDisk, tier: LockedPlugin['tier'], settings: Settings): Promise<LockedPlugin> {
+  const { data, limits } = settings
+  const is = { tier, sha256: files.sha256 }
+  const copy = copyOf(plugin, await keepPlugin(data.dir, plugin.name, files), is)
+  const lock = readLock(settings.confDir)
+  const { found } = await allowedPlugins({ ...settings, plugins: { ...settings.plugins, disabled: [] } })
+  const chains = found.filter(({ builtIn, name }) => builtIn || lock[name]?.kind === 'chain')
+  const budget = { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs }
+  return examinePlugin({ plugin: copy, chains, budget }, is)
+}
+
+/** Records that a plugin may run. */
+export async function record(name: string, locked: LockedPlugin, { confDir }: Settings): Promise<void> {
+  await writeLock(confDir, { ...readLock(confDir), [name]: locked })
+}
+
+/** Takes a plugin out of the lock. @returns whether it was there */
+export async function forget(name: string, { confDir }: Settings): Promise<boolean> {
+  const { [name]: locked, ...others } = readLock(confDir)
+  if (locked === undefined) return false
+  await writeLock(confDir, others)
+  return true
+}
+
+/** What is wrong with each plugin of the lock; undefined where its folder and the copy that is run have the bytes that were allowed. */
+export function verify(lock: PluginLock, settings: Settings): readonly { name: string; problem: string | undefined }[] {
+  return Object.entries(lock).map(([name, locked]) => ({ name, problem: problemOf(name, locked, settings) }))
+}
+
+function problemOf(name: string, { sha256 }: LockedPlugin, settings: Settings): string | undefined {
+  try {
+    const { files } = pluginOnDisk(name, settings)
+    if (files.sha256 !== sha256) return `its folder holds other files: SHA-256 ${files.sha256}, allowed ${sha256}`
+  } catch (thrown) {
+    if (!(thrown instanceof PluginFault)) throw thrown
+    return thrown.message
+  }
+  const kept = keptFolder(settings.data.dir, sha256, name)
+  return isKept(kept, sha256) ? undefined : `its copy in ${kept} is not there or has other files: the next start makes it anew`
+}
+
+/** The files that differ from those that were allowed before, where these are still kept. */
+export function changedFiles(now: PluginFiles, name: string, before: LockedPlugin, { data }: Settings): readonly string[] | undefined {
+  const folder = keptFolder(data.dir, before.sha256, name)
+  if (!isKept(folder, before.sha256)) return undefined
+  const old = new Map(readPluginFiles(folder).files.map(({ path, content }) => [path, content]))
+  const changed = now.files.flatMap(({ path, content }) => {
+    const was = old.get(path)
+    old.delete(path)
+    return was === undefined ? [`new      ${path}`] : was.equals(content) ? [] : [`changed  ${path}`]
+  })
+  return [...changed, ...[...old.keys()].map((path) => `gone     ${path}`)]
+}

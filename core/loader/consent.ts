@@ -1,0 +1,117 @@
+// Who may run: the release's own plugins, and those that the operator has allowed in sluice.lock, with exactly the bytes that were allowed.
+import { existsSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import { readLock, type LockedPlugin, type PluginLock } from '../config/lock.ts'
+import { ConfigError } from '../config/problems.ts'
+import { devnetNetwork, type Settings } from '../config/settings.ts'
+import { readYaml } from '../config/yaml.ts'
+import { isObject } from '../json.ts'
+import { command } from '../layout.ts'
+import { keystoreHasKeys } from '../wallet/keystore.ts'
+import { findPlugins, findRefusal, type FindResult, type FoundPlugin } from './find.ts'
+import { keepPlugin, readPluginFiles } from './plugin-files.ts'
+import { faultOf, PluginFault, type Refusal } from './refusal.ts'
+
+export interface AllowedPlugins extends FindResult {
+  /** Names of plugins that run without having been allowed, because this server only tries. */
+  readonly tried: readonly string[]
+}
+
+/**
+ * The plugins of these folders that may run. A plugin of a third party that is not in sluice.lock, or has other bytes than there, is refused;
+ * what was allowed is run from the copy of its bytes in `data/plugins`. No code of plugins runs here.
+ */
+export async function allowedPlugins(settings: Settings, folders: readonly string[] = settings.plugins.folders): Promise<AllowedPlugins> {
+  const { found, refused: notFound, disabled } = findPlugins(folders, settings.plugins.disabled)
+  if (found.every(({ builtIn }) => builtIn)) return { found, refused: notFound, disabled, tried: [] }
+  const lock = lockOf(settings)
+  const isTrial = onlyTries(settings)
+  const allowed: FoundPlugin[] = []
+  const refused: Refusal[] = []
+  const tried: string[] = []
+  for (const plugin of found) {
+    try {
+      allowed.push(plugin.builtIn ? plugin : await allowedCopy(plugin, lock, settings))
+    } catch (thrown) {
+      if (isTrial) {
+        allowed.push(plugin)
+        tried.push(plugin.name)
+      } else refused.push(findRefusal(plugin.name, plugin.folder, faultOf(thrown, 'consent', 'See the reason.')))
+    }
+  }
+  return { found: allowed, refused: [...notFound, ...refused], disabled, tried }
+}
+
+type LockOrFault = PluginLock | PluginFault
+
+/** A lock that cannot be read refuses the plugins of third parties, and no others. */
+function lockOf({ confDir }: Settings): LockOrFault {
+  try {
+    return readLock(confDir)
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown
+    const [{ file, path: at, line, problem, cure } = { file: 'sluice.lock', path: '', line: undefined, problem: 'is wrong', cure: '' }] =
+      thrown.problems
+    const place = `${file}${line === undefined ? '' : `:${line}`}${at === '' ? '' : ` ${at}`}`
+    return new PluginFault('consent', `${place}: ${problem}`, cure)
+  }
+}
+
+/** The plugin as it runs: from the copy of the bytes that were allowed. @throws PluginFault */
+async function allowedCopy(plugin: FoundPlugin, lock: LockOrFault, { data }: Settings): Promise<FoundPlugin> {
+  if (lock instanceof PluginFault) throw lock
+  const { name, folder } = plugin
+  const locked = Object.hasOwn(lock, name) ? lock[name] : undefined
+  if (locked === undefined)
+    throw new PluginFault(
+      'consent',
+      'It was not allowed to run: sluice.lock does not have it',
+      `See what it may do, and allow it: ${command} plugin allow ${name}`,
+    )
+  const files = readPluginFiles(folder)
+  if (files.sha256 !== locked.sha256)
+    throw new PluginFault(
+      'consent',
+      `Its files are not those that were allowed: their SHA-256 is ${files.sha256}, that in sluice.lock ${locked.sha256}`,
+      `See what changed, and allow it again: ${command} plugin allow ${name}`,
+    )
+  if (locked.kind === 'chain' && locked.tier !== 'trusted')
+    throw new PluginFault(
+      'consent',
+      'It is a chain, and the code of chains runs in the server, so that allowing it is not enough',
+      `If you trust it: ${command} plugin trust ${name}`,
+    )
+  return copyOf(plugin, await keepPlugin(data.dir, name, files), locked)
+}
+
+export function copyOf(plugin: FoundPlugin, kept: string, { tier, sha256 }: Pick<LockedPlugin, 'tier' | 'sha256'>): FoundPlugin {
+  return {
+    ...plugin,
+    folder: kept,
+    entry: path.join(kept, path.relative(plugin.folder, plugin.entry)),
+    tier,
+    sha256,
+    allowedBy: 'operator',
+  }
+}
+
+/**
+ * Whether all networks that this server trades on are local: the devnet is on, there is no key but those that everybody knows, and conf/chains
+ * sets up no other network. Then a plugin that is dropped in runs at once.
+ */
+export function onlyTries({ devnet, wallet, data, confDir }: Settings): boolean {
+  if (!devnet.enabled || wallet.keySources.some((source) => source !== 'keystore') || keystoreHasKeys(data.dir)) return false
+  const folder = path.join(confDir, 'chains')
+  if (!existsSync(folder)) return true
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.yml'))
+    .every((file) => {
+      const chain = path.basename(file, '.yml')
+      const networks = readYaml(path.join(folder, file), file, [])?.value
+      return networks === undefined || Object.entries(networks).every(([network, entry]) => isOff(entry) || isDevnet(chain, network))
+    })
+}
+
+const isOff = (entry: unknown): boolean => entry === null || (isObject(entry) && entry['enabled'] === false)
+
+const isDevnet = (chain: string, network: string): boolean => chain === devnetNetwork.chain && network === devnetNetwork.network

@@ -1,0 +1,56 @@
+// A process in which a plugin is loaded once to learn what it declares, before it is allowed: it has no key, no setting and no variable of the
+// environment, and it ends when it has answered.
+import { loadPluginConfig } from '../config/plugin-config.ts'
+import type { Log } from '../contracts/index.ts'
+import type { Declared, Examined, ExamineRequest } from './examine.ts'
+import { loadPlugins } from './load.ts'
+import type { LoadedPlugin } from './loaded-plugin.ts'
+import { messageOf } from './thrown.ts'
+
+const silent: Log = { info: () => {}, warn: () => {} }
+/** Only what the plugins bring themselves counts here. */
+const noConf = '/nowhere/conf'
+
+async function examine({ plugin, chains, budget }: ExamineRequest): Promise<Examined> {
+  const { loaded, refused } = await loadPlugins({
+    plugins: { found: [...chains.filter(({ name }) => name !== plugin.name), plugin], refused: [] },
+    budget,
+    log: silent,
+    logOf: () => silent,
+    tokensOf: () => [],
+    configOf: ({ folder, ...each }) => loadPluginConfig({ ...each, pluginFolder: folder, confDir: noConf, env: {} }),
+  })
+  const found = loaded.find(({ folder }) => folder === plugin.folder)
+  if (found) return { is: 'examined', what: outlineOf(found) }
+  const refusal = refused.find(({ folder }) => folder === plugin.origin)
+  const { step, reason, cure } = refusal ?? { step: 'create', reason: 'It was not loaded', cure: 'Correct the plugin.' }
+  return { is: 'refused', step, reason, cure }
+}
+
+function outlineOf(plugin: LoadedPlugin): Declared {
+  const { manifest, kind } = plugin
+  const networks: Declared['networks'] = {}
+  if (plugin.kind === 'chain')
+    for (const { chain, network } of plugin.venues) networks[`${chain}/${network}`] = { contracts: {}, spenders: [] }
+  else
+    for (const { chain, network, contracts, implementation } of plugin.venues)
+      networks[`${chain}/${network}`] = {
+        contracts: { ...contracts },
+        spenders: [...new Set(Object.values(implementation.spenders ?? {}))],
+      }
+  return {
+    ...(manifest.version !== undefined && { version: manifest.version }),
+    kind,
+    ...(plugin.kind === 'chain' && { keys: plugin.keys }),
+    networks,
+    signs: (manifest.signs ?? []).map(({ own, ...each }) => ({ ...each, ...(own && { own: [...own] }) })),
+  }
+}
+
+process.once('message', (request: ExamineRequest) => {
+  examine(request)
+    .catch((thrown: unknown): Examined => ({ is: 'refused', step: 'import', reason: messageOf(thrown), cure: 'Correct the plugin.' }))
+    .then((answer) => process.send?.(answer, () => process.exit(0)))
+    .catch(() => process.exit(1))
+})
+process.once('disconnect', () => process.exit(0))

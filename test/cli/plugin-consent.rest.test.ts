@@ -1,0 +1,164 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect } from 'chai'
+import { createClient } from '../../testkit/client.ts'
+import { makeHome, root, sluice, type Running } from '../start/command.ts'
+
+const router = '0x24aea0F351852FaeCDcE735E04cd16a80207cfA4'
+
+/** A connector that writes down each process that runs it, and how much of its environment it saw. */
+const teller = (marks: string) => `import { appendFileSync } from 'node:fs'
+import { evm } from 'sluice/evm'
+import { defineConnector } from 'sluice/plugin'
+
+appendFileSync(${JSON.stringify(marks)}, process.pid + ' ' + Object.keys(process.env).filter((name) => name.startsWith('SLUICE_')) + '\\n')
+
+export default defineConnector({
+  family: evm,
+  manifest: {
+    name: 'teller', apiVersion: '1.0', version: '1.0.0', trading_type: ['AMM'], schema: { type: 'object' },
+    available_networks: [{ chain: 'ethereum', networks: ['mainnet'] }],
+    signs: [{ domain: 'Teller', primaryType: 'Order' }],
+  },
+  create: ({ contracts }) => ({ AMM: { quote() {}, swap() {}, fill() {} }, spenders: { router: contracts.routerAddress } }),
+})
+`
+const defaults = `allowedSlippage: 1/100
+ttl: 300
+url: wss://stream.teller.example/v1
+contractAddresses: { mainnet: { routerAddress: '${router}' } }
+`
+
+describe("the operator's word on a plugin", function () {
+  this.timeout(300_000)
+  let home: string
+  let remove: () => Promise<void>
+  let marks: string
+  const servers: Running[] = []
+  before(async () => {
+    ;({ home, remove } = await makeHome({
+      devnet: { enabled: false },
+      plugins: { folders: [path.join(root, 'plugins'), 'third'] },
+    }))
+    marks = path.join(home, 'marks')
+    await mkdir(path.join(home, 'third', 'teller'), { recursive: true })
+    await writeFile(path.join(home, 'third', 'teller', 'index.ts'), teller(marks))
+    await writeFile(path.join(home, 'third', 'teller', 'defaults.yml'), defaults)
+    await writeFile(path.join(home, 'passphrase'), 'correct horse battery\n', { mode: 0o600 })
+  })
+  afterEach(async () => {
+    for (const { child, ended } of servers.splice(0)) {
+      child.kill('SIGKILL')
+      await ended
+    }
+  })
+  after(() => remove())
+
+  async function say(...args: string[]): Promise<{ code: number | null; said: string; pid: number | undefined }> {
+    const { child, ended, printed } = sluice(home, ...args)
+    const { code } = await ended
+    return { code, said: printed(), pid: child.pid }
+  }
+
+  /** What a server that starts now says of the plugin. */
+  async function started(): Promise<{ printed: string; plugin: Record<string, unknown> }> {
+    const server = sluice(home, 'start')
+    servers.push(server)
+    const [, url = ''] = await server.until(/is ready at .*?(https:\/\/localhost:\d+)/)
+    await server.until(/Ctrl-C stops the server/)
+    const client = createClient(url, path.join(home, 'certs'))
+    const { body } = await client.get('/plugins')
+    client.close()
+    server.child.kill('SIGTERM')
+    await server.ended
+    return { printed: server.printed(), plugin: body.find(({ name }: { name: string }) => name === 'teller') }
+  }
+
+  it('is asked before any of its code runs, by a start, by doctor and by every other command', async () => {
+    const { printed, plugin } = await started()
+    expect(plugin).to.include({ state: 'refused' })
+    expect(plugin['reason'])
+      .to.match(/^consent: It was not allowed to run/)
+      .and.contain('plugin allow teller')
+    expect(printed)
+      .to.match(/✗ teller .*plugin allow teller/)
+      .and.match(/"step":"consent"/)
+    expect((await say('doctor')).said).to.match(/✗ plugins +teller is refused \(consent\): .+\n +→ .+plugin allow teller/)
+    expect((await say('plugin', 'list')).said).to.match(/^teller .* refused\n {2}consent: .+\n {2}→ .+plugin allow teller$/m)
+    expect((await say('plugin', 'show', 'teller')).said).to.contain('It was not allowed: it does not run.')
+    await say('wallet', 'add', '--new', '--chain', 'teller')
+    await say('devnet', '--help')
+    expect(existsSync(marks), 'none of its code ran').to.equal(false)
+  })
+
+  it('shows what it may do and what it learns, and needs a yes', async () => {
+    const asked = await say('plugin', 'allow', 'teller')
+    expect(asked.code).to.equal(1)
+    expect(asked.said).to.contain('There is no terminal to ask at')
+    expect(existsSync(path.join(home, 'sluice.lock'))).to.equal(false)
+
+    const { code, said, pid } = await say('plugin', 'allow', 'teller', '--yes')
+    expect(code, said).to.equal(0)
+    for (const line of [
+      /^teller 1\.0\.0, a connector, allowed$/m,
+      /^On ethereum\/mainnet, where wallets may be made to call\n {2}0x24ae\w+ {2}routerAddress, and approve tokens to it$/m,
+      /^It may have typed data signed:\n {2}Order of Teller$/m,
+      /^Its defaults name these hosts: stream\.teller\.example$/m,
+      /^It learns the orders that are sent to it, and may tell them to every host that it reaches\.$/m,
+    ])
+      expect(said).to.match(line)
+    const lock = await readFile(path.join(home, 'sluice.lock'), 'utf8')
+    expect(lock)
+      .to.match(/^ {2}teller:\n {4}version: 1\.0\.0\n {4}sha256: \w{64}\n {4}tier: contained$/m)
+      .and.contain(router)
+    // It was read in a process of its own, with nothing of the command's environment.
+    const ran = (await readFile(marks, 'utf8')).trimEnd().split('\n')
+    expect(ran).to.have.length.above(0)
+    for (const line of ran) expect(line).to.match(/^\d+ ?$/)
+    expect(ran.map(Number)).not.to.include(pid)
+    expect((await say('plugin', 'verify')).said).to.contain('teller has the files that were allowed.')
+  })
+
+  it('lets a server load exactly what was allowed, and says so', async () => {
+    const { printed, plugin } = await started()
+    expect(plugin, printed).to.include({ state: 'loaded', tier: 'contained', allowedBy: 'operator' })
+    const [, sha256] = /sha256: (\w{64})/.exec(await readFile(path.join(home, 'sluice.lock'), 'utf8')) ?? []
+    expect(plugin['sha256']).to.equal(sha256)
+    expect((await say('doctor')).said).to.contain(`teller loads. It is allowed with SHA-256 ${sha256}`)
+  })
+
+  it('is asked again when a file has changed, and shows which', async () => {
+    await writeFile(path.join(home, 'third', 'teller', 'defaults.yml'), defaults.replace('stream', 'thief'))
+    await rm(marks)
+    expect((await started()).plugin['reason']).to.match(/^consent: Its files are not those that were allowed/)
+    const verified = await say('plugin', 'verify', 'teller')
+    expect(verified.code).to.equal(1)
+    expect(verified.said).to.contain('error: teller: its folder holds other files')
+    expect(existsSync(marks), 'none of its code ran').to.equal(false)
+
+    const { code, said } = await say('plugin', 'allow', 'teller', '--yes')
+    expect(code, said).to.equal(0)
+    for (const line of [
+      /^ {2}changed {2}defaults\.yml$/m,
+      /^\+ Its defaults name these hosts: thief\.teller\.example$/m,
+      /^- Its defaults name these hosts: stream\.teller\.example$/m,
+    ])
+      expect(said).to.match(line)
+    expect((await say('plugin', 'allow', 'teller')).said).to.contain('teller is allowed already')
+  })
+
+  it('can be taken back', async () => {
+    expect((await say('plugin', 'remove', 'teller')).said).to.contain('teller is not allowed any more')
+    expect((await say('plugin', 'remove', 'teller')).code).to.equal(1)
+    expect((await say('plugin', 'list')).said).to.match(/^teller .* refused$/m)
+  })
+
+  it('is explained by --help of each command', async () => {
+    for (const name of ['list', 'show', 'allow', 'verify', 'trust', 'remove']) {
+      const { code, said } = await say('plugin', name, '--help')
+      expect(code, name).to.equal(0)
+      expect(said).to.match(new RegExp(`^Usage: sluice plugin ${name}`))
+    }
+  })
+})
