@@ -12,6 +12,7 @@ import type { Caller } from '../handlers/context.ts'
 import type { RefusedConnection } from '../tls/tls-server.ts'
 import { createBodyBudget } from './body-budget.ts'
 import { identify, unsentWatch, type Connection } from './connections.ts'
+import { endWith } from './ending.ts'
 import { createFairQueue } from './fair-queue.ts'
 import type { Metrics } from './metrics.ts'
 import { documents } from './openapi.ts'
@@ -120,6 +121,8 @@ export function createApp(parts: AppParts): App {
       try {
         connection.wait(res, () => begin(connection, req, res))
       } catch (error) {
+        // Answers to all that is behind it would pile up, at no cost to the client.
+        if (connection.isAnswering) endWith(res)
         fail(new Exchange(connection, req, res), error)
       }
     },

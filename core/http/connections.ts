@@ -68,6 +68,11 @@ export class Connection {
     })
   }
 
+  /** Whether the client has not got all answers to its requests before. */
+  get isAnswering(): boolean {
+    return this.#open.size > 0 || this.#newest?.writableFinished === false
+  }
+
   /** Counts what the client has not taken of an answer. */
   holdUnsent(response: ServerResponse): void {
     const bytes = response.writableLength

@@ -4,13 +4,11 @@ import type { Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { SluiceError } from '../errors.ts'
 import { errorBody } from './app.ts'
+import { closeGently, dropRest, endWith, isEnding } from './ending.ts'
 import { jsonHeaders } from './routes.ts'
 
 /** Enough for a query of a thousand token addresses. */
 export const maxHeaderBytes = 64 * 1024
-
-/** What a refused client still sends is read and dropped for so long: unread data would be answered by a reset, which takes the answer with it. */
-const lingerMs = 5_000
 
 /** The last two requests of a connection. Answers are written in their order. */
 interface Pipeline {
@@ -26,30 +24,18 @@ interface Pipeline {
  */
 export function refuseMalformed(server: Server, answer: RequestListener): RequestListener {
   const pipelines = new WeakMap<Socket, Pipeline>()
-  const refused = new WeakSet<Socket>()
-
-  /** @returns whether it is the first refusal of this connection */
-  function refuseConnection(socket: Socket): boolean {
-    if (refused.has(socket)) return false
-    refused.add(socket)
-    // The parser's, which would fail with every further byte.
-    socket.removeAllListeners('data')
-    socket.on('data', () => {}).resume()
-    return true
-  }
 
   function refuseRequest({ socket }: IncomingMessage, response: ServerResponse, refusal: SluiceError): void {
-    if (!refuseConnection(socket)) return
+    if (isEnding(socket)) return
     const { status, headers, json } = answerOf(refusal)
+    endWith(response)
     response.writeHead(status, headers).end(json)
-    // Node.js calls it after an answer with `Connection: close`.
-    socket.destroySoon = () => closeGently(socket)
   }
 
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => refuseRequest(request, response, unexpected))
   /** Refuses what comes after the requests of a connection, or the body of the newest. A trade that was sent before has its own answer first. */
   function refuseRest(socket: Socket, refusal: SluiceError): void {
-    if (!refuseConnection(socket)) return
+    if (!dropRest(socket)) return
     const { newest, before } = pipelines.get(socket) ?? {}
     const isInBody = newest?.req.complete === false
     const last = isInBody ? before : newest
@@ -68,7 +54,7 @@ export function refuseMalformed(server: Server, answer: RequestListener): Reques
 
   return (request, response) => {
     const { socket } = request
-    if (refused.has(socket)) return
+    if (isEnding(socket)) return
     const pipeline = pipelines.get(socket)
     if (pipeline) {
       pipeline.before = pipeline.newest.writableFinished ? undefined : pipeline.newest
@@ -103,13 +89,6 @@ function closeWith(socket: Socket, refusal: SluiceError): void {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`)
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${json}`)
   closeGently(socket)
-}
-
-/** Closes our side, and the rest when the client has closed its own. */
-function closeGently(socket: Socket): void {
-  socket.end()
-  const timer = setTimeout(() => socket.destroy(), lingerMs).unref()
-  socket.once('close', () => clearTimeout(timer))
 }
 
 const unexpected = new SluiceError(

@@ -90,6 +90,30 @@ describe('one certificate with many connections', () => {
     while (answer.errorCode !== undefined) answer = await ask()
   })
 
+  it('is told once that too many of its requests wait on a connection, which ends with that answer', async () => {
+    const limited = await startServer({
+      ...oneChain,
+      settings: { ...oneChain.settings, 'limits.clientInFlight': 1, 'limits.connectionInFlight': 1 },
+    })
+    const socket = await dial('client', limited)
+    const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+    // One record of TLS, which is read as a whole, and one more: eight requests wait behind the first.
+    socket.write(request.repeat(400))
+    socket.write(request.repeat(400))
+    let said = ''
+    socket.setEncoding('latin1').on('data', (text: string) => (said += text))
+    await once(socket, 'end')
+    const statuses = [...said.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+    expect(statuses).to.deep.equal([...Array.from({ length: 9 }, () => 200), 429])
+    expect(said.slice(said.indexOf('429')))
+      .to.contain('limits.clientInFlight')
+      .and.match(/\r\nConnection: close\r\n/i)
+    const again = createClient(limited.url, limited.settings.ssl.certsDir)
+    expect((await again.get('/')).status).to.equal(200)
+    again.close()
+    await limited.stop()
+  })
+
   it('has as many as it may, and one more is told so and closed', async () => {
     const limited = await startServer({
       ...oneChain,
