@@ -18,8 +18,23 @@ export interface Family<F extends Types = Types> {
   readonly name: string
   /** The elliptic curve of its wallets' keys. */
   readonly keys: 'secp256k1' | 'ed25519'
+  /** How connectors read the chain that run in a process of their own. Absent: connectors of the family run in the server. */
+  readonly remote?: RemoteReading<F['reader']>
   /** Carries the types; never set. */
   readonly types?: F
+}
+
+/**
+ * A family's client for reading the chain, in two halves: connectors elsewhere get one that asks the server's. Everything between them is data;
+ * a bigint may be in it.
+ */
+export interface RemoteReading<R extends object> {
+  /** In the server: what the reader knows without asking the network, after this block where one is known. */
+  facts(reader: R, head: Head | undefined): unknown
+  /** In the server: carries out what a connector asked for. Its code is a stranger's: whatever is no reading question is refused. */
+  answer(reader: R, request: unknown, at: At): Promise<unknown>
+  /** For the connector. @param facts the newest ones */
+  connect(facts: () => unknown, ask: (request: unknown, at: At) => Promise<unknown>): R
 }
 
 export interface Token {

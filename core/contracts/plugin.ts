@@ -20,6 +20,11 @@ export interface Trading<F extends Types = Types> {
 }
 export type TradingType = keyof Trading
 
+/** The same interface, where an implementation may answer later: it is in another process. */
+export type Served<T> = {
+  readonly [K in keyof T]: T[K] extends (...args: infer Args) => infer Answer ? (...args: Args) => Answer | Promise<Awaited<Answer>> : T[K]
+}
+
 /** A kind of typed data. Permits and authorized transfers of token contracts are never signed, however they are declared. */
 export interface SignedKind {
   /** `domain.name` */

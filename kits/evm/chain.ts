@@ -33,7 +33,8 @@ import { decodeLogs, findTransaction } from './receipts.ts'
 import { evmRpc } from './rpc.ts'
 import { createSimulation } from './simulate.ts'
 import { createApprovals, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
-import { type Evm, evm } from './types.ts'
+import { evm } from './family.ts'
+import type { Evm } from './types.ts'
 
 /** One network of an EVM chain, from its definition and the operator's settings. It connects on first use. */
 export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmChainConfig>, definition: EvmNetwork): Chain<Evm> {

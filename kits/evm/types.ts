@@ -1,4 +1,4 @@
-import type { At, Family, Head, Token } from '../../core/contracts/index.ts'
+import type { At, Head, Token } from '../../core/contracts/index.ts'
 
 /**
  * A call to be made, before fees and nonce. `value` is wei as a decimal string. `spareGas`, a decimal string, too, is gas that it may use
@@ -40,8 +40,6 @@ export type EvmReceipt = {
 }
 
 export type Evm = { address: string; intent: EvmIntent; receipt: EvmReceipt; change: FoundLog; reader: EvmReader }
-
-export const evm: Family<Evm> = { name: 'evm', keys: 'secp256k1' }
 
 export interface Call {
   to: string

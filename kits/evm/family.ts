@@ -1,0 +1,122 @@
+// The family, and the reader of its connectors that run in a process of their own: they ask by data for what they read, and the server's reader reads it.
+import { SluiceError, type Family, type Head, type RemoteReading, type Token } from '../../core/contracts/index.ts'
+import { isObject } from '../../core/json.ts'
+import type { Call, CallResult, Evm, EvmReader, FoundLog, LogFilter, Probe } from './types.ts'
+
+/** What a reader knows without asking the network. */
+interface Facts {
+  readonly chainId: number
+  readonly nativeCurrency: Token
+  readonly wrapped: Token
+  readonly intermediates: readonly Token[]
+  /** What is paid per gas beside the base fee, and whether there is a base fee. */
+  readonly tipRaw: bigint
+  readonly hasBaseFee: boolean
+  /** Of a block whose base fee is not known. */
+  readonly gasPriceRaw: bigint
+}
+
+interface Reading {
+  readonly head: Head
+  readonly results: readonly CallResult[]
+}
+
+type Request =
+  | { readonly do: 'read'; readonly calls: readonly (Call | Probe)[]; readonly after?: Head | undefined }
+  | { readonly do: 'call'; readonly call: { to?: string; from?: string; data: string } }
+  | { readonly do: 'logs'; readonly filter: LogFilter }
+
+const noBlock: Head = { number: 0n, timestamp: 0 }
+
+const remote: RemoteReading<EvmReader> = {
+  facts(reader, head = noBlock): Facts {
+    const { chainId, nativeCurrency, wrapped, intermediates } = reader
+    const tipRaw = reader.gasPriceRaw({ ...head, baseFeeRaw: 0n })
+    const hasBaseFee = reader.gasPriceRaw({ ...head, baseFeeRaw: 1n }) !== tipRaw
+    return { chainId, nativeCurrency, wrapped, intermediates, tipRaw, hasBaseFee, gasPriceRaw: reader.gasPriceRaw(head) }
+  },
+
+  async answer(reader, asked, at) {
+    const request = readRequest(asked)
+    if (request.do === 'read') return reader.read(request.calls, at, request.after)
+    return request.do === 'call' ? reader.call(request.call, at) : reader.logs(request.filter, at)
+  },
+
+  // What is asked and answered is what `answer` of the same release takes and gives.
+  connect(facts, ask) {
+    const newest = () => facts() as Facts
+    const { chainId, nativeCurrency, wrapped, intermediates } = newest()
+    return {
+      chainId,
+      nativeCurrency,
+      wrapped,
+      intermediates,
+      read: async (calls, at, after) => (await ask({ do: 'read', calls, after } satisfies Request, at)) as Reading,
+      call: async (call, at) => (await ask({ do: 'call', call } satisfies Request, at)) as CallResult,
+      logs: async (filter, at) => (await ask({ do: 'logs', filter } satisfies Request, at)) as readonly FoundLog[],
+      gasPriceRaw({ baseFeeRaw }) {
+        const { tipRaw, hasBaseFee, gasPriceRaw } = newest()
+        return baseFeeRaw === undefined ? gasPriceRaw : hasBaseFee ? baseFeeRaw + tipRaw : tipRaw
+      },
+    }
+  },
+}
+
+export const evm: Family<Evm> = { name: 'evm', keys: 'secp256k1', remote }
+
+const maxCalls = 20_000
+const maxTopics = 4
+const maxAlternatives = 1_000
+
+/** @throws SluiceError UNSUPPORTED where it is no question of a reader */
+function readRequest(asked: unknown): Request {
+  if (isObject(asked)) {
+    const { do: what, calls, after, call, filter } = asked
+    if (what === 'read' && Array.isArray(calls) && calls.length <= maxCalls && calls.every(isCallOrProbe))
+      return { do: what, calls, ...(after !== undefined && { after: readHead(after) }) }
+    if (what === 'call' && isPlainCall(call)) return { do: what, call }
+    if (what === 'logs' && isFilter(filter)) return { do: what, filter }
+  }
+  throw new SluiceError('UNSUPPORTED', 'The plugin asked its reader for something that is not read, call or logs of an EVM chain.')
+}
+
+const isAddress = (value: unknown): value is string => typeof value === 'string' && /^0x[\da-fA-F]{40}$/.test(value)
+const isData = (value: unknown): value is string => typeof value === 'string' && /^0x(?:[\da-fA-F]{2})*$/.test(value)
+const isTopic = (value: unknown) => typeof value === 'string' && /^0x[\da-fA-F]{64}$/.test(value)
+
+function isCallOrProbe(value: unknown): value is Call | Probe {
+  if (!isObject(value)) return false
+  const { to, data, code, args } = value
+  return code === undefined ? isAddress(to) && isData(data) : isData(code) && (args === undefined || isData(args))
+}
+
+function isPlainCall(value: unknown): value is { to?: string; from?: string; data: string } {
+  if (!isObject(value)) return false
+  const { to, from, data } = value
+  return isData(data) && [to, from].every((each) => each === undefined || isAddress(each))
+}
+
+function isFilter(value: unknown): value is LogFilter {
+  if (!isObject(value)) return false
+  const { address, topics, fromBlock } = value
+  const isEntry = (entry: unknown) =>
+    entry === null || isTopic(entry) || (Array.isArray(entry) && entry.length <= maxAlternatives && entry.every(isTopic))
+  return (
+    isAddress(address) && Array.isArray(topics) && topics.length <= maxTopics && topics.every(isEntry) && Number.isSafeInteger(fromBlock)
+  )
+}
+
+/** @throws SluiceError UNSUPPORTED */
+function readHead(value: unknown): Head {
+  if (isObject(value)) {
+    const { number, timestamp, hash, baseFeeRaw } = value
+    if (typeof number === 'bigint' && typeof timestamp === 'number' && (hash === undefined || isTopic(hash)))
+      return {
+        number,
+        timestamp,
+        ...(typeof hash === 'string' && { hash }),
+        ...(typeof baseFeeRaw === 'bigint' && { baseFeeRaw }),
+      }
+  }
+  throw new SluiceError('UNSUPPORTED', 'The plugin named a block to its reader that is none.')
+}
