@@ -17,7 +17,8 @@ import { countChanges, createMetrics, liveStateCounters, observeJournal, type Me
 import { listen } from './http/server.ts'
 import { createLiveState } from './live-state/live-state.ts'
 import { allowedPlugins } from './loader/consent.ts'
-import { loadPlugins, pluginOptions, pluginWarnings, type LoadResult } from './loader/load.ts'
+import { createHosts } from './loader/host/hosts.ts'
+import { hostOptions, loadPlugins, pluginOptions, pluginWarnings, type LoadResult } from './loader/load.ts'
 import type { LoadedPlugin } from './loader/loaded-plugin.ts'
 import { startVenues } from './loader/start-venue.ts'
 import { blockProcessExit, handleUncaught } from './loader/uncaught.ts'
@@ -141,7 +142,13 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     const meterOf = (chain: string, network: string) => ({
       rpc: (method: string, outcome: 'ok' | 'error') => metrics.rpcCalls.inc({ chain, network, method, outcome }),
     })
-    const plugins = await loadPlugins(pluginOptions({ settings, plugins: allowed, log, devnetUrl: devnet?.rpcUrl, meterOf }))
+    const hosts = createHosts({
+      ...hostOptions(settings, log),
+      onFault: (plugin) => metrics.pluginFaults.inc({ plugin }),
+      onDeath: (plugin) => metrics.hostDeaths.inc({ plugin }),
+    })
+    stops.push(() => hosts.stop())
+    const plugins = await loadPlugins(pluginOptions({ settings, plugins: allowed, log, devnetUrl: devnet?.rpcUrl, meterOf, hosts }))
     loaded = plugins.loaded
     for (const { name, step, reason, cure, folder } of plugins.refused)
       log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
@@ -159,6 +166,13 @@ export async function startKernel(settings: Settings, { print, devnet: running }
 
     const liveState = createLiveState(settings.market, settings.data.dir, log, liveStateCounters(metrics))
     stops.push(() => liveState.stop())
+    const following: Services['following'] = {
+      ageSeconds: liveState.following.ageSeconds,
+      expectBlock(network, number) {
+        liveState.following.expectBlock(network, number)
+        hosts.expectBlock(network, number)
+      },
+    }
     measureLiveState(metrics, liveState)
     measureQuotes(metrics, registry)
 
@@ -175,7 +189,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
           walletQueue: settings.limits.walletQueue,
           onChange(entry, before) {
             count(entry, before)
-            if (entry.landed && entry.signer === undefined) liveState.following.expectBlock(entry, BigInt(entry.landed.blockNumber))
+            if (entry.landed && entry.signer === undefined) following.expectBlock(entry, BigInt(entry.landed.blockNumber))
           },
         }),
       ).singleton(),
@@ -201,7 +215,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       books: liveState.books,
       quotes: liveState.quotes,
       walletChecks: liveState.walletChecks,
-      following: liveState.following,
+      following,
       transactions,
       archiver,
       wallets: { all: signer.wallets },

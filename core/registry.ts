@@ -37,7 +37,11 @@ export function registryEntries({ loaded, refused, running, before = [] }: Loade
     return {
       wake: async () => run()?.wake(),
       // Callers read it, and a plugin's error may hold a URL with a key.
-      notReady: () => (run()?.state === 'ready' ? undefined : maskUrls(run()?.lastError ?? run()?.state ?? 'not started')),
+      notReady() {
+        if (run()?.state !== 'ready') return maskUrls(run()?.lastError ?? run()?.state ?? 'not started')
+        const why = venue.host?.notReady()
+        return why === undefined ? undefined : maskUrls(why)
+      },
       trouble: () => run()?.lastTrouble,
     }
   }
@@ -72,6 +76,7 @@ export function registryEntries({ loaded, refused, running, before = [] }: Loade
           chain,
           network,
           impl: venue.implementation,
+          ...(venue.host && { hosted: venue }),
           ...(actions && { actions }),
           config,
           contracts: Object.values(venue.contracts),
@@ -87,7 +92,20 @@ export function registryEntries({ loaded, refused, running, before = [] }: Loade
 }
 
 function loadedEntry(
-  { name, kind, origin: folder, tier, allowedBy, sha256, manifest, available_networks, venues, configuration, unserved }: LoadedPlugin,
+  {
+    name,
+    kind,
+    origin: folder,
+    tier,
+    allowedBy,
+    sha256,
+    manifest,
+    available_networks,
+    venues,
+    configuration,
+    unserved,
+    host,
+  }: LoadedPlugin,
   running: ReadonlyMap<LoadedVenue<object>, RunningVenue>,
 ): PluginEntry {
   return {
@@ -103,6 +121,7 @@ function loadedEntry(
     ...(sha256 !== undefined && { sha256 }),
     maskedConfig: configuration.shown,
     unserved,
+    ...(host && { deaths: () => host.deaths }),
     starting: () => venues.filter((venue) => running.get(venue)?.state === 'starting').map(({ chain, network }) => `${chain}/${network}`),
   }
 }

@@ -24,6 +24,7 @@ const started = [
   'core/loader/examine-process.ts',
   'core/loader/hook.ts',
   'core/loader/trial-thread.ts',
+  'core/loader/host/host-process.ts',
   'core/loader/watchdog-thread.ts',
   'testkit/contract-spec.ts',
 ]

@@ -42,6 +42,12 @@ export const PluginsResponse = Type.Array(
     sha256: Type.Optional(Type.String({ description: 'The hash of its files, where the operator allowed it.' })),
     reason: Type.Optional(Type.String({ description: 'Why it was refused, and what to do about it.' })),
     starting: Type.Optional(Type.Array(Type.String(), { description: 'Those of its networks that are not ready yet.' })),
+    host: Type.Optional(
+      Type.Object(
+        { deaths: Type.Integer({ description: 'How often it has ended since the server started.' }) },
+        { description: 'The contained process that it runs in; absent where it runs in the server.' },
+      ),
+    ),
   }),
 )
 

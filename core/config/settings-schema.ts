@@ -31,6 +31,10 @@ export const serverSchema = closed({
       default: [],
       description: 'Names of plugins that are not loaded',
     }),
+    weakContainment: Type.Boolean({
+      default: false,
+      description: 'Whether plugins of third parties may run where the system cannot contain them: they can read the files of this user',
+    }),
   }),
   data: closed({
     dir: path('data', 'Folder of the keystore, the journal and the devnet'),

@@ -3,14 +3,16 @@ import type { At } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import { readSwapRequest, requireVersion, swapPrice, toQuoteChoice, toQuoteVenue, toSwap, type SwapRequest } from '../handlers/amm/swap.ts'
-import { tradingOf, type NetworkEntry, type Registry } from '../handlers/registry.ts'
+import { tradingOf, type NetworkEntry, type Registry, type VenueEntry } from '../handlers/registry.ts'
 import type { QuoteUpdate } from '../live-state/pair-quoter.ts'
-import type { Quotes, QuoteVenue } from '../live-state/quotes.ts'
+import type { Quotes } from '../live-state/quotes.ts'
+import type { FollowPrice } from '../loader/host/hosts.ts'
 import { createSharedFeed, missingField, onEachNetwork, type Topic } from './topic.ts'
 
 /** A price that a request follows. */
 interface PriceRequest {
-  readonly venue: QuoteVenue
+  readonly venue: VenueName
+  readonly follow: FollowPrice
   readonly swap: SwapRequest
   readonly version: string | undefined
   /** The price as the caller wrote it; events repeat it. */
@@ -19,6 +21,8 @@ interface PriceRequest {
   readonly about: PriceInfo
 }
 
+type VenueName = Record<'chain' | 'network' | 'connector', string>
+
 type PriceInfo = Pick<PriceNews, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
 
 /** The topic `price`: the prices that a request names, on each network that it allows. */
@@ -26,15 +30,20 @@ export function createPriceTopic(registry: Registry, quotes: Pick<Quotes, 'follo
   const feed = createSharedFeed<PriceRequest, QuoteUpdate>({
     event: 'price',
     keyOf: ({ venue: { chain, network, connector }, version = '', asked }) => JSON.stringify([chain, network, connector, version, asked]),
-    follow: ({ venue, swap, version }, changed) => quotes.follow(venue, toSwap(swap), toQuoteChoice(version), changed),
+    follow: ({ follow, swap, version }, changed) => follow(toSwap(swap), toQuoteChoice(version), changed),
     show: ({ about, swap }, update) => ({ ...about, ...showPrice(swap, update) }),
   })
   return {
-    find: async (request, at) => (await findPrices(registry, request, at)).map(feed.subscriber),
+    find: async (request, at) => (await findPrices(registry, quotes, request, at)).map(feed.subscriber),
   }
 }
 
-async function findPrices(registry: Registry, request: EventsRequest, at: At): Promise<readonly PriceRequest[]> {
+async function findPrices(
+  registry: Registry,
+  quotes: Pick<Quotes, 'follow'>,
+  request: EventsRequest,
+  at: At,
+): Promise<readonly PriceRequest[]> {
   const { connector, version } = request
   if (connector === undefined) throw missingField('connector', 'the exchange of the prices of the topic price')
   const questions = questionsOf(request)
@@ -43,8 +52,9 @@ async function findPrices(registry: Registry, request: EventsRequest, at: At): P
     throw new SluiceError('UNSUPPORTED', `The connector ${name} has no trading type AMM; GET /plugins shows what it has.`)
   return onEachNetwork(registry, name, request, async (network, venueEntry) => {
     requireVersion(version, tradingOf('AMM', venueEntry), name)
-    const venue = toQuoteVenue(network, venueEntry)
-    if (!venue)
+    const venue = { chain: network.chain, network: network.network, connector: name }
+    const follow = followerOf(network, venueEntry, quotes)
+    if (!follow)
       throw new SluiceError(
         'UNSUPPORTED',
         `Prices of ${name} on ${network.chain}/${network.network} cannot be followed; ask GET /amm/price once a block.`,
@@ -53,10 +63,16 @@ async function findPrices(registry: Registry, request: EventsRequest, at: At): P
       questions.map(async (question) => {
         const { asked } = question
         const swap = await readSwap(question, network, at)
-        return { venue, swap, version, asked, about: infoOf(venue, swap, version, asked) }
+        return { venue, follow, swap, version, asked, about: infoOf(venue, swap, version, asked) }
       }),
     )
   })
+}
+
+/** Undefined where its prices cannot be followed. */
+function followerOf(network: NetworkEntry, venue: VenueEntry, quotes: Pick<Quotes, 'follow'>): FollowPrice | undefined {
+  const followed = toQuoteVenue(network, venue)
+  return followed ? (swap, choice, listener) => quotes.follow(followed, swap, choice, listener) : venue.hosted?.followPrice
 }
 
 interface Question {
@@ -98,7 +114,7 @@ async function readSwap(question: Question, network: NetworkEntry, at: At): Prom
 }
 
 const infoOf = (
-  { chain, network, connector }: QuoteVenue,
+  { chain, network, connector }: VenueName,
   { base, quote, side, amountRaw }: SwapRequest,
   version: string | undefined,
   asked: string,

@@ -42,7 +42,7 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
       ...(own.archived && { archived: true }),
       ...replacedBy(txHash, own, location),
       ...(await failureReason(own, context)),
-      ...fillOf(own, receipt, network, services.registry),
+      ...(await fillOf(own, receipt, network, services.registry)),
     }),
   }
 }
@@ -155,17 +155,18 @@ async function queryChain(
 const isSameHash = (a: string, b: string | undefined) => b !== undefined && canonicalHash(a) === canonicalHash(b)
 
 /** What a transaction gave, read from its receipt by the connector that planned it. */
-function fillOf(
+async function fillOf(
   { kind, connector, memo, about, archived }: Entry,
   receipt: Json,
   network: NetworkEntry,
   registry: Registry,
-): Pick<NetworkPollResponse, 'fill'> {
+): Promise<Pick<NetworkPollResponse, 'fill'>> {
   const impl = venueOf(connector, network, registry)?.impl
   // How to read an archived one's receipt is in the archive.
   if (receipt === null || !impl || archived) return {}
   if (kind === 'trade') {
-    const fill = orUndefined(() => impl.AMM?.fill(receipt, memo))
+    // It may be in another process.
+    const fill = await (async () => impl.AMM?.fill(receipt, memo))().catch(() => undefined)
     return fill ? { fill: showTradeFill(fill, about) } : {}
   }
   if (kind === 'liquidity') {

@@ -1,8 +1,22 @@
 // What a request names: networks, connectors and tokens, by the registry of what was loaded.
 import { withTimeout } from '../async.ts'
 import { didYouMean } from '../config/problems.ts'
-import type { At, Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Quote, Token, Trading, TradingType } from '../contracts/index.ts'
+import type {
+  AMM,
+  At,
+  Bridge,
+  Chain,
+  Connector,
+  ConnectorConfig,
+  NetworkNames,
+  Quote,
+  Token,
+  Trading,
+  TradingType,
+} from '../contracts/index.ts'
+import type { Served } from '../contracts/plugin.ts'
 import { badFields, SluiceError } from '../errors.ts'
+import type { FollowPrice } from '../loader/host/hosts.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
 
 /** A network of a chain that this server serves. */
@@ -20,12 +34,18 @@ export interface NetworkEntry {
   wake(): Promise<void>
 }
 
+/** The trading types that may be in another process. */
+type ServedTrading = Omit<Trading, 'AMM'> & { AMM: Served<AMM> }
+type ServedConnector = Partial<Omit<Connector, 'AMM'> & Pick<ServedTrading, 'AMM'>>
+
 /** A connector on one network. */
 export interface VenueEntry {
   connector: string
   /** Of this release. The plans of others are simulated before they are signed. */
   builtIn: boolean
-  impl: Partial<Connector>
+  impl: ServedConnector
+  /** It runs in a process of its own. */
+  hosted?: { readonly followPrice?: FollowPrice }
   config: ConnectorConfig
   /** The exchange's own rail, if it takes signed actions itself: it carries out plans that are `via` the venue. */
   actions?: TransactionTarget
@@ -53,6 +73,8 @@ export interface PluginEntry {
   /** Its networks that are not ready yet, as `chain/network`. */
   starting?(): string[]
   folder: string
+  /** How often the process that it runs in has ended; absent where it runs in the server. */
+  deaths?(): number
   reason?: string
   /** The effective configuration with secrets masked. */
   maskedConfig?: Readonly<Record<string, unknown>>
@@ -61,8 +83,8 @@ export interface PluginEntry {
 }
 
 /** A connector's implementation of a trading type. @throws SluiceError UNSUPPORTED */
-export function tradingOf<T extends TradingType>(type: T, { impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): Trading[T] {
-  const trading: Partial<Trading> = impl
+export function tradingOf<T extends TradingType>(type: T, { impl, connector }: Pick<VenueEntry, 'impl' | 'connector'>): ServedTrading[T] {
+  const trading: Partial<ServedTrading> = impl
   const implementation = trading[type]
   if (implementation) return implementation
   throw new SluiceError('UNSUPPORTED', `The connector ${connector} has no trading type ${type}; GET /plugins shows what it has.`)

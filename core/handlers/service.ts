@@ -14,19 +14,22 @@ export const serviceHandlers = {
     Object.fromEntries(registry.connectors.map(({ name, available_networks }) => [name, copyNetworks(available_networks)])),
 
   Plugins: async (_request, { services: { registry } }) =>
-    registry.plugins.map(({ name, kind, version, trading_type, available_networks, state, tier, allowedBy, sha256, reason, starting }) => ({
-      name,
-      kind,
-      version,
-      trading_type: [...trading_type],
-      available_networks: copyNetworks(available_networks),
-      state,
-      ...(tier && { tier }),
-      ...(allowedBy && { allowedBy }),
-      ...(sha256 !== undefined && { sha256 }),
-      ...(reason !== undefined && { reason }),
-      ...(starting && starting().length > 0 && { starting: starting() }),
-    })),
+    registry.plugins.map(
+      ({ name, kind, version, trading_type, available_networks, state, tier, allowedBy, sha256, reason, starting, deaths }) => ({
+        name,
+        kind,
+        version,
+        trading_type: [...trading_type],
+        available_networks: copyNetworks(available_networks),
+        state,
+        ...(tier && { tier }),
+        ...(allowedBy && { allowedBy }),
+        ...(sha256 !== undefined && { sha256 }),
+        ...(reason !== undefined && { reason }),
+        ...(starting && starting().length > 0 && { starting: starting() }),
+        ...(deaths && { host: { deaths: deaths() } }),
+      }),
+    ),
 
   ConnectorConfig: async ({ connector }, { services: { registry } }) => {
     const { name, trading_type, available_networks, maskedConfig } = registry.connector(connector)

@@ -37,6 +37,12 @@ export function createMetrics() {
       labelNames: ['plugin'],
       registers,
     }),
+    hostDeaths: new Counter({
+      name: 'sluice_plugin_host_deaths_total',
+      help: 'Ends of processes that hold a plugin of a third party; each was started again, or is quarantined.',
+      labelNames: ['plugin'],
+      registers,
+    }),
     replays: new Counter({
       name: 'sluice_idempotent_replays_total',
       help: 'Requests that were answered with the first answer of their Idempotency-Key.',

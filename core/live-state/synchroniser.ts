@@ -24,7 +24,7 @@ import type { StateSubject, Telemetry } from './telemetry.ts'
 export interface FollowedNetwork {
   readonly chain: string
   readonly network: string
-  readonly chainImpl: Chain
+  readonly chainImpl: Pick<Chain, 'head' | 'heads' | 'changes' | 'local'>
 }
 
 /** The synchronisers of all networks. */

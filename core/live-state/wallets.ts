@@ -1,4 +1,4 @@
-import type { Checked, FeeWish, Plan } from '../contracts/index.ts'
+import type { Chain, Checked, FeeWish, Plan } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
 import type { FollowedNetwork, Following } from './synchroniser.ts'
 import { createStateSource } from './tracked-states.ts'
@@ -9,7 +9,12 @@ export interface WalletChecks {
    * What the network would answer. Undefined if the network has to be asked; what was missing in memory is loaded for the next check. Waits
    * for nothing.
    */
-  checkFromCache(network: FollowedNetwork, plan: Pick<Plan, 'steps' | 'needs'>, from: string, fees: FeeWish): Checked | undefined
+  checkFromCache(
+    network: FollowedNetwork & { readonly chainImpl: Pick<Chain, 'rail'> },
+    plan: Pick<Plan, 'steps' | 'needs'>,
+    from: string,
+    fees: FeeWish,
+  ): Checked | undefined
 }
 
 /** Wallets on one network: every block is asked about each of them. */

@@ -11,6 +11,8 @@ import { fieldOf, isError, messageOf, readableError } from './thrown.ts'
 export interface Callee {
   readonly plugin: string
   readonly log: Log
+  /** In a process of its own: each of its methods answers later. */
+  readonly isRemote?: true
 }
 
 export const chainBoundary = (chain: Chain, callee: Callee): Chain => boundary(chain, chainContract, callee)
@@ -65,6 +67,7 @@ function parsedProperty(schema: Schema<unknown>, value: unknown, name: string): 
 
 function guarded(implementation: object, method: CallableFunction, contract: AnyMethod, callee: Callee, verb: string) {
   const { atOnce } = contract
+  const mayWait = atOnce ?? callee.isRemote
   const parse = answerParser(contract)
   const settle = (answer: unknown, args: readonly unknown[]) =>
     isThenable(answer) ? Promise.resolve(answer).then((settled) => parse(settled, args)) : parse(answer, args)
@@ -77,12 +80,15 @@ function guarded(implementation: object, method: CallableFunction, contract: Any
     let answer: unknown
     try {
       answer = Reflect.apply(method, implementation, args)
-      if (!atOnce || !isThenable(answer)) return parse(answer, args)
+      if (!mayWait || !isThenable(answer)) return parse(answer, args)
     } catch (thrown) {
       throw asCallersError(callee, verb, thrown)
     }
     const deadline = signalOf(args)
-    return deadline ? callPlugin(callee, verb, () => settle(answer, args), deadline) : settle(answer, args)
+    if (deadline) return callPlugin(callee, verb, () => settle(answer, args), deadline)
+    return Promise.resolve(settle(answer, args)).catch((thrown: unknown) => {
+      throw asCallersError(callee, verb, thrown)
+    })
   }
 }
 

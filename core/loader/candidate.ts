@@ -5,6 +5,8 @@ import { type Manifest, type Plugin, apiVersion as ours, tradingVerbs } from '..
 import { syntaxFault } from './compile.ts'
 import { readingConfiguration } from './configuration.ts'
 import { type FoundPlugin, namePattern } from './find.ts'
+import type { Host } from './host/host.ts'
+import { hostedTypes, type Hosts } from './host/hosts.ts'
 import { importPlugin, type Description } from './instantiate.ts'
 import { deepFreeze } from './parser.ts'
 import type { LoadOptions } from './loaded-plugin.ts'
@@ -19,6 +21,8 @@ export interface Candidate {
   readonly description: Description
   readonly manifest: Manifest
   readonly configuration: PluginConfig
+  /** Where it runs, unless in the server. */
+  readonly host?: Host
 }
 
 /** What is known of a plugin so far, for its refusal. */
@@ -29,21 +33,61 @@ export interface PluginOutline {
 
 /** The first half of loading a plugin: import on trial, manifest, configuration. @throws PluginFault */
 export async function makeCandidate(found: FoundPlugin, known: PluginOutline, trials: Trials, options: LoadOptions): Promise<Candidate> {
-  const description = await describe(found, trials)
+  const { description, host } = await describe(found, trials, options)
   known.kind = description.kind
   const manifest = checkManifest(found, description)
   known.manifest = manifest
   const configuration = await configurationOf(found, description, manifest, options)
-  return { found: { ...found, name: manifest.name }, description, manifest, configuration: deepFreeze(configuration) }
+  return {
+    found: { ...found, name: manifest.name },
+    description,
+    manifest,
+    configuration: deepFreeze(configuration),
+    ...(host && { host }),
+  }
 }
 
-/** On trial, in a thread of its own; but a built-in plugin was tried by the release's tests, and has no deadline. */
-async function describe(found: FoundPlugin, trials: Trials): Promise<Description> {
-  if (found.builtIn) return (await importPlugin(found.entry)).description
-  return trials.describe(found).catch(async (thrown: unknown) => {
+interface Described {
+  readonly description: Description
+  readonly host?: Host
+}
+
+/** In a host, or on trial in a thread of its own; but a built-in plugin was tried by the release's tests, and has no deadline. */
+async function describe(found: FoundPlugin, trials: Trials, options: LoadOptions): Promise<Described> {
+  if (found.builtIn) return { description: (await importPlugin(found.entry)).description }
+  try {
+    const hosts = found.tier === 'contained' ? options.hosts : undefined
+    if (!hosts) return { description: await trials.describe(found) }
+    return await describeContained(found, hosts, trials, options)
+  } catch (thrown) {
     const mayBeSyntax = thrown instanceof PluginFault && thrown.step === 'import'
     throw (mayBeSyntax && (await syntaxFault(found))) || thrown
-  })
+  }
+}
+
+/** Some kinds of plugins do not run in hosts yet: those run in the server. */
+async function describeContained(found: FoundPlugin, hosts: Hosts, trials: Trials, { log }: LoadOptions): Promise<Described> {
+  const refused = await hosts.refused()
+  if (refused) {
+    const description = await trials.describe(found)
+    if (whyInServer(description) === undefined) throw refused
+  } else {
+    const host = await hosts.open(found)
+    if (whyInServer(host.description) === undefined) return { description: host.description, host }
+    await host.stop()
+  }
+  const description = await trials.describe(found)
+  log.warn({ plugin: found.name, reason: whyInServer(description) ?? '' }, 'plugin runs in the server, not contained')
+  return { description }
+}
+
+/** Undefined for a plugin that runs in a host. Its manifest is not checked yet. */
+function whyInServer(description: Description): string | undefined {
+  if (description.kind === 'chain') return 'chains do not run in hosts'
+  if (!description.isRemote) return `connectors of the family ${description.family} do not run in hosts yet`
+  const types = isObject(description.manifest) ? description.manifest['trading_type'] : undefined
+  const others = Array.isArray(types) ? types.filter((type) => !hostedTypes.some((each) => each === type)) : []
+  return others.length === 0 ? undefined : `connectors of the type ${others.join(', ')} do not run in hosts yet`
 }
 
 async function configurationOf(

@@ -126,7 +126,10 @@ export type Description = {
   readonly family: string
   /** Not checked yet. */
   readonly manifest: Json
-} & ({ readonly kind: 'connector' } | { readonly kind: 'chain'; /** The curve of its wallets' keys. */ readonly keys: Family['keys'] })
+} & (
+  | { readonly kind: 'connector'; /** Its reader of the chain works from another process. */ readonly isRemote: boolean }
+  | { readonly kind: 'chain'; /** The curve of its wallets' keys. */ readonly keys: Family['keys'] }
+)
 
 interface ImportedPlugin {
   readonly plugin: Plugin
@@ -154,10 +157,10 @@ export async function importPlugin(entry: string): Promise<ImportedPlugin> {
 function describe(plugin: Plugin): Description {
   try {
     const manifest: Json = JSON.parse(JSON.stringify(plugin.manifest))
-    const { name: family, keys } = plugin.family
+    const { name: family, keys, remote } = plugin.family
     return plugin.kind === 'chain'
       ? { kind: 'chain', family, keys: curveOf(family, keys), manifest }
-      : { kind: 'connector', family, manifest }
+      : { kind: 'connector', family, manifest, isRemote: remote !== undefined }
   } catch (thrown) {
     throw faultOf(thrown, 'manifest', 'Use plain data in the manifest: no functions, no bigint, no cycles.')
   }

@@ -2,6 +2,8 @@ import type { Bridge, Chain, Connector, ChainVenue, Token } from '../contracts/i
 import { importCandidate, type Candidate } from './candidate.ts'
 import { bridgesOf, checkBaseKeys, checkNetworkKeys, contractsOf, readingConfiguration } from './configuration.ts'
 import type { FoundPlugin } from './find.ts'
+import type { Host } from './host/host.ts'
+import type { HostedVenue, Hosts } from './host/hosts.ts'
 import { instantiateConnector, instantiateChain } from './instantiate.ts'
 import { deepFreeze } from './parser.ts'
 import {
@@ -110,6 +112,7 @@ export async function loadConnector(
   options: LoadOptions,
 ): Promise<LoadedConnector> {
   const { found, description, manifest, configuration } = candidate
+  if (candidate.host && options.hosts) return loadContained(candidate, candidate.host, { venues: wanted, unserved }, options, options.hosts)
   const plugin = await importCandidate(candidate, options.budget)
   if (plugin.kind !== 'connector') throw new PluginFault('import', 'It was a connector on trial and is not one now', 'Correct the plugin.')
   const log = options.logOf(found.name)
@@ -139,6 +142,51 @@ export async function loadConnector(
     allowedBy: found.allowedBy,
     ...(found.sha256 !== undefined && { sha256: found.sha256 }),
     family: description.family,
+    manifest,
+    configuration,
+    unserved,
+    venues,
+    available_networks: networksOf(venues),
+  })
+}
+
+/** The same in a host. */
+async function loadContained(
+  { found: { name, folder, origin, builtIn, tier, allowedBy, sha256 }, description: { family }, manifest, configuration }: Candidate,
+  host: Host,
+  { venues: wanted, unserved }: ConnectorVenues,
+  { logOf }: LoadOptions,
+  hosts: Hosts,
+): Promise<LoadedConnector> {
+  const log = logOf(name)
+  const hosted = wanted.map(({ on, contracts }): HostedVenue => {
+    const { chain, network, tokens, implementation, remote } = on
+    if (!remote) throw new PluginFault('networks', `${chain} does not say how connectors in hosts read it`, "Use the family's kit for it.")
+    const { config } = configuration
+    const { nativeCurrency } = implementation
+    const venue = { chain, network, config, contracts, tokens, nativeCurrency, tradingTypes: manifest.trading_type }
+    return { venue, chain: implementation, remote }
+  })
+  const connectors = await hosts.connect(host, hosted, { plugin: name, log })
+  const venues = wanted.flatMap(({ on, contracts, bridges }, index): LoadedVenue<Partial<Connector>>[] => {
+    const connector = connectors[index]
+    if (!connector) return []
+    const { implementation } = connector
+    checkSpenders(implementation, contracts, on)
+    const { chain, network, tokens } = on
+    return [Object.freeze({ plugin: name, chain, network, contracts, bridges, tokens, log, host, ...connector })]
+  })
+  return Object.freeze<LoadedConnector>({
+    kind: 'connector',
+    name,
+    folder,
+    origin,
+    builtIn,
+    tier,
+    allowedBy,
+    ...(sha256 !== undefined && { sha256 }),
+    host,
+    family,
     manifest,
     configuration,
     unserved,
@@ -215,7 +263,20 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
       { chain, network, folder: found.folder, implementation, settings: configuration.networks[network] },
       options,
     )
-    venues.push(Object.freeze({ plugin: found.name, chain, network, implementation, contracts: {}, bridges: {}, tokens, log }))
+    const { remote } = plugin.family
+    venues.push(
+      Object.freeze({
+        plugin: found.name,
+        chain,
+        network,
+        implementation,
+        contracts: {},
+        bridges: {},
+        tokens,
+        log,
+        ...(remote && { remote }),
+      }),
+    )
   }
   return Object.freeze<LoadedChain>({
     kind: 'chain',

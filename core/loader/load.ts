@@ -8,6 +8,7 @@ import { makeCandidate, type Candidate, type PluginOutline } from './candidate.t
 import { registerHook } from './compile.ts'
 import { allowedPlugins } from './consent.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
+import type { HostsOptions } from './host/hosts.ts'
 import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues } from './load-venues.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
@@ -100,7 +101,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
         ofCandidate,
         async (candidate) => {
           const venues = connectorVenues(candidate, chains)
-          if (!candidate.found.builtIn) await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
+          if (!candidate.found.builtIn && !candidate.host) await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
           return { candidate, venues }
         },
       )
@@ -109,7 +110,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
         connectors.push(...(await forEach([candidate], ofCandidate, () => loadConnector(candidate, venues, options))))
       return { loaded: [...loadedChains, ...connectors], refused }
     } finally {
-      await trials.close()
+      await Promise.all([trials.close(), options.hosts?.stopUnused()])
     }
   }
 }
@@ -160,10 +161,11 @@ interface PluginOptions {
   /** Absent where no devnet runs: then the devnet's network is left out. */
   devnetUrl: string | undefined
   meterOf?: LoadOptions['meterOf']
+  hosts?: LoadOptions['hosts']
 }
 
 /** What the settings say of plugins: their folders, configurations, token lists and logs. */
-export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf }: PluginOptions): LoadOptions {
+export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, hosts }: PluginOptions): LoadOptions {
   const { limits, confDir, home, data } = settings
   return {
     plugins,
@@ -171,6 +173,7 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf }: Pl
     log,
     logOf: (plugin) => log.child({ plugin }),
     ...(meterOf && { meterOf }),
+    ...(hosts && { hosts }),
     configOf({ kind, name, folder, schema, builtIn, networks }) {
       const configuration = loadPluginConfig({
         kind,
@@ -198,6 +201,15 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf }: Pl
     },
   }
 }
+
+/** What the settings say of hosts. */
+export const hostOptions = ({ limits, plugins, market }: Settings, log: ParentLog): Omit<HostsOptions, 'onFault' | 'onDeath'> => ({
+  budget: { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs },
+  stallSeconds: limits.pluginStallSeconds,
+  weakContainment: plugins.weakContainment,
+  market,
+  logOf: (plugin) => log.child({ plugin }),
+})
 
 const silent: ParentLog = { info: () => {}, warn: () => {}, child: () => silent }
 

@@ -1,6 +1,8 @@
 import type { PluginConfig, NetworkSettings } from '../config/plugin-config.ts'
-import type { Bridge, Chain, Connector, Family, Log, Manifest, NetworkNames, Token, ChainVenue } from '../contracts/index.ts'
+import type { Bridge, Chain, Connector, Family, Log, Manifest, NetworkNames, RemoteReading, Token, ChainVenue } from '../contracts/index.ts'
 import type { AllowedBy, FindResult, Tier } from './find.ts'
+import type { Host } from './host/host.ts'
+import type { FollowPrice, Hosts } from './host/hosts.ts'
 import type { LoadBudget } from './trials.ts'
 
 /** A chain or connector as created for one network. */
@@ -17,6 +19,12 @@ export interface LoadedVenue<T> {
   /** The network's token list, with addresses in the family's canonical spelling. */
   readonly tokens: readonly Token[]
   readonly log: Log
+  /** Of a chain: how connectors in hosts read it. */
+  readonly remote?: RemoteReading<object>
+  /** Of a connector that runs in one. */
+  readonly host?: Host
+  /** Follows a price in it. */
+  readonly followPrice?: FollowPrice
 }
 
 /** A network of the manifest that the plugin does not serve on this server. */
@@ -39,6 +47,8 @@ interface Loaded {
   readonly allowedBy: AllowedBy
   /** Of its files, where they were compared with sluice.lock. */
   readonly sha256?: string
+  /** The process that it runs in; absent: the server. */
+  readonly host?: Host
   readonly family: string
   /** A frozen copy. */
   readonly manifest: Manifest
@@ -101,6 +111,8 @@ export interface LoadOptions {
   logOf(name: string): Log
   /** Counts a network's calls to its nodes. */
   meterOf?(chain: string, network: string): ChainVenue['meter']
+  /** Where plugins of third parties run; absent: in this process. */
+  readonly hosts?: Hosts
   /** The loader's own log. */
   readonly log: Log
 }

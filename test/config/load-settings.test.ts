@@ -39,7 +39,11 @@ describe('the settings', () => {
       pluginStallSeconds: 10,
     })
     // Sluice's own, wherever the configuration lies.
-    expect(settings.plugins).to.deep.equal({ folders: [fileURLToPath(new URL('../../plugins', import.meta.url))], disabled: [] })
+    expect(settings.plugins).to.deep.equal({
+      folders: [fileURLToPath(new URL('../../plugins', import.meta.url))],
+      disabled: [],
+      weakContainment: false,
+    })
     expect(settings.data.dir).to.equal(path.join(home.folder, 'data'))
     expect(settings.ssl.certsDir).to.equal(path.join(home.folder, 'certs'))
     expect([settings.store, settings.wallet, settings.devnet, settings.log]).to.deep.equal([
@@ -64,13 +68,14 @@ describe('the settings', () => {
       SLUICE_DEVNET_ENABLED: 'true',
       SLUICE_SERVER_DRAIN_SECONDS: '0.5',
     })
-    expect(settings.plugins).to.deep.equal({ disabled: ['a', 'b'], folders: ['/x,y'] })
+    expect(settings.plugins).to.deep.equal({ disabled: ['a', 'b'], folders: ['/x,y'], weakContainment: false })
     expect(settings.devnet.enabled).to.equal(true)
     expect(settings.server.drainSeconds).to.equal(0.5)
   })
 
   it('have a working environment variable for every key', () => {
-    const values: Record<string, string> = { 'store.url': 'postgres://h/d', 'devnet.enabled': 'true', 'log.level': 'debug' }
+    const flags = { 'devnet.enabled': 'true', 'plugins.weakContainment': 'true' }
+    const values: Record<string, string> = { 'store.url': 'postgres://h/d', ...flags, 'log.level': 'debug' }
     for (const { name, environmentName } of describeSettings().filter(({ file }) => file !== 'none')) {
       const before = JSON.stringify(load())
       expect(JSON.stringify(load({ [environmentName]: values[name] ?? '77' })), environmentName).not.to.equal(before)

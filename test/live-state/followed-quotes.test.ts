@@ -30,7 +30,7 @@ describe('subscriptions to quotes', () => {
     start()
     computed = []
     vet = () => undefined
-    venue = { chain: 'ethereum', network: 'local', connector: 'dex', chainImpl: test.chain as QuoteVenue['chainImpl'], pricing: invented() }
+    venue = { chain: 'ethereum', network: 'local', connector: 'dex', chainImpl: test.chain, pricing: invented() }
   })
   afterEach(async () => {
     for (const end of ends.splice(0)) end()

@@ -84,7 +84,8 @@ async function allowanceOf(
   at: At,
 ): Promise<AMMPriceResponse['allowance']> {
   const { ttlSeconds } = tradeRules(venue.config, quote.route)
-  const plan: Plan = tradingOf('AMM', venue).swap(quote, { recipient: wallet, boundRaw, deadline: quote.head.timestamp + ttlSeconds })
+  const deadline = quote.head.timestamp + ttlSeconds
+  const plan: Plan = await tradingOf('AMM', venue).swap(quote, { recipient: wallet, boundRaw, deadline })
   for (const need of plan.needs) {
     if (need.is !== 'allowance' || !impl.evm) continue
     const token = await tokens.resolve(need.token, 'token', at)
@@ -127,7 +128,7 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
     const limitRaw = limitOf(swapRequest, request.limitPrice)
     const boundRaw = tighterBound(quote, slippageRaw, limitRaw, swapPrice(swapRequest, quote.amountRaw))
     const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds, ageSeconds(quote))
-    const plan = tradingOf('AMM', venue).swap(quote, { recipient: wallet.address, boundRaw, deadline })
+    const plan = await tradingOf('AMM', venue).swap(quote, { recipient: wallet.address, boundRaw, deadline })
     // Computed before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was sent.
     const shown = {
       ...showSwap(swapRequest, quote),
@@ -300,15 +301,16 @@ function fromMemory(quote: Quote, { recentQuotes }: VenueEntry): SourcedQuote {
 
 async function quoteAndRemember(swapRequest: SwapRequest, venue: VenueEntry, at: At): Promise<SourcedQuote> {
   const sourced = await quoteFromChain(swapRequest, venue, at)
-  venue.recentQuotes.put(keyOf(swapRequest), sourced.quote)
+  if (sourced.source === 'rpc') venue.recentQuotes.put(keyOf(swapRequest), sourced.quote)
   return sourced
 }
 
-/** Asks the exchange, at the chain's latest block. */
+/** Asks the exchange, at the chain's latest block; a host answers by the block that it has in memory, whose hash it knows. */
 async function quoteFromChain(swapRequest: SwapRequest, venue: VenueEntry, at: At): Promise<SourcedQuote> {
   const quote = await tradingOf('AMM', venue).quote(toSwap(swapRequest), toQuoteChoice(swapRequest.version), at)
-  venue.recentQuotes.counts.rpc += 1
-  return { quote, source: 'rpc' }
+  const source = venue.hosted && quote.head.hash !== undefined ? 'memory' : 'rpc'
+  venue.recentQuotes.counts[source] += 1
+  return { quote, source }
 }
 
 /** The quote that the chain gave for the same swap a moment ago. */

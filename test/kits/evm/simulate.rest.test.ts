@@ -56,7 +56,10 @@ describe('simulated steps', () => {
     const sent = await site.rpc('eth_sendTransaction', { from: wallet, data })
     await mined(site, sent)
     usdx = site.chain.address(String(Reflect.get(Object(await site.rpc('eth_getTransactionReceipt', sent)), 'contractAddress'))) ?? ''
-    await mined(site, await site.rpc('eth_sendTransaction', { from: wallet, to: usdx, data: token.encodeFunctionData('mint', [wallet, 1_000n]) }))
+    await mined(
+      site,
+      await site.rpc('eth_sendTransaction', { from: wallet, to: usdx, data: token.encodeFunctionData('mint', [wallet, 1_000n]) }),
+    )
   })
   after(() => site.stop())
   afterEach(() => site.heal())

@@ -1,0 +1,129 @@
+// What a host may ask of the chain that its connector is on: heads, events of blocks, and what the family's reader reads. Nothing else leads out.
+import { list, text } from '../../contracts/answers/contract.ts'
+import { headSchema } from '../../contracts/answers/common.ts'
+import type { Chain, Head, Log, RemoteReading } from '../../contracts/index.ts'
+import { SluiceError } from '../../errors.ts'
+import { isObject } from '../../json.ts'
+import { parserOf } from '../parser.ts'
+import { messageOf } from '../thrown.ts'
+
+export interface Broker {
+  /** @throws SluiceError */
+  answer(method: string, args: readonly unknown[], signal: AbortSignal): Promise<unknown>
+  /** What a reader on this chain knows at the start. */
+  facts(): unknown
+  /**
+   * The block of an answer, as this server knows it.
+   * @throws SluiceError NETWORK where the host was never told of such a block, or it is too old
+   */
+  accept(head: unknown): Head
+  /** The host has ended: it follows nothing any more. */
+  reset(): void
+}
+
+interface BrokerOptions {
+  chain: Pick<Chain, 'head' | 'heads' | 'changes' | 'reader'>
+  /** `chain/network`, for errors. */
+  network: string
+  remote: RemoteReading<object>
+  /** Tells the host of a new head, and of what its reader knows since. */
+  onHead(head: Head, facts: unknown): void
+  /** Answers for blocks further behind are refused. */
+  staleBlocks: number
+  log: Log
+}
+
+/** Blocks may come faster than answers: as `live-state` has it. */
+const alwaysFreshSeconds = 2
+const maxKnownHeads = 1_024
+/** One question for changes covers at most so many blocks; whoever missed more reads its states anew. */
+const maxBlocks = 1_024n
+
+const parseHead = parserOf(headSchema)
+const parseFollow = parserOf(list(text(), 10_000))
+const parseAddresses = parserOf(list(text(), 100_000))
+
+export function createBroker({ chain, network, remote, onHead, staleBlocks, log }: BrokerOptions): Broker {
+  /** Those that the host was told of, by all that names them. */
+  const known = new Map<string, Head>()
+  let newest: Head | undefined
+  let following: AbortController | undefined
+
+  function remember(head: Head): Head {
+    const name = nameOf(head)
+    if (known.size >= maxKnownHeads) for (const [oldest] of [...known].slice(0, maxKnownHeads / 2)) known.delete(oldest)
+    known.delete(name)
+    known.set(name, head)
+    if (!newest || head.number >= newest.number) newest = head
+    return head
+  }
+
+  function knownHead(given: unknown): Head {
+    const head = known.get(nameOf(parseHead(given, [])))
+    if (head) return head
+    throw new SluiceError('NETWORK', `The plugin answered for a block of ${network} that this server does not know. Try again.`, {
+      retryAfterSeconds: 1,
+    })
+  }
+
+  async function tellHeads(signal: AbortSignal): Promise<void> {
+    try {
+      for await (const head of chain.heads(signal)) {
+        if (signal.aborted) return
+        onHead(remember(head), remote.facts(chain.reader, head))
+      }
+    } catch (thrown) {
+      if (!signal.aborted) log.warn({ network, reason: messageOf(thrown) }, 'a host is told of no more heads')
+    }
+  }
+
+  function reset(): void {
+    following?.abort()
+    following = undefined
+  }
+
+  return {
+    facts: () => remote.facts(chain.reader, newest),
+    reset,
+    async answer(method, args, signal) {
+      switch (method) {
+        case 'head': {
+          const head = remember(await chain.head({ signal }))
+          return { head, facts: remote.facts(chain.reader, head) }
+        }
+        case 'follow':
+          if (following) return undefined
+          following = new AbortController()
+          void tellHeads(following.signal)
+          return undefined
+        case 'unfollow':
+          return reset()
+        case 'changes': {
+          const [after, to] = args.slice(0, 2).map(knownHead)
+          const [follow, from] = [parseFollow(args[2], []), args[3] === undefined ? undefined : parseAddresses(args[3], [])]
+          if (!chain.changes || !after || !to || to.number - after.number > maxBlocks) return 'forked'
+          const changes = await chain.changes(after, to, { follow, ...(from && { from: () => from }) }, { signal })
+          if (changes !== 'forked') for (const { head } of changes) remember(head)
+          return changes
+        }
+        case 'read': {
+          const answer = await remote.answer(chain.reader, args[0], { signal })
+          if (isObject(answer) && isObject(answer['head'])) remember(parseHead(answer['head'], []))
+          return { answer, facts: remote.facts(chain.reader, newest) }
+        }
+      }
+      throw new SluiceError('UNSUPPORTED', 'The plugin asked its chain for something that is not there.')
+    },
+    accept(given) {
+      const head = knownHead(given)
+      const isFresh =
+        !newest || newest.number - head.number <= BigInt(staleBlocks) || newest.timestamp - head.timestamp <= alwaysFreshSeconds
+      if (isFresh) return head
+      throw new SluiceError('NETWORK', `What the plugin knows of ${network} is too old to be shown. Try again shortly.`, {
+        retryAfterSeconds: 1,
+      })
+    },
+  }
+}
+
+const nameOf = ({ number, timestamp, hash = '' }: Head): string => `${number} ${timestamp} ${hash}`

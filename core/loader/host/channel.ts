@@ -1,0 +1,244 @@
+// How the server and a host talk over their socket pair: frames of JSON, each a list of messages, with its length in front.
+import type { Duplex } from 'node:stream'
+import { errorTable, SluiceError, type ErrorName } from '../../errors.ts'
+import { isObject } from '../../json.ts'
+import { readableError } from '../thrown.ts'
+
+/** The other end, of which nothing is believed: each message is checked by who reads it. */
+export interface Channel {
+  /** @throws what the other end threw, or Error where the channel is closed */
+  ask(method: string, args: readonly unknown[], signal?: AbortSignal): Promise<unknown>
+  /** Without an answer. */
+  tell(method: string, args: readonly unknown[]): void
+  close(why: Error): void
+}
+
+interface ChannelOptions {
+  socket: Duplex
+  /** Answers a question of the other end. */
+  answer(method: string, args: readonly unknown[], signal: AbortSignal): unknown
+  onTold(method: string, args: readonly unknown[]): void
+  /** Once: the other end broke the rules, or the socket is closed. */
+  onClosed(why: Error): void
+  /** Bytes of a frame that comes in. */
+  maxFrameBytes: number
+  /** Questions of the other end that are under way. */
+  maxQuestions: number
+  /** What comes in within a second: bytes, and messages that are no answers. */
+  perSecond?: { readonly bytes: number; readonly messages: number }
+}
+
+// The first entry of a message.
+const [question, answerTo, failureOf, notice, cancellation] = [0, 1, 2, 3, 4]
+
+interface Waiting {
+  resolve(value: unknown): void
+  reject(error: unknown): void
+  stop?: () => void
+}
+
+const lengthBytes = 4
+
+export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, perSecond }: ChannelOptions): Channel {
+  const waiting = new Map<number, Waiting>()
+  const answering = new Map<number, AbortController>()
+  let lastId = 0
+  let closed: Error | undefined
+  let outgoing: unknown[] = []
+  let chunks: Buffer[] = []
+  let bytes = 0
+  const inThisSecond = { since: performance.now(), bytes: 0, messages: 0 }
+
+  function send(message: readonly unknown[]): void {
+    if (closed) return
+    // What is said in one turn goes in one frame.
+    if (outgoing.length === 0) setImmediate(flush)
+    outgoing.push(message)
+  }
+
+  function flush(): void {
+    if (closed) return
+    const text = JSON.stringify(outgoing)
+    outgoing = []
+    const length = Buffer.byteLength(text)
+    const frame = Buffer.allocUnsafe(lengthBytes + length)
+    frame.writeUInt32BE(length)
+    frame.write(text, lengthBytes)
+    socket.write(frame)
+  }
+
+  function close(why: Error): void {
+    if (closed) return
+    closed = why
+    socket.destroy()
+    for (const { reject, stop } of waiting.values()) {
+      stop?.()
+      reject(why)
+    }
+    waiting.clear()
+    for (const controller of answering.values()) controller.abort(why)
+    answering.clear()
+    onClosed(why)
+  }
+
+  function count(more: { bytes?: number; messages?: number }): void {
+    if (!perSecond) return
+    const now = performance.now()
+    if (now - inThisSecond.since > 1_000) Object.assign(inThisSecond, { since: now, bytes: 0, messages: 0 })
+    inThisSecond.bytes += more.bytes ?? 0
+    inThisSecond.messages += more.messages ?? 0
+    if (inThisSecond.bytes > perSecond.bytes) throw new Error(`more than ${perSecond.bytes} bytes within a second`)
+    if (inThisSecond.messages > perSecond.messages) throw new Error(`more than ${perSecond.messages} messages within a second`)
+  }
+
+  function read(chunk: Buffer): void {
+    chunks.push(chunk)
+    bytes += chunk.length
+    try {
+      count({ bytes: chunk.length })
+      while (!closed && bytes >= lengthBytes) {
+        if ((chunks[0]?.length ?? 0) < lengthBytes) chunks = [Buffer.concat(chunks)]
+        const length = chunks[0]?.readUInt32BE() ?? 0
+        if (length > maxFrameBytes) throw new Error(`a frame of ${length} bytes is over the bound of ${maxFrameBytes}`)
+        if (bytes < lengthBytes + length) return
+        const all = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+        const rest = all.subarray(lengthBytes + length)
+        chunks = rest.length > 0 ? [rest] : []
+        bytes = rest.length
+        const messages: unknown = JSON.parse(all.toString('utf8', lengthBytes, lengthBytes + length))
+        if (!Array.isArray(messages)) throw new Error('a frame that is no list of messages')
+        for (const message of messages) take(message)
+      }
+    } catch (error) {
+      close(error instanceof Error ? error : new Error('a frame cannot be read'))
+    }
+  }
+
+  function take(message: unknown): void {
+    if (!Array.isArray(message)) throw new Error('a message that is no list')
+    const [kind, id, ...rest]: unknown[] = message
+    if (kind === answerTo || kind === failureOf) return settle(id, kind === answerTo, rest[0])
+    count({ messages: 1 })
+    if (kind === notice && typeof id === 'string') return onTold(id, argumentsOf(rest[0]))
+    if (kind === cancellation && typeof id === 'number') return answering.get(id)?.abort(new Error('nobody waits any more'))
+    const [method, args] = rest
+    if (kind !== question || typeof id !== 'number' || typeof method !== 'string' || answering.has(id))
+      throw new Error('a message of no known kind')
+    if (answering.size >= maxQuestions) throw new Error(`more than ${maxQuestions} questions at once`)
+    const controller = new AbortController()
+    answering.set(id, controller)
+    void reply(id, method, argumentsOf(args), controller.signal)
+  }
+
+  function settle(id: unknown, succeeded: boolean, value: unknown): void {
+    const pending = typeof id === 'number' ? waiting.get(id) : undefined
+    if (!pending) {
+      // Nobody waits any more, or nobody ever asked.
+      if (typeof id === 'number' && id <= lastId) return
+      throw new Error('an answer that nobody asked for')
+    }
+    waiting.delete(Number(id))
+    pending.stop?.()
+    if (succeeded) pending.resolve(decode(value))
+    else pending.reject(errorOf(decode(value)))
+  }
+
+  async function reply(id: number, method: string, args: readonly unknown[], signal: AbortSignal): Promise<void> {
+    try {
+      const value = await answer(method, args, signal)
+      send(value === undefined ? [answerTo, id] : [answerTo, id, encode(value)])
+    } catch (thrown) {
+      send([failureOf, id, encode(failureFields(thrown))])
+    } finally {
+      answering.delete(id)
+    }
+  }
+
+  socket.on('data', read)
+  socket.on('error', (error) => close(error))
+  socket.on('close', () => close(new Error('the other end is gone')))
+
+  return {
+    ask: (method, args, signal) =>
+      new Promise((resolve, reject) => {
+        if (closed) return reject(closed)
+        if (signal?.aborted) return reject(signal.reason)
+        const id = (lastId += 1)
+        const pending: Waiting = { resolve, reject }
+        if (signal) {
+          const abort = () => {
+            waiting.delete(id)
+            send([cancellation, id])
+            reject(signal.reason)
+          }
+          signal.addEventListener('abort', abort, { once: true })
+          pending.stop = () => signal.removeEventListener('abort', abort)
+        }
+        waiting.set(id, pending)
+        send([question, id, method, args.map(encode)])
+      }),
+    tell: (method, args) => send([notice, method, args.map(encode)]),
+    close,
+  }
+}
+
+const argumentsOf = (args: unknown): readonly unknown[] => (Array.isArray(args) ? args.map(decode) : [])
+
+// A bigint is text after this mark, and so is text that begins with it: what is encoded is JSON that says everything.
+const mark = '#'
+/** The largest number that a contract allows has 2,048 bits. */
+const maxDigits = 700
+
+/** Plain data as JSON. What is undefined, in an object, is left out. */
+export function encode(value: unknown): unknown {
+  if (typeof value === 'bigint') return mark + value
+  if (typeof value === 'string') return value.startsWith(mark) ? mark + value : value
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(encode)
+  const fields: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) fields[key] = encode(Reflect.get(value, key))
+  return fields
+}
+
+/** In place: what JSON.parse made has no other owner. @throws Error where it is not what `encode` writes */
+export function decode(value: unknown): unknown {
+  if (typeof value === 'string') return value.startsWith(mark) ? decodeText(value) : value
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) value[index] = decode(value[index])
+    return value
+  }
+  const fields: Record<string, unknown> = value as Record<string, unknown>
+  for (const key of Object.keys(fields)) {
+    const field = fields[key]
+    if (typeof field === 'object' || (typeof field === 'string' && field.startsWith(mark))) fields[key] = decode(field)
+  }
+  return fields
+}
+
+function decodeText(text: string): string | bigint {
+  if (text.startsWith(mark, 1)) return text.slice(1)
+  if (text.length > maxDigits || !/^#-?\d+$/.test(text)) throw new Error('a number that is none, or is too large')
+  return BigInt(text.slice(1))
+}
+
+/** What is said of an error: with its details where it is one for callers. */
+function failureFields(thrown: unknown): object {
+  const { name, message } = readableError(thrown)
+  if (!(thrown instanceof SluiceError)) return { message: name === 'Error' ? message : `${name}: ${message}` }
+  const { details, retryAfterSeconds, http } = thrown
+  return { name, message, details, retryAfterSeconds, http }
+}
+
+function errorOf(failure: unknown): Error {
+  if (!isObject(failure) || typeof failure['message'] !== 'string') return new Error('it failed without a reason')
+  const { name, message, details, retryAfterSeconds, http } = failure
+  if (typeof name !== 'string' || !isErrorName(name)) return new Error(message)
+  return new SluiceError(name, message, {
+    details,
+    ...(typeof retryAfterSeconds === 'number' && { retryAfterSeconds }),
+    ...(typeof http === 'number' && { http }),
+  })
+}
+
+const isErrorName = (name: string): name is ErrorName => Object.hasOwn(errorTable, name)

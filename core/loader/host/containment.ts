@@ -1,0 +1,131 @@
+// How a process is started that sees nothing of this machine: namespaces of its own, made with the programs of util-linux.
+import { execFile, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
+import { accessSync, constants, realpathSync } from 'node:fs'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+
+/** A file or folder that the process sees, read-only. */
+export interface Bind {
+  readonly from: string
+  /** Where the process sees it: an absolute path. */
+  readonly to: string
+}
+
+interface ContainedCommand {
+  /** What `node` gets: options, a script and its arguments, by paths that the process sees. */
+  readonly args: readonly string[]
+  readonly binds: readonly Bind[]
+}
+
+/** The programs that contain a process, by their paths, and the libraries that it needs. */
+export interface Containment {
+  readonly programs: Readonly<Record<Program, string>>
+  readonly libraries: readonly string[]
+}
+
+const programNames = ['sh', 'unshare', 'setpriv', 'mount', 'umount', 'pivot_root', 'mkdir', 'nice', 'ldd'] as const
+type Program = (typeof programNames)[number]
+
+/** The descriptor by which the process and its parent talk: one end of a socket pair. */
+export const channelDescriptor = 3
+
+/**
+ * Makes the process's own root, of what it may see, with the script's arguments: pairs of paths, `--`, and the command. Files are bound one
+ * by one, all read-only. It has no /proc, so that it sees nothing of other processes. The new root covers /dev, which every system has.
+ */
+const script = (programs: Containment['programs']) => `
+set -eu
+echo 1000 > /proc/self/oom_score_adj
+echo plugin 2> /dev/null > /proc/sys/kernel/hostname || true
+# It has no use for more namespaces, and the kernel has had defects in them.
+echo 0 2> /dev/null > /proc/sys/user/max_user_namespaces || true
+ulimit -c 0
+${programs.mount} -t tmpfs -o mode=755,size=1m,nosuid,nodev none /dev
+${programs.mkdir} /dev/before /dev/proc
+while [ "$1" != -- ]; do
+  from=$1 to=/dev$2
+  shift 2
+  if [ -d "$from" ]; then ${programs.mkdir} -p "$to"; else ${programs.mkdir} -p "\${to%/*}"; : > "$to"; fi
+  ${programs.mount} --bind "$from" "$to"
+  ${programs.mount} -o remount,bind,ro,nosuid,nodev "$to" || ${programs.mount} -o remount,bind,ro,nosuid,nodev,noatime "$to"
+done
+shift
+# Programs that mount read there what is mounted.
+${programs.mount} --rbind /proc /dev/proc
+${programs.mount} -o remount,bind,ro,nosuid,nodev /dev
+cd /dev
+${programs.pivot_root} . before
+cd /
+${programs.umount} -l /before
+${programs.umount} -l /proc
+unset PWD OLDPWD from to
+exec ${programs.setpriv} --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all "$@"
+`
+
+let known: Promise<Containment> | undefined
+
+/** What contains processes on this system. @throws Error that says what it lacks */
+export const findContainment = (): Promise<Containment> => (known ??= makeContainment())
+
+async function makeContainment(): Promise<Containment> {
+  if (process.platform !== 'linux') throw new Error(`${process.platform} has no namespaces`)
+  const programs = Object.fromEntries(programNames.map((name) => [name, programPath(name)])) as Containment['programs']
+  const inside = [process.execPath, programs.setpriv, programs.mount, programs.umount]
+  const { stdout } = await promisify(execFile)(programs.ldd, inside, { env: {} })
+  const libraries = stdout.split('\n').flatMap((line) => /(?:=> )?(\/\S+) \(0x/.exec(line)?.[1] ?? [])
+  const containment = { programs, libraries: [...new Set(libraries)] }
+  await tryOut(containment)
+  return containment
+}
+
+const programFolders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
+
+function programPath(name: string): string {
+  for (const folder of programFolders) {
+    const file = path.join(folder, name)
+    try {
+      accessSync(file, constants.X_OK)
+      return file
+    } catch {
+      // Perhaps in the next folder.
+    }
+  }
+  throw new Error(`the program ${name} of util-linux is missing`)
+}
+
+/** Starts a process that does nothing. @throws Error where the system refuses */
+async function tryOut(containment: Containment): Promise<void> {
+  const child = startContained(containment, { args: ['-e', '0'], binds: [] })
+  const errors = child.stderr ? text(child.stderr) : ''
+  child.stdout?.resume()
+  const code = await new Promise((resolve) => child.on('error', resolve).on('close', resolve))
+  if (code !== 0) throw new Error(`namespaces are refused here: ${(await errors).trim().slice(0, 300)}`)
+}
+
+/**
+ * Starts `node` so that it sees the given files and its own libraries, read-only, and nothing else: no environment, no network, no other
+ * process. It ends with its parent. What it says to its parent goes over the descriptor 3.
+ */
+export function startContained({ programs, libraries }: Containment, { args, binds }: ContainedCommand): ChildProcess {
+  const node = realpathSync(process.execPath)
+  const own = [node, programs.setpriv, programs.mount, programs.umount, ...libraries]
+  const pairs = [...own.map((file) => ({ from: file, to: file })), ...binds].flatMap(({ from, to }) => [from, to])
+  const outside = [
+    ['--pdeathsig', 'KILL', programs.nice, '-n', '10'],
+    [programs.unshare, '--user', '--map-root-user', '--mount', '--pid', '--net', '--ipc', '--uts', '--fork', '--kill-child'],
+    [programs.sh, '-c', script(programs), 'sh', ...pairs, '--', node, ...args],
+  ].flat()
+  return spawn(programs.setpriv, outside, { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+}
+
+/** The same where the system has no namespaces and the operator accepts it: a process without environment, which sees every file of this user. */
+export function startUncontained({ args }: Pick<ContainedCommand, 'args'>): ChildProcess {
+  const options = { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'pipe', 'pipe'] } satisfies SpawnOptions
+  try {
+    return spawn(programPath('setpriv'), ['--pdeathsig', 'KILL', '--no-new-privs', process.execPath, ...args], options)
+  } catch {
+    // Not on Linux: it ends when it sees that its socket is closed.
+    return spawn(process.execPath, args, options)
+  }
+}

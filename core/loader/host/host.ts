@@ -1,0 +1,404 @@
+// One host: starts the process of a plugin, watches what it uses, ends it where that is too much or it stands still, and starts it again.
+import type { ChildProcess } from 'node:child_process'
+import type { Duplex } from 'node:stream'
+import { isDeepStrictEqual } from 'node:util'
+import { pause, withTimeout } from '../../async.ts'
+import type { Log } from '../../contracts/index.ts'
+import { SluiceError } from '../../errors.ts'
+import { isObject } from '../../json.ts'
+import type { Description } from '../instantiate.ts'
+import { PluginFault, type Step } from '../refusal.ts'
+import { messageOf } from '../thrown.ts'
+import type { LoadBudget } from '../trials.ts'
+import type { Broker } from './broker.ts'
+import { openChannel, type Channel } from './channel.ts'
+import { channelDescriptor } from './containment.ts'
+import type { HostSettings, HostVenue, LoadRequest } from './messages.ts'
+import { processUse, type ProcessUse } from './process-tree.ts'
+
+/** A plugin in a process of its own. */
+export interface Host {
+  readonly description: Description
+  readonly deaths: number
+  /** Undefined while it answers, else why not, for callers. */
+  notReady(): string | undefined
+  /** Creates the connector on its venues. @returns what each has besides methods, unchecked @throws PluginFault */
+  create(venues: readonly CreatedVenue[], settings: HostSettings): Promise<readonly unknown[]>
+  /** @throws SluiceError SERVICE_UNINITIALIZED while it does not answer */
+  ask(method: string, args: readonly unknown[], signal?: AbortSignal): Promise<unknown>
+  /** What is done anew after each death. */
+  atRestart(redo: () => Promise<unknown>): void
+  /** What is done at each death. */
+  atEnd(react: () => void): void
+  /** Calls back for each `changed` that the host tells. */
+  onChanged(listener: (id: unknown) => void): void
+  tell(method: string, args: readonly unknown[]): void
+  stop(): Promise<void>
+}
+
+/** A venue, and the way from it to its chain. */
+export interface CreatedVenue {
+  /** Facts change: it is made anew for each start. */
+  venue(): HostVenue
+  readonly broker: Broker
+}
+
+export interface HostOptions {
+  readonly name: string
+  readonly log: Log
+  readonly request: LoadRequest
+  readonly budget: LoadBudget
+  /** A host that does not answer for so long is ended, by its own processor time. */
+  readonly stallSeconds: number
+  /** Waits until another host may start. The returned function lets the next one. */
+  takeTurn(): Promise<() => void>
+  spawn(): ChildProcess
+  onFault(): void
+  onDeath(): void
+}
+
+const watchMs = 1_000
+/** With its program and everything below it. */
+const maxResidentBytes = 512 * 2 ** 20
+const maxProcesses = 8
+/** By the clock: also for what uses no processor. */
+const maxStallMs = 60_000
+const maxFrameBytes = 4 * 2 ** 20
+const maxQuestions = 64
+const perSecond = { bytes: 32 * 2 ** 20, messages: 5_000 }
+/** Notices of a host: lines of its log. What is beyond is dropped. */
+const maxNoticesPerMinute = 300
+/** As many deaths within this time are enough. */
+const [maxDeaths, deathsWithinMs] = [5, 600_000]
+const [firstPauseMs, maxPauseMs] = [1_000, 60_000]
+const maxErrorText = 2_000
+
+/** A process while it runs. */
+interface Running {
+  readonly channel: Channel
+  readonly pid: number | undefined
+  /** Settles when it has ended. */
+  readonly ended: Promise<unknown>
+  /** Whether nothing can be asked any more. */
+  isClosed(): boolean
+  /** Ends it for this reason. */
+  kill(why: string): void
+  /** What `ask` throws once it has ended. */
+  readonly reason: () => string
+}
+
+/** @throws PluginFault where the plugin cannot be loaded */
+export async function startHost(options: HostOptions): Promise<Host> {
+  const { name, log, request, budget, stallSeconds, takeTurn, onDeath } = options
+  let running: Running | undefined
+  let created: { venues: readonly CreatedVenue[]; settings: HostSettings; properties: readonly unknown[] } | undefined
+  const redone: (() => Promise<unknown>)[] = []
+  const reactions: (() => void)[] = []
+  const changeListeners: ((id: unknown) => void)[] = []
+  /** When it died, most recent last. */
+  let deathTimes: number[] = []
+  let deaths = 0
+  let down: string | undefined
+  const stopping = new AbortController()
+
+  const description = await inTurn(async () => load(await boot()))
+
+  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const passOn = await takeTurn()
+    try {
+      return await work()
+    } finally {
+      passOn()
+    }
+  }
+
+  async function boot(): Promise<Running> {
+    const started = run(
+      options,
+      (method, args, signal) => {
+        const [index, ...rest] = args
+        const broker = created?.venues[Number(index)]?.broker
+        if (!broker) throw new Error('There is no such venue.')
+        return broker.answer(method, rest, signal)
+      },
+      (id) => {
+        for (const listener of changeListeners) listener(id)
+      },
+    )
+    running = started
+    void started.ended.then(() => onEnd(started))
+    return started
+  }
+
+  async function load(started: Running): Promise<Description> {
+    const reply = await within(started, 'import', () => started.channel.ask('load', [request]))
+    const { description } = accepted(reply, 'import')
+    if (!isDescription(description)) throw new PluginFault('import', 'The host did not describe the plugin', 'Correct the plugin.')
+    return description
+  }
+
+  async function create(started: Running, venues: readonly CreatedVenue[], settings: HostSettings): Promise<readonly unknown[]> {
+    const reply = await within(started, 'create', () => started.channel.ask('create', [venues.map((each) => each.venue()), settings]))
+    const { venues: properties } = accepted(reply, 'create')
+    if (Array.isArray(properties) && properties.length === venues.length) return properties
+    throw new PluginFault('create', 'The host did not create its venues', 'Correct the plugin.')
+  }
+
+  /** A step with the plugin's budget. @throws PluginFault */
+  async function within(started: Running, step: Step, work: () => Promise<unknown>): Promise<unknown> {
+    const [what, when] = step === 'create' ? ['create()', 'in create()'] : ['Loading', 'while it was loaded']
+    const cure = 'Only wire parts together there, and do I/O in start().'
+    const usedBefore = useOf(started)?.processorMs ?? 0
+    const tooLong = (reason: string, more = '') => new PluginFault(step, `${what} was not done after ${reason}`, cure + more, true)
+    let fault: PluginFault | undefined
+    const look = setInterval(() => {
+      if ((useOf(started)?.processorMs ?? 0) - usedBefore < budget.processorMs) return
+      fault = tooLong(
+        `${budget.processorMs / 1000} s of processor time: an endless loop`,
+        ' The budget is limits.pluginLoadSeconds in conf/server.yml.',
+      )
+      started.kill(fault.message)
+    }, 100)
+    try {
+      return await withTimeout(work(), budget.clockMs, () => {
+        throw tooLong(`${budget.clockMs / 1000} s: an await that never settles, or a machine that is too busy`)
+      })
+    } catch (thrown) {
+      const why = fault ?? (thrown instanceof PluginFault ? thrown : undefined)
+      started.kill(messageOf(thrown))
+      await started.ended
+      throw (
+        why ??
+        new PluginFault(
+          step,
+          `Its process ended ${when}: ${started.reason()}`,
+          'Throw an error instead: a plugin must not end the process.',
+        )
+      )
+    } finally {
+      clearInterval(look)
+    }
+  }
+
+  function onEnd(started: Running): void {
+    if (running !== started) return
+    running = undefined
+    for (const { broker } of created?.venues ?? []) broker.reset()
+    for (const react of reactions) react()
+    // Before it was created its plugin is refused.
+    if (stopping.signal.aborted || !created) return
+    deaths += 1
+    onDeath()
+    const now = performance.now()
+    deathTimes = [...deathTimes.filter((at) => now - at < deathsWithinMs), now]
+    const reason = started.reason()
+    if (deathTimes.length >= maxDeaths) {
+      down = `its process ended ${deathTimes.length} times within ${deathsWithinMs / 60_000} minutes, and is not started again: ${reason}`
+      log.warn({ plugin: name, deaths, reason }, 'host of a plugin ended too often: the plugin is quarantined until the server restarts')
+      return
+    }
+    down = `its process ended and is being started again: ${reason}`
+    log.warn({ plugin: name, deaths, reason }, 'host of a plugin ended, and is started again')
+    void restart(Math.min(firstPauseMs * 2 ** (deathTimes.length - 1), maxPauseMs))
+  }
+
+  async function restart(pauseMs: number): Promise<void> {
+    await pause(pauseMs, stopping.signal, { ref: false })
+    if (stopping.signal.aborted || !created) return
+    const { venues, settings, properties } = created
+    await inTurn(async () => {
+      if (stopping.signal.aborted) return
+      const started = await boot()
+      try {
+        await load(started)
+        if (!isDeepStrictEqual(await create(started, venues, settings), properties))
+          throw new Error('it has other versions, spenders, events or words of its errors than before')
+        for (const redo of redone) await redo()
+        down = undefined
+        log.info({ plugin: name }, 'host of a plugin was started again')
+      } catch (thrown) {
+        // Its end counts as another death.
+        started.kill(messageOf(thrown))
+      }
+    })
+  }
+
+  const unavailable = (why: string) =>
+    new SluiceError('SERVICE_UNINITIALIZED', `The plugin ${name} cannot be used now: ${why}`, { retryAfterSeconds: 2 })
+
+  watch()
+  function watch(): void {
+    let pinged: { at: number; processorMs: number; by: Running } | undefined
+    const interval = setInterval(() => {
+      const now = running
+      if (!now) return
+      const use = useOf(now)
+      if (use && use.residentBytes > maxResidentBytes) return now.kill(`it took more than ${maxResidentBytes / 2 ** 20} MB of memory`)
+      if (use && use.processes > maxProcesses) return now.kill(`it started more than ${maxProcesses} processes`)
+      if (pinged?.by !== now) pinged = undefined
+      if (!pinged) {
+        const ping = { at: performance.now(), processorMs: use?.processorMs ?? 0, by: now }
+        pinged = ping
+        now.channel.ask('ping', []).then(
+          () => {
+            if (pinged === ping) pinged = undefined
+          },
+          () => {},
+        )
+        return
+      }
+      // Loading has a budget of its own.
+      if (!created || down !== undefined) return
+      const usedMs = (use?.processorMs ?? 0) - pinged.processorMs
+      const waitedMs = performance.now() - pinged.at
+      if (usedMs >= stallSeconds * 1000 || waitedMs >= Math.max(maxStallMs, stallSeconds * 1000))
+        now.kill(`it did not answer for ${Math.round(waitedMs / 1000)} s`)
+    }, watchMs)
+    interval.unref()
+    stopping.signal.addEventListener('abort', () => clearInterval(interval), { once: true })
+  }
+
+  return {
+    description,
+    get deaths() {
+      return deaths
+    },
+    notReady: () => down,
+    async create(venues, settings) {
+      if (!running) throw new PluginFault('create', 'Its process has ended', 'Correct the plugin.')
+      // Its questions are answered from now on.
+      created = { venues, settings, properties: [] }
+      try {
+        const properties = await create(running, venues, settings)
+        created = { venues, settings, properties }
+        return properties
+      } catch (thrown) {
+        created = undefined
+        throw thrown
+      }
+    },
+    async ask(method, args, signal) {
+      const now = running
+      if (!now) throw unavailable(down ?? 'it is starting')
+      try {
+        return await now.channel.ask(method, args, signal)
+      } catch (thrown) {
+        if (!now.isClosed() || signal?.aborted) throw thrown
+        await now.ended
+        throw unavailable(`its process ended: ${now.reason()}`)
+      }
+    },
+    atRestart: (redo) => void redone.push(redo),
+    atEnd: (react) => void reactions.push(react),
+    onChanged: (listener) => void changeListeners.push(listener),
+    tell: (method, args) => running?.channel.tell(method, args),
+    async stop() {
+      stopping.abort()
+      const now = running
+      now?.kill('the server stops')
+      await now?.ended
+    },
+  }
+}
+
+const useOf = ({ pid }: Running): ProcessUse | undefined => (pid === undefined ? undefined : processUse(pid))
+
+/** Starts the process. */
+function run(
+  { name, log, spawn, onFault }: HostOptions,
+  answer: (method: string, args: readonly unknown[], signal: AbortSignal) => unknown,
+  onChanged: (id: unknown) => void,
+): Running {
+  const child = spawn()
+  let why: string | undefined
+  let isClosed = false
+  let said = ''
+  let [notices, noticesSince] = [0, performance.now()]
+  const kill = (reason: string) => {
+    why ??= reason
+    child.kill('SIGKILL')
+  }
+  child.stdout?.resume()
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-maxErrorText)))
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', (error) => {
+      why ??= error.message
+      resolve()
+    })
+    child.once('close', (code, signal) => {
+      why ??= signal === null ? `it ended with the status ${code}` : `it was ended by ${signal}`
+      channel.close(new Error(why))
+      resolve()
+    })
+  })
+  // Node has the socket pair of an extra descriptor in `stdio`.
+  const channel = openChannel({
+    socket: child.stdio[channelDescriptor] as Duplex,
+    answer,
+    onTold,
+    onClosed: (error) => {
+      isClosed = true
+      // Its exit says more than the end of its socket.
+      if (error.message !== gone) kill(error.message)
+      else setTimeout(() => kill('it closed its socket'), 1_000).unref()
+    },
+    maxFrameBytes,
+    maxQuestions,
+    perSecond,
+  })
+
+  function onTold(method: string, args: readonly unknown[]): void {
+    if (method === 'changed') return onChanged(args[0])
+    if (performance.now() - noticesSince > 60_000) [notices, noticesSince] = [0, performance.now()]
+    notices += 1
+    if (notices > maxNoticesPerMinute) return
+    if (method === 'fault') {
+      onFault()
+      log.warn({ plugin: name, reason: shown(args[0]) }, 'unhandled failure in the background of a plugin')
+    } else if (method === 'log') {
+      const [level, fields, message] = args
+      const line = [{ said: isObject(fields) ? JSON.stringify(fields).slice(0, maxErrorText) : '' }, shown(message)] as const
+      if (level === 'warn') log.warn(...line)
+      else log.info(...line)
+    }
+  }
+
+  return {
+    channel,
+    pid: child.pid,
+    ended,
+    isClosed: () => isClosed,
+    kill,
+    reason: () => [why ?? 'unknown', lastLine(said)].filter(Boolean).join('; '),
+  }
+}
+
+/** The last words of a process that failed are its error. */
+const lastLine = (text: string): string =>
+  text
+    .split('\n')
+    .findLast((line) => /Error|FATAL/.test(line))
+    ?.trim()
+    .slice(0, 300) ?? ''
+const shown = (value: unknown): string => (typeof value === 'string' ? value.slice(0, maxErrorText) : '')
+const gone = 'the other end is gone'
+
+/** @throws PluginFault where the host refused */
+function accepted(reply: unknown, step: Step): Record<string, unknown> {
+  if (!isObject(reply)) throw new PluginFault(step, 'The host gave no answer', 'Correct the plugin.')
+  const { refused } = reply
+  if (refused === undefined) return reply
+  const { step: at, reason, cure } = isObject(refused) ? refused : {}
+  throw new PluginFault(steps.find((each) => each === at) ?? step, shown(reason) || 'It was refused', shown(cure) || 'Correct the plugin.')
+}
+
+const steps: readonly Step[] = ['import', 'manifest', 'create']
+
+function isDescription(value: unknown): value is Description {
+  return (
+    isObject(value) &&
+    (value['kind'] === 'connector' || value['kind'] === 'chain') &&
+    typeof value['family'] === 'string' &&
+    isObject(value['manifest'])
+  )
+}

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+
+const program = fileURLToPath(new URL('hosting-process.ts', import.meta.url))
+/** As on a system that has no user namespaces to give. */
+const without = ['unshare', '--user', '--map-root-user', 'sh', '-c', 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"', 'sh']
+
+async function load(system: readonly string[], ...args: readonly string[]) {
+  const [command = '', ...rest] = [...system, process.execPath, '--import', 'tsx/esm', program, ...args]
+  const { stdout } = await promisify(execFile)(command, rest)
+  return JSON.parse(stdout)
+}
+
+describe('where a plugin of a third party runs', function () {
+  this.timeout(180_000)
+
+  it('is a host, where the system has namespaces', async () => {
+    const { loaded, refused, warnings } = await load([])
+    expect(refused).to.deep.equal([])
+    expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
+    expect(warnings).to.deep.equal([])
+  })
+
+  it('is nowhere, where the system has none: it is refused with what the operator can do', async () => {
+    const { loaded, refused } = await load(without)
+    expect(loaded).to.equal(undefined)
+    expect(refused).to.have.length(1)
+    expect(refused[0]).to.include({ name: 'plain-swap', step: 'find' })
+    expect(refused[0].reason).to.match(/cannot be contained on this system: namespaces are refused here: unshare/)
+    expect(refused[0].cure).to.include('plugins.weakContainment: true')
+  })
+
+  it('is a process of its own all the same, where the operator accepts that nothing contains it', async () => {
+    const { loaded, refused, warnings } = await load(without, 'weak')
+    expect(refused).to.deep.equal([])
+    expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
+    expect(warnings).to.deep.equal(['host of a plugin is not contained (plugins.weakContainment): it can read the files of this user'])
+  })
+})

@@ -1,0 +1,33 @@
+// A process like the server's, for tests: loads the contained fixture, says how, and ends.
+import path from 'node:path'
+import { createHosts } from '../../core/loader/host/hosts.ts'
+import { builtInPlugins } from '../../core/layout.ts'
+import { fixtures, keptLog, load } from './fixtures.ts'
+
+const [accept] = process.argv.slice(2)
+const { log, lines } = keptLog()
+const budget = { processorMs: 60_000, clockMs: 60_000 }
+const market = { staleBlocks: 2, staleBlockSeconds: 60, checkSeconds: 10, cachedQuotes: 100 }
+const hosts = createHosts({
+  budget,
+  market,
+  stallSeconds: 60,
+  weakContainment: accept === 'weak',
+  logOf: () => log,
+  onFault: () => {},
+  onDeath: () => {},
+})
+const { loaded, refused } = await load([path.join(builtInPlugins, 'ethereum'), path.join(fixtures, 'contained', 'plain-swap')], {
+  hosts,
+  budget,
+})
+await hosts.stop()
+const [connector] = loaded.filter(({ kind }) => kind === 'connector')
+process.stdout.write(
+  JSON.stringify({
+    loaded: connector && { name: connector.name, inHost: connector.host !== undefined },
+    refused: refused.map(({ name, step, reason, cure }) => ({ name, step, reason, cure })),
+    warnings: lines.map(({ message }) => message),
+  }),
+)
+process.exit(0)

@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { expect } from 'chai'
+import type { Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { tryAll, type Target } from '../fixtures/plugins/contained/spy/tries.ts'
+import { follow } from '../events/client.ts'
+import { local, mined, oneChain, traders } from '../http/shared-server.ts'
+import { fixtures } from './fixtures.ts'
+
+/** Amounts of DAI by which the fixture does what it does; see its `harms`. */
+const [looksAround, exits, loops, takesMemory] = [1, 2, 3, 4].map((raw) => `0.00000000000000000${raw}`)
+
+describe('a plugin of a third party in its host', function () {
+  this.timeout(180_000)
+  let folder: string
+  let target: Target
+  let listeners: Server[]
+  let server: TestServer
+  let client: Client
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'sluice-hosts-'))
+    const plugins = path.join(folder, 'plugins')
+    await cp(path.join(fixtures, 'contained'), plugins, { recursive: true })
+    const unixSocket = path.join(folder, 'socket')
+    const tcp = createServer().listen(0, '127.0.0.1')
+    const unix = createServer().listen(unixSocket)
+    listeners = [tcp, unix]
+    await Promise.all(listeners.map((each) => once(each, 'listening')))
+    const address = tcp.address()
+    const tcpPort = typeof address === 'object' && address ? address.port : 0
+    target = { file: path.join(folder, 'secret'), folder, pid: process.pid, tcpPort, unixSocket }
+    await writeFile(target.file, 'a private key')
+    await writeFile(path.join(plugins, 'spy', 'target.json'), JSON.stringify(target))
+    server = await startServer({
+      plugins: [plugins],
+      settings: { ...oneChain.settings, 'limits.pluginStallSeconds': 3 },
+    })
+    client = server.client
+  })
+  after(async () => {
+    await server?.stop()
+    for (const each of listeners ?? []) each.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const price = (connector: string, amount: string, more = {}) =>
+    client.get('/amm/price', { ...local, connector, base: 'DAI', quote: 'WETH', amount, side: 'SELL', ...more })
+  const entryOf = async (name: string) => (await client.get('/plugins')).body.find((each: { name: string }) => each.name === name)
+
+  it('is shown with its host', async () => {
+    expect(await entryOf('plain-swap')).to.deep.include({ state: 'loaded', host: { deaths: 0 } })
+    expect(await entryOf('uniswap')).to.not.have.property('host')
+  })
+
+  it('quotes from memory what the same exchange quotes in the server', async () => {
+    const [theirs, ours] = [await price('plain-swap', '100'), await price('uniswap', '100', { version: 'v2' })]
+    expect(theirs.status, theirs.text).to.equal(200)
+    expect(theirs.body).to.include({ source: 'memory', expectedAmount: ours.body.expectedAmount })
+  })
+
+  it('trades, and says what the trade gave', async () => {
+    const approval = await client.post('/evm/approve', { ...local, address: traders, spender: 'plain-swap', token: 'WETH' })
+    expect(approval.status, approval.text).to.equal(200)
+    await mined(client, approval.body.txHash)
+    const swap = { connector: 'plain-swap', base: 'WETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
+    const quote = await client.get('/amm/price', { ...local, ...swap })
+    const trade = await client.post('/amm/trade', { ...local, address: traders, ...swap })
+    expect(trade.status, trade.text).to.equal(200)
+    const { body } = await mined(client, trade.body.txHash)
+    expect(body.fill).to.include({ amountIn: quote.body.amount, amountOut: quote.body.expectedAmount })
+  })
+
+  it('has its prices followed: a block that changes one is told', async () => {
+    const door = { url: server.kernel.url, certsDir: server.settings.ssl.certsDir, name: 'client' }
+    const swap = { connector: 'plain-swap', base: 'WETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
+    const follower = await follow(door, { topics: 'price', ...local, ...swap })
+    try {
+      const { data } = await follower.hears('a price', () => true)
+      const now = await client.get('/amm/price', { ...local, ...swap })
+      expect(data).to.include({ connector: 'plain-swap', source: 'memory', expectedAmount: now.body.expectedAmount })
+      const trade = await client.post('/amm/trade', { ...local, address: traders, ...swap })
+      expect(trade.status, trade.text).to.equal(200)
+      const { body } = await mined(client, trade.body.txHash)
+      const next = await follower.hears('the next price', (each) => each.data.blockNumber >= body.txBlock)
+      expect(Number(next.data.expectedAmount)).to.be.below(Number(data.expectedAmount))
+    } finally {
+      await follower.close()
+    }
+  })
+
+  it('sees and reaches nothing of the machine, where the same code in the server gets everything', async () => {
+    const inServer = await tryAll(target)
+    for (const [what, got] of Object.entries(inServer)) expect(got, what).to.match(/^got /)
+    const { body } = await price('spy', looksAround ?? '')
+    expect(body.name, JSON.stringify(body)).to.equal('PRICE_FAILED')
+    const inHost: Record<string, string> = JSON.parse(body.message)
+    expect(Object.keys(inHost)).to.deep.equal(Object.keys(inServer))
+    for (const [what, got] of Object.entries(inHost)) expect(got, what).to.match(/^error: /)
+    expect(await readFile(path.join(folder, 'spy'), 'utf8')).to.equal('was here')
+  })
+
+  for (const { title, amount } of [
+    { title: 'ends its process', amount: exits },
+    { title: 'never returns', amount: loops },
+    { title: 'takes all memory', amount: takesMemory },
+  ])
+    it(`is started again alone where it ${title}: its venue answers 1010 meanwhile, and others are not disturbed`, async () => {
+      const { deaths } = (await entryOf('spy')).host
+      const harmed = price('spy', amount ?? '')
+      const others = await Promise.all([price('uniswap', '100'), price('plain-swap', '100')])
+      expect(others.map(({ status }) => status)).to.deep.equal([200, 200])
+      // On a busy machine the request's own time may end first.
+      expect((await harmed).body.errorCode).to.be.oneOf([1010, 1026])
+      while ((await entryOf('spy')).host.deaths === deaths) await setTimeout(100)
+      // It is back after a pause.
+      for (;;) {
+        const { status, body } = await price('spy', '100')
+        if (status === 200) break
+        expect(body.errorCode).to.be.oneOf([1010, 1026])
+        await setTimeout(100)
+      }
+      expect((await entryOf('plain-swap')).host.deaths).to.equal(0)
+    })
+})
