@@ -27,7 +27,7 @@ import { loadLater, requiredHere } from './late-plugins.ts'
 import { command } from './layout.ts'
 import { createLog } from './log.ts'
 import { buildRegistry, failingParts, registryEntries, transactionTargets } from './registry.ts'
-import { askPassphrase, draftOf, openSigner, signerPolicy } from './signing.ts'
+import { askPassphrase, draftOf, openSigner, signerBounds, signerPolicy } from './signing.ts'
 import { openStore } from './store/open-store.ts'
 import { StoreError, type Store } from './store/store.ts'
 import { ensureCertificates } from './tls/ensure-certificates.ts'
@@ -124,11 +124,12 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     const allowExit = blockProcessExit(() => loaded)
     const ignoreUncaught = handleUncaught({ log, plugins: () => loaded, onPluginFault: (plugin) => metrics.pluginFaults.inc({ plugin }) })
     stops.push(ignoreUncaught, allowExit)
-    // Unlocking takes as long as scrypt does: it goes on beside the devnet and the plugins.
-    const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings) })
-    stops.push(async () => (await opening.catch(() => undefined))?.stop())
     const allowed = await allowedPlugins(settings)
     for (const plugin of allowed.tried) log.warn({ plugin }, notAllowedYet(plugin))
+    // Unlocking takes as long as scrypt does: it goes on beside the devnet and the plugins.
+    const bounds = signerBounds(settings, allowed)
+    const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings), ...(bounds && { bounds }) })
+    stops.push(async () => (await opening.catch(() => undefined))?.stop())
     const devnet = running ?? (settings.devnet.enabled ? await bringUpDevnet(settings, print, allowed.found) : undefined)
     if (devnet && devnet !== running) {
       stops.push(() => devnet.stop())

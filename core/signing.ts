@@ -1,10 +1,17 @@
+import path from 'node:path'
 import type { Logger } from 'pino'
+import { readLock } from './config/lock.ts'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
+import { mergeOver, substitute, type Section } from './config/tree.ts'
+import { readYaml } from './config/yaml.ts'
 import { type Chain, type Family, SluiceError, type Signable } from './contracts/index.ts'
+import { isObject } from './json.ts'
+import type { AllowedPlugins } from './loader/consent.ts'
 import type { LoadedConnector, LoadedPlugin, LoadedVenue } from './loader/loaded-plugin.ts'
 import { curves } from './wallet/keys.ts'
 import { keystoreHasKeys } from './wallet/keystore.ts'
+import type { PolicyBounds } from './wallet/policy-bounds.ts'
 import type { NetworkPolicy, SignerPolicy } from './wallet/policy.ts'
 import { getPassphrase, passphraseFromFile } from './wallet/prompt.ts'
 import { readTypedData, type SignRequest } from './wallet/signer-messages.ts'
@@ -111,10 +118,41 @@ function spenderOf(text: string, venues: readonly LoadedVenue<Chain>[]): string 
   )
 }
 
+/**
+ * What no policy of this server can go beyond: the addresses that the defaults of the plugins name which may run, with conf laid over them, the
+ * spenders of the settings, and the typed data of sluice.lock. Undefined where a server only tries and plugins run that nobody allowed.
+ * Files alone are read: this is before code of plugins runs.
+ */
+export function signerBounds(
+  { confDir, wallet }: Settings,
+  { found, tried }: Pick<AllowedPlugins, 'found' | 'tried'>,
+): PolicyBounds | undefined {
+  if (tried.length > 0) return undefined
+  const contracts: Record<string, string[]> = {}
+  const deposits: PolicyBounds['deposits'] = []
+  for (const { name, folder } of found) {
+    const layers = [path.join(folder, 'defaults.yml'), path.join(confDir, 'connectors', `${name}.yml`)]
+    const merged = layers.reduce<Section>((below, file) => mergeOver(below, readYaml(file, file, [])?.value ?? {}), {})
+    const { value } = substitute(merged, process.env)
+    if (!isObject(value)) continue
+    for (const [network, addresses] of Object.entries(isObject(value['contractAddresses']) ? value['contractAddresses'] : {}))
+      if (isObject(addresses)) (contracts[network] ??= []).push(...Object.values(addresses).filter(isText))
+    for (const bridges of Object.values(isObject(value['bridges']) ? value['bridges'] : {}))
+      for (const bridge of isObject(bridges) ? Object.values(bridges) : [])
+        if (isObject(bridge) && isText(bridge['token']) && isText(bridge['recipient']))
+          deposits.push({ token: bridge['token'], recipient: bridge['recipient'] })
+  }
+  const locked = found.some(({ allowedBy }) => allowedBy === 'operator') ? Object.values(readLock(confDir)) : []
+  return { contracts, deposits, allowedSpenders: [...wallet.allowedSpenders], typedData: locked.flatMap(({ signs }) => signs) }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
 interface SignerParts {
   settings: Settings
   log: Logger
   passphrase: string | undefined
+  bounds?: PolicyBounds
 }
 
 /** Asks for the passphrase where the keystore has keys, before code of plugins runs beside the prompt. */
@@ -135,13 +173,14 @@ export function openSigner(parts: SignerParts): Promise<Signer> {
   return opening
 }
 
-const open = ({ settings: { data, devnet, wallet }, log, passphrase }: SignerParts): Promise<Signer> =>
+const open = ({ settings: { data, devnet, wallet }, log, passphrase, bounds }: SignerParts): Promise<Signer> =>
   startSigner({
     dataDir: data.dir,
     keySources: wallet.keySources,
     passphrase,
     devnet: devnet.enabled,
     policy: { networks: [], allowedSpenders: [] },
+    ...(bounds && { bounds }),
     log,
   }).catch(refuseStart)
 

@@ -116,10 +116,19 @@ export const networkKey = (chain: string, network: string): string => `${chain}/
  * @throws Error that says what is wrong with which network
  */
 export function readPolicy(policy: unknown): SignerRules {
+  return rulesOfPolicy(checkPolicy(policy))
+}
+
+/** @throws Error that says what is malformed */
+export function checkPolicy(policy: unknown): SignerPolicy {
   if (!Value.Check(signerPolicy, policy)) {
     const [first] = Value.Errors(signerPolicy, policy)
     throw new Error(`The signer's policy is malformed at "${first?.instancePath ?? ''}": ${first?.message ?? 'unknown'}.`)
   }
+  return policy
+}
+
+export function rulesOfPolicy(policy: SignerPolicy): SignerRules {
   const allowedSpenders = policy.allowedSpenders.map(lowerCase)
   const rules = new Map<string, EvmRules | SolanaRules>()
   for (const network of policy.networks) {

@@ -22,7 +22,11 @@ const signer = supervise({
 
 process.on('message', (message) => {
   if (!(message instanceof Object) || !('type' in message)) return
-  if (message.type === 'open') open = message
+  if (message.type === 'open') {
+    // Once: who holds the channel later does not say again what the signer goes by.
+    if (open) return
+    open = message
+  }
   // A signer that is started later must have the newest policy.
   if (message.type === 'policy' && 'policy' in message && open) open = { ...open, policy: message.policy }
   // The heartbeat is the keeper's own.

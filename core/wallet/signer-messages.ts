@@ -13,6 +13,8 @@ const open = Type.Object({
   dataDir: Type.String(),
   passphrase: Type.Optional(Type.String()),
   policy: Type.Unknown(),
+  /** What no policy can go beyond; absent in tests. */
+  bounds: Type.Optional(Type.Unknown()),
 })
 const policy = Type.Object({ type: Type.Literal('policy'), id, policy: Type.Unknown() })
 const sign = Type.Object({ type: Type.Literal('sign'), id, request: Type.Unknown() })

@@ -2,7 +2,8 @@
 import { devnetKeys, type KeySource, type LockedWallet, type SigningWallet } from './key-source.ts'
 import { keystore } from './keystore.ts'
 import { checkEvmRequest } from './policy-evm.ts'
-import { Refusal, networkKey, readPolicy, type SignerRules } from './policy.ts'
+import { boundPolicy, isPolicyBounds, type PolicyBounds } from './policy-bounds.ts'
+import { checkPolicy, networkKey, Refusal, rulesOfPolicy, type SignerPolicy, type SignerRules } from './policy.ts'
 import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
 import { serveParent, tellParent } from './supervisor.ts'
 
@@ -21,12 +22,34 @@ interface OpenState {
 
 let state: OpenState | undefined
 let rules: SignerRules = new Map()
+let isOpen = false
+let bounds: PolicyBounds | undefined
+let policyInForce: SignerPolicy | undefined
 const signing = new Set<Promise<unknown>>()
 
 const tell = (message: FromSigner): void => tellParent(message)
 
-async function open({ keySources: named, dataDir, passphrase, policy }: OpenMessage): Promise<void> {
-  rules = readPolicy(policy)
+/** Takes a policy over, as far as it is within the bounds. @throws Error where it is malformed */
+function follow(policy: unknown): void {
+  const asked = checkPolicy(policy)
+  const bounded = bounds ? boundPolicy(asked, policyInForce, bounds) : { policy: asked, refused: [] }
+  rules = rulesOfPolicy(bounded.policy)
+  if (bounded.policy.networks.length > 0) policyInForce = bounded.policy
+  if (bounded.refused.length > 0)
+    tell({
+      type: 'log',
+      level: 'error',
+      fields: { refused: bounded.refused },
+      message: 'The signer does not sign for what neither the release, conf nor sluice.lock names',
+    })
+}
+
+async function open({ keySources: named, dataDir, passphrase, policy, bounds: given }: OpenMessage): Promise<void> {
+  if (isOpen) return
+  isOpen = true
+  if (given !== undefined && !isPolicyBounds(given)) throw new Error('The bounds of the policy are malformed.')
+  bounds = given
+  follow(policy)
   const opened = await Promise.all(named.map((text) => openSource(text, { dataDir, passphrase })))
   const wallets = opened.flatMap((source) => source.wallets)
   const locked = opened.flatMap((source) => source.locked)
@@ -108,7 +131,7 @@ async function answer(message: ToSigner): Promise<void> {
       const signature = await signed.finally(() => signing.delete(signed))
       return tell({ type: 'signed', id, signature })
     }
-    rules = readPolicy(message.policy)
+    follow(message.policy)
     // A source that is slow may still be signing under the old policy.
     await Promise.allSettled(signing)
     tell({ type: 'done', id })

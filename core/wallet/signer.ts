@@ -1,4 +1,5 @@
 import { SluiceError } from '../errors.ts'
+import type { PolicyBounds } from './policy-bounds.ts'
 import { readPolicy, type SignerPolicy } from './policy.ts'
 import { readFromSigner, type FromSigner, type SignRequest, type ToSigner, type Wallet } from './signer-messages.ts'
 import { supervise } from './supervisor.ts'
@@ -19,6 +20,8 @@ export interface SignerOptions {
   /** Adds the devnet's well-known wallets, which sign on `local` networks only. */
   readonly devnet: boolean
   readonly policy: SignerPolicy
+  /** What no policy can go beyond, whoever sends it. */
+  readonly bounds?: PolicyBounds
   readonly log: SignerLog
 }
 
@@ -62,7 +65,14 @@ export async function startSigner({ passphrase, ...options }: SignerOptions): Pr
   throw new Error(problems.join('\n'))
 }
 
-function superviseSigner({ dataDir, keySources = ['keystore'], devnet, policy: firstPolicy, log }: Omit<SignerOptions, 'passphrase'>) {
+function superviseSigner({
+  dataDir,
+  keySources = ['keystore'],
+  devnet,
+  policy: firstPolicy,
+  bounds,
+  log,
+}: Omit<SignerOptions, 'passphrase'>) {
   const calls = createPendingCalls(signTimeoutMs)
   let policy = firstPolicy
   let wallets: readonly Wallet[] | undefined
@@ -147,6 +157,7 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, policy: f
       dataDir,
       ...(passphrase === undefined ? {} : { passphrase }),
       policy,
+      ...(bounds && { bounds }),
     })
 
   return {
