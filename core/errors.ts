@@ -45,6 +45,20 @@ export const errorTable = {
 
 export type ErrorName = keyof typeof errorTable
 
+/** What a request can be refused by for what others are doing, each named as its setting: under `limits`, of a client, and what a wait may take. */
+export type Bound =
+  | 'requestsPerSecond'
+  | 'requestTimeoutSeconds'
+  | 'clientInFlight'
+  | 'clientUnsentBytes'
+  | 'clientConnections'
+  | 'clientBodyBytes'
+  | 'clientStreams'
+  | 'inFlight'
+  | 'allBodyBytes'
+  | 'streams'
+  | 'walletQueue'
+
 export interface ErrorExtras {
   /** Shown to the caller unchanged: no secrets. */
   details?: unknown
@@ -52,6 +66,8 @@ export interface ErrorExtras {
   retryAfterSeconds?: number
   /** A status other than the table's, where HTTP has a more precise one (405, 413, 415). */
   http?: number
+  /** The bound that the request was over; counted. */
+  bound?: Bound
   cause?: unknown
 }
 
@@ -62,6 +78,7 @@ export class SluiceError extends Error {
   readonly http: number
   readonly details: unknown
   readonly retryAfterSeconds: number | undefined
+  readonly bound: Bound | undefined
 
   constructor(name: ErrorName, message: string, extras: ErrorExtras = {}) {
     super(message, { cause: extras.cause })
@@ -70,6 +87,7 @@ export class SluiceError extends Error {
     this.http = extras.http ?? errorTable[name].http
     this.details = extras.details
     this.retryAfterSeconds = extras.retryAfterSeconds
+    this.bound = extras.bound
   }
 }
 

@@ -44,9 +44,15 @@ export function createStreams(log: Pick<Logger, 'warn'>, limits: Pick<Settings['
   function requireRoom({ fingerprint, commonName, streams: ofClient = limits.clientStreams }: Caller): void {
     if (isEnded) throw new SluiceError('OVERLOADED', 'The server is stopping and opens no streams: try again when it is back.', later)
     if (open.size >= limits.streams)
-      throw new SluiceError('OVERLOADED', `The server has ${limits.streams} event streams open (limits.streams). Try again later.`, later)
+      throw new SluiceError('OVERLOADED', `The server has ${limits.streams} event streams open (limits.streams). Try again later.`, {
+        ...later,
+        bound: 'streams',
+      })
     if ([...open.values()].filter((each) => each.fingerprint === fingerprint).length >= ofClient)
-      throw new SluiceError('OVERLOADED', `"${commonName}" has ${ofClient} event streams open (limits.clientStreams). Close one.`, later)
+      throw new SluiceError('OVERLOADED', `"${commonName}" has ${ofClient} event streams open (limits.clientStreams). Close one.`, {
+        ...later,
+        bound: 'clientStreams',
+      })
   }
 
   return {

@@ -74,6 +74,7 @@ export function createApp(parts: AppParts): App {
     const { requestId, path, res } = exchange
     const { http, code, name, body, retryAfterSeconds } = errorBody(error, requestId)
     metrics.errors.inc({ code, name })
+    if (error instanceof SluiceError && error.bound) metrics.requestsRefused.inc({ bound: error.bound })
     if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'request failed by a defect')
     const json = JSON.stringify(body)
     const retryAfter = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterSeconds)) }
@@ -267,6 +268,7 @@ export function rateLimit(now: () => number = () => performance.now()) {
       const retryAfterSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / requestsPerSecond))
       throw new SluiceError('RATE_LIMIT', `This client certificate may send ${requestsPerSecond} requests a second (conf/clients.yml).`, {
         retryAfterSeconds,
+        bound: 'requestsPerSecond',
       })
     }
     bucket.tokens -= 1

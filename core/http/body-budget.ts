@@ -44,12 +44,12 @@ const overClientBudget = (max: number) =>
   new SluiceError(
     'RATE_LIMIT',
     `The bodies of this client certificate's requests in progress are over ${max} bytes together (limits.clientBodyBytes): nothing was done for this one. Send fewer at once.`,
-    { retryAfterSeconds: 1 },
+    { retryAfterSeconds: 1, bound: 'clientBodyBytes' },
   )
 
 const overBudget = (max: number) =>
   new SluiceError(
     'OVERLOADED',
     `The bodies of all requests in progress are over ${max} bytes together (limits.allBodyBytes): nothing was done for this one. Try again shortly.`,
-    { retryAfterSeconds: 1 },
+    { retryAfterSeconds: 1, bound: 'allBodyBytes' },
   )

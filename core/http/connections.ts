@@ -196,12 +196,12 @@ const tooMuchUnsent = (max: number) =>
   new SluiceError(
     'RATE_LIMIT',
     `This client certificate has not taken ${max} bytes of answers that wait for it (limits.clientUnsentBytes): nothing was done for this request. Read the answers first.`,
-    { retryAfterSeconds: 1 },
+    { retryAfterSeconds: 1, bound: 'clientUnsentBytes' },
   )
 
 const tooManyConnections = (max: number) =>
   new SluiceError(
     'RATE_LIMIT',
     `This client certificate has ${max} connections open (limits.clientConnections): nothing was done for this request, and this connection is closed. Send requests on the open ones.`,
-    { retryAfterSeconds: 5 },
+    { retryAfterSeconds: 5, bound: 'clientConnections' },
   )

@@ -171,17 +171,20 @@ export function createFairQueue({
 }
 
 const overloaded = (max: number) =>
-  new SluiceError('OVERLOADED', `The server has ${max} requests in flight (limits.inFlight). Try again shortly.`, { retryAfterSeconds: 1 })
+  new SluiceError('OVERLOADED', `The server has ${max} requests in flight (limits.inFlight). Try again shortly.`, {
+    retryAfterSeconds: 1,
+    bound: 'inFlight',
+  })
 
 export const tooManyWaiting = ({ maxInFlight, maxWaiting }: ClientLoad) =>
   new SluiceError(
     'RATE_LIMIT',
     `This client certificate has ${maxWaiting} requests waiting behind the ${maxInFlight} that it may have in flight (limits.clientInFlight): nothing was done for this one. Send fewer at once.`,
-    { retryAfterSeconds: 1 },
+    { retryAfterSeconds: 1, bound: 'clientInFlight' },
   )
 
 const waitedTooLong = new SluiceError(
   'OVERLOADED',
   'The request waited behind others of the same client certificate for as long as a request may take (server.requestTimeoutSeconds): nothing was done. Send fewer at once.',
-  { retryAfterSeconds: 1 },
+  { retryAfterSeconds: 1, bound: 'requestTimeoutSeconds' },
 )

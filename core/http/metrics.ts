@@ -54,6 +54,12 @@ export function createMetrics() {
       labelNames: ['reason'],
       registers,
     }),
+    requestsRefused: new Counter({
+      name: 'sluice_requests_refused_total',
+      help: 'Requests refused because others were in progress or too many came, by the bound that they were over: a setting under limits or of a client.',
+      labelNames: ['bound'],
+      registers,
+    }),
     eventStreams: new Gauge({ name: 'sluice_event_streams', help: 'Open streams of /events.', registers }),
 
     outcomes: new Counter({

@@ -320,7 +320,7 @@ export function createLeasedQueues({ target, recorder, leases, limit }: LeasedQu
         throw new SluiceError(
           'OVERLOADED',
           `${limit} requests of ${displayName(address)} are under way already (limits.walletQueue): try again shortly.`,
-          { retryAfterSeconds: 1 },
+          { retryAfterSeconds: 1, bound: 'walletQueue' },
         )
       requests.set(address, underWay + 1)
       return () => void requests.set(address, (requests.get(address) ?? 1) - 1)

@@ -110,6 +110,10 @@ describe('one certificate with many connections', () => {
       .and.match(/\r\nConnection: close\r\n/i)
     const again = createClient(limited.url, limited.settings.ssl.certsDir)
     expect((await again.get('/')).status).to.equal(200)
+    const { text } = await again.get('/metrics')
+    expect(text.split('\n').filter((line) => line.startsWith('sluice_requests_refused_total'))).to.deep.equal([
+      'sluice_requests_refused_total{bound="clientInFlight"} 1',
+    ])
     again.close()
     await limited.stop()
   })
