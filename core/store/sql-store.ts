@@ -17,15 +17,18 @@ interface SqlStoreParts extends Pick<Store, 'kind' | 'isServerAlive'> {
   inTurn?: <T>(work: () => Promise<T>) => Promise<T>
   /** What the write probe writes: as many bytes as have to fit. */
   ballast?: string
+  /** Writes as much as a few transactions take, to be undone: where the probe's update needs no room. Asked after a write found the disk full. */
+  fill?: (tx: Kysely<Tables>) => Promise<unknown>
   /** Called after the last connection is closed, also where that failed. */
   closed?: () => void
 }
 
 /** A store on kysely: transactions, retries after collisions, and what an error means. */
-export function createSqlStore({ kind, db, faults, inTurn, ballast = '', closed, isServerAlive, openLeases }: SqlStoreParts): Store {
+export function createSqlStore({ kind, db, faults, inTurn, ballast = '', fill, closed, isServerAlive, openLeases }: SqlStoreParts): Store {
   const serially = inTurn ?? ((work) => work())
   let closing: Promise<void> | undefined
   let probing: Promise<string | undefined> | undefined
+  let wasFull = false
 
   /** Turns faults of the database into StoreUnavailable. */
   async function withStoreErrors<T>(work: () => Promise<T>, { isCommit = false } = {}): Promise<T> {
@@ -35,6 +38,7 @@ export function createSqlStore({ kind, db, faults, inTurn, ballast = '', closed,
     } catch (error) {
       const fault = faults.of(error)
       if (!fault) throw error
+      if (fault.isFull) wasFull = true
       throw new StoreUnavailable(fault.reason, { uncertain: isCommit && fault.leavesCommitOpen, cause: error })
     }
   }
@@ -82,6 +86,8 @@ export function createSqlStore({ kind, db, faults, inTurn, ballast = '', closed,
           .set(({ eb }) => ({ tries: eb('tries', '+', 1), ballast }))
           .execute(),
       )
+      if (wasFull && fill) await fillAndUndo(fill)
+      wasFull = false
       return undefined
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error
@@ -89,6 +95,16 @@ export function createSqlStore({ kind, db, faults, inTurn, ballast = '', closed,
     } finally {
       probing = undefined
     }
+  }
+
+  async function fillAndUndo(work: NonNullable<SqlStoreParts['fill']>): Promise<void> {
+    const undo = new Error('There is room.')
+    await write(async (tx) => {
+      await work(tx)
+      throw undo
+    }).catch((error: unknown) => {
+      if (error !== undo) throw error
+    })
   }
 
   const store: Store = {

@@ -83,6 +83,8 @@ export interface Fault {
   reason: string
   /** If it came during a commit: whether the commit may have happened all the same. */
   leavesCommitOpen: boolean
+  /** There was no room: smaller writes may still find some. */
+  isFull?: boolean
 }
 
 /** How a kind of database reports trouble. */

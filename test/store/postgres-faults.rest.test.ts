@@ -108,8 +108,12 @@ describe('a database in trouble', () => {
       expect(String(error)).to.match(/the database's disk is full/)
       const unfinished = () => journal.unfinished({ chain: 'ethereum', network: 'local' })
       expect(await unfinished()).to.deep.equal(kept)
+      const full = "The store cannot be written: the database's disk is full."
+      expect([await store.failing(), await store.failing()]).to.deep.equal([full, full])
 
       rmSync(ballast)
+      // Where nobody trades meanwhile, too.
+      await works(store)
       await journal.open([newEntry()], lease)
       expect(await unfinished()).to.have.length(kept.length + 1)
       await works(store)

@@ -63,7 +63,7 @@ export const postgresFaults: Faults = {
     const reason = reasons[error.code] ?? reasons[error.code.slice(0, 2)]
     // After an ERROR the database has rolled back. After anything worse (FATAL, PANIC, or a localized word) the commit may already have
     // been on its way to the disk or to a standby.
-    return reason === undefined ? undefined : { reason, leavesCommitOpen: error.severity !== 'ERROR' }
+    return reason === undefined ? undefined : { reason, leavesCommitOpen: error.severity !== 'ERROR', isFull: error.code === '53100' }
   },
   isCollision: (error) => error instanceof DatabaseError && (error.code === '40001' || error.code === '40P01'),
 }

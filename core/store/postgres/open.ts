@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { pause } from '../../async.ts'
 import { migrate, type ColumnTypes } from '../migrations.ts'
@@ -11,6 +12,9 @@ import { isServerAlive, postgresLeases } from './leases.ts'
 /** A database that starts together with the server is waited for. */
 const startMs = 15_000
 const pauseMs = 500
+
+/** A few transactions. */
+const roomBytes = 64 * 1024
 
 /** A server that was killed counts as alive for so long. */
 const aliveMs = 6_000
@@ -36,6 +40,23 @@ const columnTypes: ColumnTypes = {
   },
 }
 
+/**
+ * A new table where that of transactions is, which is undone: it needs room of its own, while updates find some in the pages that there are. A user
+ * that may not make one has to find out by transactions.
+ */
+async function writeNewTable(tx: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ tablespace: string | null; may: boolean }>`
+    select tablespace, has_schema_privilege(schemaname, 'create') and coalesce(has_tablespace_privilege(tablespace, 'create'), true) as may
+    from pg_tables where schemaname = current_schema() and tablename = 'entries'`.execute(tx)
+  const [where] = rows
+  if (!where?.may) return
+  const name = sql.ref(`room_${randomBytes(8).toString('hex')}`)
+  await sql`create table ${name} (ballast bytea) ${where.tablespace === null ? sql`` : sql`tablespace ${sql.ref(where.tablespace)}`}`.execute(
+    tx,
+  )
+  await sql`insert into ${name} values (${randomBytes(roomBytes)})`.execute(tx)
+}
+
 /** A server of an earlier version runs on the tables. */
 class StoreInUse extends StoreError {
   constructor(servers: readonly string[]) {
@@ -59,6 +80,7 @@ export async function openPostgres({ url, serverName, log }: { url: string; serv
         kind: 'postgres',
         db: connect(false),
         faults: postgresFaults,
+        fill: writeNewTable,
         isServerAlive,
         openLeases: (store, server, events) => postgresLeases({ store, url, ...server }, events),
       })
