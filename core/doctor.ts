@@ -6,6 +6,7 @@ import { SluiceError } from './api/index.ts'
 import { type Settings, devnetNetwork } from './config/settings.ts'
 import { tradingWallets } from './devnet/anvil.ts'
 import { command } from './layout.ts'
+import { whyNotContained } from './loader/host/hosts.ts'
 import { pluginWarnings, tryPlugins, type LoadResult } from './loader/load.ts'
 import type { LoadedChain, LoadedPlugin } from './loader/loaded-plugin.ts'
 import { embeddedConnection, embeddedFaults, lockStore } from './store/embedded.ts'
@@ -51,6 +52,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
       what: `${name} is refused (${step}): ${reason}`,
       cure,
     })),
+    ...(await examineContainment(loaded, settings)),
     ...(await examineNetworks(chains, isRequired, settings)),
   ]
 }
@@ -66,6 +68,21 @@ function consentFinding(name: string, { tier, allowedBy, sha256 = '' }: Pick<Loa
     }
   const how = allowedBy === 'release' ? '' : ` It is ${tier === 'trusted' ? 'trusted' : 'allowed'} with SHA-256 ${sha256}.`
   return { part: 'plugins', state: 'good', what: `${name} loads.${how}` }
+}
+
+/** Whether the system gives what contains plugins of third parties. */
+export async function examineContainment(
+  loaded: readonly Pick<LoadedPlugin, 'name' | 'tier'>[],
+  { plugins: { weakContainment } }: Pick<Settings, 'plugins'>,
+): Promise<Finding[]> {
+  const contained = loaded.filter(({ tier }) => tier === 'contained').map(({ name }) => name)
+  if (contained.length === 0) return []
+  const refused = await whyNotContained()
+  if (!refused)
+    return [{ part: 'plugins', state: 'good', what: `This system can contain plugins of third parties: ${contained.join(', ')}.` }]
+  const { message, cure } = refused
+  const what = `${contained.join(', ')}: ${message}.`
+  return [weakContainment ? { part: 'plugins', state: 'warn', what } : { part: 'plugins', state: 'bad', what, cure }]
 }
 
 function configuration(settings: Settings, plugins: LoadResult): Finding[] {

@@ -17,23 +17,27 @@ describe('where a plugin of a third party runs', function () {
   this.timeout(180_000)
 
   it('is a host, where the system has namespaces', async () => {
-    const { loaded, refused, warnings } = await load([])
+    const { loaded, refused, warnings, doctor } = await load([])
     expect(refused).to.deep.equal([])
     expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
     expect(warnings).to.deep.equal([])
+    expect(doctor).to.deep.equal([{ state: 'good', what: 'This system can contain plugins of third parties: plain-swap.' }])
   })
 
   it('is nowhere, where the system has none: it is refused with what the operator can do', async () => {
-    const { loaded, refused } = await load(without)
+    const { loaded, refused, doctor } = await load(without)
     expect(loaded).to.equal(undefined)
     expect(refused).to.have.length(1)
     expect(refused[0]).to.include({ name: 'plain-swap', step: 'find' })
     expect(refused[0].reason).to.match(/cannot be contained on this system: namespaces are refused here: unshare/)
+    expect(doctor[0].state).to.equal('bad')
+    expect(doctor[0].what).to.match(/^plain-swap: It cannot be contained on this system/)
     expect(refused[0].cure).to.include('plugins.weakContainment: true')
   })
 
   it('is a process of its own all the same, where the operator accepts that nothing contains it', async () => {
-    const { loaded, refused, warnings } = await load(without, 'weak')
+    const { loaded, refused, warnings, doctor } = await load(without, 'weak')
+    expect(doctor[0].state).to.equal('warn')
     expect(refused).to.deep.equal([])
     expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
     expect(warnings).to.deep.equal(['host of a plugin is not contained (plugins.weakContainment): it can read the files of this user'])

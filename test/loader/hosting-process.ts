@@ -1,5 +1,6 @@
 // A process like the server's, for tests: loads the contained fixture, says how, and ends.
 import path from 'node:path'
+import { examineContainment } from '../../core/doctor.ts'
 import { createHosts } from '../../core/loader/host/hosts.ts'
 import { builtInPlugins } from '../../core/layout.ts'
 import { fixtures, keptLog, load } from './fixtures.ts'
@@ -23,10 +24,14 @@ const { loaded, refused } = await load([path.join(builtInPlugins, 'ethereum'), p
 })
 await hosts.stop()
 const [connector] = loaded.filter(({ kind }) => kind === 'connector')
+const doctor = await examineContainment(loaded.length > 1 ? loaded : [{ name: 'plain-swap', tier: 'contained' }], {
+  plugins: { folders: [], disabled: [], weakContainment: accept === 'weak' },
+})
 process.stdout.write(
   JSON.stringify({
     loaded: connector && { name: connector.name, inHost: connector.host !== undefined },
     refused: refused.map(({ name, step, reason, cure }) => ({ name, step, reason, cure })),
+    doctor: doctor.map(({ state, what }) => ({ state, what })),
     warnings: lines.map(({ message }) => message),
   }),
 )
