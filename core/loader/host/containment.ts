@@ -47,8 +47,7 @@ while [ "$1" != -- ]; do
   from=$1 to=/dev$2
   shift 2
   if [ -d "$from" ]; then ${programs.mkdir} -p "$to"; else ${programs.mkdir} -p "\${to%/*}"; : > "$to"; fi
-  ${programs.mount} --bind "$from" "$to"
-  ${programs.mount} -o remount,bind,ro,nosuid,nodev "$to" || ${programs.mount} -o remount,bind,ro,nosuid,nodev,noatime "$to"
+  ${programs.mount} -o bind,ro,nosuid,nodev "$from" "$to" || ${programs.mount} -o remount,bind,ro,nosuid,nodev,noatime "$to"
 done
 shift
 # Programs that mount read there what is mounted.

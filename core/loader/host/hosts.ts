@@ -254,7 +254,8 @@ function createFollowPrice(host: Host, index: number, { AMM }: Partial<Connector
 
 const [codeInside, pluginsInside] = ['/sluice', '/plugins']
 
-async function whyNotContained(): Promise<PluginFault | undefined> {
+/** Undefined where this system contains plugins. */
+export async function whyNotContained(): Promise<PluginFault | undefined> {
   try {
     await findContainment()
     return undefined
@@ -270,7 +271,13 @@ async function whyNotContained(): Promise<PluginFault | undefined> {
 /** How the process of a plugin is started, and where it sees a file of the plugin. */
 async function starterOf({ name, folder }: FoundPlugin) {
   const bundled = fileURLToPath(inSource ? new URL('dist/', codeRoot) : codeRoot)
-  const flags = [`--max-old-space-size=${heapMegabytes}`, '--no-addons', '--enable-source-maps']
+  const flags = [
+    `--max-old-space-size=${heapMegabytes}`,
+    '--max-semi-space-size=2',
+    '--v8-pool-size=1',
+    '--no-addons',
+    '--enable-source-maps',
+  ]
   const script = 'core/loader/host/host-process.js'
   const containment = await findContainment().catch(() => undefined)
   if (containment) {
