@@ -5,6 +5,7 @@ import { ConfigError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { command } from '../layout.ts'
 import { changedFiles, examine, forget, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
+import { canContain } from '../loader/examine.ts'
 import { PluginFault } from '../loader/refusal.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { isYes, printError, printResult } from './output.ts'
@@ -48,7 +49,8 @@ export function consentCommands(settingsOf: SettingsOf): Command[] {
 const about: Readonly<Record<Tier, string>> = {
   contained:
     'An allowed plugin may have the wallets call the contracts that it names, and tokens approved to its spenders. What its trades do to a wallet\n' +
-    'is simulated before they are signed.',
+    'is simulated before they are signed. A connector that has pools only (AMM, on EVM chains) runs in a process of its own, which sees no file and\n' +
+    'no network; any other still runs in the server, and can do what the server can, except read the keys.',
   trusted:
     'A trusted plugin runs in the server: it reads what the server reads, and can change what others do. The keys are in another process. Chains\n' +
     'and exchanges with signed actions run in no other way. Trust what you have read, or whose authors you would give your server to.',
@@ -88,7 +90,12 @@ async function consent(name: string, tier: Tier, yes: boolean, settings: Setting
   const say = (lines: readonly string[]) => void process.stderr.write(`${lines.join('\n')}\n`)
   say([`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`])
   if (before) say(changes(name, onDisk, before, settings))
-  say(['', 'Its code is run once now, in a process of its own, to read what it declares.'])
+  say([
+    '',
+    (await canContain())
+      ? 'Its code is run once now, to read what it declares: contained, without files, network and environment.'
+      : 'Its code is run once now, to read what it declares. This system cannot contain it: it can do there what you can.',
+  ])
   await confirm('Go on? Type yes: ', yes)
   const asked = await examine(onDisk, tier, settings)
   if (asked.kind === 'chain' && tier !== 'trusted')
@@ -97,7 +104,7 @@ async function consent(name: string, tier: Tier, yes: boolean, settings: Setting
       `${name} is a chain, and the code of chains runs in the server: it decides when a transaction is dead, and so whether a second one is signed`,
       `If you trust it: ${command} plugin trust ${name}`,
     )
-  say(['', ...words(name, asked), ...(before ? ['', ...declaredChanges(before, asked)] : [])])
+  say(['', ...words(name, asked), '', about[tier], ...(before ? ['', ...declaredChanges(before, asked)] : [])])
   await confirm(`${tier === 'trusted' ? 'Trust' : 'Allow'} it? Type yes: `, yes)
   await record(name, asked, settings)
   return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'}, in ${lockFile(settings.confDir)}. A running server loads it when it is restarted.`

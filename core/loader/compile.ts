@@ -25,6 +25,11 @@ export async function hookUpdate(folders: readonly string[]): Promise<HookUpdate
 
 const compiled = new Map<string, Promise<CompiledFiles>>()
 
+/** Tells what was compiled elsewhere: in a process that sees no compiler. */
+export function knowCompiled(folder: string, files: CompiledFiles): void {
+  compiled.set(folder, Promise.resolve(files))
+}
+
 /**
  * Strips the types of all files of a plugin, once per process. Trial threads get the outcome: none of them starts a compiler of its own,
  * because esbuild's process outlives the thread that started it.

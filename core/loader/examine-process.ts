@@ -1,8 +1,13 @@
 // A process in which a plugin is loaded once to learn what it declares, before it is allowed: it has no key, no setting and no variable of the
-// environment, and it ends when it has answered.
+// environment, and where the system can contain it, no file and no network. It ends when it has answered.
+import { once } from 'node:events'
+import { Socket } from 'node:net'
+import { createInterface } from 'node:readline'
 import { loadPluginConfig } from '../config/plugin-config.ts'
 import type { Log } from '../contracts/index.ts'
+import { knowCompiled } from './compile.ts'
 import type { Declared, Examined, ExamineRequest } from './examine.ts'
+import { channelDescriptor } from './host/containment.ts'
 import { loadPlugins } from './load.ts'
 import type { LoadedPlugin } from './loaded-plugin.ts'
 import { messageOf } from './thrown.ts'
@@ -47,10 +52,18 @@ function outlineOf(plugin: LoadedPlugin): Declared {
   }
 }
 
-process.once('message', (request: ExamineRequest) => {
-  examine(request)
-    .catch((thrown: unknown): Examined => ({ is: 'refused', step: 'import', reason: messageOf(thrown), cure: 'Correct the plugin.' }))
-    .then((answer) => process.send?.(answer, () => process.exit(0)))
-    .catch(() => process.exit(1))
-})
-process.once('disconnect', () => process.exit(0))
+const channel = new Socket({ fd: channelDescriptor, readable: true, writable: true })
+
+async function answer(): Promise<void> {
+  const [line] = await once(createInterface({ input: channel }), 'line')
+  const request = JSON.parse(line) as ExamineRequest
+  for (const [folder, files] of Object.entries(request.compiled)) knowCompiled(folder, files)
+  const examined = await examine(request).catch((thrown: unknown): Examined => ({
+    is: 'refused',
+    step: 'import',
+    reason: messageOf(thrown),
+    cure: 'Correct the plugin.',
+  }))
+  channel.end(JSON.stringify(examined), () => process.exit(0))
+}
+answer().catch(() => process.exit(1))

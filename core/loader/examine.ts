@@ -1,13 +1,20 @@
-import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import * as Value from 'typebox/value'
 import { lockedPlugin, type LockedPlugin } from '../config/lock.ts'
 import { readYaml } from '../config/yaml.ts'
 import { mapTexts } from '../config/tree.ts'
-import { inSource, moduleUrl } from '../layout.ts'
+import { withTimeout } from '../async.ts'
+import { codeRoot, inSource } from '../layout.ts'
+import { hookUpdate } from './compile.ts'
+import type { CompiledFiles } from './hook.ts'
+import { channelDescriptor, findContainment, startContained, startUncontained } from './host/containment.ts'
 import type { FoundPlugin } from './find.ts'
 import { PluginFault, type Step } from './refusal.ts'
+import { messageOf } from './thrown.ts'
 import type { LoadBudget } from './trials.ts'
 
 export interface ExamineRequest {
@@ -15,6 +22,8 @@ export interface ExamineRequest {
   /** Those that it may be on. */
   readonly chains: readonly FoundPlugin[]
   readonly budget: LoadBudget
+  /** Of the folders of third parties: the process may see no compiler. */
+  readonly compiled: Readonly<Record<string, CompiledFiles>>
 }
 
 export type Declared = Omit<LockedPlugin, 'sha256' | 'tier' | 'hosts'>
@@ -25,16 +34,19 @@ export type Examined =
 
 /** What the process may take beside the plugin's own budget. */
 const overheadMs = 60_000
+const maxAnswerBytes = 4 * 2 ** 20
 
 /**
  * What a plugin declares: its kind, version, contracts and spenders by network, and kinds of typed data, as its code and its defaults name
  * them. Its code runs in a process of its own, which has nothing of this one's and has ended when this returns. @throws PluginFault
  */
 export async function examinePlugin(
-  request: ExamineRequest,
+  request: Omit<ExamineRequest, 'compiled'>,
   { tier, sha256 }: Pick<LockedPlugin, 'tier' | 'sha256'>,
 ): Promise<LockedPlugin> {
-  const answer = await ask(request)
+  const folders = [request.plugin.folder, ...outside(request.chains)]
+  const compiled = Object.fromEntries(await Promise.all(folders.map(async (each) => [each, (await hookUpdate([each])).compiled] as const)))
+  const answer = await ask({ ...request, compiled })
   if (answer.is === 'refused') throw new PluginFault(answer.step, answer.reason, answer.cure)
   const { version, ...declared } = answer.what
   const locked = { ...(version !== undefined && { version }), sha256, tier, ...declared, hosts: hostsOf(request.plugin.folder) }
@@ -44,24 +56,63 @@ export async function examinePlugin(
   throw new PluginFault('manifest', `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`, 'Correct the plugin.')
 }
 
-function ask(request: ExamineRequest): Promise<Examined> {
-  const child = fork(fileURLToPath(moduleUrl('core/loader/examine-process')), [], {
-    execArgv: inSource ? ['--import', import.meta.resolve('tsx/esm')] : [],
-    env: { PATH: process.env['PATH'] },
-    cwd: path.parse(process.cwd()).root,
-    // What a plugin prints is not shown: it could look like this command's own words.
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  })
-  return new Promise<Examined>((resolve, reject) => {
-    const fail = (reason: string) =>
-      reject(new PluginFault('import', reason, 'Correct the plugin: it must load without ending its process.'))
-    const timer = setTimeout(() => fail('It did not load in time'), request.budget.clockMs + overheadMs)
-    child.once('message', (answer: Examined) => resolve(answer))
-    child.once('error', (error) => fail(error.message))
-    child.once('exit', () => fail('It ended the process while it was loaded'))
-    child.once('close', () => clearTimeout(timer))
-    child.send(request, () => {})
-  }).finally(() => child.kill('SIGKILL'))
+async function ask(request: ExamineRequest): Promise<Examined> {
+  const child = await startFor(request)
+  const channel = child.stdio[channelDescriptor]
+  try {
+    if (!(channel instanceof Duplex)) throw new Error('its process has no channel')
+    channel.on('error', () => {})
+    channel.write(`${JSON.stringify(request)}\n`)
+    const { clockMs } = request.budget
+    const said = await withTimeout(boundedText(channel), clockMs + overheadMs, () => '')
+    if (said !== '') return JSON.parse(said)
+  } catch (thrown) {
+    throw new PluginFault('import', `It could not be read: ${messageOf(thrown)}`, 'Correct the plugin.')
+  } finally {
+    child.kill('SIGKILL')
+  }
+  throw new PluginFault(
+    'import',
+    'It ended its process while it was loaded, or took too long',
+    'Correct the plugin: it must load in time, and let its process run.',
+  )
+}
+
+/** What a plugin prints is not shown: it could look like this command's own words. */
+async function startFor({ plugin, chains }: ExamineRequest): Promise<ChildProcess> {
+  const code = fileURLToPath(inSource ? new URL('dist/', codeRoot) : codeRoot)
+  const args = ['--no-addons', path.join(code, 'core', 'loader', 'examine-process.js')]
+  const containment = await findContainment().catch(() => undefined)
+  const manifest = [path.join(code, 'package.json'), path.join(code, '..', 'package.json')].find((file) => existsSync(file))
+  const folders = [code, ...(manifest === undefined ? [] : [manifest]), plugin.folder, ...outside(chains)]
+  const child = containment
+    ? startContained(containment, { args, binds: [...new Set(folders)].map((each) => ({ from: each, to: each })) })
+    : startUncontained({ args })
+  child.on('error', () => {})
+  child.stdout?.resume()
+  child.stderr?.resume()
+  return child
+}
+
+const outside = (plugins: readonly FoundPlugin[]): string[] => plugins.flatMap(({ builtIn, folder }) => (builtIn ? [] : [folder]))
+
+/** Whether this system can keep the process from files and network. */
+export const canContain = (): Promise<boolean> =>
+  findContainment().then(
+    () => true,
+    () => false,
+  )
+
+async function boundedText(stream: Duplex): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    const part = Buffer.from(chunk)
+    bytes += part.length
+    if (bytes > maxAnswerBytes) throw new Error('it says too much')
+    chunks.push(part)
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** The hosts of all URLs that its `defaults.yml` names. */

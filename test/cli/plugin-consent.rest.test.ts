@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
+import { canContain } from '../../core/loader/examine.ts'
 import { createClient } from '../../testkit/client.ts'
 import { makeHome, root, sluice, type Running } from '../start/command.ts'
 
@@ -12,7 +13,11 @@ const teller = (marks: string) => `import { appendFileSync } from 'node:fs'
 import { evm } from 'sluice/evm'
 import { defineConnector } from 'sluice/plugin'
 
-appendFileSync(${JSON.stringify(marks)}, process.pid + ' ' + Object.keys(process.env).filter((name) => name.startsWith('SLUICE_')) + '\\n')
+try {
+  appendFileSync(${JSON.stringify(marks)}, process.pid + ' ' + Object.keys(process.env).filter((name) => name.startsWith('SLUICE_')) + '\\n')
+} catch {
+  // It is contained.
+}
 
 export default defineConnector({
   family: evm,
@@ -39,7 +44,8 @@ describe("the operator's word on a plugin", function () {
   before(async () => {
     ;({ home, remove } = await makeHome({
       devnet: { enabled: false },
-      plugins: { folders: [path.join(root, 'plugins'), 'third'] },
+      // This is not about hosts: where the system has no namespaces, it runs as well.
+      plugins: { folders: [path.join(root, 'plugins'), 'third'], weakContainment: true },
     }))
     marks = path.join(home, 'marks')
     await mkdir(path.join(home, 'third', 'teller'), { recursive: true })
@@ -112,9 +118,9 @@ describe("the operator's word on a plugin", function () {
     expect(lock)
       .to.match(/^ {2}teller:\n {4}version: 1\.0\.0\n {4}sha256: \w{64}\n {4}tier: contained$/m)
       .and.contain(router)
-    // It was read in a process of its own, with nothing of the command's environment.
-    const ran = (await readFile(marks, 'utf8')).trimEnd().split('\n')
-    expect(ran).to.have.length.above(0)
+    // Where the system can contain it, it wrote no file; and anywhere it was another process, with nothing of the command's environment.
+    expect(existsSync(marks)).to.equal(!(await canContain()))
+    const ran = existsSync(marks) ? (await readFile(marks, 'utf8')).trimEnd().split('\n') : []
     for (const line of ran) expect(line).to.match(/^\d+ ?$/)
     expect(ran.map(Number)).not.to.include(pid)
     expect((await say('plugin', 'verify')).said).to.contain('teller has the files that were allowed.')
@@ -130,7 +136,7 @@ describe("the operator's word on a plugin", function () {
 
   it('is asked again when a file has changed, and shows which', async () => {
     await writeFile(path.join(home, 'third', 'teller', 'defaults.yml'), defaults.replace('stream', 'thief'))
-    await rm(marks)
+    await rm(marks, { force: true })
     expect((await started()).plugin['reason']).to.match(/^consent: Its files are not those that were allowed/)
     const verified = await say('plugin', 'verify', 'teller')
     expect(verified.code).to.equal(1)
