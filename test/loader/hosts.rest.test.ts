@@ -127,4 +127,16 @@ describe('a plugin of a third party in its host', function () {
       }
       expect((await entryOf('plain-swap')).host.deaths).to.equal(0)
     })
+
+  it('stays down after its process ended five times, and says so', async () => {
+    for (let deaths = (await entryOf('spy')).host.deaths; deaths < 5;) {
+      await price('spy', exits ?? '')
+      ;({ deaths } = (await entryOf('spy')).host)
+      await setTimeout(100)
+    }
+    const { body } = await price('spy', '100')
+    expect(body).to.include({ errorCode: 1010 })
+    expect(body.message).to.match(/ended 5 times within 10 minutes, and is not started again/)
+    expect((await price('plain-swap', '100')).status).to.equal(200)
+  })
 })
