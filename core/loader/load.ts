@@ -8,7 +8,7 @@ import { makeCandidate, type Candidate, type PluginOutline } from './candidate.t
 import { registerHook } from './compile.ts'
 import { allowedPlugins } from './consent.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
-import type { HostsOptions } from './host/hosts.ts'
+import { createHosts, type HostsOptions } from './host/hosts.ts'
 import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues } from './load-venues.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
@@ -218,7 +218,12 @@ export async function tryPlugins(settings: Settings, allowed?: LoadOptions['plug
   const { enabled, port } = settings.devnet
   const devnetUrl = enabled ? `http://127.0.0.1:${port}` : undefined
   const plugins = allowed ?? (await allowedPlugins(settings))
-  return loadPlugins(pluginOptions({ settings, plugins, log: silent, devnetUrl }))
+  const hosts = createHosts({ ...hostOptions(settings, silent), onFault: () => {}, onDeath: () => {} })
+  try {
+    return await loadPlugins(pluginOptions({ settings, plugins, log: silent, devnetUrl, hosts }))
+  } finally {
+    await hosts.stop()
+  }
 }
 
 /** Puts the devnet's network at the devnet's address, or takes it out where no devnet runs. */

@@ -42,7 +42,7 @@ import { isMainThread } from 'node:worker_threads'
 import { evm } from 'sluice/evm'
 import { defineConnector } from 'sluice/plugin'
 
-appendFileSync(process.env['LOADS'], '${name} in ' + (isMainThread ? 'the process' : 'a thread') + '\\n')
+if (process.env['LOADS']) appendFileSync(process.env['LOADS'], '${name} in ' + (isMainThread ? 'the process' : 'a thread') + '\\n')
 
 export default defineConnector({
   family: evm,
