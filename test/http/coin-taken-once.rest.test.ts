@@ -37,7 +37,8 @@ describe('the native coin against a token whose code takes it from the router', 
     const weth: string = (await client.get('/network/tokens', { ...local, tokenSymbols: 'WETH' })).body[0].address
     const send = async (to: string, abi: string, args: readonly unknown[], value = 0n) => {
       const contract = new Contract(to, [`function ${abi} payable`], stranger)
-      await (await contract.getFunction(abi)(...args, { value })).wait()
+      // More than it takes: what it takes also goes by the time of its block.
+      await (await contract.getFunction(abi)(...args, { value, gasLimit: 8_000_000n })).wait()
     }
     await send(weth, 'deposit()', [], 200n * ether)
     for (const each of [weth, token]) await send(each, 'approve(address,uint256)', [positionManagerAddress, MaxUint256])

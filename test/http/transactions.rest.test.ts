@@ -10,8 +10,13 @@ describe('/transactions', () => {
   /** Oldest first. */
   const made: string[] = []
   const list = async (query: Record<string, string> = {}, as = client): Promise<Answer> => as.get('/transactions', query)
+  const page = async (query: Record<string, string>, as = client): Promise<Answer> => {
+    const answer = await list(query, as)
+    expect(outcome(answer), answer.text).to.equal('200')
+    return answer
+  }
   const hashes = async (query: Record<string, string>, as = client): Promise<string[]> =>
-    (await list(query, as)).body.transactions.map(({ txHash }: { txHash: string }) => txHash)
+    (await page(query, as)).body.transactions.map(({ txHash }: { txHash: string }) => txHash)
 
   before(async () => {
     server = await sharedServer()
@@ -60,7 +65,7 @@ describe('/transactions', () => {
     const paged: string[] = []
     let cursor: string | undefined
     do {
-      const { body } = await list({ limit: '3', ...(cursor !== undefined && { cursor }) })
+      const { body } = await page({ limit: '3', ...(cursor !== undefined && { cursor }) })
       expect(body.transactions.length).to.be.within(1, 3)
       paged.push(...body.transactions.map(({ txHash }: { txHash: string }) => txHash))
       cursor = body.nextCursor

@@ -100,7 +100,8 @@ describe('a broken plugin', function () {
   for (const [name, [step, reason]] of Object.entries(endless)) {
     it(`is refused when its time is over: ${name}`, async () => {
       const { loaded, refused } = await load([path.join(goodPlugins, 'fixture-chain'), path.join(brokenPlugins, name)], {
-        budget: { processorMs: 5_000, clockMs: 12_000 },
+        // What is over by its processor time may wait long for a processor.
+        budget: { processorMs: 5_000, clockMs: name.startsWith('loop') ? 120_000 : 12_000 },
       })
 
       expect(loaded.map((plugin) => plugin.name)).to.deep.equal(['fixture-chain'])
