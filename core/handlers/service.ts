@@ -78,7 +78,8 @@ function readPosition(after: string): EndedPosition {
 }
 
 /** The key of a journal entry, which is what a cursor is. */
-const cursorPattern = /^[0-9a-z]+(-[0-9a-z]+)+$/
+/** A key of an entry; earlier versions made those with hyphens. */
+const cursorPattern = /^(?:[0-9a-z]{17}|[0-9a-z]+(?:-[0-9a-z]+){1,2})$/
 
 /** A journaled transaction as callers see it. */
 export function showTransaction(entry: Entry, status: Transactions['status']): JournaledTransaction {
