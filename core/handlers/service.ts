@@ -77,8 +77,7 @@ function readPosition(after: string): EndedPosition {
   return { endedAt: Number(endedAt), key }
 }
 
-/** The key of a journal entry, which is what a cursor is. */
-/** A key of an entry; earlier versions made those with hyphens. */
+/** The key of a journal entry, which is what a cursor is. Earlier versions made those with hyphens. */
 const cursorPattern = /^(?:[0-9a-z]{17}|[0-9a-z]+(?:-[0-9a-z]+){1,2})$/
 
 /** A journaled transaction as callers see it. */
