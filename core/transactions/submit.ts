@@ -38,6 +38,8 @@ export interface SubmitParts {
   recorder: Recorder
   signAttempt: SignAttempt
   broadcast: Broadcast
+  /** Ids of attempts that wait for the steps of their plan before them. */
+  unsent: Set<string>
   /** Keys of entries that a request is signing now. Only that request expires them. */
   signing: Set<string>
   reserveOrderIds: ReserveOrderIds
@@ -77,8 +79,22 @@ interface SignedRequest {
  * hash, whatever the nodes answer, because the bytes may still be mined.
  */
 export function createSubmit(parts: SubmitParts): Submit {
-  const { target, queues, recorder, signAttempt, broadcast, signing, reserveOrderIds, wake, fill, inBackground, closing, log, nowMs } =
-    parts
+  const {
+    target,
+    queues,
+    recorder,
+    signAttempt,
+    broadcast,
+    unsent,
+    signing,
+    reserveOrderIds,
+    wake,
+    fill,
+    inBackground,
+    closing,
+    log,
+    nowMs,
+  } = parts
   const { rail } = target.impl
 
   return async function submit(request, options, signal) {
@@ -281,7 +297,12 @@ export function createSubmit(parts: SubmitParts): Submit {
    */
   async function broadcastInOrder(entries: readonly Entry[], { lease }: LeasedQueue): Promise<ImmediateResult | undefined> {
     const results: (ImmediateResult | undefined)[] = []
-    for (const entry of entries) for (const attempt of entry.attempts.slice(-1)) results.push(await broadcast(entry, attempt, lease))
+    const steps = entries.flatMap((entry) => entry.attempts.slice(-1).map((attempt) => ({ entry, attempt })))
+    for (const { attempt } of steps) unsent.add(attempt.id)
+    for (const { entry, attempt } of steps) {
+      unsent.delete(attempt.id)
+      results.push(await broadcast(entry, attempt, lease))
+    }
     if (target.connector !== undefined && results.includes(undefined)) wake()
     return results.at(-1)
   }

@@ -291,6 +291,7 @@ function createNetworkTransactions({ target, recorder, leases, sign, walletQueue
   const queues = createLeasedQueues({ target, recorder, leases, limit: walletQueue })
   const background = new Set<Promise<unknown>>()
   const signing = new Set<string>()
+  const unsent = new Set<string>()
   const times = createAttemptTimes(steadyMs)
   const send = createBroadcast({ target, recorder, onFinal, closing, log, times, nowMs })
   const broadcast: Broadcast = (...args) => inBackground(send(...args))
@@ -299,11 +300,11 @@ function createNetworkTransactions({ target, recorder, leases, sign, walletQueue
   const signAttempt = createSignAttempt(target, sign, times, nowMs)
   const shared = { target, queues, recorder, signAttempt, broadcast, wake, inBackground, closing, log, times, nowMs, steadyMs }
   const reserveOrderIds = createReserveOrderIds(recorder, expireLeftovers)
-  const submitNow = createSubmit({ ...shared, signing, fill, reserveOrderIds })
+  const submitNow = createSubmit({ ...shared, signing, unsent, fill, reserveOrderIds })
   const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })
-  const watcher = createWatcher({ ...shared, upkeep })
+  const watcher = createWatcher({ ...shared, unsent, upkeep })
   const speedUp = createSpeedUp({ target, recorder, raise })
 
   /** If another server owns the queue by now, that server rebuilds it from the journal. */

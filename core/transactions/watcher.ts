@@ -30,6 +30,8 @@ export interface WatcherParts {
   recorder: Recorder
   queues: LeasedQueues
   broadcast: Broadcast
+  /** Ids of attempts that wait for the steps of their plan before them: no node has them yet. */
+  unsent: ReadonlySet<string>
   upkeep: Upkeep
   log: Log
   closing: AbortSignal
@@ -51,7 +53,7 @@ interface PollResult {
 }
 
 /** Polls at every head while our queues have open entries: one batch for all of them. Otherwise asks nothing. */
-export function createWatcher({ target, recorder, queues, broadcast, upkeep, log, closing, times }: WatcherParts): Watcher {
+export function createWatcher({ target, recorder, queues, broadcast, unsent, upkeep, log, closing, times }: WatcherParts): Watcher {
   const { chain, network, connector, impl } = target
   const { rail, confirmations, bumpAfterSeconds } = impl
   let running: Promise<void> | undefined
@@ -106,16 +108,18 @@ export function createWatcher({ target, recorder, queues, broadcast, upkeep, log
   }
 
   async function poll(open: readonly Entry[], ours: ReadonlyMap<string, LeasedQueue>, head: Head): Promise<boolean> {
-    const attempts = open.flatMap((entry) =>
-      entry.attempts.map(({ id, fees }) => ({
-        id,
-        from: signerOf(entry),
-        step: entry.step,
-        slot: entry.sequence,
-        fees,
-        ...(entry.landed?.id === id && { landed: { ...entry.landed, ...(entry.reason !== undefined && { reason: entry.reason }) } }),
-      })),
-    )
+    const attempts = open
+      .flatMap((entry) =>
+        entry.attempts.map(({ id, fees }) => ({
+          id,
+          from: signerOf(entry),
+          step: entry.step,
+          slot: entry.sequence,
+          fees,
+          ...(entry.landed?.id === id && { landed: { ...entry.landed, ...(entry.reason !== undefined && { reason: entry.reason }) } }),
+        })),
+      )
+      .filter(({ id }) => !unsent.has(id))
     const watched = [...new Set(open.map(signerOf))].flatMap((address) => ours.get(address) ?? [])
     const updates = new Map(watched.map(({ queue }) => [queue.address, queue.startSync()]))
     const { sightings, synced } = await withDeadline(closing, pollTimeoutMs, (signal) => rail.look(attempts, head, { signal }))

@@ -1,10 +1,24 @@
 import { expect } from 'chai'
+import type { Chain } from '../../../core/contracts/index.ts'
 import { sqlJournal } from '../../../core/transactions/journal/sql-journal.ts'
 import { createBroadcast } from '../../../core/transactions/attempts.ts'
 import { createAttemptTimes } from '../../../core/transactions/lifecycle.ts'
 import { createRecorder } from '../../../core/transactions/journal/journal.ts'
 import { giveLease, newEntry, signed } from '../journal/entries.ts'
-import { freshStore, silent, startSite, type TestSite } from '../site.ts'
+import {
+  freshStore,
+  gate,
+  nowhere,
+  order,
+  planOf,
+  reaches,
+  silent,
+  soon,
+  startSite,
+  transactionsOn,
+  until,
+  type TestSite,
+} from '../site.ts'
 
 describe('broadcasting signed bytes', function () {
   let site: TestSite
@@ -34,4 +48,35 @@ describe('broadcasting signed bytes', function () {
       await store.close()
     })
   }
+
+  it('asks for no step of a plan that is still to be sent', async () => {
+    const { rail } = site.chain
+    const held = gate()
+    const asked: (readonly string[])[] = []
+    const impl: Chain = {
+      ...site.chain,
+      rail: {
+        ...rail,
+        async send(...args) {
+          await held.pass
+          return rail.send(...args)
+        },
+        async look(attempts, ...rest) {
+          asked.push(attempts.map(({ id }) => id))
+          return rail.look(attempts, ...rest)
+        },
+      },
+    }
+    const network = { ...site.network, impl }
+    const transactions = await transactionsOn({ sites: [network] })
+    const step = { to: nowhere, data: '0x', value: '1' }
+    const submitted = transactions.submit(order(site, { network, plan: planOf(step, step) }), soon(60_000))
+    await until('the first step is asked for', async () => asked.length > 0)
+    const whileHeld = asked.splice(0)
+    held.open()
+    const hashes = (await submitted).transactions.map(({ txHash }) => txHash)
+    expect(whileHeld).to.deep.equal(whileHeld.map(() => hashes.slice(0, 1)))
+    for (const each of hashes) await reaches(transactions, each, 'CONFIRMED')
+    await transactions.stop(0)
+  })
 })
