@@ -190,7 +190,7 @@ const hop = '{"kind":"range","pool":"0x","tokenIn":"0x","tokenOut":"0x","to":"0x
  */
 const dictionary = dictionaryOf([
   ...texts,
-  '{"version":5,"chain":"ethereum","network":"mainnet","address":"0x","kind":"trade","connector":"uniswap","client":"bot","createdAt":179,"updatedAt":179,"part":{"index":0,"of":1},"step":null,',
+  '{"version":5,"chain":"","network":"mainnet","address":"0x","kind":"trade","connector":"","client":"bot","createdAt":179,"updatedAt":179,"part":{"index":0,"of":1},"step":null,',
   `"memo":{"router":"0x","exact":"in","amountRaw":"","hops":[${hop},${hop}]},`,
   '"about":{"side":"BUY","base":{"symbol":"WETH","decimals":18},"quote":{"symbol":"USDC","decimals":6}},"deadline":179,"nonce":1,"feesGiven":false,"rank":0,"state":"CONFIRMED","deadLooks":0,"seen":"pays",',
   '"landed":{"id":"0x","ok":true,"blockNumber":2,"blockHash":"0x","receipt":{"type":2,"status":1,"cumulativeGasUsed":"","logs":[',

@@ -64,11 +64,11 @@ const migrationsFor = (types: ColumnTypes, log: StoreLog): Readonly<Record<strin
   '006-entry-filters': entryFilters,
   '007-archive': archive(types),
   '008-compact': compactRows(types, log),
-  [newestMigration]: secondDictionary,
+  [newestMigration]: shorterTexts,
 })
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '009-second-dictionary'
+export const newestMigration = '009-shorter-texts'
 
 const notNull = (column: ColumnDefinitionBuilder) => column.notNull()
 
@@ -322,5 +322,8 @@ function archive({ sortedText }: ColumnTypes): Migration {
   }
 }
 
-/** Changes no table. Texts are packed with a dictionary that servers of earlier versions do not have: they must not start on this store. */
-const secondDictionary: Migration = { up: async () => {} }
+/**
+ * Changes no table. From now on texts are packed with another dictionary, and events have their state as a number: servers of earlier versions
+ * cannot read that, so they must not start on this store.
+ */
+const shorterTexts: Migration = { up: async () => {} }

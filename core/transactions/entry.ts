@@ -359,11 +359,27 @@ const ChangeSchema = Type.Tuple([
 const Change = Compile(ChangeSchema)
 const changeLength = 8
 
+/** States as events have them. These numbers are in the store for years: a new state has a new one. Earlier versions wrote the names. */
+const stateNumbers: Readonly<Record<TransactionState, number>> = {
+  QUEUED: 0,
+  SIGNED: 1,
+  BROADCAST: 2,
+  MINED: 3,
+  CONFIRMED: 4,
+  REVERTED: 5,
+  REPLACED: 6,
+  CANCELLED: 7,
+  DROPPED: 8,
+  OVERTAKEN: 9,
+  EXPIRED: 10,
+}
+const stateOfNumber = new Map(Object.entries(stateNumbers).map(([state, number]) => [number, state]))
+
 export function eventRow(entry: Entry): Pick<EventRow, 'entry_key' | 'wallet'> & { change: string } {
   const { key, version, createdAt, updatedAt, state, attempts, seen = null, landed, replacedBy = null, reason = null } = entry
   const index = attempts.findIndex(({ id }) => id === landed?.id)
   const block = landed ? [index === -1 ? landed.id : index, landed.ok ? 1 : 0, landed.blockNumber] : null
-  const change = [version, updatedAt - createdAt, state, attempts.map(({ sends }) => sends), seen, block, replacedBy, reason]
+  const change = [version, updatedAt - createdAt, stateNumbers[state], attempts.map(({ sends }) => sends), seen, block, replacedBy, reason]
   while (change.at(-1) === null) change.pop()
   return { entry_key: key, wallet: walletNumber(entry.address.toLowerCase()), change: JSON.stringify(change) }
 }
@@ -402,7 +418,9 @@ const noBytes = new Uint8Array()
 function parseChange(text: string): Static<typeof ChangeSchema> | undefined {
   try {
     const stored: unknown = JSON.parse(text)
-    const change = Array.isArray(stored) ? [...stored, ...Array.from({ length: changeLength - stored.length }, () => null)] : stored
+    if (!Array.isArray(stored)) return undefined
+    const change = [...stored, ...Array.from({ length: changeLength - stored.length }, () => null)]
+    change[2] = stateOfNumber.get(change[2]) ?? change[2]
     return Change.Check(change) ? change : undefined
   } catch {
     return undefined
