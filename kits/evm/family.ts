@@ -17,7 +17,8 @@ interface Facts {
 }
 
 interface Reading {
-  readonly head: Head
+  /** Absent where the connector named it: what it says of a block is not told as the network's. */
+  readonly head?: Head
   readonly results: readonly CallResult[]
 }
 
@@ -31,14 +32,19 @@ const noBlock: Head = { number: 0n, timestamp: 0 }
 const remote: RemoteReading<EvmReader> = {
   facts(reader, head = noBlock): Facts {
     const { chainId, nativeCurrency, wrapped, intermediates } = reader
-    const tipRaw = reader.gasPriceRaw({ ...head, baseFeeRaw: 0n })
-    const hasBaseFee = reader.gasPriceRaw({ ...head, baseFeeRaw: 1n }) !== tipRaw
-    return { chainId, nativeCurrency, wrapped, intermediates, tipRaw, hasBaseFee, gasPriceRaw: reader.gasPriceRaw(head) }
+    const { number, timestamp } = head
+    const tipRaw = reader.gasPriceRaw({ number, timestamp, baseFeeRaw: 0n })
+    const hasBaseFee = reader.gasPriceRaw({ number, timestamp, baseFeeRaw: 1n }) !== tipRaw
+    return { chainId, nativeCurrency, wrapped, intermediates, tipRaw, hasBaseFee, gasPriceRaw: reader.gasPriceRaw({ number, timestamp }) }
   },
 
   async answer(reader, asked, at) {
     const request = readRequest(asked)
-    if (request.do === 'read') return reader.read(request.calls, at, request.after)
+    if (request.do === 'read') {
+      const { calls, after } = request
+      const { head, results } = await reader.read(calls, at, after)
+      return (after ? { results } : { head, results }) satisfies Reading
+    }
     return request.do === 'call' ? reader.call(request.call, at) : reader.logs(request.filter, at)
   },
 
@@ -51,7 +57,11 @@ const remote: RemoteReading<EvmReader> = {
       nativeCurrency,
       wrapped,
       intermediates,
-      read: async (calls, at, after) => (await ask({ do: 'read', calls, after } satisfies Request, at)) as Reading,
+      async read(calls, at, after) {
+        const { head = after, results } = (await ask({ do: 'read', calls, after } satisfies Request, at)) as Reading
+        if (!head) throw new Error('The server read no block.')
+        return { head, results }
+      },
       call: async (call, at) => (await ask({ do: 'call', call } satisfies Request, at)) as CallResult,
       logs: async (filter, at) => (await ask({ do: 'logs', filter } satisfies Request, at)) as readonly FoundLog[],
       gasPriceRaw({ baseFeeRaw }) {

@@ -134,6 +134,7 @@ export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, m
     const pending = typeof id === 'number' ? waiting.get(id) : undefined
     if (!pending) {
       // Nobody waits any more, or nobody ever asked.
+      count({ messages: 1 })
       if (typeof id === 'number' && id <= lastId) return
       throw new Error('an answer that nobody asked for')
     }
