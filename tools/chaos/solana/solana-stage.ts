@@ -8,6 +8,7 @@ import type { History } from '../history.ts'
 import { startFaultProxy, type FaultProxy } from '../proxy/fault-proxy.ts'
 import type { Random } from '../random.ts'
 import type { Home } from '../servers/home.ts'
+import { compiledServer } from '../servers/patched/compiled-tree.ts'
 import { createStage, type JudgedStage } from '../stage.ts'
 import { accountsMadeOnce } from './accounts-made-once.ts'
 import { settleSolana } from './settle-solana.ts'
@@ -42,7 +43,9 @@ export async function createSolanaStage({ random, mints: count }: { random: Rand
     random: random.fork('proxy'),
     clock: () => recorder.clock(),
   })
-  const { wallet, ...home } = await homeOn(cluster, proxy.url, mints)
+  const patches = ['points']
+  const plugins = path.join(path.dirname(await compiledServer(patches)), '../../../plugins')
+  const { wallet, ...home } = await homeOn({ cluster, rpcUrl: proxy.url, plugins }, mints)
   const stage = createStage({
     random: random.fork('server'),
     place: { chain: 'solana', network: 'local' },
@@ -51,7 +54,7 @@ export async function createSolanaStage({ random, mints: count }: { random: Rand
     proxy,
     home,
     recorder,
-    server: { patches: ['points'] },
+    server: { patches },
   })
   const judged: SolanaStage = Object.assign(stage, {
     proxy,
@@ -80,7 +83,11 @@ export async function createSolanaStage({ random, mints: count }: { random: Rand
   return judged
 }
 
-async function homeOn(cluster: Solana, rpcUrl: string, mints: readonly Mint[]): Promise<Home & { wallet: string }> {
+/** @param plugins those of the server's own build */
+async function homeOn(
+  { cluster, rpcUrl, plugins }: { cluster: Solana; rpcUrl: string; plugins: string },
+  mints: readonly Mint[],
+): Promise<Home & { wallet: string }> {
   const { folder, wallet, remove } = await makeHome(cluster, { rpcUrls: [rpcUrl] }, mints)
   await cluster.fund(wallet.address, 100_000_000_000n)
   cluster.blocks(1)
@@ -90,7 +97,7 @@ async function homeOn(cluster: Solana, rpcUrl: string, mints: readonly Mint[]): 
     confDir,
     certsDir,
     dataDir,
-    flags: { 'server.requestTimeoutSeconds': 8, 'data.dir': dataDir },
+    flags: { 'server.requestTimeoutSeconds': 8, 'data.dir': dataDir, 'plugins.folders': [path.join(plugins, 'solana')] },
     env: { SLUICE_WALLET_PASSPHRASE_FILE: path.join(folder, 'passphrase') },
     wallet: wallet.address,
     remove,
