@@ -7,8 +7,9 @@ import { isObject } from '../json.ts'
 /** A configuration file: its mapping, and the line of each key. */
 export interface YamlFile {
   /** The name to show. */
-  file: string
-  value: Section
+  readonly file: string
+  /** Shared by all who read the same text: nobody changes it. */
+  readonly value: Readonly<Section>
   /** Line of each key and list entry, by JSON pointer. */
   lines: ReadonlyMap<string, number>
 }
@@ -29,9 +30,39 @@ export function readYaml(path: string, file: string, problems: ConfigProblem[]):
     report(`is nested more than ${maxDepth} levels deep`, 'Check the brackets.')
     return undefined
   }
+  const { faults, value, lines, traps } = parsed(read.text)
+  // One fault can cause any number of others.
+  for (const { message, code, line } of faults.slice(0, 5))
+    report(`is not valid YAML: ${withoutText(message)}`, cures[code] ?? 'Correct that line, or put quotes around the value.', '', line)
+  for (const { pointer, line, problem, cure } of traps) report(problem, cure, pointer, line)
+  if (faults.length > 0 || traps.length > 0) return undefined
+  if (value === null) return { file, value: {}, lines }
+  if (isObject(value)) return { file, value, lines }
+  report('is not a mapping', 'Write `key: value` lines at the top level.', '', 1)
+  return undefined
+}
+
+interface ParsedYaml extends PlainYaml {
+  faults: readonly { message: string; code: string; line: number }[]
+}
+
+/** By the text, while they are in use: several parts of a start read the same files, and most of its reading time goes into parsing them. */
+const known = new Map<string, WeakRef<ParsedYaml>>()
+const maxKnown = 200
+
+function parsed(text: string): ParsedYaml {
+  const before = known.get(text)?.deref()
+  if (before) return before
+  const result = parse(text)
+  if (known.size >= maxKnown) known.clear()
+  known.set(text, new WeakRef(result))
+  return result
+}
+
+function parse(text: string): ParsedYaml {
   const counter = new LineCounter()
   const lineAt = (offset: number) => counter.linePos(offset).line
-  const document = parseDocument(read.text, {
+  const document = parseDocument(text, {
     lineCounter: counter,
     prettyErrors: false,
     stringKeys: true,
@@ -40,25 +71,8 @@ export function readYaml(path: string, file: string, problems: ConfigProblem[]):
     resolveKnownTags: false,
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || (tag.format !== 'HEX' && tag.format !== 'OCT')),
   })
-  // One fault can cause any number of others.
-  const faults = [...document.errors, ...document.warnings]
-  for (const { message, pos, code } of faults.slice(0, 5)) {
-    report(
-      `is not valid YAML: ${withoutText(message)}`,
-      cures[code] ?? 'Correct that line, or put quotes around the value.',
-      '',
-      lineAt(pos[0]),
-    )
-  }
-  if (faults.length > 0) return undefined
-
-  const { value, lines, traps } = plainYaml(document, lineAt)
-  for (const { pointer, line, problem, cure } of traps) report(problem, cure, pointer, line)
-  if (traps.length > 0) return undefined
-  if (value === null) return { file, value: {}, lines }
-  if (isObject(value)) return { file, value, lines }
-  report('is not a mapping', 'Write `key: value` lines at the top level.', '', 1)
-  return undefined
+  const faults = [...document.errors, ...document.warnings].map(({ message, pos, code }) => ({ message, code, line: lineAt(pos[0]) }))
+  return { faults, ...(faults.length > 0 ? { value: null, lines: new Map(), traps: [] } : plainYaml(document, lineAt)) }
 }
 
 const cures: Readonly<Partial<Record<string, string>>> = {
