@@ -3,8 +3,8 @@ import type { Logger } from 'pino'
 import { readLock } from './config/lock.ts'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
-import { mergeOver, substitute, type Section } from './config/tree.ts'
-import { readYaml } from './config/yaml.ts'
+import { substitute } from './config/tree.ts'
+import { mergedFiles } from './config/yaml.ts'
 import { type Chain, type Family, SluiceError, type Signable } from './contracts/index.ts'
 import { isObject } from './json.ts'
 import type { AllowedPlugins } from './loader/consent.ts'
@@ -132,8 +132,7 @@ export function signerBounds(
   const deposits: PolicyBounds['deposits'] = []
   for (const { name, folder } of found) {
     const layers = [path.join(folder, 'defaults.yml'), path.join(confDir, 'connectors', `${name}.yml`)]
-    const merged = layers.reduce<Section>((below, file) => mergeOver(below, readYaml(file, file, [])?.value ?? {}), {})
-    const { value } = substitute(merged, process.env)
+    const { value } = substitute(mergedFiles(layers), process.env)
     if (!isObject(value)) continue
     for (const [network, addresses] of Object.entries(isObject(value['contractAddresses']) ? value['contractAddresses'] : {}))
       if (isObject(addresses)) (contracts[network] ??= []).push(...Object.values(addresses).filter(isText))

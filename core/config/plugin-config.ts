@@ -8,7 +8,7 @@ import { checkTree, type Check, compile } from './check.ts'
 import { maskedCopy } from './mask.ts'
 import { ConfigError, type ConfigProblem, suggestion } from './problems.ts'
 import { type Environment, getAt, type TreeProblem, mergeOver, type Section, pointerOf } from './tree.ts'
-import { locate, readYaml } from './yaml.ts'
+import { locate, mergedFiles, readYaml } from './yaml.ts'
 import { isObject } from '../json.ts'
 
 export interface PluginConfigSources {
@@ -182,8 +182,7 @@ export function requiredNetworks(
   return [...chains].flatMap((chain) => {
     const own = plugins.find(({ name }) => name === chain)
     const layers = [...(own ? [join(own.folder, 'defaults.yml')] : []), join(folder, `${chain}.yml`)]
-    const tree = layers.reduce<Section>((below, file) => mergeOver(below, readYaml(file, file, [])?.value ?? {}), {})
-    return Object.entries(tree).flatMap(([network, entry]) => {
+    return Object.entries(mergedFiles(layers)).flatMap(([network, entry]) => {
       const checked = isObject(entry) ? checkTree(splitEntry(entry).kernel, { validate: validateNetwork, env }) : undefined
       const { required = false, enabled = true } = checked && 'value' in checked ? checked.value : {}
       return required && enabled ? [{ chain, network }] : []

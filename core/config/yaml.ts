@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { LineCounter, parseDocument, isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
 import type { ConfigProblem } from './problems.ts'
-import { dottedPath, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
+import { dottedPath, mergeOver, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
 import { isObject } from '../json.ts'
 
 /** A configuration file: its mapping, and the line of each key. */
@@ -41,6 +41,10 @@ export function readYaml(path: string, file: string, problems: ConfigProblem[]):
   report('is not a mapping', 'Write `key: value` lines at the top level.', '', 1)
   return undefined
 }
+
+/** These files laid over each other, the last on top. One that is missing or cannot be read is left out. */
+export const mergedFiles = (files: readonly string[]): Section =>
+  files.reduce<Section>((below, file) => mergeOver(below, readYaml(file, file, [])?.value ?? {}), {})
 
 interface ParsedYaml extends PlainYaml {
   faults: readonly { message: string; code: string; line: number }[]
