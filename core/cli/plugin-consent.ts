@@ -5,7 +5,7 @@ import { ConfigError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { command } from '../layout.ts'
 import { changedFiles, examine, forget, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
-import { canContain } from '../loader/examine.ts'
+import { whyNotContained } from '../loader/host/containment.ts'
 import { PluginFault } from '../loader/refusal.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { isYes, printError, printResult } from './output.ts'
@@ -92,7 +92,7 @@ async function consent(name: string, tier: Tier, yes: boolean, settings: Setting
   if (before) say(changes(name, onDisk, before, settings))
   say([
     '',
-    (await canContain())
+    (await whyNotContained()) === undefined
       ? 'Its code is run once now, to read what it declares: contained, without files, network and environment.'
       : 'Its code is run once now, to read what it declares. This system cannot contain it: it can do there what you can.',
   ])

@@ -96,13 +96,6 @@ async function startFor({ plugin, chains }: ExamineRequest): Promise<ChildProces
 
 const outside = (plugins: readonly FoundPlugin[]): string[] => plugins.flatMap(({ builtIn, folder }) => (builtIn ? [] : [folder]))
 
-/** Whether this system can keep the process from files and network. */
-export const canContain = (): Promise<boolean> =>
-  findContainment().then(
-    () => true,
-    () => false,
-  )
-
 async function boundedText(stream: Duplex): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -4,6 +4,8 @@ import { accessSync, constants, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { PluginFault } from '../refusal.ts'
+import { messageOf } from '../thrown.ts'
 
 /** A file or folder that the process sees, read-only. */
 export interface Bind {
@@ -76,6 +78,20 @@ async function makeContainment(): Promise<Containment> {
   const containment = { programs, libraries: [...new Set(libraries)] }
   await tryOut(containment)
   return containment
+}
+
+/** Undefined where this system contains plugins. */
+export async function whyNotContained(): Promise<PluginFault | undefined> {
+  try {
+    await findContainment()
+    return undefined
+  } catch (thrown) {
+    return new PluginFault(
+      'find',
+      `It cannot be contained on this system: ${messageOf(thrown)}`,
+      'Allow user namespaces, or accept with plugins.weakContainment: true in conf/server.yml that its code can read the files of this user.',
+    )
+  }
 }
 
 const programFolders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']

@@ -15,7 +15,7 @@ import { messageOf } from '../thrown.ts'
 import type { LoadBudget } from '../trials.ts'
 import { folderUrl } from '../uncaught.ts'
 import { createBroker } from './broker.ts'
-import { findContainment, startContained, startUncontained, type Bind } from './containment.ts'
+import { findContainment, startContained, startUncontained, whyNotContained, type Bind } from './containment.ts'
 import { startHost, type CreatedVenue, type Host } from './host.ts'
 import type { HostVenue } from './messages.ts'
 
@@ -253,20 +253,6 @@ function createFollowPrice(host: Host, index: number, { AMM }: Partial<Connector
 }
 
 const [codeInside, pluginsInside] = ['/sluice', '/plugins']
-
-/** Undefined where this system contains plugins. */
-export async function whyNotContained(): Promise<PluginFault | undefined> {
-  try {
-    await findContainment()
-    return undefined
-  } catch (thrown) {
-    return new PluginFault(
-      'find',
-      `It cannot be contained on this system: ${messageOf(thrown)}`,
-      'Allow user namespaces, or accept with plugins.weakContainment: true in conf/server.yml that its code can read the files of this user.',
-    )
-  }
-}
 
 /** How the process of a plugin is started, and where it sees a file of the plugin. */
 async function starterOf({ name, folder }: FoundPlugin) {
