@@ -1,7 +1,8 @@
 // `npm test` and `npm run test:rest`: the two tiers of tests, by the names of their files.
 //
 //   *.test.ts        quick: needs no process of its own, and one real devnet and server (test/one-trade.test.ts). One mocha, files in parallel.
-//   *.rest.test.ts   everything else: a mocha for each folder, then what tries the machine itself (cluster, image, chaos), a mocha for each file.
+//   *.rest.test.ts   everything else: a mocha for each folder, the image beside them, then what tries the machine itself
+//                   (cluster, chaos), a mocha for each file.
 //
 // The output of each mocha is printed when it ends; at the end the sum of all, with every failure.
 import { spawn, spawnSync } from 'node:child_process'
@@ -69,10 +70,10 @@ function crashOf(text) {
   return at === -1 ? '' : `\n\n  A process ended with:\n${lines.slice(at, at + 25).join('\n')}`
 }
 
-/** @returns all that mocha printed, its exit code, and how long it took */
-function run(files, flags = []) {
+/** @returns all that Node printed, its exit code, and how long it took */
+function run(args) {
   const began = performance.now()
-  const child = spawn(process.execPath, [mocha, ...flags, ...files], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   const parts = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part))
   return new Promise((done) =>
@@ -81,6 +82,11 @@ function run(files, flags = []) {
     ),
   )
 }
+
+const mochaOf =
+  (name, files, flags = []) =>
+  async () =>
+    report(name, await run([mocha, ...flags, ...files]))
 
 const sum = { passing: 0, pending: 0, failing: 0 }
 const failures = []
@@ -100,28 +106,27 @@ function report(name, { output, code, seconds }) {
   }
 }
 
-async function runAll(groups, atOnce) {
-  const queue = [...groups]
+async function runAll(jobs, atOnce) {
+  const queue = [...jobs]
   const work = async () => {
-    for (let group = queue.shift(); group !== undefined; group = queue.shift()) report(group.name, await run(group.files))
+    for (let job = queue.shift(); job !== undefined; job = queue.shift()) await job()
   }
   await Promise.all(Array.from({ length: atOnce }, work))
 }
 
 /** The image is built and run with tools of Debian's; elsewhere this says what is missing. */
-function runImage() {
+async function runImage() {
   const missing = ['buildah', 'mmdebstrap'].filter((program) => spawnSync('which', [program]).status !== 0)
   if (process.getuid?.() !== 0 || (missing.length > 0 && !process.env.CI)) {
     console.log('\n=== tools/image was left out: it needs root, and buildah and mmdebstrap of Debian. `npm run test:image` runs it alone.')
     return
   }
-  const done = spawnSync(process.execPath, ['--import', 'tsx', 'tools/image/test-image.mjs'], { cwd: root, encoding: 'utf8' })
-  const output = `${done.stdout}${done.stderr}`
-  process.stdout.write(`\n=== tools/image\n${output}`)
+  const { output, code, seconds } = await run(['--import', 'tsx', 'tools/image/test-image.mjs'])
+  process.stdout.write(`\n=== tools/image (${seconds} s)\n${output}`)
   const count = (word) => Number(new RegExp(`(\\d+) ${word}`).exec(output)?.[1] ?? 0)
   sum.passing += count('passed')
-  sum.failing += Math.max(count('failed'), done.status === 0 ? 0 : 1)
-  if (done.status !== 0) failures.push(`  tools/image ended with ${done.status}:\n${output.trimEnd().split('\n').slice(-20).join('\n')}`)
+  sum.failing += Math.max(count('failed'), code === 0 ? 0 : 1)
+  if (code !== 0) failures.push(`  tools/image ended with ${code}:\n${output.trimEnd().split('\n').slice(-20).join('\n')}`)
 }
 
 const startedAt = performance.now()
@@ -129,19 +134,16 @@ if (process.argv[2] === 'rest') {
   // Servers that tests start as processes run dist/. What the build takes belongs to no test.
   await buildWhenStale()
   const groups = restGroups()
-  await runAll(
-    groups.filter(({ name }) => !demanding.includes(name)),
-    cores + 1,
-  )
+  const folders = groups.filter(({ name }) => !demanding.includes(name)).map(({ name, files }) => mochaOf(name, files))
+  await runAll([...folders.slice(0, 2), runImage, ...folders.slice(2)], cores + 1)
   const alone = demanding.flatMap((folder) => testsIn(folder).filter(isRest))
-  runImage()
   await runAll(
-    alone.map((file) => ({ name: file, files: [file] })),
+    alone.map((file) => mochaOf(file, [file])),
     cores,
   )
 } else {
   const files = [...testsIn('test'), ...testsIn('tools')].filter((file) => !isRest(file))
-  report('quick tests', await run(files, ['--parallel', '--jobs', String(cores + 1)]))
+  await mochaOf('quick tests', files, ['--parallel', '--jobs', String(cores + 1)])()
 }
 
 const seconds = Math.round((performance.now() - startedAt) / 1000)
