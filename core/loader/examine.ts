@@ -1,7 +1,6 @@
-import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { Duplex } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import * as Value from 'typebox/value'
 import { lockedPlugin, type LockedPlugin } from '../config/lock.ts'
@@ -11,7 +10,7 @@ import { withTimeout } from '../async.ts'
 import { codeRoot, inSource } from '../layout.ts'
 import { hookUpdate } from './compile.ts'
 import type { CompiledFiles } from './hook.ts'
-import { channelDescriptor, findContainment, startContained, startUncontained } from './host/containment.ts'
+import { findContainment, startContained, startUncontained, type ContainedProcess } from './host/containment.ts'
 import type { FoundPlugin } from './find.ts'
 import { PluginFault, type Step } from './refusal.ts'
 import { messageOf } from './thrown.ts'
@@ -58,9 +57,8 @@ export async function examinePlugin(
 
 async function ask(request: ExamineRequest): Promise<Examined> {
   const child = await startFor(request)
-  const channel = child.stdio[channelDescriptor]
+  const { channel } = child
   try {
-    if (!(channel instanceof Duplex)) throw new Error('its process has no channel')
     channel.on('error', () => {})
     channel.write(`${JSON.stringify(request)}\n`)
     const { clockMs } = request.budget
@@ -69,7 +67,7 @@ async function ask(request: ExamineRequest): Promise<Examined> {
   } catch (thrown) {
     throw new PluginFault('import', `It could not be read: ${messageOf(thrown)}`, 'Correct the plugin.')
   } finally {
-    child.kill('SIGKILL')
+    child.kill()
   }
   throw new PluginFault(
     'import',
@@ -79,19 +77,14 @@ async function ask(request: ExamineRequest): Promise<Examined> {
 }
 
 /** What a plugin prints is not shown: it could look like this command's own words. */
-async function startFor({ plugin, chains }: ExamineRequest): Promise<ChildProcess> {
+async function startFor({ plugin, chains }: ExamineRequest): Promise<ContainedProcess> {
   const code = fileURLToPath(inSource ? new URL('dist/', codeRoot) : codeRoot)
   const args = ['--no-addons', path.join(code, 'core', 'loader', 'examine-process.js')]
   const containment = await findContainment().catch(() => undefined)
   const manifest = [path.join(code, 'package.json'), path.join(code, '..', 'package.json')].find((file) => existsSync(file))
   const folders = [code, ...(manifest === undefined ? [] : [manifest]), plugin.folder, ...outside(chains)]
-  const child = containment
-    ? startContained(containment, { args, binds: [...new Set(folders)].map((each) => ({ from: each, to: each })) })
-    : startUncontained({ args })
-  child.on('error', () => {})
-  child.stdout?.resume()
-  child.stderr?.resume()
-  return child
+  if (!containment) return startUncontained({ args })
+  return startContained(containment, { args, binds: [...new Set(folders)].map((each) => ({ from: each, to: each })) })
 }
 
 const outside = (plugins: readonly FoundPlugin[]): string[] => plugins.flatMap(({ builtIn, folder }) => (builtIn ? [] : [folder]))

@@ -2,10 +2,31 @@
 import { execFile, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { accessSync, constants, realpathSync } from 'node:fs'
 import path from 'node:path'
-import { text } from 'node:stream/consumers'
+import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import { PluginFault } from '../refusal.ts'
 import { messageOf } from '../thrown.ts'
+import { processUse, type ProcessUse } from './process-tree.ts'
+
+/** A process of a plugin, however it is contained. */
+export interface ContainedProcess {
+  /** The way to it. */
+  readonly channel: Duplex
+  /** Settles when it has ended. */
+  readonly ended: Promise<ProcessEnd>
+  /** Ends it and all that it started. */
+  kill(): void
+  /** What it and all that it started use; undefined where nobody tells. */
+  use(): ProcessUse | undefined
+}
+
+export interface ProcessEnd {
+  /** 0 where it ended by itself and without trouble. */
+  readonly status?: number
+  readonly reason: string
+  /** The end of what it wrote to its error output. */
+  readonly said: string
+}
 
 /** A file or folder that the process sees, read-only. */
 export interface Bind {
@@ -111,18 +132,17 @@ function programPath(name: string): string {
 
 /** Starts a process that does nothing. @throws Error where the system refuses */
 async function tryOut(containment: Containment): Promise<void> {
-  const child = startContained(containment, { args: ['-e', '0'], binds: [] })
-  const errors = child.stderr ? text(child.stderr) : ''
-  child.stdout?.resume()
-  const code = await new Promise((resolve) => child.on('error', resolve).on('close', resolve))
-  if (code !== 0) throw new Error(`namespaces are refused here: ${(await errors).trim().slice(0, 300)}`)
+  const { ended, channel } = startContained(containment, { args: ['-e', '0'], binds: [] })
+  channel.resume().on('error', () => {})
+  const { status, said } = await ended
+  if (status !== 0) throw new Error(`namespaces are refused here: ${said.trim().slice(0, 300)}`)
 }
 
 /**
  * Starts `node` so that it sees the given files and its own libraries, read-only, and nothing else: no environment, no network, no other
  * process. It ends with its parent. What it says to its parent goes over the descriptor 3.
  */
-export function startContained({ programs, libraries }: Containment, { args, binds }: ContainedCommand): ChildProcess {
+export function startContained({ programs, libraries }: Containment, { args, binds }: ContainedCommand): ContainedProcess {
   const node = realpathSync(process.execPath)
   const own = [node, programs.setpriv, programs.mount, programs.umount, ...libraries]
   const pairs = [...own.map((file) => ({ from: file, to: file })), ...binds].flatMap(({ from, to }) => [from, to])
@@ -131,16 +151,41 @@ export function startContained({ programs, libraries }: Containment, { args, bin
     [programs.unshare, '--user', '--map-root-user', '--mount', '--pid', '--net', '--ipc', '--uts', '--fork', '--kill-child'],
     [programs.sh, '-c', script(programs), 'sh', ...pairs, '--', node, ...args],
   ].flat()
-  return spawn(programs.setpriv, outside, { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
+  return watched(spawn(programs.setpriv, outside, spawnOptions))
 }
 
 /** The same where the system has no namespaces and the operator accepts it: a process without environment, which sees every file of this user. */
-export function startUncontained({ args }: Pick<ContainedCommand, 'args'>): ChildProcess {
-  const options = { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'pipe', 'pipe'] } satisfies SpawnOptions
+export function startUncontained({ args }: Pick<ContainedCommand, 'args'>): ContainedProcess {
   try {
-    return spawn(programPath('setpriv'), ['--pdeathsig', 'KILL', '--no-new-privs', process.execPath, ...args], options)
+    return watched(spawn(programPath('setpriv'), ['--pdeathsig', 'KILL', '--no-new-privs', process.execPath, ...args], spawnOptions))
   } catch {
     // Not on Linux: it ends when it sees that its socket is closed.
-    return spawn(process.execPath, args, options)
+    return watched(spawn(process.execPath, args, spawnOptions))
+  }
+}
+
+const spawnOptions = { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'pipe', 'pipe'] } satisfies SpawnOptions
+const maxSaid = 2_000
+
+function watched(child: ChildProcess): ContainedProcess {
+  let said = ''
+  child.stdout?.resume()
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-maxSaid)))
+  const ended = new Promise<ProcessEnd>((resolve) => {
+    child.once('error', (error) => resolve({ reason: error.message, said }))
+    child.once('close', (status, signal) =>
+      resolve(
+        signal === null
+          ? { status: status ?? 1, reason: `it ended with the status ${status}`, said }
+          : { reason: `it was ended by ${signal}`, said },
+      ),
+    )
+  })
+  return {
+    // Node has the socket pair of an extra descriptor in `stdio`.
+    channel: child.stdio[channelDescriptor] as Duplex,
+    ended,
+    kill: () => void child.kill('SIGKILL'),
+    use: () => (child.pid === undefined ? undefined : processUse(child.pid)),
   }
 }

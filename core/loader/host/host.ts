@@ -1,6 +1,4 @@
 // One host: starts the process of a plugin, watches what it uses, ends it where that is too much or it stands still, and starts it again.
-import type { ChildProcess } from 'node:child_process'
-import type { Duplex } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
 import { pause, withTimeout } from '../../async.ts'
 import type { Log } from '../../contracts/index.ts'
@@ -12,9 +10,8 @@ import { messageOf } from '../thrown.ts'
 import type { LoadBudget } from '../trials.ts'
 import type { Broker } from './broker.ts'
 import { openChannel, type Channel } from './channel.ts'
-import { channelDescriptor } from './containment.ts'
+import type { ContainedProcess } from './containment.ts'
 import type { HostSettings, HostVenue, LoadRequest } from './messages.ts'
-import { processUse, type ProcessUse } from './process-tree.ts'
 
 /** A plugin in a process of its own. */
 export interface Host {
@@ -52,7 +49,8 @@ export interface HostOptions {
   readonly stallSeconds: number
   /** Waits until another host may start. The returned function lets the next one. */
   takeTurn(): Promise<() => void>
-  spawn(): ChildProcess
+  /** @throws PluginFault where the system cannot start one now */
+  spawn(signal: AbortSignal): Promise<ContainedProcess>
   onFault(): void
   onDeath(): void
 }
@@ -76,7 +74,7 @@ const maxErrorText = 2_000
 /** A process while it runs. */
 interface Running {
   readonly channel: Channel
-  readonly pid: number | undefined
+  readonly use: ContainedProcess['use']
   /** Settles when it has ended. */
   readonly ended: Promise<unknown>
   /** Whether nothing can be asked any more. */
@@ -115,6 +113,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   async function boot(): Promise<Running> {
     const started = run(
       options,
+      await options.spawn(stopping.signal),
       (method, args, signal) => {
         const [index, ...rest] = args
         const broker = created?.venues[Number(index)]?.broker
@@ -148,11 +147,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
   async function within(started: Running, step: Step, work: () => Promise<unknown>): Promise<unknown> {
     const [what, when] = step === 'create' ? ['create()', 'in create()'] : ['Loading', 'while it was loaded']
     const cure = 'Only wire parts together there, and do I/O in start().'
-    const usedBefore = useOf(started)?.processorMs ?? 0
+    const usedBefore = started.use()?.processorMs ?? 0
     const tooLong = (reason: string, more = '') => new PluginFault(step, `${what} was not done after ${reason}`, cure + more, true)
     let fault: PluginFault | undefined
     const look = setInterval(() => {
-      if ((useOf(started)?.processorMs ?? 0) - usedBefore < budget.processorMs) return
+      if ((started.use()?.processorMs ?? 0) - usedBefore < budget.processorMs) return
       fault = tooLong(
         `${budget.processorMs / 1000} s of processor time: an endless loop`,
         ' The budget is limits.pluginLoadSeconds in conf/server.yml.',
@@ -208,8 +207,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const { venues, settings, properties } = created
     await inTurn(async () => {
       if (stopping.signal.aborted) return
-      const started = await boot()
+      let started: Running | undefined
       try {
+        started = await boot()
         await load(started)
         if (!isDeepStrictEqual(await create(started, venues, settings), properties))
           throw new Error('it has other versions, spenders, events or words of its errors than before')
@@ -218,7 +218,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
         log.info({ plugin: name }, 'host of a plugin was started again')
       } catch (thrown) {
         // Its end counts as another death.
-        started.kill(messageOf(thrown))
+        if (started) return started.kill(messageOf(thrown))
+        down = `its process cannot be started: ${messageOf(thrown)}`
+        void restart(maxPauseMs)
       }
     })
   }
@@ -232,7 +234,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const interval = setInterval(() => {
       const now = running
       if (!now) return
-      const use = useOf(now)
+      const use = now.use()
       if (use && use.residentBytes > maxResidentBytes) return now.kill(`it took more than ${maxResidentBytes / 2 ** 20} MB of memory`)
       if (use && use.processes > maxProcesses) return now.kill(`it started more than ${maxProcesses} processes`)
       if (pinged?.by !== now) pinged = undefined
@@ -301,39 +303,23 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
 }
 
-const useOf = ({ pid }: Running): ProcessUse | undefined => (pid === undefined ? undefined : processUse(pid))
-
-/** Starts the process. */
+/** Talks with the process. */
 function run(
-  { name, log, spawn, onFault }: HostOptions,
+  { name, log, onFault }: HostOptions,
+  child: ContainedProcess,
   answer: (method: string, args: readonly unknown[], signal: AbortSignal) => unknown,
   onChanged: (id: unknown) => void,
 ): Running {
-  const child = spawn()
   let why: string | undefined
   let isClosed = false
   let said = ''
   let [notices, noticesSince] = [0, performance.now()]
   const kill = (reason: string) => {
     why ??= reason
-    child.kill('SIGKILL')
+    child.kill()
   }
-  child.stdout?.resume()
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-maxErrorText)))
-  const ended = new Promise<void>((resolve) => {
-    child.once('error', (error) => {
-      why ??= error.message
-      resolve()
-    })
-    child.once('close', (code, signal) => {
-      why ??= signal === null ? `it ended with the status ${code}` : `it was ended by ${signal}`
-      channel.close(new Error(why))
-      resolve()
-    })
-  })
-  // Node has the socket pair of an extra descriptor in `stdio`.
   const channel = openChannel({
-    socket: child.stdio[channelDescriptor] as Duplex,
+    socket: child.channel,
     answer,
     onTold,
     onClosed: (error) => {
@@ -345,6 +331,11 @@ function run(
     maxFrameBytes,
     maxQuestions,
     perSecond,
+  })
+  const ended = child.ended.then((end) => {
+    said = end.said
+    why ??= end.reason
+    channel.close(new Error(why))
   })
 
   function onTold(method: string, args: readonly unknown[]): void {
@@ -365,7 +356,7 @@ function run(
 
   return {
     channel,
-    pid: child.pid,
+    use: child.use,
     ended,
     isClosed: () => isClosed,
     kill,

@@ -281,13 +281,13 @@ async function starterOf({ name, folder }: FoundPlugin) {
     return {
       isContained: true,
       inside: (file: string) => plugin + file.slice(folder.length),
-      spawn: () => startContained(containment, { args: [...flags, `${code}/${script}`], binds }),
+      spawn: async () => startContained(containment, { args: [...flags, `${code}/${script}`], binds }),
     }
   }
   return {
     isContained: false,
     inside: (file: string) => file,
-    spawn: () => startUncontained({ args: [...flags, path.join(bundled, script)] }),
+    spawn: async () => startUncontained({ args: [...flags, path.join(bundled, script)] }),
   }
 }
 
