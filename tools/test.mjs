@@ -135,7 +135,7 @@ if (process.argv[2] === 'rest') {
   await buildWhenStale()
   const groups = restGroups()
   const folders = groups.filter(({ name }) => !demanding.includes(name)).map(({ name, files }) => mochaOf(name, files))
-  await runAll([...folders.slice(0, 2), runImage, ...folders.slice(2)], cores + 1)
+  await runAll([...folders.slice(0, 2), runImage, ...folders.slice(2)], cores + 2)
   const alone = demanding.flatMap((folder) => testsIn(folder).filter(isRest))
   await runAll(
     alone.map((file) => mochaOf(file, [file])),
