@@ -42,25 +42,61 @@ export function compile<S extends TSchema>(schema: S): ValidateFunction<Static<S
   return ajv.compile<Static<S>>(schema)
 }
 
-/** Substitutes variables in a tree, applies overrides and validates the result. The given tree is not changed. */
-export function checkTree<T>(
-  tree: Section,
-  { validate, env, overrides = [], alsoKnown, mayName }: Check<T>,
-): CheckResult<T> | { troubles: readonly TreeProblem[] } {
+/** What a schema judges: plain data, so that another process can do it. */
+export interface SchemaPart {
+  readonly value: Section
+  /** JSON pointers of the texts from the environment. */
+  readonly textual: readonly string[]
+  /** Further keys that are known at the top. */
+  readonly alsoKnown?: readonly string[]
+}
+
+/** With defaults and converted texts, or what is wrong. */
+export type JudgedPart<T = Section> = { readonly value: Section & T } | { readonly troubles: readonly TreeProblem[] }
+
+interface PreparedTree {
+  /** Undefined where there is nothing that a schema could judge. */
+  readonly part: SchemaPart | undefined
+  readonly shown: Map<string, string>
+  readonly troubles: readonly TreeProblem[]
+}
+
+/** Substitutes variables in a tree and applies overrides. The given tree is not changed. */
+export function prepareTree(tree: Section, { env, overrides = [], alsoKnown, mayName }: Omit<Check<unknown>, 'validate'>): PreparedTree {
   const own = structuredClone(tree)
   // Overridden values are removed first: their variables may be unset.
   for (const { pointer } of overrides) setAt(own, pointer, undefined)
   const { value, shown, troubles } = substitute(own, env, mayName)
-  if (!isObject(value)) return { troubles }
+  if (!isObject(value)) return { part: undefined, shown, troubles }
   for (const { pointer, value: over, secret } of overrides) {
     setAt(value, pointer, over)
     if (secret) shown.set(pointer, '***')
   }
+  const textual = [...new Set([...shown.keys(), ...overrides.map(({ pointer }) => pointer)])]
+  return { part: { value, textual, ...(alsoKnown && { alsoKnown }) }, shown, troubles }
+}
 
-  const textual = new Set([...shown.keys(), ...overrides.map(({ pointer }) => pointer)])
-  if (checkValue(validate, value, textual) && troubles.length === 0) return { value, shown: maskedCopy(value, shown) }
+/** Validates a part in place. */
+export function judgePart<T>(validate: ValidateFunction<T>, { value, textual, alsoKnown }: SchemaPart): JudgedPart<T> {
+  if (checkValue(validate, value, new Set(textual))) return { value }
+  return { troubles: schemaProblems(validate.errors ?? [], alsoKnown) }
+}
+
+/** The tree as it was judged, or everything that is wrong with it. */
+export function finishTree<T>(
+  { shown, troubles }: PreparedTree,
+  judged: JudgedPart<T> | undefined,
+): CheckResult<T> | { troubles: readonly TreeProblem[] } {
+  if (!judged) return { troubles }
+  if ('value' in judged && troubles.length === 0) return { value: judged.value, shown: maskedCopy(judged.value, shown) }
   const told = new Set(troubles.map(({ pointer }) => pointer))
-  return { troubles: [...troubles, ...schemaProblems(validate.errors ?? [], alsoKnown).filter(({ pointer }) => !told.has(pointer))] }
+  return { troubles: [...troubles, ...('troubles' in judged ? judged.troubles : []).filter(({ pointer }) => !told.has(pointer))] }
+}
+
+/** Substitutes variables in a tree, applies overrides and validates the result. The given tree is not changed. */
+export function checkTree<T>(tree: Section, { validate, ...how }: Check<T>): CheckResult<T> | { troubles: readonly TreeProblem[] } {
+  const prepared = prepareTree(tree, how)
+  return finishTree(prepared, prepared.part && judgePart(validate, prepared.part))
 }
 
 /**
@@ -82,7 +118,8 @@ function checkValue<T>(validate: ValidateFunction<T>, value: Section, textual: R
   return changed && validate(value)
 }
 
-function fromText(text: string, type: unknown): number | boolean | readonly string[] | undefined {
+/** The value of this type that a text stands for. */
+export function fromText(text: string, type: unknown): number | boolean | readonly string[] | undefined {
   const trimmed = text.trim()
   if (type === 'boolean') return trimmed === 'true' ? true : trimmed === 'false' ? false : undefined
   if (type === 'array') return listFromText(trimmed)

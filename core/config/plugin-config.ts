@@ -1,11 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { Ajv, type ValidateFunction } from 'ajv'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import { checkTree, type Check, compile } from './check.ts'
+import { checkTree, type Check, compile, finishTree, prepareTree } from './check.ts'
 import { maskedCopy } from './mask.ts'
+import { judgeBySchema, type SchemaAnswer, type SchemaQuestion } from './plugin-schema.ts'
 import { ConfigError, type ConfigProblem, suggestion } from './problems.ts'
 import { type Environment, getAt, type TreeProblem, mergeOver, type Section, pointerOf } from './tree.ts'
 import { locate, mergedFiles, readYaml } from './yaml.ts'
@@ -38,7 +37,32 @@ export interface PluginConfig {
 }
 
 /** `defaults.yml` of the plugin's folder with the operator's file laid over it. @throws ConfigError with every problem */
-export function loadPluginConfig({
+export function loadPluginConfig(sources: PluginConfigSources): PluginConfig {
+  const { question, finish } = preparePluginConfig(sources)
+  return finish(judgeBySchema(question))
+}
+
+/**
+ * The same for a plugin whose schema must not run here: a pattern may take for ever.
+ * @param judge asks for the schema's answer elsewhere @throws ConfigError with every problem
+ */
+export async function loadPluginConfigBy(
+  judge: (question: SchemaQuestion) => Promise<SchemaAnswer>,
+  sources: PluginConfigSources,
+): Promise<PluginConfig> {
+  const { question, finish } = preparePluginConfig(sources)
+  return finish(await judge(question))
+}
+
+interface PreparedConfig {
+  /** What the manifest's schema has to judge. */
+  readonly question: SchemaQuestion
+  /** @throws ConfigError with every problem */
+  finish(answer: SchemaAnswer): PluginConfig
+}
+
+/** Everything but the manifest's schema. @throws ConfigError */
+function preparePluginConfig({
   kind,
   name,
   confDir,
@@ -48,12 +72,11 @@ export function loadPluginConfig({
   builtIn = false,
   env = process.env,
   networks,
-}: PluginConfigSources): PluginConfig {
+}: PluginConfigSources): PreparedConfig {
   if (!/^\w[\w-]*$/.test(name))
     throw new ConfigError([
       { file: pluginFolder, path: 'manifest.name', problem: 'is not a valid name of a file', cure: 'Use letters, digits, - and _.' },
     ])
-  const validate = compilePluginSchema(schema, name, builtIn)
   const file = join(`${kind}s`, `${name}.yml`)
   const shownFile = join(basename(confDir), file)
   const problems: ConfigProblem[] = []
@@ -65,32 +88,58 @@ export function loadPluginConfig({
   if (problems.length > 0) throw new ConfigError(problems)
 
   const tree = layers.reduce<Section>((below, layer) => mergeOver(below, layer.value), {})
-  const checked =
-    kind === 'chain'
-      ? chainConfig(tree, { validate, env, mayName, networks, home })
-      : connectorConfig(checkTree(tree, { validate, env, mayName }))
-  if ('config' in checked) return checked
-  throw new ConfigError(checked.troubles.map(({ pointer, problem, cure }) => ({ ...locate(pointer, layers, shownFile), problem, cure })))
+  const prepared = kind === 'chain' ? prepareChain(tree, { env, mayName, networks, home }) : prepareConnector(tree, { env, mayName })
+  return {
+    question: { schema, isTested: builtIn, parts: prepared.parts },
+    finish(answer) {
+      if ('invalid' in answer)
+        throw new ConfigError([
+          {
+            file: `plugin ${name}`,
+            path: 'manifest.schema',
+            problem: answer.invalid,
+            cure: 'This is a defect of the plugin: tell its author, or disable it in plugins.disabled.',
+          },
+        ])
+      const checked = prepared.finish(answer.judged)
+      if ('config' in checked) return checked
+      throw new ConfigError(
+        checked.troubles.map(({ pointer, problem, cure }) => ({ ...locate(pointer, layers, shownFile), problem, cure })),
+      )
+    },
+  }
 }
 
-function connectorConfig(checked: ReturnType<typeof checkTree<Section>>): PluginConfig | { troubles: readonly TreeProblem[] } {
-  return 'value' in checked ? { config: checked.value, shown: checked.shown, networks: {} } : checked
+type Checking = Required<Pick<Check<Section>, 'env' | 'mayName'>>
+type Judged = Extract<SchemaAnswer, { judged: unknown }>['judged']
+
+interface PreparedKind {
+  readonly parts: SchemaQuestion['parts']
+  finish(judged: Judged): PluginConfig | { troubles: readonly TreeProblem[] }
 }
 
-interface ChainCheck extends Required<Pick<Check<Section>, 'validate' | 'env' | 'mayName'>> {
+function prepareConnector(tree: Section, how: Checking): PreparedKind {
+  const prepared = prepareTree(tree, how)
+  return {
+    parts: prepared.part ? [prepared.part] : [],
+    finish([judged]) {
+      const checked = finishTree<Section>(prepared, judged)
+      return 'value' in checked ? { config: checked.value, shown: checked.shown, networks: {} } : checked
+    },
+  }
+}
+
+interface ChainCheck extends Checking {
   networks: readonly string[] | undefined
   home: string
 }
 
 /** A chain's file: network → entry, which holds keys of core beside keys of the chain family. */
-function chainConfig(
-  tree: Section,
-  { validate, env, mayName, networks, home }: ChainCheck,
-): PluginConfig | { troubles: readonly TreeProblem[] } {
+function prepareChain(tree: Section, { env, mayName, networks, home }: ChainCheck): PreparedKind {
   const troubles: TreeProblem[] = []
-  const config: Section = {}
   const shown: Section = {}
   const kernel: Record<string, NetworkSettings> = {}
+  const families: { network: string; own: ReturnType<typeof checkTree>; prepared: ReturnType<typeof prepareTree> }[] = []
 
   for (const network of Object.keys(tree)) {
     if (networks && !networks.includes(network))
@@ -116,12 +165,23 @@ function chainConfig(
       shown[network] = maskedCopy(entry, new Map())
       continue
     }
-    const family = checkTree(parts.family, { validate, env, mayName: mayNameHere, alsoKnown: networkKeys })
-    for (const part of [own, family]) if ('troubles' in part) troubles.push(...within(at, part.troubles))
-    if ('value' in family) config[network] = family.value
-    if ('value' in family && 'value' in own) shown[network] = { ...own.shown, ...family.shown }
+    families.push({ network, own, prepared: prepareTree(parts.family, { env, mayName: mayNameHere, alsoKnown: networkKeys }) })
   }
-  return troubles.length > 0 ? { troubles } : { config, shown, networks: kernel }
+  const asked = families.filter(({ prepared }) => prepared.part !== undefined)
+  return {
+    parts: asked.flatMap(({ prepared: { part } }) => part ?? []),
+    finish(judged) {
+      const config: Section = {}
+      for (const each of families) {
+        const { network, own, prepared } = each
+        const family = finishTree(prepared, judged[asked.indexOf(each)])
+        for (const part of [own, family]) if ('troubles' in part) troubles.push(...within(pointerOf([network]), part.troubles))
+        if ('value' in family) config[network] = family.value
+        if ('value' in family && 'value' in own) shown[network] = { ...own.shown, ...family.shown }
+      }
+      return troubles.length > 0 ? { troubles } : { config, shown, networks: kernel }
+    },
+  }
 }
 
 function within(at: string, troubles: readonly TreeProblem[]): TreeProblem[] {
@@ -204,59 +264,4 @@ function networkSettings(
     typeof source === 'string' ? resolve(home, source) : { url: source.url, sha256: source.sha256.toLowerCase() },
   )
   return { required, enabled, tokenLists: lists }
-}
-
-/**
- * Not strict: a plugin's schema may have keywords of its own. `format` is not checked. The schema itself is checked where the release's tests
- * have not done so: to compile the schema of schemas takes longer than to compile those of all built-in plugins.
- */
-const options = {
-  strict: false,
-  allErrors: true,
-  verbose: true,
-  useDefaults: true,
-  validateFormats: false,
-  validateSchema: false,
-  logger: false,
-  code: { optimize: false },
-} as const
-
-// Creating an instance takes as long as loading a plugin, so it is shared; schemas are removed after they are compiled.
-let ajv2020: Ajv2020 | undefined
-/** For schemas that say so: keywords of the two drafts mean different things. */
-let ajv7: Ajv | undefined
-/** By their text: all chains of a family share a schema. */
-const compiled = new Map<string, ValidateFunction<Section>>()
-
-/** Compiles the schema of a plugin's manifest (JSON Schema 2020-12, or draft 7 where `$schema` says so). @throws ConfigError */
-function compilePluginSchema(schema: unknown, plugin: string, builtIn: boolean): ValidateFunction<Section> {
-  const refuse = (problem: string) =>
-    new ConfigError([
-      {
-        file: `plugin ${plugin}`,
-        path: 'manifest.schema',
-        problem,
-        cure: 'This is a defect of the plugin: tell its author, or disable it in plugins.disabled.',
-      },
-    ])
-  if (!isObject(schema)) throw refuse('is not a JSON Schema object')
-  // It would validate asynchronously.
-  if (schema['$async'] === true) throw refuse('is an asynchronous schema')
-  const text = JSON.stringify(schema)
-  const known = compiled.get(text)
-  if (known) return known
-  const isDraft7 = typeof schema['$schema'] === 'string' && schema['$schema'].includes('draft-07')
-  const ajv = isDraft7 ? (ajv7 ??= new Ajv(options)) : (ajv2020 ??= new Ajv2020(options))
-  // A copy, because the plugin's object may be frozen or change.
-  const copy = structuredClone(schema)
-  try {
-    if (!builtIn) void ajv.validateSchema(copy, true)
-    const validate = ajv.compile<Section>(copy)
-    compiled.set(text, validate)
-    return validate
-  } catch (error) {
-    throw refuse(`is not a valid JSON Schema: ${error instanceof Error ? error.message : String(error)}`)
-  } finally {
-    ajv.removeSchema(copy)
-  }
 }

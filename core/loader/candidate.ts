@@ -1,6 +1,7 @@
 import { withTimeout } from '../async.ts'
 import { Ajv, type ErrorObject } from 'ajv'
 import type { PluginConfig } from '../config/plugin-config.ts'
+import { judgeBySchema } from '../config/plugin-schema.ts'
 import { type Manifest, type Plugin, apiVersion as ours, tradingVerbs } from '../contracts/index.ts'
 import { syntaxFault } from './compile.ts'
 import { readingConfiguration } from './configuration.ts'
@@ -9,7 +10,7 @@ import type { Host } from './host/host.ts'
 import { hostedTypes, type Hosts } from './host/hosts.ts'
 import { importPlugin, type Description } from './instantiate.ts'
 import { deepFreeze } from './parser.ts'
-import type { LoadOptions } from './loaded-plugin.ts'
+import type { JudgeConfig, LoadOptions } from './loaded-plugin.ts'
 import { PluginFault } from './refusal.ts'
 import type { LoadBudget, Trials } from './trials.ts'
 import { isObject } from '../json.ts'
@@ -37,7 +38,12 @@ export async function makeCandidate(found: FoundPlugin, known: PluginOutline, tr
   known.kind = description.kind
   const manifest = checkManifest(found, description)
   known.manifest = manifest
-  const configuration = await configurationOf(found, description, manifest, options)
+  // A schema is code too: it runs where its plugin runs.
+  const judge: JudgeConfig = async (question) => {
+    if (found.builtIn) return judgeBySchema(question)
+    return host ? host.judge(question) : trials.judge(found, question)
+  }
+  const configuration = await configurationOf(found, description, manifest, options, judge)
   return {
     found: { ...found, name: manifest.name },
     description,
@@ -95,9 +101,10 @@ async function configurationOf(
   { kind }: Description,
   { name, schema, available_networks }: Manifest,
   options: LoadOptions,
+  judge: JudgeConfig,
 ): Promise<PluginConfig> {
   const networks = available_networks.flatMap((entry) => entry.networks)
-  const configure = async () => options.configOf({ kind, name, folder, schema, builtIn, ...(kind === 'chain' && { networks }) })
+  const configure = async () => options.configOf({ kind, name, folder, schema, builtIn, ...(kind === 'chain' && { networks }) }, judge)
   return structuredClone(await readingConfiguration(configure, `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`))
 }
 

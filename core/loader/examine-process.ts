@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { loadPluginConfig } from '../config/plugin-config.ts'
+import { loadPluginConfigBy } from '../config/plugin-config.ts'
 import type { Log } from '../contracts/index.ts'
 import { knowCompiled } from './compile.ts'
 import type { Declared, Examined, ExamineRequest } from './examine.ts'
@@ -23,7 +23,7 @@ async function examine({ plugin, chains, budget }: ExamineRequest): Promise<Exam
     log: silent,
     logOf: () => silent,
     tokensOf: () => [],
-    configOf: ({ folder, ...each }) => loadPluginConfig({ ...each, pluginFolder: folder, confDir: noConf, env: {} }),
+    configOf: ({ folder, ...each }, judge) => loadPluginConfigBy(judge, { ...each, pluginFolder: folder, confDir: noConf, env: {} }),
   })
   const found = loaded.find(({ folder }) => folder === plugin.folder)
   if (found) return { is: 'examined', what: outlineOf(found) }

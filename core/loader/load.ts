@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { loadPluginConfig, type TokenListSource } from '../config/plugin-config.ts'
+import { loadPluginConfigBy, type TokenListSource } from '../config/plugin-config.ts'
 import { ConfigError, nearest } from '../config/problems.ts'
 import { devnetNetwork, pluginFileWarnings, type Settings } from '../config/settings.ts'
 import { loadTokens } from '../config/token-list.ts'
@@ -174,8 +174,8 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, host
     logOf: (plugin) => log.child({ plugin }),
     ...(meterOf && { meterOf }),
     ...(hosts && { hosts }),
-    configOf({ kind, name, folder, schema, builtIn, networks }) {
-      const configuration = loadPluginConfig({
+    async configOf({ kind, name, folder, schema, builtIn, networks }, judge) {
+      const configuration = await loadPluginConfigBy(judge, {
         kind,
         name,
         confDir,

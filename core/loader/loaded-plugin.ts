@@ -1,4 +1,5 @@
 import type { PluginConfig, NetworkSettings } from '../config/plugin-config.ts'
+import type { SchemaAnswer, SchemaQuestion } from '../config/plugin-schema.ts'
 import type { Bridge, Chain, Connector, Family, Log, Manifest, NetworkNames, RemoteReading, Token, ChainVenue } from '../contracts/index.ts'
 import type { AllowedBy, FindResult, Tier } from './find.ts'
 import type { Host } from './host/host.ts'
@@ -97,6 +98,9 @@ export interface ChainNetwork {
   readonly settings: NetworkSettings | undefined
 }
 
+/** Asks what a plugin's schema says, where this schema may run. */
+export type JudgeConfig = (question: SchemaQuestion) => Promise<SchemaAnswer>
+
 /** What the loader gets from the kernel. */
 export interface LoadOptions {
   /** Those that may run, and those that were refused before. */
@@ -104,7 +108,7 @@ export interface LoadOptions {
   /** For each step of a plugin that is not built in: its import, and its `create` for all networks. */
   readonly budget: LoadBudget
   /** Throws where the configuration is wrong; then the plugin is refused. */
-  configOf(plugin: PluginIdentity): PluginConfig | Promise<PluginConfig>
+  configOf(plugin: PluginIdentity, judge: JudgeConfig): PluginConfig | Promise<PluginConfig>
   /** The network's token list. */
   tokensOf(network: ChainNetwork): readonly Token[] | Promise<readonly Token[]>
   /** The logger that a plugin gets; its lines carry the plugin's name. */

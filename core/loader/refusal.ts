@@ -19,6 +19,20 @@ export interface Refusal {
   readonly temporary?: true
 }
 
+export const schemaCure = 'Correct the schema of its manifest.'
+
+/** How a step with a budget is called when that is over, or when the step ends badly. */
+export function wordsOf(step: Step): { readonly what: string; readonly when: string; readonly cure: string } {
+  if (step === 'manifest')
+    return {
+      what: 'Checking its configuration by its schema',
+      when: 'while its schema was used',
+      cure: 'Simplify the schema of its manifest: a pattern that backtracks, or parts that refer to each other, may take for ever.',
+    }
+  const cure = 'Only wire parts together there, and do I/O in start().'
+  return step === 'create' ? { what: 'create()', when: 'in create()', cure } : { what: 'Loading', when: 'while it was loaded', cure }
+}
+
 /** Why a plugin is refused. For the operator, never for a caller. */
 export class PluginFault extends Error {
   override readonly name = 'PluginFault'

@@ -3,6 +3,7 @@ import { readlinkSync } from 'node:fs'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
+import { judgeBySchema } from '../config/plugin-schema.ts'
 import type { Chain, ChainVenue, Log } from '../contracts/index.ts'
 import type { FoundPlugin } from './find.ts'
 import { importPlugin, instantiateChain, instantiateConnector } from './instantiate.ts'
@@ -27,6 +28,7 @@ function taskIdOf(): string | undefined {
 
 async function answer(request: TrialRequest): Promise<void> {
   try {
+    if (request.do === 'judge') return reply({ is: 'judged', answer: judgeBySchema(request.question) })
     await updateHook(request.news)
     const { plugin, description } = await importPlugin(request.plugin.entry)
     for (const venue of request.do === 'create' ? request.venues : []) {

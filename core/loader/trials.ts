@@ -1,19 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { parseSchemaAnswer, type SchemaAnswer, type SchemaQuestion } from '../config/plugin-schema.ts'
 import type { Token, TradingType } from '../contracts/index.ts'
 import { threadUrl } from '../layout.ts'
 import { hookUpdate } from './compile.ts'
 import type { FoundPlugin } from './find.ts'
 import type { HookUpdate } from './hook.ts'
 import type { Description } from './instantiate.ts'
-import { PluginFault, type Step } from './refusal.ts'
+import { faultOf, PluginFault, schemaCure, type Step, wordsOf } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 
 /** Tries plugins in threads of their own. A failed trial throws a PluginFault. */
 export interface Trials {
   describe(plugin: FoundPlugin): Promise<Description>
   create(plugin: FoundPlugin, venues: readonly TrialVenue[]): Promise<void>
+  /** Asks what the plugin's schema says of its configuration. */
+  judge(plugin: FoundPlugin, question: SchemaQuestion): Promise<SchemaAnswer>
   close(): Promise<void>
 }
 
@@ -64,7 +67,7 @@ export function startTrials(budget: LoadBudget): Trials {
     }
   }
 
-  async function run(request: TrialRequest, step: Step): Promise<Description> {
+  async function run(request: TrialRequest, step: Step): Promise<TrialReply & { is: 'passed' | 'judged' }> {
     const passTurn = await takeTurn()
     running += 1
     let passingOn: NodeJS.Timeout | undefined
@@ -89,31 +92,51 @@ export function startTrials(budget: LoadBudget): Trials {
     }
   }
 
-  async function tryIn(thread: Thread, request: TrialRequest, step: Step, isNew: boolean): Promise<Description> {
+  async function tryIn(
+    thread: Thread,
+    request: TrialRequest,
+    step: Step,
+    isNew: boolean,
+  ): Promise<TrialReply & { is: 'passed' | 'judged' }> {
     let reply: TrialReply | undefined
     try {
       reply = await thread.ask(request, budget, step)
     } finally {
       // A thread that answered is used again, unless its answer is in doubt.
-      if (reply?.is === 'passed' || (reply !== undefined && isNew)) idle.push(thread)
+      if (reply?.is === 'passed' || reply?.is === 'judged' || (reply !== undefined && isNew)) idle.push(thread)
       else await thread.end()
     }
     if (reply.is === 'refused') throw new PluginFault(reply.step, reply.reason, reply.cure)
-    if (reply.is !== 'passed') throw new PluginFault(step, 'The trial returned no result', 'Correct the plugin.')
-    return reply.description
+    if (reply.is === 'ready') throw noResult(step)
+    return reply
   }
 
   return {
-    describe: async (plugin) => run({ do: 'describe', plugin, news: await hookUpdate(plugin.builtIn ? [] : [plugin.folder]) }, 'import'),
+    async describe(plugin) {
+      const reply = await run({ do: 'describe', plugin, news: await hookUpdate(plugin.builtIn ? [] : [plugin.folder]) }, 'import')
+      if (reply.is === 'passed') return reply.description
+      throw noResult('import')
+    },
     create: async (plugin, venues) => {
       const folders = [plugin, ...venues.flatMap(({ connector }) => connector?.on.plugin ?? [])]
         .filter(({ builtIn }) => !builtIn)
         .map(({ folder }) => folder)
       await run({ do: 'create', plugin, venues, news: await hookUpdate([...new Set(folders)]) }, 'create')
     },
+    async judge(plugin, question) {
+      const reply = await run({ do: 'judge', plugin, question, news: await hookUpdate([]) }, 'manifest')
+      try {
+        if (reply.is === 'judged') return parseSchemaAnswer(question, reply.answer)
+      } catch (thrown) {
+        throw faultOf(thrown, 'manifest', schemaCure)
+      }
+      throw noResult('manifest')
+    },
     close: async () => void (await Promise.all(idle.splice(0).map((thread) => thread.end()))),
   }
 }
+
+const noResult = (step: Step) => new PluginFault(step, 'The trial returned no result', 'Correct the plugin.')
 
 interface Thread {
   ask(request: TrialRequest, budget: LoadBudget, step: Step): Promise<TrialReply>
@@ -172,8 +195,7 @@ function processorClock(worker: Worker, taskId: string | undefined): () => numbe
 const lookMs = 100
 
 function nextReply(worker: Worker, budget: LoadBudget, processorMs: () => number, step: Step): Promise<TrialReply> {
-  const [what, when] = step === 'create' ? ['create()', 'in create()'] : ['Loading', 'while it was loaded']
-  const cure = 'Only wire parts together there, and do I/O in start().'
+  const { what, when, cure } = wordsOf(step)
   return new Promise((resolve, reject) => {
     const usedBefore = processorMs()
     const refuse = (reason: string, howToAllow = '') => settle(() => reject(new PluginFault(step, reason, cure + howToAllow, true)))
@@ -237,9 +259,14 @@ export type TrialRequest = {
   readonly plugin: FoundPlugin
   /** Of the plugin, and of the chains that its venues are on. */
   readonly news: HookUpdate
-} & ({ readonly do: 'describe' } | { readonly do: 'create'; readonly venues: readonly TrialVenue[] })
+} & (
+  | { readonly do: 'describe' }
+  | { readonly do: 'create'; readonly venues: readonly TrialVenue[] }
+  | { readonly do: 'judge'; readonly question: SchemaQuestion }
+)
 
 export type TrialReply =
   | { readonly is: 'ready'; /** What Linux calls the thread. */ readonly taskId: string | undefined }
   | { readonly is: 'passed'; readonly description: Description }
+  | { readonly is: 'judged'; /** Not checked yet. */ readonly answer: unknown }
   | { readonly is: 'refused'; readonly step: Step; readonly reason: string; readonly cure: string }

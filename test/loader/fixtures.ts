@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadPluginConfig } from '../../core/config/plugin-config.ts'
+import { loadPluginConfigBy } from '../../core/config/plugin-config.ts'
 import type { Log } from '../../core/contracts/index.ts'
 import { findPlugins } from '../../core/loader/find.ts'
 import { loadPlugins, type LoadResult } from '../../core/loader/load.ts'
@@ -34,7 +34,7 @@ export function load(
   return loadPlugins({
     plugins: findPlugins(folders, disabled),
     budget: { processorMs: 20_000, clockMs: 60_000 },
-    configOf: ({ folder, ...plugin }) => loadPluginConfig({ ...plugin, pluginFolder: folder, confDir, env: {} }),
+    configOf: ({ folder, ...plugin }, judge) => loadPluginConfigBy(judge, { ...plugin, pluginFolder: folder, confDir, env: {} }),
     tokensOf: () => [],
     logOf: (name) => keptLog(name).log,
     log: keptLog().log,

@@ -15,6 +15,7 @@ import type {
   SwapTerms,
   Json,
 } from '../../contracts/index.ts'
+import type { SchemaQuestion } from '../../config/plugin-schema.ts'
 import { createQuotes, type QuoteVenue } from '../../live-state/quotes.ts'
 import { createFollowing } from '../../live-state/synchroniser.ts'
 import { createTelemetry } from '../../live-state/telemetry.ts'
@@ -71,6 +72,11 @@ async function answer(method: string, args: readonly unknown[], signal: AbortSig
       return load(args[0] as LoadRequest)
     case 'create':
       return create(args[0] as readonly HostVenue[], args[1] as HostSettings)
+    case 'judge': {
+      // Once, at the start: what it needs is loaded for that alone.
+      const { judgeBySchema } = await import('../../config/plugin-schema.ts')
+      return { answer: judgeBySchema(args[0] as SchemaQuestion) }
+    }
   }
   const [index, ...rest] = args
   const venue = venues[Number(index)]

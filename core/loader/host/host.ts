@@ -2,10 +2,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { pause, withTimeout } from '../../async.ts'
 import type { Log } from '../../contracts/index.ts'
+import { parseSchemaAnswer, type SchemaAnswer, type SchemaQuestion } from '../../config/plugin-schema.ts'
 import { SluiceError } from '../../errors.ts'
 import { isObject } from '../../json.ts'
 import type { Description } from '../instantiate.ts'
-import { PluginFault, type Step } from '../refusal.ts'
+import { faultOf, PluginFault, schemaCure, type Step, wordsOf } from '../refusal.ts'
 import { messageOf } from '../thrown.ts'
 import type { LoadBudget } from '../trials.ts'
 import type { Broker } from './broker.ts'
@@ -19,6 +20,8 @@ export interface Host {
   readonly deaths: number
   /** Undefined while it answers, else why not, for callers. */
   notReady(): string | undefined
+  /** Asks what the plugin's schema says of its configuration. @throws PluginFault */
+  judge(question: SchemaQuestion): Promise<SchemaAnswer>
   /** Creates the connector on its venues. @returns what each has besides methods, unchecked @throws PluginFault */
   create(venues: readonly CreatedVenue[], settings: HostSettings): Promise<readonly unknown[]>
   /** @throws SluiceError SERVICE_UNINITIALIZED while it does not answer */
@@ -145,8 +148,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
   /** A step with the plugin's budget. @throws PluginFault */
   async function within(started: Running, step: Step, work: () => Promise<unknown>): Promise<unknown> {
-    const [what, when] = step === 'create' ? ['create()', 'in create()'] : ['Loading', 'while it was loaded']
-    const cure = 'Only wire parts together there, and do I/O in start().'
+    const { what, when, cure } = wordsOf(step)
     const usedBefore = started.use()?.processorMs ?? 0
     const tooLong = (reason: string, more = '') => new PluginFault(step, `${what} was not done after ${reason}`, cure + more, true)
     let fault: PluginFault | undefined
@@ -266,6 +268,16 @@ export async function startHost(options: HostOptions): Promise<Host> {
       return deaths
     },
     notReady: () => down,
+    async judge(question) {
+      const now = running
+      if (!now) throw new PluginFault('manifest', 'Its process has ended', 'Correct the plugin.')
+      const { answer } = accepted(await within(now, 'manifest', () => now.channel.ask('judge', [question])), 'manifest')
+      try {
+        return parseSchemaAnswer(question, answer)
+      } catch (thrown) {
+        throw faultOf(thrown, 'manifest', schemaCure)
+      }
+    },
     async create(venues, settings) {
       if (!running) throw new PluginFault('create', 'Its process has ended', 'Correct the plugin.')
       // Its questions are answered from now on.

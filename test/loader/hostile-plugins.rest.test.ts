@@ -1,0 +1,70 @@
+// The table of hostile plugins, each as a contained one and as one that the operator trusts: nothing of them runs in this process.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+import { findPlugins, type FoundPlugin, type Tier } from '../../core/loader/find.ts'
+import { createHosts } from '../../core/loader/host/hosts.ts'
+import type { LoadResult } from '../../core/loader/load.ts'
+import { builtInPlugins } from '../../core/layout.ts'
+import { fixtures, keptLog, load } from './fixtures.ts'
+import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts, type Fixture, type RefusedFixture } from './hostile-plugins.ts'
+
+const chain = path.join(builtInPlugins, 'ethereum')
+const honest = path.join(fixtures, 'contained', 'plain-swap')
+const market = { staleBlocks: 2, staleBlockSeconds: 60, checkSeconds: 10, cachedQuotes: 100 }
+
+describe('a hostile plugin', function () {
+  this.timeout(180_000)
+  let folder: string
+  before(() => (folder = mkdtempSync(path.join(tmpdir(), 'sluice-hostile-'))))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** Loads these beside honest ones, as a start does. */
+  async function loadAs(tier: Tier, each: Readonly<Record<string, Fixture>>, processorMs: number): Promise<LoadResult> {
+    const planted = Object.entries(each).map(([name, fixture]) => plantFixture(path.join(folder, tier), name, fixture))
+    const { found, refused } = findPlugins([chain, honest, ...planted], [])
+    const budget = { processorMs, clockMs: 120_000 }
+    const hosts = createHosts({
+      budget,
+      market,
+      stallSeconds: 60,
+      weakContainment: false,
+      logOf: () => keptLog().log,
+      onFault: () => {},
+      onDeath: () => {},
+    })
+    const asTier = (plugin: FoundPlugin) => (plugin.builtIn ? plugin : { ...plugin, tier })
+    try {
+      return await load([], { plugins: { found: found.map(asTier), refused }, hosts, budget })
+    } finally {
+      await hosts.stop()
+    }
+  }
+
+  for (const tier of ['contained', 'trusted'] as const)
+    describe(`that is ${tier}`, () => {
+      const all: Record<string, RefusedFixture> = { ...refusedFixtures, ...(tier === 'contained' && refusedInHosts) }
+      const isSlow = ([, { takesTime }]: [string, RefusedFixture]) => takesTime === true
+      const slow = Object.fromEntries(Object.entries(all).filter(isSlow))
+      const quick = Object.fromEntries(Object.entries(all).filter((each) => !isSlow(each)))
+      let result: Pick<LoadResult, 'loaded' | 'refused'>
+      before(async () => {
+        const [rest, timed] = [await loadAs(tier, { ...quick, ...harmlessFixtures }, 60_000), await loadAs(tier, slow, 4_000)]
+        result = { loaded: rest.loaded, refused: [...rest.refused, ...timed.refused] }
+        expect(timed.loaded.map(({ name }) => name)).to.deep.equal(['ethereum', 'plain-swap'])
+      })
+
+      it('does not keep others from being loaded', () => {
+        expect(result.loaded.map(({ name }) => name)).to.deep.equal(['ethereum', 'plain-swap', ...Object.keys(harmlessFixtures)])
+      })
+
+      for (const [name, { what, step, reason }] of Object.entries(all))
+        it(`is refused with step, reason and cure where it ${what}`, () => {
+          const refusal = result.refused.find((each) => each.name === name)
+          expect(refusal?.reason).to.match(reason)
+          expect(refusal?.step).to.equal(step)
+          expect(refusal?.cure).to.match(/^[A-Z].+\.$/s)
+        })
+    })
+})
