@@ -32,6 +32,7 @@ import { createRecentBlocks } from './recent-blocks.ts'
 import { decodeLogs, findTransaction } from './receipts.ts'
 import { evmRpc } from './rpc.ts'
 import { createSimulation } from './simulate.ts'
+import { movedIn } from './movements.ts'
 import { createApprovals, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
 import { evm } from './family.ts'
 import type { Evm } from './types.ts'
@@ -90,6 +91,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     return rollupRaw.then((raw) => ({ gasLimit, gasPriceRaw, gasCostRaw: costRaw + raw }))
   }
 
+  const coin = (coinIsToken ? wrapped : nativeCurrency).address
   const bumpAfterSeconds = settings.bumpAfterSeconds ?? defaultBumpAfterSeconds(blockSeconds)
   const rail = evmRail({
     rpc,
@@ -147,7 +149,11 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     gas: (units, head, at) => fees.warm(at)?.then(() => gasTerms(units, head, at)) ?? gasTerms(units, head, at),
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),
-    evm: { ...createApprovals(rpc, reader), simulate: createSimulation(rpc, multicall, (coinIsToken ? wrapped : nativeCurrency).address) },
+    evm: {
+      ...createApprovals(rpc, reader),
+      simulate: createSimulation(rpc, multicall, coin),
+      moved: (receipt, step, wallet) => movedIn(receipt, step, wallet, { coin, wrapped: wrapped.address }),
+    },
     async start(signal) {
       await abortable(fees.refresh(), signal)
       const code = await ask(rpc, 'eth_getCode', [multicall, 'latest'], { signal })

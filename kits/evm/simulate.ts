@@ -6,8 +6,9 @@ import type { Allowance, At, Grant, SimulatedOutcome } from '../../core/contract
 import { isObject } from '../../core/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { addressInTopic, canonicalAddress, isAddressTopic, isBytes, listAt, wordAt, wordCount } from './encoding.ts'
+import { isAddressTopic, isBytes, wordAt, wordCount } from './encoding.ts'
 import { callOf, simulatedCalls } from './gas-limit.ts'
+import { addressIn, canonical, gainsByEvents } from './movements.ts'
 import { aggregateResults, ethBalanceCall, packAggregate3, packAggregate3Value } from './multicall.ts'
 import { revertReason } from './node-errors.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
@@ -158,63 +159,13 @@ function readLog(log: unknown): EvmLog | undefined {
   return { address: canonical(address), topics, data }
 }
 
-/** https://eips.ethereum.org/EIPS/eip-20, and with a fourth topic https://eips.ethereum.org/EIPS/eip-721 */
-const transfer = id('Transfer(address,address,uint256)')
 const approval = id('Approval(address,address,uint256)')
 const approvalForAll = id('ApprovalForAll(address,address,bool)')
-/** https://eips.ethereum.org/EIPS/eip-1155 */
-const transferSingle = id('TransferSingle(address,address,address,uint256,uint256)')
-const transferBatch = id('TransferBatch(address,address,address,uint256[],uint256[])')
 /** https://github.com/Uniswap/permit2/blob/main/src/interfaces/IAllowanceTransfer.sol */
 const permit2Grants: ReadonlySet<string> = new Set([
   id('Approval(address,address,address,uint160,uint48)'),
   id('Permit(address,address,address,uint160,uint48,uint48)'),
 ])
-
-/** What all transfers that name the wallet add up to, by token, or by `address/id`. Undefined if one of them cannot be read. */
-function gainsByEvents(logs: readonly EvmLog[], wallet: string): Map<string, bigint> | undefined {
-  const gains = new Map<string, bigint>()
-  const add = (key: string, amountRaw: bigint) => void gains.set(key, (gains.get(key) ?? 0n) + amountRaw)
-  for (const log of logs) {
-    if (!log.topics.some((topic) => isAddressTopic(topic, wallet))) continue
-    const transfers = transfersIn(log)
-    if (!transfers) return undefined
-    for (const { from, to, key, amountRaw } of transfers) {
-      if (isAddressTopic(from, wallet)) add(key, -amountRaw)
-      if (isAddressTopic(to, wallet)) add(key, amountRaw)
-    }
-  }
-  return gains
-}
-
-interface Transfer {
-  /** Topics. */
-  from: string | undefined
-  to: string | undefined
-  key: string
-  amountRaw: bigint
-}
-
-function transfersIn({ address, topics: [event, first, second, third], data }: EvmLog): readonly Transfer[] | undefined {
-  const words = wordCount(data)
-  if (event === transfer) {
-    if (third !== undefined) return [{ from: first, to: second, key: `${address}/${BigInt(third)}`, amountRaw: 1n }]
-    return words < 1 ? undefined : [{ from: first, to: second, key: address, amountRaw: wordAt(data, 0) }]
-  }
-  if (event === transferSingle)
-    return words < 2 ? undefined : [{ from: second, to: third, key: `${address}/${wordAt(data, 0)}`, amountRaw: wordAt(data, 1) }]
-  if (event !== transferBatch) return []
-  const [ids, amounts] = [0, 1].map((index) => readList(data, index))
-  return ids?.map((token, index) => ({ from: second, to: third, key: `${address}/${token}`, amountRaw: amounts?.[index] ?? 0n }))
-}
-
-function readList(data: string, index: number): readonly bigint[] | undefined {
-  try {
-    return listAt(data, index)
-  } catch {
-    return undefined
-  }
-}
 
 /** Approvals of the wallet that are not taken back. */
 function grantsByEvents(logs: readonly EvmLog[], wallet: string): readonly Grant[] {
@@ -232,7 +183,3 @@ function grantsByEvents(logs: readonly EvmLog[], wallet: string): readonly Grant
     return []
   })
 }
-
-const canonical = (address: string): string => canonicalAddress(address.toLowerCase()) ?? address
-
-const addressIn = (topic: string | undefined): string => canonical(addressInTopic(topic))

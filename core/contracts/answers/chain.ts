@@ -72,6 +72,7 @@ const evmContract: Contract<EvmVerbs> = {
   approve: answers(object<{ plan: Plan; amountRaw: bigint }>({ plan: planSchema, amountRaw: amount() })),
   transfer: answers(planSchema),
   simulate: answers(outcomeSchema),
+  moved: answers(orNothing(map(signedAmount(), maxTokens))),
 }
 
 const altchainContract: Contract<AltchainVerbs> = {

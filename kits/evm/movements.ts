@@ -1,0 +1,95 @@
+// What events say that a transaction moved into and out of a wallet.
+import { id } from 'ethers'
+import { addressInTopic, canonicalAddress, isAddressTopic, listAt, wordAt, wordCount } from './encoding.ts'
+import type { EvmIntent, EvmLog, EvmReceipt } from './types.ts'
+
+/** https://eips.ethereum.org/EIPS/eip-20, and with a fourth topic https://eips.ethereum.org/EIPS/eip-721 */
+const transfer = id('Transfer(address,address,uint256)')
+/** https://eips.ethereum.org/EIPS/eip-1155 */
+const transferSingle = id('TransferSingle(address,address,address,uint256,uint256)')
+const transferBatch = id('TransferBatch(address,address,address,uint256[],uint256[])')
+
+/** What all transfers that name the wallet add up to, by token, or by `address/id`. Undefined if one of them cannot be read. */
+export function gainsByEvents(logs: readonly EvmLog[], wallet: string): Map<string, bigint> | undefined {
+  const gains = new Map<string, bigint>()
+  const add = (key: string, amountRaw: bigint) => void gains.set(key, (gains.get(key) ?? 0n) + amountRaw)
+  for (const log of logs) {
+    if (!log.topics.some((topic) => isAddressTopic(topic, wallet))) continue
+    const transfers = transfersIn(log)
+    if (!transfers) return undefined
+    for (const { from, to, key, amountRaw } of transfers) {
+      if (isAddressTopic(from, wallet)) add(key, -amountRaw)
+      if (isAddressTopic(to, wallet)) add(key, amountRaw)
+    }
+  }
+  return gains
+}
+
+interface Transfer {
+  /** Topics. */
+  from: string | undefined
+  to: string | undefined
+  key: string
+  amountRaw: bigint
+}
+
+function transfersIn({ address: emitter, topics: [event, first, second, third], data }: EvmLog): readonly Transfer[] | undefined {
+  const words = wordCount(data)
+  const address = canonical(emitter)
+  if (event === transfer) {
+    if (third !== undefined) return [{ from: first, to: second, key: `${address}/${BigInt(third)}`, amountRaw: 1n }]
+    return words < 1 ? undefined : [{ from: first, to: second, key: address, amountRaw: wordAt(data, 0) }]
+  }
+  if (event === transferSingle)
+    return words < 2 ? undefined : [{ from: second, to: third, key: `${address}/${wordAt(data, 0)}`, amountRaw: wordAt(data, 1) }]
+  if (event !== transferBatch) return []
+  const [ids, amounts] = [0, 1].map((index) => readList(data, index))
+  return ids?.map((token, index) => ({ from: second, to: third, key: `${address}/${token}`, amountRaw: amounts?.[index] ?? 0n }))
+}
+
+function readList(data: string, index: number): readonly bigint[] | undefined {
+  try {
+    return listAt(data, index)
+  } catch {
+    return undefined
+  }
+}
+
+/** Of WETH9 and the wrapped coins that are made after it: https://etherscan.io/address/0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2#code */
+const deposit = id('Deposit(address,uint256)')
+const withdrawal = id('Withdrawal(address,uint256)')
+
+/** The tokens that stand for the native coin. */
+interface CoinTokens {
+  /** What answers call the native coin. */
+  readonly coin: string
+  readonly wrapped: string
+}
+
+/**
+ * What a mined transaction moved into and out of the wallet that sent it, by token. The coin that a contract sends back or pays out has no
+ * event: so the native coin is there only where all that was sent was wrapped, as its events say, and nothing could come back.
+ */
+export function movedIn({ status, logs }: EvmReceipt, { value }: EvmIntent, wallet: string, tokens: CoinTokens) {
+  const [coin, wrapped] = [canonical(tokens.coin), canonical(tokens.wrapped)]
+  const moved = status === 1 ? gainsByEvents(logs, wallet) : undefined
+  if (!moved) return undefined
+  const wraps = logs.filter(({ address, topics: [event] }) => canonical(address) === wrapped && (event === deposit || event === withdrawal))
+  // Some wrapped coins tell this by a transfer too, and some do not.
+  if (wraps.some(({ topics: [, owner] }) => isAddressTopic(owner, wallet))) moved.delete(wrapped)
+  const sentRaw = BigInt(value)
+  if (coin === wrapped) {
+    if (sentRaw > 0n) moved.delete(coin)
+    return moved
+  }
+  const wrappedRaw = wraps
+    .filter(({ topics: [event], data }) => event === deposit && wordCount(data) >= 1)
+    .reduce((sum, { data }) => sum + wordAt(data, 0), 0n)
+  moved.delete(coin)
+  if (sentRaw > 0n && wrappedRaw === sentRaw) moved.set(coin, -sentRaw)
+  return moved
+}
+
+export const canonical = (address: string): string => canonicalAddress(address.toLowerCase()) ?? address
+
+export const addressIn = (topic: string | undefined): string => canonical(addressInTopic(topic))

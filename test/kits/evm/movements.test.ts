@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import { id, toBeHex, zeroPadValue } from 'ethers'
+import { movedIn } from '../../../kits/evm/movements.ts'
+import type { EvmLog } from '../../../kits/evm/types.ts'
+
+const [wallet, router, token, wrapped, coin] = [
+  '0x00000000000000000000000000000000000000A1',
+  '0x00000000000000000000000000000000000000B2',
+  '0x00000000000000000000000000000000000000C3',
+  '0x00000000000000000000000000000000000000D4',
+  '0x0000000000000000000000000000000000000000',
+]
+const topic = (address: string) => zeroPadValue(address, 32)
+const log = (address: string, event: string, parties: readonly string[], amountRaw: bigint): EvmLog => ({
+  address,
+  topics: [id(event), ...parties.map(topic)],
+  data: zeroPadValue(toBeHex(amountRaw), 32),
+})
+const transfer = (from: string, to: string, amountRaw: bigint, of = token) =>
+  log(of, 'Transfer(address,address,uint256)', [from, to], amountRaw)
+const deposit = (to: string, amountRaw: bigint, of = wrapped) => log(of, 'Deposit(address,uint256)', [to], amountRaw)
+
+function moved(
+  logs: readonly EvmLog[],
+  value = '0',
+  { status = 1, tokens = { coin, wrapped } }: { status?: 0 | 1; tokens?: { coin: string; wrapped: string } } = {},
+) {
+  const receipt = {
+    status,
+    logs,
+    transactionHash: '',
+    blockNumber: 1,
+    blockHash: '',
+    from: wallet,
+    to: router,
+    gasUsed: '0',
+    effectiveGasPrice: '0',
+  }
+  const result = movedIn(receipt, { to: router, data: '0x', value }, wallet, tokens)
+  return result && Object.fromEntries(result)
+}
+
+describe('what events say that a transaction moved', () => {
+  it('is the sum of what went into and out of the wallet, and not what others moved', () => {
+    const logs = [
+      transfer(wallet, router, 7n),
+      transfer(router, wallet, 2n),
+      transfer(router, token, 50n),
+      transfer(router, wallet, 9n, wrapped),
+    ]
+    expect(moved(logs)).to.deep.equal({ [token]: -5n, [wrapped]: 9n })
+  })
+
+  it('has the native coin only where all that was sent was wrapped', () => {
+    expect(moved([deposit(router, 6n), deposit(router, 4n)], '10')).to.deep.equal({ [coin]: -10n })
+    expect(moved([deposit(router, 6n)], '10')).to.deep.equal({})
+    expect(moved([deposit(router, 10n, token)], '10')).to.deep.equal({})
+    expect(moved([log(wrapped, 'Withdrawal(address,uint256)', [router], 10n)])).to.deep.equal({})
+  })
+
+  it('does not have the wrapped coin where the wallet wraps or unwraps itself', () => {
+    expect(moved([transfer(wallet, router, 3n, wrapped), deposit(wallet, 10n)], '10')).to.deep.equal({ [coin]: -10n })
+  })
+
+  it('does not have a coin that is a token itself, and was sent as the value', () => {
+    const tokens = { coin: wrapped, wrapped }
+    expect(moved([transfer(wallet, router, 3n, wrapped)], '0', { tokens })).to.deep.equal({ [wrapped]: -3n })
+    expect(moved([transfer(wallet, router, 3n, wrapped)], '4', { tokens })).to.deep.equal({})
+  })
+
+  it('is nothing of a failed transaction, or where an event of the wallet cannot be read', () => {
+    expect(moved([transfer(wallet, router, 7n)], '0', { status: 0 })).to.equal(undefined)
+    expect(moved([{ ...transfer(wallet, router, 7n), data: '0x' }])).to.equal(undefined)
+  })
+})
