@@ -73,6 +73,7 @@ export function registryEntries({ loaded, refused, running, before = [] }: Loade
         venues.push({
           connector: plugin.name,
           builtIn: plugin.builtIn,
+          ...(plugin.tier === 'contained' && plugin.allowedBy === 'operator' && { contained: true }),
           chain,
           network,
           impl: venue.implementation,

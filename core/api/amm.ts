@@ -72,7 +72,11 @@ export const AMMPriceResponse = enveloped({
 export const AMMTradeRequest = request({
   ...swapFields,
   address: WalletAddress,
-  limitPrice: Type.Optional(Decimal('The worst price to accept: quote per one base.')),
+  limitPrice: Type.Optional(
+    Decimal(
+      'The worst price to accept: quote per one base. Required where the connector is neither built in nor trusted, and its quote is more than 5 % worse than that of the built-in connectors, or none of these has one.',
+    ),
+  ),
   ...transactionFields,
 })
 export const AMMTradeResponse = enveloped({

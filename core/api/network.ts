@@ -67,7 +67,10 @@ export const NetworkPollResponse = enveloped({
     Type.Union([
       Type.Object(
         { amountIn: Type.String(), amountOut: Type.String(), price: Type.String() },
-        { description: 'The fill of a trade, from its receipt.' },
+        {
+          description:
+            'The fill of a trade, from its receipt. Of a connector that is neither built in nor trusted, by the transfers of its tokens; absent where these do not tell both amounts, as with the native coin that a contract pays out.',
+        },
       ),
       Type.Object(
         {

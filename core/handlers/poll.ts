@@ -4,7 +4,7 @@ import { badFields, SluiceError } from '../errors.ts'
 import { canonicalHash, isFinal, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { showLiquidityFill } from './amm/range-changes.ts'
-import { showTradeFill } from './amm/swap.ts'
+import { readTradeFill, showTradeFill } from './amm/swap.ts'
 import { mayUseWallet, orUndefined, type Handler, type NetworkContext } from './context.ts'
 import { liquidationsBefore, showPositionFill } from './perp/fills.ts'
 import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
@@ -154,16 +154,21 @@ async function queryChain(
 
 const isSameHash = (a: string, b: string | undefined) => b !== undefined && canonicalHash(a) === canonicalHash(b)
 
-/** What a transaction gave, read from its receipt by the connector that planned it. */
+/** What a transaction gave, read from its receipt: by the connector that planned it, or by the chain's events where its word is not taken. */
 async function fillOf(
-  { kind, connector, memo, about, archived }: Entry,
+  { kind, connector, memo, about, archived, step, address }: Entry,
   receipt: Json,
   network: NetworkEntry,
   registry: Registry,
 ): Promise<Pick<NetworkPollResponse, 'fill'>> {
-  const impl = venueOf(connector, network, registry)?.impl
+  const { impl, contained } = venueOf(connector, network, registry) ?? {}
   // How to read an archived one's receipt is in the archive.
   if (receipt === null || !impl || archived) return {}
+  const { evm } = network.impl
+  if (kind === 'trade' && contained && evm?.moved) {
+    const fill = readTradeFill(evm.moved(receipt, step, address), about)
+    return fill ? { fill: showTradeFill(fill, about) } : {}
+  }
   if (kind === 'trade') {
     // It may be in another process.
     const fill = await (async () => impl.AMM?.fill(receipt, memo))().catch(() => undefined)

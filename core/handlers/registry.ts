@@ -43,6 +43,11 @@ export interface VenueEntry {
   connector: string
   /** Of this release. The plans of others are simulated before they are signed. */
   builtIn: boolean
+  /**
+   * Allowed, but neither of this release nor trusted: its quotes alone bound no trade, and its word on a fill is not taken. Absent for one that
+   * was not allowed and runs because this server only tries.
+   */
+  contained?: true
   impl: ServedConnector
   /** It runs in a process of its own. */
   hosted?: { readonly followPrice?: FollowPrice }

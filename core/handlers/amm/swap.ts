@@ -8,6 +8,7 @@ import type { SubmitResult } from '../../transactions/submit-request.ts'
 import { after, LazySignal, type ConnectorContext, type Handler, type Handlers } from '../context.ts'
 import { readPositiveRaw } from '../read-fields.ts'
 import { swapBounds } from '../outcome.ts'
+import { readReference, requireReference } from './reference.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules, deadlineAfter, tighterBound } from '../slippage.ts'
 import { readAddress, showGas, submit, readWallet } from '../wallets.ts'
@@ -120,11 +121,20 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
   const wallet = readWallet(request, context)
   const swapRequest = await readSwapRequest(request, network, at)
   const ageSeconds = ({ head }: Quote) => services.following.ageSeconds(network, head)
+  // Asked for beside the trade's own quote.
+  const reference =
+    venue.contained && request.limitPrice === undefined
+      ? readReference(context, async (each, within) => {
+          const { version: _, ...unversioned } = swapRequest
+          return (await quoteSwap(unversioned, { network, venue: each, services }, within)).quote
+        })
+      : undefined
 
   /** @param precondition is checked beside the plan, and must hold before anything is signed */
   async function tradeOn({ quote, source }: SourcedQuote, precondition?: () => Promise<void>) {
     const slippage = effectiveSlippage(venue.config, quote.route, request.allowedSlippage)
     const slippageRaw = slippageBound(quote, slippage)
+    if (reference) requireReference(quote, await reference, { ...network, ...venue }, (amountRaw) => swapPrice(swapRequest, amountRaw))
     const limitRaw = limitOf(swapRequest, request.limitPrice)
     const boundRaw = tighterBound(quote, slippageRaw, limitRaw, swapPrice(swapRequest, quote.amountRaw))
     const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds, ageSeconds(quote))
@@ -205,18 +215,35 @@ function limitOf({ base, quote, side, amountRaw }: SwapRequest, limitPrice: stri
   return valueAt(limitPrice, { raw: amountRaw, decimals: base.decimals }, quote.decimals, side === 'BUY' ? 'down' : 'up')
 }
 
-/** What the journal keeps of a trade, in `about`, to show its fill in the caller's terms. */
+type TradedToken = Pick<Token, 'symbol' | 'decimals'> & {
+  /** Absent in entries of earlier versions. */
+  address?: string
+}
+
+/** What the journal keeps of a trade, in `about`, to read its fill and show it in the caller's terms. */
 interface AboutTrade {
   side: 'BUY' | 'SELL'
-  base: { symbol: string; decimals: number }
-  quote: { symbol: string; decimals: number }
+  base: TradedToken
+  quote: TradedToken
 }
 
 const aboutTrade = ({ side, base, quote }: SwapRequest): Json => ({
   side,
-  base: { symbol: base.symbol, decimals: base.decimals },
-  quote: { symbol: quote.symbol, decimals: quote.decimals },
+  base: { symbol: base.symbol, decimals: base.decimals, address: base.address },
+  quote: { symbol: quote.symbol, decimals: quote.decimals, address: quote.address },
 })
+
+/**
+ * The fill of a trade by the events of its transaction, for connectors whose word is not taken. Undefined where they do not tell both amounts.
+ * @param about from `aboutTrade`
+ */
+export function readTradeFill(moved: ReadonlyMap<string, bigint> | undefined, about: Json): Fill | undefined {
+  const { side, base, quote } = about as unknown as AboutTrade
+  const [tokenIn, tokenOut] = side === 'BUY' ? [quote, base] : [base, quote]
+  const gainOf = ({ address = '' }: TradedToken) => moved?.get(address) ?? 0n
+  const fill = { amountInRaw: -gainOf(tokenIn), amountOutRaw: gainOf(tokenOut) }
+  return fill.amountInRaw > 0n && fill.amountOutRaw > 0n ? fill : undefined
+}
 
 /** @param about from `aboutTrade`: this server wrote the journal, and the entry's `kind` tells which `about` it has */
 export function showTradeFill(fill: Fill, about: Json) {
@@ -275,7 +302,7 @@ interface SourcedQuote {
 /** Quotes from memory if the exchange and its chain can be followed, else asks the chain. */
 function quoteSwap(
   swapRequest: SwapRequest,
-  { network, venue, services: { quotes } }: ConnectorContext,
+  { network, venue, services: { quotes } }: Pick<ConnectorContext, 'network' | 'venue' | 'services'>,
   at: At,
 ): SourcedQuote | Promise<SourcedQuote> {
   const { version } = swapRequest

@@ -1,0 +1,87 @@
+// What the built-in connectors say that a swap is worth. The bound of a trade follows its quote, and a stranger's plugin may quote what it
+// likes: so its quote bounds a trade only where one of theirs is near, and otherwise the caller says the bound.
+import { withDeadline } from '../../async.ts'
+import type { At, Quote } from '../../contracts/index.ts'
+import { badFields, type SluiceError } from '../../errors.ts'
+import type { NetworkContext } from '../context.ts'
+import type { VenueEntry } from '../registry.ts'
+
+/** How much worse than the reference a quote may be; and than the pools' own price the reference, which else is that of pools too small for it. */
+const toleratedPercent = 5n
+
+/** For all built-in connectors, which are asked beside each other and beside the trade's own quote. */
+const referenceMs = 5_000
+
+/** The best quote of a built-in connector. */
+export interface Reference {
+  readonly connector: string
+  readonly quote: Pick<Quote, 'swap' | 'amountRaw'>
+}
+
+type ComparedQuote = Pick<Quote, 'swap' | 'amountRaw'>
+
+/** Whether a quote is worse for the caller by more than is tolerated. A better one only makes the trade's bound tighter. */
+export function isFarWorse({ swap: { exact }, amountRaw }: ComparedQuote, referenceRaw: bigint): boolean {
+  return exact === 'in'
+    ? amountRaw * 100n < referenceRaw * (100n - toleratedPercent)
+    : amountRaw * 100n > referenceRaw * (100n + toleratedPercent)
+}
+
+/** The best of the quotes that say something of the market: those of pools that are deep enough for the swap. */
+export function bestReference(quotes: readonly { connector: string; quote: ComparedQuote & Pick<Quote, 'spotAmountRaw'> }[]) {
+  const deep = quotes.filter(({ quote }) => !isFarWorse(quote, quote.spotAmountRaw))
+  return deep.toSorted(({ quote: one }, { quote: other }) => {
+    const isBetter = one.swap.exact === 'in' ? one.amountRaw > other.amountRaw : one.amountRaw < other.amountRaw
+    return isBetter ? -1 : 1
+  })[0]
+}
+
+/**
+ * The best quote of the network's built-in connectors, from memory where they are followed. One that fails, or is not there in time, is left
+ * out. Never rejects.
+ */
+export async function readReference(
+  { network: { chain, network }, services: { registry }, signal }: NetworkContext,
+  quoteOf: (venue: VenueEntry, at: At) => Promise<Quote>,
+): Promise<Reference | undefined> {
+  const venues = registry.venuesOn(chain, network).filter(({ builtIn, impl }) => builtIn && impl.AMM)
+  const quotes = await Promise.all(
+    venues.map(async (venue) => {
+      const { connector } = venue
+      try {
+        return await withDeadline(signal, referenceMs, async (within) => {
+          if (venue.notReady() !== undefined) await venue.wake()
+          return venue.notReady() === undefined ? [{ connector, quote: await quoteOf(venue, { signal: within }) }] : []
+        })
+      } catch {
+        return []
+      }
+    }),
+  )
+  return bestReference(quotes.flat())
+}
+
+/**
+ * @param priceOf what an amount of the other side is, as a price for the message
+ * @throws SluiceError INCOMPLETE_PARAMS unless the quote is near that of a built-in connector
+ */
+export function requireReference(
+  quote: ComparedQuote,
+  reference: Reference | undefined,
+  { connector, chain, network }: Record<'connector' | 'chain' | 'network', string>,
+  priceOf: (amountRaw: bigint) => string,
+): void {
+  if (!reference) throw limitNeeded(`no built-in connector on ${chain}/${network} has a price for this swap to compare with`, connector)
+  if (!isFarWorse(quote, reference.quote.amountRaw)) return
+  const [own, best] = [quote.amountRaw, reference.quote.amountRaw].map(priceOf)
+  const what = `its price of ${own} is more than ${toleratedPercent} % worse than ${best}, the best of the built-in connectors (${reference.connector})`
+  throw limitNeeded(what, connector)
+}
+
+const limitNeeded = (why: string, connector: string): SluiceError =>
+  badFields([
+    {
+      field: 'limitPrice',
+      problem: `is required: ${connector} is not built in, and ${why}. Nothing was signed; give the worst price that you accept`,
+    },
+  ])

@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import { bestReference, isFarWorse, requireReference } from '../../core/handlers/amm/reference.ts'
+import type { Swap } from '../../core/contracts/index.ts'
+
+const token = { symbol: 'T', address: '0x1', decimals: 0 }
+const quoteOf = (exact: Swap['exact'], amountRaw: bigint, spotAmountRaw = amountRaw) => ({
+  swap: { tokenIn: token, tokenOut: token, exact, amountRaw: 1n },
+  amountRaw,
+  spotAmountRaw,
+})
+
+describe("a stranger's quote beside those of built-in connectors", () => {
+  it('is far worse if it gives over 5 % less, or takes over 5 % more', () => {
+    expect(isFarWorse(quoteOf('in', 950n), 1000n)).to.equal(false)
+    expect(isFarWorse(quoteOf('in', 949n), 1000n)).to.equal(true)
+    expect(isFarWorse(quoteOf('out', 1050n), 1000n)).to.equal(false)
+    expect(isFarWorse(quoteOf('out', 1051n), 1000n)).to.equal(true)
+  })
+
+  it('is not refused for being better', () => {
+    expect(isFarWorse(quoteOf('in', 5000n), 1000n)).to.equal(false)
+    expect(isFarWorse(quoteOf('out', 1n), 1000n)).to.equal(false)
+  })
+
+  it('is compared with the best of them', () => {
+    const best = (exact: Swap['exact']) =>
+      bestReference([1000n, 1010n, 990n].map((raw) => ({ connector: String(raw), quote: quoteOf(exact, raw) })))?.connector
+    expect(best('in')).to.equal('1010')
+    expect(best('out')).to.equal('990')
+  })
+
+  it('is not compared with that of pools which are too small for the swap', () => {
+    const [shallow, deep] = [
+      { connector: 'shallow', quote: quoteOf('in', 500n, 1000n) },
+      { connector: 'deep', quote: quoteOf('in', 400n, 410n) },
+    ]
+    expect(bestReference([shallow, deep])).to.equal(deep)
+    expect(bestReference([shallow])).to.equal(undefined)
+  })
+
+  it('needs a limitPrice without one, and says why', () => {
+    const where = { connector: 'new', chain: 'ethereum', network: 'mainnet' }
+    const check = (reference?: Parameters<typeof requireReference>[1]) => () =>
+      requireReference(quoteOf('in', 900n), reference, where, String)
+    expect(check()).to.throw(/limitPrice: is required: new is not built in.*ethereum\/mainnet/)
+    expect(check({ connector: 'uniswap', quote: quoteOf('in', 1000n) })).to.throw(/900 is more than 5 % worse than 1000.*\(uniswap\)/)
+    expect(check({ connector: 'uniswap', quote: quoteOf('in', 940n) })).to.not.throw()
+  })
+})
