@@ -6,7 +6,7 @@ import type { Allowance, At, Grant, SimulatedOutcome } from '../../core/contract
 import { isObject } from '../../core/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { isAddressTopic, isBytes, wordAt, wordCount } from './encoding.ts'
+import { addressOf, isAddressTopic, isBytes, wordAt, wordCount } from './encoding.ts'
 import { callOf, simulatedCalls } from './gas-limit.ts'
 import { addressIn, canonical, gainsByEvents } from './movements.ts'
 import { aggregateResults, ethBalanceCall, packAggregate3, packAggregate3Value } from './multicall.ts'
@@ -32,7 +32,7 @@ interface Simulation {
 /** What a node says of them: the first step that fails, or both readings and the events of the steps. */
 type Simulated =
   | { is: 'failed'; reason: string }
-  | { is: 'done'; before: readonly CallResult[]; after: readonly CallResult[]; logs: readonly EvmLog[] }
+  | { is: 'done'; before: readonly CallResult[]; after: readonly CallResult[]; logs: readonly EvmLog[] | 'not shown' }
 
 /**
  * @param multicall address of Multicall3, which reads all balances in one call
@@ -47,22 +47,30 @@ export function createSimulation(rpc: Rpc, multicall: string, coin: string) {
   ): Promise<SimulatedOutcome | 'unavailable'> {
     const tokens = question.tokens.map(canonical)
     const allowances = question.allowances.map(({ token, spender }) => ({ token: canonical(token), spender: canonical(spender) }))
+    // Where no events are shown: what a step calls may be a token that nobody asked about.
+    const called = [...new Set(steps.map(({ to }) => canonical(to)))].filter((to) => !tokens.includes(to))
     const reads = [
       ethBalanceCall(multicall, wallet),
       ...tokens.map((token) => balanceOfCall(token, wallet)),
       ...allowances.map(({ token, spender }) => allowanceCall(token, wallet, spender)),
+      ...called.map((to) => balanceOfCall(to, wallet)),
     ]
     const simulation = { wallet, reads, steps }
     const simulated = (await bySimulateV1(rpc, multicall, simulation, at)) ?? (await byOverride(rpc, multicall, simulation, at))
     if (!simulated) return 'unavailable'
     if (simulated.is === 'failed') return simulated
-    const { logs } = simulated
+    const logs = simulated.logs === 'not shown' ? [] : simulated.logs
     const [before, after] = [simulated.before, simulated.after].map((results) => results.map((result) => uintOf(result) ?? 0n))
     const changeOf = (index: number) => (after?.[index] ?? 0n) - (before?.[index] ?? 0n)
 
     const gains = gainsByEvents(logs, wallet)
     if (!gains) return { is: 'failed', reason: 'a contract emits an event of token transfers that cannot be read' }
     for (const [index, token] of [coin, ...tokens].entries()) gains.set(token, changeOf(index))
+    if (simulated.logs === 'not shown')
+      for (const [index, to] of called.entries()) {
+        const change = changeOf(1 + tokens.length + allowances.length + index)
+        if (change !== 0n) gains.set(to, change)
+      }
     const isKnown = ({ token, spender }: Grant) => allowances.some((each) => each.token === token && each.spender === spender)
     const grants = [
       ...allowances.flatMap((allowance, index): readonly Grant[] => {
@@ -70,19 +78,30 @@ export function createSimulation(rpc: Rpc, multicall: string, coin: string) {
         return changeOf(read) > 0n ? [{ ...allowance, amountRaw: after?.[read] ?? 0n }] : []
       }),
       // Many tokens emit an approval of what is left when a spender takes something.
-      ...grantsByEvents(logs, wallet).filter((grant) => grant.amountRaw === undefined || !isKnown(grant)),
+      ...(simulated.logs === 'not shown' ? grantsByCalls(steps) : grantsByEvents(logs, wallet)).filter(
+        (grant) => grant.amountRaw === undefined || !isKnown(grant),
+      ),
     ]
     return { is: 'done', gains, grants }
   }
 }
 
-/** Undefined if the node does not know the method. */
+/** A contract that exists in the simulation only and emits one event: some nodes answer without any. */
+const witness = { address: '0x00000000000000000000000000000000000000c1', topic: id('Sluice looks whether events are shown') }
+/** PUSH32 topic, PUSH0, PUSH0, LOG1. */
+const witnessCode = `0x7f${witness.topic.slice(2)}5f5fa1`
+
+/** Undefined if the node does not know the method, or shows no events by it. */
 async function bySimulateV1(rpc: Rpc, multicall: string, { wallet, reads, steps }: Simulation, at: At): Promise<Simulated | undefined> {
   const read = { to: multicall, data: packAggregate3(reads) }
-  const calls = [read, ...steps.map((step) => callOf(step, wallet)), read]
-  const [answer] = await rpc.batch([{ method: 'eth_simulateV1', params: [{ blockStateCalls: [{ calls }] }, 'latest'] }], at)
+  const calls = [read, ...steps.map((step) => callOf(step, wallet)), read, { to: witness.address }]
+  const stateOverrides = { [witness.address]: { code: witnessCode } }
+  const params = [{ blockStateCalls: [{ stateOverrides, calls }] }, 'latest']
+  const [answer] = await rpc.batch([{ method: 'eth_simulateV1', params }], at)
   if (isUnknownMethod(answer)) return undefined
-  const results = resultsOf(rpc, answer, calls.length)
+  const all = resultsOf(rpc, answer, calls.length)
+  if (all.at(-1)?.logs[0]?.topics[0] !== witness.topic) return undefined
+  const results = all.slice(0, -1)
   const ofSteps = results.slice(1, -1)
   const failed = ofSteps.find(({ ok }) => !ok)
   if (failed) return { is: 'failed', reason: revertReason(failed.data) }
@@ -94,8 +113,9 @@ async function bySimulateV1(rpc: Rpc, multicall: string, { wallet, reads, steps 
 const payer = '0x00000000000000000000000000000000000000c0'
 
 /**
- * By a call that runs Multicall3's code in the wallet's place, so that the steps have the wallet as their caller. It shows no events, and
- * differs where a contract takes no calls from accounts with code. Undefined if the node takes no state overrides.
+ * By a call that runs Multicall3's code in the wallet's place, so that the steps have the wallet as their caller. It shows no events, so rights
+ * are read in the calls themselves; and it differs where a contract takes no calls from accounts with code. Undefined if the node takes no
+ * state overrides.
  */
 async function byOverride(rpc: Rpc, multicall: string, { wallet, reads, steps }: Simulation, at: At): Promise<Simulated | undefined> {
   const [found] = await rpc.batch([{ method: 'eth_getCode', params: [multicall, 'latest'] }], at)
@@ -120,7 +140,7 @@ async function byOverride(rpc: Rpc, multicall: string, { wallet, reads, steps }:
   const results = aggregateResults(rpc, answer?.result, calls.length)
   const failed = results.slice(reads.length, -reads.length).find(({ ok }) => !ok)
   if (failed) return { is: 'failed', reason: revertReason(failed.data) }
-  return { is: 'done', before: results.slice(0, reads.length), after: results.slice(-reads.length), logs: [] }
+  return { is: 'done', before: results.slice(0, reads.length), after: results.slice(-reads.length), logs: 'not shown' }
 }
 
 function isUnknownMethod({ error }: RpcAnswer = {}): boolean {
@@ -181,5 +201,51 @@ function grantsByEvents(logs: readonly EvmLog[], wallet: string): readonly Grant
     if (permit2Grants.has(event) && wordCount(data) >= 1)
       return wordAt(data, 0) === 0n ? [] : [{ token: addressIn(second), spender: addressIn(third) }]
     return []
+  })
+}
+
+/** A call that gives somebody a right over tokens of the caller: where spender and amount stand among its words, and the token, if it is not the contract that is called. */
+interface GrantingCall {
+  spender: number
+  amount: number
+  token?: number
+  /** The amount only says whether there is a right. */
+  uncounted?: true
+}
+
+const [plain, switched]: readonly GrantingCall[] = [
+  { spender: 0, amount: 1 },
+  { spender: 0, amount: 1, uncounted: true },
+]
+const grantingCalls: ReadonlyMap<string, GrantingCall | undefined> = new Map(
+  Object.entries({
+    'approve(address,uint256)': plain,
+    'increaseAllowance(address,uint256)': plain,
+    'increaseApproval(address,uint256)': plain,
+    // https://eips.ethereum.org/EIPS/eip-1363
+    'approveAndCall(address,uint256)': plain,
+    'approveAndCall(address,uint256,bytes)': plain,
+    'setApprovalForAll(address,bool)': switched,
+    // https://eips.ethereum.org/EIPS/eip-6909
+    'setOperator(address,bool)': switched,
+    'approve(address,uint256,uint256)': { spender: 0, amount: 2, uncounted: true as const },
+    // https://eips.ethereum.org/EIPS/eip-777
+    'authorizeOperator(address)': { spender: 0, amount: 0, uncounted: true as const },
+    // Permit2.
+    'approve(address,address,uint160,uint48)': { token: 0, spender: 1, amount: 2, uncounted: true as const },
+  }).map(([signature, where]) => [id(signature).slice(0, 10), where]),
+)
+
+/** Rights that the steps themselves give. */
+function grantsByCalls(steps: readonly EvmIntent[]): readonly Grant[] {
+  return steps.flatMap(({ to, data }): readonly Grant[] => {
+    const where = grantingCalls.get(data.slice(0, 10).toLowerCase())
+    const words = `0x${data.slice(10)}`
+    if (!where || wordCount(words) <= Math.max(where.spender, where.amount)) return []
+    const amountRaw = wordAt(words, where.amount)
+    if (amountRaw === 0n) return []
+    const addressAt = (index: number) => canonical(addressOf(BigInt.asUintN(160, wordAt(words, index))))
+    const grant = { token: where.token === undefined ? canonical(to) : addressAt(where.token), spender: addressAt(where.spender) }
+    return [where.uncounted ? grant : { ...grant, amountRaw }]
   })
 }

@@ -8,6 +8,8 @@ export type Meddle = (methods: readonly string[], body: string) => 'pass' | 'cut
 export interface Relay {
   url: string
   meddle: Meddle
+  /** Changes what the node has answered. */
+  edit?: ((methods: readonly string[], answer: unknown) => unknown) | undefined
   /** HTTP requests that came, as the methods in each. */
   requests: (readonly string[])[]
   /** How many of them have no answer yet. */
@@ -51,7 +53,9 @@ export async function startRelay(target: string): Promise<Relay> {
     }
     const ask = () => fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body }).catch(() => undefined)
     const answer = what === 'refuse' ? undefined : await ask()
-    if (answer && what === 'pass') response.setHeader('content-type', 'application/json').end(await answer.text())
+    const text = (await answer?.text()) ?? ''
+    const edited = relay.edit ? JSON.stringify(relay.edit(methods, JSON.parse(text || 'null'))) : text
+    if (answer && what === 'pass') response.setHeader('content-type', 'application/json').end(edited)
     else request.socket.destroy()
   }
 

@@ -82,6 +82,7 @@ export async function startSite({
     },
     async heal() {
       relay.meddle = () => 'pass'
+      relay.edit = undefined
       await until('the node is used again', () =>
         chain.head({ signal: soon() }).then(
           () => true,

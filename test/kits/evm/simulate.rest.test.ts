@@ -27,6 +27,13 @@ function emitting(topics: readonly string[], data: readonly string[] = []): stri
   return concat([...stores, ...pushes, '0x61', toBeHex(data.length * 32, 2), '0x5f', toBeHex(0xa0 + topics.length)])
 }
 
+/** A node's answer in which nothing emitted an event. */
+function withoutEvents(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(withoutEvents)
+  if (typeof answer !== 'object' || answer === null) return answer
+  return Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, key === 'logs' ? [] : withoutEvents(value)]))
+}
+
 describe('simulated steps', () => {
   let site: TestSite
   let usdx: string
@@ -104,17 +111,22 @@ describe('simulated steps', () => {
         })
       })
 
+      it('show an allowance that nobody asked about', async () => {
+        expect((await done([erc20('approve', spender, 9n)])).grants).to.deep.equal([{ token: usdx, spender, amountRaw: 9n }])
+        expect((await done([erc20('approve', spender, 0n)])).grants).to.deep.equal([])
+      })
+
+      it('show what leaves of a token that is called and that nobody asked about', async () => {
+        const { gains } = await done([erc20('transfer', nowhere, 300n)], [], [])
+        expect(gains).to.deep.equal({ [native]: 0n, [usdx]: -300n })
+      })
+
       it('change nothing', async () => {
         await done([erc20('mint', wallet, 5n)])
         expect((await done([])).gains).to.deep.equal({ [native]: 0n, [usdx]: 0n })
       })
     })
   }
-
-  it('show an allowance that nobody asked about', async () => {
-    expect((await done([erc20('approve', spender, 9n)])).grants).to.deep.equal([{ token: usdx, spender, amountRaw: 9n }])
-    expect((await done([erc20('approve', spender, 0n)])).grants).to.deep.equal([])
-  })
 
   const [mine, theirs] = [word(wallet), word(spender)]
   const events: readonly [string, string, readonly string[], readonly string[], object][] = [
@@ -173,6 +185,38 @@ describe('simulated steps', () => {
       await site.rpc('anvil_setCode', contract, emitting(topics, [word(offset), word(offset)]))
       expect(await simulate([call(contract, '0x')])).to.include({ is: 'failed' })
     }
+  })
+
+  const rights: readonly [string, readonly (string | bigint)[], object[]][] = [
+    ['setApprovalForAll(address,bool)', [spender, 1n], [{ token: contract, spender }]],
+    ['setApprovalForAll(address,bool)', [spender, 0n], []],
+    ['increaseAllowance(address,uint256)', [spender, 5n], [{ token: contract, spender, amountRaw: 5n }]],
+    ['approve(address,address,uint160,uint48)', [nowhere, spender, 5n, 9n], [{ token: nowhere, spender }]],
+    ['approve(address,address,uint160,uint48)', [nowhere, spender, 0n, 9n], []],
+  ]
+  for (const [signature, args, grants] of rights)
+    it(`show a right by its call where no events are shown: ${signature.slice(0, signature.indexOf('('))} of ${args.slice(-2).join(', ')}`, async () => {
+      await site.rpc('anvil_setCode', contract, '0x00')
+      site.relay.meddle = (methods) => (methods.includes('eth_simulateV1') ? { error: 'Unsupported method: eth_simulateV1' } : 'pass')
+      const data = concat([id(signature).slice(0, 10), ...args.map(word)])
+      expect((await done([call(contract, data)], [], [])).grants).to.deep.equal(grants)
+    })
+
+  it('are done by a call in the place of the wallet if a node shows no events by eth_simulateV1', async () => {
+    // It runs all calls, but says nothing of events.
+    site.relay.edit = (methods, answer) => (methods.includes('eth_simulateV1') ? withoutEvents(answer) : answer)
+    const { grants } = await done([erc20('approve', spender, 9n)])
+    expect(grants).to.deep.equal([{ token: usdx, spender, amountRaw: 9n }])
+  })
+
+  it('are unavailable if a node knows neither way', async () => {
+    site.relay.meddle = (methods, body) =>
+      methods.includes('eth_simulateV1')
+        ? { error: 'Unsupported method' }
+        : body.includes('"code"')
+          ? { error: 'too many arguments, want at most 2' }
+          : 'pass'
+    expect(await simulate([erc20('transfer', nowhere, 3n)])).to.equal('unavailable')
   })
 
   it('are refused if a node answers with something else', async () => {
