@@ -20,6 +20,7 @@ import { allowedPlugins } from './loader/consent.ts'
 import { createHosts } from './loader/host/hosts.ts'
 import { hostOptions, loadPlugins, pluginOptions, pluginWarnings, type LoadResult } from './loader/load.ts'
 import type { LoadedPlugin } from './loader/loaded-plugin.ts'
+import type { Refusal } from './loader/refusal.ts'
 import { startVenues } from './loader/start-venue.ts'
 import { blockProcessExit, handleUncaught } from './loader/uncaught.ts'
 import { startWatchdog } from './loader/watchdog.ts'
@@ -47,7 +48,10 @@ export interface Kernel {
   log: Logger
   services: Services
   devnet: Devnet | undefined
-  plugins: LoadResult
+  /** Grows while plugins in hosts are being loaded. */
+  plugins: Pick<LoadResult, 'loaded' | 'refused'>
+  /** Settles when no plugin is pending any more. Never rejects. */
+  pluginsLoaded: Promise<void>
   /** For the operator; none of them stopped the start. */
   warnings: readonly string[]
   /** Lets requests under way end, then stops every part. */
@@ -61,6 +65,8 @@ export interface StartOptions {
   devnet?: Devnet
 }
 
+/** What is built in is ready before hosts start, unless its nodes are away. */
+const maxHostsWaitMs = 5_000
 /** After the time for requests under way: for the answers to those that are aborted. */
 const lastAnswersMs = 500
 
@@ -120,7 +126,10 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     })
     stops.push(() => container.cradle.idempotency.stop())
 
-    let loaded: readonly LoadedPlugin[] = []
+    let [loaded, refused]: [readonly LoadedPlugin[], readonly Refusal[]] = [[], []]
+    const logRefused = (some: readonly Refusal[]) => {
+      for (const { name, step, reason, cure, folder } of some) log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
+    }
     const allowExit = blockProcessExit(() => loaded)
     const ignoreUncaught = handleUncaught({ log, plugins: () => loaded, onPluginFault: (plugin) => metrics.pluginFaults.inc({ plugin }) })
     stops.push(ignoreUncaught, allowExit)
@@ -149,10 +158,11 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       onDeath: (plugin) => metrics.hostDeaths.inc({ plugin }),
     })
     stops.push(() => hosts.stop())
-    const plugins = await loadPlugins(pluginOptions({ settings, plugins: allowed, log, devnetUrl: devnet?.rpcUrl, meterOf, hosts }))
-    loaded = plugins.loaded
-    for (const { name, step, reason, cure, folder } of plugins.refused)
-      log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
+    const plugins = await loadPlugins(
+      pluginOptions({ settings, plugins: allowed, log, devnetUrl: devnet?.rpcUrl, meterOf, hosts, hostsLater: true }),
+    )
+    ;({ loaded, refused } = plugins)
+    logRefused(refused)
     const required = requiredHere(settings, allowed.found, devnet !== undefined)
     const warnings = [...settings.warnings, ...pluginWarnings(settings, plugins), ...allowed.tried.map(notAllowedYet)]
 
@@ -187,6 +197,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
           targets,
           sign: ({ signable, ...request }) => signer.sign({ ...request, draft: draftOf(signable) }),
           log,
+          isLoading: () => registry.plugins.some(({ state }) => state === 'pending'),
           walletQueue: settings.limits.walletQueue,
           onChange(entry, before) {
             count(entry, before)
@@ -231,22 +242,53 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       await Promise.all([closed, transactions.stop(0)])
     })
 
-    const late = loadLater(plugins, log, async (more) => {
-      const before = loaded
-      loaded = [...loaded, ...more.loaded]
-      await signer.setPolicy(signerPolicy(loaded, settings.wallet.allowedSpenders))
-      venues.add(more.loaded)
-      registry.add(registryEntries({ ...more, running: venues.running, before }))
-      for (const target of transactionTargets(registry)) {
-        if (targets.some((each) => railName(each) === railName(target))) continue
-        targets.push(target)
-        transactions.watch(target)
-      }
+    const startedInMs = performance.now() - startedAt
+
+    const isWarm = warmUpQuotes(services)
+    const settled = [...venues.running.values()].map((each) => each.settled)
+    const late = loadLater({
+      plugins,
+      after: withTimeout(Promise.all([isWarm, ...settled]), maxHostsWaitMs, () => {}),
+      log,
+      async onResult(more) {
+        const known = new Set(refused.map(({ folder }) => folder))
+        logRefused(more.refused.filter(({ folder }) => !known.has(folder)))
+        const replaced = new Set([...more.loaded.map(({ origin }) => origin), ...more.refused.map(({ folder }) => folder)])
+        refused = [...refused.filter(({ folder }) => !replaced.has(folder)), ...more.refused]
+        const before = loaded
+        if (more.loaded.length > 0) {
+          loaded = [...loaded, ...more.loaded]
+          await signer.setPolicy(signerPolicy(loaded, settings.wallet.allowedSpenders))
+          venues.add(more.loaded)
+        }
+        registry.add(registryEntries({ ...more, running: venues.running, before }))
+        for (const target of transactionTargets(registry)) {
+          if (targets.some((each) => railName(each) === railName(target))) continue
+          targets.push(target)
+          transactions.watch(target)
+        }
+      },
     })
     stops.push(() => late.stop())
 
-    warmUpQuotes(services)
-    return { url: listener.url, startedInMs: performance.now() - startedAt, log, services, devnet, plugins, warnings, stop }
+    return {
+      url: listener.url,
+      startedInMs,
+      log,
+      services,
+      devnet,
+      plugins: {
+        get loaded() {
+          return loaded
+        },
+        get refused() {
+          return refused
+        },
+      },
+      pluginsLoaded: late.done,
+      warnings,
+      stop,
+    }
   } catch (error) {
     await stop()
     throw error
@@ -270,12 +312,14 @@ async function openServerStore({ data, store }: Settings, serverName: string, lo
 }
 
 /** Loads the state of pairs that were quoted before the restart. Networks that are not `required` wait until they are asked for. */
-function warmUpQuotes({ registry, quotes }: Pick<Services, 'registry' | 'quotes'>): void {
+async function warmUpQuotes({ registry, quotes }: Pick<Services, 'registry' | 'quotes'>): Promise<void> {
+  const warm: Promise<unknown>[] = []
   for (const network of registry.networks) {
     if (!network.required) continue
     for (const venue of registry.venuesOn(network.chain, network.network)) {
       const followed = toQuoteVenue(network, venue)
-      if (followed) void venue.wake().then(() => (venue.notReady() === undefined ? quotes.warmUp(followed) : undefined))
+      if (followed) warm.push(venue.wake().then(() => (venue.notReady() === undefined ? quotes.warmUp(followed) : undefined)))
     }
   }
+  await Promise.all(warm)
 }

@@ -14,6 +14,7 @@ import {
   createTokenBook,
 } from './handlers/registry.ts'
 import { version } from './layout.ts'
+import type { FoundPlugin } from './loader/find.ts'
 import type { LoadResult } from './loader/load.ts'
 import type { LoadedPlugin, LoadedVenue } from './loader/loaded-plugin.ts'
 import type { Refusal } from './loader/refusal.ts'
@@ -23,6 +24,8 @@ import type { TransactionTarget } from './transactions/submit-request.ts'
 import type { Signer } from './wallet/signer.ts'
 
 interface LoadedParts extends Pick<LoadResult, 'loaded' | 'refused'> {
+  /** Not tried yet. */
+  pending?: readonly FoundPlugin[]
   running: ReadonlyMap<LoadedVenue<object>, RunningVenue>
   /** Loaded earlier: connectors may be on their networks. */
   before?: readonly LoadedPlugin[]
@@ -31,7 +34,7 @@ interface LoadedParts extends Pick<LoadResult, 'loaded' | 'refused'> {
 /** Builds what handlers look up: the networks, venues and plugins that were loaded, and whether they run. */
 export const buildRegistry = (parts: LoadedParts): GrowingRegistry => createRegistry(registryEntries(parts))
 
-export function registryEntries({ loaded, refused, running, before = [] }: LoadedParts): RegistryEntries {
+export function registryEntries({ loaded, refused, pending = [], running, before = [] }: LoadedParts): RegistryEntries {
   const life = (venue: LoadedVenue<object>) => {
     const run = () => running.get(venue)
     return {
@@ -88,7 +91,7 @@ export function registryEntries({ loaded, refused, running, before = [] }: Loade
       }
     }
   }
-  const plugins = [...loaded.map((plugin) => loadedEntry(plugin, running)), ...refused.map(refusedEntry)]
+  const plugins = [...loaded.map((plugin) => loadedEntry(plugin, running)), ...refused.map(refusedEntry), ...pending.map(pendingEntry)]
   return { plugins, networks, venues }
 }
 
@@ -139,6 +142,20 @@ function refusedEntry({ name, kind, folder, version, trading_type, available_net
     reason: maskUrls(`${step}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'} ${cure}`),
   }
 }
+
+/** Its manifest has not been read. Only connectors are allowed to be contained, so that the kind of those is known. */
+const pendingEntry = ({ name, origin: folder, tier, allowedBy, sha256 }: FoundPlugin): PluginEntry => ({
+  name,
+  folder,
+  kind: allowedBy === 'operator' ? 'connector' : 'unknown',
+  version: '',
+  trading_type: [],
+  available_networks: [],
+  state: 'pending',
+  tier,
+  allowedBy,
+  ...(sha256 !== undefined && { sha256 }),
+})
 
 /** An exchange's own rail as a target of transactions; what the rail does not have comes from the chain. Undefined without such a rail. */
 export function actionsTarget(venue: LoadedVenue<Partial<Connector>>, on: Chain): TransactionTarget | undefined {
@@ -216,8 +233,9 @@ const isSame = (one: { chain: string; network: string }, other: { chain: string;
   one.chain === other.chain && one.network === other.network
 
 function whyMissing(chain: string, { plugins }: Pick<Registry, 'plugins'>): string {
-  const plugin = plugins.find(({ name, kind }) => name === chain && kind !== 'connector')
+  const plugin = plugins.find(({ name, kind }) => [chain, `${chain}-chain`].includes(name) && kind !== 'connector')
   if (plugin === undefined) return `there is no plugin for ${chain}`
+  if (plugin.state === 'pending') return 'its plugin is being started'
   if (plugin.state === 'loaded') return `the plugin ${chain} does not serve it`
   return `its plugin was refused: ${plugin.reason ?? 'the log has the reason'}`
 }

@@ -60,6 +60,7 @@ export async function startServer({
   const devnet = between && (await bringUpDevnet(settings, () => {}))
   const proxied = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
   const kernel = await startKernel(settings, { print: () => {}, ...(proxied && { devnet: proxied }) })
+  await kernel.pluginsLoaded
   if (kernel.devnet) await venuesReady(kernel, devnetNetwork)
   const client = createClient(kernel.url, settings.ssl.certsDir)
   return {

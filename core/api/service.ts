@@ -28,7 +28,9 @@ export const PluginsResponse = Type.Array(
     version: Type.String(),
     trading_type: Type.Array(Type.String()),
     available_networks: Type.Array(NetworkNames),
-    state: Type.Union([Type.Literal('loaded'), Type.Literal('refused')]),
+    state: Type.Union([Type.Literal('loaded'), Type.Literal('refused'), Type.Literal('pending')], {
+      description: 'pending: its process is started after the server is ready; then it is loaded or refused.',
+    }),
     tier: Type.Optional(
       Type.Union([Type.Literal('built in'), Type.Literal('trusted'), Type.Literal('contained')], {
         description: 'Of a loaded plugin: of this release, of a third party that the operator trusts, or of any other.',
@@ -93,7 +95,7 @@ export const serviceEndpoints = [
     ...service,
     name: 'Plugins',
     path: '/plugins',
-    summary: 'The plugins that were loaded and those that were refused, with the reason.',
+    summary: 'The plugins that were loaded, those that were refused, with the reason, and those that are still being started.',
     permission: 'read',
     request: PluginsRequest,
     response: PluginsResponse,

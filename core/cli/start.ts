@@ -65,7 +65,12 @@ async function start(readSettings: () => Settings): Promise<void> {
     duringStart.over()
     onSignals(stopping, kernel.log)
     limitHeap()
+    const late = new Set(kernel.services.registry.plugins.filter(({ state }) => state === 'pending').map(({ name }) => name))
     console.log(await summary(kernel, settings))
+    if (late.size > 0)
+      void kernel.pluginsLoaded.then(() => {
+        if (!stopping.signal.aborted) console.log(pluginLines(kernel, late).join('\n'))
+      })
     if (!stopping.signal.aborted) await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }))
     console.log(`\n${String(stopping.signal.reason)}: finishing what is under way (at most ${settings.server.drainSeconds} s) ...`)
     endAtLast(settings.server.drainSeconds)
@@ -154,10 +159,12 @@ async function summary(kernel: Kernel, settings: Settings): Promise<string> {
   ].join('\n')
 }
 
-function pluginLines({ services }: Kernel): string[] {
-  const { plugins } = services.registry
+/** @param only those with these names */
+function pluginLines({ services }: Kernel, only?: ReadonlySet<string>): string[] {
+  const plugins = services.registry.plugins.filter(({ name }) => only?.has(name) ?? true)
   const loaded = plugins.filter(({ state }) => state === 'loaded')
   const refused = plugins.filter(({ state }) => state === 'refused')
+  const pending = plugins.filter(({ state }) => state === 'pending')
   const chains = loaded.filter(({ kind }) => kind === 'chain').map(({ name }) => name)
   const connectors = loaded.filter(({ kind }) => kind === 'connector')
   const rows = [
@@ -168,11 +175,12 @@ function pluginLines({ services }: Kernel): string[] {
       where: available_networks.map(({ chain }) => chain),
     })),
   ]
-  const nameWidth = Math.max(0, ...rows.map(({ name }) => name.length), ...refused.map(({ name }) => name.length))
+  const nameWidth = Math.max(0, ...rows.map(({ name }) => name.length), ...[...refused, ...pending].map(({ name }) => name.length))
   const whatWidth = Math.max(0, ...rows.map(({ what }) => what.length))
   return [
     bold('Plugins'),
     ...rows.map(({ name, what, where }) => `  ${good('✓')} ${name.padEnd(nameWidth)}  ${what.padEnd(whatWidth)}  ${dim(where.join(', '))}`),
+    ...pending.map(({ name, folder }) => `  ${dim('…')} ${name.padEnd(nameWidth)}  is being started  ${dim(folder)}`),
     ...refused.map(({ name, reason, folder }) => `  ${bad('✗')} ${name.padEnd(nameWidth)}  refused: ${reason ?? ''}  ${dim(folder)}`),
   ]
 }

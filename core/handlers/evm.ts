@@ -3,9 +3,9 @@ import type { EvmVerbs, Plan, Token } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
-import { hasPermission, type Caller, type Handler, type Handlers } from './context.ts'
+import { hasPermission, type Caller, type Handler, type Handlers, type Services } from './context.ts'
 import { readRaw } from './read-fields.ts'
-import { responseKey, type NetworkEntry, type Registry } from './registry.ts'
+import { notYet, responseKey, type NetworkEntry, type Registry } from './registry.ts'
 import { readAddress, readFees, readWallet, requireKey } from './wallets.ts'
 
 const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
@@ -15,7 +15,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const address = readAddress(network, request.address)
   requireKey(services.wallets, network, address)
   const spenders = await readSpenders(request.spender, network, services.registry)
-  const admin = requireMayApprove(caller, spenders, services.settings.wallet.allowedSpenders)
+  const admin = requireMayApprove(caller, spenders, services)
   const feeOverrides = readFees(request, network)
   const token = await network.tokens.resolve(request.token, 'token', at)
   const amountRaw = readAllowance(request.amount, token)
@@ -58,9 +58,12 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
 }
 
 /** Whether the caller's admin permission is needed to sign the approval. @throws SluiceError FORBIDDEN if it is needed and missing */
-function requireMayApprove(caller: Caller, { addresses, registered }: Spenders, allowed: readonly string[]): boolean {
+function requireMayApprove(caller: Caller, { addresses, registered }: Spenders, { settings, registry }: Services): boolean {
+  const allowed = settings.wallet.allowedSpenders
   if (registered || addresses.every((each) => allowed.some((one) => one.toLowerCase() === each.toLowerCase()))) return false
   if (hasPermission(caller, 'admin')) return true
+  const pending = registry.plugins.find(({ state }) => state === 'pending')
+  if (pending) throw notYet(pending.name, `Whether it declares the spender ${addresses.join(', ')} is known in a moment`)
   throw new SluiceError(
     'FORBIDDEN',
     `${addresses.join(', ')} belongs to no registered connector: to approve it, a caller needs the permission admin, or an operator lists it in wallet.allowedSpenders (conf/server.yml).`,
@@ -98,7 +101,7 @@ interface Spenders {
 async function readSpenders(text: string, { impl, chain, network }: NetworkEntry, registry: Registry): Promise<Spenders> {
   const [name = '', ...rest] = text.split('/')
   const version = rest.length === 0 ? undefined : rest.join('/')
-  if (registry.hasConnector(name)) {
+  if (registry.hasConnector(name) || registry.pending(name)) {
     // Only the network was started for the request.
     await registry.wake(chain, network, name)
     const spenders = registry.venue(name, chain, network).impl.spenders ?? {}

@@ -7,14 +7,15 @@ import { showLiquidityFill } from './amm/range-changes.ts'
 import { readTradeFill, showTradeFill } from './amm/swap.ts'
 import { mayUseWallet, orUndefined, type Handler, type NetworkContext } from './context.ts'
 import { liquidationsBefore, showPositionFill } from './perp/fills.ts'
-import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
+import { notYet, type NetworkEntry, type Registry, type VenueEntry } from './registry.ts'
 import { refusalMeaning } from './wallets.ts'
 
 export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector }, context) => {
   const { network, services, caller, signal } = context
   const { impl } = network
   if (!impl.isTransactionId(txHash)) throw badFields([{ field: 'txHash', problem: 'is not a transaction hash of this chain' }])
-  if (connector !== undefined) services.registry.connector(connector)
+  // What a pending one knows is not needed to follow a transaction.
+  if (connector !== undefined && !services.registry.pending(connector)) services.registry.connector(connector)
 
   const entry = await services.transactions.find(network.chain, network.network, txHash)
   const own = entry && mayUseWallet(caller, entry.address) ? entry : undefined
@@ -161,14 +162,21 @@ async function fillOf(
   network: NetworkEntry,
   registry: Registry,
 ): Promise<Pick<NetworkPollResponse, 'fill'>> {
-  const { impl, contained } = venueOf(connector, network, registry) ?? {}
   // How to read an archived one's receipt is in the archive.
-  if (receipt === null || !impl || archived) return {}
+  if (receipt === null || archived || connector === undefined) return {}
+  const venue = venueOf(connector, network, registry)
+  const pending = venue ? undefined : registry.pending(connector)
+  const isContained = venue?.contained ?? (pending?.tier === 'contained' && pending.allowedBy === 'operator')
   const { evm } = network.impl
-  if (kind === 'trade' && contained && evm?.moved) {
+  if (kind === 'trade' && isContained && evm?.moved) {
     const fill = readTradeFill(evm.moved(receipt, step, address), about)
     return fill ? { fill: showTradeFill(fill, about) } : {}
   }
+  // Without a fill a caller would take it that nothing was traded.
+  if (pending && hasFill(kind))
+    throw notYet(connector, 'It reads what this transaction brought, and can be asked in a moment. GET /transactions has the state')
+  const impl = venue?.impl
+  if (!impl) return {}
   if (kind === 'trade') {
     // It may be in another process.
     const fill = await (async () => impl.AMM?.fill(receipt, memo))().catch(() => undefined)
@@ -184,6 +192,8 @@ async function fillOf(
   }
   return {}
 }
+
+const hasFill = (kind: Entry['kind']): boolean => kind === 'trade' || kind === 'liquidity' || kind === 'position'
 
 const venueOf = (connector: string | undefined, { chain, network }: NetworkEntry, registry: Registry): VenueEntry | undefined =>
   registry.venuesOn(chain, network).find((each) => each.connector === connector)

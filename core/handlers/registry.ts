@@ -70,7 +70,8 @@ export interface PluginEntry {
   version: string
   trading_type: readonly string[]
   available_networks: readonly NetworkNames[]
-  state: 'loaded' | 'refused'
+  /** `pending`: its process has not been started yet, so that nobody knows whether it can be loaded. */
+  state: 'loaded' | 'refused' | 'pending'
   /** Of a loaded one: where it runs, who allowed that, and the hash that was allowed. */
   tier?: 'built in' | 'trusted' | 'contained'
   allowedBy?: 'release' | 'operator' | 'nobody'
@@ -111,9 +112,11 @@ export interface Registry {
   venuesOn(chain: string, network: string): readonly VenueEntry[]
   /** Those that are loaded. */
   readonly connectors: readonly PluginEntry[]
-  /** @throws SluiceError UNKNOWN_CONNECTOR */
+  /** @throws SluiceError UNKNOWN_CONNECTOR, or SERVICE_UNINITIALIZED while it is pending */
   connector(name: string): PluginEntry
   hasConnector(name: string): boolean
+  /** The plugin of this name that is being started. */
+  pending(name: string): PluginEntry | undefined
 }
 
 /** What is loaded, or was refused. */
@@ -155,9 +158,13 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
   }
   add(first)
 
+  const findPending = (name: string): PluginEntry | undefined => plugins.find((each) => each.state === 'pending' && each.name === name)
+
   const findNetwork = (chain: string, network: string): NetworkEntry => {
     const entry = networkAt(chain, network)
     if (entry) return entry
+    const pending = chains.includes(chain) ? undefined : (findPending(chain) ?? findPending(`${chain}-chain`))
+    if (pending) throw notYet(pending.name)
     if (!chains.includes(chain)) throw unknownError('chain', chain, chains)
     throw unknownError(
       `network of ${chain}`,
@@ -169,6 +176,7 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
   const findConnector = (name: string): PluginEntry => {
     const entry = connectors.find((each) => each.name === name)
     if (entry) return entry
+    if (findPending(name)) throw notYet(name)
     throw new SluiceError(
       'UNKNOWN_CONNECTOR',
       `There is no connector "${name}"${didYouMean(name, connectorNames)}; GET /connectors lists them.`,
@@ -182,6 +190,7 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     add,
     connector: findConnector,
     hasConnector: (name) => connectorNames.includes(name),
+    pending: findPending,
     venuesOn: (chain, network) => venues.filter((each) => each.chain === chain && each.network === network),
     wake(chain, network, connector) {
       const named = [networkAt(chain, network), connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)]
@@ -218,6 +227,12 @@ const firstStartMs = 3_000
 async function wakeAll(entries: readonly Pick<NetworkEntry, 'wake'>[]): Promise<void> {
   await withTimeout(Promise.all(entries.map((entry) => entry.wake())), firstStartMs, () => {})
 }
+
+/** For what needs a plugin that is pending. */
+export const notYet = (plugin: string, what = 'It can be used in a moment'): SluiceError =>
+  new SluiceError('SERVICE_UNINITIALIZED', `The plugin ${plugin} is being started. ${what}; GET /plugins shows its state.`, {
+    retryAfterSeconds: 2,
+  })
 
 const unknownError = (what: string, name: string, known: readonly string[]) =>
   new SluiceError(

@@ -3,7 +3,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { judgeBySchema } from '../config/plugin-schema.ts'
 import { type Manifest, type Plugin, apiVersion as ours, tradingVerbs } from '../contracts/index.ts'
-import { syntaxFault } from './compile.ts'
+import { registerHook, syntaxFault } from './compile.ts'
 import { readingConfiguration } from './configuration.ts'
 import { type FoundPlugin, namePattern } from './find.ts'
 import type { Host } from './host/host.ts'
@@ -82,6 +82,7 @@ async function describeContained(found: FoundPlugin, hosts: Hosts, trials: Trial
     if (whyInServer(host.description) === undefined) return { description: host.description, host }
     await host.stop()
   }
+  await registerHook([found])
   const description = await trials.describe(found)
   log.warn({ plugin: found.name, reason: whyInServer(description) ?? '' }, 'plugin runs in the server, not contained')
   return { description }

@@ -8,11 +8,12 @@ import { makeCandidate, type Candidate, type PluginOutline } from './candidate.t
 import { registerHook } from './compile.ts'
 import { allowedPlugins } from './consent.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
+import type { Host } from './host/host.ts'
 import { createHosts, type HostsOptions } from './host/hosts.ts'
 import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues } from './load-venues.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
-import { maxLoadMs, startTrials } from './trials.ts'
+import { maxLoadMs, startTrials, type Trials } from './trials.ts'
 import { isObject } from '../json.ts'
 
 interface Loaded {
@@ -23,6 +24,10 @@ interface Loaded {
 }
 
 export interface LoadResult extends Loaded {
+  /** Not tried yet: they run in hosts, which start when all else is ready. */
+  readonly pending: readonly FoundPlugin[]
+  /** Loads plugins that are pending. What was loaded stays as it is. */
+  more(pending: readonly FoundPlugin[]): Promise<Loaded>
   /**
    * Tries plugins again that were refused for lack of time, and those that lacked a chain: it may be there now. What was loaded stays as it
    * is. @returns what was loaded now, and all that is still refused
@@ -39,10 +44,15 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
   /** Of everything that was tried and not refused. */
   const candidates: Candidate[] = []
   const chains: LoadedChain[] = []
-  const first = await load(found)
+  /** Loads that are under way share the threads. */
+  let [trials, loads]: [Trials | undefined, number] = [undefined, 0]
+  const isLater = (plugin: FoundPlugin) => options.hostsLater === true && isForHost(plugin, options)
+  const first = await load(found.filter((plugin) => !isLater(plugin)))
   return {
     loaded: first.loaded,
     refused: byName([...notFound, ...first.refused]),
+    pending: found.filter(isLater),
+    more: (plugins) => load(plugins),
     async again(refused) {
       const isTriedAgain = ({ temporary, step }: Refusal) => temporary === true || step === 'networks'
       const folders = new Set(refused.filter(isTriedAgain).map(({ folder }) => folder))
@@ -51,12 +61,33 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     },
   }
 
+  function enterTrials(): Trials {
+    loads += 1
+    return (trials ??= startTrials(options.budget))
+  }
+  async function leaveTrials(): Promise<void> {
+    loads -= 1
+    if (loads > 0) return
+    const unused = trials
+    trials = undefined
+    await unused?.close()
+  }
+
+  /** Several loads may be under way. */
+  async function addChain(candidate: Candidate): Promise<LoadedChain> {
+    const chain = await loadChain(candidate, options)
+    const rival = chains.find(({ name }) => name === chain.name)
+    if (rival) throw rivalFault(candidate, rival)
+    chains.push(chain)
+    return chain
+  }
+
   async function load(plugins: readonly FoundPlugin[]): Promise<Loaded> {
     const refused: Refusal[] = []
     /** By folder. */
     const outlines = new Map<string, PluginOutline>(plugins.map(({ folder }) => [folder, {}]))
     const outlineOf = ({ folder }: FoundPlugin) => outlines.get(folder) ?? {}
-    const trials = startTrials(options.budget)
+    const trials = enterTrials()
 
     /** Does a step for each plugin: the results in their order, without the plugins that the step refuses. */
     async function forEach<P, T>(each: readonly P[], foundOf: (plugin: P) => FoundPlugin, step: (plugin: P) => Promise<T>): Promise<T[]> {
@@ -74,13 +105,29 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
       return results.flat()
     }
     const ofCandidate = ({ found: plugin }: Candidate) => plugin
+    const opened: Host[] = []
+    const { hosts } = options
+    const own: LoadOptions = hosts
+      ? {
+          ...options,
+          hosts: {
+            ...hosts,
+            async open(plugin) {
+              const host = await hosts.open(plugin)
+              opened.push(host)
+              return host
+            },
+          },
+        }
+      : options
+    const connectors: LoadedConnector[] = []
 
     try {
-      await registerHook(found)
+      await registerHook(plugins.filter((plugin) => !isForHost(plugin, options)))
       const described = await forEach(
         plugins,
         (plugin) => plugin,
-        (plugin) => makeCandidate(plugin, outlineOf(plugin), trials, options),
+        (plugin) => makeCandidate(plugin, outlineOf(plugin), trials, own),
       )
       const all = [...candidates, ...described]
       const tried = await forEach(described, ofCandidate, async (candidate) => withoutRival(candidate, all))
@@ -91,9 +138,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
         return candidate
       })
       const loadedChains: LoadedChain[] = []
-      for (const candidate of triedChains)
-        loadedChains.push(...(await forEach([candidate], ofCandidate, () => loadChain(candidate, options))))
-      chains.push(...loadedChains)
+      for (const candidate of triedChains) loadedChains.push(...(await forEach([candidate], ofCandidate, () => addChain(candidate))))
       candidates.push(...triedChains)
 
       const triedConnectors = await forEach(
@@ -105,15 +150,18 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
           return { candidate, venues }
         },
       )
-      const connectors: LoadedConnector[] = []
       for (const { candidate, venues } of triedConnectors)
         connectors.push(...(await forEach([candidate], ofCandidate, () => loadConnector(candidate, venues, options))))
       return { loaded: [...loadedChains, ...connectors], refused }
     } finally {
-      await Promise.all([trials.close(), options.hosts?.stopUnused()])
+      const used = new Set(connectors.map(({ host }) => host))
+      await Promise.all([leaveTrials(), hosts?.close(opened.filter((host) => !used.has(host)))])
     }
   }
 }
+
+/** Some kinds of plugins turn out not to run in hosts yet. */
+const isForHost = ({ tier }: FoundPlugin, { hosts }: LoadOptions): boolean => tier === 'contained' && hosts !== undefined
 
 const byName = (refused: readonly Refusal[]) => refused.toSorted((a, b) => (a.name + a.folder < b.name + b.folder ? -1 : 1))
 
@@ -126,12 +174,15 @@ function withoutRival(candidate: Candidate, all: readonly Candidate[]): Candidat
   const { name, folder } = candidate.found
   const rival = all.find((each) => each !== candidate && isChain(each) && isChain(candidate) && each.found.name === name)
   if (rival === undefined || path.basename(folder) === name) return candidate
-  throw new PluginFault(
+  throw rivalFault(candidate, rival.found)
+}
+
+const rivalFault = ({ found: { name, folder } }: Candidate, rival: Pick<FoundPlugin, 'folder'>): PluginFault =>
+  new PluginFault(
     'manifest',
-    `There is a chain '${name}' already, in ${rival.found.folder}; this one is in ${folder}`,
+    `There is a chain '${name}' already, in ${rival.folder}; this one is in ${folder}`,
     'Remove one of the two folders, or rename this one and its manifest.',
   )
-}
 
 function refusalOf({ name, origin: folder }: FoundPlugin, { kind, manifest }: PluginOutline, thrown: unknown): Refusal {
   const { step, message: reason, cure, isTemporary } = faultOf(thrown, 'create', 'Correct the plugin.')
@@ -153,19 +204,17 @@ interface ParentLog extends Log {
   child(fields: { plugin: string }): Log
 }
 
-interface PluginOptions {
+interface PluginOptions extends Pick<LoadOptions, 'meterOf' | 'hosts' | 'hostsLater'> {
   settings: Settings
   /** Those that may run. */
   plugins: LoadOptions['plugins']
   log: ParentLog
   /** Absent where no devnet runs: then the devnet's network is left out. */
   devnetUrl: string | undefined
-  meterOf?: LoadOptions['meterOf']
-  hosts?: LoadOptions['hosts']
 }
 
 /** What the settings say of plugins: their folders, configurations, token lists and logs. */
-export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, hosts }: PluginOptions): LoadOptions {
+export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, hosts, hostsLater }: PluginOptions): LoadOptions {
   const { limits, confDir, home, data } = settings
   return {
     plugins,
@@ -174,6 +223,7 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, host
     logOf: (plugin) => log.child({ plugin }),
     ...(meterOf && { meterOf }),
     ...(hosts && { hosts }),
+    ...(hostsLater && { hostsLater }),
     async configOf({ kind, name, folder, schema, builtIn, networks }, judge) {
       const configuration = await loadPluginConfigBy(judge, {
         kind,
@@ -234,10 +284,10 @@ function withDevnet<C extends Record<string, unknown>>(config: C, devnetUrl: str
 }
 
 /** Warnings for settings of plugins that do not exist: the names are probably misspelt. */
-export function pluginWarnings({ confDir, plugins }: Settings, { loaded, refused }: LoadResult): string[] {
+export function pluginWarnings({ confDir, plugins }: Settings, { loaded, refused, pending }: LoadResult): string[] {
   const ofKind = (kind: 'chain' | 'connector') => loaded.filter((plugin) => plugin.kind === kind).map(({ name }) => name)
-  // The kind of a refused plugin may be unknown, and a disabled one is not read: files for either kind may be theirs.
-  const ofEitherKind = [...refused.map(({ name }) => name), ...plugins.disabled]
+  // The kind of a refused or pending plugin may be unknown, and a disabled one is not read: files for either kind may be theirs.
+  const ofEitherKind = [...[...refused, ...pending].map(({ name }) => name), ...plugins.disabled]
   return [
     ...pluginFileWarnings(confDir, {
       chains: [...ofKind('chain'), ...ofEitherKind],

@@ -117,6 +117,8 @@ export interface LoadOptions {
   meterOf?(chain: string, network: string): ChainVenue['meter']
   /** Where plugins of third parties run; absent: in this process. */
   readonly hosts?: Hosts
+  /** Loads at first what needs no host; the others are `pending`. */
+  readonly hostsLater?: boolean
   /** The loader's own log. */
   readonly log: Log
 }

@@ -86,6 +86,8 @@ interface TransactionsOptions {
   /** `limits.walletQueue`: requests that one wallet may have in progress on a network. */
   walletQueue: number
   log: ServerLog
+  /** Whether networks and rails may still come: then it is no trouble yet that nobody watches one. */
+  isLoading?: () => boolean
   /** Receives every entry that was written, and its version before (absent: new). */
   onChange?: (entry: Entry, before?: Entry) => void
   /** This machine's clock: for times that are shown. */
@@ -106,6 +108,7 @@ export function createTransactions({
   sign,
   walletQueue,
   log,
+  isLoading = () => false,
   onChange = () => {},
   nowMs = Date.now,
   steadyMs = () => performance.now(),
@@ -135,7 +138,7 @@ export function createTransactions({
     return network
   }
   for (const target of targets) on(target)
-  const recovery = startRecovery({ recorder, networks, closing: closing.signal, log })
+  const recovery = startRecovery({ recorder, networks, closing: closing.signal, log, isLoading })
 
   /** Starts work with a signal that aborts with the request's, or when the server stops waiting for requests. */
   async function run<T>(signal: AbortSignal, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -207,6 +210,7 @@ interface RecoveryParts {
   networks: ReadonlyMap<string, NetworkTransactions>
   closing: AbortSignal
   log: ServerLog
+  isLoading(): boolean
 }
 
 /**
@@ -214,7 +218,7 @@ interface RecoveryParts {
  * expires unsigned entries whose expiry the store did not take at first. Asks the journal only, so no node can delay it.
  * @returns `firstRound` settles after the first round, whatever its result; `idle` after `closing`
  */
-function startRecovery({ recorder, networks, closing, log }: RecoveryParts) {
+function startRecovery({ recorder, networks, closing, log, isLoading }: RecoveryParts) {
   const shoutedAt = new Map<string, number>()
   let earlierReasons: readonly string[] = []
 
@@ -251,6 +255,7 @@ function startRecovery({ recorder, networks, closing, log }: RecoveryParts) {
 
   /** Nothing can be done until the plugin is back. Said again and again: this is money that nobody looks after. */
   async function shout(rail: RailId): Promise<void> {
+    if (isLoading()) return
     const name = railName(rail)
     const lastAt = shoutedAt.get(name)
     if (lastAt !== undefined && performance.now() - lastAt < shoutEveryMs) return

@@ -54,6 +54,8 @@ export interface HostOptions {
   takeTurn(): Promise<() => void>
   /** @throws PluginFault where the system cannot start one now */
   spawn(signal: AbortSignal): Promise<ContainedProcess>
+  /** Aborted where the server stops while the plugin is being loaded. */
+  readonly stopping: AbortSignal
   onFault(): void
   onDeath(): void
 }
@@ -102,7 +104,15 @@ export async function startHost(options: HostOptions): Promise<Host> {
   let down: string | undefined
   const stopping = new AbortController()
 
-  const description = await inTurn(async () => load(await boot()))
+  const end = () => {
+    stopping.abort()
+    running?.kill('the server stops')
+  }
+  options.stopping.addEventListener('abort', end, { once: true })
+  const description = await inTurn(async () => {
+    if (options.stopping.aborted) throw new PluginFault('import', 'The server stops', 'Start it again.', true)
+    return load(await boot())
+  }).finally(() => options.stopping.removeEventListener('abort', end))
 
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const passOn = await takeTurn()

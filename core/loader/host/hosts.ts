@@ -1,4 +1,5 @@
 // The hosts of a server: who may start when, what each sees, and the connectors that the server has of them.
+import { setMaxListeners } from 'node:events'
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,8 +32,8 @@ export interface Hosts {
   connect(host: Host, venues: readonly HostedVenue[], callee: { plugin: string; log: Log }): Promise<readonly HostedConnector[]>
   /** A caller was told about this block of a network: what is asked later is not answered from before it. */
   expectBlock(network: { readonly chain: string; readonly network: string }, number: bigint): void
-  /** Stops those whose plugins were refused. */
-  stopUnused(): Promise<unknown>
+  /** Stops some of them. */
+  close(hosts: readonly Host[]): Promise<unknown>
   stop(): Promise<unknown>
 }
 
@@ -64,8 +65,8 @@ export interface HostsOptions {
   onDeath(plugin: string): void
 }
 
-/** Hosts that start at a time: each takes a processor for a while. */
-const maxStarting = 2
+/** Hosts that start at a time: each takes a processor for a while. After this time another one may. */
+const [maxStarting, maxTurnMs] = [2, 3_000]
 /** Quotes that one host keeps. */
 const maxCachedQuotes = 2_000
 /** Reading a receipt and making a plan ask nobody. */
@@ -74,20 +75,29 @@ const heapMegabytes = 256
 
 export function createHosts(options: HostsOptions): Hosts {
   const hosts = new Set<Host>()
-  const used = new Set<Host>()
   /** By `chain/network`: the hosts with a venue there, and which of theirs it is. */
   const onNetwork = new Map<string, { readonly host: Host; readonly index: number }[]>()
   const waiting: (() => void)[] = []
   let starting = 0
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
+  /** Settle; never reject. */
+  const opening = new Set<Promise<unknown>>()
 
   async function takeTurn(): Promise<() => void> {
     if (starting >= maxStarting) await new Promise<void>((resolve) => waiting.push(resolve))
     else starting += 1
-    return () => {
+    let isPassedOn = false
+    const passOn = () => {
+      if (isPassedOn) return
+      isPassedOn = true
       const next = waiting.shift()
       if (next) next()
       else starting -= 1
     }
+    // One that hangs delays no other.
+    setTimeout(passOn, maxTurnMs).unref()
+    return passOn
   }
 
   const stopAll = (some: readonly Host[]) =>
@@ -108,7 +118,7 @@ export function createHosts(options: HostsOptions): Hosts {
         options
           .logOf(name)
           .warn({ plugin: name }, 'host of a plugin is not contained (plugins.weakContainment): it can read the files of this user')
-      const host = await startHost({
+      const begun = startHost({
         name,
         budget,
         stallSeconds,
@@ -116,11 +126,18 @@ export function createHosts(options: HostsOptions): Hosts {
         log: options.logOf(name),
         request: { entry: start.inside(entry), news: insideNews(await hookUpdate([folder]), folder, start.inside(folder)) },
         spawn: start.spawn,
+        stopping: stopping.signal,
         onFault: () => options.onFault(name),
         onDeath: () => options.onDeath(name),
       })
-      hosts.add(host)
-      return host
+      const ended = begun.then(
+        (host) => hosts.add(host),
+        () => {},
+      )
+      opening.add(ended)
+      await ended
+      opening.delete(ended)
+      return begun
     },
     async connect(host, wanted, callee) {
       const { cachedQuotes, ...market } = options.market
@@ -142,7 +159,6 @@ export function createHosts(options: HostsOptions): Hosts {
       const settings = { ...market, name: callee.plugin, local, cachedQuotes: Math.min(cachedQuotes, maxCachedQuotes) }
       const properties = await host.create(venues, settings)
       const connectors = venues.map((venue, index) => connectorOf(host, index, properties[index], venue.broker, callee))
-      used.add(host)
       for (const [index, { venue }] of wanted.entries()) {
         const name = `${venue.chain}/${venue.network}`
         onNetwork.set(name, [...(onNetwork.get(name) ?? []), { host, index }])
@@ -152,8 +168,12 @@ export function createHosts(options: HostsOptions): Hosts {
     expectBlock({ chain, network }, number) {
       for (const { host, index } of onNetwork.get(`${chain}/${network}`) ?? []) host.tell('expect', [index, number])
     },
-    stopUnused: () => stopAll([...hosts].filter((host) => !used.has(host))),
-    stop: () => stopAll([...hosts]),
+    close: stopAll,
+    async stop() {
+      stopping.abort()
+      await Promise.all(opening)
+      await stopAll([...hosts])
+    },
   }
 }
 
