@@ -139,7 +139,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     const bounds = signerBounds(settings, allowed)
     const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings), ...(bounds && { bounds }) })
     stops.push(async () => (await opening.catch(() => undefined))?.stop())
-    const devnet = running ?? (settings.devnet.enabled ? await bringUpDevnet(settings, print, allowed.found) : undefined)
+    const devnet = running ?? (settings.devnet.enabled ? await bringUpDevnet(settings, print, allowed) : undefined)
     if (devnet && devnet !== running) {
       stops.push(() => devnet.stop())
       await forgetDevnet(store)

@@ -21,6 +21,7 @@ const sources = ['core', 'kits', 'testkit', 'plugins']
 /** Modules that are started by their URL: the command line, threads, processes, and what mocha runs for `sluice plugin test`. */
 const started = [
   'core/main.ts',
+  'core/devnet/outside-process.ts',
   'core/loader/examine-process.ts',
   'core/loader/hook.ts',
   'core/loader/trial-thread.ts',

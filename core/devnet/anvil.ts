@@ -150,18 +150,31 @@ function versionOf(manifest: unknown): string {
 
 export type Rpc = (method: string, ...params: readonly unknown[]) => Promise<unknown>
 
+const rpcTimeoutMs = 10_000
+
 /** Calls a JSON-RPC node. @throws Error with the node's error */
-export function rpcTo(url: string, timeoutMs = 10_000): Rpc {
+export function rpcTo(url: string, timeoutMs = rpcTimeoutMs): Rpc {
   return async (method, ...params) => {
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const options = { method: 'POST', headers: { 'content-type': 'application/json' }, signal: AbortSignal.timeout(timeoutMs) }
-      const sent = request(url, options, resolve).on('error', reject)
-      sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-    })
-    const answer: unknown = await json(response)
-    if (isObject(answer) && 'result' in answer) return answer.result
+    const answer = await askNode(url, method, params, timeoutMs)
+    if ('result' in answer) return answer['result']
     throw new Error(`${method}: ${JSON.stringify(answer).slice(0, 500)}`)
   }
+}
+
+/** The answer of a JSON-RPC node, with its result or its error. */
+export async function askNode(
+  url: string,
+  method: string,
+  params: readonly unknown[],
+  timeoutMs: number,
+): Promise<Record<string, unknown>> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const options = { method: 'POST', headers: { 'content-type': 'application/json' }, signal: AbortSignal.timeout(timeoutMs) }
+    const sent = request(url, options, resolve).on('error', reject)
+    sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+  })
+  const answer: unknown = await json(response)
+  return isObject(answer) ? answer : { error: answer }
 }
 
 export type WatchedProcess = ChildProcessByStdio<Writable, Readable, Readable>

@@ -27,7 +27,9 @@ import type {
   MintableToken,
   Artifact,
 } from '../contracts/devnet.ts'
+import { messageOf } from '../loader/thrown.ts'
 import { DevnetError, chainId, startAnvil, tradingWallets } from './anvil.ts'
+import { deployOutside, readAccounts, type OutsideBudget, type OutsidePlugin, type StartOutside } from './outside.ts'
 import { isObject } from '../json.ts'
 
 const pluginTimeoutMs = 60_000
@@ -42,8 +44,21 @@ class DeploymentFailure extends DevnetError {
   }
 }
 
-/** Deploys all plugins on a fresh chain and returns that chain's state as anvil dumps it (gzipped JSON). */
-async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buffer> {
+/** What plugins of third parties deploy, after all others. */
+export interface Outside {
+  readonly plugins: readonly OutsidePlugin[]
+  readonly start: StartOutside
+  readonly budget: OutsideBudget
+}
+
+interface Built {
+  /** As anvil dumps it (gzipped JSON). */
+  readonly state: Buffer
+  readonly refused: readonly Refusal[]
+}
+
+/** Deploys all plugins on a fresh chain. Those of third parties come last, and one that fails leaves nothing. */
+async function buildState(plugins: readonly DevnetPlugin[], outside?: Outside): Promise<Built> {
   const [chain, ...others] = plugins.filter((plugin) => plugin.tokens)
   if (!chain?.tokens || others.length > 0) throw new DevnetError('The devnet needs exactly one devnet.ts with `tokens`, that of its chain.')
   const anvil = await startAnvil(0)
@@ -59,9 +74,22 @@ async function buildState(plugins: readonly DevnetPlugin[]): Promise<Buffer> {
       const site = await devnetSite(plugin.name, provider)
       if (plugin.deploy) await deployed(plugin, plugin.deploy({ ...site, tokens: mintedBy(site, tokens) }))
     }
+    const refused: Refusal[] = []
+    let before = outside && (await readAccounts(anvil))
+    for (const each of outside?.plugins ?? []) {
+      const { name } = each.plugin
+      try {
+        if (plugins.some((plugin) => plugin.name === name)) throw new Error(`another plugin already has the name ${name}`)
+        const site = await devnetSite(name, provider)
+        if (outside && before)
+          before = await deployOutside(each, { anvil, before, site, tokens: mintedBy(site, tokens) }, outside.start, outside.budget)
+      } catch (error) {
+        refused.push({ file: each.file, reason: `The devnet.ts of ${name} failed: ${messageOf(error)}` })
+      }
+    }
     const dump = await anvil.rpc('anvil_dumpState')
     if (!isHexString(dump)) throw new DevnetError('anvil did not return a state.')
-    return withoutTraces(Buffer.from(dump.slice(2), 'hex'))
+    return { state: withoutTraces(Buffer.from(dump.slice(2), 'hex')), refused }
   } finally {
     provider.destroy()
     await anvil.stop()
@@ -99,7 +127,7 @@ export interface Refusal {
 }
 
 /** Deploys every plugin. After a failure the other plugins are deployed again on a fresh chain, without the one that failed. */
-export async function deployPlugins(devnetFiles: readonly string[]): Promise<{ state: Buffer; refused: readonly Refusal[] }> {
+export async function deployPlugins(devnetFiles: readonly string[], outside?: Outside): Promise<Built> {
   const files = new Map<DevnetPlugin, string>()
   const refused: Refusal[] = []
   for (const file of devnetFiles) {
@@ -114,7 +142,8 @@ export async function deployPlugins(devnetFiles: readonly string[]): Promise<{ s
   }
   for (;;) {
     try {
-      return { state: await buildState([...files.keys()]), refused }
+      const built = await buildState([...files.keys()], outside)
+      return { state: built.state, refused: [...refused, ...built.refused] }
     } catch (error) {
       const file = error instanceof DeploymentFailure && !error.plugin.tokens ? files.get(error.plugin) : undefined
       if (!(error instanceof DeploymentFailure) || file === undefined) throw error
@@ -128,8 +157,13 @@ const deployerEther = 1_000_000n
 
 /** What a plugin deploys with. Transactions are sent one after another, so nonces follow the order of calls. */
 export async function devnetSite(pluginName: string, provider: JsonRpcProvider): Promise<DevnetSite> {
+  await provider.send('anvil_setBalance', [deployerAddress(pluginName), toQuantity(deployerEther * 10n ** 18n)])
+  return siteOf(pluginName, provider)
+}
+
+/** The same for an account that has ether already. */
+export function siteOf(pluginName: string, provider: JsonRpcProvider): DevnetSite {
   const signer = deployer(pluginName, provider)
-  await provider.send('anvil_setBalance', [signer.address, toQuantity(deployerEther * 10n ** 18n)])
   return {
     provider,
     signer,

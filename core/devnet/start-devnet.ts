@@ -1,13 +1,13 @@
-import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Settings, devnetNetwork } from '../config/settings.ts'
 import { registerHook } from '../loader/compile.ts'
-import { allowedPlugins } from '../loader/consent.ts'
-import type { FoundPlugin } from '../loader/find.ts'
+import { allowedPlugins, type AllowedPlugins } from '../loader/consent.ts'
+import { tryPlugins } from '../loader/load.ts'
 import type { Store } from '../store/store.ts'
 import { anvilBinary, DevnetError, installedDevnet, chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
-import { deployPlugins, type Refusal } from './build-state.ts'
+import { deployPlugins, type Outside, type Refusal } from './build-state.ts'
+import { devnetFileOf, startOutside, type OutsidePlugin } from './outside.ts'
 import { inputsHash, saveState, readSavedState } from './saved-state.ts'
 
 export interface DevnetOptions {
@@ -15,8 +15,12 @@ export interface DevnetOptions {
   port: number
   /** The deployed state is kept in its folder `devnet`. */
   dataDir: string
-  /** The `devnet.ts` (or .js) of plugins; exactly one of them is that of a chain. */
+  /** The `devnet.ts` (or .js) of the release's plugins; exactly one of them is that of a chain. */
   devnetFiles: readonly string[]
+  outside?: Outside & {
+    /** Which of them may deploy: asked for where something has to be deployed. */
+    accepted(): Promise<{ readonly plugins: readonly OutsidePlugin[]; readonly refused: readonly Refusal[] }>
+  }
   log?: (message: string) => void
 }
 
@@ -37,17 +41,26 @@ export interface Devnet {
 const flags = ['--block-time', '1', '--mixed-mining', '--no-request-size-limit']
 
 /** Starts the local chain with the plugins' contracts on it. It ends with this process, however that ends. */
-export async function startDevnet({ port, dataDir, devnetFiles, log = () => {} }: DevnetOptions): Promise<Devnet> {
+export async function startDevnet({ port, dataDir, devnetFiles, outside, log = () => {} }: DevnetOptions): Promise<Devnet> {
   await refuseTakenPort(port) // before the work of building
   const folder = path.join(dataDir, 'devnet')
-  const inputs = await inputsHash(devnetFiles)
-
-  const kept = await readSavedState(folder, inputs)
-  const anvil = kept && (await chainFrom(kept, port))
+  const saved = async (plugins: readonly OutsidePlugin[]) => {
+    const inputs = await inputsHash([...devnetFiles, ...plugins.map(({ file }) => file)])
+    const kept = await readSavedState(folder, inputs)
+    return { inputs, anvil: kept && (await chainFrom(kept, port)) }
+  }
+  let { inputs, anvil } = await saved(outside?.plugins ?? [])
   if (anvil) return devnet(anvil, { built: false, refused: [] })
 
+  // Nothing of a plugin is deployed that is refused itself.
+  const { plugins, refused: notAccepted } = outside ? await outside.accepted() : { plugins: [], refused: [] }
+  if (notAccepted.length > 0) {
+    ;({ inputs, anvil } = await saved(plugins))
+    if (anvil) return devnet(anvil, { built: false, refused: notAccepted })
+  }
+
   log('Deploying the exchanges on the devnet; later starts reuse the saved state.')
-  const { state, refused } = await deployPlugins(devnetFiles)
+  const { state, refused } = await deployPlugins(devnetFiles, outside && { ...outside, plugins })
   if (refused.length === 0) {
     await saveState(folder, inputs, state).catch((error: unknown) =>
       log(`The devnet's state could not be saved for the next start: ${String(error)}`),
@@ -55,7 +68,7 @@ export async function startDevnet({ port, dataDir, devnetFiles, log = () => {} }
   }
   const fresh = await chainFrom(state, port)
   if (!fresh) throw new DevnetError('anvil does not load its own state. Check that its version is the one in package-lock.json.')
-  return devnet(fresh, { built: true, refused })
+  return devnet(fresh, { built: true, refused: [...notAccepted, ...refused] })
 }
 
 /** A chain that continues from a state; undefined when anvil refuses the state. */
@@ -87,19 +100,49 @@ export async function refuseWithoutDevnet(port: number): Promise<void> {
 }
 
 /** Starts the devnet of these settings, with the contracts of the `devnet.ts` of the plugins that may run. */
-export async function bringUpDevnet(settings: Settings, say: (line: string) => void, allowed?: readonly FoundPlugin[]): Promise<Devnet> {
+export async function bringUpDevnet(settings: Settings, say: (line: string) => void, allowed?: AllowedPlugins): Promise<Devnet> {
   const { data, devnet } = settings
-  const found = allowed ?? (await allowedPlugins(settings)).found
+  const plugins = allowed ?? (await allowedPlugins(settings))
   const root = installedDevnet()
-  await registerHook(found)
-  const devnetFiles = found.flatMap((plugin) =>
-    ['devnet.ts', 'devnet.js']
-      .map((name) => path.join(plugin.builtIn ? fileURLToPath(new URL(`plugins/${plugin.name}`, root)) : plugin.folder, name))
-      .filter((file) => existsSync(file))
-      .slice(0, 1),
-  )
-  return startDevnet({ port: devnet.port, dataDir: data.dir, devnetFiles, log: say })
+  const builtIn = plugins.found.filter((plugin) => plugin.builtIn)
+  await registerHook(builtIn)
+  const devnetFiles = builtIn.flatMap(({ name }) => devnetFileOf(fileURLToPath(new URL(`plugins/${name}`, root))) ?? [])
+  const outside = plugins.found.flatMap((plugin): OutsidePlugin[] => {
+    const file = plugin.builtIn ? undefined : devnetFileOf(plugin.folder)
+    return file === undefined ? [] : [{ plugin, file }]
+  })
+  const started = await startDevnet({
+    port: devnet.port,
+    dataDir: data.dir,
+    devnetFiles,
+    log: say,
+    ...(outside.length > 0 && {
+      outside: {
+        plugins: outside,
+        start: (plugin) => startOutside(plugin, settings),
+        budget: outsideBudget,
+        async accepted() {
+          const { refused } = await tryPlugins(settings, plugins)
+          const refusalOf = ({ plugin }: OutsidePlugin) => refused.find(({ folder }) => folder === plugin.origin)
+          return {
+            plugins: outside.filter((each) => !refusalOf(each)),
+            refused: outside.flatMap((each) => {
+              const refusal = refusalOf(each)
+              return refusal
+                ? [{ file: each.file, reason: `The devnet.ts of ${each.plugin.name} is not run: the plugin is refused: ${refusal.reason}` }]
+                : []
+            }),
+          }
+        },
+      },
+    }),
+  })
+  for (const { reason } of started.refused) say(reason)
+  return started
 }
+
+/** As deploying a large exchange on a slow machine takes. */
+const outsideBudget = { processorMs: 30_000, clockMs: 120_000 }
 
 /**
  * Deletes the journal of an earlier devnet. A new devnet starts from block 0: the journaled transactions did not happen on it, its nonces are

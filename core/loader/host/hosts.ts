@@ -275,7 +275,7 @@ function createFollowPrice(host: Host, index: number, { AMM }: Partial<Connector
 const [codeInside, pluginsInside] = ['/sluice', '/plugins']
 
 /** How the process of a plugin is started, and where it sees a file of the plugin. */
-async function starterOf({ name, folder }: FoundPlugin) {
+export async function starterOf({ name, folder }: FoundPlugin, script = 'core/loader/host/host-process.js', more: readonly Bind[] = []) {
   const bundled = fileURLToPath(inSource ? new URL('dist/', codeRoot) : codeRoot)
   const flags = [
     `--max-old-space-size=${heapMegabytes}`,
@@ -284,14 +284,10 @@ async function starterOf({ name, folder }: FoundPlugin) {
     '--no-addons',
     '--enable-source-maps',
   ]
-  const script = 'core/loader/host/host-process.js'
   const containment = await findContainment().catch(() => undefined)
   if (containment) {
     const [code, plugin] = [`${codeInside}/dist`, `${pluginsInside}/${name}`]
-    const binds: Bind[] = [
-      { from: bundled, to: code },
-      { from: folder, to: plugin },
-    ]
+    const binds: Bind[] = [{ from: bundled, to: code }, { from: folder, to: plugin }, ...more]
     const manifest = path.join(bundled, '..', 'package.json')
     if (!existsSync(path.join(bundled, 'package.json'))) binds.push({ from: manifest, to: `${codeInside}/package.json` })
     const packages = packagesAbove(folder)
@@ -312,7 +308,7 @@ async function starterOf({ name, folder }: FoundPlugin) {
 }
 
 /** The packages that a plugin finds which are not in its own folder. */
-function packagesAbove(folder: string): string | undefined {
+export function packagesAbove(folder: string): string | undefined {
   for (let above = path.dirname(folder); ; above = path.dirname(above)) {
     const packages = path.join(above, 'node_modules')
     if (existsSync(packages)) return packages
@@ -321,7 +317,7 @@ function packagesAbove(folder: string): string | undefined {
 }
 
 /** The folders of packages that links in a folder of packages lead to, outside of it. */
-function linkedFrom(packages: string): readonly string[] {
+export function linkedFrom(packages: string): readonly string[] {
   if (!existsSync(packages)) return []
   const entries = readdirSync(packages, { withFileTypes: true })
   const scoped = entries
@@ -339,7 +335,7 @@ function linkedFrom(packages: string): readonly string[] {
 }
 
 /** The files of the plugin by the paths that the host sees. */
-function insideNews({ folders, compiled }: HookUpdate, folder: string, inside: string): HookUpdate {
+export function insideNews({ folders, compiled }: HookUpdate, folder: string, inside: string): HookUpdate {
   const [from, to] = [folderUrl(folder), folderUrl(inside)]
   const moved = (url: string) => (url.startsWith(from) ? to + url.slice(from.length) : url)
   return { folders: folders.map(moved), compiled: Object.fromEntries(Object.entries(compiled).map(([url, file]) => [moved(url), file])) }
