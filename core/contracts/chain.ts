@@ -135,8 +135,9 @@ export interface EvmVerbs<F extends Types = Types> {
    * What the events of a mined transaction say that it moved into (above 0) and out of the wallet that sent it, smallest units by token address.
    * The native coin is there only where its amount is certain, by the address of `nativeCurrency`, without gas. Undefined where nothing was
    * moved because the transaction failed, or the events cannot be read. Absent: fills are taken from connectors.
+   * @param sentRaw of the native coin with the transaction
    */
-  moved?(receipt: F['receipt'], step: F['intent'], wallet: F['address']): ReadonlyMap<string, bigint> | undefined
+  moved?(receipt: F['receipt'], sentRaw: bigint, wallet: F['address']): ReadonlyMap<string, bigint> | undefined
 }
 
 /** Whose right to move a wallet's tokens. */

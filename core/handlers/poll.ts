@@ -157,7 +157,7 @@ const isSameHash = (a: string, b: string | undefined) => b !== undefined && cano
 
 /** What a transaction gave, read from its receipt: by the connector that planned it, or by the chain's events where its word is not taken. */
 async function fillOf(
-  { kind, connector, memo, about, archived, step, address }: Entry,
+  { kind, connector, memo, about, archived, address }: Entry,
   receipt: Json,
   network: NetworkEntry,
   registry: Registry,
@@ -167,9 +167,8 @@ async function fillOf(
   const venue = venueOf(connector, network, registry)
   const pending = venue ? undefined : registry.pending(connector)
   const isContained = venue?.contained ?? (pending?.tier === 'contained' && pending.allowedBy === 'operator')
-  const { evm } = network.impl
-  if (kind === 'trade' && isContained && evm?.moved) {
-    const fill = readTradeFill(evm.moved(receipt, step, address), about)
+  if (kind === 'trade' && isContained && network.impl.evm?.moved) {
+    const fill = orUndefined(() => readTradeFill(receipt, about, address, network.impl))
     return fill ? { fill: showTradeFill(fill, about) } : {}
   }
   // Without a fill a caller would take it that nothing was traded.

@@ -152,7 +152,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     evm: {
       ...createApprovals(rpc, reader),
       simulate: createSimulation(rpc, multicall, coin),
-      moved: (receipt, step, wallet) => movedIn(receipt, step, wallet, { coin, wrapped: wrapped.address }),
+      moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),
     },
     async start(signal) {
       await abortable(fees.refresh(), signal)

@@ -1,7 +1,7 @@
 // What events say that a transaction moved into and out of a wallet.
 import { id } from 'ethers'
 import { addressInTopic, canonicalAddress, isAddressTopic, listAt, wordAt, wordCount } from './encoding.ts'
-import type { EvmIntent, EvmLog, EvmReceipt } from './types.ts'
+import type { EvmLog, EvmReceipt } from './types.ts'
 
 /** https://eips.ethereum.org/EIPS/eip-20, and with a fourth topic https://eips.ethereum.org/EIPS/eip-721 */
 const transfer = id('Transfer(address,address,uint256)')
@@ -67,17 +67,16 @@ interface CoinTokens {
 }
 
 /**
- * What a mined transaction moved into and out of the wallet that sent it, by token. The coin that a contract sends back or pays out has no
+ * What a mined transaction moved into and out of the wallet that sent it, with `sentRaw` of the native coin, by token. The coin that a contract sends back or pays out has no
  * event: so the native coin is there only where all that was sent was wrapped, as its events say, and nothing could come back.
  */
-export function movedIn({ status, logs }: EvmReceipt, { value }: EvmIntent, wallet: string, tokens: CoinTokens) {
+export function movedIn({ status, logs }: EvmReceipt, sentRaw: bigint, wallet: string, tokens: CoinTokens) {
   const [coin, wrapped] = [canonical(tokens.coin), canonical(tokens.wrapped)]
   const moved = status === 1 ? gainsByEvents(logs, wallet) : undefined
   if (!moved) return undefined
   const wraps = logs.filter(({ address, topics: [event] }) => canonical(address) === wrapped && (event === deposit || event === withdrawal))
   // Some wrapped coins tell this by a transfer too, and some do not.
   if (wraps.some(({ topics: [, owner] }) => isAddressTopic(owner, wallet))) moved.delete(wrapped)
-  const sentRaw = BigInt(value)
   if (coin === wrapped) {
     if (sentRaw > 0n) moved.delete(coin)
     return moved

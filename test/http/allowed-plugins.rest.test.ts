@@ -4,25 +4,23 @@ import { stringify } from 'yaml'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { readPluginFiles } from '../../core/loader/plugin-files.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
-import { admins, local, mined, oneChain, outcome, twins } from './shared-server.ts'
+import { startRelay, type Relay } from '../transactions/relay.ts'
+import { admins, local, mined, noted, oneChain, outcome, twins } from './shared-server.ts'
 
 const plugins = fileURLToPath(new URL('../fixtures/plugins/allowed', import.meta.url))
+const plainSwap = fileURLToPath(new URL('../fixtures/plugins/contained/plain-swap', import.meta.url))
 const router = '0x2c4A1b0276Cd3B18695fd175B99d5Ac2294d6D01'
 
 /** What `sluice plugin allow` writes. */
-const lock = {
-  lockVersion: 1,
-  plugins: {
-    rogue: {
-      sha256: readPluginFiles(`${plugins}/rogue`).sha256,
-      tier: 'contained',
-      kind: 'connector',
-      networks: { 'ethereum/local': { contracts: { routerAddress: router }, spenders: [router] } },
-      signs: [],
-      hosts: [],
-    },
-  },
-}
+const allowed = (folder: string) => ({
+  sha256: readPluginFiles(folder).sha256,
+  tier: 'contained',
+  kind: 'connector',
+  networks: { 'ethereum/local': { contracts: { routerAddress: router }, spenders: [router] } },
+  signs: [],
+  hosts: [],
+})
+const lock = { lockVersion: 1, plugins: { rogue: allowed(`${plugins}/rogue`), 'plain-swap': allowed(plainSwap) } }
 const twinList = {
   name: 'Twins',
   tokens: twins.map((address, index) => ({ chainId: 31337, address, symbol: `TWIN${index}`, name: 'Twin', decimals: 6 })),
@@ -31,6 +29,7 @@ const twinList = {
 describe('trades of a plugin that the operator has allowed', function () {
   this.timeout(60_000)
   let server: TestServer
+  let relay: Relay
   const nonce = () => rpcTo(server.rpcUrl)('eth_getTransactionCount', admins, 'pending')
   const trade = (swap: Record<string, string>) =>
     server.client.post('/amm/trade', { ...local, connector: 'rogue', address: admins, base: 'WETH', quote: 'USDC', side: 'SELL', ...swap })
@@ -40,7 +39,11 @@ describe('trades of a plugin that the operator has allowed', function () {
   before(async () => {
     server = await startServer({
       settings: { ...oneChain.settings },
-      plugins: [plugins],
+      plugins: [plugins, plainSwap],
+      between: async (rpcUrl) => {
+        relay = await startRelay(rpcUrl)
+        return relay.url
+      },
       conf: {
         'chains/ethereum.yml': { mainnet: { enabled: false }, sepolia: { enabled: false } },
         '../sluice.lock': stringify(lock),
@@ -53,7 +56,13 @@ describe('trades of a plugin that the operator has allowed', function () {
       await mined(server.client, answer.body.txHash)
     }
   })
-  after(() => server?.stop())
+  after(async () => {
+    await server?.stop()
+    await relay?.stop()
+  })
+  afterEach(() => {
+    relay.meddle = () => 'pass'
+  })
 
   it('are signed where its quote is near that of the built-in connectors', async () => {
     for (const side of ['SELL', 'BUY']) {
@@ -105,6 +114,10 @@ describe('trades of a plugin that the operator has allowed', function () {
     const { body } = await mined(server.client, answer.body.txHash)
     expect(body.fill).to.include({ amountIn: lyingFill })
     expect(Number(body.fill.amountOut)).to.be.closeTo(Number(answer.body.expectedAmount), Number(answer.body.expectedAmount) / 100)
+    // A final transaction has less in the journal.
+    await noted(server.client, answer.body.txHash)
+    const later = await server.client.get('/network/poll', { ...local, txHash: answer.body.txHash })
+    expect(later.body.fill, later.text).to.deep.equal(body.fill)
   })
 
   it('of the native coin have a fill where their events tell all of it, and none where they do not', async () => {
@@ -122,5 +135,63 @@ describe('trades of a plugin that the operator has allowed', function () {
       expect(body.fill !== undefined, JSON.stringify({ swap, fill: body.fill })).to.equal(isTold)
       if (isTold) expect(body.fill.amountIn).to.equal(honest)
     }
+  })
+
+  it('are all signed where twenty of one wallet are on their way', async () => {
+    const rpc = rpcTo(server.rpcUrl)
+    const before = Number(await nonce())
+    await rpc('evm_setAutomine', false)
+    try {
+      const sides = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'SELL' : 'BUY'))
+      const answers = await Promise.all(
+        sides.map((side, index) => trade({ connector: index % 4 < 2 ? 'rogue' : 'plain-swap', amount: '0.01', side })),
+      )
+      for (const answer of answers) expect(outcome(answer), answer.text).to.equal('200')
+      const nonces = answers.map(({ body }) => Number(body.nonce)).toSorted((one, other) => one - other)
+      expect(nonces).to.deep.equal(sides.map((_, index) => before + index))
+      // They are simulated on a block that has none of them.
+      await rpc('evm_mine')
+      for (const { body } of answers) expect((await mined(server.client, body.txHash)).body.txReceipt.status).to.equal(1)
+    } finally {
+      await rpc('evm_setAutomine', true)
+      await rpc('evm_mine')
+    }
+  })
+
+  const refuses = (...what: readonly string[]) => {
+    relay.meddle = (methods, body) =>
+      (what.includes('eth_simulateV1') && methods.includes('eth_simulateV1')) || (what.includes('overrides') && body.includes('"code"'))
+        ? { error: 'Unsupported method' }
+        : 'pass'
+  }
+
+  it('are signed where the node has no eth_simulateV1 but takes state overrides', async () => {
+    refuses('eth_simulateV1')
+    const answer = await trade({ amount: honest })
+    expect(outcome(answer), answer.text).to.equal('200')
+    const before = await nonce()
+    const stolen = await trade({ amount: half, limitPrice: '1' })
+    expect(outcome(stolen), stolen.text).to.not.equal('200')
+    expect(await nonce()).to.equal(before)
+  })
+
+  it('are not signed where the node can simulate in no way, which the answer says', async () => {
+    refuses('eth_simulateV1', 'overrides')
+    const before = await nonce()
+    const answer = await trade({ amount: honest })
+    expect(outcome(answer), answer.text).to.equal('501 UNSUPPORTED')
+    expect(answer.body.message).to.match(/eth_simulateV1.*rogue.*nothing was signed.*rpcUrls/)
+    expect(await nonce()).to.equal(before)
+    const own = await server.client.post('/amm/trade', {
+      ...local,
+      connector: 'uniswap',
+      version: 'v2',
+      address: admins,
+      base: 'WETH',
+      quote: 'USDC',
+      side: 'SELL',
+      amount: '0.01',
+    })
+    expect(outcome(own), own.text).to.equal('200')
   })
 })

@@ -1,6 +1,6 @@
 // Swaps through pools: their price, their gas, and the trade.
 import type { AMMPriceRequest, AMMPriceResponse } from '../../api/index.ts'
-import type { AMM, At, GasTerms, Plan, Quote, QuoteChoice, Swap, Token, Fill, Json } from '../../contracts/index.ts'
+import type { AMM, At, Chain, GasTerms, Plan, Quote, QuoteChoice, Swap, Token, Fill, Json } from '../../contracts/index.ts'
 import { formatRatio, fromRaw, priceOf, valueAt } from '../../decimal.ts'
 import { badFields, SluiceError } from '../../errors.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
@@ -156,7 +156,7 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
       plan,
       scope: { contracts: venue.contracts, valueRaw: maxValueRaw(swapRequest, boundRaw) },
       kind: 'trade' as const,
-      about: aboutTrade(swapRequest),
+      about: aboutTrade(swapRequest, venue.contained && movesOf(swapRequest, plan, network)),
       answer,
       precondition,
       ...(source === 'memory' && { checkFromCache }),
@@ -215,33 +215,44 @@ function limitOf({ base, quote, side, amountRaw }: SwapRequest, limitPrice: stri
   return valueAt(limitPrice, { raw: amountRaw, decimals: base.decimals }, quote.decimals, side === 'BUY' ? 'down' : 'up')
 }
 
-type TradedToken = Pick<Token, 'symbol' | 'decimals'> & {
-  /** Absent in entries of earlier versions. */
-  address?: string
-}
-
-/** What the journal keeps of a trade, in `about`, to read its fill and show it in the caller's terms. */
+/** What the journal keeps of a trade, in `about`, to show its fill in the caller's terms. */
 interface AboutTrade {
   side: 'BUY' | 'SELL'
-  base: TradedToken
-  quote: TradedToken
+  base: { symbol: string; decimals: number }
+  quote: { symbol: string; decimals: number }
+  /** Where the fill is read from events. Absent in entries of earlier versions. */
+  moves?: {
+    /** Addresses. */
+    in: string
+    out: string
+    /** Of the native coin with the transaction. */
+    sentRaw: string
+  }
 }
 
-const aboutTrade = ({ side, base, quote }: SwapRequest): Json => ({
+const aboutTrade = ({ side, base, quote }: SwapRequest, moves: AboutTrade['moves']): Json => ({
   side,
-  base: { symbol: base.symbol, decimals: base.decimals, address: base.address },
-  quote: { symbol: quote.symbol, decimals: quote.decimals, address: quote.address },
+  base: { symbol: base.symbol, decimals: base.decimals },
+  quote: { symbol: quote.symbol, decimals: quote.decimals },
+  ...(moves && { moves }),
 })
+
+/** What a trade moves by its plan. A final entry has no steps any more. */
+function movesOf(swapRequest: SwapRequest, { steps }: Pick<Plan, 'steps'>, { impl }: NetworkEntry): AboutTrade['moves'] {
+  const { tokenIn, tokenOut } = toSwap(swapRequest)
+  const sentRaw = steps.reduce((sum, step) => sum + impl.rail.outline(step).valueRaw, 0n)
+  return { in: tokenIn.address, out: tokenOut.address, sentRaw: sentRaw.toString() }
+}
 
 /**
  * The fill of a trade by the events of its transaction, for connectors whose word is not taken. Undefined where they do not tell both amounts.
  * @param about from `aboutTrade`
  */
-export function readTradeFill(moved: ReadonlyMap<string, bigint> | undefined, about: Json): Fill | undefined {
-  const { side, base, quote } = about as unknown as AboutTrade
-  const [tokenIn, tokenOut] = side === 'BUY' ? [quote, base] : [base, quote]
-  const gainOf = ({ address = '' }: TradedToken) => moved?.get(address) ?? 0n
-  const fill = { amountInRaw: -gainOf(tokenIn), amountOutRaw: gainOf(tokenOut) }
+export function readTradeFill(receipt: Json, about: Json, wallet: string, { evm }: Pick<Chain, 'evm'>): Fill | undefined {
+  const { moves } = about as unknown as AboutTrade
+  const moved = moves && evm?.moved?.(receipt, BigInt(moves.sentRaw), wallet)
+  if (!moved) return undefined
+  const fill = { amountInRaw: -(moved.get(moves.in) ?? 0n), amountOutRaw: moved.get(moves.out) ?? 0n }
   return fill.amountInRaw > 0n && fill.amountOutRaw > 0n ? fill : undefined
 }
 

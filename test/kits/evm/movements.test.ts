@@ -22,7 +22,7 @@ const deposit = (to: string, amountRaw: bigint, of = wrapped) => log(of, 'Deposi
 
 function moved(
   logs: readonly EvmLog[],
-  value = '0',
+  sentRaw = 0n,
   { status = 1, tokens = { coin, wrapped } }: { status?: 0 | 1; tokens?: { coin: string; wrapped: string } } = {},
 ) {
   const receipt = {
@@ -36,7 +36,7 @@ function moved(
     gasUsed: '0',
     effectiveGasPrice: '0',
   }
-  const result = movedIn(receipt, { to: router, data: '0x', value }, wallet, tokens)
+  const result = movedIn(receipt, sentRaw, wallet, tokens)
   return result && Object.fromEntries(result)
 }
 
@@ -52,24 +52,24 @@ describe('what events say that a transaction moved', () => {
   })
 
   it('has the native coin only where all that was sent was wrapped', () => {
-    expect(moved([deposit(router, 6n), deposit(router, 4n)], '10')).to.deep.equal({ [coin]: -10n })
-    expect(moved([deposit(router, 6n)], '10')).to.deep.equal({})
-    expect(moved([deposit(router, 10n, token)], '10')).to.deep.equal({})
+    expect(moved([deposit(router, 6n), deposit(router, 4n)], 10n)).to.deep.equal({ [coin]: -10n })
+    expect(moved([deposit(router, 6n)], 10n)).to.deep.equal({})
+    expect(moved([deposit(router, 10n, token)], 10n)).to.deep.equal({})
     expect(moved([log(wrapped, 'Withdrawal(address,uint256)', [router], 10n)])).to.deep.equal({})
   })
 
   it('does not have the wrapped coin where the wallet wraps or unwraps itself', () => {
-    expect(moved([transfer(wallet, router, 3n, wrapped), deposit(wallet, 10n)], '10')).to.deep.equal({ [coin]: -10n })
+    expect(moved([transfer(wallet, router, 3n, wrapped), deposit(wallet, 10n)], 10n)).to.deep.equal({ [coin]: -10n })
   })
 
   it('does not have a coin that is a token itself, and was sent as the value', () => {
     const tokens = { coin: wrapped, wrapped }
-    expect(moved([transfer(wallet, router, 3n, wrapped)], '0', { tokens })).to.deep.equal({ [wrapped]: -3n })
-    expect(moved([transfer(wallet, router, 3n, wrapped)], '4', { tokens })).to.deep.equal({})
+    expect(moved([transfer(wallet, router, 3n, wrapped)], 0n, { tokens })).to.deep.equal({ [wrapped]: -3n })
+    expect(moved([transfer(wallet, router, 3n, wrapped)], 4n, { tokens })).to.deep.equal({})
   })
 
   it('is nothing of a failed transaction, or where an event of the wallet cannot be read', () => {
-    expect(moved([transfer(wallet, router, 7n)], '0', { status: 0 })).to.equal(undefined)
+    expect(moved([transfer(wallet, router, 7n)], 0n, { status: 0 })).to.equal(undefined)
     expect(moved([{ ...transfer(wallet, router, 7n), data: '0x' }])).to.equal(undefined)
   })
 })
