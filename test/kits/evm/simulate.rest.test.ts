@@ -27,6 +27,14 @@ function emitting(topics: readonly string[], data: readonly string[] = []): stri
   return concat([...stores, ...pushes, '0x61', toBeHex(data.length * 32, 2), '0x5f', toBeHex(0xa0 + topics.length)])
 }
 
+/** Code that calls a contract. */
+function calling(to: string, data: string): string {
+  const length = toBeHex((data.length - 2) / 2, 2)
+  const code = (dataAt: string) => concat(['0x61', length, '0x61', dataAt, '0x5f39', '0x5f5f61', length, '0x5f5f73', to, '0x5af100'])
+  const at = toBeHex((code('0x0000').length - 2) / 2, 2)
+  return concat([code(at), data])
+}
+
 /** A node's answer in which nothing emitted an event. */
 function withoutEvents(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(withoutEvents)
@@ -37,6 +45,7 @@ function withoutEvents(answer: unknown): unknown {
 describe('simulated steps', () => {
   let site: TestSite
   let usdx: string
+  let fee: string
   const call = (to: string, data: string, value = 0n): Step => ({ to, data, value: String(value) })
   const erc20 = (method: string, ...args: readonly unknown[]) => call(usdx, token.encodeFunctionData(method, args))
 
@@ -54,19 +63,27 @@ describe('simulated steps', () => {
     return { gains: Object.fromEntries(outcome.gains), grants: outcome.grants }
   }
 
+  const send = async (request: object) => {
+    const sent = await site.rpc('eth_sendTransaction', { from: wallet, ...request })
+    await mined(site, sent)
+    return Object(await site.rpc('eth_getTransactionReceipt', sent))
+  }
+
+  /** A token of which the wallet has 1000. */
+  async function deploy(name: string): Promise<string> {
+    const file = new URL(`../../../plugins/ethereum/artifacts/${name}.json`, import.meta.url)
+    const artifact: unknown = JSON.parse(await readFile(file, 'utf8'))
+    const args = AbiCoder.defaultAbiCoder().encode(['string', 'string', 'uint8'], [name, 'TEST', 6])
+    const receipt = await send({ data: concat([String(Reflect.get(Object(artifact), 'bytecode')), args]) })
+    const address = site.chain.address(String(Reflect.get(receipt, 'contractAddress'))) ?? ''
+    await send({ to: address, data: token.encodeFunctionData('mint', [wallet, 1_000n]) })
+    return address
+  }
+
   before(async () => {
     site = await startSite()
-    const file = new URL('../../../plugins/ethereum/artifacts/TestToken.json', import.meta.url)
-    const artifact: unknown = JSON.parse(await readFile(file, 'utf8'))
-    const args = AbiCoder.defaultAbiCoder().encode(['string', 'string', 'uint8'], ['Test dollar', 'USDX', 6])
-    const data = concat([String(Reflect.get(Object(artifact), 'bytecode')), args])
-    const sent = await site.rpc('eth_sendTransaction', { from: wallet, data })
-    await mined(site, sent)
-    usdx = site.chain.address(String(Reflect.get(Object(await site.rpc('eth_getTransactionReceipt', sent)), 'contractAddress'))) ?? ''
-    await mined(
-      site,
-      await site.rpc('eth_sendTransaction', { from: wallet, to: usdx, data: token.encodeFunctionData('mint', [wallet, 1_000n]) }),
-    )
+    usdx = await deploy('TestToken')
+    fee = await deploy('FeeOnTransferToken')
   })
   after(() => site.stop())
   afterEach(() => site.heal())
@@ -119,6 +136,19 @@ describe('simulated steps', () => {
       it('show what leaves of a token that is called and that nobody asked about', async () => {
         const { gains } = await done([erc20('transfer', nowhere, 300n)], [], [])
         expect(gains).to.deep.equal({ [native]: 0n, [usdx]: -300n })
+      })
+
+      it('show what a token takes as its fee', async () => {
+        const { gains } = await done([call(fee, token.encodeFunctionData('transfer', [wallet, 1_000n]))], [], [fee])
+        expect(gains).to.deep.equal({ [native]: 0n, [fee]: -20n })
+      })
+
+      it('show what a called contract takes by an earlier allowance', async () => {
+        await send({ to: usdx, data: token.encodeFunctionData('approve', [contract, 400n]) })
+        await site.rpc('anvil_setCode', contract, calling(usdx, token.encodeFunctionData('transferFrom', [wallet, nowhere, 400n])))
+        const { gains, grants } = await done([call(contract, '0x')], [{ token: usdx, spender: contract }])
+        expect({ gains, grants }).to.deep.equal({ gains: { [native]: 0n, [usdx]: -400n }, grants: [] })
+        await send({ to: usdx, data: token.encodeFunctionData('approve', [contract, 0n]) })
       })
 
       it('change nothing', async () => {
