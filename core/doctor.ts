@@ -6,7 +6,8 @@ import { SluiceError } from './api/index.ts'
 import { type Settings, devnetNetwork } from './config/settings.ts'
 import { tradingWallets } from './devnet/anvil.ts'
 import { command } from './layout.ts'
-import { whyNotContained } from './loader/host/containment.ts'
+import { acceptsNone, findWay, type ContainmentSettings } from './loader/host/way.ts'
+import { faultOf } from './loader/refusal.ts'
 import { pluginWarnings, tryPlugins, type LoadResult } from './loader/load.ts'
 import type { LoadedChain, LoadedPlugin } from './loader/loaded-plugin.ts'
 import { embeddedConnection, embeddedFaults, lockStore } from './store/embedded.ts'
@@ -73,16 +74,20 @@ function consentFinding(name: string, { tier, allowedBy, sha256 = '' }: Pick<Loa
 /** Whether the system gives what contains plugins of third parties. */
 export async function examineContainment(
   loaded: readonly Pick<LoadedPlugin, 'name' | 'tier'>[],
-  { plugins: { weakContainment } }: Pick<Settings, 'plugins'>,
+  settings: ContainmentSettings,
 ): Promise<Finding[]> {
   const contained = loaded.filter(({ tier }) => tier === 'contained').map(({ name }) => name)
   if (contained.length === 0) return []
-  const refused = await whyNotContained()
-  if (!refused)
-    return [{ part: 'plugins', state: 'good', what: `This system can contain plugins of third parties: ${contained.join(', ')}.` }]
-  const { message, cure } = refused
-  const what = `${contained.join(', ')}: ${message}.`
-  return [weakContainment ? { part: 'plugins', state: 'warn', what } : { part: 'plugins', state: 'bad', what, cure }]
+  try {
+    const { what } = await findWay(settings)
+    return [{ part: 'plugins', state: 'good', what: `Contained by ${what}: ${contained.join(', ')}.` }]
+  } catch (thrown) {
+    const { message, cure } = faultOf(thrown, 'find', 'See the reason.')
+    if (!acceptsNone(settings)) return [{ part: 'plugins', state: 'bad', what: `${contained.join(', ')}: ${message}.`, cure }]
+    return [
+      { part: 'plugins', state: 'warn', what: `Contained by nothing (plugins.weakContainment): ${contained.join(', ')}. ${message}.` },
+    ]
+  }
 }
 
 function configuration(settings: Settings, plugins: LoadResult): Finding[] {

@@ -5,7 +5,7 @@ import { ConfigError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { command } from '../layout.ts'
 import { changedFiles, examine, forget, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
-import { whyNotContained } from '../loader/host/containment.ts'
+import { whyNotContained } from '../loader/host/way.ts'
 import { PluginFault } from '../loader/refusal.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
 import { isYes, printError, printResult } from './output.ts'
@@ -90,9 +90,11 @@ async function consent(name: string, tier: Tier, yes: boolean, settings: Setting
   const say = (lines: readonly string[]) => void process.stderr.write(`${lines.join('\n')}\n`)
   say([`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`])
   if (before) say(changes(name, onDisk, before, settings))
+  const notContained = await whyNotContained(settings)
+  if (notContained && settings.plugins.hostSocket !== undefined) throw notContained
   say([
     '',
-    (await whyNotContained()) === undefined
+    notContained === undefined
       ? 'Its code is run once now, to read what it declares: contained, without files, network and environment.'
       : 'Its code is run once now, to read what it declares. This system cannot contain it: it can do there what you can.',
   ])

@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, (settings: SettingsOf) => Command | Prom
   certs: async (settings) => (await import('./certs.ts')).certsCommand(() => settings().ssl.certsDir),
   wallet: async (settings) => (await import('./wallet.ts')).walletCommand(async () => walletContext(settings())),
   plugin: async (settings) => (await import('./plugin.ts')).pluginCommand(settings),
+  'plugin-host': async (settings) => (await import('./plugin-host.ts')).pluginHostCommand(settings),
   devnet: devnetCommand,
 }
 

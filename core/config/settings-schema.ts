@@ -31,6 +31,13 @@ export const serverSchema = closed({
       default: [],
       description: 'Names of plugins that are not loaded',
     }),
+    hostSocket: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Unix socket of the plugin-host service, which contains plugins of third parties; absent: namespaces of this system do',
+      }),
+    ),
     weakContainment: Type.Boolean({
       default: false,
       description: 'Whether plugins of third parties may run where the system cannot contain them: they can read the files of this user',

@@ -87,7 +87,11 @@ export function loadSettings({ flags = {}, env = process.env, confDir, home: nam
   const { plugins, data, wallet } = server.value
   return {
     ...server.value,
-    plugins: { ...plugins, folders: plugins.folders.flatMap((path) => pluginFolders(home, path)) },
+    plugins: {
+      ...plugins,
+      folders: plugins.folders.flatMap((path) => pluginFolders(home, path)),
+      ...(plugins.hostSocket !== undefined && { hostSocket: resolve(home, plugins.hostSocket) }),
+    },
     data: { dir: resolve(home, data.dir) },
     wallet: { ...wallet, ...passphraseFile },
     ssl: { certsDir: resolve(home, ssl.value.certsDir) },

@@ -4,19 +4,16 @@ import { gunzipSync } from 'node:zlib'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { isHexString, Transaction } from 'ethers'
 import { withTimeout } from '../async.ts'
-import type { Settings } from '../config/settings.ts'
 import type { DevnetSite, DevnetTokens, DevnetTokenSymbol } from '../contracts/devnet.ts'
 import { isObject } from '../json.ts'
-import { codeRoot, inSource } from '../layout.ts'
 import { hookUpdate } from '../loader/compile.ts'
 import type { FoundPlugin } from '../loader/find.ts'
 import type { HookUpdate } from '../loader/hook.ts'
 import { openChannel } from '../loader/host/channel.ts'
-import { whyNotContained, type Bind, type ContainedProcess } from '../loader/host/containment.ts'
-import { insideNews, linkedFrom, packagesAbove, starterOf } from '../loader/host/hosts.ts'
+import type { ContainedProcess } from '../loader/host/containment.ts'
+import { findAcceptedWay, findWay, insideUpdate, uncontained, type ContainmentSettings } from '../loader/host/way.ts'
 import { messageOf } from '../loader/thrown.ts'
 import { askNode, type Anvil } from './anvil.ts'
 
@@ -24,15 +21,10 @@ import { askNode, type Anvil } from './anvil.ts'
  * Starts it as a host of plugins is started. It sees the devnet's parts and their packages besides. @throws PluginFault where the system
  * cannot contain it
  */
-export async function startOutside(plugin: FoundPlugin, { plugins }: Settings): ReturnType<StartOutside> {
-  const fault = plugin.tier === 'trusted' || plugins.weakContainment ? undefined : await whyNotContained()
-  if (fault) throw fault
-  const bundled = fileURLToPath(inSource ? new URL('dist/', codeRoot) : codeRoot)
-  const packages = packagesAbove(bundled)
-  const more: Bind[] = packages === undefined ? [] : [{ from: packages, to: '/sluice/node_modules' }]
-  for (const each of packages === undefined ? [] : linkedFrom(packages)) more.push({ from: each, to: each })
-  const { inside, spawn } = await starterOf(plugin, 'core/devnet/outside-process.js', more)
-  return { process: await spawn(), inside, inform: (news) => insideNews(news, plugin.folder, inside(plugin.folder)) }
+export async function startOutside(plugin: FoundPlugin, settings: ContainmentSettings): ReturnType<StartOutside> {
+  const way = await (plugin.tier === 'trusted' ? findWay(settings).catch(() => uncontained) : findAcceptedWay(settings))
+  const prepared = await way.prepare('devnet', [plugin])
+  return { process: await prepared.start(), inside: prepared.inside, inform: (news) => insideUpdate(news, prepared) }
 }
 
 /** What the process gets. */

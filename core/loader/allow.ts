@@ -43,7 +43,7 @@ export async function examine({ plugin, files }: PluginOnDisk, tier: LockedPlugi
   const { found } = await allowedPlugins({ ...settings, plugins: { ...settings.plugins, disabled: [] } })
   const chains = found.filter(({ builtIn, name }) => builtIn || lock[name]?.kind === 'chain')
   const budget = { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs }
-  return examinePlugin({ plugin: copy, chains, budget }, is)
+  return examinePlugin({ plugin: copy, chains, budget }, is, settings)
 }
 
 /** Records that a plugin may run. */

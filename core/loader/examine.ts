@@ -1,16 +1,13 @@
-import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Duplex } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import * as Value from 'typebox/value'
 import { lockedPlugin, type LockedPlugin } from '../config/lock.ts'
 import { readYaml } from '../config/yaml.ts'
 import { mapTexts } from '../config/tree.ts'
 import { withTimeout } from '../async.ts'
-import { codeRoot, inSource } from '../layout.ts'
 import { hookUpdate } from './compile.ts'
 import type { CompiledFiles } from './hook.ts'
-import { findContainment, startContained, startUncontained, type ContainedProcess } from './host/containment.ts'
+import { findWay, insideUpdate, uncontained, type ContainmentSettings, type Prepared, type Way } from './host/way.ts'
 import type { FoundPlugin } from './find.ts'
 import { PluginFault, type Step } from './refusal.ts'
 import { messageOf } from './thrown.ts'
@@ -42,10 +39,22 @@ const maxAnswerBytes = 4 * 2 ** 20
 export async function examinePlugin(
   request: Omit<ExamineRequest, 'compiled'>,
   { tier, sha256 }: Pick<LockedPlugin, 'tier' | 'sha256'>,
+  containment: ContainmentSettings,
 ): Promise<LockedPlugin> {
-  const folders = [request.plugin.folder, ...outside(request.chains)]
-  const compiled = Object.fromEntries(await Promise.all(folders.map(async (each) => [each, (await hookUpdate([each])).compiled] as const)))
-  const answer = await ask({ ...request, compiled })
+  const plugins = [request.plugin, ...request.chains.filter(({ builtIn }) => !builtIn)]
+  const way = await wayToRead(containment)
+  const prepared = await way.prepare('examine', plugins)
+  const inside = <P extends FoundPlugin>(plugin: P): P => ({
+    ...plugin,
+    folder: prepared.inside(plugin.folder),
+    entry: prepared.inside(plugin.entry),
+  })
+  const compiled = Object.fromEntries(
+    await Promise.all(
+      plugins.map(async ({ folder }) => [prepared.inside(folder), insideUpdate(await hookUpdate([folder]), prepared).compiled] as const),
+    ),
+  )
+  const answer = await ask(prepared, { ...request, plugin: inside(request.plugin), chains: request.chains.map(inside), compiled })
   if (answer.is === 'refused') throw new PluginFault(answer.step, answer.reason, answer.cure)
   const { version, ...declared } = answer.what
   const locked = { ...(version !== undefined && { version }), sha256, tier, ...declared, hosts: hostsOf(request.plugin.folder) }
@@ -55,8 +64,19 @@ export async function examinePlugin(
   throw new PluginFault('manifest', `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`, 'Correct the plugin.')
 }
 
-async function ask(request: ExamineRequest): Promise<Examined> {
-  const child = await startFor(request)
+/** Where nothing contains it, who types the command was told so. @throws PluginFault where a service was asked for that is away */
+async function wayToRead(containment: ContainmentSettings): Promise<Way> {
+  try {
+    return await findWay(containment)
+  } catch (thrown) {
+    if (containment.plugins.hostSocket === undefined) return uncontained
+    throw thrown
+  }
+}
+
+/** What a plugin prints is not shown: it could look like this command's own words. */
+async function ask(prepared: Prepared, request: ExamineRequest): Promise<Examined> {
+  const child = await prepared.start()
   const { channel } = child
   try {
     channel.on('error', () => {})
@@ -75,19 +95,6 @@ async function ask(request: ExamineRequest): Promise<Examined> {
     'Correct the plugin: it must load in time, and let its process run.',
   )
 }
-
-/** What a plugin prints is not shown: it could look like this command's own words. */
-async function startFor({ plugin, chains }: ExamineRequest): Promise<ContainedProcess> {
-  const code = fileURLToPath(inSource ? new URL('dist/', codeRoot) : codeRoot)
-  const args = ['--no-addons', path.join(code, 'core', 'loader', 'examine-process.js')]
-  const containment = await findContainment().catch(() => undefined)
-  const manifest = [path.join(code, 'package.json'), path.join(code, '..', 'package.json')].find((file) => existsSync(file))
-  const folders = [code, ...(manifest === undefined ? [] : [manifest]), plugin.folder, ...outside(chains)]
-  if (!containment) return startUncontained({ args })
-  return startContained(containment, { args, binds: [...new Set(folders)].map((each) => ({ from: each, to: each })) })
-}
-
-const outside = (plugins: readonly FoundPlugin[]): string[] => plugins.flatMap(({ builtIn, folder }) => (builtIn ? [] : [folder]))
 
 async function boundedText(stream: Duplex): Promise<string> {
   const chunks: Buffer[] = []

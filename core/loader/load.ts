@@ -253,10 +253,10 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, host
 }
 
 /** What the settings say of hosts. */
-export const hostOptions = ({ limits, plugins, market }: Settings, log: ParentLog): Omit<HostsOptions, 'onFault' | 'onDeath'> => ({
+export const hostOptions = ({ limits, market, ...settings }: Settings, log: ParentLog): Omit<HostsOptions, 'onFault' | 'onDeath'> => ({
   budget: { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs },
   stallSeconds: limits.pluginStallSeconds,
-  weakContainment: plugins.weakContainment,
+  containment: settings,
   market,
   logOf: (plugin) => log.child({ plugin }),
 })

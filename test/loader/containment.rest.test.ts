@@ -1,7 +1,11 @@
 import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import { startPluginHost } from './plugin-host.ts'
 
 const program = fileURLToPath(new URL('hosting-process.ts', import.meta.url))
 /** As on a system that has no user namespaces to give. */
@@ -21,7 +25,7 @@ describe('where a plugin of a third party runs', function () {
     expect(refused).to.deep.equal([])
     expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
     expect(warnings).to.deep.equal([])
-    expect(doctor).to.deep.equal([{ state: 'good', what: 'This system can contain plugins of third parties: plain-swap.' }])
+    expect(doctor).to.deep.equal([{ state: 'good', what: 'Contained by namespaces of this system: plain-swap.' }])
   })
 
   it('is nowhere, where the system has none: it is refused with what the operator can do', async () => {
@@ -33,6 +37,28 @@ describe('where a plugin of a third party runs', function () {
     expect(doctor[0].state).to.equal('bad')
     expect(doctor[0].what).to.match(/^plain-swap: It cannot be contained on this system/)
     expect(refused[0].cure).to.include('plugins.weakContainment: true')
+  })
+
+  it('is a process of the plugin-host service, where one is named, and nowhere while that is away', async function () {
+    if (process.getuid?.() !== 0 || process.platform !== 'linux') this.skip()
+    const folder = await mkdtemp(path.join(tmpdir(), 'sluice-service-'))
+    await chmod(folder, 0o755)
+    const socket = path.join(folder, 'socket')
+    try {
+      const away = await load(without, 'weak', socket, path.join(folder, 'data'))
+      expect(away.loaded).to.equal(undefined)
+      expect(away.refused[0].reason).to.include(`The plugin-host service at ${socket} does not answer`)
+      expect(away.refused[0].cure).to.include('docker compose up -d plugin-host')
+      const service = await startPluginHost(socket, path.join(folder, 'data', 'plugins'))
+      const { loaded, refused, warnings, doctor } = await load(without, '', socket, path.join(folder, 'data'))
+      await service.kill()
+      expect(refused).to.deep.equal([])
+      expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
+      expect(warnings).to.deep.equal([])
+      expect(doctor).to.deep.equal([{ state: 'good', what: `Contained by the plugin-host service at ${socket}: plain-swap.` }])
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   })
 
   it('is a process of its own all the same, where the operator accepts that nothing contains it', async () => {

@@ -29,7 +29,7 @@ describe('a hostile plugin', function () {
       budget,
       market,
       stallSeconds: 60,
-      weakContainment: false,
+      containment: { plugins: { weakContainment: false }, data: { dir: '/nowhere' } },
       logOf: () => keptLog().log,
       onFault: () => {},
       onDeath: () => {},

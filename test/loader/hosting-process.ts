@@ -5,15 +5,19 @@ import { createHosts } from '../../core/loader/host/hosts.ts'
 import { builtInPlugins } from '../../core/layout.ts'
 import { fixtures, keptLog, load } from './fixtures.ts'
 
-const [accept] = process.argv.slice(2)
+const [accept, hostSocket, dataDir = '/nowhere'] = process.argv.slice(2)
 const { log, lines } = keptLog()
 const budget = { processorMs: 60_000, clockMs: 60_000 }
 const market = { staleBlocks: 2, staleBlockSeconds: 60, checkSeconds: 10, cachedQuotes: 100 }
+const containment = {
+  plugins: { weakContainment: accept === 'weak', ...(hostSocket !== undefined && { hostSocket }) },
+  data: { dir: dataDir },
+}
 const hosts = createHosts({
   budget,
   market,
   stallSeconds: 60,
-  weakContainment: accept === 'weak',
+  containment,
   logOf: () => log,
   onFault: () => {},
   onDeath: () => {},
@@ -24,9 +28,7 @@ const { loaded, refused } = await load([path.join(builtInPlugins, 'ethereum'), p
 })
 await hosts.stop()
 const [connector] = loaded.filter(({ kind }) => kind === 'connector')
-const doctor = await examineContainment(loaded.length > 1 ? loaded : [{ name: 'plain-swap', tier: 'contained' }], {
-  plugins: { folders: [], disabled: [], weakContainment: accept === 'weak' },
-})
+const doctor = await examineContainment(loaded.length > 1 ? loaded : [{ name: 'plain-swap', tier: 'contained' }], containment)
 process.stdout.write(
   JSON.stringify({
     loaded: connector && { name: connector.name, inHost: connector.host !== undefined },

@@ -4,8 +4,6 @@ import { accessSync, constants, realpathSync } from 'node:fs'
 import path from 'node:path'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
-import { PluginFault } from '../refusal.ts'
-import { messageOf } from '../thrown.ts'
 import { processUse, type ProcessUse } from './process-tree.ts'
 
 /** A process of a plugin, however it is contained. */
@@ -26,6 +24,8 @@ export interface ProcessEnd {
   readonly reason: string
   /** The end of what it wrote to its error output. */
   readonly said: string
+  /** It ended with what contained it, and not by itself. */
+  readonly isLost?: boolean
 }
 
 /** A file or folder that the process sees, read-only. */
@@ -101,23 +101,10 @@ async function makeContainment(): Promise<Containment> {
   return containment
 }
 
-/** Undefined where this system contains plugins. */
-export async function whyNotContained(): Promise<PluginFault | undefined> {
-  try {
-    await findContainment()
-    return undefined
-  } catch (thrown) {
-    return new PluginFault(
-      'find',
-      `It cannot be contained on this system: ${messageOf(thrown)}`,
-      'Allow user namespaces, or accept with plugins.weakContainment: true in conf/server.yml that its code can read the files of this user.',
-    )
-  }
-}
-
 const programFolders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
 
-function programPath(name: string): string {
+/** @throws Error where it is missing */
+export function programPath(name: string): string {
   for (const folder of programFolders) {
     const file = path.join(folder, name)
     try {

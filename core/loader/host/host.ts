@@ -53,7 +53,7 @@ export interface HostOptions {
   /** Waits until another host may start. The returned function lets the next one. */
   takeTurn(): Promise<() => void>
   /** @throws PluginFault where the system cannot start one now */
-  spawn(signal: AbortSignal): Promise<ContainedProcess>
+  spawn(): Promise<ContainedProcess>
   /** Aborted where the server stops while the plugin is being loaded. */
   readonly stopping: AbortSignal
   onFault(): void
@@ -74,6 +74,8 @@ const maxNoticesPerMinute = 300
 /** As many deaths within this time are enough. */
 const [maxDeaths, deathsWithinMs] = [5, 600_000]
 const [firstPauseMs, maxPauseMs] = [1_000, 60_000]
+/** Before it is tried again to start one where none could be started. */
+const awayPauseMs = 500
 const maxErrorText = 2_000
 
 /** A process while it runs. */
@@ -86,6 +88,8 @@ interface Running {
   isClosed(): boolean
   /** Ends it for this reason. */
   kill(why: string): void
+  /** Whether what contained it ended. */
+  isLost(): boolean
   /** What `ask` throws once it has ended. */
   readonly reason: () => string
 }
@@ -124,9 +128,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
 
   async function boot(): Promise<Running> {
+    const child = await options.spawn()
+    if (stopping.signal.aborted) {
+      child.kill()
+      throw new PluginFault('import', 'The server stops', 'Start it again.', true)
+    }
     const started = run(
       options,
-      await options.spawn(stopping.signal),
+      child,
       (method, args, signal) => {
         const [index, ...rest] = args
         const broker = created?.venues[Number(index)]?.broker
@@ -201,7 +210,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
     deaths += 1
     onDeath()
     const now = performance.now()
-    deathTimes = [...deathTimes.filter((at) => now - at < deathsWithinMs), now]
+    // What contained it may end with all plugins: that is no plugin's fault.
+    deathTimes = [...deathTimes.filter((at) => now - at < deathsWithinMs), ...(started.isLost() ? [] : [now])]
     const reason = started.reason()
     if (deathTimes.length >= maxDeaths) {
       down = `its process ended ${deathTimes.length} times within ${deathsWithinMs / 60_000} minutes, and is not started again: ${reason}`
@@ -210,7 +220,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     }
     down = `its process ended and is being started again: ${reason}`
     log.warn({ plugin: name, deaths, reason }, 'host of a plugin ended, and is started again')
-    void restart(Math.min(firstPauseMs * 2 ** (deathTimes.length - 1), maxPauseMs))
+    void restart(Math.min(firstPauseMs * 2 ** Math.max(0, deathTimes.length - 1), maxPauseMs))
   }
 
   async function restart(pauseMs: number): Promise<void> {
@@ -232,7 +242,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
         // Its end counts as another death.
         if (started) return started.kill(messageOf(thrown))
         down = `its process cannot be started: ${messageOf(thrown)}`
-        void restart(maxPauseMs)
+        void restart(awayPauseMs)
       }
     })
   }
@@ -333,7 +343,7 @@ function run(
   onChanged: (id: unknown) => void,
 ): Running {
   let why: string | undefined
-  let isClosed = false
+  let [isClosed, isLost] = [false, false]
   let said = ''
   let [notices, noticesSince] = [0, performance.now()]
   const kill = (reason: string) => {
@@ -356,6 +366,7 @@ function run(
   })
   const ended = child.ended.then((end) => {
     said = end.said
+    isLost = end.isLost === true
     why ??= end.reason
     channel.close(new Error(why))
   })
@@ -381,6 +392,7 @@ function run(
     use: child.use,
     ended,
     isClosed: () => isClosed,
+    isLost: () => isLost,
     kill,
     reason: () => [why ?? 'unknown', lastLine(said)].filter(Boolean).join('; '),
   }

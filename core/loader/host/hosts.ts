@@ -1,24 +1,18 @@
 // The hosts of a server: who may start when, what each sees, and the connectors that the server has of them.
 import { setMaxListeners } from 'node:events'
-import { existsSync, readdirSync, realpathSync } from 'node:fs'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Chain, Connector, Log, QuoteChoice, RemoteReading, Swap, TradingType } from '../../contracts/index.ts'
 import { isObject } from '../../json.ts'
-import { codeRoot, inSource } from '../../layout.ts'
 import { updateOfFailure, type QuoteListener, type QuoteUpdate } from '../../live-state/pair-quoter.ts'
 import { connectorBoundary } from '../boundary.ts'
 import { hookUpdate } from '../compile.ts'
 import type { FoundPlugin } from '../find.ts'
-import type { HookUpdate } from '../hook.ts'
 import { PluginFault } from '../refusal.ts'
 import { messageOf } from '../thrown.ts'
 import type { LoadBudget } from '../trials.ts'
-import { folderUrl } from '../uncaught.ts'
 import { createBroker } from './broker.ts'
-import { findContainment, startContained, startUncontained, whyNotContained, type Bind } from './containment.ts'
 import { startHost, type CreatedVenue, type Host } from './host.ts'
 import type { HostVenue } from './messages.ts'
+import { acceptsNone, findAcceptedWay, insideUpdate, whyNotContained, type ContainmentSettings } from './way.ts'
 
 /** Trading types whose connectors run in hosts. */
 export const hostedTypes: readonly TradingType[] = ['AMM']
@@ -56,8 +50,7 @@ export interface HostedVenue {
 export interface HostsOptions {
   readonly budget: LoadBudget
   readonly stallSeconds: number
-  /** The operator accepts hosts that are not contained where the system has no namespaces. */
-  readonly weakContainment: boolean
+  readonly containment: ContainmentSettings
   /** The settings `market`. */
   readonly market: { staleBlocks: number; staleBlockSeconds: number; checkSeconds: number; cachedQuotes: number }
   logOf(plugin: string): Log
@@ -71,7 +64,6 @@ const [maxStarting, maxTurnMs] = [2, 3_000]
 const maxCachedQuotes = 2_000
 /** Reading a receipt and making a plan ask nobody. */
 const pureMs = 10_000
-const heapMegabytes = 256
 
 export function createHosts(options: HostsOptions): Hosts {
   const hosts = new Set<Host>()
@@ -109,12 +101,13 @@ export function createHosts(options: HostsOptions): Hosts {
     )
 
   return {
-    refused: async () => (options.weakContainment ? undefined : whyNotContained()),
+    refused: async () => (acceptsNone(options.containment) ? undefined : whyNotContained(options.containment)),
     async open(found) {
       const { name, folder, entry } = found
       const { budget, stallSeconds } = options
-      const start = await starterOf(found)
-      if (!start.isContained)
+      const way = await findAcceptedWay(options.containment)
+      const prepared = await way.prepare('host', [found])
+      if (way.kind === 'none')
         options
           .logOf(name)
           .warn({ plugin: name }, 'host of a plugin is not contained (plugins.weakContainment): it can read the files of this user')
@@ -124,8 +117,8 @@ export function createHosts(options: HostsOptions): Hosts {
         stallSeconds,
         takeTurn,
         log: options.logOf(name),
-        request: { entry: start.inside(entry), news: insideNews(await hookUpdate([folder]), folder, start.inside(folder)) },
-        spawn: start.spawn,
+        request: { entry: prepared.inside(entry), news: insideUpdate(await hookUpdate([folder]), prepared) },
+        spawn: prepared.start,
         stopping: stopping.signal,
         onFault: () => options.onFault(name),
         onDeath: () => options.onDeath(name),
@@ -270,73 +263,4 @@ function createFollowPrice(host: Host, index: number, { AMM }: Partial<Connector
       host.ask('unfollow', [index, id]).catch(() => {})
     }
   }
-}
-
-const [codeInside, pluginsInside] = ['/sluice', '/plugins']
-
-/** How the process of a plugin is started, and where it sees a file of the plugin. */
-export async function starterOf({ name, folder }: FoundPlugin, script = 'core/loader/host/host-process.js', more: readonly Bind[] = []) {
-  const bundled = fileURLToPath(inSource ? new URL('dist/', codeRoot) : codeRoot)
-  const flags = [
-    `--max-old-space-size=${heapMegabytes}`,
-    '--max-semi-space-size=2',
-    '--v8-pool-size=1',
-    '--no-addons',
-    '--enable-source-maps',
-  ]
-  const containment = await findContainment().catch(() => undefined)
-  if (containment) {
-    const [code, plugin] = [`${codeInside}/dist`, `${pluginsInside}/${name}`]
-    const binds: Bind[] = [{ from: bundled, to: code }, { from: folder, to: plugin }, ...more]
-    const manifest = path.join(bundled, '..', 'package.json')
-    if (!existsSync(path.join(bundled, 'package.json'))) binds.push({ from: manifest, to: `${codeInside}/package.json` })
-    const packages = packagesAbove(folder)
-    if (packages !== undefined) binds.push({ from: packages, to: `${pluginsInside}/node_modules` })
-    const linked = [packages, path.join(folder, 'node_modules')].flatMap((each) => (each === undefined ? [] : linkedFrom(each)))
-    for (const each of new Set(linked)) binds.push({ from: each, to: each })
-    return {
-      isContained: true,
-      inside: (file: string) => plugin + file.slice(folder.length),
-      spawn: async () => startContained(containment, { args: [...flags, `${code}/${script}`], binds }),
-    }
-  }
-  return {
-    isContained: false,
-    inside: (file: string) => file,
-    spawn: async () => startUncontained({ args: [...flags, path.join(bundled, script)] }),
-  }
-}
-
-/** The packages that a plugin finds which are not in its own folder. */
-export function packagesAbove(folder: string): string | undefined {
-  for (let above = path.dirname(folder); ; above = path.dirname(above)) {
-    const packages = path.join(above, 'node_modules')
-    if (existsSync(packages)) return packages
-    if (above === path.dirname(above)) return undefined
-  }
-}
-
-/** The folders of packages that links in a folder of packages lead to, outside of it. */
-export function linkedFrom(packages: string): readonly string[] {
-  if (!existsSync(packages)) return []
-  const entries = readdirSync(packages, { withFileTypes: true })
-  const scoped = entries
-    .filter((entry) => entry.isDirectory() && entry.name.startsWith('@'))
-    .flatMap(({ name }) => readdirSync(path.join(packages, name), { withFileTypes: true }))
-  const home = realpathSync(packages)
-  return [...entries, ...scoped]
-    .filter((entry) => entry.isSymbolicLink())
-    .flatMap(({ parentPath, name }) => {
-      const link = path.join(parentPath, name)
-      // A link may lead nowhere.
-      const real = existsSync(link) ? realpathSync(link) : home
-      return real.startsWith(home) ? [] : [/^.*?\/node_modules(?=\/)/.exec(real)?.[0] ?? real]
-    })
-}
-
-/** The files of the plugin by the paths that the host sees. */
-export function insideNews({ folders, compiled }: HookUpdate, folder: string, inside: string): HookUpdate {
-  const [from, to] = [folderUrl(folder), folderUrl(inside)]
-  const moved = (url: string) => (url.startsWith(from) ? to + url.slice(from.length) : url)
-  return { folders: folders.map(moved), compiled: Object.fromEntries(Object.entries(compiled).map(([url, file]) => [moved(url), file])) }
 }

@@ -18,22 +18,49 @@ export function processUse(pid: number): ProcessUse | undefined {
   let [processes, residentBytes, processorMs] = [0, 0, 0]
   const left = [pid]
   for (let each = left.pop(); each !== undefined && processes < maxProcesses; each = left.pop()) {
-    const status = readText(`/proc/${each}/status`)
-    if (status === undefined) continue
+    const one = useOf(each)
+    if (!one) continue
     processes += 1
-    residentBytes += Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024
-    // After the name: state, ten numbers, and then the ticks in the process and in the kernel.
-    const stat = readText(`/proc/${each}/stat`) ?? ''
-    const [user = 0, system = 0] = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 13)
-      .map(Number)
-    processorMs += (user + system) * tickMs
+    residentBytes += one.residentBytes
+    processorMs += one.processorMs
     for (const thread of threadsOf(each))
       left.push(...(readText(`/proc/${each}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number))
   }
   return processes === 0 ? undefined : { processes, residentBytes, processorMs }
+}
+
+function useOf(pid: number): { isEnded: boolean; user: number; residentBytes: number; processorMs: number } | undefined {
+  const status = readText(`/proc/${pid}/status`)
+  if (status === undefined) return undefined
+  // After the name: state, ten numbers, and then the ticks in the process and in the kernel.
+  const stat = readText(`/proc/${pid}/stat`) ?? ''
+  const [inProcess = 0, inKernel = 0] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number)
+  return {
+    isEnded: /^State:\t[ZX]/m.test(status),
+    user: Number(/^Uid:\t(\d+)/m.exec(status)?.[1]),
+    residentBytes: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024,
+    processorMs: (inProcess + inKernel) * tickMs,
+  }
+}
+
+/** What all processes use that this one sees and that have not ended, by the number of their user. */
+export function usesByUser(): Map<number, ProcessUse> {
+  const uses = new Map<number, ProcessUse>()
+  for (const name of readdirSync('/proc')) {
+    const one = /^\d+$/.test(name) ? useOf(Number(name)) : undefined
+    if (!one || one.isEnded) continue
+    const { processes = 0, residentBytes = 0, processorMs = 0 } = uses.get(one.user) ?? {}
+    uses.set(one.user, {
+      processes: processes + 1,
+      residentBytes: residentBytes + one.residentBytes,
+      processorMs: processorMs + one.processorMs,
+    })
+  }
+  return uses
 }
 
 function threadsOf(pid: number): readonly string[] {

@@ -1,0 +1,192 @@
+// How the processes of plugins are contained on this system: by namespaces, by the plugin-host service, or, where the operator accepts it, not at all.
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { Settings } from '../../config/settings.ts'
+import { codeRoot, inSource } from '../../layout.ts'
+import type { FoundPlugin } from '../find.ts'
+import type { HookUpdate } from '../hook.ts'
+import { keepPlugin, keptFolder, readPluginFiles } from '../plugin-files.ts'
+import { PluginFault } from '../refusal.ts'
+import { messageOf } from '../thrown.ts'
+import { folderUrl } from '../uncaught.ts'
+import { findContainment, startContained, startUncontained, type Bind, type ContainedProcess, type Containment } from './containment.ts'
+import { askService, ServiceAway, startInService } from './service-client.ts'
+import { scripts, type Script, type ServiceFolders } from './service-protocol.ts'
+
+/** What the settings say of containing plugins. */
+export type ContainmentSettings = {
+  readonly plugins: Pick<Settings['plugins'], 'weakContainment' | 'hostSocket'>
+  readonly data: Settings['data']
+}
+
+export interface Way {
+  readonly kind: 'namespaces' | 'plugin-host service' | 'none'
+  /** For people: what contains plugins. */
+  readonly what: string
+  /** Looks where a process with this script will see the plugins, before it is started. @throws PluginFault */
+  prepare(script: Script, plugins: readonly FoundPlugin[]): Promise<Prepared>
+}
+
+export interface Prepared {
+  /** A file of one of the plugins, or of this release, as the process sees it. */
+  inside(file: string): string
+  /** @throws PluginFault */
+  start(): Promise<ContainedProcess>
+}
+
+/** What contains plugins here. @throws PluginFault with what the operator can do */
+export async function findWay({ plugins: { hostSocket }, data }: ContainmentSettings): Promise<Way> {
+  if (hostSocket !== undefined) return serviceWay(hostSocket, await reached(hostSocket, () => askService(hostSocket)), data.dir)
+  try {
+    return namespacesWay(await findContainment())
+  } catch (thrown) {
+    throw new PluginFault(
+      'find',
+      `It cannot be contained on this system: ${messageOf(thrown)}`,
+      'Allow user namespaces; or run the plugin-host service and name its socket in plugins.hostSocket, as docker-compose.yml does; or accept with plugins.weakContainment: true in conf/server.yml that its code can read the files of this user.',
+    )
+  }
+}
+
+/** Whether plugins may run uncontained: not where a service was asked for that is only away. */
+export const acceptsNone = ({ plugins: { weakContainment, hostSocket } }: ContainmentSettings): boolean =>
+  weakContainment && hostSocket === undefined
+
+/** The same, or no containment where the operator accepts that. @throws PluginFault */
+export async function findAcceptedWay(settings: ContainmentSettings): Promise<Way> {
+  try {
+    return await findWay(settings)
+  } catch (thrown) {
+    if (acceptsNone(settings)) return uncontained
+    throw thrown
+  }
+}
+
+/** Undefined where plugins are contained here. */
+export async function whyNotContained(settings: ContainmentSettings): Promise<PluginFault | undefined> {
+  try {
+    await findWay(settings)
+    return undefined
+  } catch (thrown) {
+    if (thrown instanceof PluginFault) return thrown
+    throw thrown
+  }
+}
+
+const bundled = path.dirname(fileURLToPath(new URL(inSource ? 'dist/any' : 'any', codeRoot)))
+const [codeInside, pluginsInside] = ['/sluice/dist', '/plugins']
+const argsOf = (script: Script, code: string) => [...scripts[script].flags, path.join(code, scripts[script].file)]
+
+function namespacesWay(containment: Containment): Way {
+  return {
+    kind: 'namespaces',
+    what: 'namespaces of this system',
+    async prepare(script, plugins) {
+      const moved = plugins.map(({ name, folder }) => ({ from: folder, to: `${pluginsInside}/${name}` }))
+      const codeMoved = { from: bundled, to: codeInside }
+      const binds: Bind[] = [codeMoved, ...moved]
+      const manifest = path.join(bundled, '..', 'package.json')
+      if (!existsSync(path.join(bundled, 'package.json'))) binds.push({ from: manifest, to: '/sluice/package.json' })
+      const above = plugins.map(({ folder }) => packagesAbove(folder)).find((each) => each !== undefined)
+      if (above !== undefined) binds.push({ from: above, to: `${pluginsInside}/node_modules` })
+      const packages = [above, ...plugins.map(({ folder }) => path.join(folder, 'node_modules'))]
+      // What deploys contracts has packages of the release that are not in its bundle.
+      const ours = script === 'devnet' ? packagesAbove(bundled) : undefined
+      if (ours !== undefined) binds.push({ from: ours, to: '/sluice/node_modules' })
+      for (const each of new Set([...packages, ours].flatMap((one) => (one === undefined ? [] : linkedFrom(one)))))
+        binds.push({ from: each, to: each })
+      return {
+        inside: insideOf([codeMoved, ...moved]),
+        start: async () => startContained(containment, { args: argsOf(script, codeInside), binds }),
+      }
+    },
+  }
+}
+
+export const uncontained: Way = {
+  kind: 'none',
+  what: 'nothing (plugins.weakContainment)',
+  prepare: async (script) => ({ inside: (file) => file, start: async () => startUncontained({ args: argsOf(script, bundled) }) }),
+}
+
+function serviceWay(address: string, { folder, code }: ServiceFolders, dataDir: string): Way {
+  return {
+    kind: 'plugin-host service',
+    what: `the plugin-host service at ${address}`,
+    async prepare(script, plugins) {
+      const kept = await Promise.all(plugins.map(async (plugin) => ({ from: plugin.folder, ...(await keptCopy(plugin, dataDir)) })))
+      const moved = kept.map(({ from, sha256, name }) => ({ from, to: path.posix.join(folder, sha256, name) }))
+      moved.push({ from: bundled, to: code })
+      const wanted = kept.map(({ sha256, name }) => ({ sha256, name }))
+      return { inside: insideOf(moved), start: () => reached(address, () => startInService(address, script, wanted)) }
+    },
+  }
+}
+
+/** The service runs copies only: of a plugin that runs without having been allowed one is made, too. @throws PluginFault */
+async function keptCopy({ name, folder, sha256 }: FoundPlugin, dataDir: string): Promise<{ sha256: string; name: string }> {
+  const copied = path.basename(folder)
+  if (sha256 !== undefined && folder === keptFolder(dataDir, sha256, copied)) return { sha256, name: copied }
+  const files = readPluginFiles(folder)
+  await keepPlugin(dataDir, name, files)
+  return { sha256: files.sha256, name }
+}
+
+/** @throws PluginFault where the service does not do what it is asked for */
+async function reached<T>(address: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (thrown) {
+    const isAway = thrown instanceof ServiceAway
+    throw new PluginFault(
+      'find',
+      `The plugin-host service at ${address} ${isAway ? 'does not answer' : 'refuses it'}: ${isAway ? thrown.message : messageOf(thrown)}`,
+      isAway
+        ? 'Start the service (docker compose up -d plugin-host), and see that both have the volume with the socket (plugins.hostSocket).'
+        : 'See the log of the service, and that it sees the folder data/plugins of this server.',
+      isAway,
+    )
+  }
+}
+
+/** What the module hook has to know, by the paths that the process sees. */
+export function insideUpdate({ folders, compiled }: HookUpdate, { inside }: Prepared): HookUpdate {
+  const moved = (url: string) => pathToFileURL(inside(fileURLToPath(url))).href
+  return {
+    folders: folders.map((url) => folderUrl(inside(fileURLToPath(url).replace(/[\\/]$/, '')))),
+    compiled: Object.fromEntries(Object.entries(compiled).map(([url, file]) => [moved(url), file])),
+  }
+}
+
+const insideOf = (moved: readonly { from: string; to: string }[]) => (file: string) => {
+  const one = moved.find(({ from }) => file === from || file.startsWith(from + path.sep))
+  return one ? one.to + file.slice(one.from.length) : file
+}
+
+/** The packages that a plugin finds which are not in its own folder. */
+function packagesAbove(folder: string): string | undefined {
+  for (let above = path.dirname(folder); ; above = path.dirname(above)) {
+    const packages = path.join(above, 'node_modules')
+    if (existsSync(packages)) return packages
+    if (above === path.dirname(above)) return undefined
+  }
+}
+
+/** The folders of packages that links in a folder of packages lead to, outside of it. */
+function linkedFrom(packages: string): readonly string[] {
+  if (!existsSync(packages)) return []
+  const entries = readdirSync(packages, { withFileTypes: true })
+  const scoped = entries
+    .filter((entry) => entry.isDirectory() && entry.name.startsWith('@'))
+    .flatMap(({ name }) => readdirSync(path.join(packages, name), { withFileTypes: true }))
+  const home = realpathSync(packages)
+  return [...entries, ...scoped]
+    .filter((entry) => entry.isSymbolicLink())
+    .flatMap(({ parentPath, name }) => {
+      const link = path.join(parentPath, name)
+      // A link may lead nowhere.
+      const real = existsSync(link) ? realpathSync(link) : home
+      return real.startsWith(home) ? [] : [/^.*?\/node_modules(?=\/)/.exec(real)?.[0] ?? real]
+    })
+}
