@@ -87,8 +87,10 @@ export async function checkOutcome(
 function faultOf({ gains, grants }: SimulatedOutcome & { is: 'done' }, bounds: OutcomeBounds | undefined): string | undefined {
   const [grant] = grants
   if (grant) return `lets ${grant.spender} move the wallet's tokens of ${grant.token}`
-  for (const [token, gainRaw] of bounds ? gains : []) {
-    const { leastRaw, mostRaw }: Range = bounds?.get(token) ?? { leastRaw: 0n }
+  if (!bounds) return undefined
+  for (const token of new Set([...gains.keys(), ...bounds.keys()])) {
+    const gainRaw = gains.get(token) ?? 0n
+    const { leastRaw, mostRaw }: Range = bounds.get(token) ?? { leastRaw: 0n }
     if (gainRaw >= leastRaw && (mostRaw === undefined || gainRaw <= mostRaw)) continue
     const change = gainRaw < 0n ? `takes ${-gainRaw} of ${token} from the wallet` : `gives the wallet ${gainRaw} of ${token}`
     const allowed = mostRaw === undefined ? `${describe(leastRaw)} at most` : `${describe(leastRaw)} to ${describe(mostRaw)}`

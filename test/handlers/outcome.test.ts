@@ -1,5 +1,7 @@
 import { expect } from 'chai'
-import { swapBounds } from '../../core/handlers/outcome.ts'
+import type { Chain, Grant, SimulatedOutcome } from '../../core/contracts/index.ts'
+import { atMostLeaves, checkOutcome, nothingLeaves, swapBounds, type OutcomeBounds } from '../../core/handlers/outcome.ts'
+import type { NetworkEntry, VenueEntry } from '../../core/handlers/registry.ts'
 
 const token = (address: string) => ({ symbol: address, address, decimals: 0 })
 const boundsOf = (exact: 'in' | 'out', slippage = { numerator: 1n, denominator: 200n }) => {
@@ -27,4 +29,69 @@ describe('what a swap may do to the wallet', () => {
     expect(boundsOf('in', { numerator: 1n, denominator: 10n })[1]).to.deep.equal({ leastRaw: 1000n, mostRaw: 1111n })
     expect(boundsOf('out', { numerator: 1n, denominator: 10n })[0]).to.deep.equal({ leastRaw: -1020n, mostRaw: -909n })
   })
+})
+
+describe('a plan by what its simulation says', () => {
+  const nft = 'positions/7'
+  /** The error of such a plan, or `signed`. */
+  async function judged(outcome: SimulatedOutcome | 'unavailable', bounds: OutcomeBounds | undefined): Promise<string> {
+    const evm = { simulate: async () => outcome } as unknown as Chain['evm']
+    const impl = { evm, nativeCurrency: token('coin'), address: (text: string) => text } as unknown as Chain
+    const network = { chain: 'ethereum', network: 'mainnet', impl } as NetworkEntry
+    const planned = { plan: { steps: [null], needs: [] }, wallet: 'wallet', bounds } as const
+    const at = { signal: AbortSignal.timeout(10_000) }
+    return checkOutcome(planned, network, { connector: 'rogue' } as VenueEntry, at).then(
+      () => 'signed',
+      ({ name, message }: Error) => `${name} ${message}`,
+    )
+  }
+  const done = (gains: Record<string, bigint>, grants: readonly Grant[] = []): SimulatedOutcome => ({
+    is: 'done',
+    gains: new Map(Object.entries(gains)),
+    grants,
+  })
+  const swap = swapBounds(
+    { tokenIn: token('in'), tokenOut: token('out'), exact: 'in', amountRaw: 500n },
+    { quotedRaw: 1010n, boundRaw: 1000n, slippage: { numerator: 1n, denominator: 100n } },
+  )
+  const deposit = atMostLeaves([
+    { token: 'in', amountRaw: 5n },
+    { token: 'in', amountRaw: 2n },
+  ])
+
+  const cases: readonly [string, OutcomeBounds | undefined, SimulatedOutcome | 'unavailable', RegExp][] = [
+    ['a swap that does what was asked', swap, done({ in: -500n, out: 1005n, coin: 0n }), /^signed$/],
+    ['a swap that takes less for as much', swap, done({ in: -400n, out: 1000n }), /^signed$/],
+    ['a swap that takes a unit more', swap, done({ in: -501n, out: 1005n }), /takes 501 of in .* taking 500 to giving 0/],
+    ['a swap that gives a unit less than its bound', swap, done({ in: -500n, out: 999n }), /gives the wallet 999 of out/],
+    ['a swap that gives the wallet nothing', swap, done({ in: -500n, out: 0n }), /gives the wallet 0 of out/],
+    ['a swap of which nobody says what it gives', swap, done({ in: -500n }), /gives the wallet 0 of out/],
+    ['a swap that gives over 1 % more than quoted', swap, done({ in: -500n, out: 1021n }), /gives the wallet 1021 of out/],
+    ['a swap that takes the native coin too', swap, done({ in: -500n, out: 1005n, coin: -1n }), /takes 1 of coin/],
+    ['a swap that takes a token which nobody asked about', swap, done({ in: -500n, out: 1005n, other: -1n }), /takes 1 of other/],
+    ['a swap that gives such a token', swap, done({ in: -500n, out: 1005n, other: 1n }), /^signed$/],
+    ['a swap that takes a token of EIP-721', swap, done({ in: -500n, out: 1005n, [nft]: -1n }), /takes 1 of positions\/7/],
+    [
+      'a swap that gives a right',
+      swap,
+      done({ in: -500n, out: 1005n }, [{ token: 'other', spender: 'thief' }]),
+      /lets thief move .* other/,
+    ],
+    ['a deposit of all that was offered', deposit, done({ in: -7n }), /^signed$/],
+    ['a deposit of a unit more', deposit, done({ in: -8n }), /takes 8 of in/],
+    ['a change that takes nothing', nothingLeaves, done({ in: 9n, [nft]: 1n }), /^signed$/],
+    ['a change that takes something', nothingLeaves, done({ in: 9n, [nft]: -1n }), /takes 1 of positions\/7/],
+    [
+      'a plan without bounds that gives a right',
+      undefined,
+      done({ in: -9n }, [{ token: 'in', spender: 'thief', amountRaw: 1n }]),
+      /lets thief/,
+    ],
+    ['a plan that fails', swap, { is: 'failed', reason: 'too little' }, /^TRADE_FAILED .*too little/],
+    ['a plan that no node can simulate', swap, 'unavailable', /^UNSUPPORTED .*nothing was signed/],
+  ]
+  for (const [what, bounds, outcome, says] of cases)
+    it(`is ${says.source === '^signed$' ? 'signed' : 'refused'}: ${what}`, async () => {
+      expect(await judged(outcome, bounds)).to.match(says)
+    })
 })

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
-import { bestReference, isFarWorse, requireReference } from '../../core/handlers/amm/reference.ts'
-import type { Swap } from '../../core/contracts/index.ts'
+import { bestReference, isFarWorse, readReference, requireReference } from '../../core/handlers/amm/reference.ts'
+import type { Quote, Swap } from '../../core/contracts/index.ts'
+import type { NetworkContext } from '../../core/handlers/context.ts'
+import type { VenueEntry } from '../../core/handlers/registry.ts'
 
 const token = { symbol: 'T', address: '0x1', decimals: 0 }
 const quoteOf = (exact: Swap['exact'], amountRaw: bigint, spotAmountRaw = amountRaw) => ({
@@ -45,5 +47,31 @@ describe("a stranger's quote beside those of built-in connectors", () => {
     expect(check()).to.throw(/limitPrice: is required: new is not built in.*ethereum\/mainnet/)
     expect(check({ connector: 'uniswap', quote: quoteOf('in', 1000n) })).to.throw(/900 is more than 5 % worse than 1000.*\(uniswap\)/)
     expect(check({ connector: 'uniswap', quote: quoteOf('in', 940n) })).to.not.throw()
+  })
+
+  /** What each connector does when it is asked. */
+  const connectors: Readonly<Record<string, { builtIn: boolean; isReady?: false; quote: () => Promise<Quote> }>> = {
+    near: { builtIn: true, quote: async () => quoteOf('in', 1000n) as Quote },
+    best: { builtIn: true, quote: async () => quoteOf('in', 1100n) as Quote },
+    strange: { builtIn: false, quote: async () => quoteOf('in', 9000n) as Quote },
+    failing: { builtIn: true, quote: () => Promise.reject(new Error('It has no such pair.')) },
+    away: { builtIn: true, isReady: false, quote: async () => quoteOf('in', 9000n) as Quote },
+    silent: { builtIn: true, quote: () => new Promise(() => {}) },
+  }
+  async function read(...names: readonly string[]) {
+    const venues = names.map((connector) => {
+      const { builtIn = true, isReady = true } = connectors[connector] ?? {}
+      return { connector, builtIn, impl: { AMM: {} }, notReady: () => (isReady ? undefined : 'its node is away'), wake: async () => {} }
+    })
+    const registry = { venuesOn: () => venues }
+    const context = { network: { chain: 'ethereum', network: 'mainnet' }, services: { registry }, signal: AbortSignal.timeout(60_000) }
+    const ask = async ({ connector }: VenueEntry) => connectors[connector]?.quote() ?? Promise.reject(new Error('Nobody.'))
+    return (await readReference(context as unknown as NetworkContext, ask, 200))?.connector
+  }
+
+  it('asks the built-in connectors only, and goes on without those that fail, are away or do not answer', async () => {
+    expect(await read('failing', 'near', 'strange', 'silent', 'best', 'away')).to.equal('best')
+    expect(await read('near', 'silent')).to.equal('near')
+    expect(await read('failing', 'strange', 'silent', 'away')).to.equal(undefined)
   })
 })

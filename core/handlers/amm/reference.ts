@@ -1,6 +1,6 @@
 // What the built-in connectors say that a swap is worth. The bound of a trade follows its quote, and a stranger's plugin may quote what it
 // likes: so its quote bounds a trade only where one of theirs is near, and otherwise the caller says the bound.
-import { withDeadline } from '../../async.ts'
+import { abortable, withDeadline } from '../../async.ts'
 import type { At, Quote } from '../../contracts/index.ts'
 import { badFields, type SluiceError } from '../../errors.ts'
 import type { NetworkContext } from '../context.ts'
@@ -43,20 +43,15 @@ export function bestReference(quotes: readonly { connector: string; quote: Compa
 export async function readReference(
   { network: { chain, network }, services: { registry }, signal }: NetworkContext,
   quoteOf: (venue: VenueEntry, at: At) => Promise<Quote>,
+  withinMs = referenceMs,
 ): Promise<Reference | undefined> {
   const venues = registry.venuesOn(chain, network).filter(({ builtIn, impl }) => builtIn && impl.AMM)
+  async function ask(venue: VenueEntry, at: At) {
+    if (venue.notReady() !== undefined) await venue.wake()
+    return venue.notReady() === undefined ? [{ connector: venue.connector, quote: await quoteOf(venue, at) }] : []
+  }
   const quotes = await Promise.all(
-    venues.map(async (venue) => {
-      const { connector } = venue
-      try {
-        return await withDeadline(signal, referenceMs, async (within) => {
-          if (venue.notReady() !== undefined) await venue.wake()
-          return venue.notReady() === undefined ? [{ connector, quote: await quoteOf(venue, { signal: within }) }] : []
-        })
-      } catch {
-        return []
-      }
-    }),
+    venues.map((venue) => withDeadline(signal, withinMs, (within) => abortable(ask(venue, { signal: within }), within)).catch(() => [])),
   )
   return bestReference(quotes.flat())
 }
