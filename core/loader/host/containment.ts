@@ -151,7 +151,8 @@ export function startUncontained({ args }: Pick<ContainedCommand, 'args'>): Cont
   }
 }
 
-const spawnOptions = { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'pipe', 'pipe'] } satisfies SpawnOptions
+/** In a process group of its own: whoever signals its group reaches all of it, whatever the namespaces. */
+const spawnOptions = { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true } satisfies SpawnOptions
 const maxSaid = 2_000
 
 function watched(child: ChildProcess): ContainedProcess {
