@@ -18,6 +18,8 @@ import { CertificateError, certificateFiles } from './tls/certificate-files.ts'
 import { listClients } from './tls/certificates.ts'
 import { readServerCertificates } from './tls/server-certificates.ts'
 import { keystoreHasKeys, listWallets } from './wallet/keystore.ts'
+import { unheldRecords } from './wallet/own-policy.ts'
+import { passphraseFromFile } from './wallet/prompt.ts'
 
 /** Checks everything that a start needs, without starting anything. */
 export async function examine(settings: Settings): Promise<readonly Finding[]> {
@@ -53,6 +55,7 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
       what: `${name} is refused (${step}): ${reason}`,
       cure,
     })),
+    ...(await examineSeals(settings)),
     ...(await examineContainment(loaded, settings)),
     ...(await examineNetworks(chains, isRequired, settings)),
   ]
@@ -69,6 +72,23 @@ function consentFinding(name: string, { tier, allowedBy, sha256 = '' }: Pick<Loa
     }
   const how = allowedBy === 'release' ? '' : ` It is ${tier === 'trusted' ? 'trusted' : 'allowed'} with SHA-256 ${sha256}.`
   return { part: 'plugins', state: 'good', what: `${name} loads.${how}` }
+}
+
+/** Whether the signer goes by the records of sluice.lock. */
+async function examineSeals({ confDir, data, wallet }: Settings): Promise<Finding[]> {
+  try {
+    const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
+    const unheld = await unheldRecords(confDir, data.dir, passphrase)
+    return unheld.map(({ name, problem, cure }): Finding => ({
+      part: 'plugins',
+      state: 'bad',
+      what: `The signer does not sign for ${name}: ${problem}.`,
+      cure,
+    }))
+  } catch {
+    // Of a lock that cannot be read the plugins' refusals tell; of the passphrase's file, the keystore.
+    return []
+  }
 }
 
 /** Whether the system gives what contains plugins of third parties. */

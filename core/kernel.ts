@@ -28,7 +28,7 @@ import { loadLater, requiredHere } from './late-plugins.ts'
 import { command } from './layout.ts'
 import { createLog } from './log.ts'
 import { buildRegistry, failingParts, registryEntries, transactionTargets } from './registry.ts'
-import { askPassphrase, draftOf, openSigner, signerBounds, signerPolicy } from './signing.ts'
+import { askPassphrase, draftOf, openSigner, signerFiles } from './signing.ts'
 import { openStore } from './store/open-store.ts'
 import { StoreError, type Store } from './store/store.ts'
 import { ensureCertificates } from './tls/ensure-certificates.ts'
@@ -136,8 +136,8 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     const allowed = await allowedPlugins(settings)
     for (const plugin of allowed.tried) log.warn({ plugin }, notAllowedYet(plugin))
     // Unlocking takes as long as scrypt does: it goes on beside the devnet and the plugins.
-    const bounds = signerBounds(settings, allowed)
-    const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings), ...(bounds && { bounds }) })
+    const files = signerFiles(settings, allowed)
+    const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings), files })
     stops.push(async () => (await opening.catch(() => undefined))?.stop())
     const devnet = running ?? (settings.devnet.enabled ? await bringUpDevnet(settings, print, allowed) : undefined)
     if (devnet && devnet !== running) {
@@ -167,7 +167,6 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     const warnings = [...settings.warnings, ...pluginWarnings(settings, plugins), ...allowed.tried.map(notAllowedYet)]
 
     const signer = await opening
-    await signer.setPolicy(signerPolicy(loaded, settings.wallet.allowedSpenders))
 
     const venues = startVenues(container, loaded)
     stops.push(() => venues.stop())
@@ -258,7 +257,6 @@ export async function startKernel(settings: Settings, { print, devnet: running }
         const before = loaded
         if (more.loaded.length > 0) {
           loaded = [...loaded, ...more.loaded]
-          await signer.setPolicy(signerPolicy(loaded, settings.wallet.allowedSpenders))
           venues.add(more.loaded)
         }
         registry.add(registryEntries({ ...more, running: venues.running, before }))

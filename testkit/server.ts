@@ -2,14 +2,19 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stringify } from 'yaml'
-import { writeLock, type LockedPlugin } from '../core/config/lock.ts'
+import { readLock, writeLock, type LockedPlugin } from '../core/config/lock.ts'
 import { loadSettings, type Settings, devnetNetwork } from '../core/config/settings.ts'
 import { bringUpDevnet } from '../core/devnet/start-devnet.ts'
 import { startKernel, type Kernel } from '../core/kernel.ts'
 import { builtInPlugins } from '../core/layout.ts'
 import { onlyTries } from '../core/loader/consent.ts'
 import { findPlugins } from '../core/loader/find.ts'
+import { tryPlugins } from '../core/loader/load.ts'
+import { outlineOf } from '../core/loader/outline.ts'
 import { readPluginFiles } from '../core/loader/plugin-files.ts'
+import { keystoreHasKeys } from '../core/wallet/keystore.ts'
+import { newSealing, seal, sealKey, timeOfRecord } from '../core/wallet/lock-seal.ts'
+import { passphraseFromFile } from '../core/wallet/prompt.ts'
 import { createClient } from './client.ts'
 import type { ServerOptions, TestServer as PublicServer } from './public-server.ts'
 
@@ -56,7 +61,7 @@ export async function startServer({
       ...flags,
     },
   })
-  if (!onlyTries(settings)) await trustPlugins(settings)
+  if (!onlyTries(settings)) await trustDeclared(settings)
   const devnet = between && (await bringUpDevnet(settings, () => {}))
   const proxied = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
   const kernel = await startKernel(settings, { print: () => {}, ...(proxied && { devnet: proxied }) })
@@ -78,7 +83,7 @@ export async function startServer({
   }
 }
 
-/** Writes to sluice.lock that the plugins of these settings may run, and in the server: a test has named them. */
+/** Writes to sluice.lock that the plugins of these settings may run, and in the server: a test has named them. Nothing is signed for them. */
 export async function trustPlugins({
   plugins,
   confDir,
@@ -93,6 +98,25 @@ export async function trustPlugins({
       : [[name, { sha256: readPluginFiles(folder).sha256, tier: 'trusted', kind: 'connector', networks: {}, signs: [], hosts: [] }]],
   )
   if (lock.length > 0) await writeLock(confDir, Object.fromEntries(lock))
+}
+
+/** The same, with what they declare, as the operator's passphrase would seal it: the signer signs for them. */
+async function trustDeclared(settings: Settings): Promise<void> {
+  const { confDir, wallet, data } = settings
+  await trustPlugins(settings)
+  const bare = readLock(confDir)
+  const mayTrade = settings.devnet.enabled || keystoreHasKeys(data.dir)
+  if (Object.keys(bare).length === 0 || !mayTrade) return
+  const { loaded } = await tryPlugins(settings)
+  const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
+  const sealing = passphrase === undefined ? undefined : newSealing(1024)
+  const key = passphrase === undefined || sealing === undefined ? undefined : await sealKey(passphrase, sealing)
+  const records = Object.entries(bare).map(([name, record]): [string, LockedPlugin] => {
+    const plugin = loaded.find(({ sha256 }) => sha256 === record.sha256)
+    const whole: LockedPlugin = { ...record, ...(plugin && outlineOf(plugin)), allowedAt: timeOfRecord(data.dir, name, undefined) }
+    return [name, key ? seal(key, name, whole) : whole]
+  })
+  await writeLock(confDir, Object.fromEntries(records), sealing)
 }
 
 /** Waits until the venues of a network have started. They start beside the server, or with their first request. */

@@ -56,6 +56,7 @@ function state() {
     'tools/bytecode-licenses.mjs',
     'tools/licenses.mjs',
     'package.json',
+    'signing.json',
     'package-lock.json',
     'tsconfig.json',
   ]
@@ -181,6 +182,7 @@ async function build({ whole }) {
     const [, name] = file.split(path.sep)
     if (plugins.includes(name) && !/\.m?ts$/.test(file) && !file.includes('artifacts')) add(file, readFileSync(path.join(root, file)))
   }
+  add('signing.json', read('signing.json'))
   for (const name of assets) add(`swagger-ui/${name}`, readFileSync(path.join(root, 'node_modules/swagger-ui-dist', name)))
   // Where the package of the devnet is missing, Node says so; the running server never asks this file.
   for (const file of entryPoints.filter(isDevnetPart)) {

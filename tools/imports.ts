@@ -12,7 +12,8 @@ export const root: string = fileURLToPath(new URL('..', import.meta.url))
 const levels: readonly (readonly string[])[] = [
   ['core/errors.ts', 'core/decimal.ts', 'core/json.ts', 'core/async.ts', 'core/whole-file.ts'],
   ['core/api', 'core/contracts', 'core/layout.ts'],
-  ['core/config', 'core/tls', 'core/wallet', 'core/store', 'core/live-state'],
+  ['core/config'],
+  ['core/tls', 'core/wallet', 'core/store', 'core/live-state'],
   ['core/transactions', 'core/loader'],
   ['core/handlers'],
   ['core/events'],

@@ -7,7 +7,10 @@ import { command } from '../layout.ts'
 import { changedFiles, examine, forget, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
 import { whyNotContained } from '../loader/host/way.ts'
 import { PluginFault } from '../loader/refusal.ts'
-import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { keystoreHasKeys } from '../wallet/keystore.ts'
+import { canChange } from '../wallet/lock-seal.ts'
+import { unheldRecords } from '../wallet/own-policy.ts'
+import { ask, hasTerminal, passphraseForNewKey, passphraseFromFile } from '../wallet/prompt.ts'
 import { isYes, printError, printResult } from './output.ts'
 
 type SettingsOf = () => Settings
@@ -85,8 +88,13 @@ async function shown(name: string, settings: Settings): Promise<string> {
 async function consent(name: string, tier: Tier, yes: boolean, settings: Settings): Promise<string> {
   const onDisk = pluginOnDisk(name, settings)
   const before = readLock(settings.confDir)[name]
-  if (before?.sha256 === onDisk.files.sha256 && before.tier === tier)
-    return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'} already, with these files.`
+  let passphrase: string | undefined
+  if (before?.sha256 === onDisk.files.sha256 && before.tier === tier) {
+    passphrase = await passphraseOf(settings)
+    const unheld = (await unheldRecords(settings.confDir, settings.data.dir, passphrase)).find((each) => each.name === name)
+    if (!unheld) return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'} already, with these files.`
+    process.stderr.write(`The signer does not sign for ${name}: ${unheld.problem}.\n`)
+  }
   const say = (lines: readonly string[]) => void process.stderr.write(`${lines.join('\n')}\n`)
   say([`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`])
   if (before) say(changes(name, onDisk, before, settings))
@@ -108,9 +116,16 @@ async function consent(name: string, tier: Tier, yes: boolean, settings: Setting
     )
   say(['', ...words(name, asked), '', about[tier], ...(before ? ['', ...declaredChanges(before, asked)] : [])])
   await confirm(`${tier === 'trusted' ? 'Trust' : 'Allow'} it? Type yes: `, yes)
-  await record(name, asked, settings)
+  await record(name, asked, settings, passphrase ?? (await passphraseOf(settings)))
   return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'}, in ${lockFile(settings.confDir)}. A running server loads it when it is restarted.`
 }
+
+/** Of the keystore, where it has keys: it seals what is recorded. @throws Error where it does not open them */
+const passphraseOf = async ({ data, wallet }: Settings): Promise<string | undefined> =>
+  keystoreHasKeys(data.dir) ? passphraseForNewKey(data.dir, givenPassphrase(wallet)) : undefined
+
+const givenPassphrase = ({ passphraseFile }: Settings['wallet']): string | undefined =>
+  passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile })
 
 async function confirm(question: string, yes: boolean): Promise<void> {
   if (yes) return
@@ -125,13 +140,26 @@ async function verified(name: string | undefined, settings: Settings): Promise<s
   const checked = verify(only, settings)
   if (checked.length === 0) return 'No plugin of a third party was allowed.'
   for (const { name: each, problem } of checked) if (problem !== undefined) printError(`${each}: ${problem}`)
-  return checked
-    .flatMap(({ name: each, problem }) => (problem === undefined ? [`${each} has the files that were allowed.`] : []))
-    .join('\n')
+  const { confDir, data, wallet } = settings
+  const sealsCount = keystoreHasKeys(data.dir) && canChange(lockFile(confDir))
+  const passphrase = sealsCount ? (givenPassphrase(wallet) ?? (hasTerminal() ? await passphraseOf(settings) : undefined)) : undefined
+  const unheld = (await unheldRecords(confDir, data.dir, passphrase)).filter((each) => Object.hasOwn(only, each.name))
+  for (const { name: each, problem, cure } of unheld) printError(`${each}: the signer does not sign for it: ${problem}. ${cure}`)
+  return [
+    ...checked.flatMap(({ name: each, problem }) => (problem === undefined ? [`${each} has the files that were allowed.`] : [])),
+    ...(!sealsCount || unheld.length > 0
+      ? []
+      : [
+          passphrase === undefined
+            ? 'The seals were not checked: name the file with the passphrase in SLUICE_WALLET_PASSPHRASE_FILE.'
+            : 'The seals hold.',
+        ]),
+  ].join('\n')
 }
 
 async function removed(name: string, settings: Settings): Promise<string> {
-  if (!(await forget(name, settings))) throw new Error(`${name} is not in ${lockFile(settings.confDir)}; nothing was changed.`)
+  const locked = await forget(name, settings)
+  if (locked === undefined) throw new Error(`${name} is not in ${lockFile(settings.confDir)}; nothing was changed.`)
   return `${name} is not allowed any more. A running server uses it until it is restarted. Allowances that were given to its spenders stay on the chain: revoke them with /evm/approve and the amount 0.`
 }
 

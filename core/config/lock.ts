@@ -27,6 +27,11 @@ const lockedNetwork = Type.Object(
     contracts: Type.Record(Type.String(), text('an address')),
     /** Those of the contracts that may be given allowances. */
     spenders: Type.Array(text('an address')),
+    /** Of a chain's network. */
+    chainId: Type.Optional(Type.Integer({ minimum: 0 })),
+    /** Of a chain's network: the highest price of gas (EVM) or priority fee (Solana), in the smallest unit, unless conf says otherwise. */
+    feeCapRaw: Type.Optional(Type.String({ pattern: '^[0-9]{1,40}$', description: 'a number without a sign, as text' })),
+    local: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 )
@@ -43,17 +48,48 @@ export const lockedPlugin = Type.Object(
     networks: Type.Record(Type.String(), lockedNetwork),
     /** The kinds of typed data that may be signed for it. */
     signs: Type.Array(typedData),
+    /** The transfers by which deposits reach it from other chains. Absent in records of older versions. */
+    deposits: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { chain: Type.String(), network: Type.String(), token: text('an address'), recipient: text('an address') },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
     /** Hosts that its files name. */
     hosts: Type.Array(text('a host')),
+    /** When it was allowed: an older record never takes the place of a newer one. */
+    allowedAt: Type.Optional(text('a time')),
+    /** What only somebody with the keystore's passphrase can make of this record: core/wallet/lock-seal.ts. */
+    seal: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$', description: 'HMAC-SHA256' })),
   },
   { additionalProperties: false },
 )
 export type LockedPlugin = Static<typeof lockedPlugin>
 
-const lockSchema = Type.Object(
-  { lockVersion: Type.Literal(1), plugins: Type.Record(Type.String(), lockedPlugin) },
+/** How the key of the seals comes of the passphrase. */
+const sealing = Type.Object(
+  {
+    kdf: Type.Literal('scrypt'),
+    n: Type.Integer({ minimum: 1024, maximum: 2 ** 20 }),
+    r: Type.Literal(8),
+    p: Type.Literal(1),
+    salt: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  },
   { additionalProperties: false },
 )
+export type Sealing = Static<typeof sealing>
+
+const lockSchema = Type.Object(
+  { lockVersion: Type.Literal(1), sealing: Type.Optional(sealing), plugins: Type.Record(Type.String(), lockedPlugin) },
+  { additionalProperties: false },
+)
+
+export interface LockContent {
+  readonly plugins: PluginLock
+  readonly sealing?: Sealing
+}
 
 /** By the names of the plugins' folders. */
 export type PluginLock = Readonly<Record<string, LockedPlugin>>
@@ -61,13 +97,16 @@ export type PluginLock = Readonly<Record<string, LockedPlugin>>
 export const lockFile = (confDir: string): string => join(dirname(confDir), 'sluice.lock')
 
 /** The plugins that were allowed; none where there is no file. @throws ConfigError */
-export function readLock(confDir: string): PluginLock {
+export const readLock = (confDir: string): PluginLock => readLockContent(confDir).plugins
+
+/** The same with how it is sealed. @throws ConfigError */
+export function readLockContent(confDir: string): LockContent {
   const problems: ConfigProblem[] = []
   const cure = 'Restore it, or move it away and allow the plugins again: sluice plugin allow <name>.'
   const read = readYaml(lockFile(confDir), 'sluice.lock', problems)
   if (problems.length > 0) throw new ConfigError(problems.map((problem) => ({ ...problem, cure })))
-  if (read === undefined) return {}
-  if (Value.Check(lockSchema, read.value)) return read.value.plugins
+  if (read === undefined) return { plugins: {} }
+  if (Value.Check(lockSchema, read.value)) return read.value
   const [first] = Value.Errors(lockSchema, read.value)
   throw new ConfigError([
     {
@@ -84,8 +123,8 @@ const heading = `# Which plugins of third parties may run, with which bytes, and
 `
 
 /** Writes the whole file, or leaves it as it was. */
-export async function writeLock(confDir: string, plugins: PluginLock): Promise<void> {
+export async function writeLock(confDir: string, plugins: PluginLock, sealed?: Sealing): Promise<void> {
   const sorted = Object.fromEntries(Object.entries(plugins).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-  const content = heading + stringify({ lockVersion: 1, plugins: sorted }, { lineWidth: 0 })
+  const content = heading + stringify({ lockVersion: 1, ...(sealed && { sealing: sealed }), plugins: sorted }, { lineWidth: 0 })
   await writeWholeFile(lockFile(confDir), content, 0o644)
 }

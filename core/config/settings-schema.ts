@@ -66,7 +66,7 @@ export const serverSchema = closed({
     allowedSpenders: Type.Array(Type.String({ minLength: 1 }), {
       uniqueItems: true,
       default: [],
-      description: 'Addresses beside those of the connectors that may be approved without the permission admin',
+      description: 'Addresses beside those of the connectors that may be approved',
     }),
     keySources: Type.Array(Type.String({ minLength: 1 }), {
       uniqueItems: true,

@@ -106,7 +106,7 @@ export interface Caller {
   streams?: number
 }
 
-export const hasPermission = (caller: Caller, permission: Permission) => caller.permissions.has(permission)
+const hasPermission = (caller: Caller, permission: Permission) => caller.permissions.has(permission)
 
 export const mayUseWallet = ({ wallets }: Caller, address: string) => wallets === 'all' || wallets.has(address.toLowerCase())
 

@@ -3,19 +3,19 @@ import type { EvmVerbs, Plan, Token } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
-import { hasPermission, type Caller, type Handler, type Handlers, type Services } from './context.ts'
+import type { Handler, Handlers, Services } from './context.ts'
 import { readRaw } from './read-fields.ts'
 import { notYet, responseKey, type NetworkEntry, type Registry } from './registry.ts'
 import { readAddress, readFees, readWallet, requireKey } from './wallets.ts'
 
 const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
-  const { network, services, caller, signal } = context
+  const { network, services, signal } = context
   const at = { signal }
   const evm = evmOf(network)
   const address = readAddress(network, request.address)
   requireKey(services.wallets, network, address)
   const spenders = await readSpenders(request.spender, network, services.registry)
-  const admin = requireMayApprove(caller, spenders, services)
+  requireMayApprove(spenders, services)
   const feeOverrides = readFees(request, network)
   const token = await network.tokens.resolve(request.token, 'token', at)
   const amountRaw = readAllowance(request.amount, token)
@@ -48,7 +48,6 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       kind: 'approve',
       nonce: request.nonce,
       feeOverrides,
-      admin,
       about: null,
       answer,
     },
@@ -57,16 +56,15 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   return answer(submitted)
 }
 
-/** Whether the caller's admin permission is needed to sign the approval. @throws SluiceError FORBIDDEN if it is needed and missing */
-function requireMayApprove(caller: Caller, { addresses, registered }: Spenders, { settings, registry }: Services): boolean {
+/** The signer signs by files alone: who asks makes no difference. @throws SluiceError FORBIDDEN */
+function requireMayApprove({ addresses, registered }: Spenders, { settings, registry }: Services): void {
   const allowed = settings.wallet.allowedSpenders
-  if (registered || addresses.every((each) => allowed.some((one) => one.toLowerCase() === each.toLowerCase()))) return false
-  if (hasPermission(caller, 'admin')) return true
+  if (registered || addresses.every((each) => allowed.some((one) => one.toLowerCase() === each.toLowerCase()))) return
   const pending = registry.plugins.find(({ state }) => state === 'pending')
   if (pending) throw notYet(pending.name, `Whether it declares the spender ${addresses.join(', ')} is known in a moment`)
   throw new SluiceError(
     'FORBIDDEN',
-    `${addresses.join(', ')} belongs to no registered connector: to approve it, a caller needs the permission admin, or an operator lists it in wallet.allowedSpenders (conf/server.yml).`,
+    `${addresses.join(', ')} belongs to no registered connector: it is approved after an operator lists it in wallet.allowedSpenders (conf/server.yml) and restarts the server.`,
   )
 }
 

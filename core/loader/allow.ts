@@ -1,6 +1,7 @@
 // What `sluice plugin allow` and its kin do: they read, keep and record. What they show is in core/cli.
-import { readLock, writeLock, type LockedPlugin, type PluginLock } from '../config/lock.ts'
+import { readLock, readLockContent, writeLock, type LockedPlugin, type PluginLock } from '../config/lock.ts'
 import type { Settings } from '../config/settings.ts'
+import { newSealing, noteRemoved, seal, sealKey, timeOfRecord, usualN } from '../wallet/lock-seal.ts'
 import { allowedPlugins, copyOf } from './consent.ts'
 import { examinePlugin } from './examine.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
@@ -46,17 +47,29 @@ export async function examine({ plugin, files }: PluginOnDisk, tier: LockedPlugi
   return examinePlugin({ plugin: copy, chains, budget }, is, settings)
 }
 
-/** Records that a plugin may run. */
-export async function record(name: string, locked: LockedPlugin, { confDir }: Settings): Promise<void> {
-  await writeLock(confDir, { ...readLock(confDir), [name]: locked })
+/** Records that a plugin may run. @param passphrase of the keystore, which seals the record; absent where it has no keys */
+export async function record(
+  name: string,
+  locked: LockedPlugin,
+  { confDir, data }: Settings,
+  passphrase: string | undefined,
+): Promise<void> {
+  const { plugins, sealing: before } = readLockContent(confDir)
+  const dated = { ...locked, allowedAt: timeOfRecord(data.dir, name, plugins[name]) }
+  if (passphrase === undefined) return writeLock(confDir, { ...plugins, [name]: dated }, before)
+  // A seal made with less work would tell more of the passphrase.
+  const sealing = before !== undefined && before.n >= usualN ? before : newSealing()
+  await writeLock(confDir, { ...plugins, [name]: seal(await sealKey(passphrase, sealing), name, dated) }, sealing)
 }
 
-/** Takes a plugin out of the lock. @returns whether it was there */
-export async function forget(name: string, { confDir }: Settings): Promise<boolean> {
-  const { [name]: locked, ...others } = readLock(confDir)
-  if (locked === undefined) return false
-  await writeLock(confDir, others)
-  return true
+/** Takes a plugin out of the lock. @returns what it had recorded, where it was there */
+export async function forget(name: string, { confDir, data }: Settings): Promise<LockedPlugin | undefined> {
+  const { plugins, sealing } = readLockContent(confDir)
+  const { [name]: locked, ...others } = plugins
+  if (locked === undefined) return undefined
+  await writeLock(confDir, others, sealing)
+  await noteRemoved(data.dir, name, locked)
+  return locked
 }
 
 /** What is wrong with each plugin of the lock; undefined where its folder and the copy that is run have the bytes that were allowed. */

@@ -6,10 +6,10 @@ import { createInterface } from 'node:readline'
 import { loadPluginConfigBy } from '../config/plugin-config.ts'
 import type { Log } from '../contracts/index.ts'
 import { knowCompiled } from './compile.ts'
-import type { Declared, Examined, ExamineRequest } from './examine.ts'
+import type { Examined, ExamineRequest } from './examine.ts'
 import { channelDescriptor } from './host/containment.ts'
 import { loadPlugins } from './load.ts'
-import type { LoadedPlugin } from './loaded-plugin.ts'
+import { outlineOf } from './outline.ts'
 import { messageOf } from './thrown.ts'
 
 const silent: Log = { info: () => {}, warn: () => {} }
@@ -30,26 +30,6 @@ async function examine({ plugin, chains, budget }: ExamineRequest): Promise<Exam
   const refusal = refused.find(({ folder }) => folder === plugin.origin)
   const { step, reason, cure } = refusal ?? { step: 'create', reason: 'It was not loaded', cure: 'Correct the plugin.' }
   return { is: 'refused', step, reason, cure }
-}
-
-function outlineOf(plugin: LoadedPlugin): Declared {
-  const { manifest, kind } = plugin
-  const networks: Declared['networks'] = {}
-  if (plugin.kind === 'chain')
-    for (const { chain, network } of plugin.venues) networks[`${chain}/${network}`] = { contracts: {}, spenders: [] }
-  else
-    for (const { chain, network, contracts, implementation } of plugin.venues)
-      networks[`${chain}/${network}`] = {
-        contracts: { ...contracts },
-        spenders: [...new Set(Object.values(implementation.spenders ?? {}))],
-      }
-  return {
-    ...(manifest.version !== undefined && { version: manifest.version }),
-    kind,
-    ...(plugin.kind === 'chain' && { keys: plugin.keys }),
-    networks,
-    signs: (manifest.signs ?? []).map(({ own, ...each }) => ({ ...each, ...(own && { own: [...own] }) })),
-  }
 }
 
 const channel = new Socket({ fd: channelDescriptor, readable: true, writable: true })

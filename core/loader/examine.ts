@@ -9,6 +9,7 @@ import { hookUpdate } from './compile.ts'
 import type { CompiledFiles } from './hook.ts'
 import { findWay, insideUpdate, uncontained, type ContainmentSettings, type Prepared, type Way } from './host/way.ts'
 import type { FoundPlugin } from './find.ts'
+import type { Declared } from './outline.ts'
 import { PluginFault, type Step } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 import type { LoadBudget } from './trials.ts'
@@ -21,8 +22,6 @@ export interface ExamineRequest {
   /** Of the folders of third parties: the process may see no compiler. */
   readonly compiled: Readonly<Record<string, CompiledFiles>>
 }
-
-export type Declared = Omit<LockedPlugin, 'sha256' | 'tier' | 'hosts'>
 
 export type Examined =
   | { readonly is: 'examined'; readonly what: Declared }

@@ -55,9 +55,6 @@ export interface Entry {
   readonly createdAt: number
   readonly updatedAt: number
 
-  /** The caller had the permission `admin`. The signer checks it with every attempt. */
-  readonly admin?: true
-
   /** The step's index in the plan, from 0, and the number of steps. */
   readonly part: { readonly index: number; readonly of: number }
   /** What was signed. On a chain's rail it is gone once the entry is final: the chain has it. */

@@ -71,8 +71,6 @@ export interface SubmitRequest extends Origin {
   about?: Json
   /** The orders that it places in a book; only with kind `order`. */
   clientOrders?: readonly ClientOrder[]
-  /** The caller has the permission `admin`. Passed on to the signer. */
-  admin?: boolean
   /** The check's result from states in memory, without asking the chain. Undefined if that check does not pass. */
   checkFromCache?(): Checked | undefined
   /** Awaited in parallel with the check. If it rejects, nothing is signed. May be called again. */
@@ -106,13 +104,7 @@ export interface SubmitResult {
 export type ImmediateResult = NonNullable<Extract<Reception, { is: 'accepted' }>['landed']>
 
 /** @returns the signature's bytes. A rejection means that no signature was made */
-export type Sign = (request: {
-  chain: string
-  network: string
-  address: string
-  signable: Signable
-  admin?: boolean
-}) => Promise<Uint8Array>
+export type Sign = (request: { chain: string; network: string; address: string; signable: Signable }) => Promise<Uint8Array>
 
 /**
  * Chooses the rail and the signer. On a chain the wallet signs; on an exchange's own rail the address that the plan names.
@@ -169,7 +161,7 @@ interface NonceAssignment {
 
 /** The journal's entries of a request before it is signed: one for each step. */
 export function newEntries(request: RoutedRequest, { sequences, chosenByCaller, nonces, ranks, nowMs }: NonceAssignment): readonly Entry[] {
-  const { address, signer, kind, venue, caller, requestId, keyed, feeOverrides, plan, about, admin } = request
+  const { address, signer, kind, venue, caller, requestId, keyed, feeOverrides, plan, about } = request
   const { chain, network, connector: rail } = request.network
   const { feesGiven = setsFees(feeOverrides) } = request
   const connector = rail ?? venue?.connector
@@ -187,7 +179,6 @@ export function newEntries(request: RoutedRequest, { sequences, chosenByCaller, 
     ...(keyed && { idempotencyKey: keyed.claim.key }),
     createdAt: nowMs,
     updatedAt: nowMs,
-    ...(admin && { admin }),
     part: { index, of: plan.steps.length },
     step,
     memo: plan.memo,

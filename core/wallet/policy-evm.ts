@@ -8,13 +8,13 @@ import { Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
 import type { SignRequest, TypedData } from './signer-messages.ts'
 
 /** Checks a request for a network of the EVM family. @returns the digest to sign, 32 bytes. @throws Refusal */
-export function checkEvmRequest({ draft, address, admin = false }: SignRequest, rules: EvmRules): Uint8Array {
+export function checkEvmRequest({ draft, address }: SignRequest, rules: EvmRules): Uint8Array {
   if (!rules.local && isWellKnown(address))
     throw new Refusal(
       `everybody has the key of ${address} (it is a test account of anvil and hardhat), so it signs on a devnet only, not on ${rules.name}`,
     )
   if (draft.scheme === 'eip712') return getBytes(checkTypedData(draft.typedData, address, rules))
-  if (draft.scheme === 'secp256k1') return getBytes(checkTransaction({ bytes: draft.bytes, from: address, admin, rules }))
+  if (draft.scheme === 'secp256k1') return getBytes(checkTransaction({ bytes: draft.bytes, from: address, rules }))
   throw new Refusal(`${rules.name} expects an EVM transaction or EIP-712 data`)
 }
 
@@ -24,7 +24,6 @@ const signedTypes: readonly (number | null)[] = [0, 2]
 interface TransactionRequest {
   readonly bytes: Uint8Array
   readonly from: string
-  readonly admin: boolean
   readonly rules: EvmRules
 }
 
@@ -33,14 +32,14 @@ interface TransactionRequest {
  * @returns the digest to sign
  * @throws Refusal
  */
-export function checkTransaction({ bytes, from, admin, rules }: TransactionRequest): string {
+export function checkTransaction({ bytes, from, rules }: TransactionRequest): string {
   const tx = decode(bytes)
   if (!signedTypes.includes(tx.type)) throw new Refusal(`transactions of type ${tx.type} are not signed, only legacy (0) and EIP-1559 (2)`)
   if (tx.chainId !== rules.chainId)
     throw new Refusal(`the transaction is for chain id ${tx.chainId}, and the chain id of ${rules.name} is ${rules.chainId}`)
   checkFees(tx, rules)
   checkCanonical(tx, bytes)
-  checkTarget(tx, from.toLowerCase(), admin, rules)
+  checkTarget(tx, from.toLowerCase(), rules)
   return keccak256(bytes)
 }
 
@@ -74,7 +73,7 @@ function checkFees(tx: Transaction, { feeCapRaw, name }: EvmRules): void {
     throw new Refusal(`the priority fee (${tx.maxPriorityFeePerGas} wei) is above the maximum fee (${feeRaw} wei)`)
 }
 
-function checkTarget({ to, value, data }: Transaction, from: string, admin: boolean, rules: EvmRules): void {
+function checkTarget({ to, value, data }: Transaction, from: string, rules: EvmRules): void {
   if (to === null) throw new Refusal('creating a contract is never signed')
   const target = to.toLowerCase()
   const isDeclared = rules.contracts.has(target)
@@ -84,7 +83,7 @@ function checkTarget({ to, value, data }: Transaction, from: string, admin: bool
   }
   if (isDeclaredDeposit({ target, value, data }, rules)) return
   const rights = tokenRights.get(data.slice(0, 10))
-  if (rights) checkTokenRights(rights, { data, isDeclared, admin, rules })
+  if (rights) checkTokenRights(rights, { data, isDeclared, rules })
   else if (!isDeclared) throw new Refusal(`no connector declares the contract ${to} on ${rules.name}`)
   if (value !== 0n && !isDeclared) throw new Refusal(`an allowance must have no value; this one sends ${value} wei to ${to}`)
 }
@@ -138,25 +137,59 @@ export const tokenRights: ReadonlyMap<string, { readonly call: string; readonly 
 
 function checkTokenRights(
   { call, holderArgument }: { call: string; holderArgument: number },
-  { data, isDeclared, admin, rules }: { data: string; isDeclared: boolean; admin: boolean; rules: EvmRules },
+  { data, isDeclared, rules }: { data: string; isDeclared: boolean; rules: EvmRules },
 ): void {
   const isApprove = data.startsWith(approveSelector)
   if (!isDeclared && !isApprove) throw new Refusal(`${call} is not signed: on tokens that no connector declares, only approve is`)
   if (isApprove && data.length !== twoArgumentsLength) throw new Refusal('the data of approve has the wrong length')
   const holder = addressArgument(data, holderArgument)
   if (holder === undefined) throw new Refusal(`${call} is malformed: argument ${holderArgument + 1} is not an address`)
-  if (rules.spenders.has(holder) || (isApprove && admin)) return
+  if (rules.exactSpenders.has(holder)) return checkExact({ call, data, isApprove, name: rules.name })
+  if (rules.spenders.has(holder)) return
   const cure = isApprove
-    ? 'add it to wallet.allowedSpenders or use a certificate with the permission admin'
+    ? 'an operator adds it to wallet.allowedSpenders (conf/server.yml) and restarts the server'
     : 'it is not signed for anybody else'
   throw new Refusal(`${call} goes to ${holder}, which is not a spender of a registered connector on ${rules.name}; ${cure}`)
 }
+
+/** A spender of a contained plugin gets the allowance that a trade needs, and nothing that lasts. */
+function checkExact({ call, data, isApprove, name }: { call: string; data: string; isApprove: boolean; name: string }): void {
+  if (!isApprove) throw new Refusal(`${call} is not signed for the spender of a contained plugin on ${name}: approve it in exact amounts`)
+  if (isUnlimited(BigInt(`0x${data.slice(-64)}`)))
+    throw new Refusal(`an unlimited allowance is not signed for the spender of a contained plugin on ${name}: approve the exact amount`)
+}
+
+/** What tokens take for an allowance that never ends: 2^256 - 1, of some 2^160 - 1 or 2^96 - 1. No amount of any token is that large. */
+export const isUnlimited = (amountRaw: bigint): boolean => amountRaw >= 2n ** 128n || amountRaw === 2n ** 96n - 1n
 
 /** The address in the n-th 32-byte argument of a call, lower-case. Undefined where the data is short or the upper bytes are not zero. */
 function addressArgument(data: string, index: number): string | undefined {
   const start = 10 + index * 64
   const word = data.slice(start, start + 64)
   return /^0{24}[0-9a-f]{40}$/.test(word) ? `0x${word.slice(24)}` : undefined
+}
+
+/**
+ * What to sign with a key that everybody has, for plugins that no file describes: where a server only tries. Nobody is kept from signing with
+ * it, so nothing is lost; only a network that is known and not local is refused, because what is sent to these addresses there is taken.
+ * @returns the digest @throws Refusal
+ */
+export function digestOnTrial(draft: SignRequest['draft'], publicChainIds: ReadonlySet<bigint>): Uint8Array {
+  const refuse = (chainId: bigint) => {
+    if (chainId === 0n || publicChainIds.has(chainId))
+      throw new Refusal(`a key that everybody has signs on a devnet only, not for chain id ${chainId}`)
+  }
+  if (draft.scheme === 'eip712') {
+    const { domain, primaryType } = draft.typedData
+    refuse(BigInt(domain.chainId ?? 0))
+    return getBytes(digestOf(draft.typedData, `${primaryType} of the domain "${domain.name ?? ''}"`))
+  }
+  if (draft.scheme !== 'secp256k1') throw new Refusal('expected an EVM transaction or EIP-712 data')
+  const tx = decode(draft.bytes)
+  refuse(tx.chainId)
+  if (!signedTypes.includes(tx.type)) throw new Refusal(`transactions of type ${tx.type} are not signed, only legacy (0) and EIP-1559 (2)`)
+  checkCanonical(tx, draft.bytes)
+  return getBytes(keccak256(draft.bytes))
 }
 
 /**

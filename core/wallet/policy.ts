@@ -50,6 +50,8 @@ const evmPolicy = Type.Object(
     contracts: Type.Array(address),
     /** The spenders of the connectors on this network: they may be given allowances. */
     spenders: Type.Array(address),
+    /** Those of them that get allowances in exact amounts only, because their plugins are contained. */
+    exactSpenders: Type.Optional(Type.Array(address)),
     /** The one transfer of a token that is signed: to the address by which a connector takes deposits from this network. */
     deposits: Type.Array(Type.Object({ token: address, recipient: address }, { additionalProperties: false })),
     /** The typed data (EIP-712) that connectors declare. */
@@ -94,6 +96,8 @@ export interface EvmRules {
   readonly local: boolean
   readonly contracts: ReadonlySet<string>
   readonly spenders: ReadonlySet<string>
+  /** Those of the spenders that get no unlimited allowance. */
+  readonly exactSpenders: ReadonlySet<string>
   readonly deposits: readonly { readonly token: string; readonly recipient: string }[]
   readonly typedData: readonly TypedDataRules[]
 }
@@ -142,7 +146,7 @@ export function rulesOfPolicy(policy: SignerPolicy): SignerRules {
 function rulesOf(name: string, policy: NetworkPolicy, allowedSpenders: readonly string[]): EvmRules | SolanaRules {
   const feeCapRaw = BigInt(policy.feeCapRaw)
   if (policy.keys === 'ed25519') return { keys: policy.keys, name, feeCapRaw, contracts: new Set(policy.contracts) }
-  const { keys, chainId, local, contracts, spenders, deposits, typedData } = policy
+  const { keys, chainId, local, contracts, spenders, exactSpenders = [], deposits, typedData } = policy
   return {
     keys,
     name,
@@ -151,6 +155,7 @@ function rulesOf(name: string, policy: NetworkPolicy, allowedSpenders: readonly 
     local,
     contracts: new Set(contracts.map(lowerCase)),
     spenders: new Set([...spenders.map(lowerCase), ...allowedSpenders]),
+    exactSpenders: new Set(exactSpenders.map(lowerCase).filter((each) => !allowedSpenders.includes(each))),
     deposits: deposits.map(({ token, recipient }) => ({ token: lowerCase(token), recipient: lowerCase(recipient) })),
     typedData,
   }

@@ -10,7 +10,10 @@ const signer = supervise({
   module: 'signer-process',
   whenStopped: 'kill',
   onMessage(message) {
-    if (message instanceof Object) tellParent(message)
+    if (!(message instanceof Object)) return
+    // What the signer read stays between the two: one that is started later goes by it, and not by files that changed meanwhile.
+    if ('type' in message && message.type === 'read' && 'policy' in message) open = { ...open, read: message.policy }
+    else tellParent(message)
   },
   onSilent: () => tellParent({ type: 'silent' }),
   onAnswering: () => tellParent({ type: 'answering' }),
@@ -23,12 +26,11 @@ const signer = supervise({
 process.on('message', (message) => {
   if (!(message instanceof Object) || !('type' in message)) return
   if (message.type === 'open') {
-    // Once: who holds the channel later does not say again what the signer goes by.
+    // Once: who holds the channel later does not say again what the signer goes by. What was read is never the server's word.
     if (open) return
-    open = message
+    open = Object.assign({}, message, { read: undefined })
+    return signer.send(open)
   }
-  // A signer that is started later must have the newest policy.
-  if (message.type === 'policy' && 'policy' in message && open) open = { ...open, policy: message.policy }
   // The heartbeat is the keeper's own.
   if (message.type !== 'ping') signer.send(message)
 })

@@ -3,6 +3,7 @@ import * as Type from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import * as Value from 'typebox/value'
 import { errorTable, type ErrorName } from '../errors.ts'
+import { signerFiles } from './policy-files.ts'
 
 const id = Type.Integer()
 
@@ -12,15 +13,15 @@ const open = Type.Object({
   keySources: Type.Array(Type.String()),
   dataDir: Type.String(),
   passphrase: Type.Optional(Type.String()),
-  policy: Type.Unknown(),
-  /** What no policy can go beyond; absent in tests. */
-  bounds: Type.Optional(Type.Unknown()),
+  /** Where the signer reads what it signs. */
+  files: signerFiles,
+  /** From the keeper alone: what a signer before this one read. Files that changed meanwhile count at the next start of the server. */
+  read: Type.Optional(Type.Unknown()),
 })
-const policy = Type.Object({ type: Type.Literal('policy'), id, policy: Type.Unknown() })
 const sign = Type.Object({ type: Type.Literal('sign'), id, request: Type.Unknown() })
 
 /** Messages from the server to the signer, through the keeper. `open` comes first, and once. */
-const toSigner = Type.Union([open, policy, sign])
+const toSigner = Type.Union([open, sign])
 export type ToSigner = Static<typeof toSigner>
 export type OpenMessage = Static<typeof open>
 
@@ -46,7 +47,6 @@ const signature = Type.Refine(
  */
 const fromSigner = Type.Union([
   Type.Object({ type: Type.Literal('signed'), id, signature }),
-  Type.Object({ type: Type.Literal('done'), id }),
   Type.Object({ type: Type.Literal('failed'), id, name: errorName, message: Type.String() }),
   Type.Object({ type: Type.Literal('ready'), processId: Type.Integer(), wallets: Type.Array(wallet), problems: Type.Array(Type.String()) }),
   Type.Object({ type: Type.Literal('down'), reason: Type.String() }),
@@ -86,8 +86,6 @@ const signRequest = Type.Object({
   chain: Type.String(),
   network: Type.String(),
   address: Type.String(),
-  /** The caller has the permission `admin`: an allowance may go to any spender. */
-  admin: Type.Optional(Type.Boolean()),
   draft: Type.Union([
     Type.Object({ scheme: Type.Literal('secp256k1'), bytes }),
     Type.Object({ scheme: Type.Literal('ed25519'), bytes }),

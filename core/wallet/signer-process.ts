@@ -1,9 +1,10 @@
 // The signer's process: the only one that opens keys and signs. It loads no plugin and talks to its parent only.
 import { devnetKeys, type KeySource, type LockedWallet, type SigningWallet } from './key-source.ts'
 import { keystore } from './keystore.ts'
-import { checkEvmRequest } from './policy-evm.ts'
-import { boundPolicy, isPolicyBounds, type PolicyBounds } from './policy-bounds.ts'
-import { checkPolicy, networkKey, Refusal, rulesOfPolicy, type SignerPolicy, type SignerRules } from './policy.ts'
+import { isWellKnown } from './keys.ts'
+import { checkEvmRequest, digestOnTrial } from './policy-evm.ts'
+import { checkPolicy, networkKey, Refusal, rulesOfPolicy, type SignerRules } from './policy.ts'
+import { readOwnPolicy } from './own-policy.ts'
 import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
 import { serveParent, tellParent } from './supervisor.ts'
 
@@ -22,34 +23,31 @@ interface OpenState {
 
 let state: OpenState | undefined
 let rules: SignerRules = new Map()
+/** Of the networks that are not local. */
+let publicChainIds: ReadonlySet<bigint> = new Set()
+let tries = false
 let isOpen = false
-let bounds: PolicyBounds | undefined
-let policyInForce: SignerPolicy | undefined
-const signing = new Set<Promise<unknown>>()
 
 const tell = (message: FromSigner): void => tellParent(message)
 
-/** Takes a policy over, as far as it is within the bounds. @throws Error where it is malformed */
-function follow(policy: unknown): void {
-  const asked = checkPolicy(policy)
-  const bounded = bounds ? boundPolicy(asked, policyInForce, bounds) : { policy: asked, refused: [] }
-  rules = rulesOfPolicy(bounded.policy)
-  if (bounded.policy.networks.length > 0) policyInForce = bounded.policy
-  if (bounded.refused.length > 0)
+async function open({ keySources: named, dataDir, passphrase, files, read }: OpenMessage): Promise<void> {
+  if (isOpen) return
+  isOpen = true
+  const { policy, problems } =
+    read === undefined
+      ? await readOwnPolicy({ files, dataDir, keySources: named, passphrase })
+      : { policy: checkPolicy(read), problems: [] }
+  if (read === undefined) tellParent({ type: 'read', policy })
+  for (const { name, problem, cure } of problems)
     tell({
       type: 'log',
       level: 'error',
-      fields: { refused: bounded.refused },
-      message: 'The signer does not sign for what neither the release, conf nor sluice.lock names',
+      fields: { plugin: name, problem, cure },
+      message: `The signer does not sign for the plugin ${name}: ${problem}`,
     })
-}
-
-async function open({ keySources: named, dataDir, passphrase, policy, bounds: given }: OpenMessage): Promise<void> {
-  if (isOpen) return
-  isOpen = true
-  if (given !== undefined && !isPolicyBounds(given)) throw new Error('The bounds of the policy are malformed.')
-  bounds = given
-  follow(policy)
+  rules = rulesOfPolicy(policy)
+  tries = files.tries
+  publicChainIds = new Set([...rules.values()].flatMap((each) => (each.keys === 'secp256k1' && !each.local ? [each.chainId] : [])))
   const opened = await Promise.all(named.map((text) => openSource(text, { dataDir, passphrase })))
   const wallets = opened.flatMap((source) => source.wallets)
   const locked = opened.flatMap((source) => source.locked)
@@ -115,6 +113,8 @@ function findWallet(request: SignRequest, { wallets, locked }: OpenState): Signi
 function checkRequest(request: SignRequest, { curve, address }: SigningWallet, { solana }: OpenState): Uint8Array {
   const name = networkKey(request.chain, request.network)
   const network = rules.get(name)
+  const isLocal = network === undefined || (network.keys === 'secp256k1' && network.local)
+  if (tries && isLocal && curve === 'secp256k1' && isWellKnown(address)) return digestOnTrial(request.draft, publicChainIds)
   if (!network) throw new Refusal(`nothing is signed for ${name}: no plugin serves it`)
   if (curve === 'secp256k1' && network.keys === 'secp256k1') return checkEvmRequest(request, network)
   if (curve === 'ed25519' && network.keys === 'ed25519' && solana) return solana.checkSolanaRequest(request, address, network)
@@ -125,16 +125,7 @@ async function answer(message: ToSigner): Promise<void> {
   if (message.type === 'open') return open(message)
   const { id } = message
   try {
-    if (message.type === 'sign') {
-      const signed = sign(message.request)
-      signing.add(signed)
-      const signature = await signed.finally(() => signing.delete(signed))
-      return tell({ type: 'signed', id, signature })
-    }
-    follow(message.policy)
-    // A source that is slow may still be signing under the old policy.
-    await Promise.allSettled(signing)
-    tell({ type: 'done', id })
+    tell({ type: 'signed', id, signature: await sign(message.request) })
   } catch (error) {
     if (error instanceof Refusal) tell({ type: 'failed', id, name: error.errorName, message: `The signer refused: ${error.message}.` })
     else tell({ type: 'failed', id, name: 'UNKNOWN_ERROR', message: `The signer failed (${describe(error)}); nothing was signed.` })

@@ -1,6 +1,5 @@
 import { SluiceError } from '../errors.ts'
-import type { PolicyBounds } from './policy-bounds.ts'
-import { readPolicy, type SignerPolicy } from './policy.ts'
+import type { SignerFiles } from './policy-files.ts'
 import { readFromSigner, type FromSigner, type SignRequest, type ToSigner, type Wallet } from './signer-messages.ts'
 import { supervise } from './supervisor.ts'
 
@@ -19,9 +18,8 @@ export interface SignerOptions {
   readonly passphrase?: string | undefined
   /** Adds the devnet's well-known wallets, which sign on `local` networks only. */
   readonly devnet: boolean
-  readonly policy: SignerPolicy
-  /** What no policy can go beyond, whoever sends it. */
-  readonly bounds?: PolicyBounds
+  /** Where its process reads what it signs. It goes by nothing else. */
+  readonly files: SignerFiles
   readonly log: SignerLog
 }
 
@@ -34,8 +32,6 @@ export interface Signer {
    * OVERLOADED (the signer hangs or is being started again). After any of them nothing was signed that could be sent.
    */
   sign(request: SignRequest): Promise<Uint8Array>
-  /** Resolves when no later signature is made under the old policy. @throws Error when the policy is malformed */
-  setPolicy(policy: SignerPolicy): Promise<void>
   /** Whether it can sign now. */
   isReady(): boolean
   /** Why it cannot sign, or not with every key; for health checks. */
@@ -54,7 +50,6 @@ const stopGraceMs = 4_000
  * @throws Error that names each key that cannot be opened
  */
 export async function startSigner({ passphrase, ...options }: SignerOptions): Promise<Signer> {
-  readPolicy(options.policy)
   const signer = superviseSigner(options)
   const problems = await signer.open(passphrase).catch(async (error: unknown) => {
     await signer.stop()
@@ -65,16 +60,8 @@ export async function startSigner({ passphrase, ...options }: SignerOptions): Pr
   throw new Error(problems.join('\n'))
 }
 
-function superviseSigner({
-  dataDir,
-  keySources = ['keystore'],
-  devnet,
-  policy: firstPolicy,
-  bounds,
-  log,
-}: Omit<SignerOptions, 'passphrase'>) {
+function superviseSigner({ dataDir, keySources = ['keystore'], devnet, files, log }: Omit<SignerOptions, 'passphrase'>) {
   const calls = createPendingCalls(signTimeoutMs)
-  let policy = firstPolicy
   let wallets: readonly Wallet[] | undefined
   let signerProcessId: number | undefined
   /** Those that give no sign of life: they hang, or the machine is too busy. */
@@ -95,7 +82,7 @@ function superviseSigner({
     else if (message.type === 'answering') answering('signer')
     else if (message.type === 'log') log[message.level](message.fields, message.message)
     else if (message.type === 'failed') calls.reject(message.id, new SluiceError(message.name, message.message))
-    else calls.resolve(message.id, message.type === 'signed' ? message.signature : undefined)
+    else calls.resolve(message.id, message.signature)
   }
 
   function ready({ processId, wallets: unlocked, problems }: Extract<FromSigner, { type: 'ready' }>): void {
@@ -156,8 +143,7 @@ function superviseSigner({
       keySources: [...(devnet ? ['devnet'] : []), ...keySources],
       dataDir,
       ...(passphrase === undefined ? {} : { passphrase }),
-      policy,
-      ...(bounds && { bounds }),
+      files,
     })
 
   return {
@@ -178,17 +164,7 @@ function superviseSigner({
       if (stopped) throw unavailable('The server is stopping and does not sign any more.')
       if (signerProcessId === undefined) throw unavailable('The signer is being started again: nothing was signed. Try again in a moment.')
       if (!isReady()) throw unavailable('The signer does not answer: nothing was signed. Try again in a moment.')
-      const signature = await calls.call((id) => send({ type: 'sign', id, request }), false)
-      if (!signature) throw unavailable('The signer gave no signature; try again.')
-      return signature
-    },
-    async setPolicy(next: SignerPolicy) {
-      readPolicy(next)
-      policy = next
-      const sendPolicy = (id: number): void => send({ type: 'policy', id, policy: next })
-      // While the signer is down nobody answers, and nobody needs to: it starts with the newest policy.
-      if (signerProcessId === undefined) sendPolicy(0)
-      else await calls.call(sendPolicy, true)
+      return calls.call((id) => send({ type: 'sign', id, request }))
     },
     async stop() {
       stopped = true
@@ -211,9 +187,8 @@ function kill(processId: number): void {
 }
 
 interface PendingCall {
-  resolve(signature: Uint8Array | undefined): void
+  resolve(signature: Uint8Array): void
   reject(error: unknown): void
-  readonly survivesRestart: boolean
 }
 
 /** The calls to the signer's process that have no answer yet. None waits longer than the timeout. */
@@ -229,18 +204,15 @@ function createPendingCalls(timeoutMs: number) {
   }
 
   return {
-    /**
-     * Calls `send` with a new id and waits for the answer.
-     * @param survivesRestart whether the call has its effect even when the signer ends before it answers
-     */
-    call(send: (id: number) => void, survivesRestart: boolean): Promise<Uint8Array | undefined> {
+    /** Calls `send` with a new id and waits for the answer. */
+    call(send: (id: number) => void): Promise<Uint8Array> {
       const id = ++lastId
       let timer: NodeJS.Timeout | undefined
-      return new Promise<Uint8Array | undefined>((resolve, reject) => {
+      return new Promise<Uint8Array>((resolve, reject) => {
         timer = setTimeout(() => {
           take(id)?.reject(unavailable(`The signer did not answer within ${timeoutMs / 1000} s: nothing was signed that could be sent.`))
         }, timeoutMs)
-        pending.set(id, { resolve, reject, survivesRestart })
+        pending.set(id, { resolve, reject })
         try {
           send(id)
         } catch (error) {
@@ -248,15 +220,11 @@ function createPendingCalls(timeoutMs: number) {
         }
       }).finally(() => clearTimeout(timer))
     },
-    resolve: (id: number, signature: Uint8Array | undefined) => take(id)?.resolve(signature),
+    resolve: (id: number, signature: Uint8Array) => take(id)?.resolve(signature),
     reject: (id: number, error: Error) => take(id)?.reject(error),
     /** The process is gone: every call ends with a definite result. */
     rejectAll(message: string): void {
-      for (const id of pending.keys()) {
-        const call = take(id)
-        if (call?.survivesRestart) call.resolve(undefined)
-        else call?.reject(unavailable(message))
-      }
+      for (const id of pending.keys()) take(id)?.reject(unavailable(message))
     },
   }
 }

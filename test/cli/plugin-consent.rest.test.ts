@@ -4,7 +4,8 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { whyNotContained } from '../../core/loader/host/way.ts'
 import { createClient } from '../../testkit/client.ts'
-import { makeHome, root, sluice, type Running } from '../start/command.ts'
+import { saveKey } from '../../core/wallet/keystore.ts'
+import { makeHome, root, sluice, sluiceWith, type Running } from '../start/command.ts'
 
 const router = '0x24aea0F351852FaeCDcE735E04cd16a80207cfA4'
 
@@ -166,5 +167,53 @@ describe("the operator's word on a plugin", function () {
       expect(code, name).to.equal(0)
       expect(said).to.match(new RegExp(`^Usage: sluice plugin ${name}`))
     }
+  })
+
+  describe('where the keystore has keys', () => {
+    const passphrase = 'correct horse battery'
+    const lock = () => path.join(home, 'sluice.lock')
+    const sayWith = async (file: string, ...args: string[]) => {
+      const { ended, printed } = sluiceWith({ SLUICE_WALLET_PASSPHRASE_FILE: path.join(home, file) }, home, ...args)
+      return { code: (await ended).code, said: printed() }
+    }
+    before(async () => {
+      await writeFile(path.join(home, 'wrong'), 'wrong horse battery\n', { mode: 0o600 })
+      await saveKey({
+        dataDir: path.join(home, 'data'),
+        chain: 'ethereum',
+        privateKey: `0x${'a1b2c3d4'.repeat(8)}`,
+        passphrase,
+        scryptN: 1024,
+      })
+    })
+
+    it('is sealed with the passphrase, and with no other', async () => {
+      expect((await say('plugin', 'allow', 'teller', '--yes')).said).to.contain('passphrase')
+      expect((await sayWith('wrong', 'plugin', 'allow', 'teller', '--yes')).said).to.contain('passphrase does not open')
+      expect(existsSync(lock()) && (await readFile(lock(), 'utf8')).includes('seal')).to.equal(false)
+      const { code, said } = await sayWith('passphrase', 'plugin', 'allow', 'teller', '--yes')
+      expect(code, said).to.equal(0)
+      expect(await readFile(lock(), 'utf8')).to.match(/ {4}seal: \w{64}$/m)
+      expect((await sayWith('passphrase', 'plugin', 'verify')).said).to.contain('The seals hold.')
+      expect((await sayWith('passphrase', 'plugin', 'allow', 'teller')).said).to.contain('is allowed already')
+      expect((await say('plugin', 'verify')).said).to.contain('The seals were not checked')
+    })
+
+    it('is asked for again where the seal is missing or broken: by verify, by doctor and by the log', async () => {
+      const sealed = await readFile(lock(), 'utf8')
+      await writeFile(lock(), sealed.replace(router, '0x1111111111111111111111111111111111111111'))
+      const verified = await sayWith('passphrase', 'plugin', 'verify')
+      expect(verified.code).to.equal(1)
+      expect(verified.said).to.match(/teller: the signer does not sign for it: its record was changed.+plugin allow teller/)
+      expect((await sayWith('passphrase', 'doctor')).said).to.match(
+        /✗ plugins +The signer does not sign for teller: .+\n +→ .+plugin allow teller/,
+      )
+      await writeFile(lock(), sealed.replace(/ +seal: \w+\n/, ''))
+      expect((await say('doctor')).said).to.match(/✗ plugins +The signer does not sign for teller: its record has no seal/)
+      const again = await sayWith('passphrase', 'plugin', 'allow', 'teller', '--yes')
+      expect(again.said).to.contain('The signer does not sign for teller: its record has no seal')
+      expect(again.code).to.equal(0)
+      expect((await sayWith('passphrase', 'plugin', 'verify')).code).to.equal(0)
+    })
   })
 })

@@ -1,6 +1,18 @@
 import { expect } from 'chai'
 import type { Client } from '../../testkit/client.ts'
-import { freshAddress, local, mined, noted, others, outcome, sharedServer, traders, type SharedServer } from './shared-server.ts'
+import {
+  admins,
+  freshAddress,
+  listedSpender,
+  local,
+  mined,
+  noted,
+  others,
+  outcome,
+  sharedServer,
+  traders,
+  type SharedServer,
+} from './shared-server.ts'
 
 const most = (2n ** 256n - 1n).toString()
 
@@ -74,14 +86,20 @@ describe('/evm', () => {
     }
   })
 
-  it('approves an unknown spender only with the permission admin', async () => {
+  it('approves a spender that no connector has where the settings list it, and for no caller else', async () => {
     const stranger = freshAddress()
-    const before = (await server.as.trader.get('/evm/nonce', { ...local, address: traders })).body.nonce
-    const barred = await server.as.trader.post('/evm/approve', { ...local, address: traders, spender: stranger, token: 'USDC' })
-    expect(outcome(barred)).to.equal('403 FORBIDDEN')
-    expect(barred.body.message).to.contain('allowedSpenders')
-    expect((await server.as.trader.get('/evm/nonce', { ...local, address: traders })).body.nonce).to.equal(before)
-    const { body, status, text } = await approve({ spender: stranger, amount: '1' })
+    for (const [client, address] of [
+      [server.as.trader, traders],
+      [server.client, admins],
+    ] as const) {
+      const nonce = async () => (await client.get('/evm/nonce', { ...local, address })).body.nonce
+      const before = await nonce()
+      const barred = await client.post('/evm/approve', { ...local, address, spender: stranger, token: 'USDC', amount: '1' })
+      expect(outcome(barred)).to.equal('403 FORBIDDEN')
+      expect(barred.body.message).to.contain('allowedSpenders')
+      expect(await nonce()).to.equal(before)
+    }
+    const { body, status, text } = await approve({ spender: listedSpender, amount: '1' })
     expect(status, text).to.equal(200)
     await mined(client, body.txHash)
     // The address of a connector's router is no stranger's.

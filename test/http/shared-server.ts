@@ -44,6 +44,9 @@ after(async () => {
   await server.stop()
 })
 
+/** A spender that no connector has, and the settings do. */
+export const listedSpender = '0x00000000000000000000000000000000000000A7'
+
 /** One chain is enough here, and quick. */
 const plugins = new URL('../../plugins/', import.meta.url)
 const otherChains = readdirSync(plugins).filter((name) => name !== 'ethereum' && existsSync(new URL(`${name}/tokens.json`, plugins)))
@@ -60,7 +63,7 @@ export const oneChain = {
 
 async function start(): Promise<SharedServer> {
   const server = await startServer({
-    settings: { ...oneChain.settings, 'limits.bodyBytes': 100_000 },
+    settings: { ...oneChain.settings, 'limits.bodyBytes': 100_000, 'wallet.allowedSpenders': [listedSpender] },
     conf: { ...oneChain.conf, 'clients.yml': { clients }, 'tokens/ethereum/local.json': JSON.stringify(twinList) },
   })
   const { certsDir } = server.settings.ssl

@@ -43,12 +43,15 @@ export interface Running {
 }
 
 /** `bin/sluice …`, the command line as it is. */
-export function sluice(home: string, ...args: string[]): Running {
+export const sluice = (home: string, ...args: string[]): Running => sluiceWith({}, home, ...args)
+
+/** The same with variables of the environment. */
+export function sluiceWith(variables: Readonly<Record<string, string>>, home: string, ...args: string[]): Running {
   const { NODE_OPTIONS: _, ...env } = process.env
   const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SLUICE_')))
   const child = spawn(process.execPath, [path.join(root, 'bin/launch.mjs'), ...args], {
     cwd: home,
-    env: { ...clean, NO_COLOR: '1' },
+    env: { ...clean, ...variables, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''

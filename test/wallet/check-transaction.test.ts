@@ -43,29 +43,28 @@ const approve = (spender: string): string => rights.encodeFunctionData('approve'
 const transfer = (recipient: string): string => rights.encodeFunctionData('transfer', [recipient, 5_000_000n])
 const transferFrom = (owner: string, recipient: string): string => rights.encodeFunctionData('transferFrom', [owner, recipient, 1n])
 
-const check = (bytes: Uint8Array, admin = false): string => checkTransaction({ bytes, from, admin, rules: localRules() })
+const check = (bytes: Uint8Array): string => checkTransaction({ bytes, from, rules: localRules() })
 
 describe('the policy for EVM transactions', () => {
-  const signed: [string, TransactionLike, boolean?][] = [
+  const signed: [string, TransactionLike][] = [
     ['a call of a declared contract, with value', {}],
     ['a legacy transaction', { type: 0, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: feeCapRaw }],
     ['an allowance of any token for a connector', { to: token, value: 0n, data: approve(router) }],
     ['an allowance of a declared token for a connector', { to: wrapper, value: 0n, data: approve(router) }],
     ['an allowance for an allowed spender', { to: token, value: 0n, data: approve(allowedSpender) }],
-    ['an allowance for anybody, by an admin', { to: token, value: 0n, data: approve(stranger) }, true],
     ['an empty transfer to oneself', { to: from, value: 0n, data: '0x' }],
     ['value to a declared contract without data', { to: wrapper, value: 5n, data: '0x' }],
     ['a deposit over a declared bridge', { to: dollar, value: 0n, data: transfer(bridge) }],
     ['a deposit of a token that is also declared', { to: wrapper, value: 0n, data: transfer(otherBridge) }],
   ]
-  for (const [what, changes, admin] of signed) {
+  for (const [what, changes] of signed) {
     it(`signs ${what}`, () => {
       const tx = transaction(changes)
-      expect(check(bytesOf(tx), admin)).to.equal(tx.unsignedHash)
+      expect(check(bytesOf(tx))).to.equal(tx.unsignedHash)
     })
   }
 
-  const refused: [string, TransactionLike, RegExp, boolean?][] = [
+  const refused: [string, TransactionLike, RegExp][] = [
     ['another chain id', { chainId: 1 }, /for chain id 1, and the chain id of ethereum\/local is 31337/],
     [
       'a legacy transaction without a chain id',
@@ -80,13 +79,11 @@ describe('the policy for EVM transactions', () => {
     ],
     ['a contract that no connector declares', { to: stranger }, /no connector declares the contract/],
     ['value to an undeclared address', { to: stranger, data: '0x', value: 1n }, /no connector declares the contract/],
-    ['a call of an undeclared contract by an admin', { to: stranger }, /no connector declares the contract/, true],
     ['the creation of a contract', { to: null }, /creating a contract/],
     ['an access list transaction', { type: 1, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 1n }, /type 1/],
     ['an allowance for a stranger', { to: token, value: 0n, data: approve(stranger) }, /goes to 0x5555.*allowedSpenders/],
     ['an allowance for a stranger on a declared token', { to: wrapper, value: 0n, data: approve(stranger) }, /goes to 0x5555/],
     ['an allowance with value', { to: token, value: 1n, data: approve(router) }, /must have no value/],
-    ['an allowance with value, by an admin', { to: token, value: 1n, data: approve(stranger) }, /must have no value/, true],
     ['an allowance with missing bytes', { to: token, value: 0n, data: approve(router).slice(0, -2) }, /wrong length/],
     ['an allowance with additional bytes', { to: token, value: 0n, data: `${approve(router)}00` }, /wrong length/],
     [
@@ -99,12 +96,6 @@ describe('the policy for EVM transactions', () => {
       'a transfer of a declared token to a stranger',
       { to: wrapper, value: 0n, data: rights.encodeFunctionData('transfer', [stranger, 1n]) },
       /goes to 0x5555/,
-    ],
-    [
-      'a transfer of a declared token to a stranger, by an admin',
-      { to: wrapper, value: 0n, data: rights.encodeFunctionData('transfer', [stranger, 1n]) },
-      /goes to 0x5555/,
-      true,
     ],
     [
       'transferFrom of a declared token',
@@ -122,7 +113,6 @@ describe('the policy for EVM transactions', () => {
       /goes to 0x5555/,
     ],
     ['a deposit to anybody else', { to: dollar, value: 0n, data: transfer(stranger) }, /only approve is/],
-    ['a deposit to anybody else, by an admin', { to: dollar, value: 0n, data: transfer(stranger) }, /only approve is/, true],
     ['a deposit to the wallet itself', { to: dollar, value: 0n, data: transfer(from) }, /only approve is/],
     ['a deposit by the bridge of another token', { to: dollar, value: 0n, data: transfer(otherBridge) }, /only approve is/],
     ['a deposit of another token', { to: token, value: 0n, data: transfer(bridge) }, /only approve is/],
@@ -144,9 +134,9 @@ describe('the policy for EVM transactions', () => {
     ['value to oneself', { to: from, value: 1n, data: '0x' }, /to oneself/],
     ['data to oneself', { to: from, value: 0n, data: '0x12345678' }, /to oneself/],
   ]
-  for (const [what, changes, reason, admin] of refused) {
+  for (const [what, changes, reason] of refused) {
     it(`refuses ${what}`, () => {
-      expect(() => check(bytesOf(transaction(changes)), admin)).to.throw(Refusal, reason)
+      expect(() => check(bytesOf(transaction(changes)))).to.throw(Refusal, reason)
     })
   }
 
@@ -169,7 +159,7 @@ describe('the policy for EVM transactions', () => {
   it('refuses a deposit on a network where no bridge is declared', () => {
     const bytes = bytesOf(transaction({ chainId: 1, to: dollar, value: 0n, data: transfer(bridge) }))
     const rules = rulesOn('ethereum/mainnet')
-    expect(() => checkTransaction({ bytes, from, admin: false, rules })).to.throw(Refusal, /only approve is/)
+    expect(() => checkTransaction({ bytes, from, rules })).to.throw(Refusal, /only approve is/)
   })
 
   it('refuses the delegation of the account (EIP-7702)', () => {

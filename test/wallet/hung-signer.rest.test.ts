@@ -6,7 +6,8 @@ import { startSigner, type Signer } from '../../core/wallet/signer.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { local, oneChain, swap, traders } from '../http/shared-server.ts'
 import { eventually } from '../start/command.ts'
-import { examplePolicy, requestOf, transaction } from './example-policy.ts'
+import { exampleFiles } from './example-files.ts'
+import { requestOf, transaction } from './example-policy.ts'
 import { isAlive, isStopped, parentOf, signerOf, until } from './processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -36,7 +37,7 @@ describe('a signer that hangs', function () {
       dataDir,
       passphrase,
       devnet: false,
-      policy: examplePolicy,
+      files: await exampleFiles(dataDir, { passphrase }),
       log: { info: keep, warn: keep, error: keep },
     })
   })

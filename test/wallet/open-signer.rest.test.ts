@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import pino from 'pino'
-import { askPassphrase, openSigner } from '../../core/signing.ts'
+import { askPassphrase, openSigner, signerFiles } from '../../core/signing.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 
 describe('opening the keystore beside the rest of the start', () => {
@@ -34,7 +34,12 @@ describe('opening the keystore beside the rest of the start', () => {
     process.on('unhandledRejection', note)
     try {
       // The key file is none.
-      const opening = openSigner({ settings, log: pino({ level: 'silent' }), passphrase: 'correct horse' })
+      const opening = openSigner({
+        settings,
+        log: pino({ level: 'silent' }),
+        passphrase: 'correct horse',
+        files: signerFiles(settings, { found: [], tried: [] }),
+      })
       const error = await opening.catch((thrown: unknown) => thrown)
       for (let turn = 0; turn < 5; turn += 1) await setImmediate()
       expect(unhandled).to.deep.equal([])

@@ -2,19 +2,20 @@
 import { readFileSync } from 'node:fs'
 import { writeHeapSnapshot } from 'node:v8'
 import { startSigner, type SignerOptions } from '../../core/wallet/signer.ts'
-import { examplePolicy, requestOf, transaction } from './example-policy.ts'
+import { exampleFiles } from './example-files.ts'
+import { requestOf, transaction } from './example-policy.ts'
 
 const [dataDir = '', passphraseFile = '', address = ''] = process.argv.slice(2)
 const print = (fields: object, message = ''): void => console.log(message, JSON.stringify(fields))
-const options = (): SignerOptions => ({
+const options = async (): Promise<SignerOptions> => ({
   dataDir,
   passphrase: readFileSync(passphraseFile, 'utf8'),
   devnet: true,
-  policy: examplePolicy,
+  files: await exampleFiles(dataDir, { passphrase: readFileSync(passphraseFile, 'utf8') }),
   log: { info: print, warn: print, error: print },
 })
 
-const signer = await startSigner(options())
+const signer = await startSigner(await options())
 await signer.sign(requestOf(address, transaction()))
 process.send?.({ signerProcessId: signer.processId() })
 

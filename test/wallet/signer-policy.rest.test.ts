@@ -2,7 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { signerPolicy } from '../../core/signing.ts'
+import { allowedPlugins } from '../../core/loader/consent.ts'
+import { outlineOf } from '../../core/loader/outline.ts'
+import { signerFiles } from '../../core/signing.ts'
+import { policyFromFiles } from '../../core/wallet/policy-files.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 
 const router = '0x00000000000000000000000000000000000000A1'
@@ -48,7 +51,10 @@ describe('what a plugin declares to be signed', () => {
     server = await startServer({ plugins: [plugin], settings: { 'devnet.enabled': false } })
     const { loaded, refused } = server.kernel.plugins
     expect(refused.map(({ reason }) => reason)).to.deep.equal([])
-    const { networks } = signerPolicy(loaded, [])
+    const { settings } = server
+    const outlines = loaded.flatMap((each) => (each.name === 'elsewhere' ? [[each.name, outlineOf(each)] as const] : []))
+    const records = Object.fromEntries(outlines.map(([name, each]) => [name, { ...each, sha256: '', tier: 'trusted' as const, hosts: [] }]))
+    const { networks } = policyFromFiles(signerFiles(settings, await allowedPlugins(settings)), records)
     const on = (chain: string) => networks.find((each) => each.chain === chain && each.network === 'mainnet')
     const solana = on('solana')
     expect(solana).to.deep.equal({

@@ -6,7 +6,8 @@ import { SluiceError, type ErrorName } from '../../core/errors.ts'
 import { keyFile, saveKey } from '../../core/wallet/keystore.ts'
 import { startSigner, type Signer, type SignerOptions } from '../../core/wallet/signer.ts'
 import { wellKnownAddresses } from '../../core/wallet/keys.ts'
-import { examplePolicy, requestOf, stranger, transaction } from './example-policy.ts'
+import { exampleFiles } from './example-files.ts'
+import { requestOf, stranger, transaction } from './example-policy.ts'
 import { isAlive, parentOf, until } from './processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -43,11 +44,13 @@ async function failure(promise: Promise<unknown>): Promise<{ name: ErrorName | '
 describe('the signer', () => {
   const dataDir = temporaryFolder()
   let signer: Signer
+  let files: SignerOptions['files']
   const start = (changes: Partial<SignerOptions> = {}): Promise<Signer> =>
-    startSigner({ dataDir, passphrase, devnet: true, policy: examplePolicy, log, ...changes })
+    startSigner({ dataDir, passphrase, devnet: true, files, log, ...changes })
 
   before(async () => {
     await saveKey({ dataDir, chain: 'ethereum', privateKey: real.privateKey, passphrase, label: 'main', scryptN: 1024 })
+    files = await exampleFiles(dataDir, { passphrase })
     signer = await start()
   })
   after(async () => {
@@ -126,34 +129,16 @@ describe('the signer', () => {
   })
 
   it('rejects a request that cannot be sent to its process', async () => {
-    // @ts-expect-error a function cannot be sent
-    const refused = await signer.sign({ ...requestOf(real.address, transaction()), admin: () => true }).catch((error: unknown) => error)
+    const unsendable: object = { admin: () => true }
+    const refused = await signer.sign({ ...requestOf(real.address, transaction()), ...unsendable }).catch((error: unknown) => error)
     expect(refused).to.be.an('error')
     await signer.sign(requestOf(real.address, transaction()))
   })
 
-  it('applies a new policy at once, and keeps the old one when the new one is malformed', async () => {
-    const tx = transaction({ to: stranger })
-    const [local] = examplePolicy.networks
-    if (!local) throw new Error('the example has no network')
-    await signer.setPolicy({ ...examplePolicy, networks: [{ ...local, contracts: [stranger] }] })
-    await signer.sign(requestOf(real.address, tx))
-    expect((await failure(signer.setPolicy({ ...examplePolicy, networks: [local, local] }))).message).to.match(/ethereum\/local twice/)
-    expect((await failure(signer.setPolicy({ ...examplePolicy, allowedSpenders: ['0x12'] }))).message).to.match(
-      /malformed at "\/allowedSpenders\/0"/,
-    )
-    await signer.sign(requestOf(real.address, tx))
-    await signer.setPolicy(examplePolicy)
-    expect((await failure(signer.sign(requestOf(real.address, tx)))).name).to.equal('FORBIDDEN')
-  })
-
-  it('restarts after a kill with its keys and its newest policy, and rejects the requests under way', async () => {
-    const [local] = examplePolicy.networks
-    if (!local) throw new Error('the example has no network')
-    await signer.setPolicy({ ...examplePolicy, networks: [{ ...local, contracts: [stranger] }] })
+  it('restarts after a kill with its keys, and rejects the requests under way', async () => {
     const killed = signer.processId() ?? 0
     process.kill(killed, 'SIGSTOP')
-    const underWay = failure(signer.sign(requestOf(real.address, transaction({ to: stranger }))))
+    const underWay = failure(signer.sign(requestOf(real.address, transaction())))
     process.kill(killed, 'SIGKILL')
     expect(await underWay)
       .to.include({ name: 'OVERLOADED' })
@@ -163,22 +148,8 @@ describe('the signer', () => {
     expect(signer.isReady()).to.equal(false)
     await until(() => signer.isReady())
     expect(signer.processId()).not.to.equal(killed)
-    await signer.sign(requestOf(real.address, transaction({ to: stranger })))
-    expect((await failure(signer.sign(requestOf(real.address, transaction())))).name).to.equal('FORBIDDEN')
-    await signer.setPolicy(examplePolicy)
-  })
-
-  it('accepts a policy while it is down', async () => {
-    const heard = new Promise<{ wasReady: boolean; set: Promise<void> }>((done) => {
-      atError = () => done({ wasReady: signer.isReady(), set: signer.setPolicy({ networks: [], allowedSpenders: [] }) })
-    })
-    process.kill(signer.processId() ?? 0, 'SIGKILL')
-    const { wasReady, set } = await heard
-    expect(wasReady).to.equal(false)
-    await set
-    await until(() => signer.isReady())
-    expect((await failure(signer.sign(requestOf(real.address, transaction())))).message).to.match(/no plugin serves it/)
-    await signer.setPolicy(examplePolicy)
+    await signer.sign(requestOf(real.address, transaction()))
+    expect((await failure(signer.sign(requestOf(real.address, transaction({ to: stranger }))))).name).to.equal('FORBIDDEN')
   })
 
   it('ignores Ctrl-C, SIGTERM and SIGHUP', async () => {

@@ -1,7 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
-import { signerPolicy } from '../../../core/signing.ts'
+import { readLock } from '../../../core/config/lock.ts'
+import { allowedPlugins } from '../../../core/loader/consent.ts'
+import { signerFiles } from '../../../core/signing.ts'
+import { policyFromFiles } from '../../../core/wallet/policy-files.ts'
 import { startServer, venuesReady, type TestServer } from '../../../testkit/server.ts'
 import { accountOf } from '../../../tools/hyperliquid-simulator/exchange/engine.ts'
 import { until } from '../../../tools/hyperliquid-simulator/until.ts'
@@ -200,20 +203,20 @@ describe('deposits to Hyperliquid', function () {
       }
     })
 
-    it('give the signer one allowed transfer for each network, from the settings', () => {
-      const { loaded } = server.kernel.plugins
-      const { networks } = signerPolicy(loaded, [])
+    it('give the signer one allowed transfer for each network, from the settings', async () => {
+      const files = signerFiles(server.settings, await allowedPlugins(server.settings))
+      const { networks } = policyFromFiles(files, readLock(server.settings.confDir))
       const deposits = networks.map((each) => [`${each.chain}/${each.network}`, each.keys === 'secp256k1' && each.deposits])
       const { token, recipient } = bridge
       expect(Object.fromEntries(deposits)).to.deep.include({
         'arbitrum/sepolia': [
-          { token, recipient: stranger },
           { token, recipient },
+          { token, recipient: stranger },
         ],
         'hyperliquid/mainnet': [],
         'hyperliquid/testnet': [],
       })
-      const [sepolia] = networks.filter(({ network }) => network === 'sepolia')
+      const [sepolia] = networks.filter(({ chain, network }) => chain === 'arbitrum' && network === 'sepolia')
       expect(sepolia?.contracts).to.deep.equal([])
     })
   })

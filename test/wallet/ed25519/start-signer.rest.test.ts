@@ -17,9 +17,10 @@ import { startSigner, type Signer } from '../../../core/wallet/signer.ts'
 import type { SignRequest } from '../../../core/wallet/signer-messages.ts'
 import { clientOf } from '../../../tools/solana-node/test/wallet.ts'
 import { startSolana } from '../../../tools/solana-node/start-solana.ts'
-import { bytesOf, examplePolicy, requestOf, transaction } from '../example-policy.ts'
+import { book, exampleFiles } from '../example-files.ts'
+import { bytesOf, requestOf, transaction } from '../example-policy.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { limit, messageOf, owner, price, seed, solanaPolicy, stranger, trade, wallet } from './example-message.ts'
+import { exchange, feeCapLamports, limit, messageOf, owner, price, seed, stranger, trade, wallet } from './example-message.ts'
 
 const passphrase = 'correct horse'
 const evmKey = `0x${'b1b2c3d4'.repeat(8)}`
@@ -56,11 +57,18 @@ describe('the signer, with keys of both curves', () => {
     evmMisplaced = await save('solana', 'secp256k1', evmKey)
     await save('ethereum', 'ed25519', seed)
     const keep = (fields: object, message = '') => void logged.push(JSON.stringify({ message, ...fields }))
+    const here = { contracts: { exchange }, spenders: [] }
+    const feeCap = Number(feeCapLamports)
+    const files = await exampleFiles(dataDir, {
+      passphrase,
+      records: { book, pools: { ...book, deposits: [], signs: [], networks: { 'solana/mainnet': here, 'solana/devnet': here } } },
+      conf: { 'chains/solana.yml': { mainnet: { feeCap }, devnet: { feeCap } } },
+    })
     signer = await startSigner({
       dataDir,
       passphrase,
       devnet: false,
-      policy: { networks: [...examplePolicy.networks, ...solanaPolicy.networks], allowedSpenders: [] },
+      files,
       log: { info: keep, warn: keep, error: keep },
     })
   })
@@ -116,7 +124,7 @@ describe('the signer, with keys of both curves', () => {
       /^FORBIDDEN: The signer refused: no connector declares the program .* on solana/,
     )
     expect(logged.at(-1)).to.match(/refused to sign.*"network":"mainnet".*no connector declares/)
-    expect(await failure(signer.sign(requestFor(messageOf([trade]), { network: 'testnet' })))).to.match(/no plugin serves it/)
+    expect(await failure(signer.sign(requestFor(messageOf([trade]), { network: 'nowhere' })))).to.match(/no plugin serves it/)
   })
 
   it('signs a transaction only with a key of its curve', async () => {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { HDNodeWallet, Transaction } from 'ethers'
 import { startSigner, type Signer } from '../../../core/wallet/signer.ts'
-import { examplePolicy, requestOf, transaction } from '../../../test/wallet/example-policy.ts'
+import { exampleFiles } from '../../../test/wallet/example-files.ts'
+import { requestOf, transaction } from '../../../test/wallet/example-policy.ts'
 import { cpuMsOf } from '../cpu-of.ts'
 import { ms, perSecond, times, type Row } from '../report.ts'
 import { median } from '../statistics.ts'
@@ -18,7 +19,7 @@ const wallet = HDNodeWallet.fromPhrase('test test test test test test test test 
 /** A signature by the signer's process, from the request to the bytes, beside ethers with the key in this process. */
 export async function signatures(): Promise<Row[]> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'sluice-bench-'))
-  const signer = await startSigner({ dataDir, devnet: true, policy: examplePolicy, log: silent })
+  const signer = await startSigner({ dataDir, devnet: true, files: await exampleFiles(dataDir), log: silent })
   try {
     const drafts = Array.from({ length: perRound }, (_, nonce) => transaction({ nonce }))
     const round = async () => ({

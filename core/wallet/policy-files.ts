@@ -1,0 +1,271 @@
+// What the signer signs, from files alone: what the release says of its own plugins (signing.json, their defaults.yml), the records of
+// sluice.lock, and the operator's conf over both. No code of a plugin runs here.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseUnits } from 'ethers/utils'
+import * as Type from 'typebox'
+import type { Static } from 'typebox'
+import * as Value from 'typebox/value'
+import type { LockedPlugin, PluginLock } from '../config/lock.ts'
+import { mapTexts, mergeOver, substitute, type Environment, type Section } from '../config/tree.ts'
+import { mergedFiles, readYaml } from '../config/yaml.ts'
+import { isObject } from '../json.ts'
+import { builtInPlugins, codeRoot } from '../layout.ts'
+import { curves, type CurveName } from './keys.ts'
+import type { NetworkPolicy, SignerPolicy, TypedDataRules } from './policy.ts'
+
+/** What the server says once, before code of plugins runs. */
+export const signerFiles = Type.Object({
+  confDir: Type.String(),
+  /** The plugins that may run, by their folders: those of the release, and those of sluice.lock with the files that were allowed. */
+  plugins: Type.Array(Type.String()),
+  /** The setting `wallet.allowedSpenders`. */
+  allowedSpenders: Type.Array(Type.String()),
+  /** The variables that conf names where it says what may be signed. */
+  environment: Type.Record(Type.String(), Type.String()),
+  /** Plugins run that no file describes, because this server only tries: keys that everybody knows sign for them on local networks. */
+  tries: Type.Boolean(),
+})
+export type SignerFiles = Static<typeof signerFiles>
+
+const releasedNetwork = Type.Object(
+  { chainId: Type.Integer({ minimum: 0 }), feeCapRaw: Type.String({ pattern: '^[0-9]+$' }), local: Type.Optional(Type.Boolean()) },
+  { additionalProperties: false },
+)
+
+/** What the release's plugins declare in code and their files do not have. By their folders; made by `npm run signing`. */
+const released = Type.Object(
+  {
+    chains: Type.Record(
+      Type.String(),
+      Type.Object(
+        {
+          chain: Type.String(),
+          keys: Type.Union([Type.Literal('secp256k1'), Type.Literal('ed25519')]),
+          networks: Type.Record(Type.String(), releasedNetwork),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    connectors: Type.Record(
+      Type.String(),
+      Type.Object(
+        {
+          /** As `chain/network`. */
+          networks: Type.Array(Type.String()),
+          /** Those of its contracts that may be given allowances, by their names. */
+          spenders: Type.Array(Type.String()),
+          signs: Type.Array(Type.Unsafe<TypedDataRules>({})),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type Released = Static<typeof released>
+
+/** @throws Error where the installation is broken */
+export function readReleased(): Released {
+  const file = fileURLToPath(new URL('signing.json', codeRoot))
+  const read: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  if (Value.Check(released, read)) return read
+  throw new Error(`${file} is not what this version has: the installation is incomplete, install it again.`)
+}
+
+interface ChainFacts {
+  readonly chain: string
+  readonly keys: CurveName
+  readonly network: string
+  readonly feeCapRaw: string
+  readonly chainId: number
+  readonly local: boolean
+}
+
+interface ConnectorFacts {
+  /** As `chain/network`. */
+  readonly on: string
+  /** By their names. */
+  readonly contracts: Readonly<Record<string, unknown>>
+  readonly spenders: readonly string[]
+  readonly signs: readonly TypedDataRules[]
+  readonly isContained: boolean
+}
+
+interface Deposit {
+  readonly on: string
+  readonly token: string
+  readonly recipient: string
+}
+
+/** @param lock the records that hold: those that the operator's passphrase stands for */
+export function policyFromFiles({ confDir, plugins, allowedSpenders, environment }: SignerFiles, lock: PluginLock): SignerPolicy {
+  const release = readReleased()
+  const chains = new Map<string, ChainFacts>()
+  const connectors: ConnectorFacts[] = []
+  const deposits: Deposit[] = []
+  const conf = (kind: 'chains' | 'connectors', name: string) => fileOf(path.join(confDir, kind, `${name}.yml`), environment)
+
+  for (const name of plugins) {
+    const chain = ownOf(release.chains, name)
+    const connector = ownOf(release.connectors, name)
+    const record = chain || connector ? undefined : ownOf(lock, name)
+    if (chain) {
+      const own = conf('chains', chain.chain)
+      for (const [network, facts] of Object.entries(chain.networks))
+        add({ chain: chain.chain, network, keys: chain.keys, ...facts, local: facts.local === true }, own)
+    }
+    if (connector) {
+      const defaults = mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])
+      const settings = mergeOver(defaults, conf('connectors', name))
+      const entries = entriesOf(settings, 'contractAddresses', connector.networks)
+      for (const [on, contracts] of entries) connectors.push({ on, contracts, ...connector, isContained: false })
+      for (const [, bridges] of entriesOf(settings, 'bridges', connector.networks)) deposits.push(...depositsOf(bridges))
+    }
+    if (record?.kind === 'chain') {
+      const [chainName = ''] = Object.keys(record.networks)[0]?.split('/') ?? []
+      const own = conf('chains', chainName)
+      for (const facts of recordedChain(record)) add(facts, own)
+    } else if (record) {
+      const own = conf('connectors', name)
+      connectors.push(...recordedConnector(record, own))
+      deposits.push(...recordedDeposits(record, own))
+    }
+  }
+
+  /** The release's chains come first and stay. */
+  function add(facts: ChainFacts, own: Section): void {
+    const on = `${facts.chain}/${facts.network}`
+    if (chains.has(on)) return
+    const entry = Object.hasOwn(own, facts.network) ? own[facts.network] : undefined
+    const feeCap = isObject(entry) ? feeCapOf(entry['feeCap'], facts.keys) : undefined
+    chains.set(on, { ...facts, ...(feeCap !== undefined && { feeCapRaw: feeCap }) })
+  }
+
+  return {
+    networks: [...chains].flatMap(([on, facts]) => networkPolicy(facts, on, connectors, deposits)),
+    allowedSpenders: allowedSpenders.flatMap((text) => curves.secp256k1.address(text) ?? []),
+  }
+}
+
+const ownOf = <T>(all: Readonly<Record<string, T>>, name: string): T | undefined => (Object.hasOwn(all, name) ? all[name] : undefined)
+
+function networkPolicy(
+  { chain, network, keys, chainId, feeCapRaw, local }: ChainFacts,
+  on: string,
+  connectors: readonly ConnectorFacts[],
+  deposits: readonly Deposit[],
+): NetworkPolicy[] {
+  const here = connectors.filter((each) => each.on === on)
+  const spelt = (addresses: readonly unknown[]): string[] => [
+    ...new Set(addresses.flatMap((each) => (typeof each === 'string' ? (curves[keys].address(each) ?? []) : []))),
+  ]
+  const spendersOf = (of: readonly ConnectorFacts[]) =>
+    spelt(of.flatMap(({ contracts, spenders }) => spenders.map((name) => contracts[name])))
+  const everywhere = { chain, network, feeCapRaw, local, contracts: spelt(here.flatMap(({ contracts }) => Object.values(contracts))) }
+  if (keys === 'ed25519') return [{ keys, ...everywhere }]
+  if (chainId === 0) return []
+  const trusted = spendersOf(here.filter(({ isContained }) => !isContained))
+  return [
+    {
+      keys,
+      ...everywhere,
+      chainId,
+      spenders: spendersOf(here),
+      exactSpenders: spendersOf(here.filter(({ isContained }) => isContained)).filter((each) => !trusted.includes(each)),
+      deposits: deposits.flatMap((each) => {
+        const [token, recipient] = [each.token, each.recipient].map((text) => curves.secp256k1.address(text))
+        return each.on === on && token !== undefined && recipient !== undefined ? [{ token, recipient }] : []
+      }),
+      typedData: here.flatMap(({ signs }) => signs),
+    },
+  ]
+}
+
+/** The operator's file, with the values of the variables that it names; `{}` where there is none or it is wrong: then the plugin is refused. */
+const fileOf = (file: string, environment: Environment): Section => {
+  const { value } = substitute(mergedFiles([file]), environment)
+  return isObject(value) ? value : {}
+}
+
+const longKey = (on: string): string => on.replace('/', '_').replaceAll('-', '_')
+const shortKey = (on: string): string => on.slice(on.indexOf('/') + 1)
+
+/** The entry of each network, under its long name, or under its short one where no other network has it: as the loader reads them. */
+function entriesOf(settings: Section, of: string, networks: readonly string[]): [on: string, entry: Section][] {
+  const all = settings[of]
+  if (!isObject(all)) return []
+  return networks.flatMap((on): [string, Section][] => {
+    const isOnly = networks.filter((each) => shortKey(each) === shortKey(on)).length === 1
+    const entry = ownOf(all, longKey(on)) ?? (isOnly ? ownOf(all, shortKey(on)) : undefined)
+    return isObject(entry) ? [[on, entry]] : []
+  })
+}
+
+function depositsOf(bridges: Section): Deposit[] {
+  return Object.entries(bridges).flatMap(([chain, bridge]) => {
+    if (!isObject(bridge)) return []
+    const { network, token, recipient } = bridge
+    const isWhole = typeof network === 'string' && typeof token === 'string' && typeof recipient === 'string'
+    return isWhole ? [{ on: `${chain}/${network}`, token, recipient }] : []
+  })
+}
+
+/** A record of an older version has no chain ids: then nothing is signed on that chain until it is trusted again. */
+function recordedChain({ keys, networks }: LockedPlugin): ChainFacts[] {
+  return Object.entries(networks).flatMap(([on, { chainId, feeCapRaw, local = false }]) => {
+    const [chain = '', network = ''] = on.split('/')
+    return keys === undefined || chainId === undefined || feeCapRaw === undefined
+      ? []
+      : [{ chain, network, keys, chainId, feeCapRaw, local }]
+  })
+}
+
+function recordedConnector({ networks, signs, tier }: LockedPlugin, own: Section): ConnectorFacts[] {
+  const inForce = new Map(entriesOf(own, 'contractAddresses', Object.keys(networks)))
+  return Object.entries(networks).map(([on, { contracts, spenders }]) => ({
+    on,
+    contracts: mergeOver(contracts, inForce.get(on) ?? {}),
+    spenders: Object.entries(contracts).flatMap(([name, address]) => (spenders.includes(address) ? [name] : [])),
+    signs,
+    isContained: tier === 'contained',
+  }))
+}
+
+/** Where conf has bridges, they take the place of the plugin's own. */
+function recordedDeposits({ networks, deposits = [] }: LockedPlugin, own: Section): Deposit[] {
+  const inForce = entriesOf(own, 'bridges', Object.keys(networks)).flatMap(([, bridges]) => depositsOf(bridges))
+  return inForce.length > 0 ? inForce : deposits.map(({ chain, network, ...pair }) => ({ on: `${chain}/${network}`, ...pair }))
+}
+
+/** The setting `feeCap` of a network: gwei on EVM chains, lamports on Solana. What no chain of the family accepts counts as not set. */
+function feeCapOf(value: unknown, keys: CurveName): string | undefined {
+  const text = typeof value === 'number' || typeof value === 'string' ? String(value).trim() : ''
+  if (keys === 'ed25519') return /^[0-9]{5,10}$/.test(text) ? text : undefined
+  if (typeof value === 'number') return value > 0 && value <= 1_000_000 ? parseUnits(value.toFixed(9), 'gwei').toString() : undefined
+  return /^\d{1,7}(\.\d{1,9})?$/.test(text) ? parseUnits(text, 'gwei').toString() : undefined
+}
+
+/** The variables of the environment that conf names where it says what may be signed, with their values. */
+export function namedVariables(confDir: string, environment: Environment): Record<string, string> {
+  const named: Record<string, string> = {}
+  const note = (value: unknown) =>
+    mapTexts(value, (text) => {
+      for (const [, name = ''] of text.matchAll(/\$\{(\w+)\}/g)) {
+        const is = environment[name]
+        if (is !== undefined && is !== '') named[name] = is
+      }
+      return text
+    })
+  for (const kind of ['chains', 'connectors']) {
+    const folder = path.join(confDir, kind)
+    if (!existsSync(folder)) continue
+    for (const file of readdirSync(folder).filter((each) => each.endsWith('.yml'))) {
+      const settings = readYaml(path.join(folder, file), file, [])?.value ?? {}
+      note([settings['contractAddresses'], settings['bridges']])
+      if (kind === 'chains') note(Object.values(settings).map((entry) => (isObject(entry) ? entry['feeCap'] : undefined)))
+    }
+  }
+  return named
+}

@@ -1,0 +1,130 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect } from 'chai'
+import { readLockContent, writeLock, type LockedPlugin } from '../../core/config/lock.ts'
+import { forget } from '../../core/loader/allow.ts'
+import { loadSettings } from '../../core/config/settings.ts'
+import { saveKey } from '../../core/wallet/keystore.ts'
+import { newSealing, seal, sealKey, timeOfRecord } from '../../core/wallet/lock-seal.ts'
+import { readOwnPolicy, unheldRecords } from '../../core/wallet/own-policy.ts'
+import { eachWithHome } from '../config/home.ts'
+import { book } from './example-files.ts'
+import { router, stranger } from './example-policy.ts'
+
+const passphrase = 'correct horse'
+
+describe('the seals of sluice.lock', () => {
+  const home = eachWithHome()
+  const dataDir = () => path.join(home.folder, 'data')
+  const lockFile = () => path.join(home.folder, 'sluice.lock')
+  const sealing = newSealing(1024)
+
+  beforeEach(() => saveKey({ dataDir: dataDir(), chain: 'ethereum', privateKey: `0x${'a1b2c3d4'.repeat(8)}`, passphrase, scryptN: 1024 }))
+
+  async function allow(record: LockedPlugin, by = passphrase): Promise<string> {
+    const dated = { ...record, allowedAt: timeOfRecord(dataDir(), 'book', readLockContent(home.confDir).plugins['book']) }
+    await writeLock(home.confDir, { book: seal(await sealKey(by, sealing), 'book', dated) }, sealing)
+    return readFile(lockFile(), 'utf8')
+  }
+
+  /** What a start of the server would have signed. */
+  async function start(given: string | undefined = passphrase) {
+    const files = { confDir: home.confDir, plugins: ['ethereum', 'book'], allowedSpenders: [], environment: {}, tries: false }
+    const { policy, problems } = await readOwnPolicy({ files, dataDir: dataDir(), keySources: ['keystore'], passphrase: given })
+    const [local] = policy.networks.filter(({ network }) => network === 'local')
+    return { contracts: local?.contracts ?? [], problems }
+  }
+
+  async function expectRefused(why: RegExp): Promise<void> {
+    const { contracts, problems } = await start()
+    expect(contracts).to.deep.equal([])
+    expect(problems).to.have.length(1)
+    expect(problems[0]?.problem).to.match(why)
+    expect(problems[0]?.cure).to.match(/plugin trust book/)
+    expect(await unheldRecords(home.confDir, dataDir(), passphrase)).to.deep.equal(problems)
+  }
+
+  it('let the signer sign for what the operator allowed', async () => {
+    await allow(book)
+    const { contracts, problems } = await start()
+    expect(problems).to.deep.equal([])
+    expect(contracts).to.include(router)
+    expect(await unheldRecords(home.confDir, dataDir(), undefined)).to.deep.equal([])
+  })
+
+  it('are broken by a change of an address, of the hash and of the time', async () => {
+    const text = await allow(book)
+    const changes: readonly [string, string][] = [
+      [router, stranger],
+      ['ab'.repeat(32), 'ac'.repeat(32)],
+      [/allowedAt: (\S+)/.exec(text)?.[1] ?? '', '2030-01-01T00:00:00.000Z'],
+      ['tier: trusted', 'tier: contained'],
+    ]
+    for (const [from, to] of changes) {
+      expect(text).to.include(from)
+      await writeFile(lockFile(), text.replaceAll(from, to))
+      const { contracts, problems } = await start()
+      expect(contracts, from).to.deep.equal([])
+      expect(problems[0]?.problem).to.match(/was changed since it was allowed/)
+    }
+    await writeFile(lockFile(), text)
+    expect((await start()).contracts).to.include(router)
+  })
+
+  it('are missed where one was taken out, and in locks of older versions', async () => {
+    const text = await allow(book)
+    await writeFile(lockFile(), text.replace(/ +seal: \w+\n/, ''))
+    await expectRefused(/no seal/)
+    const { allowedAt: _, ...old } = book
+    await writeLock(home.confDir, { book: old })
+    await expectRefused(/no seal/)
+  })
+
+  it('are not those of another plugin, of another passphrase or of another lock', async () => {
+    const text = await allow(book)
+    await writeFile(lockFile(), text.replace('  book:', '  other:'))
+    expect((await unheldRecords(home.confDir, dataDir(), passphrase)).map(({ name }) => name)).to.deep.equal(['other'])
+    await allow(book, 'another passphrase')
+    await expectRefused(/another passphrase/)
+    await writeFile(lockFile(), (await allow(book)).replace(/salt: \w+/, `salt: ${'ab'.repeat(32)}`))
+    await expectRefused(/was changed/)
+  })
+
+  it('do not let an older record take the place of a newer one, or one that was removed come back', async () => {
+    const old = await allow(book)
+    const now = await allow({ ...book, networks: { 'ethereum/local': { contracts: { router: stranger }, spenders: [] } } })
+    expect((await start()).contracts).to.deep.equal([stranger])
+    await writeFile(lockFile(), old)
+    await expectRefused(/older than one that was in force/)
+    await writeFile(lockFile(), now)
+    expect((await start()).problems).to.deep.equal([])
+    await forget('book', loadSettings({ confDir: home.confDir, env: {} }))
+    await writeFile(lockFile(), now)
+    await expectRefused(/older than one that was in force/)
+    await allow(book)
+    expect((await start()).contracts).to.include(router)
+  })
+
+  it('notice by themselves that a record is gone, on a server that shares the lock', async () => {
+    const now = await allow(book)
+    await start()
+    await writeLock(home.confDir, {})
+    await start()
+    await writeFile(lockFile(), now)
+    await expectRefused(/older than one that was in force/)
+  })
+
+  it('are not needed where no key can be opened', async () => {
+    await writeLock(home.confDir, { book })
+    const files = { confDir: home.confDir, plugins: ['ethereum', 'book'], allowedSpenders: [], environment: {}, tries: false }
+    const { problems } = await readOwnPolicy({ files, dataDir: path.join(home.folder, 'empty'), keySources: ['keystore'], passphrase })
+    expect(problems).to.deep.equal([])
+  })
+
+  it('are needed where the file is read-only but the user its owner', async () => {
+    await writeLock(home.confDir, { book })
+    await chmod(lockFile(), 0o444)
+    await mkdir(dataDir(), { recursive: true })
+    await expectRefused(/no seal/)
+  })
+})

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises'
+import { expect } from 'chai'
+import { loadSettings } from '../../core/config/settings.ts'
+import { writeLock } from '../../core/config/lock.ts'
+import { codeRoot } from '../../core/layout.ts'
+import { allowedPlugins } from '../../core/loader/consent.ts'
+import { tryPlugins } from '../../core/loader/load.ts'
+import { outlineOf } from '../../core/loader/outline.ts'
+import { signerFiles } from '../../core/signing.ts'
+import { policyFromFiles } from '../../core/wallet/policy-files.ts'
+import { releasedNow } from '../../tools/signing.ts'
+import { eachWithHome } from '../config/home.ts'
+import { book } from './example-files.ts'
+
+const own = '0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D'
+
+describe('what the signer reads of files', function () {
+  this.timeout(120_000)
+  const home = eachWithHome()
+  const settingsOf = (env: Record<string, string> = {}) => loadSettings({ confDir: home.confDir, env })
+
+  it("is what the release's plugins declare: signing.json is up to date (else: npm run signing)", async () => {
+    const written: unknown = JSON.parse(await readFile(new URL('signing.json', codeRoot), 'utf8'))
+    expect(written).to.deep.equal(await releasedNow())
+  })
+
+  it('is what the plugins declare that a start loads, to the address, with what conf changes', async () => {
+    await home.write('conf/server.yml', `devnet: { enabled: true }\nwallet: { allowedSpenders: ["${own.toLowerCase()}"] }\n`)
+    await home.write('conf/chains/ethereum.yml', 'mainnet: { feeCap: 70 }\nlocal: { feeCap: "1.5" }\n')
+    await home.write(
+      'conf/connectors/uniswap.yml',
+      `contractAddresses: { ethereum_mainnet: { v2RouterAddress: "${own.toLowerCase()}" } }\n`,
+    )
+    const settings = settingsOf()
+    const allowed = await allowedPlugins(settings)
+    const { loaded, refused } = await tryPlugins(settings, allowed)
+    expect(refused).to.deep.equal([])
+    const policy = policyFromFiles(signerFiles(settings, allowed), {})
+    expect(policy.allowedSpenders).to.deep.equal([own])
+
+    const networks = new Map(policy.networks.map((each) => [`${each.chain}/${each.network}`, each]))
+    const outlines = loaded.map((plugin) => outlineOf(plugin))
+    const declared = [...networks.keys()].map((on) => {
+      const here = outlines.flatMap(({ networks: all, ...each }) => (all[on] === undefined ? [] : [{ ...each, ...all[on] }]))
+      return { on, here, chain: here.find(({ kind }) => kind === 'chain') }
+    })
+    let compared = 0
+    for (const { on, here, chain } of declared) {
+      const network = networks.get(on)
+      if (chain === undefined || network === undefined) continue
+      compared += 1
+      expect(network.feeCapRaw, on).to.equal(chain.feeCapRaw)
+      expect(network.local, on).to.equal(chain.local === true)
+      expect(new Set(network.contracts), on).to.deep.equal(new Set(here.flatMap(({ contracts }) => Object.values(contracts))))
+      if (network.keys === 'ed25519') continue
+      expect(network.chainId, on).to.equal(chain.chainId)
+      expect(new Set(network.spenders), on).to.deep.equal(new Set(here.flatMap(({ spenders }) => spenders)))
+      expect(network.exactSpenders, on).to.deep.equal([])
+      expect(network.typedData, on).to.deep.equal(here.flatMap(({ signs }) => signs))
+      const deposits = outlines.flatMap((each) => (each.deposits ?? []).filter((one) => `${one.chain}/${one.network}` === on))
+      expect(network.deposits, on).to.deep.equal(deposits.map(({ token, recipient }) => ({ token, recipient })))
+    }
+    expect(compared).to.be.greaterThan(30)
+    expect(networks.get('ethereum/mainnet')?.contracts).to.include(own)
+    expect(networks.get('ethereum/mainnet')?.feeCapRaw).to.equal('70000000000')
+  })
+
+  it('has nothing of plugins that are disabled, or that sluice.lock does not have', async () => {
+    await home.write('conf/server.yml', 'plugins: { disabled: [uniswap] }\n')
+    await writeLock(home.confDir, { book })
+    const settings = settingsOf()
+    const files = signerFiles(settings, await allowedPlugins(settings))
+    const mainnet = () =>
+      policyFromFiles(files, { book }).networks.find(({ chain, network }) => chain === 'ethereum' && network === 'mainnet')
+    // The folder of the plugin is not there.
+    expect(mainnet()?.contracts).not.to.include(book.networks['ethereum/mainnet']?.contracts['router'])
+    expect(mainnet()?.contracts).not.to.include('0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D')
+  })
+
+  it("takes conf's addresses for those of a record, and the values of variables that conf names", async () => {
+    await home.write('conf/connectors/book.yml', 'contractAddresses: { mainnet: { router: "${ROUTER}" } }\n')
+    process.env['ROUTER'] = own
+    try {
+      const settings = settingsOf()
+      const files = { ...signerFiles(settings, await allowedPlugins(settings)), plugins: ['ethereum', 'book'] }
+      expect(files.environment).to.deep.equal({ ROUTER: own })
+      const [mainnet] = policyFromFiles(files, { book }).networks.filter(({ network }) => network === 'mainnet')
+      expect(mainnet).to.deep.include({ spenders: [own], contracts: [own, book.networks['ethereum/mainnet']?.contracts['wrapper']] })
+    } finally {
+      delete process.env['ROUTER']
+    }
+  })
+
+  it('has no more of a chain whose record is of an older version, without chain ids, than that it must be trusted again', () => {
+    const old = {
+      ...book,
+      kind: 'chain' as const,
+      keys: 'secp256k1' as const,
+      networks: { 'other/mainnet': { contracts: {}, spenders: [] } },
+    }
+    const policy = policyFromFiles(
+      { confDir: home.confDir, plugins: ['other'], allowedSpenders: [], environment: {}, tries: false },
+      { other: old },
+    )
+    expect(policy.networks).to.deep.equal([])
+  })
+})

@@ -1,0 +1,120 @@
+import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect } from 'chai'
+import { Interface } from 'ethers'
+import { wellKnownAddresses } from '../../core/wallet/keys.ts'
+import type { SignRequest } from '../../core/wallet/signer-messages.ts'
+import { forkModule } from '../../core/wallet/supervisor.ts'
+import { exampleFiles } from './example-files.ts'
+import { examplePolicy, requestOf, router, stranger, token, transaction } from './example-policy.ts'
+import { until } from './processes.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+const erc20 = new Interface(['function approve(address,uint256)'])
+const [wallet = ''] = wellKnownAddresses
+const approval = (spender: string) =>
+  requestOf(wallet, transaction({ to: token, data: erc20.encodeFunctionData('approve', [spender, 1n]), value: 0n }))
+const widest = examplePolicy.networks.map((each) => ({ ...each, contracts: [stranger], spenders: [stranger], feeCapRaw: '9'.repeat(30) }))
+
+/** Speaks to the keeper as whoever holds its channel. */
+describe('whoever holds the channel of the signer', () => {
+  const dataDir = temporaryFolder()
+  let keeper: ChildProcess
+  let lastId = 0
+  let ready = 0
+  let files: Awaited<ReturnType<typeof exampleFiles>>
+  const answers = new Map<number, { type: string; message?: string }>()
+
+  const open = (more: object = {}) => ({ type: 'open', keySources: ['devnet', 'keystore'], dataDir, files, ...more })
+  async function answerTo(message: object): Promise<{ type: string; message?: string }> {
+    const id = ++lastId
+    keeper.send({ id, ...message })
+    await until(() => answers.has(id))
+    return answers.get(id) ?? { type: 'none' }
+  }
+  const isSigned = async (request: SignRequest) => (await answerTo({ type: 'sign', request })).type === 'signed'
+
+  beforeEach(async () => {
+    files = await exampleFiles(dataDir)
+    ready = 0
+    keeper = forkModule('signer-keeper')
+    keeper.on('message', (message: { type: string; id?: number; processId?: number }) => {
+      if (message.type === 'ready') ready = message.processId ?? 0
+      if (message.id !== undefined) answers.set(message.id, message)
+    })
+    keeper.send(open())
+    await until(() => ready > 0)
+  })
+  afterEach(async () => {
+    const ended = once(keeper, 'exit')
+    keeper.disconnect()
+    await ended
+  })
+
+  /** What it signs by the files, and nothing more. */
+  async function expectTheFilesToHold(): Promise<void> {
+    expect(await isSigned(requestOf(wallet, transaction()))).to.equal(true)
+    expect(await isSigned(approval(router))).to.equal(true)
+    expect(await isSigned(approval(stranger))).to.equal(false)
+    expect(await isSigned(requestOf(wallet, transaction({ to: stranger })))).to.equal(false)
+    expect(await isSigned(requestOf(wallet, transaction({ maxFeePerGas: 10n ** 20n })))).to.equal(false)
+  }
+
+  it('gives it no policy', async () => {
+    for (const policy of [{ networks: widest, allowedSpenders: [stranger] }, examplePolicy]) {
+      keeper.send({ type: 'policy', id: ++lastId, policy })
+      keeper.send({ type: 'read', policy })
+    }
+    await expectTheFilesToHold()
+  })
+
+  it('opens it no second time, with other files or with a policy that it says was read', async () => {
+    const other = await exampleFiles(path.join(dataDir, 'other'), { conf: { 'chains/ethereum.yml': { local: { feeCap: 1_000_000 } } } })
+    keeper.send(open({ files: { ...other, allowedSpenders: [stranger] } }))
+    keeper.send(open({ read: { networks: widest, allowedSpenders: [stranger] } }))
+    await expectTheFilesToHold()
+  })
+
+  it('gets no approval of any spender by saying that the caller is an admin', async () => {
+    for (const more of [{ admin: true }, { tries: true }]) expect(await isSigned({ ...approval(stranger), ...more })).to.equal(false)
+  })
+
+  it('gets nothing by ending it after changing the files: they count at the next start of the server', async () => {
+    const before = ready
+    await writeFile(path.join(dataDir, 'conf', 'server.yml'), `wallet: { allowedSpenders: ["${stranger}"] }\n`)
+    await exampleFiles(dataDir, { records: { thief: { ...bookFor(stranger) }, book: bookFor(stranger) } })
+    process.kill(before, 'SIGKILL')
+    await until(() => ready !== before)
+    await expectTheFilesToHold()
+  })
+})
+
+const bookFor = (address: string) => ({
+  sha256: 'cd'.repeat(32),
+  tier: 'trusted' as const,
+  kind: 'connector' as const,
+  networks: { 'ethereum/local': { contracts: { router: address }, spenders: [address] } },
+  signs: [],
+  hosts: [],
+})
+
+describe('an open that says what was read', () => {
+  const dataDir = temporaryFolder()
+  it('is opened from the files, also the first time', async () => {
+    const files = await exampleFiles(dataDir)
+    const keeper = forkModule('signer-keeper')
+    const answers: { type: string }[] = []
+    keeper.on('message', (message: { type: string }) => void answers.push(message))
+    const read = { networks: widest, allowedSpenders: [stranger] }
+    keeper.send({ type: 'open', keySources: ['devnet'], dataDir, files, read })
+    await until(() => answers.some(({ type }) => type === 'ready'))
+    keeper.send({ type: 'sign', id: 1, request: approval(stranger) })
+    await until(() => answers.some(({ type }) => type === 'failed' || type === 'signed'))
+    expect(answers.map(({ type }) => type)).not.to.include('signed')
+    const ended = once(keeper, 'exit')
+    keeper.disconnect()
+    await ended
+  })
+})

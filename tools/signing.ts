@@ -1,0 +1,94 @@
+// `npm run signing`: writes signing.json, which says what the release's plugins declare to be signed in code, and their defaults.yml do
+// not have. The signer reads it, since it loads no plugin. test/wallet/policy-files.test.ts compares it with the plugins.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadPluginConfig } from '../core/config/plugin-config.ts'
+import { loadTokens } from '../core/config/token-list.ts'
+import { builtInPlugins, codeRoot } from '../core/layout.ts'
+import { findPlugins } from '../core/loader/find.ts'
+import { loadPlugins } from '../core/loader/load.ts'
+import type { LoadedPlugin } from '../core/loader/loaded-plugin.ts'
+import { outlineOf } from '../core/loader/outline.ts'
+import type { Released } from '../core/wallet/policy-files.ts'
+
+const silent = { info: () => {}, warn: () => {} }
+
+/** The release's plugins, on every network that they know. */
+async function loadReleased(): Promise<readonly LoadedPlugin[]> {
+  const { found } = findPlugins([builtInPlugins], [])
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'sluice-signing-'))
+  try {
+    const { loaded, refused } = await loadPlugins({
+      plugins: { found, refused: [] },
+      budget: { processorMs: 60_000, clockMs: 600_000 },
+      log: silent,
+      logOf: () => silent,
+      configOf({ folder, ...each }) {
+        const read = () => loadPluginConfig({ ...each, pluginFolder: folder, confDir: path.join(dataDir, 'conf'), env: {} })
+        if (each.kind === 'connector') return read()
+        // Networks that are off until the operator switches them on.
+        const { networks, config, shown } = read()
+        const all = (each.networks ?? []).map((network) => [network, config[network] ?? {}] as const)
+        const on = Object.entries(networks).map(([network, settings]) => [network, { ...settings, enabled: true }] as const)
+        return { config: Object.fromEntries(all), shown, networks: Object.fromEntries(on) }
+      },
+      tokensOf: ({ chain, network, folder, implementation: { chainId } }) =>
+        loadTokens({
+          pluginFolder: folder,
+          confDir: path.join(dataDir, 'conf'),
+          chain,
+          network,
+          chainId,
+          home: dataDir,
+          tokenLists: [],
+          dataDir,
+        }),
+    })
+    const [first] = refused
+    if (first) throw new Error(`${first.name} is refused: ${first.reason}`)
+    return loaded
+  } finally {
+    rmSync(dataDir, { recursive: true })
+  }
+}
+
+export async function releasedNow(): Promise<Released> {
+  const loaded = (await loadReleased()).toSorted((one, other) => (one.folder < other.folder ? -1 : 1))
+  const release: Released = { chains: {}, connectors: {} }
+  for (const plugin of loaded) {
+    const { networks, signs, keys } = outlineOf(plugin)
+    const folder = path.basename(plugin.folder)
+    if (keys !== undefined)
+      release.chains[folder] = {
+        chain: plugin.name,
+        keys,
+        networks: Object.fromEntries(
+          Object.entries(networks).map(([on, { chainId = 0, feeCapRaw = '0', local }]) => [
+            on.slice(plugin.name.length + 1),
+            { chainId, feeCapRaw, ...(local === true && { local }) },
+          ]),
+        ),
+      }
+    else
+      release.connectors[folder] = {
+        networks: plugin.manifest.available_networks.flatMap((each) => each.networks.map((network) => `${each.chain}/${network}`)),
+        spenders: [
+          ...new Set(
+            Object.values(networks).flatMap(({ contracts, spenders }) =>
+              Object.entries(contracts).flatMap(([name, address]) => (spenders.includes(address) ? [name] : [])),
+            ),
+          ),
+        ].toSorted(),
+        signs,
+      }
+  }
+  return release
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const file = fileURLToPath(new URL('signing.json', codeRoot))
+  writeFileSync(file, `${JSON.stringify(await releasedNow(), null, 2)}\n`)
+  console.log(`Wrote ${file}.`)
+}
