@@ -9,6 +9,8 @@ import type { Refusal } from './loader/refusal.ts'
 
 const firstPauseMs = 5_000
 const maxPauseMs = 600_000
+/** The first that wait for the server to be ready are answered before processes start. */
+const quietMs = 250
 
 /** What became of plugins that were not there at the start. */
 export interface LateResult {
@@ -53,6 +55,8 @@ export function loadLater({ plugins: { refused, pending, more, again }, after, l
   /** @returns the refused ones */
   async function loadPending(): Promise<readonly Refusal[]> {
     await abortable(after, stopping.signal)
+    if (pending.length > 0) await pause(quietMs, stopping.signal, { ref: false })
+    stopping.signal.throwIfAborted()
     // Of a plugin that nobody allowed it is not known whether it is a chain: others may be for it.
     const lacksChain = ({ step }: Refusal) => step === 'networks'
     const held: Refusal[] = []

@@ -24,7 +24,7 @@ describe('a plugin of a third party in its host', function () {
   let client: Client
 
   before(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'sluice-hosts-'))
+    folder = await mkdtemp(path.join(tmpdir(), "sluice hosts'#\\-"))
     const plugins = path.join(folder, 'plugins')
     await cp(path.join(fixtures, 'contained'), plugins, { recursive: true })
     const unixSocket = path.join(folder, 'socket')

@@ -1,6 +1,6 @@
 // How a process is started that sees nothing of this machine: namespaces of its own, made with the programs of util-linux.
 import { execFile, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
-import { accessSync, constants, realpathSync } from 'node:fs'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
@@ -54,10 +54,15 @@ type Program = (typeof programNames)[number]
 export const channelDescriptor = 3
 
 /**
- * Makes the process's own root, of what it may see, with the script's arguments: pairs of paths, `--`, and the command. Files are bound one
- * by one, all read-only. It has no /proc, so that it sees nothing of other processes. The new root covers /dev, which every system has.
+ * Makes the process's own root, of what it may see, and starts the script's arguments in it. Files are bound one by one, all read-only, by one
+ * program for all of them. It has no /proc, so that it sees nothing of other processes. The new root covers /dev, which every system has.
  */
-const script = (programs: Containment['programs']) => `
+function script({ programs }: Containment, binds: readonly Bind[]): string {
+  const [folders, files] = [true, false].map((isFolder) => binds.filter(({ from }) => statSync(from).isDirectory() === isFolder))
+  const inRoot = ({ to }: Bind) => `/dev${to}`
+  const made = ['/dev/before', '/dev/proc', ...(folders ?? []).map(inRoot), ...(files ?? []).map((each) => path.dirname(inRoot(each)))]
+  const table = binds.map((each) => `${[each.from, inRoot(each)].map(inTable).join(' ')} none bind,ro,nosuid,nodev 0 0\n`).join('')
+  return `
 set -eu
 echo 1000 > /proc/self/oom_score_adj
 echo plugin 2> /dev/null > /proc/sys/kernel/hostname || true
@@ -65,14 +70,16 @@ echo plugin 2> /dev/null > /proc/sys/kernel/hostname || true
 echo 0 2> /dev/null > /proc/sys/user/max_user_namespaces || true
 ulimit -c 0
 ${programs.mount} -t tmpfs -o mode=755,size=1m,nosuid,nodev none /dev
-${programs.mkdir} /dev/before /dev/proc
-while [ "$1" != -- ]; do
-  from=$1 to=/dev$2
-  shift 2
-  if [ -d "$from" ]; then ${programs.mkdir} -p "$to"; else ${programs.mkdir} -p "\${to%/*}"; : > "$to"; fi
-  ${programs.mount} -o bind,ro,nosuid,nodev "$from" "$to" || ${programs.mount} -o remount,bind,ro,nosuid,nodev,noatime "$to"
-done
-shift
+${programs.mkdir} -p ${[...new Set(made)].map(quoted).join(' ')}
+${(files ?? []).map((each) => `: > ${quoted(inRoot(each))}`).join('\n')}
+printf %s ${quoted(table)} > /dev/before/table
+if ! ${programs.mount} --all --fstab /dev/before/table; then
+  # Options of the mounts below may be locked.
+  for to in ${binds.map((each) => quoted(inRoot(each))).join(' ')}; do
+    ${programs.mount} -o remount,bind,ro,nosuid,nodev "$to" || ${programs.mount} -o remount,bind,ro,nosuid,nodev,noatime "$to"
+  done
+fi
+: > /dev/before/table
 # Programs that mount read there what is mounted.
 ${programs.mount} --rbind /proc /dev/proc
 ${programs.mount} -o remount,bind,ro,nosuid,nodev /dev
@@ -81,9 +88,14 @@ ${programs.pivot_root} . before
 cd /
 ${programs.umount} -l /before
 ${programs.umount} -l /proc
-unset PWD OLDPWD from to
+unset PWD OLDPWD to
 exec ${programs.setpriv} --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all "$@"
 `
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+/** As fstab(5) spells a path. */
+const inTable = (file: string): string => file.replace(/[\s\\#]/g, (each) => `\\${each.charCodeAt(0).toString(8).padStart(3, '0')}`)
 
 let known: Promise<Containment> | undefined
 
@@ -129,14 +141,15 @@ async function tryOut(containment: Containment): Promise<void> {
  * Starts `node` so that it sees the given files and its own libraries, read-only, and nothing else: no environment, no network, no other
  * process. It ends with its parent. What it says to its parent goes over the descriptor 3.
  */
-export function startContained({ programs, libraries }: Containment, { args, binds }: ContainedCommand): ContainedProcess {
+export function startContained(containment: Containment, { args, binds }: ContainedCommand): ContainedProcess {
+  const { programs, libraries } = containment
   const node = realpathSync(process.execPath)
   const own = [node, programs.setpriv, programs.mount, programs.umount, ...libraries]
-  const pairs = [...own.map((file) => ({ from: file, to: file })), ...binds].flatMap(({ from, to }) => [from, to])
+  const seen = [...own.map((file) => ({ from: file, to: file })), ...binds]
   const outside = [
     ['--pdeathsig', 'KILL', programs.nice, '-n', '10'],
     [programs.unshare, '--user', '--map-root-user', '--mount', '--pid', '--net', '--ipc', '--uts', '--fork', '--kill-child'],
-    [programs.sh, '-c', script(programs), 'sh', ...pairs, '--', node, ...args],
+    [programs.sh, '-c', script(containment, seen), 'sh', node, ...args],
   ].flat()
   return watched(spawn(programs.setpriv, outside, spawnOptions))
 }

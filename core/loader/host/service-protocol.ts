@@ -14,7 +14,7 @@ export const maxLineBytes = 16_384
 /** What one connection may take to say its first line. */
 export const firstLineMs = 5_000
 
-const hostFlags = ['--max-old-space-size=256', '--max-semi-space-size=2', '--v8-pool-size=1', '--no-addons', '--enable-source-maps']
+const hostFlags = ['--max-old-space-size=256', '--max-semi-space-size=2', '--v8-pool-size=1', '--no-addons']
 
 /** What the service starts, by name: a server never names a file to run. */
 export const scripts = {
