@@ -8,6 +8,8 @@ import { blockLogs } from './figures/block-logs.ts'
 import { bookAnswers } from './figures/book-answers.ts'
 import { bookEvents } from './figures/book-events.ts'
 import { bookIncrements } from './figures/book-increments.ts'
+import { contained } from './figures/contained.ts'
+import { containedStarts } from './figures/contained-starts.ts'
 import { fairness } from './figures/fairness.ts'
 import { heldBodies } from './figures/held-bodies.ts'
 import { installedSize } from './figures/installed-size.ts'
@@ -51,6 +53,11 @@ import { report } from './report.ts'
 const figures: Readonly<Record<string, () => Promise<void>>> = {
   start: async () => report('From the command to ready; reference: node importing koa and ethers', await startToReady()),
   plugins: async () => report('Loading plugins, trials included; reference: a thread that does nothing', await pluginTrials()),
+  contained: async () => {
+    report('Starts with connectors in hosts; reference: without them', await containedStarts())
+    const { rows, note } = await contained()
+    report('A connector in a host; reference: the built-in one for the same pools', rows, note)
+  },
   signatures: async () =>
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
