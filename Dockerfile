@@ -25,9 +25,10 @@ WORKDIR /image/app
 RUN --mount=type=secret,id=npmrc npm install --userconfig=/run/secrets/npmrc --no-save --omit=dev --ignore-scripts \
   --os=linux --cpu=$(echo $TARGETARCH | sed s/amd64/x64/) /packages/sluice-[0-9]*.tgz && node /prune.mjs node_modules
 COPY tools/image/init.sh /image/usr/local/bin/init
-# A user without a password, a shell or a file of its own but the two folders that are volumes.
+# A user without a password, a shell or a file of its own but the folders that are volumes. Copies of plugins can be read by who knows their
+# names: each plugin in the plugin-host service is a user of its own. That service's socket lies in a folder of its own user.
 RUN cp -r node_modules/sluice/dist/conf conf && ln -s /app/node_modules/sluice/bin/sluice /image/usr/local/bin/sluice \
-  && mkdir -p /image/etc /own/certs /own/data && chmod 700 /own/certs /own/data && cp /etc/passwd /etc/group /image/etc/ \
+  && mkdir -p /image/etc /image/run/plugin-host /own/certs /own/data && mkdir -m 711 /own/data/plugins && chmod 700 /own/certs /own/data && cp /etc/passwd /etc/group /image/etc/ \
   && echo 'sluice:x:10001:10001:sluice:/app:/usr/sbin/nologin' >> /image/etc/passwd && echo 'sluice:x:10001:' >> /image/etc/group
 
 FROM install AS install-devnet

@@ -27,7 +27,7 @@ export async function buildBase(buildah, folder) {
 }
 
 // What the commands of the Dockerfile and Node itself need: unpacked only, which takes seconds.
-const packages = ['base-files', 'bash', 'coreutils', 'dash', 'grep', 'libc-bin', 'libstdc++6', 'sed']
+const packages = ['base-files', 'bash', 'coreutils', 'dash', 'grep', 'libc-bin', 'libstdc++6', 'sed', 'util-linux']
 
 async function debian(context) {
   await run('mmdebstrap', ['--quiet', '--variant=extract', `--include=${packages.join(',')}`, 'bookworm', path.join(context, 'base.tar')])

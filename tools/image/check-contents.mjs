@@ -94,6 +94,7 @@ export async function checkContents({ images: { production, devnet, another } })
       ['.', 0, 0o755],
       ['certs', 10001, 0o700],
       ['data', 10001, 0o700],
+      ['data/plugins', 10001, 0o711],
     ]) {
       const stats = lstatSync(path.join(production.rootfs, 'app', folder))
       expect([stats.uid, stats.mode & 0o777], folder).to.deep.equal([owner, mode])

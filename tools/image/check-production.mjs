@@ -3,7 +3,7 @@ import { chownSync, copyFileSync, cpSync, readFileSync, readdirSync, statSync, w
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { check } from './checks.mjs'
+import { check, eventually } from './checks.mjs'
 import { writeOutsidePlugin } from '../../test/build/outside-plugin.ts'
 import { runCommand, startServer } from './server.mjs'
 
@@ -68,8 +68,10 @@ export async function checkProduction({ images: { production: image }, running, 
   if (client === undefined) return
 
   await check('loads a folder of TypeScript that was mounted among its plugins', async () => {
-    const { body } = await client.get('/plugins')
-    const states = Object.fromEntries(body.map(({ name, state, reason }) => [name, reason ?? state]))
+    const states = await eventually(async () => {
+      const { body } = await client.get('/plugins')
+      return !body.some(({ state }) => state === 'pending') && Object.fromEntries(body.map(({ name, state, reason }) => [name, reason ?? state]))
+    }, 60)
     expect(states).to.deep.include({ ethereum: 'loaded', uniswap: 'loaded', sushiswap: 'loaded', outsider: 'loaded' })
   })
 

@@ -117,6 +117,8 @@ export async function checkTrial({ images: { devnet: image }, running, newFolder
       volumes: { ...volumes, '/app/plugins/looping': { from: looping, mode: 'ro' } },
     })
     const client = await server.ready()
+    const isLoaded = async () => (await client.get('/plugins')).body.some(({ name, state }) => name === 'looping' && state === 'loaded')
+    await eventually(isLoaded, 60, server.container.output)
     // Never answered: the connection ends with the server.
     void client.get('/amm/price', { ...pair, connector: 'looping' }).catch(() => undefined)
     const stuck = new Promise((resolve) => setTimeout(resolve, 20_000, { code: 'still running' }).unref())

@@ -12,22 +12,32 @@ mount --make-rprivate /
 mount --bind "$root" "$root"
 for place in "$@"; do
   [ "$place" != -- ] || break
-  case $place in /app/*.lock) touch "$root$place";; /app/*|/run/*) mkdir -p "$root$place";; esac
+  case $place in /app/*.lock) touch "$root$place";; /app/*|/run/*|/plugins) mkdir -p "$root$place";; esac
 done
 mount -o remount,bind,ro "$root"
 mount -t tmpfs -o nosuid,mode=755 tmpfs "$root/dev"
 for device in null zero random urandom; do touch "$root/dev/$device"; mount --bind "/dev/$device" "$root/dev/$device"; done
 for file in resolv.conf hosts; do [ ! -e "$root/etc/$file" ] || mount --bind "/etc/$file" "$root/etc/$file"; done
-while [ "$1" != -- ]; do mount --bind "$1" "$root$2"; [ "$3" = rw ] || mount -o remount,bind,ro "$root$2"; shift 3; done
+while [ "$1" != -- ]; do [ ! -d "$1" ] || mkdir -p "$root$2"; mount --bind "$1" "$root$2"; [ "$3" = rw ] || mount -o remount,bind,ro "$root$2"; shift 3; done
 shift
 exec unshare --pid --fork --kill-child --mount-proc="$root/proc" setpriv --no-new-privs "$@"
 `
 
 /**
  * Runs an image's own command, or another, as its configuration says: user, environment, folder, entry point, as process
- * 1 of its own process table, with the root read-only and no privilege. The network is this machine's.
+ * 1 of its own process table, with the root read-only and no privilege. The network is this machine's, or none. Root has these
+ * capabilities alone.
  */
-export function startContainer({ rootfs, config, volumes, environment = {}, args = config.Cmd, user = config.User }) {
+export function startContainer({
+  rootfs,
+  config,
+  volumes,
+  environment = {},
+  args = config.Cmd,
+  user = config.User,
+  capabilities,
+  network,
+}) {
   const [program, ...before] = config.Entrypoint
   const variables = [...config.Env, `HOME=${config.WorkingDir}`, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)]
   const mounts = Object.entries(volumes).flatMap(([to, { from, mode = 'rw' }]) => [from, to, mode])
@@ -41,6 +51,7 @@ export function startContainer({ rootfs, config, volumes, environment = {}, args
     '-C',
     config.WorkingDir,
     ...variables,
+    ...(capabilities ? ['setpriv', `--bounding-set=-all,${capabilities.map((name) => `+${name}`).join()}`, '--inh-caps=-all'] : []),
     program,
     ...before,
     ...args,
@@ -48,7 +59,21 @@ export function startContainer({ rootfs, config, volumes, environment = {}, args
   // It ends when this process does, in whatever way, and with it all that is below.
   const child = spawn(
     'setpriv',
-    ['--pdeathsig', 'KILL', 'unshare', '--mount', 'sh', '-c', prepare, 'sh', rootfs, ...mounts, '--', ...inside],
+    [
+      '--pdeathsig',
+      'KILL',
+      'unshare',
+      '--mount',
+      ...(network === 'none' ? ['--net'] : []),
+      'sh',
+      '-c',
+      prepare,
+      'sh',
+      rootfs,
+      ...mounts,
+      '--',
+      ...inside,
+    ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let output = ''

@@ -58,6 +58,29 @@ export async function startServer({ image, running, volumes, bot, environment = 
   }
 }
 
+/** The plugin-host service as the Compose file has it: `user`, capabilities and volumes. */
+export async function startPluginHost({ image, running, compose, volumes }) {
+  const container = startContainer({
+    rootfs: image.rootfs,
+    config: image.config,
+    volumes,
+    args: compose.command,
+    user: compose.user,
+    capabilities: compose.cap_add.map((name) => name.toLowerCase()),
+    network: compose.network_mode,
+  })
+  track(running, container)
+  await eventually(
+    () => {
+      if (container.hasEnded()) throw new Error(`The plugin-host service ended:\n${container.output()}`)
+      return container.output().includes('for servers that connect')
+    },
+    30,
+    container.output,
+  )
+  return container
+}
+
 function track(running, container) {
   running.add(container)
   void container.ended.then(() => running.delete(container))

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { check, seconds, summary } from './checks.mjs'
 import { buildBase } from './base.mjs'
 import { buildImage } from './build-image.mjs'
+import { checkContained } from './check-contained.mjs'
 import { checkContents } from './check-contents.mjs'
 import { checkProduction } from './check-production.mjs'
 import { checkTrial } from './check-trial.mjs'
@@ -53,6 +54,7 @@ try {
   await checkContents(context)
   await checkTrial(context)
   await checkProduction(context)
+  await checkContained(context)
 } catch (error) {
   await check('gets to the end', () => Promise.reject(error))
 } finally {
@@ -84,9 +86,10 @@ async function overlayOrCopies() {
 }
 
 /** A folder for a volume, of the image's user unless said otherwise. */
-function newFolder(name, { uid = 10001 } = {}) {
+function newFolder(name, { uid = 10001, mode = 0o755 } = {}) {
   const place = path.join(folder, 'volumes', name)
   mkdirSync(place, { recursive: true })
+  chmodSync(place, mode)
   chownSync(place, uid, uid)
   return place
 }

@@ -197,7 +197,7 @@ function spawnAs(
   ].flat()
   const stdio: ('ignore' | 'pipe' | Socket)[] = ['ignore', 'ignore', 'pipe']
   stdio[channelDescriptor] = channel
-  return spawn(setpriv, chain, { env: {}, cwd: '/', stdio })
+  return spawn(setpriv, chain, { env: {}, cwd: '/', stdio, detached: true })
 }
 
 function endOf(child: ChildProcess): Promise<{ status?: number; reason: string; said: string }> {

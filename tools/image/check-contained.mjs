@@ -1,0 +1,194 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { check, eventually } from './checks.mjs'
+import { runCommand, startPluginHost, startServer } from './server.mjs'
+
+const fixtures = fileURLToPath(new URL('../../test/fixtures/plugins/contained/', import.meta.url))
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const compose = parse(readFileSync(path.join(root, 'docker-compose.yml'), 'utf8'), { merge: true }).services['plugin-host']
+const local = { chain: 'ethereum', network: 'local' }
+const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const hostSocket = '/run/plugin-host/socket'
+/** What the fixture `spy` does for these amounts of DAI. */
+const [looksAround, exits] = ['0.000000000000000001', '0.000000000000000002']
+
+/** Plugins of third parties as the Compose file runs them: where containers may make no namespaces, in the plugin-host service. */
+export async function checkContained({ images: { devnet: image }, running, newFolder }) {
+  console.log('\nPlugins of third parties, contained')
+  const [certs, data, operator, plugins] = ['certs', 'data', 'operator', 'plugins'].map((name) => newFolder(`contained-${name}`))
+  // As the engine makes them from the image's folders.
+  const copies = newFolder('contained-copies', { mode: 0o711 })
+  const socket = newFolder('contained-socket', { uid: 0 })
+  cpSync(fixtures, plugins, { recursive: true })
+  const secret = path.join(data, 'secret')
+  writeFileSync(secret, 'a private key')
+  const target = { file: '/app/data/secret', folder: '/app/data', pid: 1, tcpPort: 0, unixSocket: hostSocket }
+  cpSync(path.join(root, 'conf'), path.join(operator, 'conf'), { recursive: true })
+  const volumes = {
+    '/app/certs': { from: certs },
+    '/app/data': { from: data },
+    '/app/data/plugins': { from: copies },
+    '/app/plugins': { from: plugins, mode: 'ro' },
+    '/run/plugin-host': { from: socket },
+  }
+  const start = (environment) =>
+    startServer({
+      image,
+      running,
+      bot: certs,
+      volumes: { ...volumes, '/app/sluice.lock': { from: path.join(operator, 'sluice.lock'), mode: 'ro' } },
+      environment,
+    })
+  const startService = () =>
+    startPluginHost({
+      image,
+      running,
+      compose,
+      volumes: { '/plugins': { from: copies, mode: 'ro' }, '/run/plugin-host': { from: socket } },
+    })
+  const allow = (name, environment = { SLUICE_PLUGINS_HOST_SOCKET: hostSocket }) =>
+    runCommand(
+      {
+        image,
+        running,
+        volumes: { ...volumes, '/app/operator': { from: operator } },
+        environment: { SLUICE_HOME: '/app', SLUICE_CONF: '/app/operator/conf', ...environment },
+      },
+      ['plugin', 'allow', name, '--yes'],
+    )
+  const inSpy = (client, amount) =>
+    client.get('/amm/price', { ...local, connector: 'spy', base: 'DAI', quote: 'WETH', amount, side: 'SELL' })
+  const entryOf = async (client, name) => (await client.get('/plugins')).body.find((each) => each.name === name)
+  const loaded = (client, name, output) =>
+    eventually(async () => ((await entryOf(client, name)).state === 'loaded' ? entryOf(client, name) : undefined), 30, output)
+  const works = (client, name, output) =>
+    eventually(
+      async () => {
+        const { status } = await client.get('/amm/price', {
+          ...local,
+          connector: name,
+          base: 'DAI',
+          quote: 'WETH',
+          amount: '100',
+          side: 'SELL',
+        })
+        return status === 200
+      },
+      30,
+      output,
+    )
+
+  let service = await startService()
+
+  await check('the service runs as root with three capabilities, and without network', () => {
+    expect(compose.cap_drop).to.deep.equal(['ALL'])
+    const main = service.processes().at(-1)
+    // SETGID, SETUID, SETPCAP: bits 6, 7 and 8.
+    expect([main.user, main.capabilities, main.newPrivileges]).to.deep.equal(['0', '00000000000001c0', '1'])
+  })
+
+  await check('`sluice plugin allow` reads a plugin contained, before anything is recorded', async () => {
+    writeFileSync(path.join(plugins, 'spy', 'target.json'), JSON.stringify(target))
+    for (const name of ['plain-swap', 'spy']) {
+      const { code, output } = await allow(name)
+      expect(code, output).to.equal(0)
+      expect(output).to.include('contained, without files, network and environment').and.include(`${name} is allowed`)
+    }
+  })
+
+  let server = await start({ SLUICE_PLUGINS_HOST_SOCKET: hostSocket })
+  let client
+  await check('loads it from the copy that was allowed, and each runs as a user of its own without any capability', async () => {
+    client = await server.ready()
+    for (const name of ['plain-swap', 'spy'])
+      expect(await loaded(client, name, server.container.output)).to.include({ tier: 'contained', allowedBy: 'operator' })
+    const hosts = service.processes().filter(({ user }) => user !== '0')
+    expect(hosts.map(({ capabilities, newPrivileges }) => [capabilities, newPrivileges])).to.deep.equal([
+      ['0000000000000000', '1'],
+      ['0000000000000000', '1'],
+    ])
+    expect(new Set(hosts.map(({ user }) => user)).size).to.equal(2)
+  })
+  if (client === undefined) return
+
+  await check('it quotes and trades', async () => {
+    await works(client, 'plain-swap', server.container.output)
+    const approval = await client.post('/evm/approve', { ...local, address, spender: 'plain-swap', token: 'WETH' })
+    expect(approval.status, approval.text).to.equal(200)
+    await mined(client, approval.body.txHash)
+    const swap = { ...local, connector: 'plain-swap', base: 'WETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
+    const quote = await client.get('/amm/price', swap)
+    expect(quote.body.source, quote.text).to.equal('memory')
+    const trade = await client.post('/amm/trade', { ...swap, address })
+    expect(trade.status, trade.text).to.equal(200)
+    const { fill } = await mined(client, trade.body.txHash)
+    expect(fill).to.include({ amountIn: quote.body.amount, amountOut: quote.body.expectedAmount })
+  })
+
+  await check('it sees and reaches nothing: no file, environment, network, other process or plugin', async () => {
+    await works(client, 'spy', server.container.output)
+    const { body, text } = await inSpy(client, looksAround)
+    expect(body.name, text).to.equal('PRICE_FAILED')
+    const { 'list the root folder': _, ...got } = JSON.parse(body.message)
+    expect(Object.keys(got)).to.have.length.above(8)
+    for (const [what, outcome] of Object.entries(got)) expect(outcome, what).to.match(/^error: /)
+  })
+
+  await check('it is started again where it ends, and others are not disturbed', async () => {
+    void inSpy(client, exits)
+    await eventually(async () => (await entryOf(client, 'spy')).host.deaths > 0, 20)
+    await works(client, 'plain-swap', server.container.output)
+    await works(client, 'spy', server.container.output)
+    expect((await entryOf(client, 'plain-swap')).host.deaths).to.equal(0)
+  })
+
+  await check('the service can be stopped and started again: its plugins are away and come back, and nothing else', async () => {
+    await service.kill()
+    const uniswap = { ...local, connector: 'uniswap', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
+    expect((await client.get('/amm/price', uniswap)).status).to.equal(200)
+    expect((await inSpy(client, '100')).body.errorCode).to.equal(1010)
+    service = await startService()
+    await works(client, 'plain-swap', server.container.output)
+  })
+  client.close()
+  await server.stop()
+  await service.kill()
+
+  await check('without service and namespaces it is refused, with what to do', async () => {
+    server = await start({})
+    client = await server.ready()
+    const entry = await eventually(async () => {
+      const one = await entryOf(client, 'plain-swap')
+      return one.state === 'refused' && one
+    }, 30)
+    expect(entry.reason).to.include('It cannot be contained on this system')
+    const { code, output } = await runCommand(
+      { image, running, volumes: { ...volumes, '/app/sluice.lock': { from: path.join(operator, 'sluice.lock'), mode: 'ro' } } },
+      ['doctor'],
+    )
+    expect([code, output]).to.deep.equal([1, output])
+    expect(output).to.include('plugins.hostSocket').and.include('plugins.weakContainment')
+    client.close()
+    await server.stop()
+  })
+
+  await check('with plugins.weakContainment it runs all the same, and the start says so', async () => {
+    server = await start({ SLUICE_PLUGINS_WEAK_CONTAINMENT: 'true' })
+    client = await server.ready()
+    await loaded(client, 'plain-swap', server.container.output)
+    await works(client, 'plain-swap', server.container.output)
+    expect(server.container.output()).to.include('host of a plugin is not contained (plugins.weakContainment)')
+    client.close()
+    await server.stop()
+  })
+}
+
+async function mined(client, txHash) {
+  return eventually(async () => {
+    const { body } = await client.get('/network/poll', { ...local, txHash })
+    return body.txStatus === 1 && body
+  }, 30)
+}
