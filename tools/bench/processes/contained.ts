@@ -45,7 +45,7 @@ function asker(kind: Kind) {
   return async (amountRaw: bigint) => await quotes.quote(venue, swapOf(amountRaw), { version: 'v2' }, at())
 }
 
-const swapOf = (amountRaw: bigint): Swap => ({ tokenIn: tokenIn!, tokenOut: tokenOut!, exact: 'in', amountRaw })
+const swapOf = (amountRaw: bigint): Swap => ({ tokenIn, tokenOut, exact: 'in', amountRaw })
 
 /** Microseconds of processor time for each quote of an amount that nobody asked for before. */
 async function quote({ kind, count, inFlight }: { kind: Kind; count: number; inFlight: number }) {
