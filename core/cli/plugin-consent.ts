@@ -52,11 +52,11 @@ export function consentCommands(settingsOf: SettingsOf): Command[] {
 const about: Readonly<Record<Tier, string>> = {
   contained:
     'An allowed plugin may have the wallets call the contracts that it names, and tokens approved to its spenders. What its trades do to a wallet\n' +
-    'is simulated before they are signed. A connector that has pools only (AMM, on EVM chains) runs in a process of its own, which sees no file and\n' +
-    'no network; any other still runs in the server, and can do what the server can, except read the keys.',
+    'is simulated before they are signed. It runs in a process of its own, which sees no file and no network. What cannot run so (chains, exchanges\n' +
+    'of signed actions, connectors on Solana) has to be trusted instead.',
   trusted:
-    'A trusted plugin runs in the server: it reads what the server reads, and can change what others do. The keys are in another process. Chains\n' +
-    'and exchanges with signed actions run in no other way. Trust what you have read, or whose authors you would give your server to.',
+    'A trusted plugin runs in the server: it reads what the server reads, and can change what others do. The keys are in another process. Chains,\n' +
+    'exchanges of signed actions and connectors on Solana run in no other way. Trust what you have read, or whose authors you would give your server to.',
 }
 
 const run = (command: () => Promise<string>): Promise<void> =>
@@ -108,12 +108,6 @@ async function consent(name: string, tier: Tier, yes: boolean, settings: Setting
   ])
   await confirm('Go on? Type yes: ', yes)
   const asked = await examine(onDisk, tier, settings)
-  if (asked.kind === 'chain' && tier !== 'trusted')
-    throw new PluginFault(
-      'consent',
-      `${name} is a chain, and the code of chains runs in the server: it decides when a transaction is dead, and so whether a second one is signed`,
-      `If you trust it: ${command} plugin trust ${name}`,
-    )
   say(['', ...words(name, asked), '', about[tier], ...(before ? ['', ...declaredChanges(before, asked)] : [])])
   await confirm(`${tier === 'trusted' ? 'Trust' : 'Allow'} it? Type yes: `, yes)
   await record(name, asked, settings, passphrase ?? (await passphraseOf(settings)))

@@ -2,8 +2,8 @@ import type { BookSet } from '../api/endpoint.ts'
 import type { EventsRequest, OrderBookNews } from '../api/events.ts'
 import type { At, BookMarket } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
-import { marketName, marketsOf } from '../handlers/clob/markets.ts'
-import { tradingOf, type Registry, type VenueEntry } from '../handlers/registry.ts'
+import { bookVenueOf, marketName, marketsOf } from '../handlers/clob/markets.ts'
+import type { Registry, VenueEntry } from '../handlers/registry.ts'
 import type { BookVenue, LatestBook } from '../live-state/book-feed.ts'
 import type { Books } from '../live-state/books.ts'
 import { createSharedFeed, missingField, onEachNetwork, type Topic } from './topic.ts'
@@ -38,13 +38,9 @@ async function findBooks(registry: Registry, request: EventsRequest, at: At): Pr
   const { name, trading_type } = registry.connector(connector)
   if (!trading_type.some((each) => (type === undefined ? types.some((book) => book === each) : each === type)))
     throw new SluiceError('UNSUPPORTED', `The connector ${name} has no ${type ?? 'order books'}; GET /plugins shows what it has.`)
-  return onEachNetwork(registry, connector, request, async ({ chain, network, impl }, venue) => {
+  return onEachNetwork(registry, connector, request, async (network, venue) => {
     const markets = await findMarkets(venue, type, names, at)
-    return markets.map((each) => ({
-      venue: { chain, network, connector: venue.connector, type: each.type, books: tradingOf(each.type, venue).books, chainImpl: impl },
-      market: each.market,
-      depth,
-    }))
+    return markets.map((each) => ({ venue: bookVenueOf(each.type, network, venue), market: each.market, depth }))
   })
 }
 

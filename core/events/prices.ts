@@ -6,7 +6,7 @@ import { readSwapRequest, requireVersion, swapPrice, toQuoteChoice, toQuoteVenue
 import { tradingOf, type NetworkEntry, type Registry, type VenueEntry } from '../handlers/registry.ts'
 import type { QuoteUpdate } from '../live-state/pair-quoter.ts'
 import type { Quotes } from '../live-state/quotes.ts'
-import type { FollowPrice } from '../loader/host/hosts.ts'
+import type { FollowPrice } from '../loader/host/remote-connector.ts'
 import { createSharedFeed, missingField, onEachNetwork, type Topic } from './topic.ts'
 
 /** A price that a request follows. */

@@ -84,9 +84,9 @@ export class LazySignal implements At {
 }
 
 /** Reads something by a connector that the response can do without. A connector that fails here has logged its defect. */
-export function orUndefined<T>(read: () => T | undefined): T | undefined {
+export async function orUndefined<T>(read: () => T | Promise<T> | undefined): Promise<T | undefined> {
   try {
-    return read()
+    return await read()
   } catch {
     return undefined
   }

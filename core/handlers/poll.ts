@@ -168,7 +168,7 @@ async function fillOf(
   const pending = venue ? undefined : registry.pending(connector)
   const isContained = venue?.contained ?? (pending?.tier === 'contained' && pending.allowedBy === 'operator')
   if (kind === 'trade' && isContained && network.impl.evm?.moved) {
-    const fill = orUndefined(() => readTradeFill(receipt, about, address, network.impl))
+    const fill = await orUndefined(() => readTradeFill(receipt, about, address, network.impl))
     return fill ? { fill: showTradeFill(fill, about) } : {}
   }
   // Without a fill a caller would take it that nothing was traded.
@@ -177,16 +177,15 @@ async function fillOf(
   const impl = venue?.impl
   if (!impl) return {}
   if (kind === 'trade') {
-    // It may be in another process.
-    const fill = await (async () => impl.AMM?.fill(receipt, memo))().catch(() => undefined)
+    const fill = await orUndefined(() => impl.AMM?.fill(receipt, memo))
     return fill ? { fill: showTradeFill(fill, about) } : {}
   }
   if (kind === 'liquidity') {
-    const fill = orUndefined(() => impl.AMM_RANGE?.rangeFill(receipt, memo))
+    const fill = await orUndefined(() => impl.AMM_RANGE?.rangeFill(receipt, memo))
     return fill ? { fill: showLiquidityFill(fill, about) } : {}
   }
   if (kind === 'position') {
-    const fill = orUndefined(() => impl.PERP_AMM?.perpFill(receipt, memo))
+    const fill = await orUndefined(() => impl.PERP_AMM?.perpFill(receipt, memo))
     return fill ? { fill: showPositionFill(fill, about) } : {}
   }
   return {}

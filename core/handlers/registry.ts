@@ -2,7 +2,6 @@
 import { withTimeout } from '../async.ts'
 import { didYouMean } from '../config/problems.ts'
 import type {
-  AMM,
   At,
   Bridge,
   Chain,
@@ -16,7 +15,7 @@ import type {
 } from '../contracts/index.ts'
 import type { Served } from '../contracts/plugin.ts'
 import { badFields, SluiceError } from '../errors.ts'
-import type { FollowPrice } from '../loader/host/hosts.ts'
+import type { FollowPrice, HostedBooks } from '../loader/host/remote-connector.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
 
 /** A network of a chain that this server serves. */
@@ -34,9 +33,9 @@ export interface NetworkEntry {
   wake(): Promise<void>
 }
 
-/** The trading types that may be in another process. */
-type ServedTrading = Omit<Trading, 'AMM'> & { AMM: Served<AMM> }
-type ServedConnector = Partial<Omit<Connector, 'AMM'> & Pick<ServedTrading, 'AMM'>>
+/** Trading types may be in another process. */
+type ServedTrading = { readonly [T in TradingType]: Served<Trading[T]> }
+type ServedConnector = Partial<Omit<Connector, TradingType> & ServedTrading>
 
 /** A connector on one network. */
 export interface VenueEntry {
@@ -50,7 +49,7 @@ export interface VenueEntry {
   contained?: true
   impl: ServedConnector
   /** It runs in a process of its own. */
-  hosted?: { readonly followPrice?: FollowPrice }
+  hosted?: { readonly followPrice?: FollowPrice; readonly books?: HostedBooks }
   config: ConnectorConfig
   /** The exchange's own rail, if it takes signed actions itself: it carries out plans that are `via` the venue. */
   actions?: TransactionTarget

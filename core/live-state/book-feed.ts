@@ -1,4 +1,5 @@
-import type { At, Book, BookMarket, BookStream, Chain, FollowedBooks, LastTrades } from '../contracts/index.ts'
+import type { At, Book, BookMarket, BookStream, FollowedBooks, LastTrades } from '../contracts/index.ts'
+import type { FollowedNetwork } from './synchroniser.ts'
 
 /** The kinds of order books, as `trading_type` names them. */
 export type BookType = 'CLOB' | 'MARGIN_CLOB' | 'PERP_CLOB'
@@ -9,8 +10,16 @@ export interface BookVenue {
   readonly network: string
   readonly connector: string
   readonly type: BookType
-  readonly books: BookStream | FollowedBooks
-  readonly chainImpl: Chain
+  readonly books: BookStream | FollowedBooks | RemoteBooks
+  readonly chainImpl: FollowedNetwork['chainImpl']
+}
+
+/** Books that another process keeps. */
+export interface RemoteBooks {
+  /** @throws SluiceError where there is none that may be shown */
+  read(market: BookMarket, at: At): Promise<BookView>
+  /** As `BookFeed.follow`. */
+  follow(market: BookMarket, listener: BookListener): () => void
 }
 
 /** A book at one moment. Immutable. */
@@ -44,6 +53,26 @@ export interface BookFeed {
   /** Compares memory with the exchange. Absent if the synchroniser compares all states of the network. */
   check?(): Promise<void>
   stop(): void
+}
+
+/** A book that another process keeps up to date. */
+export function createRemoteFeed(books: RemoteBooks, market: BookMarket): BookFeed {
+  let listeners = 0
+  return {
+    read: (at) => books.read(market, at),
+    follow(listener) {
+      listeners += 1
+      const unfollow = books.follow(market, listener)
+      return () => {
+        listeners -= 1
+        unfollow()
+      }
+    },
+    get listeners() {
+      return listeners
+    },
+    stop() {},
+  }
 }
 
 /** How errors and logs name a book. */

@@ -1,6 +1,6 @@
 import type { At, BookMarket, FollowedBooks } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
-import type { BookFeed, BookListener, BookVenue, BookView } from './book-feed.ts'
+import { createRemoteFeed, type BookFeed, type BookListener, type BookVenue, type BookView } from './book-feed.ts'
 import { createBookSource, createChainFeed, type BookSource } from './chain-feed.ts'
 import { createStreamFeed } from './stream-feed.ts'
 import type { Following } from './synchroniser.ts'
@@ -56,14 +56,16 @@ export function createBooks({ following, telemetry, staleSeconds, checkSeconds, 
     }
     if (isStopped) throw new SluiceError('OVERLOADED', 'The server is stopping: try again when it is back.', { retryAfterSeconds: 5 })
     makeRoom()
-    const { books } = venue
-    const feed =
-      'watch' in books
-        ? createStreamFeed({ venue, stream: books, market, telemetry, staleMs: staleSeconds * 1000 })
-        : createChainFeed({ venue, books, source: sourceOf(venue, books), market, telemetry, synchroniser: following.of(venue) })
-    const entry = { feed, venue: name, usedAt: performance.now() }
+    const entry = { feed: feedOf(venue, market), venue: name, usedAt: performance.now() }
     entries.set(key, entry)
     return entry
+  }
+
+  function feedOf(venue: BookVenue, market: BookMarket): BookFeed {
+    const { books } = venue
+    if ('read' in books) return createRemoteFeed(books, market)
+    if ('watch' in books) return createStreamFeed({ venue, stream: books, market, telemetry, staleMs: staleSeconds * 1000 })
+    return createChainFeed({ venue, books, source: sourceOf(venue, books), market, telemetry, synchroniser: following.of(venue) })
   }
 
   function sourceOf({ chain, network, connector }: BookVenue, books: FollowedBooks): BookSource {

@@ -121,7 +121,7 @@ export function createBookSource(books: FollowedBooks, subject: StateSubject): B
 }
 
 /** The book of a connector with canonical numbers. @throws Error if it is not a valid book */
-function readBook(given: Book & LastTrades): Book & LastTrades {
+export function readBook(given: Book & LastTrades): Book & LastTrades {
   const [buys, sells] = [createPriceLevels('buys'), createPriceLevels('sells')]
   if (!buys.replace(given.buys) || !sells.replace(given.sells))
     throw new Error('its levels are not sorted best first with each price once, or are not numbers above 0')

@@ -3,15 +3,14 @@ import { Ajv, type ErrorObject } from 'ajv'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { judgeBySchema } from '../config/plugin-schema.ts'
 import { type Manifest, type Plugin, apiVersion as ours, tradingVerbs } from '../contracts/index.ts'
-import { registerHook, syntaxFault } from './compile.ts'
+import { syntaxFault } from './compile.ts'
 import { readingConfiguration } from './configuration.ts'
 import { type FoundPlugin, namePattern } from './find.ts'
 import type { Host } from './host/host.ts'
-import { hostedTypes, type Hosts } from './host/hosts.ts'
 import { importPlugin, type Description } from './instantiate.ts'
 import { deepFreeze } from './parser.ts'
 import type { JudgeConfig, LoadOptions } from './loaded-plugin.ts'
-import { PluginFault } from './refusal.ts'
+import { chainDecides, notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
 import type { LoadBudget, Trials } from './trials.ts'
 import { isObject } from '../json.ts'
 
@@ -38,6 +37,7 @@ export async function makeCandidate(found: FoundPlugin, known: PluginOutline, tr
   known.kind = description.kind
   const manifest = checkManifest(found, description)
   known.manifest = manifest
+  if (found.tier === 'contained') requireContainable(description, manifest)
   // A schema is code too: it runs where its plugin runs.
   const judge: JudgeConfig = async (question) => {
     if (found.builtIn) return judgeBySchema(question)
@@ -62,39 +62,22 @@ interface Described {
 async function describe(found: FoundPlugin, trials: Trials, options: LoadOptions): Promise<Described> {
   if (found.builtIn) return { description: (await importPlugin(found.entry)).description }
   try {
-    const hosts = found.tier === 'contained' ? options.hosts : undefined
-    if (!hosts) return { description: await trials.describe(found) }
-    return await describeContained(found, hosts, trials, options)
+    if (found.tier !== 'contained' || options.hosts === 'here') return { description: await trials.describe(found) }
+    const refused = await options.hosts.refused()
+    if (refused) throw refused
+    const host = await options.hosts.open(found)
+    return { description: host.description, host }
   } catch (thrown) {
     const mayBeSyntax = thrown instanceof PluginFault && thrown.step === 'import'
     throw (mayBeSyntax && (await syntaxFault(found))) || thrown
   }
 }
 
-/** Some kinds of plugins do not run in hosts yet: those run in the server. */
-async function describeContained(found: FoundPlugin, hosts: Hosts, trials: Trials, { log }: LoadOptions): Promise<Described> {
-  const refused = await hosts.refused()
-  if (refused) {
-    const description = await trials.describe(found)
-    if (whyInServer(description) === undefined) throw refused
-  } else {
-    const host = await hosts.open(found)
-    if (whyInServer(host.description) === undefined) return { description: host.description, host }
-    await host.stop()
-  }
-  await registerHook([found])
-  const description = await trials.describe(found)
-  log.warn({ plugin: found.name, reason: whyInServer(description) ?? '' }, 'plugin runs in the server, not contained')
-  return { description }
-}
-
-/** Undefined for a plugin that runs in a host. Its manifest is not checked yet. */
-function whyInServer(description: Description): string | undefined {
-  if (description.kind === 'chain') return 'chains do not run in hosts'
-  if (!description.isRemote) return `connectors of the family ${description.family} do not run in hosts yet`
-  const types = isObject(description.manifest) ? description.manifest['trading_type'] : undefined
-  const others = Array.isArray(types) ? types.filter((type) => !hostedTypes.some((each) => each === type)) : []
-  return others.length === 0 ? undefined : `connectors of the type ${others.join(', ')} do not run in hosts yet`
+/** @throws PluginFault where the plugin can only run in the server, for which allowing it is not enough */
+function requireContainable(description: Description, { name, signs = [] }: Manifest): void {
+  if (description.kind === 'chain') throw trustedOnly(name, chainDecides)
+  if (signs.length > 0) throw trustedOnly(name, signedActions)
+  if (!description.isRemote) throw trustedOnly(name, notRemote(description.family))
 }
 
 async function configurationOf(

@@ -10,7 +10,7 @@ import { command } from '../layout.ts'
 import { keystoreHasKeys } from '../wallet/keystore.ts'
 import { findPlugins, findRefusal, type FindResult, type FoundPlugin } from './find.ts'
 import { keepPlugin, readPluginFiles } from './plugin-files.ts'
-import { faultOf, PluginFault, type Refusal } from './refusal.ts'
+import { chainDecides, faultOf, PluginFault, trustedOnly, type Refusal } from './refusal.ts'
 
 export interface AllowedPlugins extends FindResult {
   /** Names of plugins that run without having been allowed, because this server only tries. */
@@ -76,11 +76,7 @@ async function allowedCopy(plugin: FoundPlugin, lock: LockOrFault, { data }: Set
       `See what changed, and allow it again: ${command} plugin allow ${name}`,
     )
   if (locked.kind === 'chain' && locked.tier !== 'trusted')
-    throw new PluginFault(
-      'consent',
-      'It is a chain, and the code of chains runs in the server, so that allowing it is not enough',
-      `If you trust it: ${command} plugin trust ${name}`,
-    )
+    throw trustedOnly(name, chainDecides)
   return copyOf(plugin, await keepPlugin(data.dir, name, files), locked)
 }
 

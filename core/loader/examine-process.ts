@@ -20,6 +20,7 @@ async function examine({ plugin, chains, budget }: ExamineRequest): Promise<Exam
   const { loaded, refused } = await loadPlugins({
     plugins: { found: [...chains.filter(({ name }) => name !== plugin.name), plugin], refused: [] },
     budget,
+    hosts: 'here',
     log: silent,
     logOf: () => silent,
     tokensOf: () => [],

@@ -24,7 +24,7 @@ import { isObject } from '../json.ts'
  */
 export function instantiateChain(plugin: ChainPlugin, name: string, venue: ChainVenue<unknown>): Chain {
   const chain = created(() => plugin.create(frozen(venue)), venue)
-  requireVerbs(chain, 'the chain', [
+  requireMethods(chain, 'the chain', [
     'rpcUrl',
     'address',
     'head',
@@ -56,7 +56,7 @@ export function instantiateConnector(
   for (const type of tradingTypes) {
     const implementation: unknown = connector[type]
     if (!isObject(implementation)) throw missing(`trading type ${type} is declared but not implemented`)
-    requireVerbs(implementation, type, tradingVerbs[type])
+    requireMethods(implementation, type, tradingVerbs[type])
     if (type.endsWith('CLOB')) requireBooks(Reflect.get(implementation, 'books'), type)
   }
   return bounded(() => connectorBoundary(connector, { plugin: name, log: venue.log }))
@@ -73,8 +73,8 @@ function bounded<T>(make: () => T): T {
 /** Books that the exchange streams, or that are followed on its chain. */
 function requireBooks(books: unknown, type: string): void {
   if (!isObject(books)) throw missing(`${type} has no books`)
-  if ('watch' in books) return requireVerbs(books, `books of ${type}`, ['watch', 'snapshot'])
-  requireVerbs(books, `books of ${type}`, ['keysOf', 'load', 'apply', 'keyOfMarket', 'show'])
+  if ('watch' in books) return requireMethods(books, `books of ${type}`, ['watch', 'snapshot'])
+  requireMethods(books, `books of ${type}`, ['keysOf', 'load', 'apply', 'keyOfMarket', 'show'])
   if (!Array.isArray(Reflect.get(books, 'follow'))) throw missing(`books of ${type} has no list called follow`)
 }
 
@@ -99,7 +99,8 @@ function created<T>(create: () => T, { chain, network }: { chain: string; networ
   return implementation
 }
 
-function requireVerbs(implementation: object, of: string, verbs: readonly string[]): void {
+/** @throws PluginFault */
+export function requireMethods(implementation: object, of: string, verbs: readonly string[]): void {
   const absent = verbs.filter((verb) => typeof Reflect.get(implementation, verb) !== 'function')
   if (absent.length > 0) throw missing(`${of} has no ${absent.join(', ')}`)
 }

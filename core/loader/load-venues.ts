@@ -15,7 +15,7 @@ import {
   type LoadOptions,
   type ChainNetwork,
 } from './loaded-plugin.ts'
-import { PluginFault } from './refusal.ts'
+import { notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
 import type { TrialVenue } from './trials.ts'
 
 /** A network that a connector can be created on. */
@@ -112,7 +112,8 @@ export async function loadConnector(
   options: LoadOptions,
 ): Promise<LoadedConnector> {
   const { found, description, manifest, configuration } = candidate
-  if (candidate.host && options.hosts) return loadContained(candidate, candidate.host, { venues: wanted, unserved }, options, options.hosts)
+  if (candidate.host && options.hosts !== 'here')
+    return loadContained(candidate, candidate.host, { venues: wanted, unserved }, options, options.hosts)
   const plugin = await importCandidate(candidate, options.budget)
   if (plugin.kind !== 'connector') throw new PluginFault('import', 'It was a connector on trial and is not one now', 'Correct the plugin.')
   const log = options.logOf(found.name)
@@ -129,6 +130,7 @@ export async function loadConnector(
       nativeCurrency,
       log,
     })
+    if (found.tier === 'contained' && implementation.actions) throw trustedOnly(found.name, signedActions)
     checkSpenders(implementation, contracts, on)
     return Object.freeze({ plugin: found.name, chain, network, implementation, contracts, bridges, tokens, log })
   })
@@ -161,7 +163,7 @@ async function loadContained(
   const log = logOf(name)
   const hosted = wanted.map(({ on, contracts }): HostedVenue => {
     const { chain, network, tokens, implementation, remote } = on
-    if (!remote) throw new PluginFault('networks', `${chain} does not say how connectors in hosts read it`, "Use the family's kit for it.")
+    if (!remote) throw trustedOnly(name, notRemote(family))
     const { config } = configuration
     const { nativeCurrency } = implementation
     const venue = { chain, network, config, contracts, tokens, nativeCurrency, tradingTypes: manifest.trading_type }
@@ -284,8 +286,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
     folder: found.folder,
     origin: found.origin,
     builtIn: found.builtIn,
-    // There is no other place for a chain's code.
-    tier: found.tier === 'contained' ? 'trusted' : found.tier,
+    tier: found.tier,
     allowedBy: found.allowedBy,
     ...(found.sha256 !== undefined && { sha256: found.sha256 }),
     family: description.family,

@@ -106,7 +106,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     }
     const ofCandidate = ({ found: plugin }: Candidate) => plugin
     const opened: Host[] = []
-    const { hosts } = options
+    const hosts = options.hosts === 'here' ? undefined : options.hosts
     const own: LoadOptions = hosts
       ? {
           ...options,
@@ -160,8 +160,8 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
   }
 }
 
-/** Some kinds of plugins turn out not to run in hosts yet. */
-const isForHost = ({ tier }: FoundPlugin, { hosts }: LoadOptions): boolean => tier === 'contained' && hosts !== undefined
+/** Some turn out not to run in hosts, and are refused. */
+const isForHost = ({ tier }: FoundPlugin, { hosts }: LoadOptions): boolean => tier === 'contained' && hosts !== 'here'
 
 const byName = (refused: readonly Refusal[]) => refused.toSorted((a, b) => (a.name + a.folder < b.name + b.folder ? -1 : 1))
 
@@ -222,7 +222,7 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, host
     log,
     logOf: (plugin) => log.child({ plugin }),
     ...(meterOf && { meterOf }),
-    ...(hosts && { hosts }),
+    hosts,
     ...(hostsLater && { hostsLater }),
     async configOf({ kind, name, folder, schema, builtIn, networks }, judge) {
       const configuration = await loadPluginConfigBy(judge, {

@@ -3,7 +3,8 @@ import type { SchemaAnswer, SchemaQuestion } from '../config/plugin-schema.ts'
 import type { Bridge, Chain, Connector, Family, Log, Manifest, NetworkNames, RemoteReading, Token, ChainVenue } from '../contracts/index.ts'
 import type { AllowedBy, FindResult, Tier } from './find.ts'
 import type { Host } from './host/host.ts'
-import type { FollowPrice, Hosts } from './host/hosts.ts'
+import type { Hosts } from './host/hosts.ts'
+import type { FollowPrice, HostedBooks } from './host/remote-connector.ts'
 import type { LoadBudget } from './trials.ts'
 
 /** A chain or connector as created for one network. */
@@ -26,6 +27,8 @@ export interface LoadedVenue<T> {
   readonly host?: Host
   /** Follows a price in it. */
   readonly followPrice?: FollowPrice
+  /** The books that it keeps. */
+  readonly books?: HostedBooks
 }
 
 /** A network of the manifest that the plugin does not serve on this server. */
@@ -115,8 +118,8 @@ export interface LoadOptions {
   logOf(name: string): Log
   /** Counts a network's calls to its nodes. */
   meterOf?(chain: string, network: string): ChainVenue['meter']
-  /** Where plugins of third parties run; absent: in this process. */
-  readonly hosts?: Hosts
+  /** Where plugins run that are not trusted. In this process only where it is contained itself, and holds one plugin. */
+  readonly hosts: Hosts | 'here'
   /** Loads at first what needs no host; the others are `pending`. */
   readonly hostsLater?: boolean
   /** The loader's own log. */

@@ -1,4 +1,5 @@
 import type { NetworkNames } from '../contracts/index.ts'
+import { command } from '../layout.ts'
 import { messageOf } from './thrown.ts'
 
 /** The step of loading at which a plugin was refused. */
@@ -54,3 +55,15 @@ export function faultOf(thrown: unknown, step: Step, cure: string): PluginFault 
   if (thrown instanceof PluginFault) return thrown
   return new PluginFault(step, messageOf(thrown), cure)
 }
+
+// Why a plugin can run in the server only.
+export const chainDecides = 'a chain decides when a transaction is dead, and so whether a second one is signed'
+/** The signer cannot read what such an action does either. */
+export const signedActions = 'an exchange of signed actions decides when one is dead, and so whether a second one is signed'
+
+export const notRemote = (family: string): string =>
+  `connectors of the family ${family} are not read from another process, and no allowance bounds what is signed for one`
+
+/** A plugin that can run in the server only, for which allowing it is not enough. */
+export const trustedOnly = (name: string, why: string): PluginFault =>
+  new PluginFault('consent', `It cannot be contained, so it has to be trusted: ${why}`, `If you trust it: ${command} plugin trust ${name}`)

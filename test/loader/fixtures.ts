@@ -25,14 +25,17 @@ export function keptLog(plugin?: string): { log: Log; lines: LogLine[] } {
   return { log: { info: write('info'), warn: write('warn') }, lines }
 }
 
-/** Loads these folders as the server does, with a conf folder that may be empty. */
+/** Loads these folders as the server does, with a conf folder that may be empty. Without hosts they are trusted. */
 export function load(
   folders: readonly string[],
   options: Partial<LoadOptions> & { confDir?: string; disabled?: readonly string[] } = {},
 ): Promise<LoadResult> {
-  const { confDir = path.join(fixtures, 'no-conf'), disabled = [], ...rest } = options
+  const { confDir = path.join(fixtures, 'no-conf'), disabled = [], hosts = 'here', ...rest } = options
+  const plugins = findPlugins(folders, disabled)
+  const found = plugins.found.map((plugin) => (plugin.builtIn || hosts !== 'here' ? plugin : { ...plugin, tier: 'trusted' as const }))
   return loadPlugins({
-    plugins: findPlugins(folders, disabled),
+    plugins: { ...plugins, found },
+    hosts,
     budget: { processorMs: 20_000, clockMs: 60_000 },
     configOf: ({ folder, ...plugin }, judge) => loadPluginConfigBy(judge, { ...plugin, pluginFolder: folder, confDir, env: {} }),
     tokensOf: () => [],

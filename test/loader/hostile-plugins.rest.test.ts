@@ -12,7 +12,7 @@ import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts, type F
 
 const chain = path.join(builtInPlugins, 'ethereum')
 const honest = path.join(fixtures, 'contained', 'plain-swap')
-const market = { staleBlocks: 2, staleBlockSeconds: 60, checkSeconds: 10, cachedQuotes: 100 }
+const market = { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 30, checkSeconds: 10, cachedQuotes: 100 }
 
 describe('a hostile plugin', function () {
   this.timeout(180_000)

@@ -8,7 +8,7 @@ import { fixtures, keptLog, load } from './fixtures.ts'
 const [accept, hostSocket, dataDir = '/nowhere'] = process.argv.slice(2)
 const { log, lines } = keptLog()
 const budget = { processorMs: 60_000, clockMs: 60_000 }
-const market = { staleBlocks: 2, staleBlockSeconds: 60, checkSeconds: 10, cachedQuotes: 100 }
+const market = { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 30, checkSeconds: 10, cachedQuotes: 100 }
 const containment = {
   plugins: { weakContainment: accept === 'weak', ...(hostSocket !== undefined && { hostSocket }) },
   data: { dir: dataDir },

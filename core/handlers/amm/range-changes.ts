@@ -14,6 +14,7 @@ import type {
   RangeTerms,
   TickRange,
 } from '../../contracts/index.ts'
+import type { Served } from '../../contracts/plugin.ts'
 import { fromRaw, toFraction, type Fraction } from '../../decimal.ts'
 import { badFields, SluiceError, type FieldProblem } from '../../errors.ts'
 import type { ConnectorContext, Handler, Handlers } from '../context.ts'
@@ -46,10 +47,10 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
   const bounds = readBounds(request)
 
   const { head, pool, ticks, ordered, tokenId } = await findTarget({ ...request, address: wallet.address }, pair, bounds, context)
-  const deposit = depositIn(pool, ticks, offered, ordered, range)
+  const deposit = await depositIn(pool, ticks, offered, ordered, range)
   const native = token0.native === true || token1.native === true
   const terms = termsOf({ head, pool, native, allowedSlippage: request.allowedSlippage }, wallet, context)
-  const plan = range.add({ pool, range: ticks, most: reorder(ordered, offered), tokenId }, terms)
+  const plan = await range.add({ pool, range: ticks, most: reorder(ordered, offered), tokenId }, terms)
   const valueRaw = token0.native ? offered.amount0Raw : token1.native ? offered.amount1Raw : 0n
 
   const expected = reorder(ordered, deposit)
@@ -84,7 +85,7 @@ const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, contex
   if (!burn) requireNotEmpty(position)
   const liquidity = shareOf(position, percent)
   const terms = termsOf({ head, pool: position.pool, native, allowedSlippage }, wallet, context)
-  const plan = range.remove(position, { liquidity, burn }, terms)
+  const plan = await range.remove(position, { liquidity, burn }, terms)
 
   const ordered = await orderOf(position, network, at)
   const shown = { tokenId: position.tokenId.toString(), liquidity: liquidity.toString(), deadline: terms.deadline }
@@ -101,7 +102,7 @@ const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (reque
   const { head, position } = await findOwnPosition({ ...request, address: wallet.address }, venue, network, at)
   requireNotEmpty(position)
   const { pool, unclaimed, tokenId } = position
-  const plan = range.collect(position, termsOf({ head, pool, native: request.native ?? false }, wallet, context))
+  const plan = await range.collect(position, termsOf({ head, pool, native: request.native ?? false }, wallet, context))
 
   const ordered = await orderOf(position, network, at)
   const [token0, token1] = ordered.pair
@@ -176,7 +177,7 @@ async function findTarget(
     }
     const { head, pool } = await findPoolToAddTo(pair, fee, venue, at)
     const ordered = orderIn(pool, pair)
-    return { head, pool, ordered, ticks: rangeIn(pool, bounds, ordered, range), tokenId: undefined }
+    return { head, pool, ordered, ticks: await rangeIn(pool, bounds, ordered, range), tokenId: undefined }
   }
 
   const { head, position } = await findOwnPosition({ tokenId, address }, venue, network, at)
@@ -191,7 +192,7 @@ async function findTarget(
   if ((readFee(fee, range.feeTiers, venue.connector) ?? pool.fee) !== pool.fee)
     throw badFields([{ field: 'fee', problem: `is ${pool.fee} for the position ${position.tokenId}: leave it out` }])
   const ordered = orderIn(pool, pair)
-  if (bounds) requireSameRange(rangeIn(pool, bounds, ordered, range), position, ordered)
+  if (bounds) requireSameRange(await rangeIn(pool, bounds, ordered, range), position, ordered)
   return { head, pool, ordered, ticks: position, tokenId: position.tokenId }
 }
 
@@ -220,7 +221,13 @@ function readOffered(request: { amount0: string; amount1: string }, [token0, tok
  * @param offered in the caller's order
  * @throws SluiceError INCOMPLETE_PARAMS if the range needs a token that is not offered, or the amounts are too small for any liquidity
  */
-function depositIn(pool: RangePool, ticks: TickRange, offered: RangeAmounts, ordered: OrderedPair, range: AMMRange): Deposit {
+async function depositIn(
+  pool: RangePool,
+  ticks: TickRange,
+  offered: RangeAmounts,
+  ordered: OrderedPair,
+  range: Served<AMMRange>,
+): Promise<Deposit> {
   // As LiquidityAmounts.getLiquidityForAmounts of @uniswap/v3-periphery: on a bound, only one token is needed.
   const isNeeded = [isBelow(pool.price, ticks.upperPrice), isBelow(ticks.lowerPrice, pool.price)]
   if (ordered.reversed) isNeeded.reverse()
@@ -232,7 +239,7 @@ function depositIn(pool: RangePool, ticks: TickRange, offered: RangeAmounts, ord
       : `the current price is outside the range, which needs ${ordered.pair[side]?.symbol} only`
     throw badFields([{ field: `amount${side}`, problem: `must be more than 0: ${why}` }])
   }
-  const deposit = range.deposit(pool, ticks, reorder(ordered, offered))
+  const deposit = await range.deposit(pool, ticks, reorder(ordered, offered))
   if (deposit.liquidity > 0n) return deposit
   throw badFields([{ field: `amount${isNeeded[0] ? 0 : 1}`, problem: 'is too small for any liquidity in this range' }])
 }
@@ -260,20 +267,28 @@ export function readBounds({ lowerPrice, upperPrice }: Partial<Bounds>): Bounds 
 }
 
 /** The narrowest range of the pool around the bounds. @throws SluiceError INCOMPLETE_PARAMS if there is none */
-function rangeIn(pool: RangePool, { lowerPrice, upperPrice }: Bounds, ordered: OrderedPair, range: AMMRange): TickRange {
+async function rangeIn(
+  pool: RangePool,
+  { lowerPrice, upperPrice }: Bounds,
+  ordered: OrderedPair,
+  range: Served<AMMRange>,
+): Promise<TickRange> {
   const [lower, upper] = [toPoolPrice(lowerPrice, ordered), toPoolPrice(upperPrice, ordered)]
-  const found = ordered.reversed ? range.rangeAround(pool, upper, lower) : range.rangeAround(pool, lower, upper)
+  const found = await (ordered.reversed ? range.rangeAround(pool, upper, lower) : range.rangeAround(pool, lower, upper))
   if (found) return found
   const problem = "is beyond the pool's range of prices: move it towards the current price"
-  const beyond = [...(isBeyond(lower, pool, range) ? ['lowerPrice'] : []), ...(isBeyond(upper, pool, range) ? ['upperPrice'] : [])]
+  const beyond = [
+    ...((await isBeyond(lower, pool, range)) ? ['lowerPrice'] : []),
+    ...((await isBeyond(upper, pool, range)) ? ['upperPrice'] : []),
+  ]
   const [first = 'lowerPrice', ...rest] = beyond
   throw badFields([{ field: first, problem }, ...rest.map((field) => ({ field, problem }))])
 }
 
 /** Whether the pool has no range from its price to this one. */
-function isBeyond(price: RangePrice, pool: RangePool, range: AMMRange): boolean {
+async function isBeyond(price: RangePrice, pool: RangePool, range: Served<AMMRange>): Promise<boolean> {
   const [lower, upper] = isBelow(price, pool.price) ? [price, pool.price] : [pool.price, price]
-  return isBelow(lower, upper) && range.rangeAround(pool, lower, upper) === undefined
+  return isBelow(lower, upper) && (await range.rangeAround(pool, lower, upper)) === undefined
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS if the bounds given for an existing position are not its own */

@@ -2,9 +2,9 @@ import type { AnswerOf, BookSet, EndpointName, EndpointNamed, RequestOf } from '
 import { didYouMean } from '../../config/problems.ts'
 import type { At, BookMarket } from '../../contracts/index.ts'
 import { SluiceError } from '../../errors.ts'
-import type { BookView } from '../../live-state/book-feed.ts'
+import type { BookVenue, BookView } from '../../live-state/book-feed.ts'
 import type { ConnectorContext } from '../context.ts'
-import { tradingOf, type VenueEntry } from '../registry.ts'
+import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 
 type Name = EndpointName extends infer N ? (N extends `CLOBPerp${infer V}` ? V : never) : never
 type Of<V extends Name> = EndpointNamed<`CLOBPerp${V}`>
@@ -51,8 +51,16 @@ function byName(markets: readonly BookMarket[]): ReadonlyMap<string, BookMarket>
 }
 
 /** The book from memory. @throws SluiceError NETWORK if it is stale */
-export function readBook(type: BookSet, market: BookMarket, { network, venue, services, signal }: ConnectorContext): Promise<BookView> {
+export async function readBook(
+  type: BookSet,
+  market: BookMarket,
+  { network, venue, services, signal }: ConnectorContext,
+): Promise<BookView> {
+  return services.books.book(bookVenueOf(type, network, venue), market, { signal })
+}
+
+/** The exchange for its books. @throws SluiceError UNSUPPORTED */
+export function bookVenueOf(type: BookSet, { chain, network, impl }: NetworkEntry, venue: VenueEntry): BookVenue {
   const { books } = tradingOf(type, venue)
-  const bookVenue = { chain: network.chain, network: network.network, connector: venue.connector, type, books, chainImpl: network.impl }
-  return services.books.book(bookVenue, market, { signal })
+  return { chain, network, connector: venue.connector, type, books: venue.hosted?.books?.[type] ?? books, chainImpl: impl }
 }

@@ -1,5 +1,6 @@
 import type { BookSet } from '../../api/index.ts'
 import type { ActionOutcome, At, BookAction, BookPlan, CLOB, Json, NewOrder, OrderName, Token } from '../../contracts/index.ts'
+import type { Served } from '../../contracts/plugin.ts'
 import { divideRaw, normalize, parseDecimal, toFraction, valueAt } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
@@ -188,21 +189,31 @@ function ordersGive(created: readonly (BookAction & { do: 'create' })[], listed:
   )
 }
 
-type Book = Pick<CLOB, 'outcome'>
+type Book = Pick<Served<CLOB>, 'outcome'>
 
-export const readOutcomes = (book: Book, receipt: Json, memo: Json): readonly ActionOutcome[] | undefined =>
+export const readOutcomes = (book: Book, receipt: Json, memo: Json): Promise<readonly ActionOutcome[] | undefined> =>
   orUndefined(() => book.outcome(receipt, memo))
 
-/** The outcomes of a plan's actions, if the exchange responded at once. */
+/** The outcomes of a plan's actions, if the exchange responded at once: one with a rail of its own, whose connector runs in this process. */
 function immediateOutcomes(book: Book, { plan, covers }: IndexedPlan, { landed }: SubmitResult): readonly ActionOutcome[] | undefined {
   if (!landed) return undefined
   if (landed.ok) {
-    const outcomes = readOutcomes(book, landed.receipt, plan.memo)
+    const outcomes = outcomesAtOnce(book, landed.receipt, plan.memo)
     // Outcomes and actions cannot be matched when their numbers differ.
     return outcomes?.length === covers.length ? outcomes : undefined
   }
   const { reason } = landed
   return covers.map(() => ({ state: 'REJECTED', ...(reason !== undefined && { reason }) }))
+}
+
+function outcomesAtOnce(book: Book, receipt: Json, memo: Json): readonly ActionOutcome[] | undefined {
+  try {
+    const outcomes = book.outcome(receipt, memo)
+    return outcomes instanceof Promise ? undefined : outcomes
+  } catch {
+    // The connector has failed, which was logged.
+    return undefined
+  }
 }
 
 /** Hash and nonce to follow a transaction by. Signed actions are followed by the ids of their orders. */

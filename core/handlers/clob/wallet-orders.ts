@@ -1,5 +1,5 @@
 import type { BookSet } from '../../api/index.ts'
-import type { BookMarket, BookOrder, OrderName } from '../../contracts/index.ts'
+import type { ActionOutcome, BookMarket, BookOrder, OrderName } from '../../contracts/index.ts'
 import { badFields, SluiceError } from '../../errors.ts'
 import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders.ts'
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
@@ -24,9 +24,16 @@ export function walletOrders(type: BookSet, owner: string, { network: { chain, n
   const book = tradingOf(type, venue)
   const { connector } = venue
 
-  /** The report of an archived one is stored: its order had ended. */
-  const outcomeOf = ({ entry: { landed, memo, archived }, index }: JournaledOrder) =>
-    landed?.ok === true && !archived ? readOutcomes(book, landed.receipt, memo)?.[index] : undefined
+  const outcomes = new WeakMap<JournaledOrder, ActionOutcome>()
+  const outcomeOf = (order: JournaledOrder) => outcomes.get(order)
+
+  /** Reads an order's outcome from its receipt. The report of an archived one is stored: its order had ended. */
+  async function readOutcome(order: JournaledOrder): Promise<void> {
+    const { landed, memo, archived } = order.entry
+    if (landed?.ok !== true || archived) return
+    const outcome = (await readOutcomes(book, landed.receipt, memo))?.[order.index]
+    if (outcome) outcomes.set(order, outcome)
+  }
 
   let head: ReturnType<typeof impl.head> | undefined
   /** By this machine's clock and by the chain's, which may have stood still. False if the chain's cannot be read now. */
@@ -76,8 +83,11 @@ export function walletOrders(type: BookSet, owner: string, { network: { chain, n
 
   return {
     /** From the journal, newest first. */
-    journaled: (filter: Pick<OrderFilter, 'market' | 'clientOrderId' | 'orderId' | 'openOnly' | 'limit' | 'before'>) =>
-      transactions.orders.list({ chain, network, connector, type, address: owner, ...filter }),
+    async journaled(filter: Pick<OrderFilter, 'market' | 'clientOrderId' | 'orderId' | 'openOnly' | 'limit' | 'before'>) {
+      const found = await transactions.orders.list({ chain, network, connector, type, address: owner, ...filter })
+      await Promise.all(found.map(readOutcome))
+      return found
+    },
     /**
      * Whether the wallet has used the id on this exchange, for any kind of book. An id is free again if its order was given up before it
      * was signed.

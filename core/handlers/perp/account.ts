@@ -97,7 +97,7 @@ const perpMove =
     // Also for a deposit: it fails if the exchange does not take the token.
     const { withdrawableRaw } = await perp.collateral(wallet.address, token, at)
     if (how === 'withdraw' && amountRaw > withdrawableRaw) throw insufficientCollateral(withdrawableRaw, amountRaw, token)
-    const plan = perp.move(token, amountRaw, how, wallet.address)
+    const plan = await perp.move(token, amountRaw, how, wallet.address)
     const scope = { contracts: venue.contracts, valueRaw: how === 'deposit' && token.native ? amountRaw : 0n }
     const shown = { token: token.address, amount: fromRaw(amountRaw, token.decimals) }
     const bounds = how === 'deposit' ? atMostLeaves([{ token: token.address, amountRaw }]) : nothingLeaves

@@ -72,7 +72,7 @@ const perpClose: PerpHandler<'Close'> = async (request, context) => {
 /** Submits a quoted trade with its bound and deadline. */
 async function submitTrade<S extends object>(
   { order, quoteRaw, head }: PerpQuote | PerpClosing,
-  planOf: (terms: PerpTerms) => Plan,
+  planOf: (terms: PerpTerms) => Plan | Promise<Plan>,
   shown: S,
   wallet: SigningWallet,
   request: { limitPrice?: string; allowedSlippage?: string },
@@ -88,7 +88,7 @@ async function submitTrade<S extends object>(
   const slippageRaw = slippageBound(quoted, effectiveSlippage(config, [], request.allowedSlippage))
   const boundRaw = tighterBound(quoted, slippageRaw, limitOf(order, request.limitPrice), price)
   const deadline = deadlineAfter(head, config.ttl, services.following.ageSeconds(network, head))
-  const plan = planOf({ owner: wallet.address, boundRaw, deadline })
+  const plan = await planOf({ owner: wallet.address, boundRaw, deadline })
   // Computed before anything is sent: what cannot be shown must not become an error about a trade that was sent.
   const bounds = { price, limitPrice: orderPrice(order, boundRaw), deadline, blockNumber: Number(head.number) }
   return submitAndShow(

@@ -17,6 +17,8 @@ export interface Broker {
    * @throws SluiceError NETWORK where the host was never told of such a block, or it is too old
    */
   accept(head: unknown): Head
+  /** The same for a block by its number alone. @throws SluiceError NETWORK */
+  acceptNumber(number: bigint): void
   /** The host has ended: it follows nothing any more. */
   reset(): void
 }
@@ -59,9 +61,20 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
   }
 
   function knownHead(given: unknown): Head {
-    const head = known.get(nameOf(parseHead(given, [])))
-    if (head) return head
+    return known.get(nameOf(parseHead(given, []))) ?? refuseUnknown()
+  }
+
+  function refuseUnknown(): never {
     throw new SluiceError('NETWORK', `The plugin answered for a block of ${network} that this server does not know. Try again.`, {
+      retryAfterSeconds: 1,
+    })
+  }
+
+  function requireFresh(head: Head): Head {
+    const isFresh =
+      !newest || newest.number - head.number <= BigInt(staleBlocks) || newest.timestamp - head.timestamp <= alwaysFreshSeconds
+    if (isFresh) return head
+    throw new SluiceError('NETWORK', `What the plugin knows of ${network} is too old to be shown. Try again shortly.`, {
       retryAfterSeconds: 1,
     })
   }
@@ -114,14 +127,10 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
       }
       throw new SluiceError('UNSUPPORTED', 'The plugin asked its chain for something that is not there.')
     },
-    accept(given) {
-      const head = knownHead(given)
-      const isFresh =
-        !newest || newest.number - head.number <= BigInt(staleBlocks) || newest.timestamp - head.timestamp <= alwaysFreshSeconds
-      if (isFresh) return head
-      throw new SluiceError('NETWORK', `What the plugin knows of ${network} is too old to be shown. Try again shortly.`, {
-        retryAfterSeconds: 1,
-      })
+    accept: (given) => requireFresh(knownHead(given)),
+    acceptNumber(number) {
+      for (const head of known.values()) if (head.number === number) return void requireFresh(head)
+      refuseUnknown()
     },
   }
 }

@@ -176,9 +176,9 @@ export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, m
           pending.stop = () => signal.removeEventListener('abort', abort)
         }
         waiting.set(id, pending)
-        send([question, id, method, args.map(encode)])
+        send([question, id, method, args.map(encodeEntry)])
       }),
-    tell: (method, args) => send([notice, method, args.map(encode)]),
+    tell: (method, args) => send([notice, method, args.map(encodeEntry)]),
     close,
   }
 }
@@ -187,6 +187,8 @@ const argumentsOf = (args: unknown): readonly unknown[] => (Array.isArray(args) 
 
 // A bigint is text after this mark, and so is text that begins with it: what is encoded is JSON that says everything.
 const mark = '#'
+/** In a list, such as an argument that was left out. */
+const absent = '#-'
 /** The largest number that a contract allows has 2,048 bits. */
 const maxDigits = 700
 
@@ -195,11 +197,13 @@ export function encode(value: unknown): unknown {
   if (typeof value === 'bigint') return mark + value
   if (typeof value === 'string') return value.startsWith(mark) ? mark + value : value
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(encode)
+  if (Array.isArray(value)) return value.map(encodeEntry)
   const fields: Record<string, unknown> = {}
   for (const key of Object.keys(value)) fields[key] = encode(Reflect.get(value, key))
   return fields
 }
+
+const encodeEntry = (value: unknown): unknown => (value === undefined ? absent : encode(value))
 
 /** In place: what JSON.parse made has no other owner. @throws Error where it is not what `encode` writes */
 export function decode(value: unknown): unknown {
@@ -217,8 +221,9 @@ export function decode(value: unknown): unknown {
   return fields
 }
 
-function decodeText(text: string): string | bigint {
+function decodeText(text: string): string | bigint | undefined {
   if (text.startsWith(mark, 1)) return text.slice(1)
+  if (text === absent) return undefined
   if (text.length > maxDigits || !/^#-?\d+$/.test(text)) throw new Error('a number that is none, or is too large')
   return BigInt(text.slice(1))
 }

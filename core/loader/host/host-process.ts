@@ -2,7 +2,7 @@
 import { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type {
-  AMM,
+  BookMarket,
   Chain,
   Connector,
   ConnectorPlugin,
@@ -12,10 +12,11 @@ import type {
   Quote,
   QuoteChoice,
   Swap,
-  SwapTerms,
-  Json,
+  TradingType,
 } from '../../contracts/index.ts'
 import type { SchemaQuestion } from '../../config/plugin-schema.ts'
+import type { BookType, BookView } from '../../live-state/book-feed.ts'
+import { createBooks } from '../../live-state/books.ts'
 import { createQuotes, type QuoteVenue } from '../../live-state/quotes.ts'
 import { createFollowing } from '../../live-state/synchroniser.ts'
 import { createTelemetry } from '../../live-state/telemetry.ts'
@@ -25,7 +26,16 @@ import { faultOf } from '../refusal.ts'
 import { messageOf } from '../thrown.ts'
 import { openChannel } from './channel.ts'
 import { channelDescriptor } from './containment.ts'
-import type { HostSettings, HostVenue, LoadReply, LoadRequest, VenueProperties } from './messages.ts'
+import {
+  membersOf,
+  type CallArguments,
+  type HostSettings,
+  type HostVenue,
+  type LoadReply,
+  type LoadRequest,
+  type TypeReport,
+  type VenueProperties,
+} from './messages.ts'
 
 /** The server is trusted: what it sends is bounded so that a defect shows itself. */
 const maxFrameBytes = 64 * 2 ** 20
@@ -82,16 +92,16 @@ async function answer(method: string, args: readonly unknown[], signal: AbortSig
   const venue = venues[Number(index)]
   if (!venue) throw new Error('There is no such venue.')
   switch (method) {
-    case 'quote':
-      return venue.quote(rest[0] as Swap, rest[1] as QuoteChoice, signal)
-    case 'swap':
-      return venue.amm.swap(rest[0] as Quote, rest[1] as SwapTerms)
+    case 'call':
+      return venue.call(rest as unknown as CallArguments, signal)
+    case 'book':
+      return venue.book(rest[0] as BookType, rest[1] as BookMarket, signal)
     case 'follow':
       return venue.follow(rest[0], rest[1] as Swap, rest[2] as QuoteChoice)
+    case 'followBook':
+      return venue.followBook(rest[0], rest[1] as BookType, rest[2] as BookMarket)
     case 'unfollow':
       return venue.unfollow(rest[0])
-    case 'fill':
-      return venue.amm.fill(rest[0] as Json, rest[1] as Json)
     case 'start':
       return venue.connector.start?.(signal)
     case 'stop':
@@ -133,36 +143,52 @@ async function settled(): Promise<void> {
   await nextTurn()
 }
 
-const propertiesOf = ({ connector: { spenders, events, refusals, AMM, start, stop }, follows }: RunningVenue): VenueProperties => ({
-  follows,
-  spenders,
-  events,
-  refusals,
-  versions: AMM?.versions,
-  starts: start !== undefined,
-  stops: stop !== undefined,
-})
+function propertiesOf({ connector, tradingTypes, follows }: RunningVenue): VenueProperties {
+  const { spenders, events, refusals, actions, start, stop } = connector
+  return {
+    follows,
+    spenders,
+    events,
+    refusals,
+    types: Object.fromEntries(tradingTypes.map((type) => [type, reportOf(type, connector[type])])),
+    starts: start !== undefined,
+    stops: stop !== undefined,
+    acts: actions !== undefined,
+  }
+}
+
+function reportOf(type: TradingType, implementation: object | undefined): TypeReport {
+  const { methods, properties } = membersOf(type)
+  const member = (name: string): unknown => implementation && Reflect.get(implementation, name)
+  return {
+    methods: methods.filter((name) => typeof member(name) === 'function'),
+    properties: Object.fromEntries(properties.map((name) => [name, member(name)])),
+  }
+}
 
 interface RunningVenue {
   readonly connector: Partial<Connector>
-  readonly amm: AMM
+  readonly tradingTypes: readonly TradingType[]
   takeHead(head: Head, facts: unknown): void
   expectBlock(number: bigint): void
-  quote(swap: Swap, choice: QuoteChoice, signal: AbortSignal): Promise<Omit<Quote, 'swap'>>
+  call(call: CallArguments, signal: AbortSignal): unknown
+  book(type: BookType, market: BookMarket, signal: AbortSignal): Promise<BookView>
   readonly follows: boolean
   /** Tells `changed` with this id whenever the quote may be another one. */
   follow(id: unknown, swap: Swap, choice: QuoteChoice): void
+  followBook(id: unknown, type: BookType, market: BookMarket): void
   unfollow(id: unknown): void
 }
 
 /** What nobody used for so long is dropped, as in the server. */
 const idleSeconds = 300
 const maxKeys = 10_000
+const maxBooks = 200
 const telemetry = createTelemetry(log, { trouble: () => {}, check: () => {}, update: () => {} })
 
 function runVenue(venue: HostVenue, index: number, settings: HostSettings): RunningVenue {
   const { chain, network, tradingTypes, facts: firstFacts, isFollowed, ...own } = venue
-  const { name, local, cachedQuotes, ...freshness } = settings
+  const { name, local, cachedQuotes, staleSeconds, ...freshness } = settings
   if (!plugin?.family.remote) throw new Error('The plugin was not loaded.')
   let facts = firstFacts
   const ask = (method: string, args: readonly unknown[], signal?: AbortSignal) => channel.ask(method, [index, ...args], signal)
@@ -176,8 +202,7 @@ function runVenue(venue: HostVenue, index: number, settings: HostSettings): Runn
     async (request, { signal }) => (await withFacts('read', [request], signal)).answer,
   )
   const connector = instantiateConnector(plugin, name, tradingTypes, { chain, network, reader, log, ...own })
-  const amm = connector.AMM
-  if (!amm) throw new Error('It has no trading type AMM.')
+  const { AMM: amm } = connector
 
   const feed = headFeed(
     () => void ask('follow', []).catch(() => {}),
@@ -196,30 +221,49 @@ function runVenue(venue: HostVenue, index: number, settings: HostSettings): Runn
   } satisfies Pick<Chain, 'local' | 'head' | 'heads' | 'changes'>
   const following = createFollowing({ ...freshness, idleSeconds, maxKeys, telemetry })
   const quotes = createQuotes({ following, maxQuotes: cachedQuotes, pairs: { known: [], save: async () => {} } })
-  const quoteVenue = amm.followed && isFollowed ? { chain, network, connector: name, chainImpl, pricing: amm.followed } : undefined
+  const quoteVenue = amm?.followed && isFollowed ? { chain, network, connector: name, chainImpl, pricing: amm.followed } : undefined
 
   async function computed(swap: Swap, choice: QuoteChoice, at: { signal: AbortSignal }): Promise<Quote> {
-    if (!quoteVenue) return amm!.quote(swap, choice, at)
+    if (!amm) throw new Error('It has no trading type AMM.')
+    if (!quoteVenue) return amm.quote(swap, choice, at)
     try {
       return await quotes.quote(quoteVenue, swap, choice, at)
     } catch (error) {
       // The nodes answer, but do not tell what happened in the blocks.
-      if (quotes.isCutOff(quoteVenue)) return amm!.quote(swap, choice, at)
+      if (quotes.isCutOff(quoteVenue)) return amm.quote(swap, choice, at)
       throw error
     }
+  }
+
+  async function quote(given: Swap, choice: QuoteChoice, signal: AbortSignal): Promise<Omit<Quote, 'swap'>> {
+    const { swap: _, ...computedQuote } = await computed(Object.freeze(given), choice, { signal })
+    return computedQuote
+  }
+
+  const books = createBooks({ following, telemetry, staleSeconds, checkSeconds: freshness.checkSeconds, idleSeconds, maxBooks })
+  function bookVenueOf(type: BookType) {
+    const trading = connector[type]
+    if (!trading) throw new Error(`It has no trading type ${type}.`)
+    return { chain, network, connector: name, type, books: trading.books, chainImpl }
   }
 
   const followed = new Map<unknown, () => void>()
 
   return {
     connector,
-    amm,
+    tradingTypes,
     follows: quoteVenue !== undefined,
     follow(id, swap, choice) {
       if (!quoteVenue) throw new Error('Its prices cannot be followed.')
       followed.set(
         id,
         quotes.follow(quoteVenue, swap, choice, () => channel.tell('changed', [id])),
+      )
+    },
+    followBook(id, type, market) {
+      followed.set(
+        id,
+        books.follow(bookVenueOf(type), market, () => channel.tell('changed', [id])),
       )
     },
     unfollow(id) {
@@ -231,10 +275,14 @@ function runVenue(venue: HostVenue, index: number, settings: HostSettings): Runn
       facts = newFacts
       feed.push(head)
     },
-    async quote(given, choice, signal) {
-      const { swap: _, ...quote } = await computed(Object.freeze(given), choice, { signal })
-      return quote
+    call([type, method, args, waits], signal) {
+      if (type === 'AMM' && method === 'quote') return quote(args[0] as Swap, args[1] as QuoteChoice, signal)
+      const trading = connector[type]
+      const implementation: unknown = trading && Reflect.get(trading, method)
+      if (typeof implementation !== 'function') throw new Error(`There is no ${method} of ${type}.`)
+      return Reflect.apply(implementation, trading, waits ? [...args, { signal }] : args)
     },
+    book: (type, market, signal) => books.book(bookVenueOf(type), market, { signal }),
   }
 }
 

@@ -1,21 +1,16 @@
 // The hosts of a server: who may start when, what each sees, and the connectors that the server has of them.
 import { setMaxListeners } from 'node:events'
-import type { Chain, Connector, Log, QuoteChoice, RemoteReading, Swap, TradingType } from '../../contracts/index.ts'
+import type { Chain, Log, RemoteReading } from '../../contracts/index.ts'
 import { isObject } from '../../json.ts'
-import { updateOfFailure, type QuoteListener, type QuoteUpdate } from '../../live-state/pair-quoter.ts'
-import { connectorBoundary } from '../boundary.ts'
 import { hookUpdate } from '../compile.ts'
 import type { FoundPlugin } from '../find.ts'
-import { PluginFault } from '../refusal.ts'
-import { messageOf } from '../thrown.ts'
+import { signedActions, trustedOnly, type PluginFault } from '../refusal.ts'
 import type { LoadBudget } from '../trials.ts'
 import { createBroker } from './broker.ts'
 import { startHost, type CreatedVenue, type Host } from './host.ts'
 import type { HostVenue } from './messages.ts'
+import { remoteConnector, type HostedConnector } from './remote-connector.ts'
 import { acceptsNone, findAcceptedWay, insideUpdate, whyNotContained, type ContainmentSettings } from './way.ts'
-
-/** Trading types whose connectors run in hosts. */
-export const hostedTypes: readonly TradingType[] = ['AMM']
 
 export interface Hosts {
   /** Why plugins cannot be contained here, and may not run otherwise; undefined where they can be or may. */
@@ -31,16 +26,6 @@ export interface Hosts {
   stop(): Promise<unknown>
 }
 
-/** The server's side of a connector in a host. */
-export interface HostedConnector {
-  readonly implementation: Partial<Connector>
-  /** Absent where its prices cannot be followed. */
-  readonly followPrice?: FollowPrice
-}
-
-/** Calls back with the first quote and with each other one, until the returned function is called; `undefined` while there is none. */
-export type FollowPrice = (swap: Swap, choice: QuoteChoice, listener: QuoteListener) => () => void
-
 export interface HostedVenue {
   readonly venue: Omit<HostVenue, 'facts' | 'isFollowed'>
   readonly chain: Chain
@@ -52,7 +37,7 @@ export interface HostsOptions {
   readonly stallSeconds: number
   readonly containment: ContainmentSettings
   /** The settings `market`. */
-  readonly market: { staleBlocks: number; staleBlockSeconds: number; checkSeconds: number; cachedQuotes: number }
+  readonly market: { staleBlocks: number; staleBlockSeconds: number; staleSeconds: number; checkSeconds: number; cachedQuotes: number }
   logOf(plugin: string): Log
   onFault(plugin: string): void
   onDeath(plugin: string): void
@@ -62,8 +47,6 @@ export interface HostsOptions {
 const [maxStarting, maxTurnMs] = [2, 3_000]
 /** Quotes that one host keeps. */
 const maxCachedQuotes = 2_000
-/** Reading a receipt and making a plan ask nobody. */
-const pureMs = 10_000
 
 export function createHosts(options: HostsOptions): Hosts {
   const hosts = new Set<Host>()
@@ -151,7 +134,10 @@ export function createHosts(options: HostsOptions): Hosts {
       const local = wanted.map(({ chain }) => chain.local)
       const settings = { ...market, name: callee.plugin, local, cachedQuotes: Math.min(cachedQuotes, maxCachedQuotes) }
       const properties = await host.create(venues, settings)
-      const connectors = venues.map((venue, index) => connectorOf(host, index, properties[index], venue.broker, callee))
+      if (properties.some((each) => isObject(each) && each['acts'] === true)) throw trustedOnly(callee.plugin, signedActions)
+      const connectors = wanted.map(({ venue: { tradingTypes } }, index) =>
+        remoteConnector({ host, index, tradingTypes, reported: properties[index], broker: brokers[index]!, callee }),
+      )
       for (const [index, { venue }] of wanted.entries()) {
         const name = `${venue.chain}/${venue.network}`
         onNetwork.set(name, [...(onNetwork.get(name) ?? []), { host, index }])
@@ -167,100 +153,5 @@ export function createHosts(options: HostsOptions): Hosts {
       await Promise.all(opening)
       await stopAll([...hosts])
     },
-  }
-}
-
-/** The server's side of a connector in a host: what it answers is parsed as any plugin's. @throws PluginFault */
-function connectorOf(
-  host: Host,
-  index: number,
-  properties: unknown,
-  broker: CreatedVenue['broker'],
-  { plugin, log }: { plugin: string; log: Log },
-): HostedConnector {
-  const { spenders, events, refusals, versions, starts, stops, follows } = isObject(properties) ? properties : {}
-  const pure = (method: string, args: readonly unknown[]) => host.ask(method, [index, ...args], AbortSignal.timeout(pureMs))
-  const start = async (signal?: AbortSignal) => void (await host.ask('start', [index], signal))
-  const members = {
-    ...(spenders !== undefined && { spenders }),
-    ...(events !== undefined && { events }),
-    ...(refusals !== undefined && { refusals }),
-    ...(starts === true && {
-      async start(signal: AbortSignal) {
-        await start(signal)
-        host.atRestart(start)
-      },
-    }),
-    ...(stops === true && { stop: async () => void (await host.ask('stop', [index])) }),
-    AMM: {
-      versions,
-      async quote(swap: unknown, choice: unknown, { signal }: { signal: AbortSignal }) {
-        const quote = await host.ask('quote', [index, swap, choice], signal)
-        // The request's own swap, and the block as this server knows it.
-        return isObject(quote) ? { ...quote, swap, head: broker.accept(quote['head']) } : quote
-      },
-      swap: (quote: unknown, terms: unknown) => pure('swap', [quote, terms]),
-      fill: (receipt: unknown, memo: unknown) => pure('fill', [receipt, memo]),
-    },
-  }
-  try {
-    // Each member is checked by its contract; all of them answer later, which `isRemote` says.
-    const implementation = connectorBoundary(members as unknown as Partial<Connector>, { plugin, log, isRemote: true })
-    return { implementation, ...(follows === true && { followPrice: createFollowPrice(host, index, implementation) }) }
-  } catch (thrown) {
-    throw new PluginFault(
-      'create',
-      messageOf(thrown),
-      'Implement it as the types of sluice/plugin require; the TypeScript compiler shows what is missing.',
-    )
-  }
-}
-
-/** How long a followed price may take. */
-const followedMs = 30_000
-/** Of all venues of a server, so that a notice names one of them. */
-let lastFollowed = 0
-
-/** The host says when a price may have changed; the price itself is asked for, and checked, as any other. */
-function createFollowPrice(host: Host, index: number, { AMM }: Partial<Connector>): FollowPrice {
-  const followed = new Map<unknown, { refresh(): void; begin(): Promise<void>; lose(): void }>()
-  host.onChanged((id) => followed.get(id)?.refresh())
-  host.atEnd(() => {
-    for (const each of followed.values()) each.lose()
-  })
-  host.atRestart(() => Promise.all([...followed.values()].map((each) => each.begin())))
-  return (swap, choice, listener) => {
-    const id = (lastFollowed += 1)
-    let [isComputing, isOutdated, last]: [boolean, boolean, QuoteUpdate | 'none yet'] = [false, false, 'none yet']
-    const tell = (update: QuoteUpdate) => {
-      if (followed.has(id) && (update !== undefined || last !== undefined)) listener((last = update))
-    }
-    async function compute(): Promise<void> {
-      isOutdated = isComputing
-      if (isComputing) return
-      isComputing = true
-      do {
-        isOutdated = false
-        try {
-          tell(await AMM?.quote(swap, choice, { signal: AbortSignal.timeout(followedMs) }))
-        } catch (error) {
-          tell(updateOfFailure(error))
-        }
-      } while (isOutdated)
-      isComputing = false
-    }
-    const begin = async () => {
-      try {
-        await host.ask('follow', [index, id, swap, choice], AbortSignal.timeout(followedMs))
-      } catch (error) {
-        tell(updateOfFailure(error))
-      }
-    }
-    followed.set(id, { begin, refresh: () => void compute(), lose: () => tell(undefined) })
-    void begin()
-    return () => {
-      followed.delete(id)
-      host.ask('unfollow', [index, id]).catch(() => {})
-    }
   }
 }

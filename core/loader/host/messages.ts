@@ -1,4 +1,6 @@
 // What the server and its hosts say to each other at the start. What a host says is checked where it is read.
+import { connectorContract } from '../../contracts/answers/connector.ts'
+import type { Contract } from '../../contracts/answers/contract.ts'
 import type { Token, TradingType } from '../../contracts/index.ts'
 import type { HookUpdate } from '../hook.ts'
 import type { Description } from '../instantiate.ts'
@@ -39,6 +41,7 @@ export interface HostSettings {
   readonly staleBlocks: number
   readonly staleBlockSeconds: number
   readonly checkSeconds: number
+  readonly staleSeconds: number
   readonly cachedQuotes: number
 }
 
@@ -47,9 +50,27 @@ export interface VenueProperties {
   readonly spenders?: unknown
   readonly events?: unknown
   readonly refusals?: unknown
-  readonly versions?: unknown
+  readonly types: Readonly<Partial<Record<TradingType, TypeReport>>>
   /** Its prices can be followed. */
   readonly follows: boolean
   readonly starts: boolean
   readonly stops: boolean
+  /** It takes signed actions itself. */
+  readonly acts: boolean
+}
+
+/** What a connector has of a trading type: which of its methods are there, and its properties. */
+export interface TypeReport {
+  readonly methods: readonly string[]
+  readonly properties: Readonly<Record<string, unknown>>
+}
+
+/** Of a trading type, the name of a method and its arguments; whether a signal is the last of these. */
+export type CallArguments = readonly [type: TradingType, name: string, args: readonly unknown[], waits: boolean]
+
+/** The methods and properties of a trading type that cross, as its contract declares them. What is followed in memory stays in the host. */
+export function membersOf(type: TradingType): { readonly methods: readonly string[]; readonly properties: readonly string[] } {
+  const { part } = connectorContract[type] as { readonly part: Contract<Record<string, object>> }
+  const names = (kind: 'answer' | 'value') => Object.entries(part).flatMap(([name, member]) => (kind in member ? [name] : []))
+  return { methods: names('answer'), properties: names('value') }
 }
