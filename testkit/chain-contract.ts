@@ -32,7 +32,7 @@ export function chainContract({ folder, network, conf, owner = tradingWallets[0]
     let starting: Promise<TestServer> | undefined
     let venues: readonly LoadedVenue<Chain>[]
     before(async () => {
-      starting = startServer({ plugins: [folder], ...(conf && { conf }) })
+      starting = startServer({ plugins: [folder], trusted: [name], ...(conf && { conf }) })
       server = await starting
       const plugin = server.kernel.plugins.loaded.find((each) => each.name === name)
       const refusal = server.kernel.plugins.refused.find((each) => each.name === name)

@@ -38,10 +38,12 @@ export interface ConnectorContract {
   folder: string
   /** Absent: the devnet. */
   site?: () => Promise<ContractSite>
+  /** It runs in the server, as after `sluice plugin trust`: what cannot be contained. */
+  trusted?: boolean
 }
 
 /** Mocha tests that every connector must pass, ours or a third party's: the whole server, with real exchange code on the devnet. */
-export function connectorContract({ folder, site: startSite }: ConnectorContract): void {
+export function connectorContract({ folder, site: startSite, trusted = false }: ConnectorContract): void {
   const name = path.basename(folder)
 
   describe(`connector ${name}`, function () {
@@ -66,7 +68,7 @@ export function connectorContract({ folder, site: startSite }: ConnectorContract
 
     before(async function () {
       const site = startSite && (await start(startSite()))
-      const server = await start(startServer(serverOptions(folder, site)))
+      const server = await start(startServer(serverOptions(folder, site, trusted)))
       plugin = loadedPlugin(server, name)
       if (site) await venuesReady(server.kernel, site)
       Object.assign(venue, { client: server.client, rpcUrl: server.rpcUrl }, site ? atSite(site) : await start(onDevnet(folder, server)))
@@ -93,8 +95,9 @@ export function connectorContract({ folder, site: startSite }: ConnectorContract
 }
 
 /** With log messages of errors, since only they name defects of the plugin. */
-const serverOptions = (folder: string, site: ContractSite | undefined): ServerOptions => ({
+const serverOptions = (folder: string, site: ContractSite | undefined, trusted: boolean): ServerOptions => ({
   ...site?.server,
+  ...(trusted && { trusted: [path.basename(folder)] }),
   plugins: [folder, ...(site?.server.plugins ?? [])],
   settings: { 'log.level': 'error', ...(site && { 'devnet.enabled': false }), ...site?.server.settings },
 })

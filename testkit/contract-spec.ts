@@ -2,7 +2,7 @@
 import { chainContract } from './chain-contract.ts'
 import { connectorContract } from './connector-contract.ts'
 
-const { PLUGIN_FOLDER: folder = '', PLUGIN_KIND: kind, PLUGIN_NETWORK: network } = process.env
+const { PLUGIN_FOLDER: folder = '', PLUGIN_KIND: kind, PLUGIN_NETWORK: network, PLUGIN_TRUSTED: trusted } = process.env
 
 if (kind === 'chain') chainContract({ folder, ...(network !== undefined && { network }) })
-else connectorContract({ folder })
+else connectorContract({ folder, trusted: trusted !== undefined })

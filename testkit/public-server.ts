@@ -6,6 +6,11 @@ export interface ServerOptions {
   /** Folders of plugins besides Sluice's own. */
   plugins?: readonly string[]
   /**
+   * Names of those that run in the server, as after `sluice plugin trust`: chains, exchanges of signed actions, connectors on Solana. Absent:
+   * none on a server that only tries, on the devnet alone; all on any other.
+   */
+  trusted?: readonly string[]
+  /**
    * Settings by their name, e.g. `{ 'server.drainSeconds': 1 }`, that replace the test's defaults: loopback, free ports, a temporary home, the
    * devnet.
    */

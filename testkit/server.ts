@@ -7,7 +7,7 @@ import { loadSettings, type Settings, devnetNetwork } from '../core/config/setti
 import { bringUpDevnet } from '../core/devnet/start-devnet.ts'
 import { startKernel, type Kernel } from '../core/kernel.ts'
 import { builtInPlugins } from '../core/layout.ts'
-import { onlyTries } from '../core/loader/consent.ts'
+import { allowedPlugins, onlyTries } from '../core/loader/consent.ts'
 import { findPlugins } from '../core/loader/find.ts'
 import { tryPlugins } from '../core/loader/load.ts'
 import { outlineOf } from '../core/loader/outline.ts'
@@ -29,6 +29,7 @@ export interface TestServer extends PublicServer {
 /** Starts the whole server in this process, in a temporary home, with the devnet and real certificates. */
 export async function startServer({
   plugins = [],
+  trusted,
   settings: flags = {},
   conf = {},
   env = {},
@@ -61,7 +62,7 @@ export async function startServer({
       ...flags,
     },
   })
-  if (!onlyTries(settings)) await trustDeclared(settings)
+  if (trusted || !onlyTries(settings)) await trustDeclared(settings, trusted)
   const devnet = between && (await bringUpDevnet(settings, () => {}))
   const proxied = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
   const kernel = await startKernel(settings, { print: () => {}, ...(proxied && { devnet: proxied }) })
@@ -84,16 +85,13 @@ export async function startServer({
 }
 
 /** Writes to sluice.lock that the plugins of these settings may run, and in the server: a test has named them. Nothing is signed for them. */
-export async function trustPlugins({
-  plugins,
-  confDir,
-}: {
-  plugins: Record<'folders' | 'disabled', readonly string[]>
-  confDir: string
-}): Promise<void> {
+export async function trustPlugins(
+  { plugins, confDir }: { plugins: Record<'folders' | 'disabled', readonly string[]>; confDir: string },
+  only?: readonly string[],
+): Promise<void> {
   const { found } = findPlugins(plugins.folders, plugins.disabled)
   const lock = found.flatMap(({ builtIn, name, folder }): [string, LockedPlugin][] =>
-    builtIn
+    builtIn || only?.includes(name) === false
       ? []
       : [[name, { sha256: readPluginFiles(folder).sha256, tier: 'trusted', kind: 'connector', networks: {}, signs: [], hosts: [] }]],
   )
@@ -101,13 +99,14 @@ export async function trustPlugins({
 }
 
 /** The same, with what they declare, as the operator's passphrase would seal it: the signer signs for them. */
-async function trustDeclared(settings: Settings): Promise<void> {
+async function trustDeclared(settings: Settings, only?: readonly string[]): Promise<void> {
   const { confDir, wallet, data } = settings
-  await trustPlugins(settings)
+  await trustPlugins(settings, only)
   const bare = readLock(confDir)
   const mayTrade = settings.devnet.enabled || keystoreHasKeys(data.dir)
   if (Object.keys(bare).length === 0 || !mayTrade) return
-  const { loaded } = await tryPlugins(settings)
+  const { found, ...others } = await allowedPlugins(settings)
+  const { loaded } = await tryPlugins(settings, { ...others, found: found.filter(({ tier }) => tier !== 'contained') })
   const passphrase = passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
   const sealing = passphrase === undefined ? undefined : newSealing(1024)
   const key = passphrase === undefined || sealing === undefined ? undefined : await sealKey(passphrase, sealing)

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
-import { builtInPlugins, codeRoot, inSource, moduleUrl } from '../layout.ts'
+import { builtInPlugins, codeRoot, command, inSource, moduleUrl } from '../layout.ts'
 import type { LoadResult } from '../loader/load.ts'
 import { table } from './output.ts'
 import { consentCommands } from './plugin-consent.ts'
@@ -56,22 +56,31 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
     .description('run the contract tests on the plugin in a folder: the whole server, on the devnet')
     .argument('<folder>', "the plugin's folder")
     .option('--network <name>', 'for a chain: its network that has a node here')
-    .action(async (given: string, { network }: { network?: string }) => {
+    .option('--trusted', 'run its code with your rights: for what cannot be contained, such as chains and exchanges of signed actions')
+    .action(async (given: string, { network, trusted = false }: { network?: string; trusted?: boolean }) => {
       const folder = path.resolve(given)
-      const kind = await kindOf(folder, settingsOf())
+      const kind = await kindOf(folder, settingsOf(), trusted)
       process.exitCode =
         kind === undefined
           ? 1
-          : await runMocha({ PLUGIN_FOLDER: folder, PLUGIN_KIND: kind, ...(network !== undefined && { PLUGIN_NETWORK: network }) })
+          : await runMocha({
+              PLUGIN_FOLDER: folder,
+              PLUGIN_KIND: kind,
+              ...(network !== undefined && { PLUGIN_NETWORK: network }),
+              ...(trusted && { PLUGIN_TRUSTED: '1' }),
+            })
     })
 }
 
 /** Loads the plugin beside Sluice's own, and prints why it is refused. */
-async function kindOf(folder: string, settings: Settings): Promise<'chain' | 'connector' | undefined> {
+async function kindOf(folder: string, settings: Settings, trusted: boolean): Promise<'chain' | 'connector' | undefined> {
   const [{ tryPlugins }, { findPlugins }] = await Promise.all([import('../loader/load.ts'), import('../loader/find.ts')])
-  const { loaded, refused } = await tryPlugins(settings, findPlugins([builtInPlugins, folder], settings.plugins.disabled))
+  const { found, ...others } = findPlugins([builtInPlugins, folder], settings.plugins.disabled)
+  const tried = trusted ? found.map((each) => (each.origin === folder ? { ...each, tier: 'trusted' as const } : each)) : found
+  const { loaded, refused } = await tryPlugins(settings, { ...others, found: tried })
   const refusal = refused.find((each) => each.folder === folder)
   if (refusal) console.error(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
+  if (refusal?.step === 'consent') console.error(`To test it all the same: ${command} plugin test --trusted ${folder}`)
   return loaded.find((each) => each.folder === folder)?.kind
 }
 

@@ -1,18 +1,7 @@
 // What a request names: networks, connectors and tokens, by the registry of what was loaded.
 import { withTimeout } from '../async.ts'
 import { didYouMean } from '../config/problems.ts'
-import type {
-  At,
-  Bridge,
-  Chain,
-  Connector,
-  ConnectorConfig,
-  NetworkNames,
-  Quote,
-  Token,
-  Trading,
-  TradingType,
-} from '../contracts/index.ts'
+import type { At, Bridge, Chain, Connector, ConnectorConfig, NetworkNames, Quote, Token, Trading, TradingType } from '../contracts/index.ts'
 import type { Served } from '../contracts/plugin.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { FollowPrice, HostedBooks } from '../loader/host/remote-connector.ts'

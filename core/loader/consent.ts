@@ -75,8 +75,7 @@ async function allowedCopy(plugin: FoundPlugin, lock: LockOrFault, { data }: Set
       `Its files are not those that were allowed: their SHA-256 is ${files.sha256}, that in sluice.lock ${locked.sha256}`,
       `See what changed, and allow it again: ${command} plugin allow ${name}`,
     )
-  if (locked.kind === 'chain' && locked.tier !== 'trusted')
-    throw trustedOnly(name, chainDecides)
+  if (locked.kind === 'chain' && locked.tier !== 'trusted') throw trustedOnly(name, chainDecides)
   return copyOf(plugin, await keepPlugin(data.dir, name, files), locked)
 }
 

@@ -10,7 +10,7 @@ import type { CompiledFiles } from './hook.ts'
 import { findWay, insideUpdate, uncontained, type ContainmentSettings, type Prepared, type Way } from './host/way.ts'
 import type { FoundPlugin } from './find.ts'
 import type { Declared } from './outline.ts'
-import { PluginFault, type Step } from './refusal.ts'
+import { PluginFault, trustCure, type Step } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 import type { LoadBudget } from './trials.ts'
 
@@ -54,7 +54,11 @@ export async function examinePlugin(
     ),
   )
   const answer = await ask(prepared, { ...request, plugin: inside(request.plugin), chains: request.chains.map(inside), compiled })
-  if (answer.is === 'refused') throw new PluginFault(answer.step, answer.reason, answer.cure)
+  if (answer.is === 'refused') {
+    const { step, reason, cure } = answer
+    // The process does not know how this command was called.
+    throw new PluginFault(step, reason, step === 'consent' ? trustCure(request.plugin.name) : cure)
+  }
   const { version, ...declared } = answer.what
   const locked = { ...(version !== undefined && { version }), sha256, tier, ...declared, hosts: hostsOf(request.plugin.folder) }
   // What the process says may be the plugin's own word.

@@ -66,4 +66,6 @@ export const notRemote = (family: string): string =>
 
 /** A plugin that can run in the server only, for which allowing it is not enough. */
 export const trustedOnly = (name: string, why: string): PluginFault =>
-  new PluginFault('consent', `It cannot be contained, so it has to be trusted: ${why}`, `If you trust it: ${command} plugin trust ${name}`)
+  new PluginFault('consent', `It cannot be contained, so it has to be trusted: ${why}`, trustCure(name))
+
+export const trustCure = (name: string): string => `If you trust it: ${command} plugin trust ${name}`

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
+import { pause } from '../../core/async.ts'
 import { whyNotContained } from '../../core/loader/host/way.ts'
 import { createClient } from '../../testkit/client.ts'
 import { saveKey } from '../../core/wallet/keystore.ts'
@@ -25,7 +26,6 @@ export default defineConnector({
   manifest: {
     name: 'teller', apiVersion: '1.0', version: '1.0.0', trading_type: ['AMM'], schema: { type: 'object' },
     available_networks: [{ chain: 'ethereum', networks: ['mainnet'] }],
-    signs: [{ domain: 'Teller', primaryType: 'Order' }],
   },
   create: ({ contracts }) => ({ AMM: { quote() {}, swap() {}, fill() {} }, spenders: { router: contracts.routerAddress } }),
 })
@@ -75,11 +75,17 @@ describe("the operator's word on a plugin", function () {
     const [, url = ''] = await server.until(/is ready at .*?(https:\/\/localhost:\d+)/)
     await server.until(/Ctrl-C stops the server/)
     const client = createClient(url, path.join(home, 'certs'))
-    const { body } = await client.get('/plugins')
+    const entry = async () => (await client.get('/plugins')).body.find(({ name }: { name: string }) => name === 'teller')
+    let plugin = await entry()
+    // Its host starts when all else is ready.
+    while (plugin.state === 'pending') {
+      await pause(100)
+      plugin = await entry()
+    }
     client.close()
     server.child.kill('SIGTERM')
     await server.ended
-    return { printed: server.printed(), plugin: body.find(({ name }: { name: string }) => name === 'teller') }
+    return { printed: server.printed(), plugin }
   }
 
   it('is asked before any of its code runs, by a start, by doctor and by every other command', async () => {
@@ -110,7 +116,7 @@ describe("the operator's word on a plugin", function () {
     for (const line of [
       /^teller 1\.0\.0, a connector, allowed$/m,
       /^On ethereum\/mainnet, where wallets may be made to call\n {2}0x24ae\w+ {2}routerAddress, and approve tokens to it$/m,
-      /^It may have typed data signed:\n {2}Order of Teller$/m,
+      /^It has no typed data signed\.$/m,
       /^Its defaults name these hosts: stream\.teller\.example$/m,
       /^It learns the orders that are sent to it, and may tell them to every host that it reaches\.$/m,
     ])
@@ -125,6 +131,23 @@ describe("the operator's word on a plugin", function () {
     for (const line of ran) expect(line).to.match(/^\d+ ?$/)
     expect(ran.map(Number)).not.to.include(pid)
     expect((await say('plugin', 'verify')).said).to.contain('teller has the files that were allowed.')
+  })
+
+  it('does not allow what cannot be contained, and names the command that trusts it', async () => {
+    const folder = path.join(home, 'third', 'vault')
+    await mkdir(folder)
+    const signs = "name: 'vault', signs: [{ domain: 'Vault', primaryType: 'Order' }]"
+    await writeFile(path.join(folder, 'index.ts'), teller(path.join(home, 'of-vault')).replace("name: 'teller'", signs))
+    await writeFile(path.join(folder, 'defaults.yml'), defaults)
+    const allowed = await say('plugin', 'allow', 'vault', '--yes')
+    expect(allowed.code).to.equal(1)
+    expect(allowed.said).to.match(/It cannot be contained.*signed actions.+\nIf you trust it: .*bin\/sluice plugin trust vault$/m)
+    expect(await readFile(path.join(home, 'sluice.lock'), 'utf8')).to.not.contain('vault')
+    const trusted = await say('plugin', 'trust', 'vault', '--yes')
+    expect(trusted.code, trusted.said).to.equal(0)
+    expect(trusted.said).to.match(/^It may have typed data signed:\n {2}Order of Vault$/m)
+    expect((await say('plugin', 'remove', 'vault')).code).to.equal(0)
+    await rm(folder, { recursive: true })
   })
 
   it('lets a server load exactly what was allowed, and says so', async () => {

@@ -29,8 +29,12 @@ describe('docs/writing-a-chain.md', () => {
     await cp(path.join(folder, 'sonic'), path.join(home, 'plugins', 'sonic'), { recursive: true })
     for (const name of ['plugins', 'bin']) await symlink(path.join(root, name), path.join(folder, name))
     const fences = fencesOf(await readPage(page))
+    const where = { cwd: folder, env: { HOME: home, SLUICE_DEVNET_ENABLED: 'true' } }
+    const trust = fences.find(({ text }) => text.includes('plugin trust'))?.text.trim()
+    // It asks at a terminal.
+    await run('sh', ['-euc', `${trust} --yes`], where)
     const index = fences.findIndex(({ text }) => text.includes('plugin list'))
-    const output = await run('sh', ['-euc', fences[index]?.text ?? ''], { cwd: folder, env: { HOME: home, SLUICE_DEVNET_ENABLED: 'true' } })
+    const output = await run('sh', ['-euc', fences[index]?.text ?? ''], where)
     expect(printed(output)).to.equal(printed(fences[index + 1]?.text ?? ''))
   })
 

@@ -29,7 +29,11 @@ describe('prices in /events', function () {
   const followers: Follower[] = []
   const good = new URL('../fixtures/plugins/good/', import.meta.url).pathname
   before(async () => {
-    server = await startServer({ plugins: [good], conf: { 'tokens/ethereum/local.json': JSON.stringify(list) } })
+    server = await startServer({
+      plugins: [good],
+      trusted: ['fixture-chain', 'fixture-swap'],
+      conf: { 'tokens/ethereum/local.json': JSON.stringify(list) },
+    })
     rpc = rpcTo(server.rpcUrl)
     await newClient(server.settings.ssl.certsDir, 'unlisted')
   })

@@ -39,7 +39,8 @@ describe('the channel between the server and a host', () => {
     const data = { amountRaw: 2n ** 200n, below: -1n, text: '#12', more: '##', list: [1n, null, 'x', { deep: 0n }], flag: true }
     const channel = await pair((_, [first]) => first)
     expect(await channel.ask('echo', [data])).to.deep.equal(data)
-    expect(await channel.ask('echo', [undefined])).to.equal(null)
+    expect(await channel.ask('echo', [undefined])).to.equal(undefined)
+    expect(await channel.ask('echo', [[undefined, null, '#-', { absent: undefined }]])).to.deep.equal([undefined, null, '#-', {}])
   })
 
   it('gives errors for callers with all that callers see, and others with their words', async () => {

@@ -87,7 +87,9 @@ describe('who may run', () => {
     if (!chain) throw new Error('It was trusted.')
     await writeLock(home.confDir, { 'fixture-chain': { ...chain, kind: 'chain', tier: 'contained' } })
     const { refused } = await reasons()
-    expect(refused[0]).to.match(/^consent: It is a chain.* → If you trust it: bin\/sluice plugin trust fixture-chain$/)
+    expect(refused[0]).to.match(
+      /^consent: It cannot be contained.*: a chain decides.* → If you trust it: bin\/sluice plugin trust fixture-chain$/,
+    )
   })
 
   it('is no third party where the lock cannot be read, and every built-in plugin all the same', async () => {

@@ -71,8 +71,7 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
   }
 
   function requireFresh(head: Head): Head {
-    const isFresh =
-      !newest || newest.number - head.number <= BigInt(staleBlocks) || newest.timestamp - head.timestamp <= alwaysFreshSeconds
+    const isFresh = !newest || newest.number - head.number <= BigInt(staleBlocks) || newest.timestamp - head.timestamp <= alwaysFreshSeconds
     if (isFresh) return head
     throw new SluiceError('NETWORK', `What the plugin knows of ${network} is too old to be shown. Try again shortly.`, {
       retryAfterSeconds: 1,

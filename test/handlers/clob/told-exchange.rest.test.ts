@@ -190,7 +190,7 @@ describe('an exchange with order books', function () {
     await inventExchange(folder)
     // Before anything of the server keeps hold of it.
     Date.now = () => now() + aheadMs
-    server = await startServer({ plugins: [folder] })
+    server = await startServer({ plugins: [folder], trusted: ['told-exchange'] })
   })
   afterEach(() => say({}))
   after(async () => {

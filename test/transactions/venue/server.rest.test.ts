@@ -1,5 +1,9 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import { build } from 'esbuild'
 import { tradingWallets } from '../../../core/devnet/anvil.ts'
 import { startServer, type TestServer } from '../../../testkit/server.ts'
 import type { SubmitRequest } from '../../../core/transactions/submit-request.ts'
@@ -12,17 +16,39 @@ const local = { chain: 'ethereum', network: 'local' }
 const [wallet = '', agent = ''] = tradingWallets
 const folder = fileURLToPath(new URL('../../fixtures/signed-actions/fixture-exchange', import.meta.url))
 
+/** A trusted plugin runs from a copy of its own folder: the package that it uses is bundled into it. */
+async function bundlePlugin(from: string, to: string): Promise<void> {
+  const outfile = path.join(to, 'index.js')
+  await build({
+    entryPoints: [path.join(from, 'index.ts')],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    external: ['sluice/*'],
+  })
+  await copyFile(path.join(from, 'defaults.yml'), path.join(to, 'defaults.yml'))
+}
+
 describe('a connector with its own rail, in the whole server', () => {
   let exchange: TestExchange
   let server: TestServer
+  let plugins: string
   before(async () => {
+    plugins = await mkdtemp(path.join(tmpdir(), 'sluice-exchange-'))
     exchange = await startExchange()
     exchange.agents.set(agent.toLowerCase(), wallet.toLowerCase())
-    server = await startServer({ plugins: [folder], conf: { 'connectors/fixture-exchange.yml': { url: exchange.url } } })
+    await bundlePlugin(folder, path.join(plugins, 'fixture-exchange'))
+    server = await startServer({
+      plugins: [plugins],
+      trusted: ['fixture-exchange'],
+      conf: { 'connectors/fixture-exchange.yml': { url: exchange.url } },
+    })
   })
   after(async () => {
     await server.stop()
     await exchange.stop()
+    await rm(plugins, { recursive: true })
   })
 
   function orderOf(step: Record<string, string>, more: Partial<SubmitRequest> & { signer?: string } = {}): SubmitRequest {
