@@ -38,8 +38,9 @@ const remote: RemoteReading<EvmReader> = {
     return { chainId, nativeCurrency, wrapped, intermediates, tipRaw, hasBaseFee, gasPriceRaw: reader.gasPriceRaw({ number, timestamp }) }
   },
 
-  async answer(reader, asked, at) {
+  async answer(own, asked, at) {
     const request = readRequest(asked)
+    const reader = cappedReader(own)
     if (request.do === 'read') {
       const { calls, after } = request
       const { head, results } = await reader.read(calls, at, after)
@@ -74,6 +75,17 @@ const remote: RemoteReading<EvmReader> = {
 
 export const evm: Family<Evm> = { name: 'evm', keys: 'secp256k1', remote }
 
+/** Of one `eth_call`: geth's own default (`--rpc.gascap`). Nodes that are set up to give more give it to the server's plugins only. */
+const maxGasUnits = 50_000_000n
+
+const capped = new WeakMap<EvmReader, EvmReader>()
+
+function cappedReader(reader: EvmReader): EvmReader {
+  const known = capped.get(reader) ?? reader.capped?.(maxGasUnits) ?? reader
+  capped.set(reader, known)
+  return known
+}
+
 const maxCalls = 20_000
 const maxTopics = 4
 const maxAlternatives = 1_000
@@ -84,7 +96,10 @@ function readRequest(asked: unknown): Request {
     const { do: what, calls, after, call, filter } = asked
     if (what === 'read' && Array.isArray(calls) && calls.length <= maxCalls && calls.every(isCallOrProbe))
       return { do: what, calls, ...(after !== undefined && { after: readHead(after) }) }
-    if (what === 'call' && isPlainCall(call)) return { do: what, call }
+    if (what === 'call' && isPlainCall(call)) {
+      const { to, from, data } = call
+      return { do: what, call: { data, ...(to !== undefined && { to }), ...(from !== undefined && { from }) } }
+    }
     if (what === 'logs' && isFilter(filter)) return { do: what, filter }
   }
   throw new SluiceError('UNSUPPORTED', 'The plugin asked its reader for something that is not read, call or logs of an EVM chain.')

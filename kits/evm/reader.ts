@@ -35,7 +35,10 @@ interface ReaderOptions {
   network: string
 }
 
-export function createReader({ rpc, fees, rollup, definition, nativeCurrency, network }: ReaderOptions): EvmReader {
+/** @param gasUnits of one `eth_call` at most; absent: what the node gives */
+export function createReader(options: ReaderOptions, gasUnits?: bigint): EvmReader {
+  const { rpc, fees, rollup, definition, nativeCurrency, network } = options
+  const gas = gasUnits === undefined ? {} : { gas: toQuantity(gasUnits) }
   const { chainId, wrapped, intermediates, multicall } = definition
   const view = (data: string): Call => ({ to: multicall, data })
   const blockCalls: readonly Call[] = [
@@ -57,7 +60,7 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
   async function readAt(block: BlockParameter, calls: readonly (Call | Probe)[], at: At): Promise<Reading> {
     const plain = calls.filter((call): call is Call => !isProbe(call))
     if (plain.length < calls.length) return readParts(batchParts(calls, headCalls), block, at)
-    const bytes = await ask(rpc, 'eth_call', [{ to: multicall, data: packAggregate3([...headCalls, ...plain]) }, block], at)
+    const bytes = await ask(rpc, 'eth_call', [{ to: multicall, data: packAggregate3([...headCalls, ...plain]), ...gas }, block], at)
     if (bytes === '0x') throw noMulticall(network, multicall)
     return readingOf(bytes, plain.length)
   }
@@ -71,7 +74,7 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
     let block = first
     for (let tries = 0; tries < maxTries; tries += 1) {
       const answers = await rpc.batch(
-        datas.map((data) => ({ method: 'eth_call', params: [{ data }, block] })),
+        datas.map((data) => ({ method: 'eth_call', params: [{ data, ...gas }, block] })),
         at,
       )
       const readings = parts.map(({ length }, index) => readingOf(returned(answers[index]), length))
@@ -106,7 +109,7 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
   }
 
   async function call(request: { to?: string; from?: string; data: string }, at: At): Promise<CallResult> {
-    const [answer] = await rpc.batch([{ method: 'eth_call', params: [request, 'latest'] }], at)
+    const [answer] = await rpc.batch([{ method: 'eth_call', params: [{ ...request, ...gas }, 'latest'] }], at)
     return callResultOf(rpc, answer)
   }
 
@@ -119,6 +122,7 @@ export function createReader({ rpc, fees, rollup, definition, nativeCurrency, ne
     call,
     logs: async (filter, at) => findLogs(rpc, filter, (await read([], at)).head.number, at),
     gasPriceRaw: (head) => fees.priceRaw(head),
+    capped: (units) => createReader(options, units),
   }
 }
 

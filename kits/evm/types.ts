@@ -90,4 +90,6 @@ export interface EvmReader {
   logs(filter: LogFilter, at: At): Promise<readonly FoundLog[]>
   /** Base fee plus tip at a block, wei per gas, without asking the network. */
   gasPriceRaw(head: Head): bigint
+  /** The same reader where no `eth_call` may use more gas: for code of strangers. A server's own has it. */
+  capped?(gasUnits: bigint): EvmReader
 }

@@ -24,7 +24,7 @@ describe('order books in /events', () => {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-books-'))
     await inventBooks(folder)
-    server = await startServer({ plugins: [folder] })
+    server = await startServer({ plugins: [folder], trusted: ['told-books'] })
     await newClient(server.settings.ssl.certsDir, 'unlisted')
     sayBooks({ markets, books: exchange.stream })
   })

@@ -41,6 +41,9 @@ const maxKnownHeads = 1_024
 /** One question for changes covers at most so many blocks; whoever missed more reads its states anew. */
 const maxBlocks = 1_024n
 
+/** Within so long a host may ask its network so often, and for answers of so many characters. */
+const budget = { ms: 10_000, questions: 2_000, characters: 64 * 2 ** 20 }
+
 const parseHead = parserOf(headSchema)
 const parseFollow = parserOf(list(text(), 10_000))
 const parseAddresses = parserOf(list(text(), 100_000))
@@ -50,6 +53,18 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
   const known = new Map<string, Head>()
   let newest: Head | undefined
   let following: AbortController | undefined
+  let used = { since: performance.now(), questions: 0, characters: 0 }
+
+  /** @throws SluiceError RATE_LIMIT where the host asks its network for more than that within its time */
+  function use({ questions = 0, characters = 0 }: { questions?: number; characters?: number }): void {
+    if (performance.now() - used.since > budget.ms) used = { since: performance.now(), questions: 0, characters: 0 }
+    used.questions += questions
+    used.characters += characters
+    const isOver = used.questions > budget.questions || used.characters > budget.characters
+    if (!isOver || questions === 0) return
+    const what = `${budget.questions} questions, or answers of ${budget.characters / 2 ** 20} MiB, within ${budget.ms / 1000} s`
+    throw new SluiceError('RATE_LIMIT', `The plugin asked ${network} for more than ${what}.`, { retryAfterSeconds: budget.ms / 1000 })
+  }
 
   function remember(head: Head): Head {
     const name = nameOf(head)
@@ -100,6 +115,7 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
     async answer(method, args, signal) {
       switch (method) {
         case 'head': {
+          use({ questions: 1 })
           const head = remember(await chain.head({ signal }))
           return { head, facts: remote.facts(chain.reader, head) }
         }
@@ -111,15 +127,19 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
         case 'unfollow':
           return reset()
         case 'changes': {
+          use({ questions: 1 })
           const [after, to] = args.slice(0, 2).map(knownHead)
           const [follow, from] = [parseFollow(args[2], []), args[3] === undefined ? undefined : parseAddresses(args[3], [])]
           if (!chain.changes || !after || !to || to.number - after.number > maxBlocks) return 'forked'
           const changes = await chain.changes(after, to, { follow, ...(from && { from: () => from }) }, { signal })
           if (changes !== 'forked') for (const { head } of changes) remember(head)
+          use({ characters: charactersOf(changes) })
           return changes
         }
         case 'read': {
+          use({ questions: 1 })
           const answer = await remote.answer(chain.reader, args[0], { signal })
+          use({ characters: charactersOf(answer) })
           if (isObject(answer) && isObject(answer['head'])) remember(parseHead(answer['head'], []))
           return { answer, facts: remote.facts(chain.reader, newest) }
         }
@@ -132,6 +152,13 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
       refuseUnknown()
     },
   }
+}
+
+/** About as many as it has on its way to the host. */
+function charactersOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 1
+  return Object.values(value).reduce<number>((sum, each) => sum + charactersOf(each), 0)
 }
 
 const nameOf = ({ number, timestamp, hash = '' }: Head): string => `${number} ${timestamp} ${hash}`

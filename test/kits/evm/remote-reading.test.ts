@@ -51,6 +51,24 @@ describe('the reader of an EVM chain from another process', () => {
     expect(await evm.remote?.answer(reader, { do: 'read', calls: [], after }, at)).to.deep.equal({ results: [] })
   })
 
+  it('calls with bounded gas, whatever gas and value the connector names', async () => {
+    const { reader } = notingReader()
+    const calls: object[] = []
+    const call: EvmReader['call'] = async (request) => {
+      calls.push(request)
+      return { ok: true, data: '0x' }
+    }
+    const caps: bigint[] = []
+    const capped = (gasUnits: bigint): EvmReader => {
+      caps.push(gasUnits)
+      return { ...reader, call }
+    }
+    const request = { do: 'call', call: { to: address, data: '0x', gas: '0xffffffff', value: '0x1' } }
+    await evm.remote?.answer({ ...reader, capped }, request, at)
+    expect(caps).to.deep.equal([50_000_000n])
+    expect(calls).to.deep.equal([{ to: address, data: '0x' }])
+  })
+
   for (const [what, request] of Object.entries({
     'another method': { do: 'eth_sendRawTransaction', params: ['0x'] },
     'no request': undefined,
