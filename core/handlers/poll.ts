@@ -72,10 +72,11 @@ function replacedBy(txHash: string, entry: Entry, location: TransactionLocation)
   return hash === undefined ? {} : { replacedBy: hash }
 }
 
-/** Decodes logs by the events of the named connector, or of all connectors on the network. */
+/** Decodes logs by the events of the named connector, or of all connectors on the network: those of this release say first what a log is. */
 function decodeReceipt(receipt: Json, { impl, chain, network }: NetworkEntry, registry: Registry, connector: string | undefined): Json {
   const venues = registry.venuesOn(chain, network).filter((each) => connector === undefined || each.connector === connector)
-  return impl.decode(receipt, [...new Set(venues.flatMap((each) => each.impl.events ?? []))])
+  const ordered = [...venues.filter(({ builtIn }) => builtIn), ...venues.filter(({ builtIn }) => !builtIn)]
+  return impl.decode(receipt, [...new Set(ordered.flatMap((each) => each.impl.events ?? []))])
 }
 
 /** Where a transaction is, by the chain and the journal together. */

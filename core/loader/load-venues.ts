@@ -16,6 +16,7 @@ import {
   type ChainNetwork,
 } from './loaded-plugin.ts'
 import { notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
+import { messageOf } from './thrown.ts'
 import type { TrialVenue } from './trials.ts'
 
 /** A network that a connector can be created on. */
@@ -132,6 +133,7 @@ export async function loadConnector(
     })
     if (found.tier === 'contained' && implementation.actions) throw trustedOnly(found.name, signedActions)
     checkSpenders(implementation, contracts, on)
+    if (!found.builtIn) checkEvents(implementation, on)
     return Object.freeze({ plugin: found.name, chain, network, implementation, contracts, bridges, tokens, log })
   })
   return Object.freeze<LoadedConnector>({
@@ -175,6 +177,7 @@ async function loadContained(
     if (!connector) return []
     const { implementation } = connector
     checkSpenders(implementation, contracts, on)
+    checkEvents(implementation, on)
     const { chain, network, tokens } = on
     return [Object.freeze({ plugin: name, chain, network, contracts, bridges, tokens, log, host, ...connector })]
   })
@@ -211,6 +214,26 @@ function checkSpenders(
       `spenders.${label} '${spender}' is ${address === undefined ? 'not an address' : 'not one of its contractAddresses'} on ${chain} ${network}`,
       "Give the contract that moves tokens, one of the venue's contracts.",
     )
+  }
+}
+
+/** Polls explain the logs of a transaction by the events of all connectors, so that one which cannot be read would be everybody's. */
+function checkEvents({ events = [] }: Partial<Connector>, { implementation: { decode } }: LoadedVenue<Chain>): void {
+  if (events.length === 0) return
+  const fails = (signatures: readonly string[]): string | undefined => {
+    try {
+      decode({ logs: [] }, signatures)
+      return undefined
+    } catch (thrown) {
+      return messageOf(thrown)
+    }
+  }
+  // A family whose receipts are of another kind says nothing about events here.
+  if (fails([]) !== undefined) return
+  for (const event of events) {
+    const reason = fails([event])
+    if (reason !== undefined)
+      throw new PluginFault('create', `events: ${reason}`, 'Correct the signatures in events, which explain its logs.')
   }
 }
 

@@ -1,4 +1,4 @@
-import { Interface, Result, type EventFragment } from 'ethers'
+import { EventFragment, Interface, Result } from 'ethers'
 import type { At, Transaction, Json } from '../../core/contracts/index.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
@@ -121,15 +121,23 @@ function decodeLog(log: EvmLog, codecs: readonly EventCodec[]): Json {
 function eventCodec(signature: string): EventCodec {
   const found = eventCodecs.get(signature)
   if (found) return found
-  const codec = new Interface([signature])
-  const [fragment] = codec.fragments.filter((one) => one.type === 'event')
-  const event = fragment && codec.getEvent(fragment.format())
+  const event = eventOf(signature)
   if (!event)
     throw new Error(
       `"${signature}" is not an event signature: write it like "event Transfer(address indexed from, address indexed to, uint256 value)".`,
     )
-  eventCodecs.set(signature, { codec, fragment: event })
-  return { codec, fragment: event }
+  const codec = { codec: new Interface([event]), fragment: event }
+  eventCodecs.set(signature, codec)
+  return codec
+}
+
+/** An Interface of ethers would print what it cannot read. */
+function eventOf(signature: string): EventFragment | undefined {
+  try {
+    return EventFragment.from(signature)
+  } catch {
+    return undefined
+  }
 }
 
 function jsonOf(value: unknown): Json {

@@ -77,6 +77,50 @@ export const refusedFixtures: Readonly<Record<string, RefusedFixture>> = {
     step: 'manifest',
     reason: /a configuration of more than 50000 entries/,
   },
+  'schema-trap': {
+    what: 'has a schema that cannot be read',
+    schema: `new Proxy({}, { ownKeys() { throw new Error('a trap') }, get() { throw new Error('a trap') } })`,
+    step: 'manifest',
+    reason: /a trap/,
+  },
+  'schema-circle': {
+    what: 'has a schema that is a circle',
+    atImport: `const circle = {}
+circle.not = circle`,
+    schema: `circle`,
+    step: 'manifest',
+    reason: /circular structure/,
+  },
+  'event-malformed': {
+    what: 'has an event that cannot be read, which would fail every poll',
+    connector: `{ events: ['event Sync(uint112 reserve0', 'event Fine(uint256 a)'], AMM: { versions: [], quote: refuse, swap: refuse, fill: refuse } }`,
+    step: 'create',
+    reason: /^events: /,
+  },
+  'events-endless': {
+    what: 'has more events than anybody reads',
+    connector: `{ events: Array.from({ length: 2_000 }, (_, i) => 'event E' + i + '()'), AMM: { versions: [], quote: refuse, swap: refuse, fill: refuse } }`,
+    step: 'create',
+    reason: /^events: the answer must have at most 1000/,
+  },
+  'spenders-endless': {
+    what: 'has more spenders than anybody reads',
+    connector: `{ spenders: Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => ['s' + i, venue.contracts.routerAddress])), AMM: { versions: [], quote: refuse, swap: refuse, fill: refuse } }`,
+    step: 'create',
+    reason: /^spenders: the answer must have at most 100/,
+  },
+  'refusals-endless': {
+    what: 'has more words for errors than anybody reads',
+    connector: `{ refusals: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => ['E' + i, 'x'])), AMM: { versions: [], quote: refuse, swap: refuse, fill: refuse } }`,
+    step: 'create',
+    reason: /^refusals: the answer must have at most 10000/,
+  },
+  'spender-of-a-stranger': {
+    what: 'has a spender that is none of its contracts',
+    connector: `{ spenders: { v2: '${thief}' }, AMM: { versions: [], quote: refuse, swap: refuse, fill: refuse } }`,
+    step: 'create',
+    reason: /spenders\.v2 '0x0+bad01' is not one of its contractAddresses/,
+  },
 }
 
 /** Those of which only a host keeps the server. */
@@ -101,6 +145,77 @@ for (let i = 0; i < 100_000; i += 1) deep = { not: deep }`,
 JSON.stringify = (...args) => stringify(...args).replaceAll('${router}', '${thief}')`,
     step: 'manifest',
     reason: /its schema changed what is configured/,
+  },
+  'exit-at-import': {
+    what: 'ends its process while it is imported',
+    atImport: `process.exit(4)`,
+    step: 'import',
+    reason: /Its process ended while it was loaded: /,
+  },
+  'exit-later': {
+    what: 'ends its process while it waits to be imported',
+    atImport: `await new Promise(() => setTimeout(() => process.exit(0), 10))`,
+    step: 'import',
+    reason: /Its process ended while it was loaded: /,
+  },
+  'exit-in-create': {
+    what: 'ends its process while it is created',
+    atCreate: `process.exit(4)`,
+    step: 'create',
+    reason: /Its process ended in create\(\): it ended with the status 4/,
+  },
+  'abort-at-import': {
+    what: 'aborts its process',
+    atImport: `process.abort()`,
+    step: 'import',
+    reason: /Its process ended while it was loaded: /,
+  },
+  'group-at-import': {
+    what: 'ends its process group while it is imported',
+    atImport: `process.kill(0, 'SIGKILL')
+for (;;);`,
+    step: 'import',
+    reason: /Its process ended while it was loaded: /,
+  },
+  'heap-at-import': {
+    what: 'takes all heap',
+    atImport: `const all = []
+for (;;) all.push(Array(1e5).fill(all.length))`,
+    step: 'import',
+    reason: /Its process ended while it was loaded: /,
+  },
+  'buffers-at-import': {
+    what: 'takes memory outside of its heap',
+    atImport: `const all = []
+for (;;) { all.push(Buffer.alloc(2 ** 25, 1)); await new Promise((resolve) => setTimeout(resolve, 50)) }`,
+    step: 'import',
+    reason: /Its process ended while it was loaded: it took more than 512 MB of memory/,
+  },
+  'log-at-create': {
+    what: 'floods the log while it is created',
+    atCreate: `for (let i = 0; i < 200_000; i += 1) venue.log.warn({ i }, 'a line')`,
+    step: 'create',
+    reason: /Its process ended in create\(\): (more than \d+ (messages|bytes) within a second|a frame of \d+ bytes is over the bound)/,
+  },
+  'loop-at-import': {
+    what: 'never ends to be imported',
+    atImport: `for (;;);`,
+    step: 'import',
+    reason: /Loading was not done after 4 s of processor time/,
+    takesTime: true,
+  },
+  'loop-in-create': {
+    what: 'never ends to be created',
+    atCreate: `for (;;);`,
+    step: 'create',
+    reason: /create\(\) was not done after 4 s of processor time/,
+    takesTime: true,
+  },
+  'file-of-another': {
+    what: "imports the server's files by their paths",
+    atImport: `await import('/sluice/dist/core/wallet/signer-process.js')`,
+    step: 'import',
+    reason: /leads out of the plugin's folder|ERR_MODULE_NOT_FOUND|Cannot find/,
   },
 }
 
@@ -341,6 +456,16 @@ return quote`,
     what: 'writes a thousand lines of a log',
     code: `for (let i = 0; i < 1_000; i += 1) venue.log.warn({ i, text: 'x'.repeat(1_000) }, 'y'.repeat(1_000)); return honest()`,
   },
+  'error output': {
+    what: 'writes without end to its error output',
+    code: `for (let i = 0; i < 500; i += 1) writeSync(2, 'x'.repeat(1e6)); return honest()`,
+    answer: wrong,
+  },
+  output: {
+    what: 'writes without end to its output',
+    code: `for (let i = 0; i < 500; i += 1) writeSync(1, 'x'.repeat(1e6)); return honest()`,
+  },
+  debugger: { what: 'opens a debugger, which nobody can reach', code: `openInspector(0, '127.0.0.1'); return honest()` },
   // What ends it.
   exit: { what: 'ends its process', code: `process.exit(3)`, ends: true, answer: unavailable },
   'delayed exit': {
@@ -415,8 +540,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { EventEmitter } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { Session } from 'node:inspector'
+import { readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { open as openInspector, Session } from 'node:inspector'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'

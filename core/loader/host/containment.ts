@@ -2,7 +2,7 @@
 import { execFile, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { processUse, type ProcessUse } from './process-tree.ts'
 
@@ -165,20 +165,31 @@ export function startUncontained({ args }: Pick<ContainedCommand, 'args'>): Cont
 }
 
 /** In a process group of its own: whoever signals its group reaches all of it, whatever the namespaces. */
-const spawnOptions = { env: {}, cwd: '/', stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true } satisfies SpawnOptions
+const spawnOptions = { env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'pipe'], detached: true } satisfies SpawnOptions
 const maxSaid = 2_000
+/** Nobody reads more than this of what a process writes to its error output: to read it would be the server's time. */
+const maxErrorBytes = 2 ** 20
+
+/** The end of what a process writes to its error output, which is closed where it is too much. */
+export function lastWords(errors: Readable | null): () => string {
+  let [said, bytes] = ['', 0]
+  errors?.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    said = (said + chunk.toString()).slice(-maxSaid)
+    if (bytes > maxErrorBytes) errors.destroy()
+  })
+  return () => said
+}
 
 function watched(child: ChildProcess): ContainedProcess {
-  let said = ''
-  child.stdout?.resume()
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-maxSaid)))
+  const said = lastWords(child.stderr)
   const ended = new Promise<ProcessEnd>((resolve) => {
-    child.once('error', (error) => resolve({ reason: error.message, said }))
+    child.once('error', (error) => resolve({ reason: error.message, said: said() }))
     child.once('close', (status, signal) =>
       resolve(
         signal === null
-          ? { status: status ?? 1, reason: `it ended with the status ${status}`, said }
-          : { reason: `it was ended by ${signal}`, said },
+          ? { status: status ?? 1, reason: `it ended with the status ${status}`, said: said() }
+          : { reason: `it was ended by ${signal}`, said: said() },
       ),
     )
   })

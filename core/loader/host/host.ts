@@ -113,10 +113,17 @@ export async function startHost(options: HostOptions): Promise<Host> {
     running?.kill('the server stops')
   }
   options.stopping.addEventListener('abort', end, { once: true })
+  // Memory and processes are watched from the first.
+  watch()
   const description = await inTurn(async () => {
     if (options.stopping.aborted) throw new PluginFault('import', 'The server stops', 'Start it again.', true)
     return load(await boot())
-  }).finally(() => options.stopping.removeEventListener('abort', end))
+  })
+    .catch((thrown: unknown) => {
+      stopping.abort()
+      throw thrown
+    })
+    .finally(() => options.stopping.removeEventListener('abort', end))
 
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const passOn = await takeTurn()
@@ -185,7 +192,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
       })
     } catch (thrown) {
       const why = fault ?? (thrown instanceof PluginFault ? thrown : undefined)
-      started.kill(messageOf(thrown))
+      // Where it ends by itself, how it ended says more than that it is gone.
+      if (messageOf(thrown) !== gone) started.kill(messageOf(thrown))
       await started.ended
       throw (
         why ??
@@ -250,7 +258,6 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const unavailable = (why: string) =>
     new SluiceError('SERVICE_UNINITIALIZED', `The plugin ${name} cannot be used now: ${why}`, { retryAfterSeconds: 2 })
 
-  watch()
   function watch(): void {
     let pinged: { at: number; processorMs: number; by: Running } | undefined
     const interval = setInterval(() => {

@@ -12,7 +12,7 @@ import { pause } from '../../async.ts'
 import { codeRoot, inSource, version } from '../../layout.ts'
 import { readPluginFiles } from '../plugin-files.ts'
 import { messageOf } from '../thrown.ts'
-import { channelDescriptor, programPath } from './containment.ts'
+import { channelDescriptor, lastWords, programPath } from './containment.ts'
 import { usesByUser, type ProcessUse } from './process-tree.ts'
 import {
   firstLineMs,
@@ -201,15 +201,14 @@ function spawnAs(
 }
 
 function endOf(child: ChildProcess): Promise<{ status?: number; reason: string; said: string }> {
-  let said = ''
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-maxSaid)))
+  const said = lastWords(child.stderr)
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ reason: error.message, said }))
+    child.once('error', (error) => resolve({ reason: error.message, said: said() }))
     child.once('close', (status, signal) =>
       resolve(
         signal === null
-          ? { status: status ?? 1, reason: `it ended with the status ${status}`, said }
-          : { reason: `it was ended by ${signal}`, said },
+          ? { status: status ?? 1, reason: `it ended with the status ${status}`, said: said() }
+          : { reason: `it was ended by ${signal}`, said: said() },
       ),
     )
   })
