@@ -2,16 +2,19 @@
 import { Command } from 'commander'
 import { readLock, lockFile, type LockedPlugin } from '../config/lock.ts'
 import { ConfigError } from '../config/problems.ts'
-import type { Settings } from '../config/settings.ts'
+import { devnetNetwork, type Settings } from '../config/settings.ts'
+import { tradingWallets } from '../devnet/anvil.ts'
 import { command } from '../layout.ts'
 import { changedFiles, examine, forget, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
 import { whyNotContained } from '../loader/host/way.ts'
 import { PluginFault } from '../loader/refusal.ts'
-import { keystoreHasKeys } from '../wallet/keystore.ts'
+import { keystoreHasKeys, listWallets } from '../wallet/keystore.ts'
 import { canChange } from '../wallet/lock-seal.ts'
 import { unheldRecords } from '../wallet/own-policy.ts'
 import { ask, hasTerminal, passphraseForNewKey, passphraseFromFile } from '../wallet/prompt.ts'
 import { isYes, printError, printResult } from './output.ts'
+import { approvableOf, revocationOf, revoke, standingAllowances, type Allowance } from './plugin-allowances.ts'
+import { serverClient, type ServerClient } from './server-client.ts'
 
 type SettingsOf = () => Settings
 type Tier = LockedPlugin['tier']
@@ -36,9 +39,11 @@ export function consentCommands(settingsOf: SettingsOf): Command[] {
     .action((name?: string) => run(async () => verified(name, settingsOf())))
 
   const remove = new Command('remove')
-    .description('take a plugin out of sluice.lock: it is not loaded any more')
+    .description('revoke what its spenders may take, and take a plugin out of sluice.lock: it is not loaded any more')
     .argument('<name>', "the plugin's folder")
-    .action((name: string) => run(async () => removed(name, settingsOf())))
+    .option('--yes', 'revoke without asking')
+    .option('--url <url>', 'the running server, which revokes (default: that of these settings, on this machine)')
+    .action((name: string, options: RemoveOptions) => run(async () => removed(name, options, settingsOf())))
 
   return [
     show,
@@ -151,10 +156,55 @@ async function verified(name: string | undefined, settings: Settings): Promise<s
   ].join('\n')
 }
 
-async function removed(name: string, settings: Settings): Promise<string> {
-  const locked = await forget(name, settings)
+interface RemoveOptions {
+  readonly yes?: true
+  readonly url?: string
+}
+
+async function removed(name: string, options: RemoveOptions, settings: Settings): Promise<string> {
+  const locked = readLock(settings.confDir)[name]
   if (locked === undefined) throw new Error(`${name} is not in ${lockFile(settings.confDir)}; nothing was changed.`)
-  return `${name} is not allowed any more. A running server uses it until it is restarted. Allowances that were given to its spenders stay on the chain: revoke them with /evm/approve and the amount 0.`
+  const said = await revokeAll(locked, options, settings)
+  await forget(name, settings)
+  return [...said, `${name} is not allowed any more. A running server uses it until it is restarted.`].join('\n')
+}
+
+/** Asks the running server what the wallets allow, and has it revoke that, where the operator says so. @returns what is left to do */
+async function revokeAll(locked: LockedPlugin, { yes, url }: RemoveOptions, settings: Settings): Promise<string[]> {
+  const { data, devnet, server } = settings
+  const local = devnet.enabled ? tradingWallets.map((address) => ({ chain: devnetNetwork.chain, address })) : []
+  const all = approvableOf(locked, [...listWallets(data.dir), ...local])
+  if (all.length === 0) return []
+  let allowances: readonly Allowance[]
+  let client: ServerClient
+  try {
+    client = serverClient({
+      settings,
+      clients: ['operator', 'client'],
+      timeoutMs: (server.requestTimeoutSeconds + 5) * 1000,
+      ...(url !== undefined && { url }),
+    })
+    allowances = await standingAllowances(client, all)
+  } catch (error) {
+    return [
+      `What its spenders may take could not be read: ${error instanceof Error ? error.message : String(error)}`,
+      'What was approved stays on the chain. For each token, ask a running server:',
+      ...all.map((each) => `  POST /evm/approve ${JSON.stringify(revocationOf({ ...each, token: '<token>' }))}`),
+    ]
+  }
+  if (allowances.length === 0) return ['Its spenders may take nothing of the tokens in the lists. Tokens beside these were not looked at.']
+  process.stderr.write(
+    `${['Its spenders may take:', ...allowances.map((each) => `  ${each.amount} ${each.symbol} of ${each.address} on ${each.chain}/${each.network}, by ${each.spender}`)].join('\n')}\n`,
+  )
+  const isWanted = yes === true || (hasTerminal() && isYes(await ask('Revoke it now? It costs gas. Type yes: ')))
+  if (!isWanted)
+    return [
+      'That was not revoked, and stays on the chain. To revoke it:',
+      ...allowances.map((each) => `  POST /evm/approve ${JSON.stringify(revocationOf(each))}`),
+    ]
+  const done: string[] = []
+  for (const each of allowances) done.push(`Revoked ${each.symbol} of ${each.address}: ${await revoke(client, each)}`)
+  return done
 }
 
 const size = ({ files: { files } }: PluginOnDisk): string =>

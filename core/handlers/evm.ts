@@ -3,6 +3,7 @@ import type { EvmVerbs, Plan, Token } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
+import { isUnlimited } from '../wallet/policy.ts'
 import type { Handler, Handlers, Services } from './context.ts'
 import { readRaw } from './read-fields.ts'
 import { notYet, responseKey, type NetworkEntry, type Registry } from './registry.ts'
@@ -19,6 +20,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const feeOverrides = readFees(request, network)
   const token = await network.tokens.resolve(request.token, 'token', at)
   const amountRaw = readAllowance(request.amount, token)
+  requireExact(spenders, amountRaw, network, services)
 
   // One submission for all spenders, so that their nonces are claimed together: either all are approved or none.
   const approvals = await Promise.all(spenders.addresses.map((spender) => evm.approve(address, token, spender, amountRaw, at)))
@@ -66,6 +68,28 @@ function requireMayApprove({ addresses, registered }: Spenders, { settings, regi
     'FORBIDDEN',
     `${addresses.join(', ')} belongs to no registered connector: it is approved after an operator lists it in wallet.allowedSpenders (conf/server.yml) and restarts the server.`,
   )
+}
+
+/**
+ * A spender of contained plugins alone gets what a trade needs, and nothing that lasts: a contract may take its whole allowance at any time.
+ * @throws SluiceError INCOMPLETE_PARAMS
+ */
+function requireExact({ addresses }: Spenders, amountRaw: bigint | undefined, on: NetworkEntry, { settings, registry }: Services): void {
+  if (amountRaw !== undefined && !isUnlimited(amountRaw)) return
+  const venues = registry.venuesOn(on.chain, on.network)
+  const isContained = (spender: string) => {
+    const own = venues.filter(({ impl }) => Object.values(impl.spenders ?? {}).includes(spender))
+    return own.length > 0 && own.every(({ contained }) => contained === true)
+  }
+  const isListed = (spender: string) => settings.wallet.allowedSpenders.some((each) => each.toLowerCase() === spender.toLowerCase())
+  const contained = addresses.find((each) => isContained(each) && !isListed(each))
+  if (contained === undefined) return
+  throw badFields([
+    {
+      field: 'amount',
+      problem: `${contained} is the spender of a contained plugin: it is approved in exact amounts only, so give the amount of the trade`,
+    },
+  ])
 }
 
 /** In smallest units; undefined for the largest amount; 0 revokes. */

@@ -62,14 +62,13 @@ export async function record(
   await writeLock(confDir, { ...plugins, [name]: seal(await sealKey(passphrase, sealing), name, dated) }, sealing)
 }
 
-/** Takes a plugin out of the lock. @returns what it had recorded, where it was there */
-export async function forget(name: string, { confDir, data }: Settings): Promise<LockedPlugin | undefined> {
+/** Takes a plugin out of the lock. */
+export async function forget(name: string, { confDir, data }: Settings): Promise<void> {
   const { plugins, sealing } = readLockContent(confDir)
   const { [name]: locked, ...others } = plugins
-  if (locked === undefined) return undefined
+  if (locked === undefined) return
   await writeLock(confDir, others, sealing)
   await noteRemoved(data.dir, name, locked)
-  return locked
 }
 
 /** What is wrong with each plugin of the lock; undefined where its folder and the copy that is run have the bytes that were allowed. */

@@ -4,7 +4,7 @@ import { TypedDataEncoder } from 'ethers/hash'
 import { Transaction } from 'ethers/transaction'
 import { getBytes, hexlify } from 'ethers/utils'
 import { isWellKnown } from './keys.ts'
-import { Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
+import { isUnlimited, Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
 import type { SignRequest, TypedData } from './signer-messages.ts'
 
 /** Checks a request for a network of the EVM family. @returns the digest to sign, 32 bytes. @throws Refusal */
@@ -158,9 +158,6 @@ function checkExact({ call, data, isApprove, name }: { call: string; data: strin
   if (isUnlimited(BigInt(`0x${data.slice(-64)}`)))
     throw new Refusal(`an unlimited allowance is not signed for the spender of a contained plugin on ${name}: approve the exact amount`)
 }
-
-/** What tokens take for an allowance that never ends: 2^256 - 1, of some 2^160 - 1 or 2^96 - 1. No amount of any token is that large. */
-export const isUnlimited = (amountRaw: bigint): boolean => amountRaw >= 2n ** 128n || amountRaw === 2n ** 96n - 1n
 
 /** The address in the n-th 32-byte argument of a call, lower-case. Undefined where the data is short or the upper bytes are not zero. */
 function addressArgument(data: string, index: number): string | undefined {

@@ -87,6 +87,9 @@ const signerPolicy = Type.Object(
 export type SignerPolicy = Static<typeof signerPolicy>
 export type NetworkPolicy = Static<typeof networkPolicy>
 
+/** What tokens take for an allowance that never ends: 2^256 - 1, of some 2^160 - 1 or 2^96 - 1. No amount of any token is that large. */
+export const isUnlimited = (amountRaw: bigint): boolean => amountRaw >= 2n ** 128n || amountRaw === 2n ** 96n - 1n
+
 /** A network's policy, prepared for lookups. Addresses are lower-case. */
 export interface EvmRules {
   readonly keys: 'secp256k1'

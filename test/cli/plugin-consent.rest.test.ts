@@ -238,5 +238,13 @@ describe("the operator's word on a plugin", function () {
       expect(again.code).to.equal(0)
       expect((await sayWith('passphrase', 'plugin', 'verify')).code).to.equal(0)
     })
+
+    it('is removed with the requests that revoke its allowances, where no server runs', async () => {
+      const { code, said } = await say('plugin', 'remove', 'teller')
+      expect(code, said).to.equal(0)
+      expect(said).to.match(/could not be read: .+\nWhat was approved stays on the chain/)
+      expect(said).to.match(new RegExp(`POST /evm/approve .+"network":"mainnet".+"spender":"${router}".+"amount":"0"`))
+      expect(said).to.contain('teller is not allowed any more')
+    })
   })
 })

@@ -1,6 +1,12 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { stringify } from 'yaml'
+import { approvableOf, revoke, standingAllowances } from '../../core/cli/plugin-allowances.ts'
+import { serverClient } from '../../core/cli/server-client.ts'
+import { readLock } from '../../core/config/lock.ts'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { readPluginFiles } from '../../core/loader/plugin-files.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -11,16 +17,29 @@ const plugins = fileURLToPath(new URL('../fixtures/plugins/allowed', import.meta
 const plainSwap = fileURLToPath(new URL('../fixtures/plugins/contained/plain-swap', import.meta.url))
 const router = '0x2c4A1b0276Cd3B18695fd175B99d5Ac2294d6D01'
 
+/** The same connector with a router that no other one has. */
+const ownRouter = '0x00000000000000000000000000000000000000E5'
+const ownSwap = path.join(mkdtempSync(path.join(tmpdir(), 'sluice-allowed-')), 'own-swap')
+cpSync(plainSwap, ownSwap, { recursive: true })
+for (const [file, from, to] of [
+  ['index.ts', 'plain-swap', 'own-swap'],
+  ['defaults.yml', router, ownRouter],
+] as const)
+  writeFileSync(path.join(ownSwap, file), readFileSync(path.join(plainSwap, file), 'utf8').replace(`'${from}'`, `'${to}'`))
+
 /** What `sluice plugin allow` writes. */
-const allowed = (folder: string) => ({
+const allowed = (folder: string, spender = router) => ({
   sha256: readPluginFiles(folder).sha256,
   tier: 'contained',
   kind: 'connector',
-  networks: { 'ethereum/local': { contracts: { routerAddress: router }, spenders: [router] } },
+  networks: { 'ethereum/local': { contracts: { routerAddress: spender }, spenders: [spender] } },
   signs: [],
   hosts: [],
 })
-const lock = { lockVersion: 1, plugins: { rogue: allowed(`${plugins}/rogue`), 'plain-swap': allowed(plainSwap) } }
+const lock = {
+  lockVersion: 1,
+  plugins: { rogue: allowed(`${plugins}/rogue`), 'plain-swap': allowed(plainSwap), 'own-swap': allowed(ownSwap, ownRouter) },
+}
 const twinList = {
   name: 'Twins',
   tokens: twins.map((address, index) => ({ chainId: 31337, address, symbol: `TWIN${index}`, name: 'Twin', decimals: 6 })),
@@ -39,7 +58,7 @@ describe('trades of a plugin that the operator has allowed', function () {
   before(async () => {
     server = await startServer({
       settings: { ...oneChain.settings },
-      plugins: [plugins, plainSwap],
+      plugins: [plugins, plainSwap, ownSwap],
       between: async (rpcUrl) => {
         relay = await startRelay(rpcUrl)
         return relay.url
@@ -59,6 +78,7 @@ describe('trades of a plugin that the operator has allowed', function () {
   after(async () => {
     await server?.stop()
     await relay?.stop()
+    rmSync(path.dirname(ownSwap), { recursive: true, force: true })
   })
   afterEach(() => {
     relay.meddle = () => 'pass'
@@ -135,6 +155,49 @@ describe('trades of a plugin that the operator has allowed', function () {
       expect(body.fill !== undefined, JSON.stringify({ swap, fill: body.fill })).to.equal(isTold)
       if (isTold) expect(body.fill.amountIn).to.equal(honest)
     }
+  })
+
+  it('need allowances in exact amounts, where no built-in connector has the same spender', async () => {
+    const approve = (fields: object) => server.client.post('/evm/approve', { ...local, address: admins, token: 'USDC', ...fields })
+    const before = await nonce()
+    const most = (2n ** 96n - 1n).toString()
+    for (const fields of [
+      { spender: 'own-swap' },
+      { spender: ownRouter },
+      { spender: 'own-swap', amount: `${most.slice(0, -6)}.${most.slice(-6)}` },
+    ]) {
+      const answer = await approve(fields)
+      expect(outcome(answer), answer.text).to.equal('400 INCOMPLETE_PARAMS')
+      expect(answer.body.details[0].field).to.equal('amount')
+      expect(answer.body.message).to.match(/contained plugin.*exact amounts only/)
+    }
+    expect(await nonce()).to.equal(before)
+    // The last one has the router of the built-in Uniswap.
+    for (const fields of [{ spender: 'own-swap', amount: '12.5' }, { spender: 'own-swap', amount: '0' }, { spender: 'plain-swap' }]) {
+      const answer = await approve(fields)
+      expect(outcome(answer), answer.text).to.equal('200')
+      await mined(server.client, answer.body.txHash)
+    }
+  })
+
+  it('leave allowances that the command which removes the plugin finds and has revoked', async () => {
+    const approved = await server.client.post('/evm/approve', {
+      ...local,
+      address: admins,
+      spender: ownRouter,
+      token: 'USDC',
+      amount: '7.5',
+    })
+    await mined(server.client, approved.body.txHash)
+    const { settings, url } = server
+    const client = serverClient({ settings, url, clients: ['client'], timeoutMs: 60_000 })
+    const record = readLock(settings.confDir)['own-swap']
+    const all = record ? approvableOf(record, [{ chain: local.chain, address: admins }]) : []
+    const [found, ...more] = await standingAllowances(client, all)
+    expect(found).to.include({ ...local, address: admins, spender: ownRouter, symbol: 'USDC', amount: '7.500000' })
+    expect(more).to.deep.equal([])
+    await mined(server.client, found ? await revoke(client, found) : '')
+    expect(await standingAllowances(client, all)).to.deep.equal([])
   })
 
   it('are all signed where twenty of one wallet are on their way', async () => {

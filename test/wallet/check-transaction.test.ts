@@ -13,12 +13,13 @@ import {
   type TransactionLike,
 } from 'ethers'
 import { checkTransaction, tokenRights } from '../../core/wallet/policy-evm.ts'
-import { Refusal } from '../../core/wallet/policy.ts'
+import { Refusal, type SignerPolicy } from '../../core/wallet/policy.ts'
 import {
   allowedSpender,
   bridge,
   bytesOf,
   dollar,
+  examplePolicy,
   feeCapRaw,
   localRules,
   otherBridge,
@@ -155,6 +156,40 @@ describe('the policy for EVM transactions', () => {
       expect(() => check(to(router))).not.to.throw()
     })
   }
+
+  describe('of the spender of a contained plugin', () => {
+    const [local] = examplePolicy.networks
+    if (local?.keys !== 'secp256k1') throw new Error('It is the devnet.')
+    const contained = { ...local, spenders: [router, stranger], exactSpenders: [stranger] }
+    const checkWith = (policy: Partial<typeof contained>, data: string, more: Partial<SignerPolicy> = {}) =>
+      checkTransaction({
+        bytes: bytesOf(transaction({ to: wrapper, value: 0n, data })),
+        from,
+        rules: localRules({ ...examplePolicy, networks: [{ ...contained, ...policy }], ...more }),
+      })
+    const approval = (spender: string, amount: bigint) => rights.encodeFunctionData('approve(address,uint256)', [spender, amount])
+    const unlimited = [2n ** 256n - 1n, 2n ** 255n, 2n ** 160n - 1n, 2n ** 128n, 2n ** 96n - 1n]
+
+    it('signs an allowance of an exact amount, and its revocation', () => {
+      for (const amount of [0n, 1n, 10n ** 33n]) expect(() => checkWith({}, approval(stranger, amount))).not.to.throw()
+    })
+
+    it('refuses an unlimited allowance, and every right without an amount', () => {
+      for (const amount of unlimited) expect(() => checkWith({}, approval(stranger, amount))).to.throw(Refusal, /unlimited.*exact amount/)
+      for (const data of [
+        rights.encodeFunctionData('setApprovalForAll', [stranger, true]),
+        rights.encodeFunctionData('increaseAllowance', [stranger, 1n]),
+      ])
+        expect(() => checkWith({}, data)).to.throw(Refusal, /contained plugin/)
+    })
+
+    it('signs an unlimited allowance for all other spenders, and where the settings list the spender', () => {
+      for (const amount of unlimited) {
+        expect(() => checkWith({}, approval(router, amount))).not.to.throw()
+        expect(() => checkWith({}, approval(stranger, amount), { allowedSpenders: [stranger] })).not.to.throw()
+      }
+    })
+  })
 
   it('refuses a deposit on a network where no bridge is declared', () => {
     const bytes = bytesOf(transaction({ chainId: 1, to: dollar, value: 0n, data: transfer(bridge) }))
