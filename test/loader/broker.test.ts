@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Chain, Head, RemoteReading } from '../../core/contracts/index.ts'
+import type { Head, RemoteReading } from '../../core/contracts/index.ts'
 import { createBroker } from '../../core/loader/host/broker.ts'
 import { keptLog } from './fixtures.ts'
 
@@ -15,7 +15,7 @@ function brokerOn(answer: unknown = { results: [] }) {
   const remote: RemoteReading<object> = { facts: () => ({}), answer: async () => answer, connect: () => ({}) }
   const broker = createBroker({
     // Of a chain what a broker uses, and what it must not use.
-    chain: chain as unknown as Chain,
+    chain,
     remote,
     network: 'ethereum/local',
     staleBlocks: 2,

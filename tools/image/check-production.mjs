@@ -70,7 +70,9 @@ export async function checkProduction({ images: { production: image }, running, 
   await check('loads a folder of TypeScript that was mounted among its plugins', async () => {
     const states = await eventually(async () => {
       const { body } = await client.get('/plugins')
-      return !body.some(({ state }) => state === 'pending') && Object.fromEntries(body.map(({ name, state, reason }) => [name, reason ?? state]))
+      return (
+        !body.some(({ state }) => state === 'pending') && Object.fromEntries(body.map(({ name, state, reason }) => [name, reason ?? state]))
+      )
     }, 60)
     expect(states).to.deep.include({ ethereum: 'loaded', uniswap: 'loaded', sushiswap: 'loaded', outsider: 'loaded' })
   })
