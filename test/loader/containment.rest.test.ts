@@ -21,7 +21,8 @@ describe('where a plugin of a third party runs', function () {
   this.timeout(180_000)
 
   it('is a host, where the system has namespaces', async () => {
-    const { loaded, refused, warnings, doctor } = await load([])
+    const { loaded, refused, warnings, containedBy, doctor } = await load([])
+    expect(containedBy).to.deep.equal(['namespaces of this system'])
     expect(refused).to.deep.equal([])
     expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
     expect(warnings).to.deep.equal([])
@@ -50,8 +51,9 @@ describe('where a plugin of a third party runs', function () {
       expect(away.refused[0].reason).to.include(`The plugin-host service at ${socket} does not answer`)
       expect(away.refused[0].cure).to.include('docker compose up -d plugin-host')
       const service = await startPluginHost(socket, path.join(folder, 'data', 'plugins'))
-      const { loaded, refused, warnings, doctor } = await load(without, '', socket, path.join(folder, 'data'))
+      const { loaded, refused, warnings, containedBy, doctor } = await load(without, '', socket, path.join(folder, 'data'))
       await service.kill()
+      expect(containedBy).to.deep.equal([`the plugin-host service at ${socket}`])
       expect(refused).to.deep.equal([])
       expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
       expect(warnings).to.deep.equal([])

@@ -34,7 +34,8 @@ process.stdout.write(
     loaded: connector && { name: connector.name, inHost: connector.host !== undefined },
     refused: refused.map(({ name, step, reason, cure }) => ({ name, step, reason, cure })),
     doctor: doctor.map(({ state, what }) => ({ state, what })),
-    warnings: lines.map(({ message }) => message),
+    warnings: lines.filter(({ level }) => level === 'warn').map(({ message }) => message),
+    containedBy: lines.flatMap(({ fields }) => ('containedBy' in fields ? [fields.containedBy] : [])),
   }),
 )
 process.exit(0)

@@ -105,6 +105,7 @@ export async function checkContained({ images: { devnet: image }, running, newFo
     client = await server.ready()
     for (const name of ['plain-swap', 'spy'])
       expect(await loaded(client, name, server.container.output)).to.include({ tier: 'contained', allowedBy: 'operator' })
+    expect(server.container.output()).to.include(`"containedBy":"the plugin-host service at ${hostSocket}"`)
     const hosts = service.processes().filter(({ user }) => user !== '0')
     expect(hosts.map(({ capabilities, newPrivileges }) => [capabilities, newPrivileges])).to.deep.equal([
       ['0000000000000000', '1'],

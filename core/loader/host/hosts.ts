@@ -90,10 +90,9 @@ export function createHosts(options: HostsOptions): Hosts {
       const { budget, stallSeconds } = options
       const way = await findAcceptedWay(options.containment)
       const prepared = await way.prepare('host', [found])
-      if (way.kind === 'none')
-        options
-          .logOf(name)
-          .warn({ plugin: name }, 'host of a plugin is not contained (plugins.weakContainment): it can read the files of this user')
+      const log = options.logOf(name)
+      if (way.kind !== 'none') log.info({ plugin: name, containedBy: way.what }, 'plugin is started, contained in a process of its own')
+      else log.warn({ plugin: name }, 'host of a plugin is not contained (plugins.weakContainment): it can read the files of this user')
       const begun = startHost({
         name,
         budget,
