@@ -224,9 +224,20 @@ function words(name: string, { version, kind, tier, networks, signs, hosts }: Lo
     ...(signs.length === 0
       ? ['It has no typed data signed.']
       : ['It may have typed data signed:', ...signs.map(({ domain, primaryType }) => `  ${primaryType} of ${domain}`)]),
-    ...(hosts.length === 0 ? ['Its defaults name no host.'] : [`Its defaults name these hosts: ${hosts.join(', ')}`]),
-    'It learns the orders that are sent to it, and may tell them to every host that it reaches.',
+    ...webWords(tier, hosts),
   ]
+}
+
+/** A plugin learns the orders that are sent to it, and may tell them to whom it reaches. */
+function webWords(tier: LockedPlugin['tier'], hosts: readonly string[]): string[] {
+  const named = hosts.join(', ')
+  if (tier === 'trusted')
+    return [
+      hosts.length === 0 ? 'Its defaults name no host.' : `Its defaults name these hosts: ${named}`,
+      'It learns the orders that are sent to it, and may tell them to every host: it runs in the server.',
+    ]
+  if (hosts.length === 0) return ['It reaches no host on the web.', 'It learns the orders that are sent to it.']
+  return [`It may ask these hosts on the web: ${named}`, 'It learns the orders that are sent to it, and may tell them to these hosts.']
 }
 
 function changes(name: string, { files }: PluginOnDisk, before: LockedPlugin, settings: Settings): string[] {

@@ -39,7 +39,7 @@ export function pluginOnDisk(name: string, { plugins }: Settings): PluginOnDisk 
 export async function examine({ plugin, files }: PluginOnDisk, tier: LockedPlugin['tier'], settings: Settings): Promise<LockedPlugin> {
   const { data, limits } = settings
   const is = { tier, sha256: files.sha256 }
-  const copy = copyOf(plugin, await keepPlugin(data.dir, plugin.name, files), is)
+  const copy = copyOf(plugin, await keepPlugin(data.dir, plugin.name, files), { ...is, hosts: [] })
   const lock = readLock(settings.confDir)
   const { found } = await allowedPlugins({ ...settings, plugins: { ...settings.plugins, disabled: [] } })
   const chains = found.filter(({ builtIn, name }) => builtIn || lock[name]?.kind === 'chain')

@@ -79,13 +79,18 @@ async function allowedCopy(plugin: FoundPlugin, lock: LockOrFault, { data }: Set
   return copyOf(plugin, await keepPlugin(data.dir, name, files), locked)
 }
 
-export function copyOf(plugin: FoundPlugin, kept: string, { tier, sha256 }: Pick<LockedPlugin, 'tier' | 'sha256'>): FoundPlugin {
+export function copyOf(
+  plugin: FoundPlugin,
+  kept: string,
+  { tier, sha256, hosts }: Pick<LockedPlugin, 'tier' | 'sha256' | 'hosts'>,
+): FoundPlugin {
   return {
     ...plugin,
     folder: kept,
     entry: path.join(kept, path.relative(plugin.folder, plugin.entry)),
     tier,
     sha256,
+    hosts,
     allowedBy: 'operator',
   }
 }

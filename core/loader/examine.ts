@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import * as Value from 'typebox/value'
 import { lockedPlugin, type LockedPlugin } from '../config/lock.ts'
 import { readYaml } from '../config/yaml.ts'
-import { mapTexts } from '../config/tree.ts'
+import { hostsNamedIn } from './host/web.ts'
 import { withTimeout } from '../async.ts'
 import { hookUpdate } from './compile.ts'
 import type { CompiledFiles } from './hook.ts'
@@ -60,7 +60,13 @@ export async function examinePlugin(
     throw new PluginFault(step, reason, step === 'consent' ? trustCure(request.plugin.name) : cure)
   }
   const { version, ...declared } = answer.what
-  const locked = { ...(version !== undefined && { version }), sha256, tier, ...declared, hosts: hostsOf(request.plugin.folder) }
+  const locked = {
+    ...(version !== undefined && { version }),
+    sha256,
+    tier,
+    ...declared,
+    hosts: hostsNamedIn(readYaml(path.join(request.plugin.folder, 'defaults.yml'), 'defaults.yml', [])?.value),
+  }
   // What the process says may be the plugin's own word.
   if (Value.Check(lockedPlugin, locked)) return locked
   const [first] = Value.Errors(lockedPlugin, locked)
@@ -109,14 +115,4 @@ async function boundedText(stream: Duplex): Promise<string> {
     chunks.push(part)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-/** The hosts of all URLs that its `defaults.yml` names. */
-function hostsOf(folder: string): string[] {
-  const hosts = new Set<string>()
-  mapTexts(readYaml(path.join(folder, 'defaults.yml'), 'defaults.yml', [])?.value, (text) => {
-    if (/^(https?|wss?):\/\//i.test(text) && URL.canParse(text)) hosts.add(new URL(text).host)
-    return text
-  })
-  return [...hosts].toSorted()
 }

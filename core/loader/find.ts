@@ -25,6 +25,8 @@ export interface FoundPlugin {
   readonly allowedBy: AllowedBy
   /** Of its files, where they were compared with sluice.lock. */
   readonly sha256?: string
+  /** The hosts on the web that it was allowed, as its files name them. */
+  readonly hosts?: readonly string[]
 }
 
 export interface FindResult {

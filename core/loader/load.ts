@@ -3,6 +3,8 @@ import { loadPluginConfigBy, type TokenListSource } from '../config/plugin-confi
 import { ConfigError, nearest } from '../config/problems.ts'
 import { devnetNetwork, pluginFileWarnings, type Settings } from '../config/settings.ts'
 import { loadTokens } from '../config/token-list.ts'
+import { substitute } from '../config/tree.ts'
+import { mergedFiles } from '../config/yaml.ts'
 import type { Log } from '../contracts/index.ts'
 import { makeCandidate, type Candidate, type PluginOutline } from './candidate.ts'
 import { registerHook } from './compile.ts'
@@ -10,6 +12,7 @@ import { allowedPlugins } from './consent.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
 import type { Host } from './host/host.ts'
 import { createHosts, type HostsOptions } from './host/hosts.ts'
+import { hostsNamedIn } from './host/web.ts'
 import { chainVenues, connectorVenues, loadChain, loadConnector, trialVenues } from './load-venues.ts'
 import type { LoadedChain, LoadedConnector, LoadedPlugin, LoadOptions } from './loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './refusal.ts'
@@ -254,6 +257,10 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, host
 
 /** What the settings say of hosts. */
 export const hostOptions = ({ limits, market, ...settings }: Settings, log: ParentLog): Omit<HostsOptions, 'onFault' | 'onDeath'> => ({
+  webOf: ({ name, folder, hosts }) => ({
+    named: hosts ?? hostsNamedIn(mergedFiles([path.join(folder, 'defaults.yml')])),
+    configured: hostsNamedIn(substitute(mergedFiles([path.join(settings.confDir, 'connectors', `${name}.yml`)]), process.env).value),
+  }),
   budget: { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs },
   stallSeconds: limits.pluginStallSeconds,
   containment: settings,

@@ -117,8 +117,8 @@ describe("the operator's word on a plugin", function () {
       /^teller 1\.0\.0, a connector, allowed$/m,
       /^On ethereum\/mainnet, where wallets may be made to call\n {2}0x24ae\w+ {2}routerAddress, and approve tokens to it$/m,
       /^It has no typed data signed\.$/m,
-      /^Its defaults name these hosts: stream\.teller\.example$/m,
-      /^It learns the orders that are sent to it, and may tell them to every host that it reaches\.$/m,
+      /^It may ask these hosts on the web: stream\.teller\.example$/m,
+      /^It learns the orders that are sent to it, and may tell them to these hosts\.$/m,
     ])
       expect(said).to.match(line)
     const lock = await readFile(path.join(home, 'sluice.lock'), 'utf8')
@@ -171,8 +171,8 @@ describe("the operator's word on a plugin", function () {
     expect(code, said).to.equal(0)
     for (const line of [
       /^ {2}changed {2}defaults\.yml$/m,
-      /^\+ Its defaults name these hosts: thief\.teller\.example$/m,
-      /^- Its defaults name these hosts: stream\.teller\.example$/m,
+      /^\+ It may ask these hosts on the web: thief\.teller\.example$/m,
+      /^- It may ask these hosts on the web: stream\.teller\.example$/m,
     ])
       expect(said).to.match(line)
     expect((await say('plugin', 'allow', 'teller')).said).to.contain('teller is allowed already')

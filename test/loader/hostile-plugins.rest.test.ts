@@ -31,6 +31,7 @@ describe('a hostile plugin', function () {
       stallSeconds: 60,
       containment: { plugins: { weakContainment: false }, data: { dir: '/nowhere' } },
       logOf: () => keptLog().log,
+      webOf: () => ({ named: [], configured: [] }),
       onFault: () => {},
       onDeath: () => {},
     })

@@ -19,6 +19,7 @@ const hosts = createHosts({
   stallSeconds: 60,
   containment,
   logOf: () => log,
+  webOf: () => ({ named: [], configured: [] }),
   onFault: () => {},
   onDeath: () => {},
 })

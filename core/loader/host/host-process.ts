@@ -36,6 +36,7 @@ import {
   type TypeReport,
   type VenueProperties,
 } from './messages.ts'
+import type { WebAnswer, WebRequest } from './web.ts'
 
 /** The server is trusted: what it sends is bounded so that a defect shows itself. */
 const maxFrameBytes = 64 * 2 ** 20
@@ -57,6 +58,32 @@ const channel = openChannel({
 // As in the server: what a plugin does not catch in the background is its defect, and ends nothing.
 for (const event of ['unhandledRejection', 'uncaughtException'] as const)
   process.on(event, (thrown: unknown) => channel.tell('fault', [messageOf(thrown)]))
+
+// A host has no network: the server dials for it.
+globalThis.fetch = async (input, init) => {
+  const request = new Request(input, init)
+  const headers = [...request.headers]
+  const sent = request.body === null ? undefined : Buffer.from(await request.arrayBuffer()).toString('base64')
+  const question: WebRequest = {
+    url: request.url,
+    method: request.method as WebRequest['method'],
+    headers,
+    ...(sent !== undefined && { body: sent }),
+  }
+  try {
+    const answered = (await channel.ask('fetch', [question], request.signal)) as WebAnswer
+    const body = nullBodyStatus.has(answered.status) ? null : Buffer.from(answered.body, 'base64')
+    return new Response(body, {
+      status: answered.status,
+      headers: answered.headers.map(([name, value]): [string, string] => [name, value]),
+    })
+  } catch (thrown) {
+    request.signal.throwIfAborted()
+    throw new TypeError(`fetch failed: ${messageOf(thrown)}`, { cause: thrown })
+  }
+}
+/** Statuses of answers without a body (Fetch Standard, "null body status"). */
+const nullBodyStatus = new Set([101, 103, 204, 205, 304])
 
 const log: Log = { info: (...line) => say('info', line), warn: (...line) => say('warn', line) }
 

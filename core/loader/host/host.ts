@@ -10,6 +10,7 @@ import { faultOf, PluginFault, schemaCure, type Step, wordsOf } from '../refusal
 import { messageOf } from '../thrown.ts'
 import type { LoadBudget } from '../trials.ts'
 import type { Broker } from './broker.ts'
+import type { Web } from './web.ts'
 import { openChannel, type Channel } from './channel.ts'
 import type { ContainedProcess } from './containment.ts'
 import type { HostSettings, HostVenue, LoadRequest } from './messages.ts'
@@ -54,6 +55,7 @@ export interface HostOptions {
   takeTurn(): Promise<() => void>
   /** @throws PluginFault where the system cannot start one now */
   spawn(): Promise<ContainedProcess>
+  readonly web: Web
   /** Aborted where the server stops while the plugin is being loaded. */
   readonly stopping: AbortSignal
   onFault(): void
@@ -144,6 +146,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       options,
       child,
       (method, args, signal) => {
+        if (method === 'fetch') return options.web.fetch(args[0], signal)
         const [index, ...rest] = args
         const broker = created?.venues[Number(index)]?.broker
         if (!broker) throw new Error('There is no such venue.')
@@ -338,6 +341,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       const now = running
       now?.kill('the server stops')
       await now?.ended
+      await options.web.close()
     },
   }
 }

@@ -7,6 +7,7 @@ import type { FoundPlugin } from '../find.ts'
 import { signedActions, trustedOnly, type PluginFault } from '../refusal.ts'
 import type { LoadBudget } from '../trials.ts'
 import { createBroker } from './broker.ts'
+import { createWeb, type AllowedHosts } from './web.ts'
 import { startHost, type CreatedVenue, type Host } from './host.ts'
 import type { HostVenue } from './messages.ts'
 import { remoteConnector, type HostedConnector } from './remote-connector.ts'
@@ -39,6 +40,8 @@ export interface HostsOptions {
   /** The settings `market`. */
   readonly market: { staleBlocks: number; staleBlockSeconds: number; staleSeconds: number; checkSeconds: number; cachedQuotes: number }
   logOf(plugin: string): Log
+  /** What a plugin may ask of the web. */
+  webOf(plugin: FoundPlugin): AllowedHosts
   onFault(plugin: string): void
   onDeath(plugin: string): void
 }
@@ -101,6 +104,7 @@ export function createHosts(options: HostsOptions): Hosts {
         log: options.logOf(name),
         request: { entry: prepared.inside(entry), news: insideUpdate(await hookUpdate([folder]), prepared) },
         spawn: prepared.start,
+        web: createWeb(options.webOf(found)),
         stopping: stopping.signal,
         onFault: () => options.onFault(name),
         onDeath: () => options.onDeath(name),
