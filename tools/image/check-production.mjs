@@ -1,15 +1,13 @@
-import { spawnSync } from 'node:child_process'
 import { chownSync, copyFileSync, cpSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { check, eventually } from './checks.mjs'
 import { writeOutsidePlugin } from '../../test/build/outside-plugin.ts'
-import { runCommand, startServer } from './server.mjs'
+import { runCommand, startServer, trustPlugin } from './server.mjs'
 
 const uid = 10001
 const conf = fileURLToPath(new URL('../../conf/', import.meta.url))
-const launcher = fileURLToPath(new URL('../../bin/launch.mjs', import.meta.url))
 const serverFiles = ['ca_cert.pem', 'health_cert.pem', 'health_key.pem', 'revoked.pem', 'server_cert.pem', 'server_key.pem']
 
 /** The image as the service `production` runs it: conf and certificates read-only, no CA key, a wallet with a passphrase. */
@@ -20,21 +18,13 @@ export async function checkProduction({ images: { production: image }, running, 
   )
   const environment = { SLUICE_WALLET_PASSPHRASE_FILE: '/run/secrets/wallet_passphrase', SLUICE_LOG_LEVEL: 'error' }
   writeOutsidePlugin(plugins, 'outsider')
-  // Allowed by the operator, elsewhere.
-  const home = newFolder('production-home')
-  cpSync(conf, path.join(home, 'conf'), { recursive: true })
-  const allowed = spawnSync(
-    process.execPath,
-    [launcher, '--home', home, '--set', `plugins.folders=plugins,${plugins}`, 'plugin', 'allow', 'outsider', '--yes'],
-    { encoding: 'utf8' },
-  )
-  expect(allowed.status, allowed.stderr).to.equal(0)
+  const lock = trustPlugin(newFolder('production-home'), plugins, 'outsider')
   const volumes = {
     '/app/conf': { from: ownConf, mode: 'ro' },
     '/app/certs': { from: certs, mode: 'ro' },
     '/app/data': { from: data },
     '/app/plugins/outsider': { from: path.join(plugins, 'outsider'), mode: 'ro' },
-    '/app/sluice.lock': { from: path.join(home, 'sluice.lock'), mode: 'ro' },
+    '/app/sluice.lock': { from: lock, mode: 'ro' },
     '/run/secrets': { from: secrets, mode: 'ro' },
   }
   cpSync(conf, ownConf, { recursive: true })

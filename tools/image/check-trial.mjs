@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { check, eventually, seconds } from './checks.mjs'
 import { writeOutsidePlugin } from '../../test/build/outside-plugin.ts'
-import { startServer } from './server.mjs'
+import { startServer, trustPlugin } from './server.mjs'
 
 const pair = { chain: 'ethereum', network: 'local', connector: 'uniswap', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
 const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -107,14 +107,16 @@ export async function checkTrial({ images: { devnet: image }, running, newFolder
   })
 
   await check('ends when a plugin holds it up, for its supervisor to start it again', async () => {
-    const looping = writeOutsidePlugin(newFolder('trial-plugins', { uid }), 'looping', { quote: 'function spin() { for (;;); }' })
+    const plugins = newFolder('trial-plugins', { uid })
+    const looping = writeOutsidePlugin(plugins, 'looping', { quote: 'function spin() { for (;;); }' })
+    const lock = trustPlugin(newFolder('trial-home', { uid }), plugins, 'looping')
     const server = await startServer({
       image,
       running,
       bot: certs,
       user: `${uid}:${uid}`,
       environment: { SLUICE_LIMITS_PLUGIN_STALL_SECONDS: 2 },
-      volumes: { ...volumes, '/app/plugins/looping': { from: looping, mode: 'ro' } },
+      volumes: { ...volumes, '/app/plugins/looping': { from: looping, mode: 'ro' }, '/app/sluice.lock': { from: lock, mode: 'ro' } },
     })
     const client = await server.ready()
     const isLoaded = async () => (await client.get('/plugins')).body.some(({ name, state }) => name === 'looping' && state === 'loaded')

@@ -1,7 +1,22 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createClient } from '../../testkit/client.ts'
 import { eventually } from './checks.mjs'
 import { startContainer } from './container.mjs'
 import { freePort } from '../../test/free-port.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** The operator's word, given on this machine, that a plugin may run in the server. Gives the file. */
+export function trustPlugin(home, plugins, name) {
+  cpSync(path.join(root, 'conf'), path.join(home, 'conf'), { recursive: true })
+  const args = ['--home', home, '--set', `plugins.folders=plugins,${plugins}`, 'plugin', 'trust', name, '--yes']
+  const { status, stderr } = spawnSync(process.execPath, [path.join(root, 'bin', 'launch.mjs'), ...args], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  return path.join(home, 'sluice.lock')
+}
 
 /** Runs one command of the image to its end, on these volumes. */
 export async function runCommand(
