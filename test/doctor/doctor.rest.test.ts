@@ -110,7 +110,8 @@ describe('sluice doctor', () => {
       /^✗ plugins +no-default-export is refused \(import\): .+\n +→ .+\.$/m,
       /^✗ clock +This machine's clock is 3\d\d\d s behind ethereum\/mainnet\.\n +→ .+NTP/m,
       /^✗ nodes +ethereum\/sepolia: .+127\.0\.0\.1:1 .+\n +→ Check the network connection and rpcUrls in conf\/chains\/ethereum\.yml/m,
-      /^5 things to mend\.$/m,
+      /^✗ plugins +The signer does not sign for no-default-export: .+\n +→ .+plugin trust no-default-export/m,
+      /^6 things to mend\.$/m,
     ])
       expect(said).to.match(line)
   })
