@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -161,6 +161,8 @@ describe('the bundled server', () => {
     const own = ['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve']
     const outside = ['of-typescript', 'of-javascript']
     const swapping = [...own, 'at-home', ...outside]
+    // They run in hosts, which start when all else is ready.
+    while ((await client.get('/plugins')).body.some(({ state }: { state: string }) => state === 'pending')) await sleep(100)
     expect(Object.keys((await client.get('/connectors')).body), output()).to.have.members([...swapping, 'perp', 'oasis', 'hyperliquid'])
     for (const connector of swapping) {
       // Curve's coins are worth the same.
@@ -193,10 +195,14 @@ describe('the bundled server', () => {
     expect(await stillRunning(below)).to.deep.equal([])
   })
 
-  it('is ended by its watchdog when a plugin from outside holds it up', async () => {
+  it('is ended by its watchdog when a trusted plugin from outside holds it up', async () => {
     writeOutsidePlugin(path.join(folder, 'looping'), 'looping', { quote: 'function spin() { for (;;); }' })
+    const folders = { SLUICE_PLUGINS_FOLDERS: `plugins,${path.join(folder, 'looping')}` }
+    // In a host it would hold up itself alone.
+    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...folders }
+    execFileSync(process.execPath, [command, 'plugin', 'trust', 'looping', '--yes'], { cwd: home, env, stdio: 'pipe' })
     const { ended, client, output } = await start(command, {
-      SLUICE_PLUGINS_FOLDERS: `plugins,${path.join(folder, 'looping')}`,
+      ...folders,
       SLUICE_LIMITS_PLUGIN_STALL_SECONDS: '5',
     })
     await client.get('/amm/price', { ...pair, connector: 'looping' }).catch(() => {})

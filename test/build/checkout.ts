@@ -14,6 +14,7 @@ const sources = [
   'testkit',
   'tools',
   'package.json',
+  'signing.json',
   'package-lock.json',
   'tsconfig.json',
   'LICENSE',
