@@ -1,6 +1,8 @@
+import path from 'node:path'
 import { parseUnits, type JsonRpcProvider } from 'ethers'
 import type { Quoter, QuoterHop, PerpOperator, BookOperators } from '../core/contracts/devnet.ts'
 import { deployerAddress, loadDevnetPlugin, devnetSite } from '../core/devnet/build-state.ts'
+import { registerHook } from '../core/loader/compile.ts'
 
 /** Extends an exchange's quoter to split swaps: each route is quoted for its share of the amount, rounded down, and the last for the rest. */
 function splitQuoter(quoter: Quoter): Quoter {
@@ -34,21 +36,27 @@ function splitRoutes(route: readonly QuoterHop[]): readonly (readonly QuoterHop[
   return routes
 }
 
+/** In the author's own test process: the server runs it in another one. */
+async function importDevnetFile(file: string) {
+  await registerHook([{ folder: path.dirname(file), builtIn: false }])
+  return loadDevnetPlugin(file)
+}
+
 /** The quoter of a plugin's `devnet.ts` on a running devnet. Undefined if it has none. */
 export async function devnetQuoter(devnetFile: string, provider: JsonRpcProvider): Promise<Quoter | undefined> {
-  const plugin = await loadDevnetPlugin(devnetFile)
+  const plugin = await importDevnetFile(devnetFile)
   const quoter = plugin.quoter?.({ provider, deployer: deployerAddress(plugin.name) })
   return quoter && splitQuoter(quoter)
 }
 
 /** The operator of the perpetual exchange in a plugin's `devnet.ts`, on a running devnet. Undefined if it has none. */
 export async function devnetPerpOperator(devnetFile: string, provider: JsonRpcProvider): Promise<PerpOperator | undefined> {
-  const plugin = await loadDevnetPlugin(devnetFile)
+  const plugin = await importDevnetFile(devnetFile)
   return plugin.perpOperator?.(await devnetSite(plugin.name, provider))
 }
 
 /** The other traders on the order books in a plugin's `devnet.ts`, on a running devnet. Undefined if it has none. */
 export async function devnetBookOperators(devnetFile: string, provider: JsonRpcProvider): Promise<BookOperators | undefined> {
-  const plugin = await loadDevnetPlugin(devnetFile)
+  const plugin = await importDevnetFile(devnetFile)
   return plugin.bookOperators?.(await devnetSite(plugin.name, provider))
 }

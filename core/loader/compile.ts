@@ -10,7 +10,7 @@ import { PluginFault } from './refusal.ts'
 import { folderUrl } from './uncaught.ts'
 
 /** Makes the modules of these plugins importable in the server's main thread, wherever their folders lie. */
-export async function registerHook(plugins: readonly FoundPlugin[]): Promise<void> {
+export async function registerHook(plugins: readonly Pick<FoundPlugin, 'builtIn' | 'folder'>[]): Promise<void> {
   const folders = plugins.filter(({ builtIn }) => !builtIn).map(({ folder }) => folder)
   if (folders.length > 0 || inSource) await updateHook(await hookUpdate(folders))
 }
