@@ -37,24 +37,50 @@ export function boundary<T extends object>(implementation: T, contract: Contract
   return Object.freeze(members) as T
 }
 
-type AnyMember = Partial<AnyMethod> & { readonly value?: Schema<unknown>; readonly part?: Contract<object> }
+type AnyMember = Partial<AnyMethod> & { readonly value?: Schema<unknown>; readonly part?: Contract<object>; readonly streamed?: Streamed }
+
+interface Streamed {
+  readonly update: Schema<unknown>
+  readonly snapshot: Schema<unknown>
+}
 type AnyMethod = Method<readonly unknown[], unknown>
 
 function memberOf(
   implementation: object,
   value: unknown,
-  { answer, value: schema, part, ...method }: AnyMember,
+  { answer, value: schema, part, streamed, ...method }: AnyMember,
   callee: Callee,
   verb: string,
 ) {
   if (part) return boundary<object>(Object(value), part, callee, `${verb}.`)
   if (schema) return parsedProperty(schema, value, verb)
+  if (streamed && isObject(value) && 'watch' in value) return parsedStream(value, streamed, callee, verb)
   if (typeof value === 'function')
     return answer
       ? guarded(implementation, value, { answer, ...method }, callee, verb)
       : (...args: readonly unknown[]): unknown => Reflect.apply(value, implementation, args)
   if (answer) throw new Error(`${verb} is not a function`)
   return value
+}
+
+/** What does not fit is told as undefined: whoever follows the stream takes it for a fault, and asks for a snapshot. */
+function parsedStream(stream: Record<string, unknown>, schemas: Streamed, callee: Callee, verb: string): object {
+  const { watch, snapshot } = stream
+  if (typeof watch !== 'function' || typeof snapshot !== 'function') throw new Error(`${verb} has no watch or no snapshot`)
+  const parse = parserOf(schemas.update)
+  const parsed = (update: unknown): unknown => {
+    try {
+      return parse(update, [])
+    } catch (thrown) {
+      callee.log.warn({ plugin: callee.plugin, verb, reason: messageOf(thrown) }, 'invalid update of an order book')
+      return undefined
+    }
+  }
+  return Object.freeze({
+    watch: (market: unknown, sink: (update: unknown) => void, signal: unknown): unknown =>
+      Reflect.apply(watch, stream, [market, (update: unknown) => sink(parsed(update)), signal]),
+    snapshot: guarded(stream, snapshot, { answer: schemas.snapshot }, callee, `${verb}.snapshot`),
+  })
 }
 
 function parsedProperty(schema: Schema<unknown>, value: unknown, name: string): unknown {

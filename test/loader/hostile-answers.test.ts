@@ -1,6 +1,15 @@
 // What a plugin answers is parsed once into a frozen copy within bounds, whatever it is, and only the copy is used.
 import { expect } from 'chai'
-import { SluiceError, type Chain, type Connector, type Plan, type Quote, type Swap } from '../../core/contracts/index.ts'
+import {
+  SluiceError,
+  type BookMarket,
+  type BookStream,
+  type Chain,
+  type Connector,
+  type Plan,
+  type Quote,
+  type Swap,
+} from '../../core/contracts/index.ts'
 import { chainBoundary, connectorBoundary } from '../../core/loader/boundary.ts'
 import { keptLog } from './fixtures.ts'
 
@@ -291,5 +300,56 @@ describe('the rest of what crosses', () => {
     bytes.fill(9)
     expect([...signable.bytes]).to.deep.equal([1, 2, 3])
     expect(Object.getPrototypeOf(signable.bytes)).to.equal(Uint8Array.prototype)
+  })
+
+  describe('with the updates of an order book', () => {
+    const levels = [{ price: '2', quantity: '1' }]
+    const good = { is: 'snapshot', book: { buys: levels, sells: [{ price: '3', quantity: '1' }] }, sequence: 1, timestamp: 2, secret: 'x' }
+    const market = { id: 'A/B' } as BookMarket
+
+    /** The server's side of a connector that streams these. */
+    function streamOf(updates: readonly unknown[], snapshot: unknown = good) {
+      const { log, lines } = keptLog()
+      const books = {
+        async watch(_market: unknown, sink: (update: unknown) => void) {
+          for (const update of updates) sink(update)
+        },
+        snapshot: async () => snapshot,
+      }
+      const clob = connectorBoundary({ CLOB: { books } } as unknown as Connector, { plugin: 'hostile', log }).CLOB
+      const taken: unknown[] = []
+      const { watch, snapshot: ask } = clob?.books as BookStream
+      return { lines, taken, watch: () => watch(market, (update) => taken.push(update), at.signal), ask: () => ask(market, at) }
+    }
+
+    it('takes frozen copies of what fits, and a fault in place of all else', async () => {
+      const { watch, taken, lines } = streamOf([
+        good,
+        { is: 'change', follows: 1, sequence: 2, timestamp: 3, levels: [{ side: 'buys', price: '2', quantity: '0' }] },
+        turning({ is: 'traded' }, 'lastPrice', '5', '6'),
+        { is: 'change', follows: 2, sequence: 3, timestamp: 4, levels: [{ side: 'buys', price: `${'9'.repeat(million)}`, quantity: '1' }] },
+        { ...good, book: { buys: Array.from({ length: 100_001 }, () => levels[0]), sells: [] } },
+        { is: 'lost', reason: 'x'.repeat(million) },
+        null,
+      ])
+      await watch()
+      const { secret: _, ...known } = good
+      expect(taken.slice(0, 3)).to.deep.equal([
+        known,
+        { is: 'change', follows: 1, sequence: 2, timestamp: 3, levels: [{ side: 'buys', price: '2', quantity: '0' }] },
+        { is: 'traded', lastPrice: '5' },
+      ])
+      expect(Object.isFrozen(taken[0])).to.equal(true)
+      expect([taken[3], taken[4], taken[6]]).to.deep.equal([undefined, undefined, undefined])
+      expect((taken[5] as { reason: string }).reason.length).to.be.at.most(1_001)
+      expect(lines.map(({ message }) => message)).to.deep.equal(Array(3).fill('invalid update of an order book'))
+    })
+
+    it('refuses a snapshot that does not fit', async () => {
+      expect(await failure(streamOf([], { ...good, sequence: 'first' }).ask))
+        .to.be.instanceOf(SluiceError)
+        .with.property('name', 'UNKNOWN_ERROR')
+      expect(await streamOf([]).ask()).to.not.have.property('secret')
+    })
   })
 })

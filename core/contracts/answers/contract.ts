@@ -112,6 +112,8 @@ interface Part<T> {
 /** What is not behind the boundary: its caller expects anything of it. */
 interface Direct {
   readonly direct: true
+  /** Where it has `watch`: what that gives its listener, one by one, and the answer of its `snapshot`. */
+  readonly streamed?: { readonly update: TSchema; readonly snapshot: TSchema }
 }
 
 /** A member for each member of the interface. */
@@ -129,3 +131,5 @@ export const answers = <Args extends readonly unknown[], Answer>(
 export const property = <T>(value: Schema<T>): Property<T> => ({ value })
 export const part = <T>(contract: Contract<T>): Part<T> => ({ part: contract })
 export const direct: Direct = { direct: true }
+/** A stream of updates, each parsed, or what is followed in memory. */
+export const streamed = (update: TSchema, snapshot: TSchema): Direct => ({ direct: true, streamed: { update, snapshot } })

@@ -4,13 +4,16 @@ import {
   timesInForce,
   type ActionOutcome,
   type ActionPlan,
+  type Book,
   type BookBalance,
   type BookMarket,
   type BookOrder,
   type BookPlan,
   type BookTrade,
+  type BookUpdate,
   type CLOB,
   type FundingPayment,
+  type Level,
   type MarginAccount,
   type MarginCLOB,
   type MarginToken,
@@ -28,11 +31,11 @@ import {
   answers,
   closed,
   decimal,
-  direct,
   either,
   integer,
   json,
   list,
+  number,
   object,
   oneOf,
   optional,
@@ -41,6 +44,7 @@ import {
   requiring,
   signedDecimal,
   someOf,
+  streamed,
   text,
   time,
   word,
@@ -52,6 +56,8 @@ import { planSchema } from './common.ts'
 
 const maxMarkets = 10_000
 const maxEntries = 10_000
+/** Of one side of a book. */
+const maxLevels = 100_000
 const maxActions = 1_000
 
 const gridSchema: Schema<PriceGrid> = either(
@@ -99,6 +105,33 @@ const orderSchema = object<BookOrder>({
   createdAt: time(),
   updatedAt: time(),
 })
+
+const levelSchema = object<Level>({ price: decimal(), quantity: decimal() })
+const levelsSchema = list(levelSchema, maxLevels)
+type Update<Is extends BookUpdate['is']> = Extract<BookUpdate, { is: Is }>
+const snapshotSchema = object<Update<'snapshot'>>({
+  is: oneOf('snapshot'),
+  book: object<Book>({ buys: levelsSchema, sells: levelsSchema }),
+  sequence: integer(),
+  timestamp: number(),
+})
+const changeSchema = object<Update<'change'>>({
+  is: oneOf('change'),
+  follows: integer(),
+  sequence: integer(),
+  timestamp: number(),
+  levels: list(
+    object<Update<'change'>['levels'][number]>({ price: decimal(), quantity: decimal(), side: oneOf('buys', 'sells') }),
+    maxLevels,
+  ),
+})
+const updateSchema: Schema<BookUpdate> = either(
+  snapshotSchema,
+  changeSchema,
+  object<Update<'traded'>>({ is: oneOf('traded'), lastPrice: optional(decimal()), volume24h: optional(decimal()) }),
+  object<Update<'lost'>>({ is: oneOf('lost'), reason: words(1_000) }),
+  object<Update<'alive'>>({ is: oneOf('alive'), timestamp: number() }),
+)
 
 const tradeSchema = object<BookTrade>({
   tradeId: word(),
@@ -171,7 +204,7 @@ const bookContract: Omit<Contract<CLOB>, 'move'> = {
     mismatch: (markets) =>
       repeats(markets.map(({ base, quote }) => `${base}-${quote}`.toUpperCase())) ? 'has two entries of one name' : undefined,
   },
-  books: direct,
+  books: streamed(updateSchema, snapshotSchema),
   orders: answers(list(orderSchema, maxEntries), (orders, [, { market, names }]) => {
     const isRequested = (order: BookOrder) => !names || names.some((name) => isNamed(order, name))
     return orders.every(isRequested) ? marketMismatch(orders, market) : 'the orders must be the requested ones'
