@@ -57,8 +57,9 @@ export function consentCommands(settingsOf: SettingsOf): Command[] {
 const about: Readonly<Record<Tier, string>> = {
   contained:
     'An allowed plugin may have the wallets call the contracts that it names, and tokens approved to its spenders. What its trades do to a wallet\n' +
-    'is simulated before they are signed. It runs in a process of its own, which sees no file and no network. What cannot run so (chains, exchanges\n' +
-    'of signed actions, connectors on Solana) has to be trusted instead.',
+    'is simulated before they are signed; bots give a limitPrice, unless a built-in connector has the same pair at nearly the same price. It runs in a\n' +
+    'process of its own, which sees no file and no network. What cannot run so (chains, exchanges of signed actions, connectors on Solana) has to be\n' +
+    'trusted instead.',
   trusted:
     'A trusted plugin runs in the server: it reads what the server reads, and can change what others do. The keys are in another process. Chains,\n' +
     'exchanges of signed actions and connectors on Solana run in no other way. Trust what you have read, or whose authors you would give your server to.',

@@ -316,9 +316,10 @@ describe('the rest of what crosses', () => {
         },
         snapshot: async () => snapshot,
       }
-      const clob = connectorBoundary({ CLOB: { books } } as unknown as Connector, { plugin: 'hostile', log }).CLOB
+      const { CLOB: clob } = connectorBoundary({ CLOB: { books } } as unknown as Connector, { plugin: 'hostile', log })
+      if (!clob) throw new Error('It has one.')
       const taken: unknown[] = []
-      const { watch, snapshot: ask } = clob?.books as BookStream
+      const { watch, snapshot: ask } = clob.books as BookStream
       return { lines, taken, watch: () => watch(market, (update) => taken.push(update), at.signal), ask: () => ask(market, at) }
     }
 
@@ -327,7 +328,7 @@ describe('the rest of what crosses', () => {
         good,
         { is: 'change', follows: 1, sequence: 2, timestamp: 3, levels: [{ side: 'buys', price: '2', quantity: '0' }] },
         turning({ is: 'traded' }, 'lastPrice', '5', '6'),
-        { is: 'change', follows: 2, sequence: 3, timestamp: 4, levels: [{ side: 'buys', price: `${'9'.repeat(million)}`, quantity: '1' }] },
+        { is: 'change', follows: 2, sequence: 3, timestamp: 4, levels: [{ side: 'buys', price: '9'.repeat(million), quantity: '1' }] },
         { ...good, book: { buys: Array.from({ length: 100_001 }, () => levels[0]), sells: [] } },
         { is: 'lost', reason: 'x'.repeat(million) },
         null,
