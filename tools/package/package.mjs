@@ -131,7 +131,13 @@ for (const { name, version } of nodes) {
       expect(poll?.txReceipt?.status, JSON.stringify(poll)).to.equal(1)
       expect(await client.events({ topics: 'blocks', chain: 'ethereum', network: 'local' }, '"timestamp"')).to.include('event: blocks')
 
-      const dropped = await client.get('/amm/price', { ...swap, connector: 'riverswap' })
+      const askDropped = () => client.get('/amm/price', { ...swap, connector: 'riverswap' })
+      let dropped = await askDropped()
+      // It is loaded once the server is ready.
+      for (let tries = 0; tries < 300 && dropped.name === 'SERVICE_UNINITIALIZED'; tries++) {
+        await sleep(200)
+        dropped = await askDropped()
+      }
       expect(Number(dropped.expectedAmount), JSON.stringify(dropped)).to.be.above(0)
 
       const [, rpcUrl] = /ethereum\/local\s+block.*(http:\S+)/.exec(server.printed())
