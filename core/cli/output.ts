@@ -1,3 +1,5 @@
+import { oneLine, printable } from '../loader/thrown.ts'
+
 /** A row of a table, and lines below it. */
 interface Row {
   cells: readonly string[]
@@ -5,15 +7,16 @@ interface Row {
 }
 
 /** Rows with columns as wide as their widest cell. */
-export function table(rows: readonly Row[]): string {
+export function table(given: readonly Row[]): string {
+  const rows = given.map(({ cells, below = [] }) => ({ cells: cells.map(oneLine), below: below.map(printable) }))
   const widths = rows[0]?.cells.map((_, column) => Math.max(...rows.map(({ cells }) => cells[column]?.length ?? 0))) ?? []
   return rows
-    .flatMap(({ cells, below = [] }) => [
+    .flatMap(({ cells, below }) => [
       cells
         .map((cell, column) => cell.padEnd(widths[column] ?? 0))
         .join('  ')
         .trimEnd(),
-      ...below.map((line) => `  ${line}`),
+      ...below.map((line) => `  ${line.replaceAll('\n', '\n    ')}`),
     ])
     .join('\n')
 }

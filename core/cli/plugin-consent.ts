@@ -8,9 +8,11 @@ import { command } from '../layout.ts'
 import { changedFiles, examine, forget, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
 import { whyNotContained } from '../loader/host/way.ts'
 import { PluginFault } from '../loader/refusal.ts'
+import { oneLine } from '../loader/thrown.ts'
 import { keystoreHasKeys, listWallets } from '../wallet/keystore.ts'
 import { canChange } from '../wallet/lock-seal.ts'
 import { unheldRecords } from '../wallet/own-policy.ts'
+import { releasedOwners } from '../wallet/policy-files.ts'
 import { ask, hasTerminal, passphraseForNewKey, passphraseFromFile } from '../wallet/prompt.ts'
 import { isYes, printError, printResult } from './output.ts'
 import { approvableOf, revocationOf, revoke, standingAllowances, type Allowance } from './plugin-allowances.ts'
@@ -216,10 +218,11 @@ function words(name: string, { version, kind, tier, networks, signs, hosts }: Lo
   const venues = Object.entries(networks).flatMap(([network, { contracts, spenders }]) => [
     `On ${network}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
     ...Object.entries(contracts).map(
-      ([label, address]) => `  ${address}  ${label}${spenders.includes(address) ? ', and approve tokens to it' : ''}`,
+      ([label, address]) =>
+        `  ${address}  ${label}${spenders.includes(address) ? ', and approve tokens to it' : ''}${tier === 'contained' ? sharedWords(network, address) : ''}`,
     ),
   ])
-  return [
+  const lines = [
     `${name} ${version ?? ''}`.trim() + `, a ${kind}, ${tier === 'trusted' ? 'trusted: it runs in the server' : 'allowed'}`,
     ...venues,
     ...(signs.length === 0
@@ -227,6 +230,13 @@ function words(name: string, { version, kind, tier, networks, signs, hosts }: Lo
       : ['It may have typed data signed:', ...signs.map(({ domain, primaryType }) => `  ${primaryType} of ${domain}`)]),
     ...webWords(tier, hosts),
   ]
+  return lines.map(oneLine)
+}
+
+/** A contract takes a call of the wallet for the wallet's own, whichever plugin made it. */
+function sharedWords(network: string, address: string): string {
+  const owners = releasedOwners(network, address)
+  return owners.length === 0 ? '' : ` (of ${owners.join(', ')} too: it reaches what your wallets have there)`
 }
 
 /** A plugin learns the orders that are sent to it, and may tell them to whom it reaches. */
@@ -246,7 +256,7 @@ function changes(name: string, { files }: PluginOnDisk, before: LockedPlugin, se
   if (changed === undefined)
     return [`What was allowed before (SHA-256 ${before.sha256}) is not kept any more, so what changed cannot be shown.`]
   if (changed.length === 0) return []
-  return ['Files that changed since it was allowed:', ...changed.map((each) => `  ${each}`)]
+  return ['Files that changed since it was allowed:', ...changed.map((each) => `  ${oneLine(each)}`)]
 }
 
 /** What it asks for more, or not any more. */

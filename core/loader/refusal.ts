@@ -1,6 +1,6 @@
 import type { NetworkNames } from '../contracts/index.ts'
 import { command } from '../layout.ts'
-import { messageOf } from './thrown.ts'
+import { messageOf, printable } from './thrown.ts'
 
 /** The step of loading at which a plugin was refused. */
 export type Step = 'find' | 'consent' | 'import' | 'manifest' | 'configuration' | 'networks' | 'create'
@@ -43,9 +43,9 @@ export class PluginFault extends Error {
 
   /** @param isTemporary for lack of time, which a busy machine causes too */
   constructor(step: Step, reason: string, cure: string, isTemporary = false) {
-    super(reason)
+    super(printable(reason))
     this.step = step
-    this.cure = cure
+    this.cure = printable(cure)
     this.isTemporary = isTemporary
   }
 }

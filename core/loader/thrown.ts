@@ -12,15 +12,26 @@ export function messageOf(thrown: unknown): string {
   const { name, message } = readableError(thrown)
   // The messages of SluiceErrors are whole sentences. Those of other errors may say less than their name.
   const text = name === 'Error' || Object.hasOwn(errorTable, name) ? message : `${name}: ${message}`
-  const line = text
-    .slice(0, 2 * maxReason)
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+  const line = printable(
+    text
+      .slice(0, 2 * maxReason)
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  )
   return line.length > maxReason ? `${line.slice(0, maxReason)} …` : line
 }
 
 /** An error may be its own cause. */
 const maxCauses = 5
+
+/**
+ * Text without what a terminal takes for a command, or what turns the direction of text: a plugin must not draw what an operator reads.
+ * Lines stay lines.
+ */
+export const printable = (text: string): string => text.replaceAll(/[^\P{C}\n]/gu, '\u{fffd}')
+
+/** The same of a name, which makes no line of its own. */
+export const oneLine = (text: string): string => printable(text.replaceAll('\n', '\u{fffd}'))
 
 /** An error with the name, message, stack and causes of what was thrown, and nothing else of it. */
 export function readableError(thrown: unknown, causes = maxCauses): Error {

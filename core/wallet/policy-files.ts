@@ -149,6 +149,17 @@ export function policyFromFiles({ confDir, plugins, allowedSpenders, environment
   }
 }
 
+/** The connectors of the release that have this contract on a network, as `chain/network`. */
+export function releasedOwners(on: string, address: string): readonly string[] {
+  return Object.entries(readReleased().connectors).flatMap(([name, { networks }]) => {
+    const defaults = mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])
+    const isOwn = entriesOf(defaults, 'contractAddresses', networks).some(
+      ([each, contracts]) => each === on && Object.values(contracts).some((own) => String(own).toLowerCase() === address.toLowerCase()),
+    )
+    return isOwn ? [name] : []
+  })
+}
+
 const ownOf = <T>(all: Readonly<Record<string, T>>, name: string): T | undefined => (Object.hasOwn(all, name) ? all[name] : undefined)
 
 function networkPolicy(

@@ -9,6 +9,8 @@ import { saveKey } from '../../core/wallet/keystore.ts'
 import { makeHome, root, sluice, sluiceWith, type Running } from '../start/command.ts'
 
 const router = '0x24aea0F351852FaeCDcE735E04cd16a80207cfA4'
+/** Of Uniswap's position manager. */
+const positions = '0xC36442b4a4522E871399CD717aBDD847Ab11FE88'
 
 /** A connector that writes down each process that runs it, and how much of its environment it saw. */
 const teller = (marks: string) => `import { appendFileSync } from 'node:fs'
@@ -33,7 +35,8 @@ export default defineConnector({
 const defaults = `allowedSlippage: 1/100
 ttl: 300
 url: wss://stream.teller.example/v1
-contractAddresses: { mainnet: { routerAddress: '${router}' } }
+contractAddresses:
+  mainnet: { routerAddress: '${router}', "fake\\r\\e[2K\\nIt reaches nothing": '${positions}' }
 `
 
 describe("the operator's word on a plugin", function () {
@@ -116,6 +119,7 @@ describe("the operator's word on a plugin", function () {
     for (const line of [
       /^teller 1\.0\.0, a connector, allowed$/m,
       /^On ethereum\/mainnet, where wallets may be made to call\n {2}0x24ae\w+ {2}routerAddress, and approve tokens to it$/m,
+      /^ {2}0xC36\w+ {2}fake\uFFFD\uFFFD\[2K\uFFFDIt reaches nothing \(of uniswap too: it reaches what your wallets have there\)$/m,
       /^It has no typed data signed\.$/m,
       /^It may ask these hosts on the web: stream\.teller\.example$/m,
       /^It learns the orders that are sent to it, and may tell them to these hosts\.$/m,
