@@ -15,8 +15,8 @@ const secrets = ['us3r-hidden', 'p4ss-hidden', 'k3y-hidden-0123456789', 'qu3ry-h
 const [user = '', password = '', key = '', apiKey = ''] = secrets
 secrets.push(Buffer.from(`${user}:${password}`).toString('base64'))
 
-const proxied = { chain: 'ethereum', network: 'proxied' }
-const order = { ...proxied, connector: 'uniswap', base: 'ETH', quote: 'USDC', amount: '0.01', side: 'SELL' }
+const proxied = { chain: 'proxied', network: 'local' }
+const order = { ...proxied, connector: 'proxyswap', base: 'ETH', quote: 'USDC', amount: '0.01', side: 'SELL' }
 const wallet = { ...proxied, address: admins }
 
 /** What needs the node. */
@@ -24,15 +24,15 @@ const questions: readonly [name: string, ask: (client: Client) => Promise<Answer
   ['NetworkBalances', (client) => client.get('/network/balances', { ...wallet, tokenSymbols: ['ETH', 'USDC'] })],
   ['NetworkPoll', (client) => client.get('/network/poll', { ...proxied, txHash: `0x${'ab'.repeat(32)}` })],
   ['NetworkTokens', (client) => client.get('/network/tokens', { ...proxied, tokenSymbols: `0x${'ab'.repeat(20)}` })],
-  ['EVMAllowances', (client) => client.get('/evm/allowances', { ...wallet, spender: 'uniswap', tokenSymbols: 'USDC' })],
+  ['EVMAllowances', (client) => client.get('/evm/allowances', { ...wallet, spender: 'proxyswap', tokenSymbols: 'USDC' })],
   ['EVMNonce', (client) => client.get('/evm/nonce', wallet)],
-  ['EVMApprove', (client) => client.post('/evm/approve', { ...wallet, spender: 'uniswap', token: 'USDC' })],
+  ['EVMApprove', (client) => client.post('/evm/approve', { ...wallet, spender: 'proxyswap', token: 'USDC' })],
   ['EVMCancel', (client) => client.post('/evm/cancel', { ...wallet, nonce: 999 })],
   ['AMMTrade', (client) => client.post('/amm/trade', { ...order, address: admins })],
 ]
 /** What says nothing of the state of the chain, and what is answered from memory as long as that is not too old. */
 const mayAnswer: typeof questions = [
-  ['AMMEstimateGas', (client) => client.post('/amm/estimateGas', { ...proxied, connector: 'uniswap' })],
+  ['AMMEstimateGas', (client) => client.post('/amm/estimateGas', { ...proxied, connector: 'proxyswap' })],
   ['AMMPrice', (client) => client.get('/amm/price', order)],
 ]
 
@@ -113,9 +113,9 @@ describe('a failing node', () => {
         bodies.push(answer.text)
       }
       const status = await client.get('/network/status')
-      const entry = status.body.find(({ network }: { network: string }) => network === 'proxied')
+      const entry = status.body.find(({ chain }: { chain: string }) => chain === 'proxied')
       expect(entry, status.text).to.include({ currentBlockNumber: -1, currentBlockSeconds: -1 })
-      expect(status.body.find(({ network }: { network: string }) => network === 'local').currentBlockNumber).to.be.above(0)
+      expect(status.body.find(({ chain }: { chain: string }) => chain === 'ethereum').currentBlockNumber).to.be.above(0)
       expect((await client.get('/health/ready')).status).to.equal(200)
       bodies.push(status.text)
       await healed()
@@ -180,7 +180,7 @@ describe('a failing node', () => {
 
   it('shows no secret of a URL in bodies or logs', async () => {
     const pages = await Promise.all(
-      ['/network/status', '/network/chain_config?chain=ethereum', '/metrics', '/plugins', '/openapi.json', '/health/ready'].map((each) =>
+      ['/network/status', '/network/chain_config?chain=proxied', '/metrics', '/plugins', '/openapi.json', '/health/ready'].map((each) =>
         client.get(each),
       ),
     )

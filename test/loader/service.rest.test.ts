@@ -142,6 +142,7 @@ describe('a plugin of a third party in the plugin-host service', function () {
     const three = await Promise.all(
       [1, 2, 3].map(() => startInService(socket, 'host', [{ sha256: sha256Of('plain-swap'), name: 'plain-swap' }])),
     )
+    while (busyUsers().length < 5) await setTimeout(50)
     expect(busyUsers()).to.have.length(5)
     for (const each of three) each.kill()
     await Promise.all(three.map((each) => each.ended))

@@ -22,5 +22,5 @@ const hosts = createHosts({
 const { refused } = await load([path.join(builtInPlugins, 'ethereum'), folder], { hosts, budget })
 while (refused.length === 0 && !lines.some(({ message }) => message === 'asked')) await setTimeout(50)
 await hosts.stop()
-process.stdout.write(JSON.stringify({ refused, said: lines.map(({ message }) => message) }))
+process.stdout.write(JSON.stringify({ refused, said: lines.flatMap(({ fields, message }) => ('said' in fields ? [message] : [])) }))
 process.exit(0)

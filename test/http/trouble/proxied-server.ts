@@ -1,25 +1,41 @@
-// A program: the whole server with a network `proxied`, which is the devnet behind the URL given, and its log on standard
-// error. A request has less time than a try at the node. It says where it listens in a line of JSON and ends with its input.
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+// A program: the whole server with a chain `proxied`, which is the devnet behind the URL given, its connector `proxyswap`, and its log on
+// standard error. A request has less time than a try at the node. It says where it listens in a line of JSON and ends with its input.
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { saveKey } from '../../../core/wallet/keystore.ts'
 import { startServer } from '../../../testkit/server.ts'
 
 const [rpcUrl = ''] = process.argv.slice(2)
 const folder = await mkdtemp(path.join(tmpdir(), 'sluice-proxied-'))
 const plugins = path.join(folder, 'plugins')
-const root = fileURLToPath(new URL('../../../', import.meta.url))
-await cp(path.join(root, 'plugins'), plugins, { recursive: true })
-// Where the devnet is not kept, what deploys it imports packages.
-await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
-await add('ethereum/networks.ts', /^ {2}local: (\{.*\},)$/m, '  proxied: $1')
-await add('ethereum/defaults.yml', /^local:\n(?: .*\n)+/m, `proxied: { rpcUrls: ['${rpcUrl}'], requestTimeoutSeconds: 6 }`)
-await add('uniswap/deployments.ts', /^ {2}'ethereum\/local': (\{.*\},)$/gm, "  'ethereum/proxied': $1")
-await add('uniswap/defaults.yml', /^ {2}local:((?:\n {4}.*)+)$/m, '  proxied:$1')
+const [chain, connector] = [path.join(plugins, 'proxied'), path.join(plugins, 'proxyswap')]
+const builtIn = (name: string) => fileURLToPath(new URL(`../../../plugins/${name}`, import.meta.url))
+const otherNetworks = /^ +'?(?:mainnet|sepolia|[\w-]+\/(?:mainnet|sepolia))'?: .*\n/gm
+const isNoDevnet = (file: string) => !path.basename(file).startsWith('devnet')
+
+await cp(builtIn('ethereum'), chain, { recursive: true, filter: isNoDevnet })
+await change(path.join(chain, 'index.ts'), /'ethereum'/, "'proxied'")
+await change(path.join(chain, 'networks.ts'), otherNetworks, '')
+await writeFile(path.join(chain, 'defaults.yml'), `local: { rpcUrls: ['${rpcUrl}'], requestTimeoutSeconds: 6 }\n`)
+await cp(builtIn('uniswap'), connector, { recursive: true, filter: isNoDevnet })
+await change(path.join(connector, 'index.ts'), /'uniswap'/, "'proxyswap'")
+await change(path.join(connector, 'deployments.ts'), otherNetworks, '')
+await change(path.join(connector, 'deployments.ts'), /'ethereum\/local'/g, "'proxied/local'")
+await change(path.join(connector, 'defaults.yml'), /^ {2}\w*(?:mainnet|sepolia):\n(?: {4}.*\n)+/gm, '')
+
+// The devnet's keys are those of its own chain: the account that holds the most there has a key file for this one.
+const [dataDir, passphraseFile, passphrase] = [path.join(folder, 'data'), path.join(folder, 'passphrase'), 'correct horse battery']
+await writeFile(passphraseFile, `${passphrase}\n`, { mode: 0o600 })
+const privateKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+await saveKey({ dataDir, chain: 'proxied', privateKey, passphrase, scryptN: 1024 })
 
 const server = await startServer({
-  settings: { 'plugins.folders': [plugins], 'log.level': 'trace', 'server.requestTimeoutSeconds': 4 },
+  plugins: [plugins],
+  trusted: ['proxied', 'proxyswap'],
+  env: { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
+  settings: { 'data.dir': dataDir, 'log.level': 'trace', 'server.requestTimeoutSeconds': 4 },
   conf: {
     'chains/ethereum.yml': {
       mainnet: { enabled: false },
@@ -36,11 +52,9 @@ process.stdin.resume().on('end', () => {
 })
 console.log(JSON.stringify({ url: server.kernel.url, certsDir: server.settings.ssl.certsDir, node: server.rpcUrl }))
 
-/** Adds lines after those found. */
-async function add(file: string, found: RegExp, lines: string): Promise<void> {
-  const place = path.join(plugins, file)
-  const text = await readFile(place, 'utf8')
-  const changed = text.replace(found, `$&\n${lines}`)
+async function change(file: string, found: RegExp, into: string): Promise<void> {
+  const text = await readFile(file, 'utf8')
+  const changed = text.replace(found, into)
   if (changed === text) throw new Error(`${file} has nothing like ${found}.`)
-  await writeFile(place, changed)
+  await writeFile(file, changed)
 }

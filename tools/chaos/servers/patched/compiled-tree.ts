@@ -36,6 +36,8 @@ async function compile(patches: readonly string[]): Promise<string> {
         else await copyFile(root + file, to)
       }),
     )
+  // What the signer signs for.
+  await copyFile(`${root}signing.json`, path.join(tree, 'dist', 'signing.json'))
   // Its entry points are in dist/, where a build puts them too.
   await copyFile(`${root}package.json`, path.join(tree, 'package.json'))
   await symlink(`${root}node_modules`, path.join(tree, 'node_modules'))
