@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import inspector from 'node:inspector'
 import { fileURLToPath } from 'node:url'
-import { inSource, moduleUrl } from '../layout.ts'
+import { programUrl } from '../layout.ts'
 
 const firstBackoffMs = 100
 const maxBackoffMs = 10_000
@@ -197,8 +197,9 @@ const littleMemory = {
 
 /** Forks a module of this folder as a process, in the form that this one runs in: source (through tsx) or bundled. */
 export function forkModule(module: string): ChildProcess {
-  return fork(fileURLToPath(moduleUrl(`core/wallet/${module}`)), [], {
-    execArgv: [...littleMemory.flags, ...withoutDebugger, ...(inSource ? ['--import', import.meta.resolve('tsx/esm')] : [])],
+  const { url, flags } = programUrl(`core/wallet/${module}`)
+  return fork(fileURLToPath(url), [], {
+    execArgv: [...littleMemory.flags, ...withoutDebugger, ...flags],
     env: {
       ...littleMemory.environment,
       ...Object.fromEntries(Object.entries(process.env).filter(([name]) => inheritedVariables.includes(name))),
