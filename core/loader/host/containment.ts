@@ -171,7 +171,7 @@ const maxSaid = 2_000
 const maxErrorBytes = 2 ** 20
 
 /** The end of what a process writes to its error output, which is closed where it is too much. */
-export function lastWords(errors: Readable | null): () => string {
+function lastWords(errors: Readable | null): () => string {
   let [said, bytes] = ['', 0]
   errors?.on('data', (chunk: Buffer) => {
     bytes += chunk.length
@@ -181,9 +181,10 @@ export function lastWords(errors: Readable | null): () => string {
   return () => said
 }
 
-function watched(child: ChildProcess): ContainedProcess {
+/** How a process ends. To be asked for when it is started: it reads its error output. */
+export function endOf(child: ChildProcess): Promise<ProcessEnd> {
   const said = lastWords(child.stderr)
-  const ended = new Promise<ProcessEnd>((resolve) => {
+  return new Promise((resolve) => {
     child.once('error', (error) => resolve({ reason: error.message, said: said() }))
     child.once('close', (status, signal) =>
       resolve(
@@ -193,6 +194,10 @@ function watched(child: ChildProcess): ContainedProcess {
       ),
     )
   })
+}
+
+function watched(child: ChildProcess): ContainedProcess {
+  const ended = endOf(child)
   return {
     // Node has the socket pair of an extra descriptor in `stdio`.
     channel: child.stdio[channelDescriptor] as Duplex,

@@ -12,7 +12,7 @@ import { pause } from '../../async.ts'
 import { codeRoot, inSource, version } from '../../layout.ts'
 import { readPluginFiles } from '../plugin-files.ts'
 import { messageOf } from '../thrown.ts'
-import { channelDescriptor, lastWords, programPath } from './containment.ts'
+import { channelDescriptor, endOf, programPath } from './containment.ts'
 import { usesByUser, type ProcessUse } from './process-tree.ts'
 import {
   firstLineMs,
@@ -198,20 +198,6 @@ function spawnAs(
   const stdio: ('ignore' | 'pipe' | Socket)[] = ['ignore', 'ignore', 'pipe']
   stdio[channelDescriptor] = channel
   return spawn(setpriv, chain, { env: {}, cwd: '/', stdio, detached: true })
-}
-
-function endOf(child: ChildProcess): Promise<{ status?: number; reason: string; said: string }> {
-  const said = lastWords(child.stderr)
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ reason: error.message, said: said() }))
-    child.once('close', (status, signal) =>
-      resolve(
-        signal === null
-          ? { status: status ?? 1, reason: `it ended with the status ${status}`, said: said() }
-          : { reason: `it was ended by ${signal}`, said: said() },
-      ),
-    )
-  })
 }
 
 /** Ends all processes of a user at once, by a process of the same user: this one may not signal others. */
