@@ -20,6 +20,8 @@ const extension = inSource ? '.ts' : '.js'
 
 /** The folder that contains core/, kits/ and plugins/: the checkout, or its or the package's dist/. */
 export const codeRoot = findCodeRoot()
+/** The folder of the bundled code, which processes of plugins run in a checkout too. */
+export const bundledCode = path.dirname(fileURLToPath(new URL(inSource ? 'dist/any' : 'any', codeRoot)))
 /** The plugins of this release. */
 export const builtInPlugins = fileURLToPath(new URL('plugins', codeRoot))
 /** The configuration that a home begins with. */

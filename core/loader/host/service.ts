@@ -7,9 +7,8 @@ import { existsSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { pause } from '../../async.ts'
-import { codeRoot, inSource, version } from '../../layout.ts'
+import { bundledCode, version } from '../../layout.ts'
 import { readPluginFiles } from '../plugin-files.ts'
 import { messageOf } from '../thrown.ts'
 import { channelDescriptor, endOf, programPath } from './containment.ts'
@@ -92,7 +91,7 @@ export async function startPluginHost({ socket: address, folder, log }: PluginHo
     if (request.protocol !== protocol || request.version !== version)
       return refuse(`the service is of Sluice ${version}, the server of ${request.version}: run both from one image`)
     if (!request.start) {
-      writeLine(socket, { ready: { folder, code } })
+      writeLine(socket, { ready: { folder, code: bundledCode } })
       socket.end()
       socket.resume()
       return
@@ -178,8 +177,7 @@ function refuseOther(folder: string, { sha256, name }: KeptPlugin): void {
   if (readPluginFiles(copy).sha256 !== sha256) throw new Error(`the files in ${copy} have another SHA-256`)
 }
 
-const code = path.dirname(fileURLToPath(new URL(inSource ? 'dist/any' : 'any', codeRoot)))
-const scriptFile = (script: Script): string => path.join(code, scripts[script].file)
+const scriptFile = (script: Script): string => path.join(bundledCode, scripts[script].file)
 
 /** Starts a command as this user, with its limits and nothing else of this process. */
 function spawnAs(

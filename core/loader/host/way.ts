@@ -3,7 +3,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Settings } from '../../config/settings.ts'
-import { codeRoot, inSource } from '../../layout.ts'
+import { bundledCode } from '../../layout.ts'
 import type { FoundPlugin } from '../find.ts'
 import type { HookUpdate } from '../hook.ts'
 import { keepPlugin, keptFolder, readPluginFiles } from '../plugin-files.ts'
@@ -74,7 +74,6 @@ export async function whyNotContained(settings: ContainmentSettings): Promise<Pl
   }
 }
 
-const bundled = path.dirname(fileURLToPath(new URL(inSource ? 'dist/any' : 'any', codeRoot)))
 const [codeInside, pluginsInside] = ['/sluice/dist', '/plugins']
 const argsOf = (script: Script, code: string) => [...scripts[script].flags, path.join(code, scripts[script].file)]
 
@@ -84,15 +83,15 @@ function namespacesWay(containment: Containment): Way {
     what: 'namespaces of this system',
     async prepare(script, plugins) {
       const moved = plugins.map(({ name, folder }) => ({ from: folder, to: `${pluginsInside}/${name}` }))
-      const codeMoved = { from: bundled, to: codeInside }
+      const codeMoved = { from: bundledCode, to: codeInside }
       const binds: Bind[] = [codeMoved, ...moved]
-      const manifest = path.join(bundled, '..', 'package.json')
-      if (!existsSync(path.join(bundled, 'package.json'))) binds.push({ from: manifest, to: '/sluice/package.json' })
+      const manifest = path.join(bundledCode, '..', 'package.json')
+      if (!existsSync(path.join(bundledCode, 'package.json'))) binds.push({ from: manifest, to: '/sluice/package.json' })
       const above = plugins.map(({ folder }) => packagesAbove(folder)).find((each) => each !== undefined)
       if (above !== undefined) binds.push({ from: above, to: `${pluginsInside}/node_modules` })
       const packages = [above, ...plugins.map(({ folder }) => path.join(folder, 'node_modules'))]
       // What deploys contracts has packages of the release that are not in its bundle.
-      const ours = script === 'devnet' ? packagesAbove(bundled) : undefined
+      const ours = script === 'devnet' ? packagesAbove(bundledCode) : undefined
       if (ours !== undefined) binds.push({ from: ours, to: '/sluice/node_modules' })
       for (const each of new Set([...packages, ours].flatMap((one) => (one === undefined ? [] : linkedFrom(one)))))
         binds.push({ from: each, to: each })
@@ -107,7 +106,7 @@ function namespacesWay(containment: Containment): Way {
 export const uncontained: Way = {
   kind: 'none',
   what: 'nothing (plugins.weakContainment)',
-  prepare: async (script) => ({ inside: (file) => file, start: async () => startUncontained({ args: argsOf(script, bundled) }) }),
+  prepare: async (script) => ({ inside: (file) => file, start: async () => startUncontained({ args: argsOf(script, bundledCode) }) }),
 }
 
 function serviceWay(address: string, { folder, code }: ServiceFolders, dataDir: string): Way {
@@ -117,7 +116,7 @@ function serviceWay(address: string, { folder, code }: ServiceFolders, dataDir: 
     async prepare(script, plugins) {
       const kept = await Promise.all(plugins.map(async (plugin) => ({ from: plugin.folder, ...(await keptCopy(plugin, dataDir)) })))
       const moved = kept.map(({ from, sha256, name }) => ({ from, to: path.posix.join(folder, sha256, name) }))
-      moved.push({ from: bundled, to: code })
+      moved.push({ from: bundledCode, to: code })
       const wanted = kept.map(({ sha256, name }) => ({ sha256, name }))
       return { inside: insideOf(moved), start: () => reached(address, () => startInService(address, script, wanted)) }
     },
