@@ -215,11 +215,13 @@ const size = ({ files: { files } }: PluginOnDisk): string =>
 
 /** What it may do, for people. */
 function words(name: string, { version, kind, tier, networks, signs, hosts }: LockedPlugin): string[] {
+  // A contract takes a call of the wallet for the wallet's own, whichever plugin made it.
+  const ownersOf = tier === 'contained' ? releasedOwners() : () => []
   const venues = Object.entries(networks).flatMap(([network, { contracts, spenders }]) => [
     `On ${network}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
     ...Object.entries(contracts).map(
       ([label, address]) =>
-        `  ${address}  ${label}${spenders.includes(address) ? ', and approve tokens to it' : ''}${tier === 'contained' ? sharedWords(network, address) : ''}`,
+        `  ${address}  ${label}${spenders.includes(address) ? ', and approve tokens to it' : ''}${sharedWords(ownersOf(network, address))}`,
     ),
   ])
   const lines = [
@@ -233,11 +235,8 @@ function words(name: string, { version, kind, tier, networks, signs, hosts }: Lo
   return lines.map(oneLine)
 }
 
-/** A contract takes a call of the wallet for the wallet's own, whichever plugin made it. */
-function sharedWords(network: string, address: string): string {
-  const owners = releasedOwners(network, address)
-  return owners.length === 0 ? '' : ` (of ${owners.join(', ')} too: it reaches what your wallets have there)`
-}
+const sharedWords = (owners: readonly string[]): string =>
+  owners.length === 0 ? '' : ` (of ${owners.join(', ')} too: it reaches what your wallets have there)`
 
 /** A plugin learns the orders that are sent to it, and may tell them to whom it reaches. */
 function webWords(tier: LockedPlugin['tier'], hosts: readonly string[]): string[] {

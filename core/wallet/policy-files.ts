@@ -149,15 +149,17 @@ export function policyFromFiles({ confDir, plugins, allowedSpenders, environment
   }
 }
 
-/** The connectors of the release that have this contract on a network, as `chain/network`. */
-export function releasedOwners(on: string, address: string): readonly string[] {
-  return Object.entries(readReleased().connectors).flatMap(([name, { networks }]) => {
+/** Reads the contracts of the release's connectors. @returns those that have a contract on a network (`chain/network`) */
+export function releasedOwners(): (on: string, address: string) => readonly string[] {
+  const owners = new Map<string, string[]>()
+  const keyOf = (on: string, address: string) => `${on} ${address.toLowerCase()}`
+  for (const [name, { networks }] of Object.entries(readReleased().connectors)) {
     const defaults = mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])
-    const isOwn = entriesOf(defaults, 'contractAddresses', networks).some(
-      ([each, contracts]) => each === on && Object.values(contracts).some((own) => String(own).toLowerCase() === address.toLowerCase()),
-    )
-    return isOwn ? [name] : []
-  })
+    for (const [on, contracts] of entriesOf(defaults, 'contractAddresses', networks))
+      for (const key of new Set(Object.values(contracts).map((address) => keyOf(on, String(address)))))
+        owners.set(key, [...(owners.get(key) ?? []), name])
+  }
+  return (on, address) => owners.get(keyOf(on, address)) ?? []
 }
 
 const ownOf = <T>(all: Readonly<Record<string, T>>, name: string): T | undefined => (Object.hasOwn(all, name) ? all[name] : undefined)
