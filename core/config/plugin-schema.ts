@@ -15,7 +15,7 @@ export interface SchemaQuestion {
   readonly parts: readonly SchemaPart[]
 }
 
-/** Why the schema is none, or what it says of each part. */
+/** Why the schema cannot be used, or what it says of each part. */
 export type SchemaAnswer = { readonly invalid: string } | { readonly judged: readonly JudgedPart[] }
 
 /** Changes the values of the parts in place. */

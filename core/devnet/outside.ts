@@ -11,9 +11,10 @@ import { isObject } from '../json.ts'
 import { hookUpdate } from '../loader/compile.ts'
 import type { FoundPlugin } from '../loader/find.ts'
 import type { HookUpdate } from '../loader/hook.ts'
-import { openChannel } from '../loader/host/channel.ts'
+import { openChannel, otherEndGone } from '../loader/host/channel.ts'
 import type { ContainedProcess } from '../loader/host/containment.ts'
 import { findAcceptedWay, findWay, insideUpdate, uncontained, type ContainmentSettings } from '../loader/host/way.ts'
+import { excessOf } from '../loader/host/process-tree.ts'
 import { messageOf } from '../loader/thrown.ts'
 import { askNode, type Anvil } from './anvil.ts'
 
@@ -27,7 +28,7 @@ export async function startOutside(plugin: FoundPlugin, settings: ContainmentSet
   return { process: await prepared.start(), inside: prepared.inside, inform: (news) => insideUpdate(news, prepared) }
 }
 
-/** What the process gets. */
+/** What the process is asked to do. */
 export interface DeployRequest {
   /** The `devnet.ts`, as the process sees it. */
   readonly file: string
@@ -45,7 +46,8 @@ export interface OutsidePlugin {
 /** Starts the process in which a plugin's `devnet.ts` runs. */
 export type StartOutside = (plugin: FoundPlugin) => Promise<{
   readonly process: ContainedProcess
-  /** A file of the plugin, as the process sees it. */ inside(file: string): string
+  /** A file of the plugin, as the process sees it. */
+  inside(file: string): string
   inform(news: HookUpdate): HookUpdate
 }>
 
@@ -88,8 +90,7 @@ export async function deployOutside(outside: OutsidePlugin, to: Deployed, start:
   }
 }
 
-const maxResidentBytes = 768 * 2 ** 20
-const maxProcesses = 8
+const limits = { residentBytes: 768 * 2 ** 20, processes: 8 }
 const maxFrameBytes = 4 * 2 ** 20
 const maxQuestions = 64
 const perSecond = { bytes: 32 * 2 ** 20, messages: 10_000 }
@@ -123,8 +124,8 @@ async function runIn(
       await wait(lookMs, undefined, { signal: done.signal })
       const use = process.use()
       if (!use) continue
-      if (use.residentBytes > maxResidentBytes) end(`it took more than ${maxResidentBytes / 2 ** 20} MB of memory`)
-      if (use.processes > maxProcesses) end(`it started more than ${maxProcesses} processes`)
+      const excess = excessOf(use, limits)
+      if (excess !== undefined) end(excess)
       if (use.processorMs > processorMs) end(`it was not done after ${processorMs / 1000} s of processor time: an endless loop`)
     }
   })().catch(() => {})
@@ -140,9 +141,9 @@ async function runIn(
     })
   } catch (thrown) {
     const reason = messageOf(thrown)
-    if (reason !== gone && why !== reason) throw new Error(why ?? reason, { cause: thrown })
+    if (reason !== otherEndGone && why !== reason) throw new Error(why ?? reason, { cause: thrown })
     const { reason: how } = await process.ended
-    throw new Error(why === undefined || why === gone ? `its process ended: ${how}` : why, { cause: thrown })
+    throw new Error(why === undefined || why === otherEndGone ? `its process ended: ${how}` : why, { cause: thrown })
   } finally {
     done.abort()
     await watching
@@ -150,8 +151,6 @@ async function runIn(
     await process.ended
   }
 }
-
-const gone = 'the other end is gone'
 
 interface Broker {
   answer(method: string, args: readonly unknown[]): Promise<unknown>

@@ -39,6 +39,9 @@ interface Waiting {
 
 const lengthBytes = 4
 
+/** Why a channel is closed whose socket was: how the process at the other end ended says more. */
+export const otherEndGone = 'the other end is gone'
+
 export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, perSecond }: ChannelOptions): Channel {
   const waiting = new Map<number, Waiting>()
   const answering = new Map<number, AbortController>()
@@ -157,7 +160,7 @@ export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, m
 
   socket.on('data', read)
   socket.on('error', (error) => close(error))
-  socket.on('close', () => close(new Error('the other end is gone')))
+  socket.on('close', () => close(new Error(otherEndGone)))
 
   return {
     ask: (method, args, signal) =>

@@ -11,9 +11,10 @@ import { messageOf } from '../thrown.ts'
 import type { LoadBudget } from '../trials.ts'
 import type { Broker } from './broker.ts'
 import type { Web } from './web.ts'
-import { openChannel, type Channel } from './channel.ts'
+import { openChannel, otherEndGone, type Channel } from './channel.ts'
 import type { ContainedProcess } from './containment.ts'
 import type { HostSettings, HostVenue, LoadRequest } from './messages.ts'
+import { excessOf } from './process-tree.ts'
 
 /** A plugin in a process of its own. */
 export interface Host {
@@ -64,8 +65,7 @@ export interface HostOptions {
 
 const watchMs = 1_000
 /** With its program and everything below it. */
-const maxResidentBytes = 512 * 2 ** 20
-const maxProcesses = 8
+const limits = { residentBytes: 512 * 2 ** 20, processes: 8 }
 /** By the clock: also for what uses no processor. */
 const maxStallMs = 60_000
 const maxFrameBytes = 4 * 2 ** 20
@@ -196,7 +196,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     } catch (thrown) {
       const why = fault ?? (thrown instanceof PluginFault ? thrown : undefined)
       // Where it ends by itself, how it ended says more than that it is gone.
-      if (messageOf(thrown) !== gone) started.kill(messageOf(thrown))
+      if (messageOf(thrown) !== otherEndGone) started.kill(messageOf(thrown))
       await started.ended
       throw (
         why ??
@@ -267,8 +267,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
       const now = running
       if (!now) return
       const use = now.use()
-      if (use && use.residentBytes > maxResidentBytes) return now.kill(`it took more than ${maxResidentBytes / 2 ** 20} MB of memory`)
-      if (use && use.processes > maxProcesses) return now.kill(`it started more than ${maxProcesses} processes`)
+      const excess = excessOf(use, limits)
+      if (excess !== undefined) return now.kill(excess)
       if (pinged?.by !== now) pinged = undefined
       if (!pinged) {
         const ping = { at: performance.now(), processorMs: use?.processorMs ?? 0, by: now }
@@ -368,7 +368,7 @@ function run(
     onClosed: (error) => {
       isClosed = true
       // Its exit says more than the end of its socket.
-      if (error.message !== gone) kill(error.message)
+      if (error.message !== otherEndGone) kill(error.message)
       else setTimeout(() => kill('it closed its socket'), 1_000).unref()
     },
     maxFrameBytes,
@@ -417,7 +417,6 @@ const lastLine = (text: string): string =>
     ?.trim()
     .slice(0, 300) ?? ''
 const shown = (value: unknown): string => (typeof value === 'string' ? value.slice(0, maxErrorText) : '')
-const gone = 'the other end is gone'
 
 /** @throws PluginFault where the host refused */
 function accepted(reply: unknown, step: Step): Record<string, unknown> {

@@ -101,7 +101,7 @@ export function createHosts(options: HostsOptions): Hosts {
         budget,
         stallSeconds,
         takeTurn,
-        log: options.logOf(name),
+        log,
         request: { entry: prepared.inside(entry), news: insideUpdate(await hookUpdate([folder]), prepared) },
         spawn: prepared.start,
         web: createWeb(options.webOf(found)),

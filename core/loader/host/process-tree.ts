@@ -13,6 +13,13 @@ const tickMs = 10
 /** More are not counted: there are too many anyway. */
 const maxProcesses = 64
 
+/** What is too much of it, for people; undefined where nothing is, or nobody tells. */
+export function excessOf(use: ProcessUse | undefined, most: Pick<ProcessUse, 'residentBytes' | 'processes'>): string | undefined {
+  if (use && use.residentBytes > most.residentBytes) return `it took more than ${most.residentBytes / 2 ** 20} MB of memory`
+  if (use && use.processes > most.processes) return `it started more than ${most.processes} processes`
+  return undefined
+}
+
 /** Undefined where the system does not tell. */
 export function processUse(pid: number): ProcessUse | undefined {
   let [processes, residentBytes, processorMs] = [0, 0, 0]
