@@ -125,6 +125,8 @@ const heading = `# Which plugins of third parties may run, with which bytes, and
 /** Writes the whole file, or leaves it as it was. */
 export async function writeLock(confDir: string, plugins: PluginLock, sealed?: Sealing): Promise<void> {
   const sorted = Object.fromEntries(Object.entries(plugins).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-  const content = heading + stringify({ lockVersion: 1, ...(sealed && { sealing: sealed }), plugins: sorted }, { lineWidth: 0 })
+  const content =
+    heading +
+    stringify({ lockVersion: 1, ...(sealed && { sealing: sealed }), plugins: sorted }, { lineWidth: 0, aliasDuplicateObjects: false })
   await writeWholeFile(lockFile(confDir), content, 0o644)
 }

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { LineCounter, parseDocument, isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
+import { readPlainYaml } from './plain-yaml.ts'
 import type { ConfigProblem } from './problems.ts'
 import { dottedPath, mergeOver, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
 import { isObject } from '../json.ts'
@@ -64,6 +65,8 @@ function parsed(text: string): ParsedYaml {
 }
 
 function parse(text: string): ParsedYaml {
+  const plain = readPlainYaml(text)
+  if (plain) return { ...plain, faults: [], traps: [] }
   const counter = new LineCounter()
   const lineAt = (offset: number) => counter.linePos(offset).line
   const document = parseDocument(text, {
