@@ -7,7 +7,7 @@ import { maskedCopy } from './mask.ts'
 import { judgeBySchema, type SchemaAnswer, type SchemaQuestion } from './plugin-schema.ts'
 import { ConfigError, type ConfigProblem, suggestion } from './problems.ts'
 import { type Environment, getAt, type TreeProblem, mergeOver, type Section, pointerOf } from './tree.ts'
-import { locate, mergedFiles, readYaml } from './yaml.ts'
+import { locate, mergedFiles, readYaml, type YamlFile } from './yaml.ts'
 import { isObject } from '../json.ts'
 
 export interface PluginConfigSources {
@@ -34,6 +34,8 @@ export interface PluginConfig {
   shown: Section
   /** The part that core reads of a chain's networks; empty for a connector. */
   networks: Readonly<Record<string, NetworkSettings>>
+  /** Of a connector's values: `<file>:<line>` by JSON pointer, for people. */
+  places?: Readonly<Record<string, string>>
 }
 
 /** `defaults.yml` of the plugin's folder with the operator's file laid over it. @throws ConfigError with every problem */
@@ -80,7 +82,9 @@ function preparePluginConfig({
   const file = join(`${kind}s`, `${name}.yml`)
   const shownFile = join(basename(confDir), file)
   const problems: ConfigProblem[] = []
-  const defaults = readYaml(join(pluginFolder, 'defaults.yml'), join(basename(pluginFolder), 'defaults.yml'), problems)
+  // The folder may be a copy that is named by a hash.
+  const shownDefaults = join(basename(pluginFolder) === `${name}-chain` ? basename(pluginFolder) : name, 'defaults.yml')
+  const defaults = readYaml(join(pluginFolder, 'defaults.yml'), shownDefaults, problems)
   const own = readYaml(join(confDir, file), shownFile, problems)
   const layers = [defaults, own].filter((layer) => layer !== undefined)
   // Only the operator's texts: a plugin could ask for any secret of the server otherwise.
@@ -102,13 +106,28 @@ function preparePluginConfig({
           },
         ])
       const checked = prepared.finish(answer.judged)
-      if ('config' in checked) return checked
-      throw new ConfigError(
-        checked.troubles.map(({ pointer, problem, cure }) => ({ ...locate(pointer, layers, shownFile), problem, cure })),
-      )
+      if ('config' in checked) return kind === 'chain' ? checked : { ...checked, places: placesOf(layers) }
+      // What is in no file belongs into the author's, unless the operator has one.
+      const otherwise = own ? shownFile : shownDefaults
+      const found = checked.troubles.map(({ pointer, problem, cure }) => ({ ...locate(pointer, layers, otherwise), problem, cure }))
+      throw new ConfigError(layers.length > 0 ? found : [noDefaults(shownDefaults), ...found])
     },
   }
 }
+
+const noDefaults = (file: string): ConfigProblem => ({
+  file,
+  path: '',
+  problem: 'does not exist',
+  cure: "Add it beside the plugin's index, with a value for each required key: a plugin's defaults are complete.",
+})
+
+/** The topmost file's, where several have the key. */
+const placesOf = (layers: readonly YamlFile[]): Readonly<Record<string, string>> =>
+  Object.assign(
+    {},
+    ...layers.map(({ file, lines }) => Object.fromEntries([...lines].map(([pointer, line]) => [pointer, `${file}:${line}`]))),
+  )
 
 type Checking = Required<Pick<Check<Section>, 'env' | 'mayName'>>
 type Judged = Extract<SchemaAnswer, { judged: unknown }>['judged']

@@ -218,19 +218,19 @@ function confFolderWarnings(folder: string): string[] {
 
 /** A warning for each file of `chains/` and `connectors/` without a plugin of its name: the name is probably misspelt. */
 export function pluginFileWarnings(confDir: string, plugins: { chains: readonly string[]; connectors: readonly string[] }): string[] {
-  return (['chains', 'connectors'] as const).flatMap((folder) =>
-    (entriesOf(join(confDir, folder)) ?? [])
-      .filter(({ name }) => /\.(ya?ml|json)$/i.test(name) && !plugins[folder].some((plugin) => name === `${plugin}.yml`))
-      .map(({ name }) =>
-        notRead(
-          join(confDir, folder, name),
-          nearest(
-            name,
-            plugins[folder].map((plugin) => `${plugin}.yml`),
-          ),
-        ),
-      ),
-  )
+  return (['chains', 'connectors'] as const).flatMap((folder) => {
+    const present = (entriesOf(join(confDir, folder)) ?? []).map(({ name }) => name)
+    // A file that is there is another plugin's.
+    const absent = plugins[folder].filter((plugin) => !present.includes(`${plugin}.yml`))
+    return present
+      .filter((name) => /\.(ya?ml|json)$/i.test(name) && !plugins[folder].some((plugin) => name === `${plugin}.yml`))
+      .map((file) => {
+        const name = file.replace(/\.\w+$/, '')
+        const near = nearest(name, absent)
+        const why = plugins[folder].includes(name) ? '' : `: there is no ${folder.slice(0, -1)} '${name}' here`
+        return `${join(confDir, folder, file)} is not read${why}.${near === undefined ? '' : ` Did you mean ${near}.yml?`}`
+      })
+  })
 }
 
 function entriesOf(folder: string): Dirent[] | undefined {

@@ -5,12 +5,15 @@ import type { Chain, Connector, Log } from '../contracts/index.ts'
 import { errorTable, SluiceError, type ErrorName } from '../errors.ts'
 import { isObject } from '../json.ts'
 import { deepFreeze, parserOf } from './parser.ts'
+import { placeInStack, placeOfFunction } from './source-places.ts'
 import { fieldOf, isError, messageOf, readableError } from './thrown.ts'
 
 /** The plugin whose code is called. */
 export interface Callee {
   readonly plugin: string
   readonly log: Log
+  /** Of its files, as this process sees them: errors name their lines. */
+  readonly folder?: string
   /** In a process of its own: each of its methods answers later. */
   readonly isRemote?: true
 }
@@ -97,23 +100,24 @@ function guarded(implementation: object, method: CallableFunction, contract: Any
   const parse = answerParser(contract)
   const settle = (answer: unknown, args: readonly unknown[]) =>
     isThenable(answer) ? Promise.resolve(answer).then((settled) => parse(settled, args)) : parse(answer, args)
+  const called = { ...callee, method }
   return (...args: readonly unknown[]): unknown => {
     // The signal is read only where somebody has to wait: reading it starts the request's timer.
     const signal = atOnce ? undefined : signalOf(args)
     // Answers are compared with what was asked, and not with what a plugin made of it.
     if (signal && contract.mismatch) for (const asked of args.slice(0, -1)) deepFreeze(asked)
-    if (signal) return callPlugin(callee, verb, () => settle(Reflect.apply(method, implementation, args), args), signal)
+    if (signal) return callPlugin(called, verb, () => settle(Reflect.apply(method, implementation, args), args), signal)
     let answer: unknown
     try {
       answer = Reflect.apply(method, implementation, args)
       if (!mayWait || !isThenable(answer)) return parse(answer, args)
     } catch (thrown) {
-      throw asCallersError(callee, verb, thrown)
+      throw asCallersError(called, verb, thrown)
     }
     const deadline = signalOf(args)
-    if (deadline) return callPlugin(callee, verb, () => settle(answer, args), deadline)
+    if (deadline) return callPlugin(called, verb, () => settle(answer, args), deadline)
     return Promise.resolve(settle(answer, args)).catch((thrown: unknown) => {
-      throw asCallersError(callee, verb, thrown)
+      throw asCallersError(called, verb, thrown)
     })
   }
 }
@@ -148,7 +152,8 @@ function signalOf(args: readonly unknown[]): AbortSignal | undefined {
  * Calls a plugin's method so that whatever it does harms this request only. Its SluiceErrors go to the caller; anything else that it throws
  * is logged, and the caller gets UNKNOWN_ERROR. When the signal aborts, the call is abandoned and the caller gets TIMEOUT.
  */
-export function callPlugin<T>({ plugin, log }: Callee, verb: string, call: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
+export function callPlugin<T>(callee: Called, verb: string, call: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
+  const { plugin, log } = callee
   return new Promise((resolve, reject) => {
     const abandon = () => {
       log.warn({ plugin, verb }, 'call into plugin abandoned at the deadline of the request')
@@ -170,7 +175,7 @@ export function callPlugin<T>({ plugin, log }: Callee, verb: string, call: () =>
       signal.removeEventListener('abort', abandon)
       // The plugin heeded the signal.
       if (signal.aborted && thrown === signal.reason) return
-      reject(asCallersError({ plugin, log }, verb, thrown))
+      reject(asCallersError(callee, verb, thrown))
     }
     try {
       const outcome = call()
@@ -192,11 +197,21 @@ export function callPluginSync<T>(callee: Callee, verb: string, call: () => T): 
   }
 }
 
-function asCallersError({ plugin, log }: Callee, verb: string, thrown: unknown): SluiceError {
+interface Called extends Callee {
+  /** The plugin's function that was called. */
+  readonly method?: CallableFunction
+}
+
+function asCallersError({ plugin, log, folder, method }: Called, verb: string, thrown: unknown): SluiceError {
   const callersError = callersErrorOf(thrown)
   if (callersError) return callersError
   const err = readableError(thrown)
-  log.warn({ plugin, verb, err }, 'defect of a plugin: it threw something other than a SluiceError, or returned an invalid answer')
+  // An answer that does not fit was returned by a method, and thrown here.
+  const at = folder === undefined ? undefined : (placeInStack(err.stack ?? '', folder) ?? (method && placeOfFunction(method, folder)))
+  log.warn(
+    { plugin, verb, ...(at !== undefined && { at }), err },
+    'defect of a plugin: it threw something other than a SluiceError, or returned an invalid answer',
+  )
   return new SluiceError(
     'UNKNOWN_ERROR',
     `The connector or chain '${plugin}' has failed. The server's log has the reason under this requestId.`,

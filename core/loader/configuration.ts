@@ -1,5 +1,7 @@
 import { Ajv } from 'ajv'
-import { ConfigError } from '../config/problems.ts'
+import { ConfigError, nearest, type ConfigProblem } from '../config/problems.ts'
+import type { PluginConfig } from '../config/plugin-config.ts'
+import { pointerOf } from '../config/tree.ts'
 import { type Manifest, type Bridge, type ConnectorConfig, bridgesSchema } from '../contracts/index.ts'
 import type { LoadedChain } from './loaded-plugin.ts'
 import { PluginFault, faultOf } from './refusal.ts'
@@ -21,6 +23,12 @@ export function contractsOf(name: string, config: unknown, { chain, network }: N
   const all = contractAddresses(config)
   if (all.size === 0) return {}
   return entryOf(all, 'contractAddresses', name, { chain, network }, manifest)
+}
+
+/** The key of `contractAddresses` that holds a network's entry. */
+export function contractsKey(config: unknown, { chain, network }: NetworkName): string {
+  const long = longKey(chain, network)
+  return contractAddresses(config).has(long) ? long : network
 }
 
 /** The entry under a network's short or long name. @throws PluginFault */
@@ -45,22 +53,59 @@ function entryOf<T>(
   return all.get(longKey(chain, network)) ?? bare
 }
 
-/** A key that names no network is misspelt. @throws PluginFault */
-export function checkNetworkKeys(name: string, config: unknown, manifest: Manifest): void {
+/** `<file>:<line>` of a value, and the file to name in a cure: the operator's where the value is in none. */
+export function placeOf(name: string, { places = {} }: Pick<PluginConfig, 'places'>, path: readonly string[]) {
+  const place = places[pointerOf(path)]
+  return { place, file: place?.replace(/:\d+$/, '') ?? `conf/connectors/${name}.yml` }
+}
+
+/** A network of the manifest that its chain does not have. */
+export interface MisspeltNetwork {
+  readonly chain: string
+  readonly network: string
+  /** `<file>:<line>`, where the author's files tell it. */
+  readonly at: string | undefined
+  /** The networks of the chain. */
+  readonly known: readonly string[]
+}
+
+/** A key that names no network is misspelt, or the manifest is. @throws PluginFault */
+export function checkNetworkKeys(
+  name: string,
+  configuration: Pick<PluginConfig, 'config' | 'places'>,
+  manifest: Manifest,
+  misspelt: readonly MisspeltNetwork[],
+): void {
+  const { config } = configuration
   const known = manifest.available_networks.flatMap(({ chain, networks }) =>
     networks.flatMap((network) => [network, longKey(chain, network)]),
   )
   const bridges = isObject(config) && isObject(config.bridges) ? Object.keys(config.bridges) : []
   for (const [of, keys] of Object.entries({ contractAddresses: contractAddresses(config).keys(), bridges })) {
     const unknown = [...keys].filter((key) => !known.includes(key))
-    if (unknown.length > 0) {
+    const [first] = unknown
+    if (first === undefined) continue
+    const meant = misspelt.find(({ chain, known: networks }) => networks.some((each) => [each, longKey(chain, each)].includes(first)))
+    if (meant) {
       throw new PluginFault(
-        'configuration',
-        `${of} has ${unknown.join(', ')}, which the connector does not serve`,
-        `In conf/connectors/${name}.yml, use ${known.join(', ')}.`,
+        'networks',
+        `${meant.at === undefined ? '' : `${meant.at}: `}available_networks has '${meant.network}', which is not a network of ${meant.chain}, while ${of} has ${first}`,
+        networkCure(meant),
       )
     }
+    const { place, file } = placeOf(name, configuration, [of, first])
+    throw new PluginFault(
+      'configuration',
+      `${place === undefined ? '' : `${place} `}${of} has ${unknown.join(', ')}, which the connector does not serve`,
+      `In ${file}, use ${known.join(', ')}.`,
+    )
   }
+}
+
+export function networkCure({ chain, network, at, known }: MisspeltNetwork): string {
+  const near = nearest(network, known)
+  const where = `in available_networks of the manifest${at === undefined ? '' : ` (${at})`}`
+  return near === undefined ? `Correct it ${where}: ${chain} has ${known.join(', ')}.` : `Write '${near}' instead of '${network}' ${where}.`
 }
 
 function contractAddresses(config: unknown): ReadonlyMap<string, Addresses> {
@@ -181,11 +226,12 @@ export async function readingConfiguration<T>(read: () => Promise<T>, cure: stri
 function configurationFault(thrown: unknown, cure: string): PluginFault {
   if (!(thrown instanceof ConfigError)) return faultOf(thrown, 'configuration', cure)
   const { problems } = thrown
+  const cureOf = ({ path, cure: one }: ConfigProblem) => (one.startsWith('Add it: ') ? one.replace('it', path) : one)
   const reason = problems
     .map(
       ({ file, line, path, problem }) => `${[line === undefined ? file : `${file}:${line}`, path].filter(Boolean).join(' ')}: ${problem}`,
     )
     .join('; ')
   const step = problems.some(({ path }) => path === 'manifest.schema') ? 'manifest' : 'configuration'
-  return new PluginFault(step, reason, [...new Set(problems.map((problem) => problem.cure))].join(' '))
+  return new PluginFault(step, reason, [...new Set(problems.map(cureOf))].join(' '))
 }

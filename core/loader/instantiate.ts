@@ -15,7 +15,7 @@ import {
 import { chainBoundary, connectorBoundary } from './boundary.ts'
 import { deepFreeze } from './parser.ts'
 import { PluginFault, faultOf } from './refusal.ts'
-import { messageOf } from './thrown.ts'
+import { messageOf, messageWithPlace } from './thrown.ts'
 import { isObject } from '../json.ts'
 
 /**
@@ -23,7 +23,7 @@ import { isObject } from '../json.ts'
  * @returns the chain behind the boundary @throws PluginFault
  */
 export function instantiateChain(plugin: ChainPlugin, name: string, venue: ChainVenue<unknown>): Chain {
-  const chain = created(() => plugin.create(frozen(venue)), venue)
+  const chain = created(plugin, () => plugin.create(frozen(venue)), venue)
   requireMethods(chain, 'the chain', [
     'rpcUrl',
     'address',
@@ -39,7 +39,7 @@ export function instantiateChain(plugin: ChainPlugin, name: string, venue: Chain
     if (typeof chain[part] !== 'object' || chain[part] === null) throw missing(`the chain has no ${part}`)
   }
   if (!Number.isSafeInteger(chain.chainId)) throw missing(`the chain's chainId is not a whole number`)
-  return bounded(() => chainBoundary(chain, { plugin: name, log: venue.log }))
+  return bounded(() => chainBoundary(chain, { plugin: name, log: venue.log, ...folderOf(plugin) }))
 }
 
 /**
@@ -52,14 +52,14 @@ export function instantiateConnector(
   tradingTypes: readonly (keyof typeof tradingVerbs)[],
   venue: Venue,
 ): Partial<Connector> {
-  const connector = created<Partial<Connector>>(() => plugin.create(frozen(venue)), venue)
+  const connector = created<Partial<Connector>>(plugin, () => plugin.create(frozen(venue)), venue)
   for (const type of tradingTypes) {
     const implementation: unknown = connector[type]
     if (!isObject(implementation)) throw missing(`trading type ${type} is declared but not implemented`)
     requireMethods(implementation, type, tradingVerbs[type])
     if (type.endsWith('CLOB')) requireBooks(Reflect.get(implementation, 'books'), type)
   }
-  return bounded(() => connectorBoundary(connector, { plugin: name, log: venue.log }))
+  return bounded(() => connectorBoundary(connector, { plugin: name, log: venue.log, ...folderOf(plugin) }))
 }
 
 function bounded<T>(make: () => T): T {
@@ -78,12 +78,14 @@ function requireBooks(books: unknown, type: string): void {
   if (!Array.isArray(Reflect.get(books, 'follow'))) throw missing(`books of ${type} has no list called follow`)
 }
 
-function created<T>(create: () => T, { chain, network }: { chain: string; network: string }): T {
+function created<T>(plugin: Plugin, create: () => T, { chain, network }: { chain: string; network: string }): T {
   let implementation: T
   try {
     implementation = create()
   } catch (thrown) {
-    throw faultOf(thrown, 'create', `Correct what create() does for ${chain} ${network}, or its configuration.`)
+    if (thrown instanceof PluginFault) throw thrown
+    const cure = `Correct what create() does for ${chain} ${network}, or its configuration.`
+    throw new PluginFault('create', messageWithPlace(thrown, folderOf(plugin).folder), cure)
   }
   if (!isObject(implementation)) throw missing('create() did not return an object')
   if ('then' in implementation)
@@ -137,6 +139,13 @@ interface ImportedPlugin {
   readonly description: Description
 }
 
+/** By plugin: the folder that it was imported from. */
+const folders = new WeakMap<Plugin, string>()
+const folderOf = (plugin: Plugin): { readonly folder?: string } => {
+  const folder = folders.get(plugin)
+  return folder === undefined ? {} : { folder }
+}
+
 /** Imports a plugin's module and reads its description. The module hook must know its folder. @throws PluginFault */
 export async function importPlugin(entry: string): Promise<ImportedPlugin> {
   let exported: unknown
@@ -145,13 +154,15 @@ export async function importPlugin(entry: string): Promise<ImportedPlugin> {
     exported = isObject(module) && 'default' in module ? module.default : undefined
   } catch (thrown) {
     const isMissing = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_MODULE_NOT_FOUND'
-    throw faultOf(
-      thrown,
+    if (thrown instanceof PluginFault) throw thrown
+    throw new PluginFault(
       'import',
+      messageWithPlace(thrown, path.dirname(entry)),
       isMissing ? `Install the package with npm in the plugin's folder.` : 'Correct the plugin, or take its folder away.',
     )
   }
   const plugin = assertPlugin(exported, entry)
+  folders.set(plugin, path.dirname(entry))
   return { plugin, description: describe(plugin) }
 }
 

@@ -1,6 +1,19 @@
-import type { Bridge, Chain, Connector, ChainVenue, Token } from '../contracts/index.ts'
+import type { Bridge, Chain, Connector, ChainVenue, Manifest, Token } from '../contracts/index.ts'
 import { importCandidate, type Candidate } from './candidate.ts'
-import { bridgesOf, checkBaseKeys, checkNetworkKeys, contractsOf, readingConfiguration } from './configuration.ts'
+import {
+  bridgesOf,
+  checkBaseKeys,
+  checkNetworkKeys,
+  contractsKey,
+  contractsOf,
+  networkCure,
+  placeOf,
+  readingConfiguration,
+  type MisspeltNetwork,
+} from './configuration.ts'
+import { nearest } from '../config/problems.ts'
+import type { PluginConfig } from '../config/plugin-config.ts'
+import { placeOfText } from './source-places.ts'
 import type { FoundPlugin } from './find.ts'
 import type { Host } from './host/host.ts'
 import type { HostedVenue, Hosts } from './host/hosts.ts'
@@ -33,10 +46,12 @@ interface ConnectorVenues {
 
 /** The networks of the manifest that loaded chains serve, with their contracts. @throws PluginFault where there are none */
 export function connectorVenues(
-  { found, description, manifest, configuration: { config } }: Candidate,
+  { found, description, manifest, configuration }: Candidate,
   chains: readonly LoadedChain[],
 ): ConnectorVenues {
-  checkNetworkKeys(found.name, config, manifest)
+  const { config } = configuration
+  const misspelt = misspeltNetworks(found, manifest, chains)
+  checkNetworkKeys(found.name, configuration, manifest, misspelt)
   checkBaseKeys(found.name, config)
   const venues: ConnectorVenue[] = []
   const unserved: UnservedNetwork[] = []
@@ -58,23 +73,28 @@ export function connectorVenues(
           chain: name,
           network,
           reason: `There is no chain '${name}'`,
-          cure: "Add the chain's plugin, or correct it where it was refused.",
+          cure: chainCure(found, name, chains),
         })
       else if (on === undefined)
         unserved.push({
           chain: name,
           network,
           reason: `The chain '${name}' does not serve the network '${network}'`,
-          cure: `See conf/chains/${name}.yml.`,
+          cure: cureOf(here, misspelt),
         })
       else if (contracts === undefined)
         unserved.push({
           chain: name,
           network,
           reason: `contractAddresses has no entry for ${name} ${network}`,
-          cure: `Add it to conf/connectors/${found.name}.yml.`,
+          cure: `Add it to conf/connectors/${found.name}.yml, or as its author to defaults.yml.`,
         })
-      else venues.push({ on, contracts: canonical(found, on, contracts), bridges: bridgesOf(found.name, config, here, manifest, chains) })
+      else
+        venues.push({
+          on,
+          contracts: canonical(found, on, contracts, configuration),
+          bridges: bridgesOf(found.name, config, here, manifest, chains),
+        })
     }
   }
   if (venues.length === 0) {
@@ -86,6 +106,30 @@ export function connectorVenues(
     )
   }
   return { venues, unserved }
+}
+
+/** The networks that the manifest names and their chains do not have, whatever the settings say. */
+function misspeltNetworks({ folder }: FoundPlugin, manifest: Manifest, chains: readonly LoadedChain[]): readonly MisspeltNetwork[] {
+  return manifest.available_networks.flatMap(({ chain, networks }) => {
+    const known = chains.find(({ name }) => name === chain)?.manifest.available_networks.flatMap((each) => each.networks)
+    if (!known) return []
+    return networks.flatMap((network) => (known.includes(network) ? [] : [{ chain, network, at: placeOfText(network, folder), known }]))
+  })
+}
+
+function cureOf({ chain, network }: { chain: string; network: string }, misspelt: readonly MisspeltNetwork[]): string {
+  const wrong = misspelt.find((each) => each.chain === chain && each.network === network)
+  return wrong ? networkCure(wrong) : `See conf/chains/${chain}.yml.`
+}
+
+function chainCure({ folder }: FoundPlugin, name: string, chains: readonly LoadedChain[]): string {
+  const near = nearest(
+    name,
+    chains.map((each) => each.name),
+  )
+  if (near === undefined) return "Add the chain's plugin, or correct it where it was refused."
+  const at = placeOfText(name, folder)
+  return `Did you mean '${near}'? Correct available_networks of the manifest${at === undefined ? '' : ` (${at})`}, or add the chain's plugin.`
 }
 
 /** The same venues as data, for the trial. */
@@ -241,15 +285,18 @@ function canonical(
   { name }: FoundPlugin,
   { chain, network, implementation }: LoadedVenue<Chain>,
   contracts: Readonly<Record<string, string>>,
+  configuration: PluginConfig,
 ) {
   return Object.fromEntries(
     Object.entries(contracts).map(([key, text]) => {
       const address = implementation.address(text)
       if (address !== undefined) return [key, address]
+      const section = contractsKey(configuration.config, { chain, network })
+      const { place, file } = placeOf(name, configuration, ['contractAddresses', section, key])
       throw new PluginFault(
         'configuration',
-        `contractAddresses: ${key} '${text}' is not an address on ${chain} ${network}`,
-        `Correct it in conf/connectors/${name}.yml: quoted, complete, and with the right checksum where it has one.`,
+        `${place === undefined ? '' : `${place} `}contractAddresses.${section}.${key} '${text}' is not an address on ${chain} ${network}`,
+        `Correct it in ${file}: quoted, complete, and with the right checksum where it has one.`,
       )
     }),
   )

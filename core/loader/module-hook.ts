@@ -3,12 +3,14 @@ import { register } from 'node:module'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { codeRoot, entryPoints, moduleUrl } from '../layout.ts'
 import type { HookData, HookUpdate } from './hook.ts'
+import { knowSources } from './source-places.ts'
 
 let port: MessagePort | undefined
 let queue: Promise<void> = Promise.resolve()
 
 /** Tells this thread's module hook of plugins, and registers the hook the first time. Threads do not inherit hooks: each has its own. */
 export function updateHook(update: HookUpdate): Promise<void> {
+  knowSources(update.compiled)
   queue = queue.then(() => send(update))
   return queue
 }

@@ -168,8 +168,16 @@ function bigintParser({ minimum, bits = 256 }: Keywords): Parse {
   const most = 2n ** BigInt(bits)
   const least = minimum ?? -most
   const expected = minimum === undefined ? 'a bigint' : minimum > 0 ? 'a bigint above 0' : 'a bigint of 0 or more'
-  return (value) =>
-    typeof value === 'bigint' && value >= least && value < most ? value : refuse(`${expected}, of at most ${bits} bits`, value)
+  return (value) => {
+    if (typeof value === 'bigint' && value >= least && value < most) return value
+    throw new Mismatch(`must be ${expected}, of at most ${bits} bits, and is ${kindOf(value)}${asBigint(value)}`)
+  }
+}
+
+/** How to write what an author took for an amount. */
+function asBigint(value: unknown): string {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return `, a number: write ${value}n, or BigInt(…)`
+  return typeof value === 'string' && /^\d{1,78}$/.test(value) ? ', text: write BigInt(…)' : ''
 }
 
 const listed = (known: readonly unknown[]) => known.map((each) => (typeof each === 'string' ? `'${each}'` : String(each))).join(' or ')

@@ -1,6 +1,7 @@
 // What plugins throw, as text within bounds: values of any type and size, whose getters and traps may throw in turn.
 import { types } from 'node:util'
 import { errorTable } from '../errors.ts'
+import { authorsStack, placeInStack } from './source-places.ts'
 
 const maxReason = 600
 /** Messages for callers are sentences. Some list what there is. */
@@ -19,6 +20,12 @@ export function messageOf(thrown: unknown): string {
       .trim(),
   )
   return line.length > maxReason ? `${line.slice(0, maxReason)} …` : line
+}
+
+/** The same with the line of the plugin's own files where it was thrown. */
+export function messageWithPlace(thrown: unknown, folder: string | undefined): string {
+  const place = folder === undefined || !isError(thrown) ? undefined : placeInStack(readableError(thrown).stack ?? '', folder)
+  return place === undefined ? messageOf(thrown) : `${place}: ${messageOf(thrown)}`
 }
 
 /** An error may be its own cause. */
@@ -42,7 +49,8 @@ export function readableError(thrown: unknown, causes = maxCauses): Error {
     cause === undefined ? undefined : { cause: readableError(cause, causes - 1) },
   )
   error.name = textOf(thrown, 'name', 100) ?? 'Error'
-  error.stack = textOf(thrown, 'stack', maxStack) ?? `${error.name}: ${error.message}`
+  const stack = textOf(thrown, 'stack', maxStack)
+  error.stack = stack === undefined ? `${error.name}: ${error.message}` : authorsStack(stack)
   return error
 }
 

@@ -145,7 +145,6 @@ interface Thread {
 
 async function bootThread(): Promise<Thread> {
   const worker = new Worker(threadUrl('core/loader/trial-thread'), {
-    execArgv: ['--enable-source-maps'],
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
     stdout: true,
     stderr: true,

@@ -58,9 +58,11 @@ describe("a connector's configuration", () => {
   })
 
   it('is refused without a required key', async () => {
-    expect((await problemsOf(load)).map(({ file, path, problem }) => [file, path, problem])).to.deep.equal(
-      ['allowedSlippage', 'ttl', 'contractAddresses'].map((key) => ['conf/connectors/dex.yml', key, 'is missing']),
-    )
+    const missing = ['allowedSlippage', 'ttl', 'contractAddresses'].map((key) => ['dex/defaults.yml', key, 'is missing'])
+    const told = async () => (await problemsOf(load)).map(({ file, path, problem }) => [file, path, problem])
+    expect(await told()).to.deep.equal([['dex/defaults.yml', '', 'does not exist'], ...missing])
+    await home.write('conf/connectors/dex.yml', '')
+    expect(await told()).to.deep.equal(missing.map(([, ...rest]) => ['conf/connectors/dex.yml', ...rest]))
   })
 
   it('needs the addresses of the listed versions only', async () => {
@@ -166,13 +168,18 @@ describe("a connector's configuration", () => {
     for (const name of ['../x', '/etc/passwd', '', 'a\0b']) expect(await described(() => load({ name })), name).to.contain('manifest.name')
   })
 
-  it('warns of a file that belongs to no plugin', async () => {
-    await home.write('conf/connectors/dexx.yml', '')
-    await home.write('conf/connectors/dex.yml', '')
+  it('warns of a file that belongs to no plugin, and suggests no file of another one', async () => {
+    for (const file of ['connectors/dexx.yml', 'connectors/lakeswap.yml', 'connectors/curve2.yml', 'connectors/curve.yml'])
+      await home.write(`conf/${file}`, '')
     await home.write('conf/chains/other.yaml', '')
-    expect(pluginFileWarnings(home.confDir, { chains: ['ethereum'], connectors: ['dex'] })).to.deep.equal([
-      `${home.confDir}/chains/other.yaml is not read.`,
-      `${home.confDir}/connectors/dexx.yml is not read. Did you mean dex.yml?`,
+    await home.write('conf/chains/ethereum.yaml', '')
+    const connectors = ['dex', 'pancakeswap', 'curve']
+    expect(pluginFileWarnings(home.confDir, { chains: ['ethereum'], connectors })).to.deep.equal([
+      `${home.confDir}/chains/ethereum.yaml is not read. Did you mean ethereum.yml?`,
+      `${home.confDir}/chains/other.yaml is not read: there is no chain 'other' here.`,
+      `${home.confDir}/connectors/curve2.yml is not read: there is no connector 'curve2' here.`,
+      `${home.confDir}/connectors/dexx.yml is not read: there is no connector 'dexx' here. Did you mean dex.yml?`,
+      `${home.confDir}/connectors/lakeswap.yml is not read: there is no connector 'lakeswap' here.`,
     ])
   })
 })

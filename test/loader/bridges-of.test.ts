@@ -30,7 +30,7 @@ describe("a network's bridges", () => {
     expect(() => of({ mainnet: { base: bridge } }, 'ethereum', 'mainnet')).to.throw(
       'bridges.mainnet is ambiguous, it may be any of ethereum_mainnet',
     )
-    expect(() => checkNetworkKeys('book', { bridges: { mainet: {} } }, manifest)).to.throw('bridges has mainet')
+    expect(() => checkNetworkKeys('book', { config: { bridges: { mainet: {} } } }, manifest, [])).to.throw('bridges has mainet')
     expect(() => of({ sepolia: { ethereum: bridge } }, 'ethereum', 'sepolia')).to.throw("'ethereum' is the connector's own chain")
   })
 

@@ -45,7 +45,9 @@ describe("a network's contract addresses", () => {
   })
 
   it('are refused under an unknown network, and where they are not a mapping of addresses', () => {
-    expect(() => checkNetworkKeys('swap', addresses({ mainet: {}, sepolia: {} }), manifest)).to.throw('contractAddresses has mainet')
+    expect(() => checkNetworkKeys('swap', { config: addresses({ mainet: {}, sepolia: {} }) }, manifest, [])).to.throw(
+      'contractAddresses has mainet',
+    )
     expect(() => of(addresses({ sepolia: { a: 1 } }), 'ethereum', 'sepolia')).to.throw('contractAddresses.sepolia is not a mapping')
     expect(of(addresses({ sepolia: {} }), 'ethereum', 'constructor')).to.equal(undefined)
   })
