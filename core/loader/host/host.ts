@@ -80,6 +80,9 @@ const [firstPauseMs, maxPauseMs] = [1_000, 60_000]
 const awayPauseMs = 500
 const maxErrorText = 2_000
 
+/** What is done anew after a restart is above all `start()`. */
+const startWords = { what: 'start()', when: 'in start()', cure: 'Let it end, or throw where it cannot.' }
+
 /** A process while it runs. */
 interface Running {
   readonly channel: Channel
@@ -176,8 +179,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
 
   /** A step with the plugin's budget. @throws PluginFault */
-  async function within(started: Running, step: Step, work: () => Promise<unknown>): Promise<unknown> {
-    const { what, when, cure } = wordsOf(step)
+  async function within(started: Running, step: Step, work: () => Promise<unknown>, words = wordsOf(step)): Promise<unknown> {
+    const { what, when, cure } = words
     const usedBefore = started.use()?.processorMs ?? 0
     const tooLong = (reason: string, more = '') => new PluginFault(step, `${what} was not done after ${reason}`, cure + more, true)
     let fault: PluginFault | undefined
@@ -242,11 +245,12 @@ export async function startHost(options: HostOptions): Promise<Host> {
       if (stopping.signal.aborted) return
       let started: Running | undefined
       try {
-        started = await boot()
-        await load(started)
-        if (!isDeepStrictEqual(await create(started, venues, settings), properties))
+        const next = await boot()
+        started = next
+        await load(next)
+        if (!isDeepStrictEqual(await create(next, venues, settings), properties))
           throw new Error('it has other versions, spenders, events or words of its errors than before')
-        for (const redo of redone) await redo()
+        for (const redo of redone) await within(next, 'create', redo, startWords)
         down = undefined
         log.info({ plugin: name }, 'host of a plugin was started again')
       } catch (thrown) {

@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect } from 'chai'
+import { openChannel } from '../../core/loader/host/channel.ts'
+import type { ContainedProcess, ProcessEnd } from '../../core/loader/host/containment.ts'
+import { startHost } from '../../core/loader/host/host.ts'
+import { keptLog } from './fixtures.ts'
+
+/** Processor time of a step, and time by the clock. */
+const budget = { processorMs: 5_000, clockMs: 400 }
+
+const settings = { name: 'hangs', local: [], staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 30, checkSeconds: 10, cachedQuotes: 100 }
+
+interface FakeProcess extends ContainedProcess {
+  /** It ends by itself. */
+  end(): void
+}
+
+/** A process whose plugin answers everything but `start`, which is the test's. */
+async function fakeProcess(start: () => Promise<unknown>, processorMs: () => number): Promise<FakeProcess> {
+  const listener = createServer().listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const address = listener.address()
+  const inside = connect({ port: typeof address === 'object' && address ? address.port : 0, host: '127.0.0.1' })
+  const [channel]: Socket[] = await once(listener, 'connection')
+  listener.close()
+  if (!channel) throw new Error('no connection')
+  const answer = (method: string) => {
+    if (method === 'load') return { description: { kind: 'connector', family: 'evm', manifest: {} } }
+    if (method === 'create') return { venues: [] }
+    return method === 'start' ? start() : undefined
+  }
+  openChannel({ socket: inside, answer, onTold: () => {}, onClosed: () => inside.destroy(), maxFrameBytes: 10_000, maxQuestions: 10 })
+  let finish: (end: ProcessEnd) => void = () => {}
+  const ended = new Promise<ProcessEnd>((resolve) => (finish = resolve))
+  const end = () => {
+    inside.destroy()
+    finish({ status: 1, reason: 'it ended with the status 1', said: '' })
+  }
+  return { channel, ended, kill: end, use: () => ({ processes: 1, residentBytes: 0, processorMs: processorMs() }), end }
+}
+
+describe('the host of a plugin', function () {
+  this.timeout(30_000)
+
+  for (const { what, isLoop, reason } of [
+    { what: 'never settles', isLoop: false, reason: /start\(\) was not done after 0\.4 s: an await that never settles/ },
+    { what: 'loops', isLoop: true, reason: /start\(\) was not done after 5 s of processor time: an endless loop/ },
+  ])
+    it(`is ended where start() ${what} after a restart, as where it is loaded, and started again`, async () => {
+      const processes: FakeProcess[] = []
+      let starts = 0
+      const hang = async () => {
+        starts += 1
+        // Not the first start, which the venue watches, and not the last one.
+        if (starts === 2) await new Promise(() => {})
+      }
+      const { log, lines } = keptLog()
+      const host = await startHost({
+        name: 'hangs',
+        log,
+        request: { entry: '', news: { folders: [], compiled: {} } },
+        budget: isLoop ? { ...budget, clockMs: 60_000 } : budget,
+        stallSeconds: 60,
+        takeTurn: async () => () => {},
+        async spawn() {
+          const child = await fakeProcess(hang, () => (isLoop && starts === 2 ? 60_000 : 0))
+          processes.push(child)
+          return child
+        },
+        web: { fetch: () => Promise.reject(new Error('none')), close: async () => {} },
+        stopping: new AbortController().signal,
+        onFault: () => {},
+        onDeath: () => {},
+      })
+      try {
+        await host.create([], settings)
+        const start = async () => void (await host.ask('start', [0]))
+        await start()
+        host.atRestart(start)
+        processes[0]?.end()
+        while (host.deaths < 2) await wait(20)
+        while (host.notReady() !== undefined) await wait(20)
+        expect(starts).to.equal(3)
+        const told = lines.flatMap(({ fields }) => ('reason' in fields ? [String(fields.reason)] : []))
+        expect(told[1]).to.match(reason)
+      } finally {
+        await host.stop()
+      }
+    })
+})
