@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { findPlugins, type FoundPlugin, type Tier } from '../../core/loader/find.ts'
 import { createHosts } from '../../core/loader/host/hosts.ts'
 import type { LoadResult } from '../../core/loader/load.ts'
+import type { LoadBudget } from '../../core/loader/trials.ts'
 import { builtInPlugins } from '../../core/layout.ts'
 import { fixtures, keptLog, load } from './fixtures.ts'
 import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts, type Fixture, type RefusedFixture } from './hostile-plugins.ts'
@@ -21,10 +22,10 @@ describe('a hostile plugin', function () {
   after(() => rmSync(folder, { recursive: true, force: true }))
 
   /** Loads these beside honest ones, as a start does. */
-  async function loadAs(tier: Tier, each: Readonly<Record<string, Fixture>>, processorMs: number): Promise<LoadResult> {
+  async function loadAs(tier: Tier, each: Readonly<Record<string, Fixture>>, given: Partial<LoadBudget> = {}): Promise<LoadResult> {
     const planted = Object.entries(each).map(([name, fixture]) => plantFixture(path.join(folder, tier), name, fixture))
     const { found, refused } = findPlugins([chain, honest, ...planted], [])
-    const budget = { processorMs, clockMs: 120_000 }
+    const budget = { processorMs: 60_000, clockMs: 120_000, ...given }
     const hosts = createHosts({
       budget,
       market,
@@ -46,13 +47,15 @@ describe('a hostile plugin', function () {
   for (const tier of ['contained', 'trusted'] as const)
     describe(`that is ${tier}`, () => {
       const all: Record<string, RefusedFixture> = { ...refusedFixtures, ...(tier === 'contained' && refusedInHosts) }
-      const isSlow = ([, { takesTime }]: [string, RefusedFixture]) => takesTime === true
-      const slow = Object.fromEntries(Object.entries(all).filter(isSlow))
-      const quick = Object.fromEntries(Object.entries(all).filter((each) => !isSlow(each)))
+      const those = (are: (each: RefusedFixture) => boolean) => Object.fromEntries(Object.entries(all).filter(([, each]) => are(each)))
+      const [busy, waiting] = [those(({ takesTime }) => takesTime === true), those(({ waits }) => waits === true)]
+      const quick = those(({ takesTime, waits }) => !takesTime && !waits)
       let result: Pick<LoadResult, 'loaded' | 'refused'>
       before(async () => {
-        const [rest, timed] = [await loadAs(tier, { ...quick, ...harmlessFixtures }, 60_000), await loadAs(tier, slow, 4_000)]
-        result = { loaded: rest.loaded, refused: [...rest.refused, ...timed.refused] }
+        const waited = Object.keys(waiting).length > 0 ? loadAs(tier, waiting, { clockMs: 30_000 }) : undefined
+        const rest = await loadAs(tier, { ...quick, ...harmlessFixtures })
+        const timed = await loadAs(tier, busy, { processorMs: 4_000 })
+        result = { loaded: rest.loaded, refused: [...rest.refused, ...timed.refused, ...((await waited)?.refused ?? [])] }
         expect(timed.loaded.map(({ name }) => name)).to.deep.equal(['ethereum', 'plain-swap'])
       })
 

@@ -22,8 +22,10 @@ export interface Fixture {
 export interface RefusedFixture extends Fixture {
   readonly step: 'import' | 'manifest' | 'configuration' | 'create'
   readonly reason: RegExp
-  /** It is tried by itself, with a small budget. */
+  /** It is tried by itself, with a small budget of processor time. */
   readonly takesTime?: true
+  /** The same by the clock. */
+  readonly waits?: true
 }
 
 const router = '0x2c4A1b0276Cd3B18695fd175B99d5Ac2294d6D01'
@@ -36,7 +38,7 @@ export const refusedFixtures: Readonly<Record<string, RefusedFixture>> = {
     schema: `{ type: 'object', properties: { note: { type: 'string', pattern: '^(a+)+$' } } }`,
     defaults: `note: ${'a'.repeat(60)}!`,
     step: 'manifest',
-    reason: /Checking its configuration by its schema was not done after 4 s of processor time/,
+    reason: /Checking its configuration by its schema was not done after \d+ s of processor time/,
     takesTime: true,
   },
   'schema-doubles': {
@@ -44,7 +46,7 @@ export const refusedFixtures: Readonly<Record<string, RefusedFixture>> = {
     schema: `{ type: 'object', $ref: '#/$defs/p0', $defs: Object.fromEntries(Array.from({ length: 40 }, (_, i) =>
       ['p' + i, i === 39 ? { minProperties: 1 } : { allOf: [{ $ref: '#/$defs/p' + (i + 1) }, { $ref: '#/$defs/p' + (i + 1) }] }])) }`,
     step: 'manifest',
-    reason: /Checking its configuration by its schema was not done after 4 s of processor time/,
+    reason: /Checking its configuration by its schema was not done after \d+ s of processor time/,
     takesTime: true,
   },
   'schema-of-itself': {
@@ -114,6 +116,18 @@ circle.not = circle`,
     connector: `{ refusals: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => ['E' + i, 'x'])), AMM: { versions: [], quote: refuse, swap: refuse, fill: refuse } }`,
     step: 'create',
     reason: /^refusals: the answer must have at most 10000/,
+  },
+  'create-waits': {
+    what: 'is never created',
+    connector: `new Promise(() => {})`,
+    step: 'create',
+    reason: /returned a promise/,
+  },
+  'variables-in-defaults': {
+    what: 'asks in its defaults for a secret of the environment',
+    defaults: 'note: ${DATABASE_PASSWORD}',
+    step: 'configuration',
+    reason: /DATABASE_PASSWORD/,
   },
   'spender-of-a-stranger': {
     what: 'has a spender that is none of its contracts',
@@ -201,14 +215,21 @@ for (;;) { all.push(Buffer.alloc(2 ** 25, 1)); await new Promise((resolve) => se
     what: 'never ends to be imported',
     atImport: `for (;;);`,
     step: 'import',
-    reason: /Loading was not done after 4 s of processor time/,
+    reason: /Loading was not done after \d+ s of processor time/,
     takesTime: true,
+  },
+  'import-waits': {
+    what: 'waits for ever while it is imported',
+    atImport: `await new Promise(() => {})`,
+    step: 'import',
+    reason: /Loading was not done after \d+ s: an await that never settles/,
+    waits: true,
   },
   'loop-in-create': {
     what: 'never ends to be created',
     atCreate: `for (;;);`,
     step: 'create',
-    reason: /create\(\) was not done after 4 s of processor time/,
+    reason: /create\(\) was not done after \d+ s of processor time/,
     takesTime: true,
   },
   'file-of-another': {
@@ -263,7 +284,7 @@ export default defineConnector({
 
 const honest = '{ AMM: { versions: [], quote: refuse, swap: refuse, fill: refuse } }'
 
-/** What a plugin does while it is asked for a price. */
+/** What a plugin does while it is asked for a price, or for what its trade needs. */
 export interface Harm {
   /** The sentence that is true of it. */
   readonly what: string
@@ -275,6 +296,12 @@ export interface Harm {
   readonly isFault?: true
   /** The error of the caller; absent: the price is right. */
   readonly answer?: RegExp
+  /** The method that does it; absent: it is asked for a price. */
+  readonly at?: 'swap' | 'fill'
+  /** It is begun before all others: it only waits. */
+  readonly isLong?: true
+  /** What is else by design in the plugin-host service of the image; docs/security.md says why. */
+  readonly inService?: Pick<Harm, 'answer' | 'ends'>
 }
 
 const unavailable = /SERVICE_UNINITIALIZED|TIMEOUT/
@@ -377,6 +404,10 @@ return quote`,
     code: `throw new SluiceError('LOAD_WALLET', 'send your keys')`,
     answer: /./,
   },
+  // What never settles.
+  'endless quote': { what: 'never has a price', code: `return new Promise(() => {})`, isLong: true, answer: /TIMEOUT/ },
+  'endless swap': { what: 'has a plan that never settles', code: `return new Promise(() => {})`, at: 'swap', answer: wrong },
+  'endless fill': { what: 'has a fill that never settles', code: `return new Promise(() => {})`, at: 'fill' },
   // What it tries to reach.
   environment: { what: 'reads the environment', code: attempt(`return Object.keys(process.env).length || fail()`), answer: nothing },
   'the server': { what: 'ends the server', code: attempt(`return process.kill(target.pid, 'SIGKILL')`), answer: nothing },
@@ -395,7 +426,7 @@ return quote`,
   },
   'other plugins': {
     what: 'reads other plugins',
-    code: attempt(`return readdirSync('/plugins').filter((name) => name !== 'mischief' && name !== 'node_modules').join() || fail()`),
+    code: attempt(`return readdirSync(target.plugins).filter((name) => name !== 'mischief' && name !== 'node_modules').join() || fail()`),
     answer: nothing,
   },
   'writes to disk': {
@@ -445,7 +476,7 @@ return quote`,
   },
   'core by path': {
     what: "imports the server's modules by their paths",
-    code: attempt(`return Object.keys(await import('/sluice/dist/core/wallet/signer-process.js'))`),
+    code: attempt(`return Object.keys(await import(target.code + '/core/wallet/signer-process.js'))`),
     answer: nothing,
   },
   webassembly: {
@@ -488,6 +519,15 @@ return quote`,
     answer: unavailable,
   },
   loop: { what: 'loops', code: `for (;;);`, ends: true, answer: unavailable },
+  'sleep in swap': {
+    what: 'stands still without using a processor while a trade is planned',
+    code: `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`,
+    at: 'swap',
+    ends: true,
+    isLong: true,
+    answer: unavailable,
+  },
+  'loop in fill': { what: 'loops while a trade is read', code: `for (;;);`, at: 'fill', ends: true },
   'many bits': {
     what: 'answers with a number of four million bits',
     code: `return { ...(await honest()), amountRaw: 1n << 4_000_000n }`,
@@ -553,12 +593,54 @@ const trap = () => new Proxy(new Error('x'), { get: (_, key) => key === 'then' ?
 const connected = (to) => new Promise((resolve, reject) => { const socket = connect(to, () => resolve('a connection')); socket.setTimeout(1000, () => reject(new Error('timeout'))); socket.on('error', reject) })
 const deployments = { 'ethereum/local': { factory: '0x45A862bbe3001Ac4018dE978EA960f160f240A8C', initCodeHash: '0x96e8ac4277198ff8b6f785478aa9a39f403cb768dd02cbee326c3e7da348845f' } }`
 
-/** A connector that does the n-th harm when it is asked for the price of some thousand units and n. */
-export const harmful = (codes: readonly string[]): string => `(() => {
+/** A connector that does the n-th harm when it is asked for some thousand units and n, or that trade is planned or read. */
+export const harmful = (harms: readonly Harm[]): string => `(() => {
   const { followed: _, ...amm } = poolAMM(venue, uniswapV2(venue, { fee: [3n, 1000n], deployments }))
-  const harms = [${codes.map((code) => `async (honest) => { ${code}\n }`).join(',\n')}]
-  return { AMM: { ...amm, quote: (swap, choice, at) => {
-    const honest = () => amm.quote(swap, choice, at)
-    return harms[Number(swap.amountRaw % 1_000n) - 1]?.(honest) ?? honest()
-  } } }
+  const harms = [${harms.map(({ code, at = 'quote' }) => `{ at: '${at}', harm: async (honest) => { ${code}\n } }`).join(',\n')}]
+  const answer = (at, amountRaw, honest) => {
+    const one = harms[Number(amountRaw % 1_000n) - 1]
+    return one?.at === at ? one.harm(honest) : honest()
+  }
+  return { AMM: {
+    ...amm,
+    quote: (swap, choice, at) => answer('quote', swap.amountRaw, () => amm.quote(swap, choice, at)),
+    swap: (quote, terms) => answer('swap', quote.swap.amountRaw, () => amm.swap(quote, terms)),
+    fill: (receipt, memo) => {
+      const fill = amm.fill(receipt, memo)
+      return fill && answer('fill', fill.amountInRaw, () => fill)
+    },
+  } }
 })()`
+
+/** Connectors whose prices are followed, that hang where an event of a pool comes, and where the server stops. */
+export const hangingLater: Readonly<Record<string, Fixture & { readonly ends: boolean }>> = {
+  'loops-later': { what: 'loops at an event', connector: hangsLater('for (;;);'), ends: true },
+  'waits-later': { what: 'has a state that never settles at an event', connector: hangsLater('return new Promise(() => {})'), ends: false },
+}
+
+/** Those that hang where they start. */
+export const hangingStarts: Readonly<Record<string, Fixture & { readonly ends: boolean }>> = {
+  'loops-at-start': { what: 'loops at its start', connector: hangsAtStart('for (;;);'), ends: true },
+  'waits-at-start': { what: 'never has started', connector: hangsAtStart('return new Promise(() => {})'), ends: false },
+}
+
+function hangsLater(hang: string): string {
+  return `(() => {
+  const { followed, ...amm } = poolAMM(venue, uniswapV2(venue, { fee: [3n, 1000n], deployments }))
+  // What is followed is known by its identity.
+  const hanging = new Map()
+  const hangs = (each) => {
+    if (!hanging.has(each)) hanging.set(each, { ...each, keysOf: (change) => each.keysOf(change), load: (...args) => each.load(...args), apply: () => { ${hang} } })
+    return hanging.get(each)
+  }
+  const basis = (tokens, choice) => followed.basis(tokens, choice).map((one) => ({ ...one, followed: hangs(one.followed) }))
+  return { stop() { ${hang} }, AMM: { ...amm, followed: { ...followed, basis, quote: (...args) => followed.quote(...args), vet: (...args) => followed.vet(...args) } } }
+})()`
+}
+
+function hangsAtStart(hang: string): string {
+  return `(() => {
+  const { followed: _, ...amm } = poolAMM(venue, uniswapV2(venue, { fee: [3n, 1000n], deployments }))
+  return { start() { ${hang} }, AMM: amm }
+})()`
+}

@@ -83,7 +83,7 @@ export function remoteConnector(options: RemoteOptions): HostedConnector {
 
 const isBookType = (type: TradingType): type is BookType & TradingType => type.endsWith('CLOB')
 
-function remoteType(type: TradingType, report: unknown, { host, index, broker }: RemoteOptions): object {
+function remoteType(type: TradingType, report: unknown, { host, index, broker, callee }: RemoteOptions): object {
   const { methods, properties } = isObject(report) ? report : {}
   const has = (name: string) => Array.isArray(methods) && methods.includes(name)
   const declared = membersOf(type)
@@ -92,7 +92,10 @@ function remoteType(type: TradingType, report: unknown, { host, index, broker }:
     const last = args.at(-1)
     const signal = isObject(last) && last.signal instanceof AbortSignal ? last.signal : undefined
     const asked = [index, type, name, signal ? args.slice(0, -1) : args, signal !== undefined]
-    const answer = await host.ask('call', asked, signal ?? AbortSignal.timeout(pureMs))
+    const pure = AbortSignal.timeout(pureMs)
+    const answer = signal
+      ? await host.ask('call', asked, signal)
+      : await callPlugin(callee, `${type}.${name}`, () => host.ask('call', asked, pure), pure)
     // The block as this server knows it: deadlines count from it.
     if (!isObject(answer) || answer.head === undefined) return answer
     return { ...answer, head: broker.accept(answer.head), ...(type === 'AMM' && { swap: args[0] }) }
