@@ -6,7 +6,7 @@ import { SluiceError } from './api/index.ts'
 import { type Settings, devnetNetwork } from './config/settings.ts'
 import { tradingWallets } from './devnet/anvil.ts'
 import { command } from './layout.ts'
-import { acceptsNone, findWay, type ContainmentSettings } from './loader/host/way.ts'
+import { acceptsNone, findWay, weaklyContained, type ContainmentSettings } from './loader/host/way.ts'
 import { faultOf } from './loader/refusal.ts'
 import { pluginWarnings, tryPlugins, type LoadResult } from './loader/load.ts'
 import type { LoadedChain, LoadedPlugin } from './loader/loaded-plugin.ts'
@@ -105,7 +105,11 @@ export async function examineContainment(
     const { message, cure } = faultOf(thrown, 'find', 'See the reason.')
     if (!acceptsNone(settings)) return [{ part: 'plugins', state: 'bad', what: `${contained.join(', ')}: ${message}.`, cure }]
     return [
-      { part: 'plugins', state: 'warn', what: `Contained by nothing (plugins.weakContainment): ${contained.join(', ')}. ${message}.` },
+      {
+        part: 'plugins',
+        state: 'warn',
+        what: `Contained by nothing (plugins.weakContainment): ${contained.join(', ')}. Each has a process of its own: ${weaklyContained}. ${message}.`,
+      },
     ]
   }
 }

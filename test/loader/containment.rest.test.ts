@@ -5,6 +5,8 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import { plantHarms } from './harmed-hosts.ts'
+import { hangingLater, hangingStarts, harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from './hostile-plugins.ts'
 import { startPluginHost } from './plugin-host.ts'
 
 const program = fileURLToPath(new URL('hosting-process.ts', import.meta.url))
@@ -17,8 +19,43 @@ async function load(system: readonly string[], ...args: readonly string[]) {
   return JSON.parse(stdout)
 }
 
+interface Refused {
+  readonly name: string
+  readonly step: string
+  readonly reason: string
+  readonly cure: string
+}
+
 describe('where a plugin of a third party runs', function () {
   this.timeout(180_000)
+  let folder: string
+  /** The whole table of hostile plugins, in one folder. */
+  let table: string
+  let names: readonly string[]
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'sluice-containment-'))
+    await chmod(folder, 0o755)
+    table = path.join(folder, 'table')
+    const fixtures = { ...refusedFixtures, ...refusedInHosts, ...harmlessFixtures }
+    for (const [name, fixture] of Object.entries(fixtures)) plantFixture(table, name, fixture)
+    const harms = plantHarms(
+      table,
+      { pid: 1, node: process.execPath, home: folder, host: '127.0.0.1', port: 1, code: '/', plugins: table },
+      { ...hangingLater, ...hangingStarts },
+    )
+    names = [...Object.keys(fixtures), ...harms, 'plain-swap'].toSorted()
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  /** Every plugin of the table, for this reason, and none of them has run. */
+  function expectAllRefused(refused: readonly Refused[], reason: RegExp, cure: string): void {
+    expect(refused.map(({ name }) => name).toSorted()).to.deep.equal(names)
+    for (const each of refused) {
+      expect(each).to.include({ step: 'find' })
+      expect(each.reason, each.name).to.match(reason)
+      expect(each.cure, each.name).to.include(cure)
+    }
+  }
 
   it('is a host, where the system has namespaces', async () => {
     const { loaded, refused, warnings, containedBy, doctor } = await load([])
@@ -29,38 +66,32 @@ describe('where a plugin of a third party runs', function () {
     expect(doctor).to.deep.equal([{ state: 'good', what: 'Contained by namespaces of this system: plain-swap.' }])
   })
 
-  it('is nowhere, where the system has none: it is refused with what the operator can do', async () => {
-    const { loaded, refused, doctor } = await load(without)
+  it('is nowhere, where the system has none: each is refused with what the operator can do', async () => {
+    const { loaded, refused, doctor } = await load(without, '', '', folder, table)
     expect(loaded).to.equal(undefined)
-    expect(refused).to.have.length(1)
-    expect(refused[0]).to.include({ name: 'plain-swap', step: 'find' })
-    expect(refused[0].reason).to.match(/cannot be contained on this system: namespaces are refused here: unshare/)
+    expectAllRefused(
+      refused,
+      /cannot be contained on this system: namespaces are refused here: unshare/,
+      'accept with plugins.weakContainment: true',
+    )
     expect(doctor[0].state).to.equal('bad')
     expect(doctor[0].what).to.match(/^plain-swap: It cannot be contained on this system/)
-    expect(refused[0].cure).to.include('plugins.weakContainment: true')
   })
 
   it('is a process of the plugin-host service, where one is named, and nowhere while that is away', async function () {
     if (process.getuid?.() !== 0 || process.platform !== 'linux') this.skip()
-    const folder = await mkdtemp(path.join(tmpdir(), 'sluice-service-'))
-    await chmod(folder, 0o755)
     const socket = path.join(folder, 'socket')
-    try {
-      const away = await load(without, 'weak', socket, path.join(folder, 'data'))
-      expect(away.loaded).to.equal(undefined)
-      expect(away.refused[0].reason).to.include(`The plugin-host service at ${socket} does not answer`)
-      expect(away.refused[0].cure).to.include('docker compose up -d plugin-host')
-      const service = await startPluginHost(socket, path.join(folder, 'data', 'plugins'))
-      const { loaded, refused, warnings, containedBy, doctor } = await load(without, '', socket, path.join(folder, 'data'))
-      await service.kill()
-      expect(containedBy).to.deep.equal([`the plugin-host service at ${socket}`])
-      expect(refused).to.deep.equal([])
-      expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
-      expect(warnings).to.deep.equal([])
-      expect(doctor).to.deep.equal([{ state: 'good', what: `Contained by the plugin-host service at ${socket}: plain-swap.` }])
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
+    const away = await load(without, 'weak', socket, path.join(folder, 'data'), table)
+    expect(away.loaded).to.equal(undefined)
+    expectAllRefused(away.refused, /The plugin-host service at .* does not answer/, 'docker compose up -d plugin-host')
+    const service = await startPluginHost(socket, path.join(folder, 'data', 'plugins'))
+    const { loaded, refused, warnings, containedBy, doctor } = await load(without, '', socket, path.join(folder, 'data'))
+    await service.kill()
+    expect(containedBy).to.deep.equal([`the plugin-host service at ${socket}`])
+    expect(refused).to.deep.equal([])
+    expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
+    expect(warnings).to.deep.equal([])
+    expect(doctor).to.deep.equal([{ state: 'good', what: `Contained by the plugin-host service at ${socket}: plain-swap.` }])
   })
 
   it('is a process of its own all the same, where the operator accepts that nothing contains it', async () => {
@@ -68,6 +99,11 @@ describe('where a plugin of a third party runs', function () {
     expect(doctor[0].state).to.equal('warn')
     expect(refused).to.deep.equal([])
     expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
-    expect(warnings).to.deep.equal(['host of a plugin is not contained (plugins.weakContainment): it can read the files of this user'])
+    // What is contained, and what is not.
+    for (const said of [...warnings, doctor[0].what])
+      expect(said)
+        .to.match(/no environment variable.*ends? alone/)
+        .and.match(/reads? the files of this user.*sees? other processes.*reach(es)? the network/)
+    expect(warnings).to.have.length(1)
   })
 })

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Answer, Client } from '../../testkit/client.ts'
-import { hangingLater, harmful, harmImports, harms, plantFixture, type Fixture, type Harm } from './hostile-plugins.ts'
+import { harmful, harmImports, harms, plantFixture, type Fixture, type Harm } from './hostile-plugins.ts'
 
 const local = { chain: 'ethereum', network: 'local' }
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -57,7 +57,7 @@ function amountOf({ at }: Harm, number: number): string {
 }
 
 /** @returns the names of the plugins */
-export function plantHarms(folder: string, target: Target, more: Readonly<Record<string, Fixture>> = hangingLater): readonly string[] {
+export function plantHarms(folder: string, target: Target, more: Readonly<Record<string, Fixture>>): readonly string[] {
   const fixtures: [string, Fixture][] = [
     ...groups.map(([plugin, members]): [string, Fixture] => [
       plugin,
@@ -135,6 +135,18 @@ export function harmsOf(client: () => Client, { inService = false } = {}) {
       if (!ends) return void expect(await hasDied()).to.equal(deaths)
       await until(hasDied, (now) => now > deaths)
       await isBack(plugin)
+    },
+    /** Whoever asks for it is told, and a venue that loops is started again. */
+    async expectHarmAtStart(plugin: string, ends: boolean): Promise<void> {
+      const deaths = await deathsOf(plugin)
+      expect(said(await price(plugin, honestAmount))).to.match(/SERVICE_UNINITIALIZED|TIMEOUT/)
+      await expectUnharmed(plugin)
+      if (ends)
+        await until(
+          () => deathsOf(plugin),
+          (now) => now > deaths,
+        )
+      else expect(await deathsOf(plugin)).to.equal(deaths)
     },
     /** Events of the pool that its price is of. */
     async expectHarmByEvent(plugin: string, ends: boolean): Promise<void> {

@@ -17,7 +17,8 @@ describe('a hostile plugin in its host', function () {
   before(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-hostile-'))
     const node = realpathSync(process.execPath)
-    plantHarms(folder, { pid: process.pid, node, home: folder, host: '127.0.0.1', port: 8545, code: '/sluice/dist', plugins: '/plugins' })
+    const target = { pid: process.pid, node, home: folder, host: '127.0.0.1', port: 8545, code: '/sluice/dist', plugins: '/plugins' }
+    plantHarms(folder, target, hangingLater)
     server = await startServer({ plugins: [folder], settings: { ...oneChain.settings, 'limits.pluginStallSeconds': 3 } })
     begin()
   })

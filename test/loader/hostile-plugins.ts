@@ -442,6 +442,7 @@ return quote`,
       `return ['/dev/mem', '/dev/kmsg', '/dev/sda', '/dev/null'].filter((file) => { try { readFileSync(file); return true } catch { return false } }).join() || fail()`,
     ),
     answer: nothing,
+    inService: { answer: /PRICE_FAILED GOT \/dev\/null$/ },
   },
   loopback: { what: 'connects to the node', code: attempt(`return connected({ host: '127.0.0.1', port: target.port })`), answer: nothing },
   'metadata service': {
@@ -463,11 +464,19 @@ return quote`,
     code: attempt(`const module = { exports: {} }; process.dlopen(module, '/usr/lib/x86_64-linux-gnu/libc.so.6'); return 'libc'`),
     answer: nothing,
   },
-  programs: { what: 'runs a shell', code: attempt(`return execFileSync('/bin/sh', ['-c', 'id'])`), answer: nothing },
+  programs: {
+    what: 'runs a shell',
+    code: attempt(`return execFileSync('/bin/sh', ['-c', 'id; grep -h ^CapEff /proc/self/status'])`),
+    answer: nothing,
+    // As itself, with nothing more than it has.
+    inService: { answer: /PRICE_FAILED GOT uid=608\d\d gid=608\d\d( groups=608\d\d)?\nCapEff:\t0+\n$/ },
+  },
   'more namespaces': {
     what: 'makes namespaces of its own',
     code: attempt(`return execFileSync('/usr/bin/unshare', ['--user', 'true'])`),
     answer: nothing,
+    // The engine's seccomp filter refuses them; without one they are those of a user without rights.
+    inService: { answer: /PRICE_FAILED (refused |GOT $)/ },
   },
   inspector: {
     what: 'looks for other threads with an inspector',

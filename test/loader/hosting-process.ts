@@ -1,16 +1,16 @@
-// A process like the server's, for tests: loads the contained fixture, says how, and ends.
+// A process like the server's, for tests: loads the contained fixture, and others, says how, and ends.
 import path from 'node:path'
 import { examineContainment } from '../../core/doctor.ts'
 import { createHosts } from '../../core/loader/host/hosts.ts'
 import { builtInPlugins } from '../../core/layout.ts'
 import { fixtures, keptLog, load } from './fixtures.ts'
 
-const [accept, hostSocket, dataDir = '/nowhere'] = process.argv.slice(2)
+const [accept, hostSocket = '', dataDir = '/nowhere', ...others] = process.argv.slice(2)
 const { log, lines } = keptLog()
 const budget = { processorMs: 60_000, clockMs: 60_000 }
 const market = { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 30, checkSeconds: 10, cachedQuotes: 100 }
 const containment = {
-  plugins: { weakContainment: accept === 'weak', ...(hostSocket !== undefined && { hostSocket }) },
+  plugins: { weakContainment: accept === 'weak', ...(hostSocket !== '' && { hostSocket }) },
   data: { dir: dataDir },
 }
 const hosts = createHosts({
@@ -23,7 +23,8 @@ const hosts = createHosts({
   onFault: () => {},
   onDeath: () => {},
 })
-const { loaded, refused } = await load([path.join(builtInPlugins, 'ethereum'), path.join(fixtures, 'contained', 'plain-swap')], {
+const folders = [path.join(builtInPlugins, 'ethereum'), path.join(fixtures, 'contained', 'plain-swap'), ...others]
+const { loaded, refused } = await load(folders, {
   hosts,
   budget,
 })

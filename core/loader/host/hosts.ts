@@ -11,7 +11,7 @@ import { createWeb, type AllowedHosts } from './web.ts'
 import { startHost, type CreatedVenue, type Host } from './host.ts'
 import type { HostVenue } from './messages.ts'
 import { remoteConnector, type HostedConnector } from './remote-connector.ts'
-import { acceptsNone, findAcceptedWay, insideUpdate, whyNotContained, type ContainmentSettings } from './way.ts'
+import { acceptsNone, findAcceptedWay, insideUpdate, weaklyContained, whyNotContained, type ContainmentSettings } from './way.ts'
 
 export interface Hosts {
   /** Why plugins cannot be contained here, and may not run otherwise; undefined where they can be or may. */
@@ -95,7 +95,7 @@ export function createHosts(options: HostsOptions): Hosts {
       const prepared = await way.prepare('host', [found])
       const log = options.logOf(name)
       if (way.kind !== 'none') log.info({ plugin: name, containedBy: way.what }, 'plugin is started, contained in a process of its own')
-      else log.warn({ plugin: name }, 'host of a plugin is not contained (plugins.weakContainment): it can read the files of this user')
+      else log.warn({ plugin: name }, `host of a plugin is not contained (plugins.weakContainment): ${weaklyContained}`)
       const begun = startHost({
         name,
         budget,

@@ -53,6 +53,10 @@ export async function findWay({ plugins: { hostSocket }, data }: ContainmentSett
 export const acceptsNone = ({ plugins: { weakContainment, hostSocket } }: ContainmentSettings): boolean =>
   weakContainment && hostSocket === undefined
 
+/** What holds for a plugin that runs all the same, and what does not: for the operator. */
+export const weaklyContained =
+  'it gets no environment variable and ends alone, but reads the files of this user, sees other processes and reaches the network'
+
 /** The same, or no containment where the operator accepts that. @throws PluginFault */
 export async function findAcceptedWay(settings: ContainmentSettings): Promise<Way> {
   try {
