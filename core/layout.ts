@@ -67,18 +67,22 @@ interface PackageJson {
   readonly name: string
   readonly version: string
   readonly exports: Readonly<Record<string, unknown>>
+  readonly devDependencies: Readonly<Record<string, unknown>>
 }
 
 const packageJson = readPackageJson()
 /** Sluice's own version. */
 export const { version } = packageJson
+/** The packages that Sluice is built and tested with. */
+export const { devDependencies: developmentVersions } = packageJson
 
 /** package.json lies in the code root, or above it where that is dist/. */
 function readPackageJson(): PackageJson {
   for (const file of [new URL('package.json', codeRoot), new URL('../package.json', codeRoot)]) {
     if (!existsSync(file)) continue
-    const { name, version, exports }: Partial<Record<string, unknown>> = JSON.parse(readFileSync(file, 'utf8'))
-    if (typeof name === 'string' && typeof version === 'string' && isObject(exports)) return { name, version, exports }
+    const { name, version, exports, devDependencies }: Partial<Record<string, unknown>> = JSON.parse(readFileSync(file, 'utf8'))
+    if (typeof name === 'string' && typeof version === 'string' && isObject(exports))
+      return { name, version, exports, devDependencies: isObject(devDependencies) ? devDependencies : {} }
   }
   throw new Error(`No package.json with "exports" beside ${codeRoot.href}: the installation is incomplete, install it again.`)
 }

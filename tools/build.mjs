@@ -16,7 +16,7 @@ const dist = path.join(root, 'dist')
 const devnet = path.join(dist, 'sluice-devnet')
 const chunkFolder = path.join(dist, 'chunks')
 const stamp = path.join(dist, '.built')
-const sources = ['core', 'kits', 'testkit', 'plugins']
+const sources = ['core', 'kits', 'testkit', 'plugins', 'templates']
 
 /** Modules that are started by their URL: the command line, threads, processes, and what mocha runs for `sluice plugin test`. */
 const started = [
@@ -182,6 +182,8 @@ async function build({ whole }) {
     const [, name] = file.split(path.sep)
     if (plugins.includes(name) && !/\.m?ts$/.test(file) && !file.includes('artifacts')) add(file, readFileSync(path.join(root, file)))
   }
+  // What `sluice plugin new` writes.
+  for (const file of filesIn('templates')) add(file, readFileSync(path.join(root, file)))
   add('signing.json', read('signing.json'))
   for (const name of assets) add(`swagger-ui/${name}`, readFileSync(path.join(root, 'node_modules/swagger-ui-dist', name)))
   // Where the package of the devnet is missing, Node says so; the running server never asks this file.

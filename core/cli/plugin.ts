@@ -8,6 +8,7 @@ import { builtInPlugins, codeRoot, command, inSource, moduleUrl } from '../layou
 import type { LoadResult } from '../loader/load.ts'
 import { table } from './output.ts'
 import { consentCommands } from './plugin-consent.ts'
+import { newCommand } from './plugin-new.ts'
 
 /** `sluice plugin`: `list` shows what a start would load and refuse; plugin-consent.ts has what is about plugins of third parties. */
 export function pluginCommand(settingsOf: () => Settings): Command {
@@ -25,7 +26,7 @@ export function pluginCommand(settingsOf: () => Settings): Command {
       process.exit(result.refused.length === 0 ? 0 : 1)
     })
 
-  for (const each of [...consentCommands(settingsOf), pluginTestCommand(settingsOf)]) plugin.addCommand(each)
+  for (const each of [newCommand(settingsOf), ...consentCommands(settingsOf), pluginTestCommand(settingsOf)]) plugin.addCommand(each)
   return plugin
 }
 

@@ -42,6 +42,12 @@ export function perpDevnet({ name, markets }: PerpDevnetOptions): DevnetPlugin {
   }
 }
 
+/** The addresses that plugins name. `sluice plugin new` writes them. */
+export function devnetAddresses(deployer: string): readonly string[] {
+  const { exchange, market } = perpDevnetContracts(deployer)
+  return [exchange('ClearingHouse'), exchange('Vault'), market(0).base.address, market(1).base.address]
+}
+
 // By fee: UniswapV3Factory of @uniswap/v3-core@1.0.1.
 const tickSpacings = { 10_000: 200 } as const
 const dollars = '100000000'

@@ -11,6 +11,7 @@ const sources = [
   'core',
   'kits',
   'plugins',
+  'templates',
   'testkit',
   'tools',
   'package.json',

@@ -1,13 +1,12 @@
 // A folder of plugins outside of any checkout, as an author has it: types in the editor, and the contract tests by mocha.
 import { expect } from 'chai'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { asProject, environment, folder, install, nodeFrom, nodes, removePlace, root, run, tarball, writePlugin } from './outside.mjs'
+import { asProject, environment, folder, install, nodeFrom, nodes, newPlugin, removePlace, root, run, tarball } from './outside.mjs'
 
-const page = readFileSync(path.join(root, 'docs', 'writing-a-connector.md'), 'utf8')
-const [, tsconfig] = /^```json outside\/tsconfig\.json\n(.*?)^```/ms.exec(page)
-const [, contractTest] = /^```ts\n([^`]*import\.meta\.dirname[^`]*)^```/m.exec(page)
+/** By the kinds of `sluice plugin new`. */
+const kinds = ['amm', 'amm-range', 'pool', 'clob', 'perp', 'chain', 'fork']
 
 after(removePlace)
 
@@ -25,10 +24,9 @@ describe('the author of a plugin', () => {
       'typescript@5',
       'typescript-7@npm:typescript@7',
     ])
-    for (const name of ['riverswap', 'lakeswap', 'ferryswap']) writePlugin(cwd, name)
-    writeFileSync(path.join(cwd, 'riverswap', 'riverswap.test.ts'), contractTest)
-    writeFileSync(path.join(cwd, 'tsconfig.json'), tsconfig)
-    expect(tsconfig.trim().split('\n')).to.have.length(5)
+    // Beside the packages, which they find there.
+    for (const kind of kinds) newPlugin(cwd, `my-${kind}`, kind)
+    copyFileSync(path.join(cwd, 'my-amm', 'tsconfig.json'), path.join(cwd, 'tsconfig.json'))
   })
   const tsc = (version, ...args) =>
     run(
@@ -65,13 +63,13 @@ describe('the author of a plugin', () => {
   })
 
   it('is told by the compiler of a trading type that is declared and not implemented', () => {
-    const file = path.join(cwd, 'riverswap', 'index.ts')
+    const file = path.join(cwd, 'my-amm', 'index.ts')
     const text = readFileSync(file, 'utf8')
     writeFileSync(file, text.replace("trading_type: ['AMM']", "trading_type: ['AMM', 'AMM_RANGE']"))
     const { code, printed } = tsc(7)
     writeFileSync(file, text)
     expect(code).to.be.above(0)
-    expect(printed).to.include('riverswap/index.ts').and.include('AMM_RANGE')
+    expect(printed).to.include('my-amm/index.ts').and.include('AMM_RANGE')
   })
 
   it('is shown units and errors by the editor', () => {
@@ -124,15 +122,24 @@ describe('the author of a plugin', () => {
     writeFileSync(file, '')
   })
 
-  for (const { name, version } of nodes) {
-    it(`runs the contract tests with mocha in that folder, on ${name}`, () => {
-      const env = environment(version && nodeFrom(version))
-      const { code, printed } = run('npx', ['--no-install', 'mocha', '--import=tsx', '--exit', 'riverswap/riverswap.test.ts'], { cwd, env })
-      expect(code, printed).to.equal(0)
-      expect(printed)
-        .to.match(/✔ AMM-06 the fill equals the quote/)
-        .and.match(/14 passing/)
+  // All of them were compiled above, together.
+  const tested = process.env.PACKAGE_TEST_ALL ? kinds : ['amm']
+  for (const kind of tested) {
+    it(`compiles a new plugin of the kind ${kind} in its folder`, () => {
+      expect(run('npm', ['run', '--silent', 'types'], { cwd: path.join(cwd, `my-${kind}`) })).to.deep.equal({ code: 0, printed: '' })
     })
+  }
+
+  for (const { name, version } of nodes) {
+    for (const kind of tested) {
+      it(`runs the contract tests of a new plugin of the kind ${kind} with npm test, on ${name}`, () => {
+        const env = environment(version && nodeFrom(version))
+        const { code, printed } = run('npm', ['test'], { cwd: path.join(cwd, `my-${kind}`), env })
+        expect(code, printed).to.equal(0)
+        expect(printed).to.match(/✔ (PLUGIN|CHAIN)-01/)
+        if (kind === 'amm') expect(printed).to.match(/✔ AMM-06 the fill equals the quote/)
+      })
+    }
   }
 
   describe('of a chain of the family of Solana', () => {
@@ -149,11 +156,11 @@ describe('the author of a plugin', () => {
     }
   })
 
-  it('is told by mocha of a plugin that is wrong', () => {
-    const file = path.join(cwd, 'riverswap', 'index.ts')
+  it('is told by npm test of a plugin that is wrong', () => {
+    const file = path.join(cwd, 'my-pool', 'pairs.ts')
     const text = readFileSync(file, 'utf8')
-    writeFileSync(file, text.replace('fee: [3n, 1000n]', 'fee: [2n, 1000n]'))
-    const { code, printed } = run('npx', ['--no-install', 'mocha', '--import=tsx', '--exit', 'riverswap/riverswap.test.ts'], { cwd })
+    writeFileSync(file, text.replace('[3n, 1000n]', '[2n, 1000n]'))
+    const { code, printed } = run('npm', ['test'], { cwd: path.join(cwd, 'my-pool') })
     writeFileSync(file, text)
     expect(code).to.be.above(0)
     expect(printed)

@@ -133,13 +133,22 @@ export function bot(url, home) {
 /** A quote and a trade on the devnet. */
 export const swap = { chain: 'ethereum', network: 'local', connector: 'uniswap', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
 
-/** Writes the files of a plugin as docs/writing-a-connector.md has them. */
-export function writePlugin(into, name) {
-  const page = readFileSync(path.join(root, 'docs', 'writing-a-connector.md'), 'utf8')
-  const files = [...page.matchAll(/^```\w+ (\S+)\n(.*?)^```/gms)].filter(([, file]) => file.startsWith(`${name}/`))
-  if (files.length === 0) throw new Error(`docs/writing-a-connector.md has no file of ${name}.`)
-  mkdirSync(path.join(into, name), { recursive: true })
-  for (const [, file, text] of files) if (!file.endsWith('tsconfig.json')) writeFileSync(path.join(into, file), text)
+/** `sluice plugin new`, in this folder. */
+export function newPlugin(cwd, name, kind, options) {
+  const { code, printed } = sluice(cwd, ['plugin', 'new', name, '--kind', kind], options)
+  if (code !== 0) throw new Error(`plugin new ${name} --kind ${kind} ended with ${code}:\n${printed}`)
+}
+
+/** As the README of a new plugin says: its package is what a server loads. */
+export function putPlugin(cwd, name, home) {
+  const into = folder(home, 'plugins', name)
+  for (const [program, ...args] of [
+    ['npm', 'pack', '--silent'],
+    ['tar', '-xzf', `${name}-0.1.0.tgz`, '-C', into, '--strip-components=1'],
+  ]) {
+    const { code, printed } = run(program, args, { cwd: path.join(cwd, name) })
+    if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${printed}`)
+  }
 }
 
 /** Nodes from npm: the folder with the program, by version. The machine's is absent. */

@@ -12,12 +12,13 @@ import {
   install,
   nodeFrom,
   nodes,
+  newPlugin,
+  putPlugin,
   removePlace,
   sluice,
   start,
   swap,
   tarball,
-  writePlugin,
 } from './outside.mjs'
 
 after(removePlace)
@@ -114,7 +115,8 @@ for (const { name, version } of nodes) {
       for (const [, id] of table.matchAll(/^\| (\S+) \| \d+ \|$/gm))
         expect(readFileSync(path.join(devnet, 'LICENSES', `${id}.txt`), 'utf8')).to.match(/licen[cs]e/i)
       const home = folder(`Zuhause ${version ?? ''}`.trim())
-      writePlugin(folder(path.basename(home), 'plugins'), 'riverswap')
+      newPlugin(cwd, 'my-exchange', 'amm', { env })
+      putPlugin(cwd, 'my-exchange', path.basename(home))
       const server = await started(['--devnet', '--home', home], { env: { ...env, SLUICE_DEVNET_PORT: '0' } })
       expect(filesIn(home)).to.deep.equal(['certs', 'conf', 'data', 'plugins'])
       const client = bot(server.url, home)
@@ -131,7 +133,8 @@ for (const { name, version } of nodes) {
       expect(poll?.txReceipt?.status, JSON.stringify(poll)).to.equal(1)
       expect(await client.events({ topics: 'blocks', chain: 'ethereum', network: 'local' }, '"timestamp"')).to.include('event: blocks')
 
-      const askDropped = () => client.get('/amm/price', { ...swap, connector: 'riverswap' })
+      const own = { ...swap, connector: 'my-exchange', amount: '0.5' }
+      const askDropped = () => client.get('/amm/price', own)
       let dropped = await askDropped()
       // It is loaded once the server is ready.
       for (let tries = 0; tries < 300 && dropped.name === 'SERVICE_UNINITIALIZED'; tries++) {
@@ -139,6 +142,19 @@ for (const { name, version } of nodes) {
         dropped = await askDropped()
       }
       expect(Number(dropped.expectedAmount), JSON.stringify(dropped)).to.be.above(0)
+      const mined = async ({ txHash, ...answer }) => {
+        expect(txHash, JSON.stringify(answer)).to.be.a('string')
+        let state
+        for (let tries = 0; tries < 300 && state?.txStatus !== 1; tries++) {
+          await sleep(200)
+          state = await client.get('/network/poll', { chain: 'ethereum', network: 'local', txHash })
+        }
+        return state
+      }
+      const approval = { chain: 'ethereum', network: 'local', address: trader, spender: 'my-exchange', token: 'WETH', amount: '0.5' }
+      await mined(await client.post('/evm/approve', approval))
+      const traded = await mined(await client.post('/amm/trade', { ...own, address: trader }))
+      expect(traded.fill, JSON.stringify(traded)).to.include({ amountIn: '0.500000000000000000' })
 
       const [, rpcUrl] = /ethereum\/local\s+block.*(http:\S+)/.exec(server.printed())
       expect((await server.stop()).code).to.equal(0)

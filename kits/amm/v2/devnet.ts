@@ -1,6 +1,7 @@
 // "sluice/uniswap-v2/devnet". Loaded on the devnet only.
-import { Contract, MaxUint256, getCreateAddress, parseUnits } from 'ethers'
+import { Contract, MaxUint256, getCreate2Address, getCreateAddress, parseUnits, solidityPackedKeccak256 } from 'ethers'
 import type { DevnetPlugin, DevnetSite, DevnetTokenSymbol, Quoter, QuoterHop } from '../../../core/contracts/devnet.ts'
+import { sortTokens } from '../deployment.ts'
 import { tokensAlong } from '../swap-plan.ts'
 
 /** `['WETH', '10', 'USDC', '30000']`: a pool of two tokens, and what it holds in human units. */
@@ -46,6 +47,20 @@ export function uniswapV2Devnet({ name, pools, contracts = uniswapContracts }: U
       return routerQuoter(new Contract(router, quoterAbi, provider))
     },
   }
+}
+
+/** keccak256 of the pair's creation code: UniswapV2Library of @uniswap/v2-periphery@1.1.0-beta.0. */
+const initCodeHash = '0x96e8ac4277198ff8b6f785478aa9a39f403cb768dd02cbee326c3e7da348845f'
+
+/** The pairs that Uniswap's factory makes of these tokens on the devnet, each two once. `sluice plugin new` writes such addresses. */
+export function devnetAddresses(deployer: string, tokens: readonly string[]): readonly string[] {
+  const factory = getCreateAddress({ from: deployer, nonce: 0 })
+  return tokens.flatMap((one, index) =>
+    tokens.slice(index + 1).map((other) => {
+      const salt = solidityPackedKeccak256(['address', 'address'], sortTokens(one, other))
+      return getCreate2Address(factory, salt, initCodeHash)
+    }),
+  )
 }
 
 async function approve(site: DevnetSite, token: string, spender: string): Promise<void> {

@@ -1,0 +1,280 @@
+// `sluice plugin new`: writes the folder of a new plugin, from the templates of the release. Each template is a plugin that works.
+import { randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import { getCreateAddress } from 'ethers'
+import { suggestion } from '../config/problems.ts'
+import type { Settings } from '../config/settings.ts'
+import { chainId } from '../devnet/anvil.ts'
+import { deployerAddress } from '../devnet/build-state.ts'
+import { isObject } from '../json.ts'
+import { builtInPlugins, bundledCode, codeRoot, command, developmentVersions, devnetRoot, entryPoints, version } from '../layout.ts'
+import { findPlugins, namePattern } from '../loader/find.ts'
+import { printResult } from './output.ts'
+
+interface Template {
+  /** Its folder in templates/, which is also the name of the plugin there. */
+  readonly name: string
+  /** In the help. */
+  readonly what: string
+  readonly about: string
+  /** What its author changes, in order. */
+  readonly steps: readonly string[]
+  readonly isChain?: true
+}
+
+const constants = '`deployments.ts` has what is the same for every operator, by `<chain>/<network>`. Say where each constant comes from.'
+const addresses = '`defaults.yml` has the addresses that an operator may change. They are complete, quoted, and have their checksum.'
+const devnet = '`devnet.ts` deploys the exchange on the local chain, for the tests. Deploy its real contracts there.'
+
+const templates: Readonly<Record<string, Template>> = {
+  amm: {
+    name: 'ferryswap',
+    what: 'an exchange of its own kind, which is asked for each price',
+    about: 'A connector of Sluice for an exchange that swaps tokens. It asks the exchange for every price.',
+    steps: [
+      '`amm.ts` has the three methods: `quote` asks for a price, `swap` says what to call and what that needs, `fill` reads the receipt.',
+      '`index.ts` has the manifest: name, version, networks.',
+      addresses,
+      devnet,
+    ],
+  },
+  'amm-range': {
+    name: 'lakeswap',
+    what: "an exchange of concentrated liquidity, with positions, by Uniswap v3's kit",
+    about: 'A connector of Sluice for an exchange of concentrated liquidity, with positions: a fork of Uniswap v3.',
+    steps: [constants, '`index.ts` has the manifest, and how the fork differs: options of `uniswapV3`.', addresses, devnet],
+  },
+  pool: {
+    name: 'brookswap',
+    what: 'an exchange with pools of a new kind: you write their arithmetic, routes and memory are there',
+    about: 'A connector of Sluice for an exchange with pools of its own kind. It has the arithmetic of the pools; Sluice finds the routes.',
+    steps: [
+      '`pairs.ts` has the arithmetic of a pool, to the unit as its contract rounds, and how a pool follows the logs.',
+      '`router.ts` turns a quote into a call, `fill.ts` a receipt into what was traded.',
+      constants,
+      addresses,
+      devnet,
+    ],
+  },
+  clob: {
+    name: 'tidebook',
+    what: "an order book on chain, by Oasis' kit",
+    about: 'A connector of Sluice for an order book that is entirely on chain: a matching market of the kind of Oasis.',
+    steps: ['`index.ts` has the manifest and the markets: base and quote of each, by `<chain>/<network>`.', addresses, devnet],
+  },
+  perp: {
+    name: 'reefperp',
+    what: "perpetual contracts, by Perpetual Protocol v2's kit",
+    about: 'A connector of Sluice for perpetual contracts on chain: an exchange of the kind of Perpetual Protocol v2.',
+    steps: ['`markets.ts` has the base token of each market, by `<chain>/<network>`.', '`index.ts` has the manifest.', addresses, devnet],
+  },
+  chain: {
+    name: 'sonic',
+    what: 'a chain of the family of Ethereum',
+    about: 'A chain of Sluice, of the family of Ethereum.',
+    steps: [
+      '`index.ts` has what holds for every operator: chain id, coin, time between blocks, blocks until a transaction is final.',
+      '`tokens.json` lists the tokens, first of all the one that wraps the coin.',
+      '`defaults.yml` names at least two nodes of different providers that need no key.',
+    ],
+    isChain: true,
+  },
+  fork: {
+    name: 'riverswap',
+    what: "a fork of a known exchange, by Uniswap v2's kit",
+    about: 'A connector of Sluice for a fork of Uniswap v2.',
+    steps: ['`index.ts` has the manifest, the fee, and factory and init-code hash by `<chain>/<network>`.', addresses, devnet],
+  },
+}
+
+export interface NewOptions {
+  readonly kind: string
+  readonly in: string
+}
+
+export function newCommand(settingsOf: () => Settings): Command {
+  const kinds = Object.entries(templates).map(([kind, { what }]) => `  ${kind.padEnd(10)} ${what}`)
+  return new Command('new')
+    .description('write the folder of a new plugin: code that works on the devnet, contract tests, a CI file')
+    .argument('<name>', 'of the plugin and its folder: lower-case letters, digits and hyphens')
+    .requiredOption('--kind <kind>', `what it is: ${Object.keys(templates).join(', ')}`)
+    .option('--in <folder>', 'the folder to put it into (default: this one)', '.')
+    .addHelpText('after', `\nThe kinds:\n${kinds.join('\n')}\n\nExample: ${command} plugin new my-exchange --kind amm`)
+    .action((name: string, options: NewOptions) => printResult(() => writeNew(name, options, settingsOf())))
+}
+
+/** @returns what to type next @throws Error where nothing was written */
+export async function writeNew(name: string, options: NewOptions, settings: Settings): Promise<string> {
+  const template = Object.hasOwn(templates, options.kind) ? templates[options.kind] : undefined
+  if (template === undefined)
+    throw new Error(
+      `There is no kind '${options.kind}'. ${suggestion(options.kind, Object.keys(templates)).replace(/^Remove it, or use/, 'Use')}`,
+    )
+  refuseName(name, settings)
+  const parent = path.resolve(options.in)
+  const folder = path.join(parent, name)
+  if (!existsSync(parent)) throw new Error(`There is no folder ${parent}: make it, or name another with --in.`)
+  if (existsSync(folder) && !(statSync(folder).isDirectory() && readdirSync(folder).length === 0))
+    throw new Error(`${folder} is there already, and is not an empty folder: choose another name, or move it away.`)
+  if (devnetRoot() === undefined)
+    throw new Error(
+      `The exchanges for its tests are a package of their own, which is not installed: npm install ./sluice-devnet-${version}.tgz`,
+    )
+  await writeFolder(folder, await filesOf(name, template, folder))
+  const others = options.in === '.' ? name : path.join(options.in, name)
+  return `Wrote ${folder}. Next:\n\n  cd ${others}\n  npm install\n  npm test\n\nREADME.md says what to change in which file.`
+}
+
+function refuseName(name: string, { plugins }: Settings): void {
+  if (!namePattern.test(name))
+    throw new Error(
+      `'${name}' is not a valid name of a plugin: use lower-case letters, digits and hyphens, at most 64, such as my-exchange.`,
+    )
+  const { found } = findPlugins([builtInPlugins, ...plugins.folders.filter((each) => existsSync(each))], [])
+  const rival = found.find((each) => each.name === name)
+  if (rival)
+    throw new Error(
+      `There is a plugin '${name}' already, ${rival.builtIn ? 'of this release' : `in ${rival.folder}`}: choose another name.`,
+    )
+}
+
+/** All of it or nothing: it is written beside its place first. @throws Error */
+async function writeFolder(folder: string, files: ReadonlyMap<string, string>): Promise<void> {
+  const unfinished = path.join(path.dirname(folder), `.${path.basename(folder)}.${randomUUID()}.tmp`)
+  try {
+    await mkdir(unfinished)
+    for (const [file, content] of files) {
+      const target = path.join(unfinished, file)
+      await mkdir(path.dirname(target), { recursive: true })
+      await writeFile(target, content)
+    }
+    await rename(unfinished, folder)
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true })
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`${folder} cannot be written, and nothing was: ${reason}. Name a folder where you may write with --in.`, {
+      cause: error,
+    })
+  }
+}
+
+/** By their paths in the plugin's folder. */
+async function filesOf(name: string, template: Template, folder: string): Promise<ReadonlyMap<string, string>> {
+  const own = await filled(template, name)
+  const common = readTemplate('common')
+  const { isChain } = template
+  return new Map([
+    ...own,
+    ['contract.test.ts', isChain ? testOf('chainContract') : testOf('connectorContract')],
+    ['package.json', `${JSON.stringify(packageOf(name, template, folder), null, 2)}\n`],
+    ['tsconfig.json', common.get('tsconfig.json') ?? ''],
+    ['.gitignore', common.get('gitignore') ?? ''],
+    ['.github/workflows/test.yml', common.get('ci.yml') ?? ''],
+    ['README.md', readmeOf(name, template, common.get('README.md') ?? '')],
+  ])
+}
+
+const templatesFolder = fileURLToPath(new URL('templates', codeRoot))
+
+function readTemplate(name: string): ReadonlyMap<string, string> {
+  const from = path.join(templatesFolder, name)
+  return new Map(readdirSync(from).map((file) => [file, readFileSync(path.join(from, file), 'utf8')]))
+}
+
+/** The template's files with the plugin's name in place of its own, and the addresses on the devnet that follow from the name. */
+async function filled({ name: from }: Template, name: string): Promise<readonly [string, string][]> {
+  const files = [...readTemplate(from)]
+  const ofKits = await Promise.all(kitsIn(files).map(deployedBy))
+  const addressesOf = (plugin: string) => {
+    const deployer = deployerAddress(plugin)
+    return [...nonces.map((nonce) => getCreateAddress({ from: deployer, nonce })), ...ofKits.flatMap((each) => each(deployer))]
+  }
+  const replaced = new Map(addressesOf(from).map((address, index) => [address, index]))
+  const own = addressesOf(name)
+  return files.map(([file, text]) => [
+    file,
+    text
+      .replaceAll(/0x[0-9a-fA-F]{40}\b/g, (address) => own[replaced.get(address) ?? -1] ?? address)
+      .replaceAll(new RegExp(`\\b${from}\\b`, 'g'), name),
+  ])
+}
+
+/** Kits deploy their contracts from these on. */
+const nonces = [0, 1000].flatMap((first) => Array.from({ length: 10 }, (_, index) => first + index))
+
+type DeployedBy = (deployer: string) => readonly string[]
+
+const kitsIn = (files: readonly [string, string][]): readonly string[] =>
+  files.flatMap(([, text]) => [...text.matchAll(/from '(sluice\/[\w-]+\/devnet)'/g)].map(([, kit = '']) => kit))
+
+/** What a kit deploys at addresses that do not follow from a nonce alone. */
+async function deployedBy(kit: string): Promise<DeployedBy> {
+  const module: unknown = await import(entryPoints()[kit] ?? kit)
+  const named = isObject(module) ? module['devnetAddresses'] : undefined
+  return typeof named === 'function' ? (deployer) => named(deployer, localTokens()) : () => []
+}
+
+/** The tokens of the devnet. */
+function localTokens(): readonly string[] {
+  const list: unknown = JSON.parse(readFileSync(path.join(builtInPlugins, 'ethereum', 'tokens.json'), 'utf8'))
+  const tokens = isObject(list) && Array.isArray(list['tokens']) ? list['tokens'] : []
+  return tokens.flatMap((each: unknown) => (isObject(each) && each['chainId'] === chainId ? [String(each['address'])] : []))
+}
+
+const testOf = (contract: string): string =>
+  `import { ${contract} } from 'sluice/testing'\n\n${contract}({ folder: import.meta.dirname })\n`
+
+function packageOf(name: string, { isChain }: Template, folder: string) {
+  const { mocha, tsx, typescript, '@types/node': node } = developmentVersions
+  return {
+    name,
+    version: '0.1.0',
+    description: `${isChain ? 'A chain' : 'A connector'} for Sluice`,
+    license: 'UNLICENSED',
+    keywords: ['sluice', 'sluice-plugin'],
+    type: 'module',
+    files: ['*.ts', '!*.test.ts', '*.json', '*.yml', '!tsconfig.json', 'artifacts'],
+    scripts: { test: 'mocha --import=tsx --exit contract.test.ts', types: 'tsc' },
+    devDependencies: {
+      '@types/node': node,
+      mocha,
+      sluice: specOf('sluice', folder),
+      'sluice-devnet': specOf('sluice-devnet', folder),
+      tsx,
+      typescript,
+    },
+  }
+}
+
+/** Where this Sluice was installed from: a version of the registry, or the tarball. */
+function specOf(name: string, folder: string): string {
+  if (command === 'bin/sluice') return `file:${path.join(bundledCode, 'packages', `${name}-${version}.tgz`)}`
+  const modules = path.resolve(bundledCode, '..', '..')
+  const lock = path.join(modules, '.package-lock.json')
+  if (!existsSync(lock)) return version
+  const installed: unknown = JSON.parse(readFileSync(lock, 'utf8'))
+  const packages = isObject(installed) && isObject(installed['packages']) ? installed['packages'] : {}
+  const entry = packages[`node_modules/${name}`]
+  const resolved = isObject(entry) ? entry['resolved'] : undefined
+  if (typeof resolved !== 'string' || !resolved.startsWith('file:')) return version
+  const file = path.resolve(path.dirname(modules), decodeURI(resolved.slice('file:'.length)))
+  return `file:${path.relative(folder, file).replaceAll('\\', '/')}`
+}
+
+function readmeOf(name: string, { about, steps, isChain }: Template, text: string): string {
+  const values: Readonly<Record<string, string>> = {
+    name,
+    about,
+    steps: steps.map((step, index) => `${index + 1}. ${step}`).join('\n'),
+    devnet: isChain ? '' : ', and the exchange of `devnet.ts` on a local chain,',
+    nameToo: isChain ? '' : ', in `devnet.ts`',
+    load: isChain
+      ? `The code of a chain runs in the server: its operator has to trust it, with \`${command} plugin trust ${name}\`.`
+      : `A server that only tries, on the devnet, loads it at once. Others ask their operator:\n\`${command} plugin allow ${name}\` shows what it may do, and records that it may.`,
+  }
+  return text.replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => values[key] ?? '')
+}

@@ -1,0 +1,136 @@
+import { expect } from 'chai'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { getCreateAddress } from 'ethers'
+import { writeNew } from '../../core/cli/plugin-new.ts'
+import { loadSettings } from '../../core/config/settings.ts'
+import { deployerAddress } from '../../core/devnet/build-state.ts'
+import { perpDevnetContracts } from '../../kits/perp/devnet.ts'
+import { fencesOf, readPage, root } from '../docs/page.ts'
+
+/** By kind, the name that the plugin has in templates/. */
+const templates = {
+  amm: 'ferryswap',
+  'amm-range': 'lakeswap',
+  pool: 'brookswap',
+  clob: 'tidebook',
+  perp: 'reefperp',
+  chain: 'sonic',
+  fork: 'riverswap',
+}
+
+describe('sluice plugin new', () => {
+  let base: string
+  let home: string
+  beforeEach(() => {
+    base = mkdtempSync(path.join(os.tmpdir(), 'sluice-plugin-new-'))
+    home = path.join(base, 'here')
+    for (const folder of ['here', 'conf']) mkdirSync(path.join(base, folder))
+  })
+  afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+  const settings = () => loadSettings({ confDir: path.join(base, 'conf'), env: {}, flags: { 'plugins.folders': [path.join(home, 'own')] } })
+  const make = (name: string, kind: string, into = home) => writeNew(name, { kind, in: into }, settings())
+  const read = (...names: readonly string[]) => readFileSync(path.join(home, ...names), 'utf8')
+
+  it('writes a folder of each kind, in which nothing has the name of the template', async () => {
+    for (const [kind, template] of Object.entries(templates)) {
+      const name = `my-${kind}`
+      expect(await make(name, kind)).to.include(path.join(home, name))
+      const files = readdirSync(path.join(home, name))
+      expect(files).to.include.members([
+        '.github',
+        '.gitignore',
+        'README.md',
+        'contract.test.ts',
+        'defaults.yml',
+        'package.json',
+        'tsconfig.json',
+      ])
+      for (const file of files.filter((each) => each !== '.github')) {
+        expect(read(name, file), file)
+          .to.not.match(new RegExp(`\\b${template}\\b`))
+          .and.not.include('{{')
+      }
+      expect(JSON.parse(read(name, 'package.json'))).to.include({ name, type: 'module' })
+      expect(read(name, 'README.md')).to.match(new RegExp(`^# ${name}\n`))
+    }
+    expect(readdirSync(home)).to.have.members(Object.keys(templates).map((kind) => `my-${kind}`))
+  })
+
+  it('writes the addresses that the devnet gives to contracts of a plugin of this name', async () => {
+    const at = (name: string, nonce: number) => getCreateAddress({ from: deployerAddress(name), nonce })
+    await make('one', 'amm')
+    expect(read('one', 'defaults.yml')).to.include(`routerAddress: '${at('one', 1)}'`)
+    await make('two', 'amm-range')
+    expect(read('two', 'deployments.ts')).to.include(at('two', 1000))
+    await make('three', 'perp')
+    const perp = perpDevnetContracts(deployerAddress('three'))
+    expect(read('three', 'defaults.yml')).to.include(perp.exchange('ClearingHouse')).and.include(perp.exchange('Vault'))
+    expect(read('three', 'markets.ts')).to.include(perp.market(1).base.address)
+    await make('four', 'pool')
+    expect(read('four', 'deployments.ts')).to.not.include('0x6d4C1D5032a5f638B228aBde7455e310B09141FC')
+  })
+
+  it('writes what the guides show, word by word', async () => {
+    const pages = ['docs/writing-a-connector.md', 'docs/writing-a-chain.md', 'docs/writing-an-order-book-connector.md']
+    const shown = (await Promise.all(pages.map(readPage))).flatMap(fencesOf)
+    const compared: string[] = []
+    for (const name of Object.values(templates)) {
+      for (const file of readdirSync(path.join(root, 'templates', name))) {
+        const fence = shown.find((each) => each.file === `${name}/${file}`)
+        if (fence) expect(readFileSync(path.join(root, 'templates', name, file), 'utf8'), fence.file).to.equal(fence.text)
+        if (fence) compared.push(name)
+      }
+    }
+    expect(new Set(compared)).to.deep.equal(new Set(['ferryswap', 'lakeswap', 'tidebook', 'sonic', 'riverswap']))
+  })
+
+  it('takes an empty folder that is there', async () => {
+    mkdirSync(path.join(home, 'mine'))
+    await make('mine', 'fork')
+    expect(readdirSync(path.join(home, 'mine'))).to.include('package.json')
+  })
+
+  describe('writes nothing, and says what to do', () => {
+    const readOnly = process.platform === 'linux' ? '/proc' : '/'
+    beforeEach(() => {
+      for (const folder of ['own/theirs', 'full']) mkdirSync(path.join(home, folder), { recursive: true })
+      writeFileSync(path.join(home, 'own', 'theirs', 'index.ts'), 'export default {}\n')
+      writeFileSync(path.join(home, 'full', 'notes.txt'), 'mine\n')
+      writeFileSync(path.join(home, 'a-file'), '')
+    })
+    for (const [what, name, kind, into, message] of [
+      ['where the kind is unknown', 'mine', 'nft', '.', /no kind 'nft'.*amm, amm-range, pool, clob, perp, chain, fork/],
+      ['where the kind is misspelt', 'mine', 'amm-rnage', '.', /no kind 'amm-rnage'. Did you mean "amm-range"\?/],
+      [
+        'where the name is that of a plugin of the release',
+        'uniswap',
+        'amm',
+        '.',
+        /'uniswap' already, of this release: choose another name/,
+      ],
+      ["where the name is that of an operator's plugin", 'theirs', 'amm', '.', /'theirs' already, in .*own.theirs: choose another name/],
+      ['where the name has capitals', 'MySwap', 'amm', '.', /'MySwap' is not a valid name .* lower-case letters/],
+      ['where the name leads out of the folder', '../mine', 'amm', '.', /'\.\.\/mine' is not a valid name/],
+      ['where the folder has files', 'full', 'amm', '.', /full is there already, and is not an empty folder/],
+      ['where there is a file of that name', 'a-file', 'amm', '.', /a-file is there already/],
+      ['where the folder to put it into is not there', 'mine', 'amm', 'away', /no folder .*away: make it/],
+      [
+        'where nobody may write',
+        'mine',
+        'amm',
+        readOnly,
+        /cannot be written, and nothing was: .*Name a folder where you may write with --in/,
+      ],
+    ] as const) {
+      it(what, async () => {
+        const before = readdirSync(home, { recursive: true })
+        const failure = await make(name, kind, path.resolve(home, into)).then(String, (error: Error) => error.message)
+        expect(failure).to.match(message)
+        expect(readdirSync(home, { recursive: true })).to.deep.equal(before)
+      })
+    }
+  })
+})
