@@ -5,7 +5,7 @@ import { ConfigError } from '../config/problems.ts'
 import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { tradingWallets } from '../devnet/anvil.ts'
 import { command } from '../layout.ts'
-import { changedFiles, examine, forget, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
+import { changedFiles, examine, forget, isConfNewer, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
 import { whyNotContained } from '../loader/host/way.ts'
 import { PluginFault } from '../loader/refusal.ts'
 import { oneLine } from '../loader/thrown.ts'
@@ -82,7 +82,10 @@ async function shown(name: string, settings: Settings): Promise<string> {
   const lines = [`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`]
   if (locked === undefined)
     return [...lines, `It was not allowed: it does not run. To see what it asks for: ${command} plugin allow ${name}`].join('\n')
-  if (locked.sha256 === onDisk.files.sha256) return [...lines, '', ...words(name, locked)].join('\n')
+  if (locked.sha256 === onDisk.files.sha256) {
+    const ofConf = isConfNewer(onDisk, locked, settings) ? ['', `${confChanged} ${confCure(name, locked)}`] : []
+    return [...lines, '', ...words(name, locked), ...ofConf].join('\n')
+  }
   return [
     ...lines,
     'These files were not allowed, so it does not run. What was allowed:',
@@ -93,11 +96,19 @@ async function shown(name: string, settings: Settings): Promise<string> {
   ].join('\n')
 }
 
+const confChanged = 'Your conf has other contracts than were allowed.'
+
+/** What the signer does until then. */
+const confCure = (name: string, { tier }: LockedPlugin): string =>
+  `On the networks above the signer goes by those in conf from the next start on; for others it signs nothing before you type ${command} plugin ${tier === 'trusted' ? 'trust' : 'allow'} ${name} again.`
+
 async function consent(name: string, tier: Tier, yes: boolean, settings: Settings): Promise<string> {
   const onDisk = pluginOnDisk(name, settings)
   const before = readLock(settings.confDir)[name]
   let passphrase: string | undefined
-  if (before?.sha256 === onDisk.files.sha256 && before.tier === tier) {
+  const hasSameFiles = before?.sha256 === onDisk.files.sha256
+  const confIsNewer = hasSameFiles && isConfNewer(onDisk, before, settings)
+  if (hasSameFiles && before.tier === tier && !confIsNewer) {
     passphrase = await passphraseOf(settings)
     const unheld = (await unheldRecords(settings.confDir, settings.data.dir, passphrase)).find((each) => each.name === name)
     if (!unheld) return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'} already, with these files.`
@@ -106,6 +117,7 @@ async function consent(name: string, tier: Tier, yes: boolean, settings: Setting
   const say = (lines: readonly string[]) => void process.stderr.write(`${lines.join('\n')}\n`)
   say([`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`])
   if (before) say(changes(name, onDisk, before, settings))
+  if (confIsNewer) say([confChanged])
   const notContained = await whyNotContained(settings)
   if (notContained && settings.plugins.hostSocket !== undefined) throw notContained
   say([

@@ -2,7 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { maskedCopy } from './mask.ts'
 import { schemaProblems, type ConfigProblem } from './problems.ts'
-import { type Environment, substitute, type TreeProblem, setAt, type Section, getAt, ancestors, mergeOver } from './tree.ts'
+import { type Environment, substitute, type TreeProblem, setAt, type Section, getAt, ancestors, mapTexts, mergeOver } from './tree.ts'
 import { locate, type YamlFile } from './yaml.ts'
 import { isObject } from '../json.ts'
 
@@ -32,6 +32,8 @@ export interface Check<T> {
   alsoKnown?: readonly string[]
   /** Whether the text at this JSON pointer may name variables of the environment; absent: every text. */
   mayName?: (pointer: string) => boolean
+  /** Whether the text at this JSON pointer stands for another, so that no schema can judge it. */
+  isHidden?: (pointer: string) => boolean
 }
 
 // The schemas are our own: to compile the schema of schemas, and to optimise what runs once, takes longer than all checks.
@@ -47,6 +49,8 @@ export interface SchemaPart {
   readonly value: Section
   /** JSON pointers of the texts from the environment. */
   readonly textual: readonly string[]
+  /** JSON pointers of texts that stand for others. */
+  readonly hidden?: readonly string[]
   /** Further keys that are known at the top. */
   readonly alsoKnown?: readonly string[]
 }
@@ -62,7 +66,10 @@ interface PreparedTree {
 }
 
 /** Substitutes variables in a tree and applies overrides. The given tree is not changed. */
-export function prepareTree(tree: Section, { env, overrides = [], alsoKnown, mayName }: Omit<Check<unknown>, 'validate'>): PreparedTree {
+export function prepareTree(
+  tree: Section,
+  { env, overrides = [], alsoKnown, mayName, isHidden = () => false }: Omit<Check<unknown>, 'validate'>,
+): PreparedTree {
   const own = structuredClone(tree)
   // Overridden values are removed first: their variables may be unset.
   for (const { pointer } of overrides) setAt(own, pointer, undefined)
@@ -73,14 +80,24 @@ export function prepareTree(tree: Section, { env, overrides = [], alsoKnown, may
     if (secret) shown.set(pointer, '***')
   }
   const textual = [...new Set([...shown.keys(), ...overrides.map(({ pointer }) => pointer)])]
-  return { part: { value, textual, ...(alsoKnown && { alsoKnown }) }, shown, troubles }
+  const hidden: string[] = []
+  mapTexts(value, (text, pointer) => {
+    if (isHidden(pointer)) hidden.push(pointer)
+    return text
+  })
+  return { part: { value, textual, ...(hidden.length > 0 && { hidden }), ...(alsoKnown && { alsoKnown }) }, shown, troubles }
 }
 
 /** Validates a part in place. */
-export function judgePart<T>(validate: ValidateFunction<T>, { value, textual, alsoKnown }: SchemaPart): JudgedPart<T> {
+export function judgePart<T>(validate: ValidateFunction<T>, { value, textual, hidden = [], alsoKnown }: SchemaPart): JudgedPart<T> {
   if (checkValue(validate, value, new Set(textual))) return { value }
-  return { troubles: schemaProblems(validate.errors ?? [], alsoKnown) }
+  // All errors are listed, and defaults are filled in beside them.
+  const errors = (validate.errors ?? []).filter(({ instancePath }) => !hidden.includes(instancePath))
+  return errors.length === 0 && isOfHidden<T>(value, hidden) ? { value } : { troubles: schemaProblems(errors, alsoKnown) }
 }
+
+/** Whatever a schema misses at texts that stand for others, these are right. */
+const isOfHidden = <T>(_value: Section, hidden: readonly string[]): _value is Section & T => hidden.length > 0
 
 /** The tree as it was judged, or everything that is wrong with it. */
 export function finishTree<T>(

@@ -7,6 +7,7 @@ import { maskedCopy } from './mask.ts'
 import { judgeBySchema, type SchemaAnswer, type SchemaQuestion } from './plugin-schema.ts'
 import { ConfigError, type ConfigProblem, suggestion } from './problems.ts'
 import { type Environment, getAt, type TreeProblem, mergeOver, type Section, pointerOf } from './tree.ts'
+import type { ShownConf } from './shown-conf.ts'
 import { locate, mergedFiles, readYaml, type YamlFile } from './yaml.ts'
 import { isObject } from '../json.ts'
 
@@ -23,6 +24,8 @@ export interface PluginConfigSources {
   /** The release's tests have checked its schema. */
   builtIn?: boolean
   env?: Environment
+  /** In place of the operator's file, where the plugin is only examined. */
+  conf?: ShownConf | undefined
   /** The networks of a chain's manifest: each gets an entry, and others are refused. Absent: those of the files. */
   networks?: readonly string[]
 }
@@ -73,6 +76,7 @@ function preparePluginConfig({
   schema,
   builtIn = false,
   env = process.env,
+  conf,
   networks,
 }: PluginConfigSources): PreparedConfig {
   if (!/^\w[\w-]*$/.test(name))
@@ -85,14 +89,17 @@ function preparePluginConfig({
   // The folder may be a copy that is named by a hash.
   const shownDefaults = join(basename(pluginFolder) === `${name}-chain` ? basename(pluginFolder) : name, 'defaults.yml')
   const defaults = readYaml(join(pluginFolder, 'defaults.yml'), shownDefaults, problems)
-  const own = readYaml(join(confDir, file), shownFile, problems)
+  const own = conf ? { ...conf, lines: new Map(conf.lines) } : readYaml(join(confDir, file), shownFile, problems)
   const layers = [defaults, own].filter((layer) => layer !== undefined)
   // Only the operator's texts: a plugin could ask for any secret of the server otherwise.
   const mayName = (pointer: string) => typeof getAt(own?.value, pointer) === 'string'
+  const hidden = new Set(conf?.hidden)
+  const isHidden = (pointer: string) => hidden.has(pointer)
   if (problems.length > 0) throw new ConfigError(problems)
 
   const tree = layers.reduce<Section>((below, layer) => mergeOver(below, layer.value), {})
-  const prepared = kind === 'chain' ? prepareChain(tree, { env, mayName, networks, home }) : prepareConnector(tree, { env, mayName })
+  const how: Checking = { env, mayName, isHidden }
+  const prepared = kind === 'chain' ? prepareChain(tree, { ...how, networks, home }) : prepareConnector(tree, how)
   return {
     question: { schema, isTested: builtIn, parts: prepared.parts },
     finish(answer) {
@@ -129,7 +136,7 @@ const placesOf = (layers: readonly YamlFile[]): Readonly<Record<string, string>>
     ...layers.map(({ file, lines }) => Object.fromEntries([...lines].map(([pointer, line]) => [pointer, `${file}:${line}`]))),
   )
 
-type Checking = Required<Pick<Check<Section>, 'env' | 'mayName'>>
+type Checking = Required<Pick<Check<Section>, 'env' | 'mayName' | 'isHidden'>>
 type Judged = Extract<SchemaAnswer, { judged: unknown }>['judged']
 
 interface PreparedKind {
@@ -154,7 +161,7 @@ interface ChainCheck extends Checking {
 }
 
 /** A chain's file: network → entry, which holds keys of core beside keys of the chain family. */
-function prepareChain(tree: Section, { env, mayName, networks, home }: ChainCheck): PreparedKind {
+function prepareChain(tree: Section, { env, mayName, isHidden, networks, home }: ChainCheck): PreparedKind {
   const troubles: TreeProblem[] = []
   const shown: Section = {}
   const kernel: Record<string, NetworkSettings> = {}
@@ -176,15 +183,15 @@ function prepareChain(tree: Section, { env, mayName, networks, home }: ChainChec
       continue
     }
     const parts = splitEntry(entry)
-    const mayNameHere = (pointer: string) => mayName(at + pointer)
-    const own = checkTree(parts.kernel, { validate: validateNetwork, env, mayName: mayNameHere })
+    const how: Checking = { env, mayName: (pointer) => mayName(at + pointer), isHidden: (pointer) => isHidden(at + pointer) }
+    const own = checkTree(parts.kernel, { validate: validateNetwork, ...how })
     if ('value' in own) kernel[network] = networkSettings(own.value, home)
     if (kernel[network]?.enabled === false) {
       // A disabled entry is not checked: its variables may be unset.
       shown[network] = maskedCopy(entry, new Map())
       continue
     }
-    families.push({ network, own, prepared: prepareTree(parts.family, { env, mayName: mayNameHere, alsoKnown: networkKeys }) })
+    families.push({ network, own, prepared: prepareTree(parts.family, { ...how, alsoKnown: networkKeys }) })
   }
   const asked = families.filter(({ prepared }) => prepared.part !== undefined)
   return {

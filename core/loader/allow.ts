@@ -1,6 +1,14 @@
 // What `sluice plugin allow` and its kin do: they read, keep and record. What they show is in core/cli.
+import { existsSync, readdirSync } from 'node:fs'
+import path from 'node:path'
 import { readLock, readLockContent, writeLock, type LockedPlugin, type PluginLock } from '../config/lock.ts'
+import { ConfigError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
+import { shownConf, type ShownConf } from '../config/shown-conf.ts'
+import { substitute } from '../config/tree.ts'
+import { mergedFiles } from '../config/yaml.ts'
+import { isObject } from '../json.ts'
+import { isOutdated } from '../wallet/policy-files.ts'
 import { newSealing, noteRemoved, seal, sealKey, timeOfRecord, usualN } from '../wallet/lock-seal.ts'
 import { allowedPlugins, copyOf } from './consent.ts'
 import { examinePlugin } from './examine.ts'
@@ -35,7 +43,7 @@ export function pluginOnDisk(name: string, { plugins }: Settings): PluginOnDisk 
   return { plugin, files: readPluginFiles(plugin.folder) }
 }
 
-/** What a plugin may touch, as its code and its defaults say. Keeps its bytes, and runs them once in a process of its own. @throws PluginFault */
+/** What a plugin may touch, as its code, its defaults and conf say. Keeps its bytes, and runs them once in a process of its own. @throws PluginFault */
 export async function examine({ plugin, files }: PluginOnDisk, tier: LockedPlugin['tier'], settings: Settings): Promise<LockedPlugin> {
   const { data, limits } = settings
   const is = { tier, sha256: files.sha256 }
@@ -44,7 +52,36 @@ export async function examine({ plugin, files }: PluginOnDisk, tier: LockedPlugi
   const { found } = await allowedPlugins({ ...settings, plugins: { ...settings.plugins, disabled: [] } })
   const chains = found.filter(({ builtIn, name }) => builtIn || lock[name]?.kind === 'chain')
   const budget = { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs }
-  return examinePlugin({ plugin: copy, chains, budget }, is, settings)
+  return examinePlugin({ plugin: copy, chains, budget, conf: confOf(plugin.name, settings) }, is, settings)
+}
+
+/**
+ * What is in force of the operator's files, by `chains/<name>` and `connectors/<name>`: of the plugin, and of the chains. A wrong file of another
+ * chain is no matter of this plugin. @throws ConfigError
+ */
+function confOf(name: string, { confDir }: Settings): Record<string, ShownConf> {
+  const shown: Record<string, ShownConf> = {}
+  const read = (kind: 'chain' | 'connector', file: string) => {
+    const conf = shownConf(path.join(confDir, file), path.join(path.basename(confDir), file), kind, process.env)
+    if (conf) shown[file.slice(0, -'.yml'.length)] = conf
+  }
+  read('connector', `connectors/${name}.yml`)
+  const folder = path.join(confDir, 'chains')
+  for (const file of existsSync(folder) ? readdirSync(folder).filter((each) => each.endsWith('.yml')) : [])
+    try {
+      read('chain', `chains/${file}`)
+    } catch (thrown) {
+      const isOwn = [name, name.replace(/-chain$/, '')].includes(path.basename(file, '.yml'))
+      if (isOwn || !(thrown instanceof ConfigError)) throw thrown
+    }
+  return shown
+}
+
+/** Whether conf says something else than what was recorded, so that the plugin has to be allowed again to have all of it. */
+export function isConfNewer({ plugin: { name, folder } }: PluginOnDisk, locked: LockedPlugin, { confDir }: Settings): boolean {
+  const file = locked.kind === 'chain' ? `chains/${name.replace(/-chain$/, '')}.yml` : `connectors/${name}.yml`
+  const { value } = substitute(mergedFiles([path.join(confDir, file)]), process.env)
+  return isOutdated(locked, { defaults: mergedFiles([path.join(folder, 'defaults.yml')]), conf: isObject(value) ? value : {} })
 }
 
 /** Records that a plugin may run. @param passphrase of the keystore, which seals the record; absent where it has no keys */

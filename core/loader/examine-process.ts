@@ -13,10 +13,10 @@ import { outlineOf } from './outline.ts'
 import { messageOf } from './thrown.ts'
 
 const silent: Log = { info: () => {}, warn: () => {} }
-/** Only what the plugins bring themselves counts here. */
+/** There are no files of the operator here: what is in force of them comes with the question. */
 const noConf = '/nowhere/conf'
 
-async function examine({ plugin, chains, budget }: ExamineRequest): Promise<Examined> {
+async function examine({ plugin, chains, budget, conf }: ExamineRequest): Promise<Examined> {
   const { loaded, refused } = await loadPlugins({
     plugins: { found: [...chains.filter(({ name }) => name !== plugin.name), plugin], refused: [] },
     budget,
@@ -24,7 +24,8 @@ async function examine({ plugin, chains, budget }: ExamineRequest): Promise<Exam
     log: silent,
     logOf: () => silent,
     tokensOf: () => [],
-    configOf: ({ folder, ...each }, judge) => loadPluginConfigBy(judge, { ...each, pluginFolder: folder, confDir: noConf, env: {} }),
+    configOf: ({ folder, ...each }, judge) =>
+      loadPluginConfigBy(judge, { ...each, pluginFolder: folder, confDir: noConf, env: {}, conf: conf[`${each.kind}s/${each.name}`] }),
   })
   const found = loaded.find(({ folder }) => folder === plugin.folder)
   if (found) return { is: 'examined', what: outlineOf(found) }

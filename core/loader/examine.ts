@@ -2,6 +2,7 @@ import path from 'node:path'
 import type { Duplex } from 'node:stream'
 import * as Value from 'typebox/value'
 import { lockedPlugin, type LockedPlugin } from '../config/lock.ts'
+import type { ShownConf } from '../config/shown-conf.ts'
 import { readYaml } from '../config/yaml.ts'
 import { hostsNamedIn } from './host/web.ts'
 import { withTimeout } from '../async.ts'
@@ -19,6 +20,8 @@ export interface ExamineRequest {
   /** Those that it may be on. */
   readonly chains: readonly FoundPlugin[]
   readonly budget: LoadBudget
+  /** What is in force of the operator's files, by `chains/<name>` and `connectors/<name>`. */
+  readonly conf: Readonly<Record<string, ShownConf>>
   /** Of the folders of third parties: the process may see no compiler. */
   readonly compiled: Readonly<Record<string, CompiledFiles>>
 }
@@ -32,8 +35,8 @@ const overheadMs = 60_000
 const maxAnswerBytes = 4 * 2 ** 20
 
 /**
- * What a plugin declares: its kind, version, contracts and spenders by network, and kinds of typed data, as its code and its defaults name
- * them. Its code runs in a process of its own, which has nothing of this one's and has ended when this returns. @throws PluginFault
+ * What a plugin declares: its kind, version, contracts and spenders by network, and kinds of typed data, as its code, its defaults
+ * and the operator's conf name them. Its code runs in a process of its own, which has nothing of this one's and has ended when this returns. @throws PluginFault
  */
 export async function examinePlugin(
   request: Omit<ExamineRequest, 'compiled'>,

@@ -252,6 +252,41 @@ function recordedDeposits({ networks, deposits = [] }: LockedPlugin, own: Sectio
   return inForce.length > 0 ? inForce : deposits.map(({ chain, network, ...pair }) => ({ on: `${chain}/${network}`, ...pair }))
 }
 
+/** The parts of the files of a plugin and of the operator that say what may be signed. */
+interface PluginSettings {
+  readonly defaults: Section
+  readonly conf: Section
+}
+
+/**
+ * Whether a record says something else than the files that are in force now. The signer goes by the addresses of conf on the networks of the
+ * record; what conf takes away or adds elsewhere is not in the record before the plugin is allowed again.
+ */
+export function isOutdated({ kind, networks, deposits }: LockedPlugin, { defaults, conf }: PluginSettings): boolean {
+  const recorded = Object.keys(networks)
+  if (kind === 'chain')
+    return Object.entries(conf).some(
+      ([network, entry]) => isObject(entry) && entry['enabled'] !== false && !recorded.some((on) => shortKey(on) === network),
+    )
+  const settings = mergeOver(defaults, conf)
+  const inForce = new Map(entriesOf(settings, 'contractAddresses', recorded))
+  const own = conf['contractAddresses']
+  const known = recorded.flatMap((on) => [longKey(on), shortKey(on)])
+  if (isObject(own) && Object.keys(own).some((key) => !known.includes(key))) return true
+  const isOther = recorded.some((on) => asText(networks[on]?.contracts ?? {}) !== asText(inForce.get(on) ?? {}))
+  const bridges = entriesOf(settings, 'bridges', recorded).flatMap(([, each]) => depositsOf(each))
+  const before = (deposits ?? []).map(({ chain, network, ...pair }) => ({ on: `${chain}/${network}`, ...pair }))
+  const textOf = (each: readonly Deposit[]) => asText(each.map(({ on, token, recipient }) => `${on} ${token} ${recipient}`))
+  return isOther || (deposits !== undefined && textOf(bridges) !== textOf(before))
+}
+
+/** The letter case of an EVM address says nothing. */
+const asText = (values: readonly string[] | Section): string =>
+  (Array.isArray(values) ? values : Object.entries(values).map((each) => each.join(' ')))
+    .map((each: string) => each.toLowerCase())
+    .toSorted()
+    .join()
+
 /** The setting `feeCap` of a network: gwei on EVM chains, lamports on Solana. What no chain of the family accepts counts as not set. */
 function feeCapOf(value: unknown, keys: CurveName): string | undefined {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value).trim() : ''

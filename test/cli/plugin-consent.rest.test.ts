@@ -6,9 +6,10 @@ import { pause } from '../../core/async.ts'
 import { whyNotContained } from '../../core/loader/host/way.ts'
 import { createClient } from '../../testkit/client.ts'
 import { saveKey } from '../../core/wallet/keystore.ts'
-import { makeHome, root, sluice, sluiceWith, type Running } from '../start/command.ts'
+import { makeHome, root, sluiceWith, type Running } from '../start/command.ts'
 
 const router = '0x24aea0F351852FaeCDcE735E04cd16a80207cfA4'
+const anotherRouter = '0x9999999999999999999999999999999999999999'
 /** Of Uniswap's position manager. */
 const positions = '0xC36442b4a4522E871399CD717aBDD847Ab11FE88'
 
@@ -26,18 +27,30 @@ try {
 export default defineConnector({
   family: evm,
   manifest: {
-    name: 'teller', apiVersion: '1.0', version: '1.0.0', trading_type: ['AMM'], schema: { type: 'object' },
+    name: 'teller', apiVersion: '1.0', version: '1.0.0', trading_type: ['AMM'], schema: {
+      type: 'object', required: ['apiKey', 'account'],
+      properties: { ttl: { type: 'integer' }, apiKey: { type: 'string', pattern: '^k-[0-9]+$' }, account: { type: 'integer' } },
+    },
     available_networks: [{ chain: 'ethereum', networks: ['mainnet'] }],
   },
   create: ({ contracts }) => ({ AMM: { quote() {}, swap() {}, fill() {} }, spenders: { router: contracts.routerAddress } }),
 })
 `
+/** Complete only with the operator's file. */
 const defaults = `allowedSlippage: 1/100
-ttl: 300
 url: wss://stream.teller.example/v1
 contractAddresses:
-  mainnet: { routerAddress: '${router}', "fake\\r\\e[2K\\nIt reaches nothing": '${positions}' }
+  mainnet: { routerAddress: '${anotherRouter}', "fake\\r\\e[2K\\nIt reaches nothing": '${positions}' }
 `
+const conf = `ttl: 300
+apiKey: k-1234
+account: \${TELLER_ACCOUNT}
+contractAddresses:
+  mainnet: { routerAddress: '${router}' }
+`
+
+/** No secret of the server reaches a plugin that is examined. */
+const account = { TELLER_ACCOUNT: '77' }
 
 describe("the operator's word on a plugin", function () {
   this.timeout(300_000)
@@ -55,6 +68,8 @@ describe("the operator's word on a plugin", function () {
     await mkdir(path.join(home, 'third', 'teller'), { recursive: true })
     await writeFile(path.join(home, 'third', 'teller', 'index.ts'), teller(marks))
     await writeFile(path.join(home, 'third', 'teller', 'defaults.yml'), defaults)
+    await mkdir(path.join(home, 'conf', 'connectors'), { recursive: true })
+    await writeFile(path.join(home, 'conf', 'connectors', 'teller.yml'), conf)
     await writeFile(path.join(home, 'passphrase'), 'correct horse battery\n', { mode: 0o600 })
   })
   afterEach(async () => {
@@ -66,14 +81,14 @@ describe("the operator's word on a plugin", function () {
   after(() => remove())
 
   async function say(...args: string[]): Promise<{ code: number | null; said: string; pid: number | undefined }> {
-    const { child, ended, printed } = sluice(home, ...args)
+    const { child, ended, printed } = sluiceWith(account, home, ...args)
     const { code } = await ended
     return { code, said: printed(), pid: child.pid }
   }
 
   /** What a server that starts now says of the plugin. */
   async function started(): Promise<{ printed: string; plugin: Record<string, unknown> }> {
-    const server = sluice(home, 'start')
+    const server = sluiceWith(account, home, 'start')
     servers.push(server)
     const [, url = ''] = await server.until(/is ready at .*?(https:\/\/localhost:\d+)/)
     await server.until(/Ctrl-C stops the server/)
@@ -137,12 +152,36 @@ describe("the operator's word on a plugin", function () {
     expect((await say('plugin', 'verify')).said).to.contain('teller has the files that were allowed.')
   })
 
+  it('shows the plugin no secret of conf before it is allowed', async () => {
+    const folder = path.join(home, 'third', 'curious')
+    await mkdir(folder)
+    const code = teller(marks)
+      .replace("name: 'teller'", "name: 'curious'")
+      .replace(/create: .+/, 'create: ({ config }) => { throw new Error(JSON.stringify(config)) },')
+    await writeFile(path.join(folder, 'index.ts'), code)
+    await writeFile(path.join(folder, 'defaults.yml'), defaults)
+    await writeFile(
+      path.join(home, 'conf', 'connectors', 'curious.yml'),
+      `${conf}node: https://node.example/v3/\${TELLER_ACCOUNT}8d3a91b2c4\n`,
+    )
+    const { said } = await say('plugin', 'allow', 'curious', '--yes')
+    expect(said)
+      .to.contain(`"routerAddress":"${router}"`)
+      .and.contain('https://node.example/v3/***')
+      .and.not.contain('k-1234')
+      .and.not.contain('77')
+    await rm(folder, { recursive: true })
+  })
+
   it('does not allow what cannot be contained, and names the command that trusts it', async () => {
     const folder = path.join(home, 'third', 'vault')
     await mkdir(folder)
     const signs = "name: 'vault', signs: [{ domain: 'Vault', primaryType: 'Order' }]"
     await writeFile(path.join(folder, 'index.ts'), teller(path.join(home, 'of-vault')).replace("name: 'teller'", signs))
-    await writeFile(path.join(folder, 'defaults.yml'), defaults)
+    await writeFile(
+      path.join(folder, 'defaults.yml'),
+      `${defaults}${conf.slice(0, conf.indexOf('contract'))}`.replace('${TELLER_ACCOUNT}', '77'),
+    )
     const allowed = await say('plugin', 'allow', 'vault', '--yes')
     expect(allowed.code).to.equal(1)
     expect(allowed.said).to.match(/It cannot be contained.*signed actions.+\nIf you trust it: .*bin\/sluice plugin trust vault$/m)
@@ -182,6 +221,21 @@ describe("the operator's word on a plugin", function () {
     expect((await say('plugin', 'allow', 'teller')).said).to.contain('teller is allowed already')
   })
 
+  it('is asked again when conf has other contracts, and it is said what the signer does until then', async () => {
+    const file = path.join(home, 'conf', 'connectors', 'teller.yml')
+    await writeFile(file, conf.replace(router, anotherRouter))
+    expect((await say('plugin', 'show', 'teller')).said).to.match(
+      /Your conf has other contracts than were allowed\. .+goes by those in conf.+plugin allow teller again/,
+    )
+    const { code, said } = await say('plugin', 'allow', 'teller', '--yes')
+    expect(code, said).to.equal(0)
+    expect(said)
+      .to.match(new RegExp(`^\\+ {3}${anotherRouter} {2}routerAddress`, 'm'))
+      .and.match(new RegExp(`^- {3}${router} {2}routerAddress`, 'm'))
+    expect((await say('plugin', 'allow', 'teller')).said).to.contain('teller is allowed already')
+    await writeFile(file, conf)
+  })
+
   it('can be taken back', async () => {
     expect((await say('plugin', 'remove', 'teller')).said).to.contain('teller is not allowed any more')
     expect((await say('plugin', 'remove', 'teller')).code).to.equal(1)
@@ -200,7 +254,7 @@ describe("the operator's word on a plugin", function () {
     const passphrase = 'correct horse battery'
     const lock = () => path.join(home, 'sluice.lock')
     const sayWith = async (file: string, ...args: string[]) => {
-      const { ended, printed } = sluiceWith({ SLUICE_WALLET_PASSPHRASE_FILE: path.join(home, file) }, home, ...args)
+      const { ended, printed } = sluiceWith({ ...account, SLUICE_WALLET_PASSPHRASE_FILE: path.join(home, file) }, home, ...args)
       return { code: (await ended).code, said: printed() }
     }
     before(async () => {

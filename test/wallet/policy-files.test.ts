@@ -7,7 +7,7 @@ import { allowedPlugins } from '../../core/loader/consent.ts'
 import { tryPlugins } from '../../core/loader/load.ts'
 import { outlineOf } from '../../core/loader/outline.ts'
 import { signerFiles } from '../../core/signing.ts'
-import { policyFromFiles } from '../../core/wallet/policy-files.ts'
+import { isOutdated, policyFromFiles } from '../../core/wallet/policy-files.ts'
 import { releasedNow } from '../../tools/signing.ts'
 import { eachWithHome } from '../config/home.ts'
 import { book } from './example-files.ts'
@@ -89,6 +89,31 @@ describe('what the signer reads of files', function () {
     } finally {
       delete process.env['ROUTER']
     }
+  })
+
+  it('says what a record lacks of files that are in force: another address or deposit, or a network', () => {
+    const on = (text: string) => ({
+      contractAddresses: { mainnet: { router: text, wrapper: '0x2222222222222222222222222222222222222222' } },
+    })
+    const { networks } = book
+    const record = {
+      ...book,
+      networks: { 'ethereum/mainnet': networks['ethereum/mainnet'] ?? { contracts: {}, spenders: [] } },
+      deposits: [],
+    }
+    const defaults = on('0x1111111111111111111111111111111111111111')
+    expect(isOutdated(record, { defaults, conf: {} })).to.equal(false)
+    expect(isOutdated(record, { defaults: on(own), conf: defaults })).to.equal(false)
+    expect(isOutdated(record, { defaults, conf: { ttl: 1, contractAddresses: { ethereum_mainnet: { router: own } } } })).to.equal(true)
+    expect(isOutdated(record, { defaults: on(own), conf: {} }), 'conf does not have it any more').to.equal(true)
+    expect(isOutdated(record, { defaults, conf: { contractAddresses: { sepolia: { router: own } } } })).to.equal(true)
+    const bridges = { mainnet: { other: { network: 'main', token: own, recipient: own } } }
+    expect(isOutdated(record, { defaults, conf: { bridges } })).to.equal(true)
+    const deposits = [{ chain: 'other', network: 'main', token: own.toLowerCase(), recipient: own }]
+    expect(isOutdated({ ...record, deposits }, { defaults, conf: { bridges } })).to.equal(false)
+    const chain = { ...record, kind: 'chain' as const }
+    expect(isOutdated(chain, { defaults: {}, conf: { mainnet: { feeCap: 1 }, test: { enabled: false } } })).to.equal(false)
+    expect(isOutdated(chain, { defaults: {}, conf: { test: {} } })).to.equal(true)
   })
 
   it('has no more of a chain whose record is of an older version, without chain ids, than that it must be trusted again', () => {
