@@ -6,19 +6,69 @@ interface Row {
   below?: readonly string[]
 }
 
-/** Rows with columns as wide as their widest cell. */
-export function table(given: readonly Row[]): string {
+/** Between columns. */
+const gap = '  '
+/** Narrower than this no column is made. */
+const minColumn = 8
+
+/**
+ * Rows with columns as wide as their widest cell.
+ * @param maxWidth of the table: cells are broken after commas to fit, and the lines below at spaces
+ */
+export function table(given: readonly Row[], maxWidth = Infinity): string {
   const rows = given.map(({ cells, below = [] }) => ({ cells: cells.map(oneLine), below: below.map(printable) }))
   const widths = rows[0]?.cells.map((_, column) => Math.max(...rows.map(({ cells }) => cells[column]?.length ?? 0))) ?? []
+  const unbroken = widths.map((_, column) =>
+    Math.max(...rows.flatMap(({ cells }) => partsOf(cells[column] ?? '').map(({ length }) => length))),
+  )
+  fit(widths, unbroken, maxWidth - gap.length * (widths.length - 1))
   return rows
-    .flatMap(({ cells, below }) => [
-      cells
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-      ...below.map((line) => `  ${line.replaceAll('\n', '\n    ')}`),
-    ])
+    .flatMap(({ cells, below }) => {
+      const columns = cells.map((cell, column) => broken(partsOf(cell), widths[column] ?? 0))
+      const height = Math.max(...columns.map(({ length }) => length))
+      return [
+        ...Array.from({ length: height }, (_, line) =>
+          columns
+            .map((lines, column) => (lines[line] ?? '').padEnd(widths[column] ?? 0))
+            .join(gap)
+            .trimEnd(),
+        ),
+        ...below.flatMap((text) =>
+          text
+            .split('\n')
+            .flatMap((line, first) =>
+              broken(line.split(/(?<= )/), maxWidth - 4, false).map(
+                (each, index) => `${first + index === 0 ? '  ' : '    '}${each.trimEnd()}`,
+              ),
+            ),
+        ),
+      ]
+    })
     .join('\n')
+}
+
+const partsOf = (cell: string): string[] => cell.split(/(?<=,)/)
+
+/** Takes from the widest columns, in place, until all fit; first from those whose cells break after commas. */
+function fit(widths: number[], unbroken: readonly number[], most: number): void {
+  while (widths.reduce((sum, each) => sum + each, 0) > most) {
+    const breakable = widths.filter((width, column) => width > (unbroken[column] ?? 0))
+    const widest = Math.max(...(breakable.length > 0 ? breakable : widths))
+    if (widest <= minColumn) return
+    const column = widths.findLastIndex((width, index) => width === widest && (breakable.length === 0 || width > (unbroken[index] ?? 0)))
+    widths[column] = widest - 1
+  }
+}
+
+/** @param cut whether a part that is too long is cut too: not where it is to be copied, such as a path */
+function broken(parts: readonly string[], width: number, cut = true): string[] {
+  const lines: string[] = []
+  for (const part of parts) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + part.trimEnd().length <= width) lines[lines.length - 1] = last + part
+    else lines.push(part)
+  }
+  return cut ? lines.flatMap((line) => line.match(new RegExp(`.{1,${Math.max(1, Math.min(width, 1000))}}`, 'gu')) ?? ['']) : lines
 }
 
 /** Prints the text that a command returns. An error of the command is printed without its stack, and the process exits with 1. */

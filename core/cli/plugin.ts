@@ -5,50 +5,17 @@ import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import { builtInPlugins, codeRoot, command, inSource, moduleUrl } from '../layout.ts'
-import type { LoadResult } from '../loader/load.ts'
-import { table } from './output.ts'
 import { consentCommands } from './plugin-consent.ts'
+import { listCommand } from './plugin-list.ts'
 import { newCommand } from './plugin-new.ts'
 
 /** `sluice plugin`: `list` shows what a start would load and refuse; plugin-consent.ts has what is about plugins of third parties. */
 export function pluginCommand(settingsOf: () => Settings): Command {
   const plugin = new Command('plugin').description('the chains and connectors that the server is made of')
 
-  plugin
-    .command('list')
-    .description('show every plugin, and why one is refused; exits with 1 when any is refused')
-    .action(async () => {
-      const settings = settingsOf()
-      const { tryPlugins } = await import('../loader/load.ts')
-      const result = await tryPlugins(settings)
-      console.log(pluginTable(result, settings.plugins.disabled))
-      // Background work of a plugin must not keep the command alive.
-      process.exit(result.refused.length === 0 ? 0 : 1)
-    })
-
-  for (const each of [newCommand(settingsOf), ...consentCommands(settingsOf), pluginTestCommand(settingsOf)]) plugin.addCommand(each)
+  for (const each of [listCommand(settingsOf), newCommand(settingsOf), ...consentCommands(settingsOf), pluginTestCommand(settingsOf)])
+    plugin.addCommand(each)
   return plugin
-}
-
-/** A line for each plugin. Below a refused plugin, or an unserved network, the reason and the cure. */
-function pluginTable({ loaded, refused }: LoadResult, disabled: readonly string[]): string {
-  const rows: { cells: readonly string[]; below: readonly string[] }[] = [
-    { cells: ['NAME', 'KIND', 'TIER', 'VERSION', 'TRADING TYPES', 'NETWORKS', 'STATE'], below: [] },
-    ...loaded.map(({ name, kind, tier, manifest, available_networks, unserved }) => ({
-      cells: [name, kind, tier, manifest.version ?? '-', manifest.trading_type.join(',') || '-', networkList(available_networks), 'loads'],
-      below: unserved.map(({ chain, network, reason, cure }) => `does not serve ${chain}/${network}: ${reason}. ${cure}`),
-    })),
-    ...refused.map(({ name, kind, version, trading_type, available_networks, step, reason, cure, folder }) => ({
-      cells: [name, kind ?? '-', '-', version ?? '-', trading_type?.join(',') || '-', networkList(available_networks ?? []), 'refused'],
-      below: [`${step}: ${reason}`, `→ ${cure}`, folder],
-    })),
-    ...disabled.map((name) => ({ cells: [name, '-', '-', '-', '-', '-', 'disabled'], below: [] })),
-  ]
-  return table(rows)
-}
-
-function networkList(available: readonly { chain: string; networks: readonly string[] }[]): string {
-  return available.flatMap(({ chain, networks }) => networks.map((network) => `${chain}/${network}`)).join(',') || '-'
 }
 
 /** `sluice plugin test`: runs the contract tests on the plugin in any folder. */

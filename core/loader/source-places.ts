@@ -29,12 +29,10 @@ export function authorsStack(stack: string): string {
   })
 }
 
-/** The innermost of the folder's own files in a stack, such as `amm.ts:12`. */
+/** The innermost of the folder's own files in a stack with the author's lines, such as `amm.ts:12`. */
 export function placeInStack(stack: string, folder: string): string | undefined {
-  const frame = /(file:\/\/[^\s()]+|\/[^\s():]+):(\d+)(?::\d+)?/g
-  const calls = authorsStack(stack)
-    .split('\n')
-    .filter((each) => /^\s+at /.test(each))
+  const frame = /(file:\/\/[^\s()]+?|\/[^\s():]+):(\d+)(?::\d+)?(?=[\s)]|$)/gm
+  const calls = stack.split('\n').filter((each) => /^\s+at /.test(each))
   for (const [, file = '', line] of calls.join('\n').matchAll(frame)) {
     const place = ownFile(file, folder)
     if (place !== undefined) return `${place}:${line}`
@@ -94,21 +92,28 @@ function sourcesIn(folder: string): readonly string[] {
 function mapOf(url: string): SourceMap | null {
   const known = maps.get(url)
   if (known !== undefined) return known
-  const map = readMap(compiled.get(url) ?? '')
+  const code = compiled.get(url) ?? ''
+  // The compiler writes it at the end.
+  const at = code.lastIndexOf(inlineMap)
+  const map = at < 0 ? null : readMap(code.slice(at))
   maps.set(url, map)
   return map
 }
 
-const mark = '//# sourceMappingURL=data:application/json;base64,'
+const inlineMap = 'data:application/json;base64,'
 
-/** The compiler writes it at the end. */
-export function readMap(code: string): SourceMap | null {
-  const at = code.lastIndexOf(mark)
-  if (at < 0) return null
+/** @param url with the map itself */
+function readMap(url: string): SourceMap | null {
+  if (!url.startsWith(inlineMap)) return null
   try {
-    const payload = JSON.parse(Buffer.from(code.slice(at + mark.length).trim(), 'base64').toString('utf8')) as SourceMapPayload
-    return new SourceMap(payload)
+    return new SourceMap(JSON.parse(Buffer.from(url.slice(inlineMap.length).trim(), 'base64').toString('utf8')) as SourceMapPayload)
   } catch {
     return null
   }
+}
+
+/** The line that the author wrote, by the URL of a script's source map. @param line from 1 @param column from 0 */
+export function authorsLine(mapUrl: string, line: number, column: number): number | undefined {
+  const entry = readMap(mapUrl)?.findEntry(line - 1, column)
+  return entry && 'originalLine' in entry ? entry.originalLine + 1 : undefined
 }

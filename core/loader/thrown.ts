@@ -40,6 +40,9 @@ export const printable = (text: string): string => text.replaceAll(/[^\P{C}\n]/g
 /** The same of a name, which makes no line of its own. */
 export const oneLine = (text: string): string => printable(text.replaceAll('\n', '\u{fffd}'))
 
+/** Their stacks are not mapped again. */
+const authorsLines = new WeakSet<Error>()
+
 /** An error with the name, message, stack and causes of what was thrown, and nothing else of it. */
 export function readableError(thrown: unknown, causes = maxCauses): Error {
   if (!isError(thrown)) return new Error(describe(thrown))
@@ -50,7 +53,8 @@ export function readableError(thrown: unknown, causes = maxCauses): Error {
   )
   error.name = textOf(thrown, 'name', 100) ?? 'Error'
   const stack = textOf(thrown, 'stack', maxStack)
-  error.stack = stack === undefined ? `${error.name}: ${error.message}` : authorsStack(stack)
+  error.stack = stack === undefined ? `${error.name}: ${error.message}` : authorsLines.has(thrown) ? stack : authorsStack(stack)
+  authorsLines.add(error)
   return error
 }
 

@@ -1,0 +1,70 @@
+import { Command } from 'commander'
+import type { Settings } from '../config/settings.ts'
+import type { LoadResult } from '../loader/load.ts'
+import { table } from './output.ts'
+
+/** `sluice plugin list`: what a start would load and refuse. */
+export function listCommand(settingsOf: () => Settings): Command {
+  return new Command('list')
+    .description('show every plugin, and why one is refused; exits with 1 when any is refused')
+    .option('--json', 'print all that is known of each: every network, and the folder')
+    .action(async ({ json }: { json?: true }) => {
+      const settings = settingsOf()
+      const { tryPlugins } = await import('../loader/load.ts')
+      const result = await tryPlugins(settings)
+      console.log(
+        json ? JSON.stringify(pluginList(result, settings.plugins.disabled), undefined, 2) : pluginTable(result, settings.plugins.disabled),
+      )
+      // Background work of a plugin must not keep the command alive.
+      process.exit(result.refused.length === 0 ? 0 : 1)
+    })
+}
+
+/** Fits a terminal. */
+const width = 80
+
+/** A line for each plugin. Below a refused plugin, or an unserved network, the reason and the cure. */
+export function pluginTable({ loaded, refused }: Pick<LoadResult, 'loaded' | 'refused'>, disabled: readonly string[]): string {
+  const rows = [
+    { cells: ['NAME', 'KIND', 'STATE', 'VERSION', 'TYPES', 'NETWORKS'] },
+    ...loaded.map(({ name, kind, tier, manifest, available_networks, unserved }) => ({
+      cells: [name, kind, tier, manifest.version ?? '-', manifest.trading_type.join(',') || '-', networksIn(available_networks)],
+      below: unserved.map(({ chain, network, reason, cure }) => `does not serve ${chain}/${network}: ${reason}. ${cure}`),
+    })),
+    ...refused.map(({ name, kind, version, trading_type, available_networks, step, reason, cure, folder }) => ({
+      cells: [name, kind ?? '-', 'refused', version ?? '-', trading_type?.join(',') || '-', networksIn(available_networks ?? [])],
+      below: [`${step}: ${reason}`, `→ ${cure}`, folder],
+    })),
+    ...disabled.map((name) => ({ cells: [name, '-', 'disabled', '-', '-', '-'] })),
+  ]
+  return table(rows, width)
+}
+
+type Networks = readonly { readonly chain: string; readonly networks: readonly string[] }[]
+
+/** One by its name, several by their number. */
+function networksIn(available: Networks): string {
+  const all = available.flatMap(({ chain, networks }) => networks.map((network) => `${chain}/${network}`))
+  return all.length > 1 ? `${all.length} networks` : (all[0] ?? '-')
+}
+
+function pluginList({ loaded, refused }: LoadResult, disabled: readonly string[]): object {
+  return {
+    plugins: [
+      ...loaded.map(({ name, kind, tier, manifest: { version, trading_type }, available_networks, unserved, origin, sha256 }) => ({
+        name,
+        kind,
+        state: 'loaded',
+        tier,
+        version,
+        trading_type,
+        available_networks,
+        unserved,
+        folder: origin,
+        sha256,
+      })),
+      ...refused.map((each) => ({ ...each, state: 'refused' })),
+      ...disabled.map((name) => ({ name, state: 'disabled' })),
+    ],
+  }
+}

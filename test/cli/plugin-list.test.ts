@@ -1,0 +1,50 @@
+import { expect } from 'chai'
+import { pluginTable } from '../../core/cli/plugin-list.ts'
+import type { LoadedPlugin } from '../../core/loader/loaded-plugin.ts'
+
+const plugin = (name: string, trading_type: readonly string[], chains: readonly string[]) =>
+  ({
+    name,
+    kind: trading_type.length === 0 ? 'chain' : 'connector',
+    tier: 'built in',
+    manifest: { name, trading_type, version: '12.345.6789' },
+    available_networks: chains.map((chain) => ({ chain, networks: ['mainnet', 'testnet'] })),
+    unserved: [
+      { chain: 'solana', network: 'local', reason: 'It has no settings, or its settings disable it', cure: 'Add the network to conf.' },
+    ],
+  }) as unknown as LoadedPlugin
+
+describe('the table of sluice plugin list', () => {
+  it('fits a terminal of 80 columns, whatever plugins name', () => {
+    const chains = Array.from({ length: 20 }, (_, index) => `a-chain-of-the-name-${index}`)
+    const loaded = [
+      plugin('binance-smart-chain', [], ['binance-smart-chain']),
+      plugin('hyperliquid', ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB'], chains),
+      plugin('n'.repeat(64), ['AMM', 'AMM_RANGE'], chains),
+    ]
+    const refused = {
+      name: 'mis-net',
+      kind: 'connector' as const,
+      trading_type: ['AMM'],
+      available_networks: [{ chain: 'ethereum', networks: ['local'] }],
+      step: 'networks' as const,
+      reason: "index.ts:19: available_networks has 'locla', which is not a network of ethereum, while contractAddresses has local",
+      cure: "Write 'local' instead of 'locla' in available_networks of the manifest (index.ts:19).",
+      folder: `/srv/${'plugins/'.repeat(12)}mis-net`,
+    }
+
+    const lines = pluginTable({ loaded, refused: [refused] }, ['fluffy']).split('\n')
+
+    // What is to be copied stays whole.
+    expect(lines.filter((line) => line.length > 80)).to.deep.equal([`  ${refused.folder}`])
+    expect(lines[0]).to.match(/^NAME +KIND +STATE +VERSION +TYPES +NETWORKS$/)
+    expect(lines.join('\n').replaceAll(/\s+/g, ' '))
+      .to.contain('MARGIN_CLOB')
+      .and.contain('40 networks')
+      .and.contain(refused.reason)
+      .and.contain(`→ ${refused.cure}`)
+    expect(lines).to.satisfy((all: readonly string[]) =>
+      all.some((line) => /^mis-net +connector +refused +- +AMM +ethereum\/local$/.test(line)),
+    )
+  })
+})
