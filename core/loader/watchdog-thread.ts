@@ -2,14 +2,20 @@
 import { readFileSync, writeSync } from 'node:fs'
 import inspector from 'node:inspector'
 import { hostname } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
-import { pluginOfStack, type PluginFolder } from './uncaught.ts'
+import { authorsLine } from './source-places.ts'
+import { folderUrl, pluginOfStack, type PluginFolder } from './uncaught.ts'
 import type { WatchdogData } from './watchdog.ts'
 
 interface Frame {
   functionName: string
   url: string
   line: number
+  column: number
+  /** A source map in the script itself has the lines that its author wrote: plugins are compiled so. */
+  map: string | undefined
 }
 
 /** How long it may take to find the function that is running. */
@@ -76,18 +82,20 @@ function isRunnable(): boolean {
 
 /** Pauses the main thread by the debugger's protocol and reads its call frames. The thread stays paused: the process ends. */
 function findRunningFunction(): void {
-  const scripts = new Map<string, string>()
+  const scripts = new Map<string, { readonly url: string; readonly sourceMapURL?: string | undefined }>()
   setTimeout(() => end([]), inquiryMs)
   try {
     const session = new inspector.Session()
     session.connectToMainThread()
-    session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params.url))
+    session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params))
     session.on('Debugger.paused', ({ params }) => {
       end(
         params.callFrames.map(({ functionName, location, url }) => ({
           functionName,
-          url: scripts.get(location.scriptId) ?? url,
+          url: scripts.get(location.scriptId)?.url ?? url,
           line: location.lineNumber + 1,
+          column: location.columnNumber ?? 0,
+          map: scripts.get(location.scriptId)?.sourceMapURL,
         })),
       )
     })
@@ -98,11 +106,18 @@ function findRunningFunction(): void {
   }
 }
 
+/** Of a plugin: in its folder, with the line of the source. */
+function placeOf({ url, line, column, map }: Frame): string {
+  const folder = plugins.find((each) => url.startsWith(folderUrl(each.folder)))?.folder
+  if (folder === undefined) return `${url}:${line}`
+  return `${path.relative(folder, fileURLToPath(url))}:${(map !== undefined && authorsLine(map, line, column)) || line}`
+}
+
 function end(frames: readonly Frame[]): void {
   const guilty = frames.find(({ url }) => pluginOfStack(url, plugins) !== undefined)
   const top = guilty ?? frames.find(({ url }) => url.startsWith('file:')) ?? frames[0]
   const plugin = guilty && pluginOfStack(guilty.url, plugins)
-  const where = top && `${top.functionName || 'an anonymous function'} (${top.url}:${top.line})`
+  const where = top && `${top.functionName || 'an anonymous function'} (${placeOf(top)})`
   const who = plugin === undefined ? 'no plugin was running' : `the plugin '${plugin}' was running`
   const msg = `event loop blocked for ${stallSeconds} s: ${who}${where === undefined ? '' : `, in ${where}`}. The process ends; its supervisor starts it again.`
   // Synchronous and without the logger, whose thread is paused.
