@@ -22,7 +22,7 @@ import { hostOptions, loadPlugins, pluginOptions, pluginWarnings, type LoadResul
 import type { LoadedPlugin } from './loader/loaded-plugin.ts'
 import type { Refusal } from './loader/refusal.ts'
 import { startVenues } from './loader/start-venue.ts'
-import { blockProcessExit, handleUncaught } from './loader/uncaught.ts'
+import { blockProcessExit, handleUncaught, logWarnings } from './loader/uncaught.ts'
 import { startWatchdog } from './loader/watchdog.ts'
 import { loadLater, requiredHere } from './late-plugins.ts'
 import { command } from './layout.ts'
@@ -132,9 +132,10 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     }
     const allowExit = blockProcessExit(() => loaded)
     const ignoreUncaught = handleUncaught({ log, plugins: () => loaded, onPluginFault: (plugin) => metrics.pluginFaults.inc({ plugin }) })
-    stops.push(ignoreUncaught, allowExit)
+    stops.push(logWarnings({ plugins: () => loaded, log }), ignoreUncaught, allowExit)
     const allowed = await allowedPlugins(settings)
-    for (const plugin of allowed.tried) log.warn({ plugin }, notAllowedYet(plugin))
+    const notAllowed = notAllowedYet(allowed.tried)
+    for (const text of notAllowed) log.warn({ plugins: allowed.tried }, text)
     // Unlocking takes as long as scrypt does: it goes on beside the devnet and the plugins.
     const files = signerFiles(settings, allowed)
     const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings), files })
@@ -164,7 +165,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     ;({ loaded, refused } = plugins)
     logRefused(refused)
     const required = requiredHere(settings, allowed.found, devnet !== undefined)
-    const warnings = [...settings.warnings, ...pluginWarnings(settings, plugins), ...allowed.tried.map(notAllowedYet)]
+    const warnings = [...settings.warnings, ...pluginWarnings(settings, plugins), ...notAllowed]
 
     const signer = await opening
 
@@ -293,8 +294,17 @@ export async function startKernel(settings: Settings, { print, devnet: running }
   }
 }
 
-const notAllowedYet = (plugin: string): string =>
-  `The plugin ${plugin} runs without having been allowed, because this server only tries. With a key or a real network it has to be: ${command} plugin allow ${plugin}`
+/** One line, however many there are. */
+function notAllowedYet(plugins: readonly string[]): string[] {
+  if (plugins.length === 0) return []
+  const [who, each] =
+    plugins.length === 1
+      ? [`plugin ${plugins[0]} runs without having been allowed`, 'it has']
+      : [`plugins ${plugins.join(', ')} run without having been allowed`, 'each has']
+  return [
+    `The ${who}, because this server only tries. With a key or a real network ${each} to be: ${command} plugin allow ${plugins.length === 1 ? plugins[0] : '<name>'}`,
+  ]
+}
 
 /** A database keeps everything unless it is told otherwise: the archive is on this server's disk, which may not outlive the server. */
 const keepDaysOf = ({ store: { keepDays, url } }: Settings): number | undefined => keepDays ?? (url === undefined ? 90 : undefined)

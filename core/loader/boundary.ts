@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { chainContract } from '../contracts/answers/chain.ts'
 import { connectorContract } from '../contracts/answers/connector.ts'
 import { json, type Contract, type Method, type Schema } from '../contracts/answers/contract.ts'
@@ -165,6 +166,8 @@ export function callPlugin<T>(callee: Called, verb: string, call: () => T | Prom
       )
     }
     if (signal.aborted) return abandon()
+    // Other calls, and the plugin itself, may wait for it too. Node warns from the eleventh listener on.
+    setMaxListeners(0, signal)
     signal.addEventListener('abort', abandon, { once: true })
     // After the call was abandoned, both change nothing any more, but a defect is still logged.
     const succeed = (value: T) => {

@@ -223,7 +223,7 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, host
     plugins,
     budget: { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs },
     log,
-    logOf: (plugin) => log.child({ plugin }),
+    logOf: (plugin) => logOfPlugin(log, plugin),
     ...(meterOf && { meterOf }),
     hosts,
     ...(hostsLater && { hostsLater }),
@@ -265,8 +265,15 @@ export const hostOptions = ({ limits, market, ...settings }: Settings, log: Pare
   stallSeconds: limits.pluginStallSeconds,
   containment: settings,
   market,
-  logOf: (plugin) => log.child({ plugin }),
+  logOf: (plugin) => logOfPlugin(log, plugin),
 })
+
+/** Each line has the plugin's name once, also where who writes it names it. */
+function logOfPlugin(log: ParentLog, plugin: string): Log {
+  const own = log.child({ plugin })
+  const rest = (fields: object) => Object.fromEntries(Object.entries(fields).filter(([key]) => key !== 'plugin'))
+  return { info: (fields, message) => own.info(rest(fields), message), warn: (fields, message) => own.warn(rest(fields), message) }
+}
 
 const silent: ParentLog = { info: () => {}, warn: () => {}, child: () => silent }
 

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { placeInStack } from './source-places.ts'
 import { fieldOf, isError, readableError } from './thrown.ts'
 
 interface UncaughtOptions {
@@ -48,6 +49,37 @@ function isForeign(thrown: unknown): boolean {
   const call = fieldOf(thrown, 'syscall')
   const isConnection = typeof call === 'string' && connectionCalls.has(call)
   return isConnection && !/(file:|[(\s]\/)/.test((readableError(thrown).stack ?? '').split('\n').slice(1).join('\n'))
+}
+
+/**
+ * Writes Node's warnings, such as MaxListenersExceededWarning, into the log, with the plugin that is to blame where the stack tells: as Node prints
+ * them they are no lines of JSON.
+ * @returns a function that has Node print them again
+ */
+export function logWarnings({
+  plugins,
+  log,
+}: {
+  plugins(): readonly PluginFolder[]
+  log: { warn(fields: object, message: string): void }
+}): () => void {
+  const onWarning = (warning: Error & { readonly code?: string }) => {
+    const stack = readableError(warning).stack ?? ''
+    const plugin = plugins().find(({ name }) => name === pluginOfStack(stack, plugins()))
+    const at = plugin && placeInStack(stack, plugin.folder)
+    const { name, code, message } = warning
+    log.warn(
+      { warning: name, ...(code !== undefined && { code }), ...(plugin && { plugin: plugin.name }), ...(at !== undefined && { at }) },
+      message,
+    )
+  }
+  const printing = process.listeners('warning')
+  process.removeAllListeners('warning')
+  process.on('warning', onWarning)
+  return () => {
+    process.off('warning', onWarning)
+    for (const each of printing) process.on('warning', each)
+  }
 }
 
 /**

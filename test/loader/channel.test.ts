@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { SluiceError } from '../../core/errors.ts'
 import { openChannel, type Channel } from '../../core/loader/host/channel.ts'
@@ -41,6 +42,22 @@ describe('the channel between the server and a host', () => {
     expect(await channel.ask('echo', [data])).to.deep.equal(data)
     expect(await channel.ask('echo', [undefined])).to.equal(undefined)
     expect(await channel.ask('echo', [[undefined, null, '#-', { absent: undefined }]])).to.deep.equal([undefined, null, '#-', {}])
+  })
+
+  it('asks any number of questions with one signal, without a warning of Node', async () => {
+    const warnings: Error[] = []
+    const keep = (warning: Error) => void warnings.push(warning)
+    process.on('warning', keep)
+    const { host, channel } = await ends()
+    openChannel({ socket: host, answer: () => 1, onTold: () => {}, onClosed: () => {}, maxFrameBytes: 10_000, maxQuestions: 100 })
+    const { signal } = new AbortController()
+
+    const answers = await Promise.all(Array.from({ length: 12 }, () => channel.ask('read', [], signal)))
+
+    await setImmediate()
+    process.off('warning', keep)
+    expect(answers).to.have.length(12)
+    expect(warnings).to.deep.equal([])
   })
 
   it('gives errors for callers with all that callers see, and others with their words', async () => {

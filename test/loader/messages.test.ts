@@ -2,8 +2,11 @@ import { expect } from 'chai'
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { SluiceError } from '../../core/contracts/index.ts'
+import { callPlugin } from '../../core/loader/boundary.ts'
 import type { LoadResult } from '../../core/loader/load.ts'
+import { logWarnings } from '../../core/loader/uncaught.ts'
 import { goodPlugins, keptLog, load, type LogLine } from './fixtures.ts'
 
 /** A good plugin with one mistake: what is replaced in which file, and what its author is told. */
@@ -141,4 +144,31 @@ describe('what an author is told', function () {
       expect(place).to.match(at)
       expect(err.message).to.match(message)
     })
+})
+
+describe('the log of a server', () => {
+  it("has Node's warnings as lines, with the plugin and the line that is to blame, and no warning of many questions at once", async () => {
+    const folder = '/plugins/river'
+    const own = keptLog()
+    const stop = logWarnings({ plugins: () => [{ name: 'river', folder }], log: own.log })
+    const warning = Object.assign(new Error('11 abort listeners added'), { name: 'MaxListenersExceededWarning' })
+    warning.stack = `${warning.name}: ${warning.message}\n    at add (node:events:1:1)\n    at quote (file://${folder}/amm.ts:12:3)`
+    try {
+      const { signal } = new AbortController()
+      await Promise.all(Array.from({ length: 20 }, () => callPlugin({ plugin: 'river', log: own.log }, 'AMM.quote', async () => 1, signal)))
+      process.emitWarning(warning)
+      await setImmediate()
+      await setImmediate()
+    } finally {
+      stop()
+    }
+
+    expect(own.lines).to.deep.equal([
+      {
+        level: 'warn',
+        fields: { warning: 'MaxListenersExceededWarning', plugin: 'river', at: 'amm.ts:12' },
+        message: '11 abort listeners added',
+      },
+    ])
+  })
 })

@@ -1,4 +1,5 @@
 // How the server and a host talk over their socket pair: frames of JSON, each a list of messages, with its length in front.
+import { setMaxListeners } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { errorTable, SluiceError, type ErrorName } from '../../errors.ts'
 import { isObject } from '../../json.ts'
@@ -129,6 +130,7 @@ export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, m
       throw new Error('a message of no known kind')
     if (answering.size >= maxQuestions) throw new Error(`more than ${maxQuestions} questions at once`)
     const controller = new AbortController()
+    setMaxListeners(0, controller.signal)
     answering.set(id, controller)
     void reply(id, method, argumentsOf(args), controller.signal)
   }
@@ -175,6 +177,8 @@ export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, m
             send([cancellation, id])
             reject(signal.reason)
           }
+          // A plugin may ask any number of things at a time. Node warns from the eleventh listener on.
+          setMaxListeners(0, signal)
           signal.addEventListener('abort', abort, { once: true })
           pending.stop = () => signal.removeEventListener('abort', abort)
         }
