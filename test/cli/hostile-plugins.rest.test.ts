@@ -1,0 +1,105 @@
+// The operator's commands, with the table of hostile plugins in the folder: they answer, whatever a plugin does.
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect } from 'chai'
+import { fixtures } from '../loader/fixtures.ts'
+import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from '../loader/hostile-plugins.ts'
+import { makeHome, root, sluiceWith } from '../start/command.ts'
+
+const all = { ...refusedFixtures, ...refusedInHosts, ...harmlessFixtures }
+/** One for each way to end, to hang, or to be wrong, and what `plugin allow` says of it. */
+const deadly = {
+  'abort-at-import': /abort/,
+  'event-malformed': /events: /,
+  'exit-in-create': /ended the process in create\(\)/,
+  'loop-at-import': /Loading was not done after 3 s of processor time/,
+  'schema-backtracks': /by its schema was not done after 3 s of processor time/,
+}
+
+describe('with hostile plugins in the folder', function () {
+  this.timeout(300_000)
+  let home: string
+  let remove: () => Promise<void>
+  let marker: string
+  before(async () => {
+    ;({ home, remove } = await makeHome({
+      devnet: { enabled: false },
+      plugins: { folders: [path.join(root, 'plugins'), 'third'] },
+      limits: { pluginLoadSeconds: 3 },
+    }))
+    const third = path.join(home, 'third')
+    for (const [name, fixture] of Object.entries(all)) plantFixture(third, name, fixture)
+    cpSync(path.join(fixtures, 'contained', 'plain-swap'), path.join(third, 'plain-swap'), { recursive: true })
+    marker = path.join(home, 'was-here')
+    const mark = `touch ${marker}`
+    const scripts = Object.fromEntries(['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'].map((name) => [name, mark]))
+    writeFileSync(path.join(third, 'plain-swap', 'package.json'), JSON.stringify({ type: 'module', scripts }))
+    const chosen = path.join(home, 'chosen')
+    mkdirSync(chosen)
+    for (const name of [...Object.keys(deadly), 'plain-swap']) cpSync(path.join(third, name), path.join(chosen, name), { recursive: true })
+  })
+  after(() => remove())
+
+  async function say(variables: Readonly<Record<string, string>>, ...args: string[]): Promise<{ code: number | null; said: string }> {
+    const { ended, printed } = sluiceWith(variables, home, ...args)
+    const { code } = await ended
+    return { code, said: printed() }
+  }
+  /** Where a server only tries, and so runs what nobody has allowed. */
+  const trying = () => ({
+    SLUICE_DEVNET_ENABLED: 'true',
+    SLUICE_PLUGINS_FOLDERS: `${path.join(root, 'plugins')},${path.join(home, 'chosen')}`,
+  })
+
+  it('`plugin list` names each with step, reason and cure, and runs none that was not allowed', async () => {
+    const { code, said } = await say({}, 'plugin', 'list')
+    expect(code).to.equal(1)
+    for (const name of [...Object.keys(all), 'plain-swap'])
+      expect(said).to.match(new RegExp(`^${name} .*refused\\n  consent: It was not allowed to run.*\\n  → .*plugin allow ${name}$`, 'm'))
+    expect(said).to.match(/^uniswap .* loads$/m)
+  })
+
+  it('`doctor` goes on to what else it looks at', async () => {
+    const { said } = await say({}, 'doctor')
+    for (const name of Object.keys(all)) expect(said).to.include(`${name} is refused (consent)`)
+    expect(said)
+      .to.match(/✓ plugins +uniswap loads/)
+      .and.match(/certificates/)
+  })
+
+  for (const [name, reason] of Object.entries(deadly))
+    it(`\`plugin show\` reads and \`plugin allow\` refuses ${name}, with a cure, and records nothing`, async () => {
+      expect(await say({}, 'plugin', 'show', name)).to.deep.include({ code: 0 })
+      const { code, said } = await say({}, 'plugin', 'allow', name, '--yes')
+      expect(code, said).to.equal(1)
+      expect(said)
+        .to.match(reason)
+        .and.match(/\n[A-Z].+\.\n$/)
+      expect(existsSync(path.join(home, 'sluice.lock'))).to.equal(false)
+    })
+
+  it('`plugin list` tells those that are tried from those that load', async () => {
+    const { code, said } = await say(trying(), 'plugin', 'list')
+    expect(code).to.equal(1)
+    for (const name of Object.keys(deadly)) expect(said).to.match(new RegExp(`^${name} .* refused\\n  (import|manifest|create): `, 'm'))
+    expect(said).to.match(/^plain-swap .* loads$/m)
+  })
+
+  it('`plugin allow` and `plugin verify` work for the honest one, none of whose scripts for its installation is run', async () => {
+    const allowed = await say({}, 'plugin', 'allow', 'plain-swap', '--yes')
+    expect(allowed.code, allowed.said).to.equal(0)
+    expect((await say({}, 'plugin', 'verify')).said).to.contain('plain-swap has the files that were allowed.')
+    expect(existsSync(marker)).to.equal(false)
+  })
+
+  it('`plugin verify` names what has another hash in sluice.lock', async () => {
+    const lock = path.join(home, 'sluice.lock')
+    writeFileSync(lock, readFileSync(lock, 'utf8').replace(/sha256: \w{64}/, `sha256: ${'a'.repeat(64)}`))
+    const { code, said } = await say({}, 'plugin', 'verify')
+    expect(code).to.equal(1)
+    expect(said).to.match(/plain-swap: its folder holds other files: SHA-256 \w{64}, allowed a{64}/)
+    expect((await say({}, 'plugin', 'list')).said).to.match(
+      /^plain-swap .*refused\n {2}consent: Its files are not those that were allowed/m,
+    )
+  })
+})
