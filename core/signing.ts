@@ -14,7 +14,10 @@ import { startSigner, type Signer } from './wallet/signer.ts'
  * Where the signer reads what it signs, for the plugins that may run. It is said once, before code of plugins runs.
  * @throws StartError for a spender of the settings that is not an address
  */
-export function signerFiles({ confDir, wallet }: Settings, { found, tried }: Pick<AllowedPlugins, 'found' | 'tried'>): SignerFiles {
+export function signerFiles(
+  { confDir, wallet, plugins }: Settings,
+  { found, tried }: Pick<AllowedPlugins, 'found' | 'tried'>,
+): SignerFiles {
   for (const text of wallet.allowedSpenders)
     if (curves.secp256k1.address(text) === undefined)
       throw new StartError(
@@ -25,6 +28,7 @@ export function signerFiles({ confDir, wallet }: Settings, { found, tried }: Pic
     plugins: found.map(({ name }) => name),
     allowedSpenders: [...wallet.allowedSpenders],
     environment: namedVariables(confDir, process.env),
+    disabled: [...plugins.disabled],
     tries: tried.length > 0,
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
 
@@ -34,5 +35,35 @@ async function using(handle: FileHandle, work: (handle: FileHandle) => Promise<v
     await work(handle)
   } finally {
     await handle.close()
+  }
+}
+
+/** A file that is looked at from time to time: systems do not tell of changes on every volume. */
+export interface WatchedFile {
+  /** Whether it is another one than when this was asked last. */
+  hasChanged(): boolean
+  /** The next question is answered with yes. */
+  forget(): void
+}
+
+/** @param file it need not be there; where it is a link, what that leads to counts */
+export function watchFile(file: string): WatchedFile {
+  let known: string | undefined = stampOf(file)
+  return {
+    hasChanged() {
+      const before = known
+      known = stampOf(file)
+      return known !== before
+    },
+    forget: () => (known = undefined),
+  }
+}
+
+function stampOf(file: string): string {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
+    return [dev, ino, size, mtimeNs, ctimeNs].join(' ')
+  } catch {
+    return 'none'
   }
 }

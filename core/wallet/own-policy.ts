@@ -1,13 +1,17 @@
 // What the signer reads before it unlocks anything: the records of sluice.lock that hold, and its policy from them, the release and conf.
-import { lockFile, readLockContent, type LockContent, type PluginLock } from '../config/lock.ts'
+import { isDeepStrictEqual } from 'node:util'
+import * as Type from 'typebox'
+import type { Static } from 'typebox'
+import * as Value from 'typebox/value'
+import { lockedPlugin, lockFile, readLockContent, type LockContent, type LockedPlugin, type PluginLock } from '../config/lock.ts'
 import { ConfigError } from '../config/problems.ts'
 import { command } from '../layout.ts'
 import { keystoreHasKeys } from './keystore.ts'
 import { canChange, hasSeal, heldRecords, noSeal, sealKey } from './lock-seal.ts'
-import { policyFromFiles, type SignerFiles } from './policy-files.ts'
+import { policyFromFiles, readSources, signingSources, type SignerFiles } from './policy-files.ts'
 import type { SignerPolicy } from './policy.ts'
 
-interface OwnPolicyOptions {
+export interface OwnPolicyOptions {
   readonly files: SignerFiles
   readonly dataDir: string
   readonly keySources: readonly string[]
@@ -21,24 +25,90 @@ export interface UnheldRecord {
   readonly cure: string
 }
 
-/** @throws Error where the installation is broken */
-export async function readOwnPolicy({ files, ...options }: OwnPolicyOptions): Promise<{ policy: SignerPolicy; problems: UnheldRecord[] }> {
-  const content = lockOf(files.confDir)
-  const only = Object.fromEntries(Object.entries(content.plugins).filter(([name]) => files.plugins.includes(name)))
-  const { held, problems } = await recordsThatHold({ confDir: files.confDir, ...options }, content)
-  const isNamed = ({ name }: { name: string }) => Object.hasOwn(only, name)
-  return {
-    policy: policyFromFiles(files, Object.fromEntries(Object.entries(held).filter(([name]) => isNamed({ name })))),
-    problems: problems.filter(isNamed).map(({ name, problem }) => ({ name, problem, cure: cureOf(name, content.plugins, files.confDir) })),
-  }
+/** What the signer goes by, as it was read. Plain JSON: the keeper keeps it for a signer that is started again. */
+const ownState = Type.Object(
+  {
+    sources: signingSources,
+    /** The records in force. */
+    records: Type.Record(Type.String(), lockedPlugin),
+    /** Those that the lock had at the start, and that were not in force then. */
+    left: Type.Record(Type.String(), lockedPlugin),
+  },
+  { additionalProperties: false },
+)
+type OwnState = Static<typeof ownState>
+
+export interface OwnPolicy {
+  readonly policy: SignerPolicy
+  readonly state: OwnState
+  readonly problems: readonly UnheldRecord[]
 }
 
-/** A lock that cannot be read allows nothing; the loader says why. */
-function lockOf(confDir: string): LockContent {
+/** What the start of a server has signed. @throws Error where the installation is broken */
+export async function readOwnPolicy({ files, ...options }: OwnPolicyOptions): Promise<OwnPolicy> {
+  const { confDir } = files
+  const content = lockOf(confDir) ?? { plugins: {} }
+  const { held, problems } = await recordsThatHold({ confDir, ...options }, content)
+  const isNamed = (name: string) => files.plugins.includes(name)
+  const records = pick(held, isNamed)
+  const state = { sources: readSources(files), records, left: pick(content.plugins, (name) => !Object.hasOwn(records, name)) }
+  return policyOf(
+    files,
+    state,
+    withCures(problems, content.plugins, confDir).filter(({ name }) => isNamed(name)),
+  )
+}
+
+/** The same of a signer that is started again: nothing is read of the files, but the lock in its time. @throws Error for what nobody read */
+export function keptOwnPolicy(files: SignerFiles, kept: unknown): OwnPolicy {
+  if (Value.Check(ownState, kept)) return policyOf(files, kept, [])
+  throw new Error('What the signer had read before it ended is damaged: restart the server.')
+}
+
+/**
+ * Takes up a lock that was changed while the server runs: records of contained plugins that are new, gone or other ones than before, where
+ * they hold. One that does not hold leaves the record in force that there was. All else counts at the next start: trusted plugins, which run in
+ * the server until then, and conf.
+ */
+export async function takeUpLock({ files, ...options }: OwnPolicyOptions, { records, left, sources }: OwnState): Promise<OwnPolicy> {
+  const { confDir, disabled = [] } = files
+  const content = lockOf(confDir)
+  if (content === undefined) return policyOf(files, { sources, records, left }, [unreadable(confDir)])
+  const { held, problems } = await recordsThatHold({ confDir, ...options }, content)
+  const isOfStart = (name: string, record: LockedPlugin) => isDeepStrictEqual(left[name], record)
+  const fresh = pick(
+    held,
+    (name, record) =>
+      record.tier === 'contained' && records[name]?.tier !== 'trusted' && !disabled.includes(name) && !isOfStart(name, record),
+  )
+  const stay = pick(records, (name, { tier }) => tier === 'trusted' || Object.hasOwn(content.plugins, name))
+  const news = problems.filter(({ name }) => !isDeepStrictEqual(content.plugins[name], left[name]))
+  return policyOf(files, { sources, records: { ...stay, ...fresh }, left }, withCures(news, content.plugins, confDir))
+}
+
+function policyOf(files: SignerFiles, state: OwnState, problems: readonly UnheldRecord[]): OwnPolicy {
+  const plugins = [...new Set([...files.plugins, ...Object.keys(state.records)])]
+  return { policy: policyFromFiles({ ...files, plugins }, state.records, state.sources), state, problems }
+}
+
+const pick = (all: PluginLock, is: (name: string, record: LockedPlugin) => boolean): Record<string, LockedPlugin> =>
+  Object.fromEntries(Object.entries(all).filter(([name, record]) => is(name, record)))
+
+const withCures = (problems: readonly { name: string; problem: string }[], plugins: PluginLock, confDir: string): UnheldRecord[] =>
+  problems.map(({ name, problem }) => ({ name, problem, cure: cureOf(name, plugins, confDir) }))
+
+const unreadable = (confDir: string): UnheldRecord => ({
+  name: 'sluice.lock',
+  problem: 'the file cannot be read, and what was in force before stays so',
+  cure: `Correct ${lockFile(confDir)}: ${command} plugin verify`,
+})
+
+/** A lock that cannot be read allows nothing, and takes back nothing; the loader says why. */
+function lockOf(confDir: string): LockContent | undefined {
   try {
     return readLockContent(confDir)
   } catch (error) {
-    if (error instanceof ConfigError) return { plugins: {} }
+    if (error instanceof ConfigError) return undefined
     throw error
   }
 }

@@ -24,6 +24,8 @@ export const signerFiles = Type.Object({
   allowedSpenders: Type.Array(Type.String()),
   /** The variables that conf names where it says what may be signed. */
   environment: Type.Record(Type.String(), Type.String()),
+  /** The setting `plugins.disabled`. */
+  disabled: Type.Optional(Type.Array(Type.String())),
   /** Plugins run that no file describes, because this server only tries: keys that everybody knows sign for them on local networks. */
   tries: Type.Boolean(),
 })
@@ -99,13 +101,44 @@ interface Deposit {
   readonly recipient: string
 }
 
+/** What the release and the operator's conf say, as it was read once. Plain JSON. */
+export const signingSources = Type.Object(
+  {
+    released,
+    /** By the names of the built-in connectors. */
+    defaults: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())),
+    /** By `chains/<name>` and `connectors/<name>`. */
+    conf: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())),
+  },
+  { additionalProperties: false },
+)
+export type SigningSources = Static<typeof signingSources>
+
+/** Reads all that a policy is made of, but for the records of sluice.lock. @throws Error where the installation is broken */
+export function readSources({ confDir, plugins, environment }: SignerFiles): SigningSources {
+  const released = readReleased()
+  const defaults = plugins.flatMap((name) =>
+    Object.hasOwn(released.connectors, name) ? [[name, mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])]] : [],
+  )
+  const conf = confFiles(confDir).map((file) => [file, fileOf(path.join(confDir, `${file}.yml`), environment)])
+  return { released, defaults: Object.fromEntries(defaults), conf: Object.fromEntries(conf) }
+}
+
+const confFiles = (confDir: string): string[] =>
+  ['chains', 'connectors'].flatMap((kind) => {
+    const folder = path.join(confDir, kind)
+    if (!existsSync(folder)) return []
+    return readdirSync(folder).flatMap((file) => (file.endsWith('.yml') ? [`${kind}/${file.slice(0, -'.yml'.length)}`] : []))
+  })
+
 /** @param lock the records that hold: those that the operator's passphrase stands for */
-export function policyFromFiles({ confDir, plugins, allowedSpenders, environment }: SignerFiles, lock: PluginLock): SignerPolicy {
-  const release = readReleased()
+export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: SigningSources = readSources(files)): SignerPolicy {
+  const { plugins, allowedSpenders } = files
+  const { released: release } = sources
   const chains = new Map<string, ChainFacts>()
   const connectors: ConnectorFacts[] = []
   const deposits: Deposit[] = []
-  const conf = (kind: 'chains' | 'connectors', name: string) => fileOf(path.join(confDir, kind, `${name}.yml`), environment)
+  const conf = (kind: 'chains' | 'connectors', name: string): Section => ownOf(sources.conf, `${kind}/${name}`) ?? {}
 
   for (const name of plugins) {
     const chain = ownOf(release.chains, name)
@@ -117,8 +150,7 @@ export function policyFromFiles({ confDir, plugins, allowedSpenders, environment
         add({ chain: chain.chain, network, keys: chain.keys, ...facts, local: facts.local === true }, own)
     }
     if (connector) {
-      const defaults = mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])
-      const settings = mergeOver(defaults, conf('connectors', name))
+      const settings = mergeOver(ownOf(sources.defaults, name) ?? {}, conf('connectors', name))
       const entries = entriesOf(settings, 'contractAddresses', connector.networks)
       for (const [on, contracts] of entries) connectors.push({ on, contracts, ...connector, isContained: false })
       for (const [, bridges] of entriesOf(settings, 'bridges', connector.networks)) deposits.push(...depositsOf(bridges))

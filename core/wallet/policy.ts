@@ -127,7 +127,7 @@ export function readPolicy(policy: unknown): SignerRules {
 }
 
 /** @throws Error that says what is malformed */
-export function checkPolicy(policy: unknown): SignerPolicy {
+function checkPolicy(policy: unknown): SignerPolicy {
   if (!Value.Check(signerPolicy, policy)) {
     const [first] = Value.Errors(signerPolicy, policy)
     throw new Error(`The signer's policy is malformed at "${first?.instancePath ?? ''}": ${first?.message ?? 'unknown'}.`)

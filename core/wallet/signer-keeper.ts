@@ -11,8 +11,8 @@ const signer = supervise({
   whenStopped: 'kill',
   onMessage(message) {
     if (!(message instanceof Object)) return
-    // What the signer read stays between the two: one that is started later goes by it, and not by files that changed meanwhile.
-    if ('type' in message && message.type === 'read' && 'policy' in message) open = { ...open, read: message.policy }
+    // What the signer read stays between the two: one that is started later goes by it, and not by conf that changed meanwhile.
+    if ('type' in message && message.type === 'read' && 'state' in message) open = { ...open, read: message.state }
     else tellParent(message)
   },
   onSilent: () => tellParent({ type: 'silent' }),

@@ -15,7 +15,7 @@ const open = Type.Object({
   passphrase: Type.Optional(Type.String()),
   /** Where the signer reads what it signs. */
   files: signerFiles,
-  /** From the keeper alone: what a signer before this one read. Files that changed meanwhile count at the next start of the server. */
+  /** From the keeper alone: what a signer before this one read. Only sluice.lock is looked at again. */
   read: Type.Optional(Type.Unknown()),
 })
 const sign = Type.Object({ type: Type.Literal('sign'), id, request: Type.Unknown() })

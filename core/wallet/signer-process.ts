@@ -1,10 +1,13 @@
 // The signer's process: the only one that opens keys and signs. It loads no plugin and talks to its parent only.
+import { isDeepStrictEqual } from 'node:util'
+import { lockFile } from '../config/lock.ts'
+import { watchFile, type WatchedFile } from '../whole-file.ts'
 import { devnetKeys, type KeySource, type LockedWallet, type SigningWallet } from './key-source.ts'
 import { keystore } from './keystore.ts'
 import { isWellKnown } from './keys.ts'
 import { checkEvmRequest, digestOnTrial } from './policy-evm.ts'
-import { checkPolicy, networkKey, Refusal, rulesOfPolicy, type SignerRules } from './policy.ts'
-import { readOwnPolicy } from './own-policy.ts'
+import { networkKey, Refusal, rulesOfPolicy, type SignerRules } from './policy.ts'
+import { keptOwnPolicy, readOwnPolicy, takeUpLock, type OwnPolicy, type OwnPolicyOptions } from './own-policy.ts'
 import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
 import { serveParent, tellParent } from './supervisor.ts'
 
@@ -23,31 +26,28 @@ interface OpenState {
 
 let state: OpenState | undefined
 let rules: SignerRules = new Map()
+let own: { readonly options: OwnPolicyOptions; state: OwnPolicy['state']; readonly lock: WatchedFile } | undefined
 /** Of the networks that are not local. */
 let publicChainIds: ReadonlySet<bigint> = new Set()
 let tries = false
 let isOpen = false
+/** How often it looks at sluice.lock; and before each signature. */
+const lookMs = 2_000
 
 const tell = (message: FromSigner): void => tellParent(message)
 
 async function open({ keySources: named, dataDir, passphrase, files, read }: OpenMessage): Promise<void> {
   if (isOpen) return
   isOpen = true
-  const { policy, problems } =
-    read === undefined
-      ? await readOwnPolicy({ files, dataDir, keySources: named, passphrase })
-      : { policy: checkPolicy(read), problems: [] }
-  if (read === undefined) tellParent({ type: 'read', policy })
-  for (const { name, problem, cure } of problems)
-    tell({
-      type: 'log',
-      level: 'error',
-      fields: { plugin: name, problem, cure },
-      message: `The signer does not sign for the plugin ${name}: ${problem}`,
-    })
-  rules = rulesOfPolicy(policy)
+  const options = { files, dataDir, keySources: named, passphrase }
+  const lock = watchFile(lockFile(files.confDir))
+  const first = read === undefined ? await readOwnPolicy(options) : keptOwnPolicy(files, read)
+  // What was kept is of an earlier lock, maybe.
+  own = { options, state: first.state, lock }
+  goBy(first)
+  if (read !== undefined) lock.forget()
+  setInterval(() => void takeUp(), lookMs).unref()
   tries = files.tries
-  publicChainIds = new Set([...rules.values()].flatMap((each) => (each.keys === 'secp256k1' && !each.local ? [each.chainId] : [])))
   const opened = await Promise.all(named.map((text) => openSource(text, { dataDir, passphrase })))
   const wallets = opened.flatMap((source) => source.wallets)
   const locked = opened.flatMap((source) => source.locked)
@@ -62,6 +62,49 @@ async function open({ keySources: named, dataDir, passphrase, files, read }: Ope
     wallets: wallets.map(describeWallet),
     problems: opened.flatMap((source) => source.problems),
   })
+}
+
+/** What it reads is kept by the keeper, beside it. */
+function goBy({ policy, state: next, problems }: OwnPolicy): void {
+  tellParent({ type: 'read', state: next })
+  for (const { name, problem, cure } of problems)
+    tell({
+      type: 'log',
+      level: 'error',
+      fields: { plugin: name, problem, cure },
+      message:
+        name === 'sluice.lock'
+          ? `The signer does not take up sluice.lock: ${problem}`
+          : `The signer does not sign for the plugin ${name}: ${problem}`,
+    })
+  rules = rulesOfPolicy(policy)
+  publicChainIds = new Set([...rules.values()].flatMap((each) => (each.keys === 'secp256k1' && !each.local ? [each.chainId] : [])))
+}
+
+let takingUp: Promise<void> | undefined
+
+/** Goes by a sluice.lock that changed. Settles when what is asked from now on is held against it. */
+function takeUp(): Promise<void> | undefined {
+  if (!own) return undefined
+  if (!takingUp && own.lock.hasChanged()) takingUp = readAgain(own).finally(() => (takingUp = undefined))
+  return takingUp
+}
+
+async function readAgain(now: NonNullable<typeof own>): Promise<void> {
+  try {
+    const next = await takeUpLock(now.options, now.state)
+    if (isDeepStrictEqual(next.state, now.state)) return void goBy({ ...next, state: now.state })
+    now.state = next.state
+    goBy(next)
+    tell({ type: 'log', level: 'info', fields: { plugins: Object.keys(next.state.records) }, message: 'The signer took up sluice.lock' })
+  } catch (error) {
+    tell({
+      type: 'log',
+      level: 'error',
+      fields: { error: describe(error) },
+      message: 'The signer could not take up sluice.lock: what was in force stays so',
+    })
+  }
 }
 
 async function openSource(text: string, options: { dataDir: string; passphrase: string | undefined }) {
@@ -89,6 +132,8 @@ const walletKey = ({ chain, address }: { chain: string; address: string }): stri
 async function sign(request: unknown): Promise<Uint8Array> {
   if (!isSignRequest(request)) throw new Refusal('the request is malformed')
   if (!state) throw new Refusal('the keys are not open yet', 'SERVICE_UNINITIALIZED')
+  const change = takeUp()
+  if (change) await change
   try {
     const wallet = findWallet(request, state)
     return await wallet.sign(checkRequest(request, wallet, state))

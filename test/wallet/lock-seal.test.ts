@@ -6,7 +6,7 @@ import { forget } from '../../core/loader/allow.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 import { saveKey } from '../../core/wallet/keystore.ts'
 import { newSealing, seal, sealKey, timeOfRecord } from '../../core/wallet/lock-seal.ts'
-import { readOwnPolicy, unheldRecords } from '../../core/wallet/own-policy.ts'
+import { keptOwnPolicy, readOwnPolicy, takeUpLock, unheldRecords, type OwnPolicy } from '../../core/wallet/own-policy.ts'
 import { eachWithHome } from '../config/home.ts'
 import { book } from './example-files.ts'
 import { router, stranger } from './example-policy.ts'
@@ -112,6 +112,86 @@ describe('the seals of sluice.lock', () => {
     await start()
     await writeFile(lockFile(), now)
     await expectRefused(/older than one that was in force/)
+  })
+
+  describe('of a lock that changes while the server runs', () => {
+    const contained: LockedPlugin = { ...book, tier: 'contained', signs: [], deposits: [] }
+    const files = { confDir: home.confDir, plugins: ['ethereum', 'book'], allowedSpenders: [], environment: {}, tries: false }
+    const options = (more: object = {}) => ({
+      files: { ...files, confDir: home.confDir, ...more },
+      dataDir: dataDir(),
+      keySources: ['keystore'],
+      passphrase,
+    })
+    const atAddress = (address: string): LockedPlugin => ({
+      ...contained,
+      networks: { 'ethereum/local': { contracts: { router: address }, spenders: [] } },
+    })
+    const contractsOf = ({ policy }: OwnPolicy) => policy.networks.find(({ network }) => network === 'local')?.contracts ?? []
+    const problemsOf = ({ problems }: OwnPolicy) => problems.map(({ problem }) => problem)
+
+    it('are asked for again: what holds is taken up, what does not leaves in force what there was', async () => {
+      await writeLock(home.confDir, {})
+      const start = await readOwnPolicy({ ...options(), files: { ...options().files, plugins: ['ethereum'] } })
+      expect(contractsOf(start)).to.deep.equal([])
+      await allow(atAddress(router))
+      const added = await takeUpLock(options(), start.state)
+      expect(contractsOf(added)).to.deep.equal([router])
+      expect(added.problems).to.deep.equal([])
+
+      const sealed = await readFile(lockFile(), 'utf8')
+      for (const broken of [sealed.replaceAll(router, stranger), sealed.replace(/ +seal: \w+\n/, '')]) {
+        await writeFile(lockFile(), broken)
+        const kept = await takeUpLock(options(), added.state)
+        expect(contractsOf(kept)).to.deep.equal([router])
+        expect(problemsOf(kept)).to.have.length(1)
+      }
+      await writeFile(lockFile(), 'plugins: [')
+      const unread = await takeUpLock(options(), added.state)
+      expect(contractsOf(unread)).to.deep.equal([router])
+      expect(problemsOf(unread)[0]).to.match(/cannot be read/)
+
+      await writeFile(lockFile(), sealed)
+      await allow(atAddress(stranger))
+      const updated = await takeUpLock(options(), unread.state)
+      expect(contractsOf(updated)).to.deep.equal([stranger])
+      await writeFile(lockFile(), sealed)
+      const older = await takeUpLock(options(), updated.state)
+      expect([contractsOf(older), problemsOf(older)[0]]).to.deep.equal([[stranger], 'its record is older than one that was in force here'])
+      await writeLock(home.confDir, {})
+      expect(contractsOf(await takeUpLock(options(), older.state))).to.deep.equal([])
+    })
+
+    it('take up nothing of what is trusted, of what is disabled, and of what the start left out', async () => {
+      await allow(atAddress(router))
+      const left = await readOwnPolicy({ ...options(), files: { ...options().files, plugins: ['ethereum'] } })
+      expect(contractsOf(await takeUpLock(options(), left.state))).to.deep.equal([])
+      await allow(atAddress(stranger))
+      expect(contractsOf(await takeUpLock(options({ disabled: ['book'] }), left.state))).to.deep.equal([])
+      expect(contractsOf(await takeUpLock(options(), left.state))).to.deep.equal([stranger])
+
+      await allow(book)
+      const trusted = await readOwnPolicy(options())
+      expect(contractsOf(trusted)).to.include(router)
+      await allow({ ...book, networks: atAddress(stranger).networks })
+      expect(contractsOf(await takeUpLock(options(), trusted.state))).to.deep.equal(contractsOf(trusted))
+      await writeLock(home.confDir, {})
+      expect(contractsOf(await takeUpLock(options(), trusted.state))).to.deep.equal(contractsOf(trusted))
+    })
+
+    it('take conf as it was at the start, also of a plugin that came later', async () => {
+      await writeLock(home.confDir, {})
+      const start = await readOwnPolicy({ ...options(), files: { ...options().files, plugins: ['ethereum'] } })
+      await home.write('conf/connectors/book.yml', `contractAddresses: { ethereum_local: { router: "${stranger}" } }\n`)
+      await home.write('conf/chains/ethereum.yml', 'local: { feeCap: 70 }\n')
+      await allow(atAddress(router))
+      const added = await takeUpLock(options(), start.state)
+      expect(contractsOf(added)).to.deep.equal([router])
+      const feeCaps = ({ policy }: OwnPolicy) => policy.networks.map(({ feeCapRaw }) => feeCapRaw)
+      expect(feeCaps(added)).to.deep.equal(feeCaps(start))
+      expect(keptOwnPolicy(options().files, JSON.parse(JSON.stringify(added.state))).policy).to.deep.equal(added.policy)
+      expect(() => keptOwnPolicy(options().files, added.policy)).to.throw('restart the server')
+    })
   })
 
   it('are not needed where no key can be opened', async () => {

@@ -7,6 +7,8 @@ import { Interface } from 'ethers'
 import { wellKnownAddresses } from '../../core/wallet/keys.ts'
 import type { SignRequest } from '../../core/wallet/signer-messages.ts'
 import { forkModule } from '../../core/wallet/supervisor.ts'
+import { saveKey } from '../../core/wallet/keystore.ts'
+import { startSigner } from '../../core/wallet/signer.ts'
 import { exampleFiles } from './example-files.ts'
 import { examplePolicy, requestOf, router, stranger, token, transaction } from './example-policy.ts'
 import { until } from './processes.ts'
@@ -81,7 +83,7 @@ describe('whoever holds the channel of the signer', () => {
     for (const more of [{ admin: true }, { tries: true }]) expect(await isSigned({ ...approval(stranger), ...more })).to.equal(false)
   })
 
-  it('gets nothing by ending it after changing the files: they count at the next start of the server', async () => {
+  it('gets nothing by ending it after changing conf and what is trusted: these count at the next start of the server', async () => {
     const before = ready
     await writeFile(path.join(dataDir, 'conf', 'server.yml'), `wallet: { allowedSpenders: ["${stranger}"] }\n`)
     await exampleFiles(dataDir, { records: { thief: { ...bookFor(stranger) }, book: bookFor(stranger) } })
@@ -98,6 +100,45 @@ const bookFor = (address: string) => ({
   networks: { 'ethereum/local': { contracts: { router: address }, spenders: [address] } },
   signs: [],
   hosts: [],
+})
+
+describe('a signer whose sluice.lock changes', () => {
+  const dataDir = temporaryFolder()
+  const passphrase = 'correct horse'
+  const contained = (address: string) => ({ ...bookFor(address), tier: 'contained' as const, allowedAt: new Date().toISOString() })
+  const call = (to: string): SignRequest => requestOf(wallet, transaction({ to, value: 0n }))
+
+  it('goes by what the passphrase sealed, and by it again when it was ended and started; and by nothing else', async () => {
+    await saveKey({ dataDir, chain: 'ethereum', privateKey: `0x${'a1b2c3d4'.repeat(8)}`, passphrase, scryptN: 1024 })
+    const files = await exampleFiles(dataDir, { passphrase, records: {} })
+    const logged: string[] = []
+    const lines = () => logged.splice(0).join('; ')
+    const log = (_: object, message = '') => void logged.push(message)
+    const signer = await startSigner({ dataDir, passphrase, devnet: true, files, log: { info: log, warn: log, error: log } })
+    const signs = (to: string) =>
+      signer.sign(call(to)).then(
+        () => true,
+        () => false,
+      )
+    try {
+      expect(await signs(stranger)).to.equal(false)
+      await exampleFiles(dataDir, { records: { book: contained(stranger) } })
+      expect(await signs(stranger), 'without a seal').to.equal(false)
+      expect(lines()).to.contain('does not sign for the plugin book: its record has no seal')
+      await exampleFiles(dataDir, { passphrase, records: { book: contained(stranger) } })
+      expect(await signs(stranger), lines()).to.equal(true)
+      const before = signer.processId()
+      process.kill(before ?? 0, 'SIGKILL')
+      await until(() => signer.processId() !== undefined && signer.processId() !== before)
+      expect(await signs(stranger), 'of a signer that was started again').to.equal(true)
+      await exampleFiles(dataDir, { records: { book: contained(router) } })
+      expect([await signs(router), await signs(stranger)], 'with a wrong record').to.deep.equal([false, true])
+      await exampleFiles(dataDir, { passphrase, records: {} })
+      expect(await signs(stranger), 'once it is gone').to.equal(false)
+    } finally {
+      await signer.stop()
+    }
+  })
 })
 
 describe('an open that says what was read', () => {
