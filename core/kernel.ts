@@ -19,15 +19,16 @@ import { createLiveState } from './live-state/live-state.ts'
 import { allowedPlugins } from './loader/consent.ts'
 import { createHosts } from './loader/host/hosts.ts'
 import { hostOptions, loadPlugins, pluginOptions, pluginWarnings, type LoadResult } from './loader/load.ts'
-import type { LoadedPlugin } from './loader/loaded-plugin.ts'
 import type { Refusal } from './loader/refusal.ts'
 import { startVenues } from './loader/start-venue.ts'
 import { blockProcessExit, handleUncaught, logWarnings } from './loader/uncaught.ts'
 import { startWatchdog } from './loader/watchdog.ts'
+import { lockOfStart, takeUpChanges } from './changed-plugins.ts'
 import { loadLater, requiredHere } from './late-plugins.ts'
 import { command } from './layout.ts'
 import { createLog } from './log.ts'
-import { buildRegistry, failingParts, registryEntries, transactionTargets } from './registry.ts'
+import { buildRegistry, failingParts, transactionTargets } from './registry.ts'
+import { createRunningPlugins, type RunningPlugins } from './running-plugins.ts'
 import { askPassphrase, draftOf, openSigner, signerFiles } from './signing.ts'
 import { openStore } from './store/open-store.ts'
 import { StoreError, type Store } from './store/store.ts'
@@ -126,13 +127,16 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     })
     stops.push(() => container.cradle.idempotency.stop())
 
-    let [loaded, refused]: [readonly LoadedPlugin[], readonly Refusal[]] = [[], []]
+    /** Until they run: for what goes wrong while they are loaded. */
+    let pluginsNow: Pick<RunningPlugins, 'loaded' | 'refused'> = { loaded: [], refused: [] }
     const logRefused = (some: readonly Refusal[]) => {
       for (const { name, step, reason, cure, folder } of some) log.error({ plugin: name, folder, step, cure }, `plugin refused: ${reason}`)
     }
-    const allowExit = blockProcessExit(() => loaded)
-    const ignoreUncaught = handleUncaught({ log, plugins: () => loaded, onPluginFault: (plugin) => metrics.pluginFaults.inc({ plugin }) })
-    stops.push(logWarnings({ plugins: () => loaded, log }), ignoreUncaught, allowExit)
+    const parts = { log, plugins: () => pluginsNow.loaded }
+    const allowExit = blockProcessExit(parts.plugins)
+    const ignoreUncaught = handleUncaught({ ...parts, onPluginFault: (plugin) => metrics.pluginFaults.inc({ plugin }) })
+    stops.push(logWarnings(parts), ignoreUncaught, allowExit)
+    const lock = lockOfStart(settings)
     const allowed = await allowedPlugins(settings)
     const notAllowed = notAllowedYet(allowed.tried)
     for (const text of notAllowed) log.warn({ plugins: allowed.tried }, text)
@@ -162,14 +166,14 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     const plugins = await loadPlugins(
       pluginOptions({ settings, plugins: allowed, log, devnetUrl: devnet?.rpcUrl, meterOf, hosts, hostsLater: true }),
     )
-    ;({ loaded, refused } = plugins)
-    logRefused(refused)
+    pluginsNow = plugins
+    logRefused(plugins.refused)
     const required = requiredHere(settings, allowed.found, devnet !== undefined)
     const warnings = [...settings.warnings, ...pluginWarnings(settings, plugins), ...notAllowed]
 
     const signer = await opening
 
-    const venues = startVenues(container, loaded)
+    const venues = startVenues(container, plugins.loaded)
     stops.push(() => venues.stop())
     const registry = buildRegistry({ ...plugins, running: venues.running })
     measurePlugins(metrics, registry)
@@ -244,6 +248,20 @@ export async function startKernel(settings: Settings, { print, devnet: running }
 
     const startedInMs = performance.now() - startedAt
 
+    const current = createRunningPlugins({
+      ...plugins,
+      venues,
+      registry,
+      hosts,
+      onTarget(target) {
+        if (targets.some((each) => railName(each) === railName(target))) return
+        targets.push(target)
+        transactions.watch(target)
+      },
+      onReplaced: (connector) => container.cradle.events.endOf(connector),
+    })
+    pluginsNow = current
+
     const isWarm = warmUpQuotes(services)
     const settled = [...venues.running.values()].map((each) => each.settled)
     const late = loadLater({
@@ -251,23 +269,13 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       after: withTimeout(Promise.all([isWarm, ...settled]), maxHostsWaitMs, () => {}),
       log,
       async onResult(more) {
-        const known = new Set(refused.map(({ folder }) => folder))
+        const known = new Set(current.refused.map(({ folder }) => folder))
         logRefused(more.refused.filter(({ folder }) => !known.has(folder)))
-        const replaced = new Set([...more.loaded.map(({ origin }) => origin), ...more.refused.map(({ folder }) => folder)])
-        refused = [...refused.filter(({ folder }) => !replaced.has(folder)), ...more.refused]
-        const before = loaded
-        if (more.loaded.length > 0) {
-          loaded = [...loaded, ...more.loaded]
-          venues.add(more.loaded)
-        }
-        registry.add(registryEntries({ ...more, running: venues.running, before }))
-        for (const target of transactionTargets(registry)) {
-          if (targets.some((each) => railName(each) === railName(target))) continue
-          targets.push(target)
-          transactions.watch(target)
-        }
+        current.add(more)
       },
     })
+    const changes = takeUpChanges({ settings, lock, plugins: current, more: plugins.more, registry, journal, after: late.done, log })
+    stops.push(() => changes.stop())
     stops.push(() => late.stop())
 
     return {
@@ -276,14 +284,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       log,
       services,
       devnet,
-      plugins: {
-        get loaded() {
-          return loaded
-        },
-        get refused() {
-          return refused
-        },
-      },
+      plugins: current,
       pluginsLoaded: late.done,
       warnings,
       stop,

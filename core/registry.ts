@@ -12,6 +12,7 @@ import {
   type PluginEntry,
   type VenueEntry,
   createTokenBook,
+  pluginVersionOf,
 } from './handlers/registry.ts'
 import { version } from './layout.ts'
 import type { FoundPlugin } from './loader/find.ts'
@@ -76,6 +77,7 @@ export function registryEntries({ loaded, refused, pending = [], running, before
         venues.push({
           connector: plugin.name,
           builtIn: plugin.builtIn,
+          ...(plugin.sha256 !== undefined && { plugin: pluginVersionOf(plugin.sha256) }),
           ...(plugin.tier === 'contained' && plugin.allowedBy === 'operator' && { contained: true }),
           chain,
           network,

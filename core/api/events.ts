@@ -18,7 +18,7 @@ import {
 } from './endpoint.ts'
 import { shownPosition } from './perp.ts'
 import { shownRangePosition } from './range.ts'
-import { JournaledTransaction } from './service.ts'
+import { JournaledTransaction, ShownPlugin } from './service.ts'
 
 /** `data` of an event of the topic `blocks`. */
 export const Block = response({
@@ -91,10 +91,16 @@ export const PositionsNews = response({
   error: Type.Optional(EventError('Why the exchange gives no positions. An event follows when it does.')),
 })
 
+/** `data` of an event of the topic `plugins`. */
+export const PluginsNews = response({
+  plugins: Type.Array(ShownPlugin, { description: 'Those of third parties, each as /plugins shows it. Again when one of them changed.' }),
+})
+
 export type Block = Static<typeof Block>
 export type OrderBookNews = Static<typeof OrderBookNews>
 export type PriceNews = Static<typeof PriceNews>
 export type PositionsNews = Static<typeof PositionsNews>
+export type PluginsNews = Static<typeof PluginsNews>
 
 /** Every topic, with the `data` of its events. What follows a topic stands in `core/events`, in one file for each, and in `createTopics`. */
 export const eventData = {
@@ -103,6 +109,7 @@ export const eventData = {
   orderBook: OrderBookNews,
   price: PriceNews,
   positions: PositionsNews,
+  plugins: PluginsNews,
 }
 export type EventTopic = keyof typeof eventData
 export const eventTopics = Object.keys(eventData) as EventTopic[]
@@ -189,7 +196,7 @@ export const eventsEndpoint = endpoint({
   wallet: true,
   name: 'Events',
   path: '/events',
-  summary: 'Server-sent events: changes of transactions, new blocks, order books, prices, and positions.',
+  summary: 'Server-sent events: changes of transactions, new blocks, order books, prices, positions, and plugins.',
   errors: [
     'UNKNOWN_CHAIN_ERROR',
     'UNKNOWN_CONNECTOR',

@@ -21,37 +21,47 @@ export const ConnectorsRequest = request({})
 export const ConnectorsResponse = Type.Record(Type.String(), Type.Array(NetworkNames))
 
 export const PluginsRequest = request({})
-export const PluginsResponse = Type.Array(
-  Type.Object({
-    name: Type.String(),
-    kind: Type.Union([Type.Literal('chain'), Type.Literal('connector'), Type.Literal('unknown')]),
-    version: Type.String(),
-    trading_type: Type.Array(Type.String()),
-    available_networks: Type.Array(NetworkNames),
-    state: Type.Union([Type.Literal('loaded'), Type.Literal('refused'), Type.Literal('pending')], {
-      description: 'pending: its process is started after the server is ready; then it is loaded or refused.',
-    }),
-    tier: Type.Optional(
-      Type.Union([Type.Literal('built in'), Type.Literal('trusted'), Type.Literal('contained')], {
-        description: 'Of a loaded plugin: of this release, of a third party that the operator trusts, or of any other.',
-      }),
-    ),
-    allowedBy: Type.Optional(
-      Type.Union([Type.Literal('release'), Type.Literal('operator'), Type.Literal('nobody')], {
-        description: 'Who allowed it to run: the release, the operator in sluice.lock, or nobody, where a server only tries.',
-      }),
-    ),
-    sha256: Type.Optional(Type.String({ description: 'The hash of its files, where the operator allowed it.' })),
-    reason: Type.Optional(Type.String({ description: 'Why it was refused, and what to do about it.' })),
-    starting: Type.Optional(Type.Array(Type.String(), { description: 'Those of its networks that are not ready yet.' })),
-    host: Type.Optional(
-      Type.Object(
-        { deaths: Type.Integer({ description: 'How often it has ended since the server started.' }) },
-        { description: 'The contained process that it runs in; absent where it runs in the server.' },
-      ),
-    ),
+/** A plugin as `/plugins` and the events of the topic `plugins` show it. */
+export const ShownPlugin = Type.Object({
+  name: Type.String(),
+  kind: Type.Union([Type.Literal('chain'), Type.Literal('connector'), Type.Literal('unknown')]),
+  version: Type.String(),
+  trading_type: Type.Array(Type.String()),
+  available_networks: Type.Array(NetworkNames),
+  state: Type.Union([Type.Literal('loaded'), Type.Literal('refused'), Type.Literal('pending'), Type.Literal('leaving')], {
+    description:
+      'pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed, and its open transactions are followed to their end.',
   }),
-)
+  tier: Type.Optional(
+    Type.Union([Type.Literal('built in'), Type.Literal('trusted'), Type.Literal('contained')], {
+      description: 'Of a loaded plugin: of this release, of a third party that the operator trusts, or of any other.',
+    }),
+  ),
+  allowedBy: Type.Optional(
+    Type.Union([Type.Literal('release'), Type.Literal('operator'), Type.Literal('nobody')], {
+      description: 'Who allowed it to run: the release, the operator in sluice.lock, or nobody, where a server only tries.',
+    }),
+  ),
+  sha256: Type.Optional(Type.String({ description: 'The hash of its files, where the operator allowed it.' })),
+  reason: Type.Optional(Type.String({ description: 'Why it was refused, and what to do about it.' })),
+  notTakenUp: Type.Optional(
+    Type.String({ description: 'Why a change of it in sluice.lock is not in force, and what to do about it. What ran before goes on.' }),
+  ),
+  earlier: Type.Optional(
+    Type.Array(Type.Object({ version: Type.String(), sha256: Type.Optional(Type.String()) }), {
+      description: 'Versions that it had since the server started, and that still read what their open transactions bring.',
+    }),
+  ),
+  starting: Type.Optional(Type.Array(Type.String(), { description: 'Those of its networks that are not ready yet.' })),
+  host: Type.Optional(
+    Type.Object(
+      { deaths: Type.Integer({ description: 'How often it has ended since the server started.' }) },
+      { description: 'The contained process that it runs in; absent where it runs in the server.' },
+    ),
+  ),
+})
+
+export const PluginsResponse = Type.Array(ShownPlugin)
 
 const Health = response({
   status: Type.Union([Type.Literal('ok'), Type.Literal('failing')]),
@@ -70,6 +80,7 @@ export type StatusResponse = Static<typeof StatusResponse>
 export type ConnectorsRequest = Static<typeof ConnectorsRequest>
 export type ConnectorsResponse = Static<typeof ConnectorsResponse>
 export type PluginsRequest = Static<typeof PluginsRequest>
+export type ShownPlugin = Static<typeof ShownPlugin>
 export type PluginsResponse = Static<typeof PluginsResponse>
 export type HealthLiveRequest = Static<typeof HealthLiveRequest>
 export type HealthLiveResponse = Static<typeof HealthLiveResponse>

@@ -7,6 +7,7 @@ import { fieldsReader, readQuery } from '../handlers/read-fields.ts'
 import { showTransaction } from '../handlers/service.ts'
 import { createBlockFeed, createBlockTopic } from './blocks.ts'
 import { createBookTopic } from './order-books.ts'
+import { createPluginTopic } from './plugins.ts'
 import { createPositionTopic } from './positions.ts'
 import { createPriceTopic } from './prices.ts'
 import { createStreams, eventStream, frame, parsePosition } from './stream.ts'
@@ -19,6 +20,7 @@ function createTopics({ services: { registry, books, quotes, settings }, log }: 
   return {
     blocks: createBlockTopic(blocks, registry),
     orderBook: createBookTopic(registry, books),
+    plugins: createPluginTopic(registry),
     price: createPriceTopic(registry, quotes),
     positions: createPositionTopic({ registry, blocks, timeoutMs: settings.server.requestTimeoutSeconds * 1000, log }),
   }
@@ -37,6 +39,8 @@ const headers = {
 
 export interface Events {
   answer: Koa.Middleware<{ caller: Caller }>
+  /** Ends the streams about a connector, of which another version runs or none: their clients come again, and follow that. */
+  endOf(connector: string): void
   /** Ends all streams and opens no more. */
   end(): void
 }
@@ -64,6 +68,7 @@ export function createEvents(parts: EventsParts): Events {
   )
 
   return {
+    endOf: (connector) => streams.endOf(connector),
     end: () => streams.end(),
     async answer(ctx) {
       if (ctx.method !== 'GET') {
@@ -79,7 +84,7 @@ export function createEvents(parts: EventsParts): Events {
       const { topics = ['transactions'], chain, network, address } = request
       if (address !== undefined) requireWallet(caller, address)
 
-      const stream = streams.open(caller)
+      const stream = streams.open(caller, request.connector)
       eventStreams.inc()
       stream.onEnd(() => eventStreams.dec())
       try {

@@ -32,13 +32,15 @@ interface Stream {
 
 export interface Streams {
   /** @throws SluiceError OVERLOADED if there is no room */
-  open(caller: Caller): Stream
+  open(caller: Caller, connector?: string): Stream
+  /** Ends those about a connector. */
+  endOf(connector: string): void
   /** Ends all streams and opens no more. */
   end(): void
 }
 
 export function createStreams(log: Pick<Logger, 'warn'>, limits: Pick<Settings['limits'], 'streams' | 'clientStreams'>): Streams {
-  const open = new Map<Stream, { fingerprint: string; end(): void }>()
+  const open = new Map<Stream, { fingerprint: string; connector: string | undefined; end(): void }>()
   let isEnded = false
 
   function requireRoom({ fingerprint, commonName, streams: ofClient = limits.clientStreams }: Caller): void {
@@ -56,7 +58,7 @@ export function createStreams(log: Pick<Logger, 'warn'>, limits: Pick<Settings['
   }
 
   return {
-    open(caller) {
+    open(caller, connector) {
       requireRoom(caller)
       const notifier = createNotifier()
       const ending = new AbortController()
@@ -89,8 +91,11 @@ export function createStreams(log: Pick<Logger, 'warn'>, limits: Pick<Settings['
         // A client that takes nothing must not delay the server's stop.
         setTimeout(() => response?.destroy(), endMs).unref()
       }
-      open.set(stream, { fingerprint: caller.fingerprint, end })
+      open.set(stream, { fingerprint: caller.fingerprint, connector, end })
       return stream
+    },
+    endOf(connector) {
+      for (const each of open.values()) if (each.connector === connector) each.end()
     },
     end() {
       isEnded = true

@@ -7,7 +7,7 @@ import { showLiquidityFill } from './amm/range-changes.ts'
 import { readTradeFill, showTradeFill } from './amm/swap.ts'
 import { mayUseWallet, orUndefined, type Handler, type NetworkContext } from './context.ts'
 import { liquidationsBefore, showPositionFill } from './perp/fills.ts'
-import { notYet, type NetworkEntry, type Registry, type VenueEntry } from './registry.ts'
+import { notYet, type NetworkEntry, type Registry } from './registry.ts'
 import { refusalMeaning } from './wallets.ts'
 
 export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector }, context) => {
@@ -15,7 +15,8 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
   const { impl } = network
   if (!impl.isTransactionId(txHash)) throw badFields([{ field: 'txHash', problem: 'is not a transaction hash of this chain' }])
   // What a pending one knows is not needed to follow a transaction.
-  if (connector !== undefined && !services.registry.pending(connector)) services.registry.connector(connector)
+  const { registry } = services
+  if (connector !== undefined && !registry.pending(connector) && !registry.isLeaving(connector)) registry.connector(connector)
 
   const entry = await services.transactions.find(network.chain, network.network, txHash)
   const own = entry && mayUseWallet(caller, entry.address) ? entry : undefined
@@ -157,15 +158,11 @@ async function queryChain(
 const isSameHash = (a: string, b: string | undefined) => b !== undefined && canonicalHash(a) === canonicalHash(b)
 
 /** What a transaction gave, read from its receipt: by the connector that planned it, or by the chain's events where its word is not taken. */
-async function fillOf(
-  { kind, connector, memo, about, archived, address }: Entry,
-  receipt: Json,
-  network: NetworkEntry,
-  registry: Registry,
-): Promise<Pick<NetworkPollResponse, 'fill'>> {
+async function fillOf(entry: Entry, receipt: Json, network: NetworkEntry, registry: Registry): Promise<Pick<NetworkPollResponse, 'fill'>> {
+  const { kind, connector, memo, about, archived, address } = entry
   // How to read an archived one's receipt is in the archive.
   if (receipt === null || archived || connector === undefined) return {}
-  const venue = venueOf(connector, network, registry)
+  const venue = registry.venueOf(entry, network)
   const pending = venue ? undefined : registry.pending(connector)
   const isContained = venue?.contained ?? (pending?.tier === 'contained' && pending.allowedBy === 'operator')
   if (kind === 'trade' && isContained && network.impl.evm?.moved) {
@@ -194,14 +191,11 @@ async function fillOf(
 
 const hasFill = (kind: Entry['kind']): boolean => kind === 'trade' || kind === 'liquidity' || kind === 'position'
 
-const venueOf = (connector: string | undefined, { chain, network }: NetworkEntry, registry: Registry): VenueEntry | undefined =>
-  registry.venuesOn(chain, network).find((each) => each.connector === connector)
-
 /** Why a transaction failed: the meaning of the exchange's code, and whether a liquidation came before it. */
 async function failureReason(entry: Entry, { network, services, signal }: NetworkContext): Promise<Pick<NetworkPollResponse, 'reason'>> {
-  const { reason, connector } = entry
+  const { reason } = entry
   if (reason === undefined) return {}
-  const venue = venueOf(connector, network, services.registry)
+  const venue = services.registry.venueOf(entry, network)
   if (!venue) return { reason }
   const meaning = refusalMeaning(reason, venue)
   const explained = meaning === undefined ? reason : `${meaning} (${reason})`

@@ -36,6 +36,8 @@ export interface VenueEntry {
    * was not allowed and runs because this server only tries.
    */
   contained?: true
+  /** Which version of its plugin it is of, where the operator allowed it: the beginning of its hash. */
+  plugin?: string
   impl: ServedConnector
   /** It runs in a process of its own. */
   hosted?: { readonly followPrice?: FollowPrice; readonly books?: HostedBooks }
@@ -58,8 +60,11 @@ export interface PluginEntry {
   version: string
   trading_type: readonly string[]
   available_networks: readonly NetworkNames[]
-  /** `pending`: its process has not been started yet, so that nobody knows whether it can be loaded. */
-  state: 'loaded' | 'refused' | 'pending'
+  /**
+   * `pending`: its process has not been started yet, so that nobody knows whether it can be loaded. `leaving`: it was removed while the server
+   * runs, and reads what its open transactions bring until they are final.
+   */
+  state: 'loaded' | 'refused' | 'pending' | 'leaving'
   /** Of a loaded one: where it runs, who allowed that, and the hash that was allowed. */
   tier?: 'built in' | 'trusted' | 'contained'
   allowedBy?: 'release' | 'operator' | 'nobody'
@@ -70,10 +75,19 @@ export interface PluginEntry {
   /** How often the process that it runs in has ended; absent where it runs in the server. */
   deaths?(): number
   reason?: string
+  /** Why a change of it in sluice.lock is not in force, and what to do about it. */
+  notTakenUp?: string
+  /** Versions of it that were replaced, and read what their open transactions bring until they are final. */
+  earlier?: readonly EarlierVersion[]
   /** The effective configuration with secrets masked. */
   maskedConfig?: Readonly<Record<string, unknown>>
   /** Networks of its manifest that it does not serve here. */
   unserved?: readonly { chain: string; network: string; reason: string; cure: string }[]
+}
+
+export interface EarlierVersion {
+  version: string
+  sha256?: string
 }
 
 /** A connector's implementation of a trading type. @throws SluiceError UNSUPPORTED */
@@ -105,7 +119,16 @@ export interface Registry {
   hasConnector(name: string): boolean
   /** The plugin of this name that is being started. */
   pending(name: string): PluginEntry | undefined
+  /** The connector that planned a transaction, in the version that planned it as long as that runs, and else in the one that runs now. */
+  venueOf(of: { connector?: string; plugin?: string }, on: { chain: string; network: string }): VenueEntry | undefined
+  /** Whether a version of it runs that was removed. */
+  isLeaving(connector: string): boolean
+  /** Calls back after each change of `plugins`, until the returned function is called. */
+  onChange(listener: () => void): () => void
 }
+
+/** What stands in the journal for the version of a plugin: as much of its hash as tells versions of one plugin apart. */
+export const pluginVersionOf = (sha256: string): string => sha256.slice(0, 16)
 
 /** What is loaded, or was refused. */
 export interface RegistryEntries {
@@ -118,6 +141,12 @@ export interface RegistryEntries {
 export interface GrowingRegistry extends Registry {
   /** Puts plugins in place of what was known of their folders. */
   add(entries: RegistryEntries): void
+  /** Takes a connector's venues out, and puts these entries in their place at once. `venueOf` still finds what was there. */
+  replace(connector: string, entries: RegistryEntries): void
+  /** Forgets a version that was replaced or removed. */
+  forget(connector: string, earlier: Pick<EarlierVersion, 'sha256'>): void
+  /** Says why a change of a plugin is not in force; nothing where it is. */
+  note(plugin: string, notTakenUp: string | undefined): void
 }
 
 export function createRegistry(first: RegistryEntries): GrowingRegistry {
@@ -125,6 +154,9 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
   const networks: NetworkEntry[] = []
   const venues: RegistryEntries['venues'][number][] = []
   const connectors: PluginEntry[] = []
+  /** Replaced or removed, and still asked about what they planned. */
+  const earlier: RegistryEntries['venues'][number][] = []
+  const listeners = new Set<() => void>()
   let networkAt = table(networks)
   let venueAt = new Map<string, ReturnType<typeof table<RegistryEntries['venues'][number]>>>()
   let chains: readonly string[] = []
@@ -143,8 +175,35 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     venueAt = new Map([...venueNames].map((name) => [name, table(venues.filter(({ connector }) => connector === name))]))
     chains = [...new Set(networks.map(({ chain }) => chain))]
     connectorNames = connectors.map(({ name }) => name)
+    for (const listener of listeners) listener()
   }
   add(first)
+
+  function replace(connector: string, entries: RegistryEntries): void {
+    const old = plugins.find(({ name, kind }) => kind === 'connector' && name === connector)
+    const index = old ? plugins.indexOf(old) : -1
+    earlier.push(...removeFrom(venues, (each) => each.connector === connector))
+    const [entry, ...others] = entries.plugins
+    if (old && entry) {
+      const versions =
+        old.state === 'loaded' || old.state === 'leaving'
+          ? [{ version: old.version, ...(old.sha256 !== undefined && { sha256: old.sha256 }) }]
+          : []
+      const now = entry.state === 'loaded' ? { ...entry, earlier: [...(old.earlier ?? []), ...versions] } : entry
+      plugins.splice(index, 1, now)
+    }
+    add({ ...entries, plugins: old && entry ? others : entries.plugins })
+  }
+
+  function forget(connector: string, { sha256 }: Pick<EarlierVersion, 'sha256'>): void {
+    const gone = sha256 === undefined ? undefined : pluginVersionOf(sha256)
+    removeFrom(earlier, (each) => each.connector === connector && each.plugin === gone)
+    for (const entry of plugins.filter(({ name }) => name === connector)) {
+      entry.earlier = entry.earlier?.filter((each) => each.sha256 !== sha256) ?? []
+      if (entry.state === 'leaving' && !earlier.some((each) => each.connector === connector)) removeFrom(plugins, (each) => each === entry)
+    }
+    add({ plugins: [], networks: [], venues: [] })
+  }
 
   const findPending = (name: string): PluginEntry | undefined => plugins.find((each) => each.state === 'pending' && each.name === name)
 
@@ -176,6 +235,27 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     networks,
     connectors,
     add,
+    replace,
+    forget,
+    note(plugin, notTakenUp) {
+      const entry = plugins.find(({ name }) => name === plugin)
+      if (!entry || entry.notTakenUp === notTakenUp) return
+      if (notTakenUp === undefined) delete entry.notTakenUp
+      else entry.notTakenUp = notTakenUp
+      for (const listener of listeners) listener()
+    },
+    venueOf({ connector, plugin }, { chain, network }) {
+      const isIt = (each: RegistryEntries['venues'][number]) =>
+        each.connector === connector && each.chain === chain && each.network === network
+      const now = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
+      if (now?.plugin === plugin) return now
+      return earlier.findLast((each) => isIt(each) && each.plugin === plugin) ?? now ?? earlier.findLast(isIt)
+    },
+    isLeaving: (name) => earlier.some(({ connector }) => connector === name),
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     connector: findConnector,
     hasConnector: (name) => connectorNames.includes(name),
     pending: findPending,
@@ -197,6 +277,13 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
       )
     },
   }
+}
+
+/** @returns what was taken out */
+function removeFrom<T>(list: T[], isOut: (each: T) => boolean): T[] {
+  const out = list.filter(isOut)
+  list.splice(0, Infinity, ...list.filter((each) => !isOut(each)))
+  return out
 }
 
 /** A lookup by chain and network that builds no text: every request looks up several. */

@@ -1,4 +1,4 @@
-import type { JournaledTransaction } from '../api/index.ts'
+import type { JournaledTransaction, ShownPlugin } from '../api/index.ts'
 import type { NetworkNames } from '../contracts/index.ts'
 import { dayMs } from '../transactions/archiver.ts'
 import { isFinal, txHashOf, type Entry } from '../transactions/entry.ts'
@@ -6,6 +6,7 @@ import type { EndedPosition } from '../transactions/journal/journal.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, visibleWallets, type Handlers } from './context.ts'
 import { badCursor, readLimit } from './pages.ts'
+import type { PluginEntry } from './registry.ts'
 
 export const serviceHandlers = {
   Status: async () => ({ status: 'ok' }),
@@ -13,23 +14,7 @@ export const serviceHandlers = {
   Connectors: async (_request, { services: { registry } }) =>
     Object.fromEntries(registry.connectors.map(({ name, available_networks }) => [name, copyNetworks(available_networks)])),
 
-  Plugins: async (_request, { services: { registry } }) =>
-    registry.plugins.map(
-      ({ name, kind, version, trading_type, available_networks, state, tier, allowedBy, sha256, reason, starting, deaths }) => ({
-        name,
-        kind,
-        version,
-        trading_type: [...trading_type],
-        available_networks: copyNetworks(available_networks),
-        state,
-        ...(tier && { tier }),
-        ...(allowedBy && { allowedBy }),
-        ...(sha256 !== undefined && { sha256 }),
-        ...(reason !== undefined && { reason }),
-        ...(starting && starting().length > 0 && { starting: starting() }),
-        ...(deaths && { host: { deaths: deaths() } }),
-      }),
-    ),
+  Plugins: async (_request, { services: { registry } }) => registry.plugins.map(showPlugin),
 
   ConnectorConfig: async ({ connector }, { services: { registry } }) => {
     const { name, trading_type, available_networks, maskedConfig } = registry.connector(connector)
@@ -69,6 +54,29 @@ export const serviceHandlers = {
     return { archived, kept, folder: archiver.folder, ...(next && { next: `${next.endedAt}:${next.key}` }) }
   },
 } satisfies Partial<Handlers>
+
+/** A plugin as callers see it. */
+export function showPlugin(entry: PluginEntry): ShownPlugin {
+  const { name, kind, version, trading_type, available_networks, state, tier, allowedBy, sha256, reason, notTakenUp } = entry
+  const { earlier = [], starting, deaths } = entry
+  const stillStarting = starting?.() ?? []
+  return {
+    name,
+    kind,
+    version,
+    trading_type: [...trading_type],
+    available_networks: copyNetworks(available_networks),
+    state,
+    ...(tier && { tier }),
+    ...(allowedBy && { allowedBy }),
+    ...(sha256 !== undefined && { sha256 }),
+    ...(reason !== undefined && { reason }),
+    ...(notTakenUp !== undefined && { notTakenUp }),
+    ...(earlier.length > 0 && { earlier: [...earlier] }),
+    ...(stillStarting.length > 0 && { starting: stillStarting }),
+    ...(deaths && { host: { deaths: deaths() } }),
+  }
+}
 
 const copyNetworks = (available: readonly NetworkNames[]) => available.map(({ chain, networks }) => ({ chain, networks: [...networks] }))
 

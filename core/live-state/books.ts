@@ -41,6 +41,9 @@ const intervalMs = 1_000
 export function createBooks({ following, telemetry, staleSeconds, checkSeconds, idleSeconds, maxBooks }: BooksOptions): Books {
   const entries = new Map<string, CacheEntry>()
   const sources = new WeakMap<FollowedBooks, BookSource>()
+  /** Another version of a plugin has other books of the same name. */
+  const ids = new WeakMap<object, number>()
+  let lastId = 0
   let checkedAt = performance.now()
   let isStopped = false
   const interval = setInterval(onInterval, intervalMs)
@@ -48,7 +51,9 @@ export function createBooks({ following, telemetry, staleSeconds, checkSeconds, 
 
   function entryOf(venue: BookVenue, market: BookMarket): CacheEntry {
     const name = `${venue.chain}/${venue.network}/${venue.connector}`
-    const key = `${name}/${venue.type}/${market.id}`
+    const id = ids.get(venue.books) ?? (lastId += 1)
+    ids.set(venue.books, id)
+    const key = `${name}/${venue.type}/${id}/${market.id}`
     const known = entries.get(key)
     if (known) {
       known.usedAt = performance.now()

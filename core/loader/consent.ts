@@ -42,6 +42,19 @@ export async function allowedPlugins(settings: Settings, folders: readonly strin
   return { found: allowed, refused: [...notFound, ...refused], disabled, tried }
 }
 
+/**
+ * One of them, as it runs by a lock that was changed while the server runs.
+ * @throws PluginFault where it is not there, or has other bytes than were allowed
+ */
+export async function allowedNow(name: string, lock: PluginLock, settings: Settings): Promise<FoundPlugin> {
+  const { found, refused } = findPlugins(settings.plugins.folders, settings.plugins.disabled)
+  const plugin = found.find((each) => each.name === name)
+  if (plugin) return allowedCopy(plugin, lock, settings)
+  const refusal = refused.find((each) => each.name === name)
+  if (refusal) throw new PluginFault('find', refusal.reason, refusal.cure)
+  throw new PluginFault('find', `Its folder is not there yet, in ${settings.plugins.folders.join(', ')}`, 'Put it there.')
+}
+
 type LockOrFault = PluginLock | PluginFault
 
 /** A lock that cannot be read refuses the plugins of third parties, and no others. */

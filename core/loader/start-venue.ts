@@ -22,7 +22,7 @@ export interface RunningVenue {
 /** `idle`: nobody has needed the venue yet, or the last attempt failed and nobody has asked since. */
 type VenueState = 'idle' | 'starting' | 'ready' | 'stopped'
 
-interface Venues {
+export interface Venues {
   /** Grows with `add`. */
   readonly running: ReadonlyMap<LoadedVenue<object>, RunningVenue>
   /**
@@ -30,13 +30,15 @@ interface Venues {
    * A venue on a network that is not `required` starts when it is first asked for.
    */
   add(loaded: readonly LoadedPlugin[]): void
+  /** Stops the venues of a plugin. */
+  remove(plugin: LoadedPlugin): Promise<unknown>
   stop(): Promise<unknown>
 }
 
 export function startVenues<C extends object>(container: AwilixContainer<C>, first: readonly LoadedPlugin[]): Venues {
   const required = new Set<string>()
   const running = new Map<LoadedVenue<object>, RunningVenue>()
-  const scopes: { dispose(): Promise<void> }[] = []
+  const scopes = new Map<LoadedVenue<object>, { dispose(): Promise<void> }>()
 
   function add(loaded: readonly LoadedPlugin[]): void {
     for (const { kind, name, configuration } of loaded)
@@ -52,11 +54,22 @@ export function startVenues<C extends object>(container: AwilixContainer<C>, fir
           .disposer((each) => each.stop()),
       })
       running.set(venue, scope.cradle.running)
-      scopes.push(scope)
+      scopes.set(venue, scope)
     }
   }
   add(first)
-  return { running, add, stop: () => Promise.all(scopes.map((scope) => scope.dispose())) }
+  return {
+    running,
+    add,
+    async remove({ venues }) {
+      await Promise.all(venues.map((venue) => scopes.get(venue)?.dispose()))
+      for (const venue of venues) {
+        scopes.delete(venue)
+        running.delete(venue)
+      }
+    },
+    stop: () => Promise.all([...scopes.values()].map((scope) => scope.dispose())),
+  }
 }
 
 interface Startable {

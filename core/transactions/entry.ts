@@ -45,6 +45,8 @@ export interface Entry {
   readonly address: string
   readonly kind: Kind
   readonly connector?: string
+  /** The version of the connector's plugin that planned it, where it is of a third party: the beginning of its hash. */
+  readonly plugin?: string
   /** Only on a connector's own rail: whose key signs. */
   readonly signer?: string
   /** Common name of the caller's certificate. */
@@ -245,6 +247,7 @@ const Body = Compile(
     address: Type.String(),
     kind: Type.Union(kinds.map((each) => Type.Literal(each))),
     connector: Type.Optional(Type.String()),
+    plugin: Type.Optional(Type.String()),
     signer: Type.Optional(Type.String()),
     client: Type.String(),
     createdAt: Type.Number(),

@@ -66,7 +66,7 @@ export interface SubmitRequest extends Origin {
   scope: Scope
   kind: Kind
   /** `actions`: the exchange's own rail, for plans that are `via` the venue. */
-  venue?: { connector: string; actions?: TransactionTarget }
+  venue?: { connector: string; actions?: TransactionTarget; plugin?: string }
   /** Journaled for the handler that shows the outcome. */
   about?: Json
   /** The orders that it places in a book; only with kind `order`. */
@@ -173,6 +173,7 @@ export function newEntries(request: RoutedRequest, { sequences, chosenByCaller, 
     address,
     kind,
     ...(connector !== undefined && { connector }),
+    ...(venue?.plugin !== undefined && { plugin: venue.plugin }),
     ...(rail !== undefined && { signer }),
     client: caller.commonName,
     requestId,

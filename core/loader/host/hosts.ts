@@ -82,6 +82,11 @@ export function createHosts(options: HostsOptions): Hosts {
     Promise.all(
       some.map(async (host) => {
         hosts.delete(host)
+        for (const [network, all] of onNetwork)
+          onNetwork.set(
+            network,
+            all.filter((each) => each.host !== host),
+          )
         await host.stop()
       }),
     )

@@ -1,0 +1,19 @@
+import type { PluginsNews } from '../api/events.ts'
+import type { PluginEntry, Registry } from '../handlers/registry.ts'
+import { showPlugin } from '../handlers/service.ts'
+import { createSharedFeed, type Topic } from './topic.ts'
+
+/** The topic `plugins`: those of third parties, as they are and after each that is loaded, refused, updated or removed. */
+export function createPluginTopic(registry: Pick<Registry, 'plugins' | 'onChange'>): Topic {
+  const ofOthers = () => registry.plugins.filter(({ tier }) => tier !== 'built in')
+  const feed = createSharedFeed<'all', readonly PluginEntry[]>({
+    event: 'plugins',
+    keyOf: (all) => all,
+    follow(_, changed) {
+      changed(ofOthers())
+      return registry.onChange(() => changed(ofOthers()))
+    },
+    show: (_, plugins): PluginsNews => ({ plugins: plugins.map(showPlugin) }),
+  })
+  return { find: async () => [feed.subscriber('all')] }
+}
