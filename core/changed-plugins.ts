@@ -1,12 +1,12 @@
 // Takes up what `sluice plugin add|update|allow|remove` changed in sluice.lock, while the server runs.
-import { lstatSync, readdirSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Logger } from 'pino'
 import { pause } from './async.ts'
 import { lockFile, readLock, type LockedPlugin, type PluginLock } from './config/lock.ts'
 import { ConfigError } from './config/problems.ts'
-import type { Settings } from './config/settings.ts'
+import { pluginHome, type Settings } from './config/settings.ts'
 import { pluginVersionOf, type GrowingRegistry } from './handlers/registry.ts'
 import { allowedNow } from './loader/consent.ts'
 import { findRefusal } from './loader/find.ts'
@@ -123,7 +123,7 @@ export function takeUpChanges({ settings, lock, plugins, more, registry, journal
       registry.note(name, undefined)
       return
     }
-    const stamp = stampOf(settings.plugins.folders, name)
+    const stamp = stampOf(folders(), name)
     if (stamp === state.stamp && performance.now() < state.againAt) return
     state.stamp = stamp
     state.againAt = performance.now() + againMs
@@ -150,11 +150,19 @@ export function takeUpChanges({ settings, lock, plugins, more, registry, journal
     plugins.add({ loaded: [], refused: [refusal] })
   }
 
-  const placeOf = (name: string): string => path.join(settings.plugins.folders.at(-1) ?? '', name)
+  const placeOf = (name: string): string => path.join(pluginHome(settings), name)
+
+  /** The home's own folder of plugins may be newer than the server. */
+  function folders(): readonly string[] {
+    const own = pluginHome(settings)
+    return settings.plugins.folders.includes(own) || !existsSync(own) ? settings.plugins.folders : [...settings.plugins.folders, own]
+  }
 
   /** @returns why it was not loaded */
   async function load(name: string, running: LoadedPlugin | undefined): Promise<Refusal | undefined> {
-    const found = await allowedNow(name, known, settings).catch((thrown: unknown) => faultOf(thrown, 'consent', 'See the reason.'))
+    const found = await allowedNow(name, known, { ...settings, plugins: { ...settings.plugins, folders: [...folders()] } }).catch(
+      (thrown: unknown) => faultOf(thrown, 'consent', 'See the reason.'),
+    )
     if (found instanceof PluginFault) return findRefusal(name, running?.origin ?? placeOf(name), found)
     const { loaded, refused } = await more([found])
     const [now] = loaded

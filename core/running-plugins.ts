@@ -61,7 +61,7 @@ export function createRunningPlugins({ venues, registry, hosts, onTarget, onRepl
     async replace(old, now) {
       venues.add([now])
       const wasReady = old.venues.some((venue) => venues.running.get(venue)?.state === 'ready')
-      const waking = Promise.all(now.venues.map((venue) => venues.running.get(venue)?.wake()))
+      const waking = Promise.all(now.venues.map(async (venue) => venues.running.get(venue)?.wake()))
       if (wasReady) await withTimeout(waking, maxWakeMs, () => {})
       loaded = [...loaded.filter((each) => each !== old), now]
       refused = refused.filter(({ folder }) => folder !== now.origin)

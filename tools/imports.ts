@@ -22,6 +22,8 @@ const levels: readonly (readonly string[])[] = [
     'core/kernel.ts',
     'core/registry.ts',
     'core/late-plugins.ts',
+    'core/running-plugins.ts',
+    'core/changed-plugins.ts',
     'core/signing.ts',
     'core/home.ts',
     'core/devnet',

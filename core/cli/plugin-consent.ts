@@ -1,4 +1,5 @@
 // `sluice plugin show|allow|trust|verify|remove`: what a plugin of a third party may do, and the operator's word on it.
+import { rmSync } from 'node:fs'
 import { Command } from 'commander'
 import { readLock, lockFile, type LockedPlugin } from '../config/lock.ts'
 import { ConfigError } from '../config/problems.ts'
@@ -18,8 +19,8 @@ import { isYes, printError, printResult } from './output.ts'
 import { approvableOf, revocationOf, revoke, standingAllowances, type Allowance } from './plugin-allowances.ts'
 import { serverClient, type ServerClient } from './server-client.ts'
 
-type SettingsOf = () => Settings
-type Tier = LockedPlugin['tier']
+export type SettingsOf = () => Settings
+export type Tier = LockedPlugin['tier']
 
 export function consentCommands(settingsOf: SettingsOf): Command[] {
   const show = new Command('show')
@@ -67,7 +68,7 @@ const about: Readonly<Record<Tier, string>> = {
     'exchanges of signed actions and connectors on Solana run in no other way. Trust what you have read, or whose authors you would give your server to.',
 }
 
-const run = (command: () => Promise<string>): Promise<void> =>
+export const run = (command: () => Promise<string>): Promise<void> =>
   printResult(() =>
     command().catch((thrown: unknown) => {
       if (thrown instanceof PluginFault) throw new Error(`${thrown.message}.\n${thrown.cure}`)
@@ -114,10 +115,31 @@ async function consent(name: string, tier: Tier, yes: boolean, settings: Setting
     if (!unheld) return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'} already, with these files.`
     process.stderr.write(`The signer does not sign for ${name}: ${unheld.problem}.\n`)
   }
+  const asked = await consentTo({ name, onDisk, before, tier, yes, settings })
+  await record(name, asked, settings, passphrase ?? (await passphraseOf(settings)))
+  return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'}, in ${lockFile(settings.confDir)}. ${whenInForce(tier)}`
+}
+
+/** When a running server goes by what was recorded. */
+export const whenInForce = (tier: Tier): string =>
+  tier === 'trusted' ? 'A running server loads it when it is restarted.' : 'A running server takes it up by itself.'
+
+interface ConsentRequest {
+  readonly name: string
+  readonly onDisk: PluginOnDisk
+  /** What was allowed of it, if anything was. */
+  readonly before: LockedPlugin | undefined
+  readonly tier: Tier
+  readonly yes: boolean
+  readonly settings: Settings
+}
+
+/** Shows what a plugin may do, and asks. Records nothing. @returns the record @throws Error without a yes */
+export async function consentTo({ name, onDisk, before, tier, yes, settings }: ConsentRequest): Promise<LockedPlugin> {
   const say = (lines: readonly string[]) => void process.stderr.write(`${lines.join('\n')}\n`)
   say([`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`])
   if (before) say(changes(name, onDisk, before, settings))
-  if (confIsNewer) say([confChanged])
+  if (before?.sha256 === onDisk.files.sha256 && isConfNewer(onDisk, before, settings)) say([confChanged])
   const notContained = await whyNotContained(settings)
   if (notContained && settings.plugins.hostSocket !== undefined) throw notContained
   say([
@@ -130,12 +152,11 @@ async function consent(name: string, tier: Tier, yes: boolean, settings: Setting
   const asked = await examine(onDisk, tier, settings)
   say(['', ...words(name, asked), '', about[tier], ...(before ? ['', ...declaredChanges(before, asked)] : [])])
   await confirm(`${tier === 'trusted' ? 'Trust' : 'Allow'} it? Type yes: `, yes)
-  await record(name, asked, settings, passphrase ?? (await passphraseOf(settings)))
-  return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'}, in ${lockFile(settings.confDir)}. A running server loads it when it is restarted.`
+  return asked
 }
 
 /** Of the keystore, where it has keys: it seals what is recorded. @throws Error where it does not open them */
-const passphraseOf = async ({ data, wallet }: Settings): Promise<string | undefined> =>
+export const passphraseOf = async ({ data, wallet }: Settings): Promise<string | undefined> =>
   keystoreHasKeys(data.dir) ? passphraseForNewKey(data.dir, givenPassphrase(wallet)) : undefined
 
 const givenPassphrase = ({ passphraseFile }: Settings['wallet']): string | undefined =>
@@ -181,7 +202,25 @@ async function removed(name: string, options: RemoveOptions, settings: Settings)
   if (locked === undefined) throw new Error(`${name} is not in ${lockFile(settings.confDir)}; nothing was changed.`)
   const said = await revokeAll(locked, options, settings)
   await forget(name, settings)
-  return [...said, `${name} is not allowed any more. A running server uses it until it is restarted.`].join('\n')
+  const folder = locked.source === undefined ? undefined : takeAway(name, locked, settings)
+  return [
+    ...said,
+    `${name} is not allowed any more. ${locked.tier === 'trusted' ? 'A running server uses it until it is restarted.' : 'A running server follows its open transactions to their end, and takes nothing new for it.'}`,
+    ...(folder === undefined ? [] : [`Its folder ${folder} was deleted.`]),
+  ].join('\n')
+}
+
+/** Deletes the folder that `plugin add` made, unless somebody changed it since. @returns the folder */
+function takeAway(name: string, { sha256 }: LockedPlugin, settings: Settings): string | undefined {
+  try {
+    const { plugin, files } = pluginOnDisk(name, settings)
+    if (files.sha256 !== sha256) return undefined
+    rmSync(plugin.origin, { recursive: true, force: true })
+    return plugin.origin
+  } catch (thrown) {
+    if (thrown instanceof PluginFault) return undefined
+    throw thrown
+  }
 }
 
 /** Asks the running server what the wallets allow, and has it revoke that, where the operator says so. @returns what is left to do */

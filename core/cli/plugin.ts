@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import { builtInPlugins, codeRoot, command, inSource, moduleUrl } from '../layout.ts'
+import { addCommands } from './plugin-add.ts'
 import { consentCommands } from './plugin-consent.ts'
 import { listCommand } from './plugin-list.ts'
 import { newCommand } from './plugin-new.ts'
@@ -13,7 +14,13 @@ import { newCommand } from './plugin-new.ts'
 export function pluginCommand(settingsOf: () => Settings): Command {
   const plugin = new Command('plugin').description('the chains and connectors that the server is made of')
 
-  for (const each of [listCommand(settingsOf), newCommand(settingsOf), ...consentCommands(settingsOf), pluginTestCommand(settingsOf)])
+  for (const each of [
+    listCommand(settingsOf),
+    newCommand(settingsOf),
+    ...addCommands(settingsOf),
+    ...consentCommands(settingsOf),
+    pluginTestCommand(settingsOf),
+  ])
     plugin.addCommand(each)
   return plugin
 }

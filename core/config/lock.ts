@@ -59,6 +59,8 @@ export const lockedPlugin = Type.Object(
     ),
     /** Hosts that its files name. */
     hosts: Type.Array(text('a host')),
+    /** Where it came from, of one that `sluice plugin add` brought. */
+    source: Type.Optional(Type.String({ minLength: 1, maxLength: 1000, description: 'a source' })),
     /** When it was allowed: an older record never takes the place of a newer one. */
     allowedAt: Type.Optional(text('a time')),
     /** What only somebody with the keystore's passphrase can make of this record: core/wallet/lock-seal.ts. */

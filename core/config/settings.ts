@@ -125,6 +125,10 @@ function pluginFolders(home: string, path: string): readonly string[] {
   return existsSync(folder) && folder !== builtInPlugins ? [builtInPlugins, folder] : [builtInPlugins]
 }
 
+/** The folder of the operator's own plugins: the last one of the settings, or the home's, which need not be there. */
+export const pluginHome = ({ plugins, home }: Pick<Settings, 'plugins' | 'home'>): string =>
+  plugins.folders.findLast((folder) => folder !== builtInPlugins) ?? join(home, 'plugins')
+
 /** Values of the command line by the setting's name, e.g. `{ 'server.port': '9000' }`; text is parsed like text of the environment. */
 export type Flags = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 

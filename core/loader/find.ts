@@ -88,6 +88,9 @@ function pluginFolders(given: string, refused: Refusal[]): string[] {
   }
 }
 
+/** Looks at one folder, whichever others there are. @throws PluginFault where it is not a plugin */
+export const inspectPlugin = (folder: string): FoundPlugin => inspect(path.basename(folder), folder, undefined)
+
 function inspect(name: string, folder: string, rival: FoundPlugin | undefined): FoundPlugin {
   if (!namePattern.test(name)) {
     throw new PluginFault(

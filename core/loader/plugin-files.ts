@@ -20,7 +20,7 @@ export interface PluginFiles {
 /** Far more than any plugin with its packages has. */
 const maxFiles = 20_000
 const maxFileBytes = 32 * 1024 ** 2
-const maxBytes = 128 * 1024 ** 2
+export const maxBytes = 128 * 1024 ** 2
 
 /**
  * Reads every file of a plugin, its packages included, each once. Names that begin with a dot are left out (`.git`, `.bin`): they are neither

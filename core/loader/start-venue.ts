@@ -62,7 +62,7 @@ export function startVenues<C extends object>(container: AwilixContainer<C>, fir
     running,
     add,
     async remove({ venues }) {
-      await Promise.all(venues.map((venue) => scopes.get(venue)?.dispose()))
+      await Promise.all(venues.map(async (venue) => scopes.get(venue)?.dispose()))
       for (const venue of venues) {
         scopes.delete(venue)
         running.delete(venue)

@@ -93,9 +93,10 @@ function takeUp(): Promise<void> | undefined {
 async function readAgain(now: NonNullable<typeof own>): Promise<void> {
   try {
     const next = await takeUpLock(now.options, now.state)
-    if (isDeepStrictEqual(next.state, now.state)) return void goBy({ ...next, state: now.state })
+    const isSame = isDeepStrictEqual(next.state, now.state)
     now.state = next.state
     goBy(next)
+    if (isSame) return
     tell({ type: 'log', level: 'info', fields: { plugins: Object.keys(next.state.records) }, message: 'The signer took up sluice.lock' })
   } catch (error) {
     tell({

@@ -243,7 +243,7 @@ describe("the operator's word on a plugin", function () {
   })
 
   it('is explained by --help of each command', async () => {
-    for (const name of ['list', 'show', 'allow', 'verify', 'trust', 'remove']) {
+    for (const name of ['list', 'show', 'add', 'update', 'allow', 'verify', 'trust', 'remove']) {
       const { code, said } = await say('plugin', name, '--help')
       expect(code, name).to.equal(0)
       expect(said).to.match(new RegExp(`^Usage: sluice plugin ${name}`))

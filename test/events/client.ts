@@ -41,7 +41,7 @@ export async function follow({ url, certsDir, name = 'client' }: Door, query: Re
   const listeners = new Set<() => void>()
   let opened = 0
   let first = ''
-  for (const topic of ['ready', 'transactions', 'blocks', 'orderBook', 'price', 'positions']) {
+  for (const topic of ['ready', 'transactions', 'blocks', 'orderBook', 'price', 'positions', 'plugins']) {
     source.addEventListener(topic, (event) => {
       const { data, lastEventId } = event as MessageEvent
       if (topic === 'ready') {

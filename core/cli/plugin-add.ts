@@ -1,0 +1,93 @@
+// `sluice plugin add|update`: fetches a plugin of a third party, shows what it may do, and puts it where the server takes it up.
+import { Command } from 'commander'
+import { lockFile, readLock } from '../config/lock.ts'
+import { command } from '../layout.ts'
+import { pluginOnDisk, record } from '../loader/allow.ts'
+import { PluginFault } from '../loader/refusal.ts'
+import { sourceOf, stagePlugin, type StagedPlugin } from '../loader/stage.ts'
+import type { Settings } from '../config/settings.ts'
+import { consentTo, passphraseOf, run, whenInForce, type SettingsOf, type Tier } from './plugin-consent.ts'
+
+interface AddOptions {
+  readonly yes?: true
+  readonly trusted?: true
+  readonly name?: string
+}
+
+const sources = `<source> is a package of the npm registry with its version (@acme/sluice-riverswap@1.2.0), a packed package (.tgz), a folder, or a git URL with a
+tag or commit (https://example.org/riverswap.git#v1.2.0). npm and git are those that you have, with your settings; no script of a package is run.`
+
+export function addCommands(settingsOf: SettingsOf): Command[] {
+  const add = new Command('add')
+    .description('fetch a plugin of a third party, show what it may do, ask, and put it where the server takes it up')
+    .argument('<source>', 'a package with its version, a .tgz, a folder or a git URL')
+    .option('--yes', 'do not ask')
+    .option('--trusted', 'let it run in the server itself: for what cannot be contained')
+    .option('--name <name>', "its manifest's name, where the package's name does not say it")
+    .addHelpText('after', `\n${sources}`)
+    .action((source: string, options: AddOptions) => run(async () => added(source, options, settingsOf())))
+
+  const update = new Command('update')
+    .description('fetch another version of a plugin that was added, show what changed since it was allowed, and ask')
+    .argument('<name>', "the plugin's folder")
+    .argument('[version]', 'the version, or a source as for add; without it the newest one of where it came from')
+    .option('--yes', 'do not ask')
+    .addHelpText('after', `\n${sources}`)
+    .action((name: string, version: string | undefined, options: AddOptions) =>
+      run(async () => updated(name, version, options, settingsOf())),
+    )
+  return [add, update]
+}
+
+async function added(source: string, { yes, trusted, name }: AddOptions, settings: Settings): Promise<string> {
+  const staged = await stagePlugin(source, { settings, ...(name !== undefined && { name }) })
+  return settle(staged, trusted ? 'trusted' : 'contained', yes === true, settings)
+}
+
+async function updated(name: string, version: string | undefined, { yes }: AddOptions, settings: Settings): Promise<string> {
+  const before = readLock(settings.confDir)[name]
+  if (before === undefined) throw new Error(`${name} is not in ${lockFile(settings.confDir)}: ${command} plugin add <source>`)
+  const { plugin } = pluginOnDisk(name, settings)
+  const staged = await stagePlugin(newer(before.source, version, name), { settings, replaces: { name, folder: plugin.origin } })
+  return settle(staged, before.tier, yes === true, settings)
+}
+
+/** What to fetch for another version. @throws PluginFault where that is not known */
+function newer(source: string | undefined, version: string | undefined, name: string): string {
+  const [, kind, from = ''] = /^(npm|git):(.+)$/.exec(source ?? '') ?? []
+  const isVersion = version === undefined || /^[\w.+~^-]+$/.test(version)
+  if (kind === 'npm' && isVersion && !isThere(version)) return `${from}@${version ?? 'latest'}`
+  if (kind === 'git' && isVersion && !isThere(version)) return `git+${from}${version === undefined ? '' : `#${version}`}`
+  if (version !== undefined) return version
+  throw new PluginFault(
+    'find',
+    `${name} came from ${source ?? 'a folder'}, where no newer version can be asked for`,
+    `Name it: ${command} plugin update ${name} <source>`,
+  )
+}
+
+/** A file or folder of that name is meant by it. */
+function isThere(version: string | undefined): boolean {
+  if (version === undefined || !/[/\\.]/.test(version)) return false
+  try {
+    return ['folder', 'tarball'].includes(sourceOf(version).is)
+  } catch {
+    return false
+  }
+}
+
+/** Shows it, asks, and puts it in its place; or leaves everything as it was. */
+async function settle(staged: StagedPlugin, tier: Tier, yes: boolean, settings: Settings): Promise<string> {
+  const { name, onDisk, source } = staged
+  const before = readLock(settings.confDir)[name]
+  try {
+    if (before?.sha256 === onDisk.files.sha256 && before.tier === tier) return `${name} has these files already.`
+    const asked = await consentTo({ name, onDisk, before, tier, yes, settings })
+    const passphrase = await passphraseOf(settings)
+    await staged.commit(() => record(name, { ...asked, source }, settings, passphrase))
+    const version = asked.version === undefined ? '' : ` ${asked.version}`
+    return `${name}${version} is ${before ? 'updated' : 'added'}, in ${lockFile(settings.confDir)}. ${whenInForce(tier)}`
+  } finally {
+    await staged.discard()
+  }
+}

@@ -1,0 +1,290 @@
+// A plugin on its way into the folder of plugins: it lies beside them, under a name that nobody looks at, until the operator has said yes. Then
+// it is renamed. None of its code runs here.
+import { randomUUID } from 'node:crypto'
+import { createReadStream, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { pluginHome, type Settings } from '../config/settings.ts'
+import { isObject } from '../json.ts'
+import { builtInPlugins } from '../layout.ts'
+import type { PluginOnDisk } from './allow.ts'
+import { cloneRepository, installPackage, packPackage } from './fetch.ts'
+import { findPlugins, inspectPlugin, namePattern } from './find.ts'
+import { isKept, keptFolder, maxBytes, readPluginFiles, type PluginFiles } from './plugin-files.ts'
+import { PluginFault } from './refusal.ts'
+import { messageOf } from './thrown.ts'
+
+export interface StagedPlugin {
+  readonly name: string
+  /** What it was made of, for the record: where a newer version can be asked for, or what the operator gave. */
+  readonly source: string
+  readonly onDisk: PluginOnDisk
+  /**
+   * Puts it in its place, and does what records it. Where that fails, what was there before is there again.
+   * @throws PluginFault where the files changed since they were looked at
+   */
+  commit(record: () => Promise<void>): Promise<void>
+  /** Leaves nothing behind but what was put in its place. */
+  discard(): Promise<void>
+}
+
+interface StageOptions {
+  readonly settings: Settings
+  /** Where the plugin's name is not what its package's name suggests. */
+  readonly name?: string
+  /** The plugin that it is a version of: its folder. */
+  readonly replaces?: { readonly name: string; readonly folder: string }
+}
+
+/** Brings a plugin beside the others, and checks what can be checked without running it. @throws PluginFault */
+export async function stagePlugin(given: string, { settings, name, replaces }: StageOptions): Promise<StagedPlugin> {
+  const home = replaces ? path.dirname(replaces.folder) : pluginHome(settings)
+  const staging = path.join(home, `${stagingPrefix}${process.pid}-${randomUUID()}`)
+  const discard = () => rm(staging, { recursive: true, force: true })
+  try {
+    await removeLeftovers(home)
+    await mkdir(staging, { recursive: true, mode: 0o700 })
+    const fetched = await fetchInto(path.join(staging, 'fetched'), sourceOf(given))
+    const own = name ?? replaces?.name ?? fetched.name
+    requireFree(own, settings, replaces)
+    const folder = path.join(staging, own)
+    await copyFiles(fetched.folder, folder)
+    const plugin = inspectStaged(own, folder)
+    refuseScripts(folder)
+    const onDisk = { plugin, files: readPluginFiles(folder) }
+    const wasKept = existsSync(keptFolder(settings.data.dir, onDisk.files.sha256, own))
+    let isCommitted = false
+    return {
+      name: own,
+      source: fetched.source,
+      onDisk,
+      async commit(record) {
+        await putInPlace(folder, path.join(home, own), staging, onDisk.files, record)
+        isCommitted = true
+      },
+      async discard() {
+        await discard()
+        if (!isCommitted && !wasKept) await dropKept(settings, onDisk.files, own)
+      },
+    }
+  } catch (thrown) {
+    await discard()
+    throw faultOf(thrown, home)
+  }
+}
+
+const stagingPrefix = '.sluice-adding-'
+
+/** Of commands that were killed. */
+async function removeLeftovers(home: string): Promise<void> {
+  const names = existsSync(home) ? readdirSync(home) : []
+  for (const name of names) {
+    const [, processId] = new RegExp(`^\\${stagingPrefix}(\\d+)-`).exec(name) ?? []
+    if (processId !== undefined && !isAlive(Number(processId))) await rm(path.join(home, name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    process.kill(processId, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+type Source =
+  | { readonly is: 'folder'; readonly file: string }
+  | { readonly is: 'tarball'; readonly file: string }
+  | { readonly is: 'git'; readonly url: string; readonly at: string | undefined }
+  | { readonly is: 'package'; readonly spec: string }
+
+const packagePattern = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(@[\w.+~^-]+)?$/
+
+/** What the operator named. @throws PluginFault */
+export function sourceOf(given: string): Source {
+  const git = /^(?:git\+)?((?:https?|ssh|file|git):\/\/[^#]+|[\w-]+@[\w.-]+:[^#]+)(?:#(.+))?$/.exec(given)
+  const isGit = git !== null && (given.startsWith('git') || /\.git(#|$)/.test(given) || given.startsWith('ssh:'))
+  if (isGit) {
+    const [, url = '', at] = git
+    if (/\/\/[^/@]*:[^/@]*@/.test(url))
+      throw new PluginFault('find', 'The URL has a password in it, which would be recorded', "Give it to git's credential helper.")
+    return { is: 'git', url, at }
+  }
+  if (git)
+    throw new PluginFault(
+      'find',
+      `${given} would be taken from the web without a checksum`,
+      'Download it, compare it with what its author publishes, and add the file.',
+    )
+  const file = path.resolve(given)
+  if (existsSync(file)) return statSync(file).isDirectory() ? { is: 'folder', file } : { is: 'tarball', file }
+  if (packagePattern.test(given) && !given.startsWith('.')) return { is: 'package', spec: given }
+  throw new PluginFault(
+    'find',
+    `There is no file or folder ${file}`,
+    'Name a folder, a packed package (.tgz), a package with its version, or a git URL.',
+  )
+}
+
+interface Fetched {
+  readonly folder: string
+  readonly name: string
+  readonly source: string
+}
+
+async function fetchInto(into: string, source: Source): Promise<Fetched> {
+  await mkdir(into, { recursive: true })
+  if (source.is === 'folder') {
+    const folder = realpathSync(source.file)
+    return { folder, name: path.basename(folder), source: `folder:${path.basename(folder)}` }
+  }
+  if (source.is === 'tarball') return unpacked(source.file, into, `file:${path.basename(source.file)}`)
+  if (source.is === 'package') {
+    const { file, name } = await packPackage(source.spec, into)
+    return unpacked(file, into, `npm:${name}`)
+  }
+  const clone = path.join(into, 'clone')
+  await cloneRepository(source, clone)
+  const kept = `git:${source.url}`
+  if (!existsSync(path.join(clone, 'package.json'))) {
+    const name = path.basename(source.url.replace(/[/\\]+$/, ''), '.git')
+    return { folder: clone, name, source: kept }
+  }
+  const { file } = await packPackage(clone, into)
+  return unpacked(file, into, kept)
+}
+
+/** Twice what a plugin may have, for the headers of many small files. */
+const maxUnpackedBytes = 2 * maxBytes
+
+/** Unpacks a package, and installs what it needs and does not bring. @throws PluginFault */
+async function unpacked(file: string, into: string, source: string): Promise<Fetched> {
+  let bytes = 0
+  await pipeline(createReadStream(file), createGunzip(), async (chunks) => {
+    for await (const chunk of chunks) {
+      bytes += (chunk as Buffer).length
+      if (bytes > maxUnpackedBytes)
+        throw new PluginFault(
+          'consent',
+          `${path.basename(file)} unpacks to more than ${maxUnpackedBytes / 1024 ** 2} MiB`,
+          'Do not trust where it came from.',
+        )
+    }
+  }).catch((thrown: unknown) => {
+    if (thrown instanceof PluginFault) throw thrown
+    throw new PluginFault(
+      'find',
+      `${path.basename(file)} is not a whole packed package: ${messageOf(thrown)}`,
+      'Pack it with npm pack, or download it again.',
+    )
+  })
+  const folder = await installPackage(file, path.join(into, 'installed'))
+  return { folder, name: pluginNameOf(readPackage(folder)), source }
+}
+
+function readPackage(folder: string): Readonly<Record<string, unknown>> {
+  try {
+    const read: unknown = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
+    return isObject(read) ? read : {}
+  } catch {
+    return {}
+  }
+}
+
+/** `@acme/sluice-riverswap` has the plugin `riverswap`. */
+const pluginNameOf = ({ name }: Readonly<Record<string, unknown>>): string =>
+  path.posix.basename(typeof name === 'string' ? name : '').replace(/^sluice-(plugin-|connector-)?/, '')
+
+/** @throws PluginFault */
+function requireFree(name: string, { plugins }: Settings, replaces: StageOptions['replaces']): void {
+  if (!namePattern.test(name))
+    throw new PluginFault('find', `'${name}' is not a valid name of a plugin`, 'Give the name of its manifest with --name <name>.')
+  if (replaces) return
+  const { found, refused } = findPlugins([builtInPlugins, ...plugins.folders], [])
+  const rival = [...found, ...refused].find((each) => each.name === name)
+  if (rival)
+    throw new PluginFault(
+      'find',
+      `There is a plugin '${name}' already, in ${'origin' in rival ? rival.origin : rival.folder}`,
+      `For another version of it: sluice plugin update ${name}. Two plugins cannot have one name.`,
+    )
+}
+
+/** Copies what is a plugin's, and nothing else. @throws PluginFault where it is not plain files, too much, or changes meanwhile */
+async function copyFiles(from: string, to: string): Promise<void> {
+  const { sha256, files } = readPluginFiles(from)
+  await mkdir(to)
+  for (const each of new Set(files.map(({ path: file }) => path.posix.dirname(file)))) await mkdir(path.join(to, each), { recursive: true })
+  for (const { path: file, content } of files) await writeFile(path.join(to, file), content, { flag: 'wx' })
+  if (readPluginFiles(from).sha256 !== sha256)
+    throw new PluginFault('consent', `${from} was changed while it was read`, 'Try again when nothing writes to it.')
+}
+
+function inspectStaged(name: string, folder: string) {
+  try {
+    return inspectPlugin(folder)
+  } catch (thrown) {
+    if (!(thrown instanceof PluginFault)) throw thrown
+    throw new PluginFault(
+      thrown.step,
+      `${name} is not a plugin: ${thrown.message}`,
+      'Name what its author publishes: index.js or index.ts lies at its top.',
+    )
+  }
+}
+
+/** They would not be run, and who wrote them counts on that they are. @throws PluginFault */
+function refuseScripts(folder: string): void {
+  const { scripts } = readPackage(folder)
+  const named = isObject(scripts) ? ['preinstall', 'install', 'postinstall'].filter((each) => Object.hasOwn(scripts, each)) : []
+  if (named.length > 0)
+    throw new PluginFault(
+      'consent',
+      `Its package.json has the script ${named.join(', ')}, and no script of a package is run here`,
+      'Use a version of it that needs none.',
+    )
+}
+
+async function putInPlace(
+  staged: string,
+  target: string,
+  staging: string,
+  { sha256 }: PluginFiles,
+  record: () => Promise<void>,
+): Promise<void> {
+  const aside = path.join(staging, 'before')
+  if (readPluginFiles(staged).sha256 !== sha256)
+    throw new PluginFault('consent', 'Its files were changed since they were shown', 'Try again.')
+  const isUpdate = existsSync(target)
+  if (isUpdate) await rename(target, aside)
+  try {
+    await rename(staged, target)
+    await record()
+  } catch (thrown) {
+    await rm(target, { recursive: true, force: true })
+    if (isUpdate) await rename(aside, target)
+    throw thrown
+  }
+}
+
+/** The copy that was made to read it. */
+async function dropKept({ data }: Settings, { sha256 }: PluginFiles, name: string): Promise<void> {
+  const kept = keptFolder(data.dir, sha256, name)
+  if (isKept(kept, sha256)) await rm(path.dirname(kept), { recursive: true, force: true })
+}
+
+function faultOf(thrown: unknown, home: string): unknown {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new PluginFault('consent', `There is no room in ${home}: nothing was changed`, 'Make room, and try again.')
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM')
+    return new PluginFault(
+      'consent',
+      `${home} cannot be written (${code}): nothing was changed`,
+      'Type this where that folder can be written.',
+    )
+  return thrown
+}

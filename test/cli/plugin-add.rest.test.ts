@@ -1,0 +1,151 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+import { rpcTo } from '../../core/devnet/anvil.ts'
+import type { Client } from '../../testkit/client.ts'
+import { startServer, type TestServer } from '../../testkit/server.ts'
+import { follow, type Follower } from '../events/client.ts'
+import { local, mined, oneChain, traders } from '../http/shared-server.ts'
+import { fixtures } from '../loader/fixtures.ts'
+import { eventually, sluice } from '../start/command.ts'
+
+const pair = { ...local, connector: 'plain-swap', base: 'ETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
+const swap = { ...pair, limitPrice: '1' }
+const requestSeconds = 4
+
+describe('a plugin that is added, updated and removed while the server runs', function () {
+  this.timeout(300_000)
+  let folder: string
+  let server: TestServer
+  let client: Client
+  let home: string
+  let events: Follower
+  const plugins = () => path.join(home, 'plugins')
+  const entry = async () => (await client.get('/plugins')).body.find(({ name }: { name: string }) => name === 'plain-swap')
+  const heard = (what: string, holds: (plugin: Record<string, unknown> | undefined) => boolean) =>
+    events.hears(
+      what,
+      ({ topic, data }) => topic === 'plugins' && holds(data.plugins.find(({ name }: { name: string }) => name === 'plain-swap')),
+    )
+
+  async function say(...args: string[]): Promise<{ code: number | null; said: string }> {
+    const { ended, printed } = sluice(home, 'plugin', ...args)
+    const { code } = await ended
+    return { code, said: printed() }
+  }
+
+  /** The same connector in a version; it is published as a packed package or a folder. */
+  async function version(number: string, change: (code: string) => string = (code) => code): Promise<string> {
+    const at = path.join(folder, number, 'plain-swap')
+    await cp(path.join(fixtures, 'contained', 'plain-swap'), at, { recursive: true })
+    const code = await readFile(path.join(at, 'index.ts'), 'utf8')
+    await writeFile(path.join(at, 'index.ts'), change(code.replace("apiVersion: '1.0',", `apiVersion: '1.0', version: '${number}',`)))
+    return at
+  }
+
+  const nothingLeft = () => {
+    expect(readdirSync(plugins()).filter((name) => name.startsWith('.'))).to.deep.equal([])
+  }
+
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'sluice-add-'))
+    const settings = { devnet: { enabled: true, port: 0 }, plugins: { disabled: oneChain.settings['plugins.disabled'] } }
+    server = await startServer({
+      settings: { ...oneChain.settings, 'plugins.folders': 'plugins', 'server.requestTimeoutSeconds': requestSeconds },
+      conf: { ...oneChain.conf, 'server.yml': settings },
+    })
+    client = server.client
+    home = server.settings.home
+    await mkdir(plugins(), { recursive: true })
+    events = await follow({ url: server.url, certsDir: server.settings.ssl.certsDir }, { topics: 'plugins' })
+  })
+  after(async () => {
+    await events?.close()
+    await server?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('is shown before anything is recorded, and leaves nothing behind without a yes', async () => {
+    const { code, said } = await say('add', await version('1.0.0'))
+    expect(code, said).to.equal(1)
+    expect(said).to.match(/There is no terminal to ask at/)
+    expect([existsSync(path.join(home, 'sluice.lock')), readdirSync(plugins())]).to.deep.equal([false, []])
+    expect(await entry()).to.equal(undefined)
+  })
+
+  it('is taken up by the running server, which trades with it and says so', async () => {
+    const { code, said } = await say('add', path.join(folder, '1.0.0', 'plain-swap'), '--yes')
+    expect(code, said).to.equal(0)
+    expect(said).to.match(/^plain-swap 1\.0\.0 is added, in .+ A running server takes it up by itself\.$/m)
+    nothingLeft()
+    await heard('that it is loaded', (plugin) => plugin?.['state'] === 'loaded' && plugin['version'] === '1.0.0')
+    expect(await entry()).to.include({ state: 'loaded', tier: 'contained', allowedBy: 'operator', version: '1.0.0' })
+    const trade = await client.post('/amm/trade', { ...swap, address: traders })
+    expect(trade.status, trade.text).to.equal(200)
+    expect(Number((await mined(client, trade.body.txHash)).body.fill.amountIn)).to.equal(0.1)
+  })
+
+  it('has one name: another one of that name is refused, and so is what is no plugin; the old one goes on', async () => {
+    const twice = await say('add', await version('1.5.0'), '--yes')
+    expect(twice.code).to.equal(1)
+    expect(twice.said).to.match(/There is a plugin 'plain-swap' already, in .+\n.+plugin update plain-swap/)
+    const broken = await say(
+      'update',
+      'plain-swap',
+      await version('1.6.0', (code) => `${code}\nthrow new Error('broken on purpose')`),
+      '--yes',
+    )
+    expect(broken.code).to.equal(1)
+    expect(broken.said).to.match(/broken on purpose/)
+    nothingLeft()
+    expect(await entry())
+      .to.include({ state: 'loaded', version: '1.0.0' })
+      .and.not.have.property('notTakenUp')
+  })
+
+  it('is updated: its open transactions stay with the version that made them, new ones are of the new one', async () => {
+    const rpc = rpcTo(server.rpcUrl)
+    const { sha256: first } = await entry()
+    await rpc('evm_setAutomine', false)
+    await rpc('evm_setIntervalMining', 0)
+    const open = await client.post('/amm/trade', { ...swap, address: traders })
+    expect(open.status, open.text).to.equal(200)
+
+    const more = await version('2.0.0', (text) => text.replace('schema: singleRouterSchema', "schema: { type: 'object' }"))
+    const defaults = path.join(more, 'defaults.yml')
+    await writeFile(defaults, `${await readFile(defaults, 'utf8')}url: https://more.example\n`)
+    const { code, said } = await say('update', 'plain-swap', more, '--yes')
+    expect(code, said).to.equal(0)
+    expect(said)
+      .to.match(/^ {2}changed {2}defaults\.yml$/m)
+      .and.match(/^\+ It may ask these hosts on the web: more\.example$/m)
+    await heard('the new version', (plugin) => plugin?.['version'] === '2.0.0')
+    expect((await entry()).earlier).to.deep.equal([{ version: '1.0.0', sha256: first }])
+    // Longer than any request takes: only the open transaction holds it.
+    await new Promise((done) => setTimeout(done, (requestSeconds + 4) * 1000))
+    expect((await entry()).earlier).to.have.length(1)
+    expect((await client.get('/amm/price', pair)).status).to.equal(200)
+    expect((await client.get('/network/poll', { ...local, txHash: open.body.txHash })).body).to.include({ txStatus: 2 })
+
+    await rpc('evm_setAutomine', true)
+    await rpc('evm_setIntervalMining', 1)
+    await heard('that the old version ended', (plugin) => plugin?.['version'] === '2.0.0' && plugin['earlier'] === undefined)
+    expect(Number((await mined(client, open.body.txHash)).body.fill.amountIn)).to.equal(0.1)
+    await eventually(() => !existsSync(path.join(server.settings.data.dir, 'plugins', first)), 'its copy is gone')
+    const trade = await client.post('/amm/trade', { ...swap, address: traders })
+    expect(trade.status, trade.text).to.equal(200)
+    await mined(client, trade.body.txHash)
+  })
+
+  it('is removed: nothing new is taken for it, and its folder is gone', async () => {
+    const { code, said } = await say('remove', 'plain-swap', '--yes', '--url', server.url)
+    expect(code, said).to.equal(0)
+    expect(said).to.match(/follows its open transactions to their end.+\nIts folder .+plain-swap was deleted\.$/m)
+    await heard('that it leaves', (plugin) => plugin?.['state'] === 'leaving')
+    expect((await client.get('/amm/price', pair)).body).to.include({ name: 'UNKNOWN_CONNECTOR' })
+    await eventually(async () => (await entry()) === undefined, 'its host ended')
+    expect(readdirSync(plugins())).to.deep.equal([])
+  })
+})
