@@ -4,7 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'chai'
 import { openChannel } from '../../core/loader/host/channel.ts'
 import type { ContainedProcess, ProcessEnd } from '../../core/loader/host/containment.ts'
-import { startHost } from '../../core/loader/host/host.ts'
+import type { Log } from '../../core/contracts/index.ts'
+import { startHost, type HostOptions } from '../../core/loader/host/host.ts'
+import { PluginFault } from '../../core/loader/refusal.ts'
 import { keptLog } from './fixtures.ts'
 
 /** Processor time of a step, and time by the clock. */
@@ -17,8 +19,15 @@ interface FakeProcess extends ContainedProcess {
   end(): void
 }
 
-/** A process whose plugin answers everything but `start`, which is the test's. */
-async function fakeProcess(start: () => Promise<unknown>, processorMs: () => number): Promise<FakeProcess> {
+interface Fake {
+  /** What its plugin does where it is started, created, and asked whether it is there. */
+  readonly start?: () => Promise<unknown>
+  readonly create?: () => Promise<unknown>
+  readonly ping?: () => Promise<unknown>
+  readonly processorMs: () => number
+}
+
+async function fakeProcess({ start, create, ping, processorMs }: Fake): Promise<FakeProcess> {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const address = listener.address()
@@ -28,8 +37,8 @@ async function fakeProcess(start: () => Promise<unknown>, processorMs: () => num
   if (!channel) throw new Error('no connection')
   const answer = (method: string) => {
     if (method === 'load') return { description: { kind: 'connector', family: 'evm', manifest: {} } }
-    if (method === 'create') return { venues: [] }
-    return method === 'start' ? start() : undefined
+    if (method === 'create') return create?.() ?? { venues: [] }
+    return method === 'start' ? start?.() : ping?.()
   }
   openChannel({ socket: inside, answer, onTold: () => {}, onClosed: () => inside.destroy(), maxFrameBytes: 10_000, maxQuestions: 10 })
   let finish: (end: ProcessEnd) => void = () => {}
@@ -41,8 +50,40 @@ async function fakeProcess(start: () => Promise<unknown>, processorMs: () => num
   return { channel, ended, kill: end, use: () => ({ processes: 1, residentBytes: 0, processorMs: processorMs() }), end }
 }
 
+const hostOptions = (log: Log, spawn: () => Promise<ContainedProcess>): HostOptions => ({
+  name: 'hangs',
+  log,
+  request: { entry: '', news: { folders: [], compiled: {} } },
+  budget,
+  stallSeconds: 60,
+  takeTurn: async () => () => {},
+  spawn,
+  web: { fetch: () => Promise.reject(new Error('none')), close: async () => {} },
+  stopping: new AbortController().signal,
+  onFault: () => {},
+  onDeath: () => {},
+})
+
 describe('the host of a plugin', function () {
   this.timeout(30_000)
+
+  it('is refused for the budget of its load where create() loops, however short the time is that it may stand still later', async () => {
+    let usedMs = 0
+    const never = () => new Promise(() => {})
+    const spawn = () => fakeProcess({ create: never, ping: never, processorMs: () => (usedMs += 100) })
+    const options = { ...hostOptions(keptLog().log, spawn), budget: { processorMs: 4_000, clockMs: 60_000 }, stallSeconds: 0.1 }
+    const host = await startHost(options)
+    try {
+      const fault = await host.create([], settings).then(
+        () => expect.fail('it was created'),
+        (thrown: unknown) => thrown,
+      )
+      expect(fault).to.be.instanceOf(PluginFault).and.include({ step: 'create', isTemporary: true })
+      expect((fault as PluginFault).message).to.match(/^create\(\) was not done after 4 s of processor time/)
+    } finally {
+      await host.stop()
+    }
+  })
 
   for (const { what, isLoop, reason } of [
     { what: 'never settles', isLoop: false, reason: /start\(\) was not done after 0\.4 s: an await that never settles/ },
@@ -57,23 +98,12 @@ describe('the host of a plugin', function () {
         if (starts === 2) await new Promise(() => {})
       }
       const { log, lines } = keptLog()
-      const host = await startHost({
-        name: 'hangs',
-        log,
-        request: { entry: '', news: { folders: [], compiled: {} } },
-        budget: isLoop ? { ...budget, clockMs: 60_000 } : budget,
-        stallSeconds: 60,
-        takeTurn: async () => () => {},
-        async spawn() {
-          const child = await fakeProcess(hang, () => (isLoop && starts === 2 ? 60_000 : 0))
-          processes.push(child)
-          return child
-        },
-        web: { fetch: () => Promise.reject(new Error('none')), close: async () => {} },
-        stopping: new AbortController().signal,
-        onFault: () => {},
-        onDeath: () => {},
-      })
+      const spawn = async () => {
+        const child = await fakeProcess({ start: hang, processorMs: () => (isLoop && starts === 2 ? 60_000 : 0) })
+        processes.push(child)
+        return child
+      }
+      const host = await startHost({ ...hostOptions(log, spawn), ...(isLoop && { budget: { ...budget, clockMs: 60_000 } }) })
       try {
         await host.create([], settings)
         const start = async () => void (await host.ask('start', [0]))

@@ -104,6 +104,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const { name, log, request, budget, stallSeconds, takeTurn, onDeath } = options
   let running: Running | undefined
   let created: { venues: readonly CreatedVenue[]; settings: HostSettings; properties: readonly unknown[] } | undefined
+  let isLoading = true
   const redone: (() => Promise<unknown>)[] = []
   const reactions: (() => void)[] = []
   const changeListeners: ((id: unknown) => void)[] = []
@@ -286,7 +287,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
         return
       }
       // Loading has a budget of its own.
-      if (!created || down !== undefined) return
+      if (isLoading || down !== undefined) return
       const usedMs = (use?.processorMs ?? 0) - pinged.processorMs
       const waitedMs = performance.now() - pinged.at
       if (usedMs >= stallSeconds * 1000 || waitedMs >= Math.max(maxStallMs, stallSeconds * 1000))
@@ -319,6 +320,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       try {
         const properties = await create(running, venues, settings)
         created = { venues, settings, properties }
+        isLoading = false
         return properties
       } catch (thrown) {
         created = undefined
