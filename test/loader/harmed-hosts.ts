@@ -139,7 +139,7 @@ export function harmsOf(client: () => Client, { inService = false } = {}) {
     /** Whoever asks for it is told, and a venue that loops is started again. */
     async expectHarmAtStart(plugin: string, ends: boolean): Promise<void> {
       const deaths = await deathsOf(plugin)
-      expect(said(await price(plugin, honestAmount))).to.match(/SERVICE_UNINITIALIZED|TIMEOUT/)
+      expect(said(await price(plugin, honestAmount))).to.match(/SERVICE_UNINITIALIZED|NETWORK|TIMEOUT/)
       await expectUnharmed(plugin)
       if (ends)
         await until(

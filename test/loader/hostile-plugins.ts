@@ -236,7 +236,7 @@ for (;;) { all.push(Buffer.alloc(2 ** 25, 1)); await new Promise((resolve) => se
     what: "imports the server's files by their paths",
     atImport: `await import('/sluice/dist/core/wallet/signer-process.js')`,
     step: 'import',
-    reason: /leads out of the plugin's folder|ERR_MODULE_NOT_FOUND|Cannot find/,
+    reason: /leads out of the plugin's folder|ERR_MODULE_NOT_FOUND|Cannot find|does not exist, and index\.ts imports it/,
   },
 }
 
@@ -412,7 +412,13 @@ return quote`,
   environment: { what: 'reads the environment', code: attempt(`return Object.keys(process.env).length || fail()`), answer: nothing },
   'the server': { what: 'ends the server', code: attempt(`return process.kill(target.pid, 'SIGKILL')`), answer: nothing },
   keystore: { what: 'reads keys', code: attempt(`return readFileSync(target.home + '/data/keystore')`), answer: nothing },
-  settings: { what: 'reads settings', code: attempt(`return readdirSync(target.home + '/conf')`), answer: nothing },
+  settings: {
+    what: 'reads settings',
+    code: attempt(`return readdirSync(target.home + '/conf')`),
+    answer: nothing,
+    // The image's own, which everybody has; the operator's are not there.
+    inService: { answer: /PRICE_FAILED GOT chains,clients\.yml,[\w.,-]+$/ },
+  },
   certificates: { what: 'reads certificates', code: attempt(`return readFileSync(target.home + '/certs/ca_key.pem')`), answer: nothing },
   'other processes': {
     what: 'reads of other processes',
