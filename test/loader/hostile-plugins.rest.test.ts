@@ -11,7 +11,7 @@ import { builtInPlugins } from '../../core/layout.ts'
 import { fixtures, keptLog, load } from './fixtures.ts'
 import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts, type Fixture, type RefusedFixture } from './hostile-plugins.ts'
 
-const chain = path.join(builtInPlugins, 'ethereum')
+const chains = ['ethereum', 'solana'].map((name) => path.join(builtInPlugins, name))
 const honest = path.join(fixtures, 'contained', 'plain-swap')
 const market = { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 30, checkSeconds: 10, cachedQuotes: 100 }
 
@@ -24,7 +24,7 @@ describe('a hostile plugin', function () {
   /** Loads these beside honest ones, as a start does. */
   async function loadAs(tier: Tier, each: Readonly<Record<string, Fixture>>, given: Partial<LoadBudget> = {}): Promise<LoadResult> {
     const planted = Object.entries(each).map(([name, fixture]) => plantFixture(path.join(folder, tier), name, fixture))
-    const { found, refused } = findPlugins([chain, honest, ...planted], [])
+    const { found, refused } = findPlugins([...chains, honest, ...planted], [])
     const budget = { processorMs: 60_000, clockMs: 120_000, ...given }
     const hosts = createHosts({
       budget,
@@ -56,11 +56,11 @@ describe('a hostile plugin', function () {
         const rest = await loadAs(tier, { ...quick, ...harmlessFixtures })
         const timed = await loadAs(tier, busy, { processorMs: 3_000 })
         result = { loaded: rest.loaded, refused: [...rest.refused, ...timed.refused, ...((await waited)?.refused ?? [])] }
-        expect(timed.loaded.map(({ name }) => name)).to.deep.equal(['ethereum', 'plain-swap'])
+        expect(timed.loaded.map(({ name }) => name)).to.deep.equal(['ethereum', 'solana', 'plain-swap'])
       })
 
       it('does not keep others from being loaded', () => {
-        expect(result.loaded.map(({ name }) => name)).to.deep.equal(['ethereum', 'plain-swap', ...Object.keys(harmlessFixtures)])
+        expect(result.loaded.map(({ name }) => name)).to.deep.equal(['ethereum', 'solana', 'plain-swap', ...Object.keys(harmlessFixtures)])
       })
 
       for (const [name, { what, step, reason }] of Object.entries(all))
@@ -68,7 +68,7 @@ describe('a hostile plugin', function () {
           const refusal = result.refused.find((each) => each.name === name)
           expect(refusal?.reason).to.match(reason)
           expect(refusal?.step).to.equal(step)
-          expect(refusal?.cure).to.match(/^[A-Z].+\.$/s)
+          expect(refusal?.cure).to.match(step === 'consent' ? new RegExp(`^If you trust it: .+ plugin trust ${name}$`) : /^[A-Z].+\.$/s)
         })
     })
 })

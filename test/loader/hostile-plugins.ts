@@ -14,13 +14,19 @@ export interface Fixture {
   readonly atCreate?: string
   /** An expression: the connector. */
   readonly connector?: string
+  /** An expression: its family of chains. */
+  readonly family?: string
+  /** The chain and network that it is for. */
+  readonly on?: readonly [chain: string, network: string]
+  /** More of its manifest. */
+  readonly manifest?: string
   /** Lines of its `defaults.yml`. */
   readonly defaults?: string
 }
 
 /** One that is not loaded. */
 export interface RefusedFixture extends Fixture {
-  readonly step: 'import' | 'manifest' | 'configuration' | 'create'
+  readonly step: 'consent' | 'import' | 'manifest' | 'configuration' | 'create'
   readonly reason: RegExp
   /** It is tried by itself, with a small budget of processor time. */
   readonly takesTime?: true
@@ -29,6 +35,8 @@ export interface RefusedFixture extends Fixture {
 }
 
 const router = '0x2c4A1b0276Cd3B18695fd175B99d5Ac2294d6D01'
+/** Raydium's. */
+const program = '675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8'
 const thief = '0x00000000000000000000000000000000000bad01'
 
 /** By name. */
@@ -139,6 +147,39 @@ circle.not = circle`,
 
 /** Those of which only a host keeps the server. */
 export const refusedInHosts: Readonly<Record<string, RefusedFixture>> = {
+  'actions-declared': {
+    what: 'has typed data signed, whose hash the signer cannot read',
+    manifest: `signs: [{ domain: 'Exchange', primaryType: 'Order' }],`,
+    step: 'consent',
+    reason: /has to be trusted: an exchange of signed actions decides/,
+  },
+  'actions-undeclared': {
+    what: 'has a rail of its own, which its manifest does not say',
+    connector: `{ actions: { rail: { check: refuse, draft: refuse, send: refuse, look: refuse }, heads: () => () => {} }, AMM: { versions: [], quote: refuse, swap: refuse, fill: refuse } }`,
+    step: 'consent',
+    reason: /has to be trusted: an exchange of signed actions decides/,
+  },
+  'program-of-solana': {
+    what: 'has the wallet call a program of Solana',
+    family: 'solana',
+    on: ['solana', 'mainnet'],
+    step: 'consent',
+    reason: /has to be trusted: connectors of the family solana .* no allowance bounds/,
+  },
+  'family-of-its-own': {
+    what: 'brings a family of chains of its own',
+    family: `{ ...solana, name: 'mine' }`,
+    on: ['solana', 'mainnet'],
+    step: 'consent',
+    reason: /has to be trusted: connectors of the family mine /,
+  },
+  'family-that-lies': {
+    what: 'says of the family of Solana that it is read from another process',
+    family: `{ ...solana, remote: evm.remote }`,
+    on: ['solana', 'mainnet'],
+    step: 'consent',
+    reason: /has to be trusted: connectors of the family solana .* no allowance bounds/,
+  },
   'schema-of-megabytes': {
     what: 'has a schema of many megabytes',
     schema: `{ type: 'object', properties: Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => ['key of some length ' + i, { type: 'string' }])) }`,
@@ -250,22 +291,33 @@ export const harmlessFixtures: Readonly<Record<string, Fixture>> = {
 
 /** Writes it as a plugin. @returns its folder */
 export function plantFixture(folder: string, name: string, fixture: Fixture): string {
-  const { atImport = '', schema = 'singleRouterSchema', atCreate = '', connector = honest, defaults = '' } = fixture
+  const {
+    atImport = '',
+    schema = 'singleRouterSchema',
+    atCreate = '',
+    connector = honest,
+    defaults = '',
+    family = 'evm',
+    manifest = '',
+  } = fixture
+  const [chain, network] = fixture.on ?? ['ethereum', 'local']
   const planted = path.join(folder, name)
   mkdirSync(planted, { recursive: true })
   writeFileSync(
     path.join(planted, 'index.ts'),
     `import { evm } from 'sluice/evm'
 import { defineConnector, singleRouterSchema } from 'sluice/plugin'
+${family.includes('solana') ? `import { solana } from 'sluice/solana'` : ''}
 const refuse = () => { throw new Error('not for these tests') }
 ${atImport}
 export default defineConnector({
-  family: evm,
+  family: ${family},
   manifest: {
     name: '${name}',
     apiVersion: '1.0',
     trading_type: ['AMM'],
-    available_networks: [{ chain: 'ethereum', networks: ['local'] }],
+    available_networks: [{ chain: '${chain}', networks: ['${network}'] }],
+    ${manifest}
     schema: ${schema},
   },
   create(venue) {
@@ -277,7 +329,7 @@ export default defineConnector({
   )
   writeFileSync(
     path.join(planted, 'defaults.yml'),
-    `allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  local:\n    routerAddress: '${router}'\n${defaults}\n`,
+    `allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  ${network}:\n    routerAddress: '${chain === 'solana' ? program : router}'\n${defaults}\n`,
   )
   return planted
 }
