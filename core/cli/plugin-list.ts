@@ -27,9 +27,12 @@ const width = 80
 export function pluginTable({ loaded, refused }: Pick<LoadResult, 'loaded' | 'refused'>, disabled: readonly string[]): string {
   const rows = [
     { cells: ['NAME', 'KIND', 'STATE', 'VERSION', 'TYPES', 'NETWORKS'] },
-    ...loaded.map(({ name, kind, tier, manifest, available_networks, unserved }) => ({
+    ...loaded.map(({ name, kind, tier, manifest, available_networks, unserved, deprecated }) => ({
       cells: [name, kind, tier, manifest.version ?? '-', manifest.trading_type.join(',') || '-', networksIn(available_networks)],
-      below: unserved.map(({ chain, network, reason, cure }) => `does not serve ${chain}/${network}: ${reason}. ${cure}`),
+      below: [
+        ...unserved.map(({ chain, network, reason, cure }) => `does not serve ${chain}/${network}: ${reason}. ${cure}`),
+        ...deprecated,
+      ],
     })),
     ...refused.map(({ name, kind, version, trading_type, available_networks, step, reason, cure, folder }) => ({
       cells: [name, kind ?? '-', 'refused', version ?? '-', trading_type?.join(',') || '-', networksIn(available_networks ?? [])],
@@ -51,18 +54,21 @@ function networksIn(available: Networks): string {
 function pluginList({ loaded, refused }: LoadResult, disabled: readonly string[]): object {
   return {
     plugins: [
-      ...loaded.map(({ name, kind, tier, manifest: { version, trading_type }, available_networks, unserved, origin, sha256 }) => ({
-        name,
-        kind,
-        state: 'loaded',
-        tier,
-        version,
-        trading_type,
-        available_networks,
-        unserved,
-        folder: origin,
-        sha256,
-      })),
+      ...loaded.map(
+        ({ name, kind, tier, manifest: { version, trading_type }, available_networks, unserved, deprecated, origin, sha256 }) => ({
+          name,
+          kind,
+          state: 'loaded',
+          tier,
+          version,
+          trading_type,
+          available_networks,
+          unserved,
+          deprecated,
+          folder: origin,
+          sha256,
+        }),
+      ),
       ...refused.map((each) => ({ ...each, state: 'refused' })),
       ...disabled.map((name) => ({ name, state: 'disabled' })),
     ],

@@ -28,6 +28,8 @@ export interface PluginConfigSources {
   conf?: ShownConf | undefined
   /** The networks of a chain's manifest: each gets an entry, and others are refused. Absent: those of the files. */
   networks?: readonly string[]
+  /** Of a connector: network → the key with its chain, where the name alone means one. */
+  networkKeys?: Readonly<Record<string, string>>
 }
 
 export interface PluginConfig {
@@ -39,6 +41,8 @@ export interface PluginConfig {
   networks: Readonly<Record<string, NetworkSettings>>
   /** Of a connector's values: `<file>:<line>` by JSON pointer, for people. */
   places?: Readonly<Record<string, string>>
+  /** What should be written in another way, as words for people. */
+  deprecated?: readonly string[]
 }
 
 /** `defaults.yml` of the plugin's folder with the operator's file laid over it. @throws ConfigError with every problem */
@@ -78,6 +82,7 @@ function preparePluginConfig({
   env = process.env,
   conf,
   networks,
+  networkKeys = {},
 }: PluginConfigSources): PreparedConfig {
   if (!/^\w[\w-]*$/.test(name))
     throw new ConfigError([
@@ -89,7 +94,8 @@ function preparePluginConfig({
   // The folder may be a copy that is named by a hash.
   const shownDefaults = join(basename(pluginFolder) === `${name}-chain` ? basename(pluginFolder) : name, 'defaults.yml')
   const defaults = readYaml(join(pluginFolder, 'defaults.yml'), shownDefaults, problems)
-  const own = conf ? { ...conf, lines: new Map(conf.lines) } : readYaml(join(confDir, file), shownFile, problems)
+  const asWritten = conf ? { ...conf, lines: new Map(conf.lines) } : readYaml(join(confDir, file), shownFile, problems)
+  const { own, deprecated } = inKeysOf(defaults, asWritten, networkKeys)
   const layers = [defaults, own].filter((layer) => layer !== undefined)
   // Only the operator's texts: a plugin could ask for any secret of the server otherwise.
   const mayName = (pointer: string) => typeof getAt(own?.value, pointer) === 'string'
@@ -113,13 +119,42 @@ function preparePluginConfig({
           },
         ])
       const checked = prepared.finish(answer.judged)
-      if ('config' in checked) return kind === 'chain' ? checked : { ...checked, places: placesOf(layers) }
+      if ('config' in checked) return kind === 'chain' ? checked : { ...checked, places: placesOf(layers), deprecated }
       // What is in no file belongs into the author's, unless the operator has one.
       const otherwise = own ? shownFile : shownDefaults
       const found = checked.troubles.map(({ pointer, problem, cure }) => ({ ...locate(pointer, layers, otherwise), problem, cure }))
       throw new ConfigError(layers.length > 0 ? found : [noDefaults(shownDefaults), ...found])
     },
   }
+}
+
+/**
+ * The operator's file with each network under the key that the defaults have: `local` and `ethereum_local` may mean the same network, and only
+ * equal keys are laid over each other. An update of the plugin may have made the one into the other.
+ */
+function inKeysOf(defaults: YamlFile | undefined, own: YamlFile | undefined, networkKeys: Readonly<Record<string, string>>) {
+  const deprecated: string[] = []
+  if (!defaults || !own) return { own, deprecated }
+  let { value, lines } = own
+  for (const section of ['contractAddresses', 'bridges'])
+    for (const [short, long] of Object.entries(networkKeys)) {
+      const [theirs, ours] = [defaults.value[section], value[section]]
+      if (!isObject(theirs) || !isObject(ours)) continue
+      const [from, to] = Object.hasOwn(theirs, long) ? [short, long] : [long, short]
+      if (!Object.hasOwn(theirs, to) || !Object.hasOwn(ours, from) || Object.hasOwn(ours, to)) continue
+      const { [from]: entry, ...others } = ours
+      value = { ...value, [section]: { ...others, [to]: entry } }
+      const [before, after] = [pointerOf([section, from]), pointerOf([section, to])]
+      const line = lines.get(before)
+      const moved = (pointer: string) =>
+        pointer === before || pointer.startsWith(`${before}/`) ? after + pointer.slice(before.length) : pointer
+      lines = new Map([...lines].map(([pointer, at]) => [moved(pointer), at]))
+      if (from === short)
+        deprecated.push(
+          `${own.file}${line === undefined ? '' : `:${line}`} ${section}.${short} is read as ${long}, as its defaults have it now: write that`,
+        )
+    }
+  return { own: { ...own, value, lines }, deprecated }
 }
 
 const noDefaults = (file: string): ConfigProblem => ({

@@ -7,7 +7,7 @@ import type { PerpAMM } from './perp-amm.ts'
 import type { Rail } from './rail.ts'
 
 /** Version of these contracts, `major.minor`. A plugin's major must be the same and its minor not above. */
-export const apiVersion = '1.0'
+export const apiVersion = '1.1'
 
 /** The interface of each trading type. */
 export interface Trading<F extends Types = Types> {
@@ -73,8 +73,13 @@ export interface Manifest<K extends readonly TradingType[] = readonly TradingTyp
   readonly available_networks: readonly NetworkNames[]
   /** JSON Schema of the configuration; a chain's describes one network's settings. */
   readonly schema: object
-  /** The plugin's own version, shown in `/plugins`. */
+  /** The plugin's own version, shown in `/plugins`. Required since 1.1. */
   readonly version?: string
+  /**
+   * Network → the chain that this name alone means in an operator's file, where several chains have a network of that name: the one that was there
+   * before the others. Since 1.1.
+   */
+  readonly shortNames?: Readonly<Record<string, string>>
   /** Typed data (EIP-712) that the connector may ask to have signed. */
   readonly signs?: readonly SignedKind[]
 }

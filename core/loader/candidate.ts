@@ -4,7 +4,7 @@ import type { PluginConfig } from '../config/plugin-config.ts'
 import { judgeBySchema } from '../config/plugin-schema.ts'
 import { type Manifest, type Plugin, apiVersion as ours, tradingVerbs } from '../contracts/index.ts'
 import { syntaxFault } from './compile.ts'
-import { readingConfiguration } from './configuration.ts'
+import { networkKeysOf, readingConfiguration } from './configuration.ts'
 import { type FoundPlugin, namePattern } from './find.ts'
 import type { Host } from './host/host.ts'
 import { importPlugin, type Description } from './instantiate.ts'
@@ -21,6 +21,8 @@ export interface Candidate {
   readonly description: Description
   readonly manifest: Manifest
   readonly configuration: PluginConfig
+  /** What it still has of an earlier interface, as words for people. */
+  readonly deprecated: readonly string[]
   /** Where it runs, unless in the server. */
   readonly host?: Host
 }
@@ -49,6 +51,7 @@ export async function makeCandidate(found: FoundPlugin, known: PluginOutline, tr
     description,
     manifest,
     configuration: deepFreeze(configuration),
+    deprecated: [...deprecatedIn(found, manifest), ...(configuration.deprecated ?? [])],
     ...(host && { host }),
   }
 }
@@ -83,12 +86,13 @@ function requireContainable(description: Description, { name, signs = [] }: Mani
 async function configurationOf(
   { folder, builtIn }: FoundPlugin,
   { kind }: Description,
-  { name, schema, available_networks }: Manifest,
+  { name, schema, available_networks, shortNames = {} }: Manifest,
   options: LoadOptions,
   judge: JudgeConfig,
 ): Promise<PluginConfig> {
   const networks = available_networks.flatMap((entry) => entry.networks)
-  const configure = async () => options.configOf({ kind, name, folder, schema, builtIn, ...(kind === 'chain' && { networks }) }, judge)
+  const ofKind = kind === 'chain' ? { networks } : { networkKeys: networkKeysOf(available_networks, shortNames) }
+  const configure = async () => options.configOf({ kind, name, folder, schema, builtIn, ...ofKind }, judge)
   return structuredClone(await readingConfiguration(configure, `Correct conf/${kind}s/${name}.yml, or the plugin's defaults.yml.`))
 }
 
@@ -136,6 +140,7 @@ const manifestSchema = {
     },
     schema: { type: 'object' },
     version: { type: 'string', minLength: 1, maxLength: 64 },
+    shortNames: { type: 'object', additionalProperties: { type: 'string' } },
     signs: {
       type: 'array',
       items: {
@@ -172,6 +177,7 @@ function checkManifest(found: FoundPlugin, { kind, manifest }: Description): Man
     )
   }
   checkNetworks(kind, manifest)
+  if (!found.builtIn) checkOfVersion(manifest)
   return deepFreeze(manifest)
 }
 
@@ -202,6 +208,34 @@ function checkApiVersion(manifest: unknown): void {
         : 'Use a version of the plugin that was made for this server.'
     throw new PluginFault('manifest', `The plugin is written for plugin interface ${major}.${minor}, this server has ${ours}`, cure)
   }
+}
+
+const minorOf = (version: string): number => Number(version.split('.')[1])
+
+/** What a version requires, and what it does not have yet. */
+function checkOfVersion({ apiVersion, version, shortNames = {}, available_networks }: Manifest): void {
+  if (minorOf(apiVersion) >= 1 && version === undefined)
+    throw new PluginFault(
+      'manifest',
+      `It has no version, which plugin interface ${apiVersion} requires`,
+      "Add the plugin's own version: version: '0.1.0'.",
+    )
+  for (const [network, chain] of Object.entries(shortNames)) {
+    if (minorOf(apiVersion) < 1)
+      throw new PluginFault('manifest', `shortNames is not in plugin interface ${apiVersion}`, "Write apiVersion: '1.1'.")
+    if (!available_networks.some((each) => each.chain === chain && each.networks.includes(network)))
+      throw new PluginFault(
+        'manifest',
+        `shortNames.${network}: available_networks has no ${network} of ${chain}`,
+        'Name a network of available_networks, and its chain.',
+      )
+  }
+}
+
+/** What a plugin still has of an earlier version of the interface, and what to use instead. It goes on working. */
+function deprecatedIn({ builtIn }: FoundPlugin, { apiVersion, version }: Manifest): readonly string[] {
+  if (builtIn || version !== undefined) return []
+  return [`a manifest without version (plugin interface ${apiVersion}) is deprecated: write version: '0.1.0' and apiVersion: '${ours}'`]
 }
 
 function checkNetworks(kind: 'chain' | 'connector', { name, trading_type, available_networks }: Manifest): void {

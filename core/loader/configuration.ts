@@ -19,10 +19,31 @@ type Addresses = Readonly<Record<string, string>>
  * refused where several chains have a network of that name. `{}` for an exchange without contracts; undefined where only this network has no
  * entry. @throws PluginFault
  */
-export function contractsOf(name: string, config: unknown, { chain, network }: NetworkName, manifest: Manifest): Addresses | undefined {
+export function contractsOf(
+  name: string,
+  config: unknown,
+  { chain, network }: NetworkName,
+  manifest: Manifest,
+  places?: PluginConfig['places'],
+): Addresses | undefined {
   const all = contractAddresses(config)
   if (all.size === 0) return {}
-  return entryOf(all, 'contractAddresses', name, { chain, network }, manifest)
+  return entryOf(all, 'contractAddresses', name, { chain, network }, manifest, places)
+}
+
+/** Of each network name that means one network, alone or by the manifest's `shortNames`: the key with its chain. */
+export function networkKeysOf(
+  available: Manifest['available_networks'],
+  shortNames: NonNullable<Manifest['shortNames']>,
+): Readonly<Record<string, string>> {
+  const names = new Set(available.flatMap(({ networks }) => networks))
+  return Object.fromEntries(
+    [...names].flatMap((network) => {
+      const chains = available.flatMap(({ chain, networks }) => (networks.includes(network) ? [chain] : []))
+      const chain = chains.length === 1 ? chains[0] : shortNames[network]
+      return chain === undefined ? [] : [[network, longKey(chain, network)]]
+    }),
+  )
 }
 
 /** The key of `contractAddresses` that holds a network's entry. */
@@ -38,18 +59,22 @@ function entryOf<T>(
   name: string,
   { chain, network }: NetworkName,
   manifest: Manifest,
+  places: PluginConfig['places'] = {},
 ): T | undefined {
   const namesakes = manifest.available_networks
     .filter(({ networks }) => networks.includes(network))
     .map((entry) => longKey(entry.chain, network))
   const bare = all.get(network)
-  if (bare !== undefined && namesakes.length > 1) {
+  const owner = manifest.shortNames?.[network]
+  if (bare !== undefined && namesakes.length > 1 && owner === undefined) {
+    const { place, file } = placeOf(name, { places }, [of, network])
     throw new PluginFault(
       'configuration',
-      `${of}.${network} is ambiguous, it may be any of ${namesakes.join(', ')}`,
-      `Write one of these instead of ${network} in conf/connectors/${name}.yml.`,
+      `${place === undefined ? '' : `${place} `}${of}.${network} is ambiguous, it may be any of ${namesakes.join(', ')}`,
+      `Write one of these instead of ${network} in ${file}; its author may say which of them it is: shortNames in the manifest.`,
     )
   }
+  if (owner !== undefined && owner !== chain && namesakes.length > 1) return all.get(longKey(chain, network))
   return all.get(longKey(chain, network)) ?? bare
 }
 

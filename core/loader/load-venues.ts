@@ -67,7 +67,7 @@ export function connectorVenues(
     for (const network of networks) {
       const on = chain?.venues.find((venue) => venue.network === network)
       const here = { chain: name, network }
-      const contracts = contractsOf(found.name, config, here, manifest)
+      const contracts = contractsOf(found.name, config, here, manifest, configuration.places)
       if (chain === undefined)
         unserved.push({
           chain: name,
@@ -156,7 +156,7 @@ export async function loadConnector(
   { venues: wanted, unserved }: ConnectorVenues,
   options: LoadOptions,
 ): Promise<LoadedConnector> {
-  const { found, description, manifest, configuration } = candidate
+  const { found, description, manifest, configuration, deprecated } = candidate
   if (candidate.host && options.hosts !== 'here')
     return loadContained(candidate, candidate.host, { venues: wanted, unserved }, options, options.hosts)
   const plugin = await importCandidate(candidate, options.budget)
@@ -192,6 +192,7 @@ export async function loadConnector(
     family: description.family,
     manifest,
     configuration,
+    deprecated,
     unserved,
     venues,
     available_networks: networksOf(venues),
@@ -200,7 +201,13 @@ export async function loadConnector(
 
 /** The same in a host. */
 async function loadContained(
-  { found: { name, folder, origin, builtIn, tier, allowedBy, sha256 }, description: { family }, manifest, configuration }: Candidate,
+  {
+    found: { name, folder, origin, builtIn, tier, allowedBy, sha256 },
+    description: { family },
+    manifest,
+    configuration,
+    deprecated,
+  }: Candidate,
   host: Host,
   { venues: wanted, unserved }: ConnectorVenues,
   { logOf }: LoadOptions,
@@ -238,6 +245,7 @@ async function loadContained(
     family,
     manifest,
     configuration,
+    deprecated,
     unserved,
     venues,
     available_networks: networksOf(venues),
@@ -321,7 +329,7 @@ export function chainVenues({ found, manifest, configuration }: Candidate): {
 
 /** The second half of loading a chain, after its trial: imports and creates it in the server. @throws PluginFault */
 export async function loadChain(candidate: Candidate, options: LoadOptions): Promise<LoadedChain> {
-  const { found, description, manifest, configuration } = candidate
+  const { found, description, manifest, configuration, deprecated } = candidate
   const { venues: wanted, unserved } = chainVenues(candidate)
   const plugin = await importCandidate(candidate, options.budget)
   if (plugin.kind !== 'chain' || description.kind !== 'chain')
@@ -363,6 +371,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
     keys: description.keys,
     manifest,
     configuration,
+    deprecated,
     unserved,
     venues,
     available_networks: networksOf(venues),

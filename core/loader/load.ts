@@ -155,7 +155,10 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
       )
       for (const { candidate, venues } of triedConnectors)
         connectors.push(...(await forEach([candidate], ofCandidate, () => loadConnector(candidate, venues, options))))
-      return { loaded: [...loadedChains, ...connectors], refused }
+      const loaded = [...loadedChains, ...connectors]
+      for (const { name, deprecated } of loaded)
+        for (const each of deprecated) options.log.warn({ plugin: name }, `plugin ${name}: ${each}`)
+      return { loaded, refused }
     } finally {
       const used = new Set(connectors.map(({ host }) => host))
       await Promise.all([leaveTrials(), hosts?.close(opened.filter((host) => !used.has(host)))])
@@ -227,7 +230,7 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, host
     ...(meterOf && { meterOf }),
     hosts,
     ...(hostsLater && { hostsLater }),
-    async configOf({ kind, name, folder, schema, builtIn, networks }, judge) {
+    async configOf({ kind, name, folder, schema, builtIn, networks, networkKeys }, judge) {
       const configuration = await loadPluginConfigBy(judge, {
         kind,
         name,
@@ -237,6 +240,7 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, host
         schema,
         builtIn,
         ...(networks && { networks }),
+        ...(networkKeys && { networkKeys }),
       })
       if (kind !== 'chain' || name !== devnetNetwork.chain) return configuration
       return { ...configuration, config: withDevnet(configuration.config, devnetUrl), shown: withDevnet(configuration.shown, devnetUrl) }

@@ -61,6 +61,8 @@ interface Loaded {
   readonly unserved: readonly UnservedNetwork[]
   /** Checked and frozen. */
   readonly configuration: PluginConfig
+  /** What it still has of an earlier interface, as words for people. */
+  readonly deprecated: readonly string[]
 }
 
 export type LoadedChain = Loaded & {
@@ -89,6 +91,8 @@ interface PluginIdentity {
   readonly builtIn?: boolean
   /** A chain's networks, as its manifest has them. */
   readonly networks?: readonly string[]
+  /** Of a connector: network → the key with its chain, where the name alone means one. */
+  readonly networkKeys?: Readonly<Record<string, string>>
 }
 
 export interface ChainNetwork {

@@ -150,10 +150,10 @@ export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: S
         add({ chain: chain.chain, network, keys: chain.keys, ...facts, local: facts.local === true }, own)
     }
     if (connector) {
-      const settings = mergeOver(ownOf(sources.defaults, name) ?? {}, conf('connectors', name))
-      const entries = entriesOf(settings, 'contractAddresses', connector.networks)
+      const settings = { defaults: ownOf(sources.defaults, name) ?? {}, conf: conf('connectors', name) }
+      const entries = entriesInForce(settings, 'contractAddresses', connector.networks)
       for (const [on, contracts] of entries) connectors.push({ on, contracts, ...connector, isContained: false })
-      for (const [, bridges] of entriesOf(settings, 'bridges', connector.networks)) deposits.push(...depositsOf(bridges))
+      for (const [, bridges] of entriesInForce(settings, 'bridges', connector.networks)) deposits.push(...depositsOf(bridges))
     }
     if (record?.kind === 'chain') {
       const [chainName = ''] = Object.keys(record.networks)[0]?.split('/') ?? []
@@ -248,6 +248,15 @@ function entriesOf(settings: Section, of: string, networks: readonly string[]): 
   })
 }
 
+/** The same of the operator's file laid over the plugin's: either may have a network under its long name. */
+function entriesInForce({ defaults, conf }: PluginSettings, of: string, networks: readonly string[]): [on: string, entry: Section][] {
+  const [below, above] = [defaults, conf].map((file) => new Map(entriesOf(file, of, networks)))
+  return networks.flatMap((on): [string, Section][] => {
+    const [under, over] = [below?.get(on), above?.get(on)]
+    return under || over ? [[on, mergeOver(under ?? {}, over ?? {})]] : []
+  })
+}
+
 function depositsOf(bridges: Section): Deposit[] {
   return Object.entries(bridges).flatMap(([chain, bridge]) => {
     if (!isObject(bridge)) return []
@@ -300,13 +309,21 @@ export function isOutdated({ kind, networks, deposits }: LockedPlugin, { default
     return Object.entries(conf).some(
       ([network, entry]) => isObject(entry) && entry['enabled'] !== false && !recorded.some((on) => shortKey(on) === network),
     )
-  const settings = mergeOver(defaults, conf)
-  const inForce = new Map(entriesOf(settings, 'contractAddresses', recorded))
+  const inForce = new Map(entriesInForce({ defaults, conf }, 'contractAddresses', recorded))
   const own = conf['contractAddresses']
   const known = recorded.flatMap((on) => [longKey(on), shortKey(on)])
   if (isObject(own) && Object.keys(own).some((key) => !known.includes(key))) return true
-  const isOther = recorded.some((on) => asText(networks[on]?.contracts ?? {}) !== asText(inForce.get(on) ?? {}))
-  const bridges = entriesOf(settings, 'bridges', recorded).flatMap(([, each]) => depositsOf(each))
+  // Of several networks one may have the short name by the plugin's manifest, which is not read here: the record says which.
+  const shared = (on: string): Section => {
+    const entry = isObject(own) ? ownOf(own, shortKey(on)) : undefined
+    return isObject(entry) ? entry : {}
+  }
+  const isOther = recorded.some((on) => {
+    const contracts = asText(networks[on]?.contracts ?? {})
+    const now = inForce.get(on) ?? {}
+    return ![now, mergeOver(now, shared(on))].some((each) => asText(each) === contracts)
+  })
+  const bridges = entriesInForce({ defaults, conf }, 'bridges', recorded).flatMap(([, each]) => depositsOf(each))
   const before = (deposits ?? []).map(({ chain, network, ...pair }) => ({ on: `${chain}/${network}`, ...pair }))
   const textOf = (each: readonly Deposit[]) => asText(each.map(({ on, token, recipient }) => `${on} ${token} ${recipient}`))
   return isOther || (deposits !== undefined && textOf(bridges) !== textOf(before))

@@ -9,6 +9,7 @@ const plugin = (name: string, trading_type: readonly string[], chains: readonly 
     tier: 'built in',
     manifest: { name, trading_type, version: '12.345.6789' },
     available_networks: chains.map((chain) => ({ chain, networks: ['mainnet', 'testnet'] })),
+    deprecated: [],
     unserved: [
       { chain: 'solana', network: 'local', reason: 'It has no settings, or its settings disable it', cure: 'Add the network to conf.' },
     ],
