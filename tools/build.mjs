@@ -327,7 +327,9 @@ function write(files, keptMs) {
     writeWhole(file, contents)
   }
   const made = new Set(stamped().chunks)
-  const folders = readdirSync(dist, { withFileTypes: true }).filter((entry) => entry.isDirectory() && entry.name !== 'packages')
+  const folders = readdirSync(dist, { withFileTypes: true }).filter(
+    (entry) => entry.isDirectory() && entry.name !== 'packages' && !entry.name.startsWith('.'),
+  )
   for (const { name: folder } of folders) {
     for (const name of filesIn(folder, dist)) {
       const file = path.join(dist, name)

@@ -2,19 +2,19 @@ import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { plantHarms } from './harmed-hosts.ts'
 import { hangingLater, hangingStarts, harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from './hostile-plugins.ts'
+import { programArgs } from '../program.ts'
 import { startPluginHost } from './plugin-host.ts'
 
-const program = fileURLToPath(new URL('hosting-process.ts', import.meta.url))
 /** As on a system that has no user namespaces to give. */
 const without = ['unshare', '--user', '--map-root-user', 'sh', '-c', 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"', 'sh']
 
 async function load(system: readonly string[], ...args: readonly string[]) {
-  const [command = '', ...rest] = [...system, process.execPath, '--import', 'tsx/esm', program, ...args]
+  const program = await programArgs(new URL('hosting-process.ts', import.meta.url))
+  const [command = '', ...rest] = [...system, process.execPath, ...program, ...args]
   const { stdout } = await promisify(execFile)(command, rest)
   return JSON.parse(stdout)
 }

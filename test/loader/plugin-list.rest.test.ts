@@ -26,11 +26,7 @@ describe('sluice plugin list', function () {
       SLUICE_PLUGINS_FOLDERS: folders.join(','),
       SLUICE_PLUGINS_DISABLED: disabled,
     }
-    return spawnSync(process.execPath, ['--import', import.meta.resolve('tsx/esm'), path.join(root, 'core/main.ts'), 'plugin', 'list'], {
-      cwd: home,
-      env,
-      encoding: 'utf8',
-    })
+    return spawnSync(process.execPath, [path.join(root, 'bin/launch.mjs'), 'plugin', 'list'], { cwd: home, env, encoding: 'utf8' })
   }
 
   it('shows what is loaded, with its networks', async () => {

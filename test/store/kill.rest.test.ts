@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
+import { programArgs } from '../program.ts'
 import { onBothStores, type StorePlace } from './stores.ts'
 
-const program = fileURLToPath(new URL('writing-child.ts', import.meta.url))
 /** What it said last, and how long it lives after that at most. */
 const stages = [
   ['opening', 25],
@@ -19,7 +18,8 @@ const kills = Number(process.env['SLUICE_KILLS'] ?? 6)
 
 /** Runs a writer, kills it some time after it said a word, and gives the keys that it had acknowledged. */
 async function killedAfter(word: string, round: number, ms: number, { options }: StorePlace) {
-  const args = ['--import', 'tsx', program, String(round).padStart(4, '0'), options.dataDir, options.url ?? '']
+  const program = await programArgs(new URL('writing-child.ts', import.meta.url))
+  const args = [...program, String(round).padStart(4, '0'), options.dataDir, options.url ?? '']
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const acknowledged = { queued: new Set<string>(), signed: new Set<string>() }
   const exited = once(child, 'exit')

@@ -2,15 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import { openStore } from '../../core/store/open-store.ts'
 import { StoreError } from '../../core/store/store.ts'
+import { programArgs } from '../program.ts'
 import { onBothStores, places } from './stores.ts'
 
 const log = { info: () => {}, warn: () => {} }
-const program = fileURLToPath(new URL('opening-child.ts', import.meta.url))
 
 const refusal = async (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -79,16 +78,18 @@ describe('opening a store', () => {
       // What a dead one left is no obstacle.
       writeFileSync(path.join(options.dataDir, 'sluice.holder'), JSON.stringify({ pid: 1, host: hostname(), since: 'long ago' }))
       const store = await open()
-      const second = spawnSync(process.execPath, ['--import', 'tsx', program, options.dataDir], { encoding: 'utf8' })
+      const program = await programArgs(new URL('opening-child.ts', import.meta.url))
+      const another = () => spawnSync(process.execPath, [...program, options.dataDir], { encoding: 'utf8' })
+      const second = another()
       expect(second.stdout).to.match(new RegExp(`^StoreError: .* in use by process ${process.pid} on ${hostname()}, since 20`))
       expect(await refusal(open())).to.match(/in use by process/)
       // The attempts took nothing away from the first.
       expect(await store.failing()).to.equal(undefined)
-      const third = spawnSync(process.execPath, ['--import', 'tsx', program, options.dataDir], { encoding: 'utf8' })
+      const third = another()
       expect(third.stdout).to.match(/in use by process/)
 
       await store.close()
-      const next = spawnSync(process.execPath, ['--import', 'tsx', program, options.dataDir], { encoding: 'utf8' })
+      const next = another()
       expect(next.stdout).to.equal('opened\n')
     })
 

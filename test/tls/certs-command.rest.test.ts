@@ -4,15 +4,13 @@ import { once } from 'node:events'
 import { readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { certsCommand } from '../../core/cli/certs.ts'
+import { programArgs } from '../program.ts'
 import { emptyFolder, madeCertificates, pem, removeFolders } from './certificates.ts'
 
 /** Runs `certs` in a process without a terminal, as a script would. */
 async function certs(certsDir: string, ...args: string[]): Promise<{ code: unknown; out: string; err: string }> {
-  const module = new URL('../../core/cli/certs.ts', import.meta.url).href
-  const script = `const { certsCommand } = await import(${JSON.stringify(module)})\nawait certsCommand(() => ${JSON.stringify(certsDir)}).parseAsync(process.argv.slice(1), { from: 'user' })`
-  const child = spawn(process.execPath, ['--import', 'tsx/esm', '--input-type=module', '-e', script, '--', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const program = await programArgs(new URL('certs-cli.ts', import.meta.url))
+  const child = spawn(process.execPath, [...program, certsDir, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''
   let err = ''
   child.stdout.on('data', (data: Buffer) => (out += data.toString()))

@@ -10,6 +10,7 @@ import { openAuthority } from '../../core/tls/authority.ts'
 import { CertificateError } from '../../core/tls/certificate-files.ts'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
 import { readServerCertificates } from '../../core/tls/server-certificates.ts'
+import { programArgs } from '../program.ts'
 import { emptyFolder, madeCertificates, pem, removeFolders } from './certificates.ts'
 import { rejection } from './rejection.ts'
 
@@ -30,12 +31,9 @@ function yearsOf({ validFrom, validTo }: X509Certificate): number {
 }
 
 /** Runs set-up in a process of its own; `ended` gives its exit code, null when it was killed. */
-function setUpProcess(certsDir: string) {
-  const module = new URL('../../core/tls/ensure-certificates.ts', import.meta.url).href
-  const script = `const { ensureCertificates } = await import(${JSON.stringify(module)})\nconsole.log(JSON.stringify(await ensureCertificates({ certsDir: ${JSON.stringify(certsDir)} })))`
-  const child = spawn(process.execPath, ['--import', 'tsx/esm', '--input-type=module', '-e', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+async function setUpProcess(certsDir: string) {
+  const program = await programArgs(new URL('set-up-child.ts', import.meta.url))
+  const child = spawn(process.execPath, [...program, certsDir], { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', (data: Buffer) => (output += data.toString()))
   return { child, output: () => output, ended: once(child, 'close').then(([code]: unknown[]) => code) }
@@ -133,7 +131,7 @@ describe('certificates in set-up', () => {
 
   it('makes one set when several processes start at once', async () => {
     const certsDir = path.join(await emptyFolder(), 'certs')
-    const processes = [setUpProcess(certsDir), setUpProcess(certsDir), setUpProcess(certsDir)]
+    const processes = await Promise.all([setUpProcess(certsDir), setUpProcess(certsDir), setUpProcess(certsDir)])
 
     expect(await Promise.all(processes.map(({ ended }) => ended))).to.deep.equal([0, 0, 0])
 
@@ -145,7 +143,7 @@ describe('certificates in set-up', () => {
   it('recovers from a set-up that was killed at any moment', async () => {
     for (let round = 0; round < 3; round += 1) {
       const certsDir = path.join(await emptyFolder(), 'certs')
-      const { child, ended } = setUpProcess(certsDir)
+      const { child, ended } = await setUpProcess(certsDir)
       // The folder is made first: a little later each round, the files are on their way.
       for (let tries = 0; tries < 2_000 && child.exitCode === null && !(await stat(certsDir).catch(() => false)); tries += 1) await sleep(2)
       await sleep(round * 10)

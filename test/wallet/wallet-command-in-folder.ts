@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import { programArgs } from '../program.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 export const passphrase = 'correct horse'
@@ -26,8 +26,12 @@ export interface WalletCommandInFolder {
 /** The command in a folder for the tests of the surrounding `describe`. */
 export function walletCommandInFolder(): WalletCommandInFolder {
   const folder = temporaryFolder()
+  let program: readonly string[]
   let dataDir: string
   let count = 0
+  before(async () => {
+    program = await programArgs(new URL('wallet-cli.ts', import.meta.url))
+  })
   beforeEach(() => {
     dataDir = path.join(folder, `data-${count++}`)
   })
@@ -42,16 +46,12 @@ export function walletCommandInFolder(): WalletCommandInFolder {
     fileOf,
     dataDir: () => dataDir,
     sluice(args, { input = '', passphraseFile = fileOf(`${passphrase}\n`), secrets = [] } = {}) {
-      const done = spawnSync(
-        process.execPath,
-        ['--import', import.meta.resolve('tsx/esm'), fileURLToPath(new URL('wallet-cli.ts', import.meta.url)), 'wallet', ...args],
-        {
-          input,
-          encoding: 'utf8',
-          timeout: 60_000,
-          env: { ...process.env, TEST_DATA_DIR: dataDir, SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
-        },
-      )
+      const done = spawnSync(process.execPath, [...program, 'wallet', ...args], {
+        input,
+        encoding: 'utf8',
+        timeout: 60_000,
+        env: { ...process.env, TEST_DATA_DIR: dataDir, SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile },
+      })
       for (const secret of [passphrase, ...secrets]) expect(done.stdout + done.stderr).not.to.include(secret.replace(/^0x/, ''))
       return { status: done.status, out: done.stdout, err: done.stderr }
     },

@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import type { Entry } from '../../../core/transactions/entry.ts'
+import { programArgs } from '../../program.ts'
 import { onBothStores, type StorePlace } from '../../store/stores.ts'
 import { archiveFolder, archiveOn } from './archive-site.ts'
 
-const program = fileURLToPath(new URL('archiving-child.ts', import.meta.url))
 const count = 400
 
 /** Runs a server that archives, and kills it some time after it said a word. */
 async function killedAfter({ options }: StorePlace, folder: string, name: string, word: string, ms: number, stops: boolean) {
-  const args = ['--import', 'tsx', program, name, folder, stops ? 'stop' : '', options.dataDir, options.url ?? '']
+  const program = await programArgs(new URL('archiving-child.ts', import.meta.url))
+  const args = [...program, name, folder, stops ? 'stop' : '', options.dataDir, options.url ?? '']
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
   let errors = ''
