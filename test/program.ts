@@ -24,7 +24,9 @@ export function programArgs(file: URL): Promise<readonly string[]> {
 const fromSource = async (source: string): Promise<readonly string[]> => ['--import', import.meta.resolve('tsx/esm'), source]
 
 async function bundled(source: string): Promise<readonly string[]> {
-  const { outputFiles } = await build({
+  const {
+    outputFiles: [bundle],
+  } = await build({
     absWorkingDir: root,
     entryPoints: [source],
     outdir: bundles,
@@ -39,8 +41,9 @@ async function bundled(source: string): Promise<readonly string[]> {
     plugins: [testsInPlace],
   })
   const file = path.join(bundles, path.relative(root, source).replaceAll(path.sep, '-').replace(/ts$/, 'js'))
+  if (!bundle) throw new Error(`${source} gave no bundle.`)
   await mkdir(bundles, { recursive: true })
-  await writeWholeFile(file, outputFiles[0].text, 0o644)
+  await writeWholeFile(file, bundle.contents, 0o644)
   return [file]
 }
 

@@ -6,7 +6,7 @@ import { startDevnet } from '../../../core/devnet/start-devnet.ts'
 import type { Evm, EvmChainConfig, EvmReceipt } from '../../../kits/evm/index.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
 import { addresses } from '../../devnet/addresses.ts'
-import { devnetFiles, temporaryFolder } from '../../devnet/test-devnet.ts'
+import { devnetFiles, keptDataDir } from '../../devnet/test-devnet.ts'
 
 // Account 0 of anvil's well-known mnemonic.
 const traderKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
@@ -22,8 +22,7 @@ export type DevnetFixture = Awaited<ReturnType<typeof openDevnetFixture>>
 
 /** The devnet with its real exchanges, the chain's own reader over it, and a wallet that carries plans out. */
 export async function openDevnetFixture(files: readonly string[] = devnetFiles, config: EvmChainConfig = {}) {
-  const place = await temporaryFolder()
-  const devnet = await startDevnet({ port: 0, dataDir: place.folder, devnetFiles: files })
+  const devnet = await startDevnet({ port: 0, dataDir: keptDataDir(files), devnetFiles: files })
   const provider = new JsonRpcProvider(devnet.rpcUrl, devnet.chainId, {
     staticNetwork: true,
     cacheTimeout: -1,
@@ -102,7 +101,6 @@ export async function openDevnetFixture(files: readonly string[] = devnetFiles, 
     await chain.stop?.()
     provider.destroy()
     await devnet.stop()
-    await place.remove()
   }
 
   return { devnet, provider, trader, counted, chain, venue, execute, approve, deploy, list, pool, balance, close, mined }

@@ -1,12 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { startAnvil } from '../../../core/devnet/anvil.ts'
 import { startDevnet } from '../../../core/devnet/start-devnet.ts'
 import type { Chain } from '../../../core/contracts/index.ts'
 import { evmChain, multicall3, type Evm, type EvmChainConfig, type EvmNetwork } from '../../../kits/evm/index.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
+import { keptDataDir } from '../../devnet/test-devnet.ts'
 
 export const at = { signal: new AbortController().signal }
 /** The first of anvil's well-known accounts; the node signs for it. */
@@ -45,14 +44,12 @@ const bare: EvmNetwork = {
 
 /** The real devnet with the chain's tokens, and nothing else on it. */
 export async function startDevnetChain(): Promise<TestChain> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'sluice-evm-'))
   const devnetFiles = [fileURLToPath(new URL('../../../plugins/ethereum/devnet.ts', import.meta.url))]
-  const devnet = await startDevnet({ port: 0, dataDir, devnetFiles })
+  const devnet = await startDevnet({ port: 0, dataDir: keptDataDir(devnetFiles), devnetFiles })
   const { chain, asked } = chainOver({ rpcUrls: [devnet.rpcUrl] })
   const stop = async () => {
     await chain.stop?.()
     await devnet.stop()
-    await rm(dataDir, { recursive: true, force: true })
   }
   return { chain, asked, rpcUrl: devnet.rpcUrl, rpc: rpcTo(devnet.rpcUrl), stop }
 }
