@@ -1,10 +1,19 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { check, eventually } from './checks.mjs'
 import { runCommand, startPluginHost, startServer } from './server.mjs'
+import { harmed, harmsOf, plantHarms } from '../../test/loader/harmed-hosts.ts'
+import {
+  hangingLater,
+  hangingStarts,
+  harmlessFixtures,
+  plantFixture,
+  refusedFixtures,
+  refusedInHosts,
+} from '../../test/loader/hostile-plugins.ts'
 
 const fixtures = fileURLToPath(new URL('../../test/fixtures/plugins/contained/', import.meta.url))
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -156,6 +165,8 @@ export async function checkContained({ images: { devnet: image }, running, newFo
   })
   client.close()
   await server.stop()
+
+  await checkHostile({ start, plugins, image })
   await service.kill()
 
   await check('without service and namespaces it is refused, with what to do', async () => {
@@ -185,6 +196,55 @@ export async function checkContained({ images: { devnet: image }, running, newFo
     client.close()
     await server.stop()
   })
+}
+
+/** The table of hostile plugins, all in one folder beside one server: test/loader has it for namespaces. */
+async function checkHostile({ start, plugins, image }) {
+  console.log('\nHostile plugins in the service')
+  const refused = { ...refusedFixtures, ...refusedInHosts }
+  for (const [name, fixture] of Object.entries({ ...refused, ...harmlessFixtures })) plantFixture(plugins, name, fixture)
+  const code = '/app/node_modules/sluice/dist'
+  const target = { pid: 1, node: '/usr/local/bin/node', home: '/app', host: '127.0.0.1', port: 8545, code, plugins: '/plugins' }
+  const harmful = plantHarms(plugins, target, { ...hangingLater, ...hangingStarts })
+  const server = await start({
+    SLUICE_PLUGINS_HOST_SOCKET: hostSocket,
+    // Endless loops take as much processor time as they are given.
+    SLUICE_LIMITS_PLUGIN_LOAD_SECONDS: 5,
+    SLUICE_LIMITS_PLUGIN_STALL_SECONDS: 3,
+  })
+  const client = await server.ready()
+  const entries = async () => (await client.get('/plugins')).body
+  await eventually(async () => (await entries()).every(({ state }) => state !== 'pending'), 300, server.container.output)
+  const found = new Map((await entries()).map((each) => [each.name, each]))
+
+  for (const [name, { what, step, reason }] of Object.entries(refused))
+    await check(`is refused with step, reason and cure where it ${what}`, () => {
+      const { state, reason: said } = found.get(name)
+      expect(state, said).to.equal('refused')
+      const [, at, why] = /^(\w+): (.+\. [A-Z].+\.)$/s.exec(said) ?? []
+      expect(at, said).to.equal(step)
+      expect(why).to.match(reason)
+    })
+  await check('does not keep others from being loaded', () => {
+    for (const name of ['plain-swap', 'uniswap', ...Object.keys(harmlessFixtures), ...harmful])
+      expect(found.get(name).state, name).to.equal('loaded')
+  })
+
+  const { begin, expectHarm, expectHarmByEvent, expectHarmAtStart } = harmsOf(() => client, { inService: true })
+  begin()
+  for (const [name, { what, ends }] of Object.entries(hangingStarts))
+    await check(`harms itself alone where it ${what}`, () => expectHarmAtStart(name, ends))
+  for (const each of harmed) await check(`harms itself alone where it ${each.harm.what} (${each.name})`, () => expectHarm(each))
+  for (const [name, { what, ends }] of Object.entries(hangingLater))
+    await check(`harms itself alone where it ${what}`, () => expectHarmByEvent(name, ends))
+  await check('does not keep the server from stopping where it hangs at that', async () => {
+    client.close()
+    server.container.signal(image.config.StopSignal)
+    await eventually(() => server.container.hasEnded(), 60, server.container.output)
+    expect(await server.container.ended).to.deep.equal({ code: 0, signal: null })
+  })
+  for (const name of [...Object.keys({ ...refused, ...harmlessFixtures }), ...harmful])
+    rmSync(path.join(plugins, name), { recursive: true })
 }
 
 async function mined(client, txHash) {
