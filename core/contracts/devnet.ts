@@ -16,8 +16,10 @@ export interface DevnetToken {
   mint(to: string, amountRaw: bigint): Promise<void>
 }
 
+/** The tokens of the devnet's list. */
 export const devnetTokenSymbols = ['WETH', 'USDC', 'DAI', 'WBTC', 'USDT'] as const
-export type DevnetTokenSymbol = (typeof devnetTokenSymbols)[number]
+/** With one that is on no list: transfers of TAX take 2 %. An exchange has to refuse it (AMM-12), so give it a pool. */
+export type DevnetTokenSymbol = (typeof devnetTokenSymbols)[number] | 'TAX'
 export type DevnetTokens = Record<DevnetTokenSymbol, DevnetToken>
 
 /** What a plugin needs to deploy its contracts on the devnet. */
@@ -109,6 +111,8 @@ export interface DevnetPlugin {
   /** For exchanges: deploys the contracts and fills the pools. */
   deploy?(site: DevnetSite & { readonly tokens: DevnetTokens }): Promise<void>
   quoter?(site: QuoterSite): Quoter
+  /** The exchange's contracts take no deadline, so that plans have none: the card AMM-08 tries what is promised instead. */
+  readonly noDeadline?: true
   /** For perpetual exchanges: the operator, on a running devnet. The site's signer is the deployer. */
   perpOperator?(site: DevnetSite): PerpOperator | Promise<PerpOperator>
   /** For order books: the other traders, on a running devnet. The site's signer is the deployer. */

@@ -118,7 +118,14 @@ function mintedBy(site: DevnetSite, tokens: Record<DevnetTokenSymbol, MintableTo
     decimals,
     mint: (to, amountRaw) => mint(site, to, amountRaw),
   })
-  return { WETH: bind(tokens.WETH), USDC: bind(tokens.USDC), DAI: bind(tokens.DAI), WBTC: bind(tokens.WBTC), USDT: bind(tokens.USDT) }
+  return {
+    WETH: bind(tokens.WETH),
+    USDC: bind(tokens.USDC),
+    DAI: bind(tokens.DAI),
+    WBTC: bind(tokens.WBTC),
+    USDT: bind(tokens.USDT),
+    TAX: bind(tokens.TAX),
+  }
 }
 
 export interface Refusal {

@@ -10,6 +10,7 @@ export default defineDevnet({
     const weth9 = await site.artifact('WETH9', import.meta.url)
     const plain = await site.artifact('TestToken', import.meta.url)
     const noReturn = await site.artifact('NoReturnToken', import.meta.url)
+    const feeOnTransfer = await site.artifact('FeeOnTransferToken', import.meta.url)
 
     // Addresses follow from the order.
     const WETH = await wrappedEther(await site.deploy(weth9))
@@ -17,6 +18,8 @@ export default defineDevnet({
     const DAI = await mintable(await site.deploy(plain, 'Dai Stablecoin', 'DAI', 18), 18)
     const WBTC = await mintable(await site.deploy(plain, 'Wrapped BTC', 'WBTC', 8), 8)
     const USDT = await mintable(await site.deploy(noReturn, 'Tether USD', 'USDT', 6), 6)
+    // On no list: exchanges have to refuse it.
+    const TAX = await mintable(await site.deploy(feeOnTransfer, 'Token with a Fee on Transfer', 'TAX', 18), 18)
 
     await placeMulticall3(site)
     for (const wallet of site.wallets) {
@@ -24,7 +27,7 @@ export default defineDevnet({
       await WBTC.mint(site, wallet, parseUnits('100', WBTC.decimals))
       for (const dollar of [USDC, DAI, USDT]) await dollar.mint(site, wallet, parseUnits('10000000', dollar.decimals))
     }
-    return { WETH, USDC, DAI, WBTC, USDT }
+    return { WETH, USDC, DAI, WBTC, USDT, TAX }
   },
 })
 
