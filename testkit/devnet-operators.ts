@@ -42,6 +42,9 @@ async function importDevnetFile(file: string) {
   return loadDevnetPlugin(file)
 }
 
+/** Whether the exchange's contracts take no deadline, by the plugin's `devnet.ts`. */
+export const devnetNoDeadline = async (devnetFile: string): Promise<boolean> => (await importDevnetFile(devnetFile)).noDeadline === true
+
 /** The quoter of a plugin's `devnet.ts` on a running devnet. Undefined if it has none. */
 export async function devnetQuoter(devnetFile: string, provider: JsonRpcProvider): Promise<Quoter | undefined> {
   const plugin = await importDevnetFile(devnetFile)

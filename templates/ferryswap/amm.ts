@@ -1,5 +1,5 @@
-import { addressWord, word, type Evm, type EvmReader } from 'sluice/evm'
-import { SluiceError, type AMM, type Fill, type Need, type Swap } from 'sluice/plugin'
+import { addressWord, word, type Evm } from 'sluice/evm'
+import { SluiceError, type AMM, type Fill, type Need, type Swap, type Token, type Venue } from 'sluice/plugin'
 import { readFill } from './fill.ts'
 
 /** The first four bytes of the keccak256 of the router's functions. */
@@ -13,7 +13,8 @@ const selectors = {
 const marginalPart = 10_000n
 
 /** Asks the exchange's router for every price. Trades tokens for tokens. */
-export function routerAMM(reader: EvmReader, address: string): AMM<Evm> {
+export function routerAMM({ reader, tokens }: Venue<Evm>, address: string): AMM<Evm> {
+  const isListed = (token: Token) => tokens.some((each) => each.address === token.address)
   const ask = (swap: Swap, amountRaw: bigint) => ({
     to: address,
     // The path is a list: its place is behind the two arguments.
@@ -29,6 +30,13 @@ export function routerAMM(reader: EvmReader, address: string): AMM<Evm> {
         throw new SluiceError(
           'TOKEN_NOT_SUPPORTED',
           `This exchange takes no ${reader.nativeCurrency.symbol}: trade ${reader.wrapped.symbol}.`,
+        )
+      }
+      // A fee on their transfers would take from what is quoted.
+      if (!isListed(tokenIn) || !isListed(tokenOut)) {
+        throw new SluiceError(
+          'TOKEN_NOT_SUPPORTED',
+          "This exchange trades the tokens of the network's list only: transfers of others may take a fee.",
         )
       }
       const marginalRaw = amountRaw / marginalPart || 1n

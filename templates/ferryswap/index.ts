@@ -14,6 +14,6 @@ export default defineConnector({
   },
   create(venue) {
     const { routerAddress = '' } = venue.contracts
-    return { AMM: routerAMM(venue.reader, routerAddress), spenders: { router: routerAddress } }
+    return { AMM: routerAMM(venue, routerAddress), spenders: { router: routerAddress } }
   },
 })
