@@ -81,20 +81,40 @@ export async function checkOutcome(
       details: { reason: outcome.reason },
     })
   const fault = faultOf(outcome, bounds)
-  if (fault !== undefined) throw pluginDefect(`The connector ${connector}`, `has a plan that ${fault}, by a simulation of it`)
+  if (fault) throw pluginDefect(`The connector ${connector}`, `has a plan that ${fault.what}, by a simulation of it${fault.cause ?? ''}`)
 }
 
-function faultOf({ gains, grants }: SimulatedOutcome & { is: 'done' }, bounds: OutcomeBounds | undefined): string | undefined {
+/** From so many times the amount on, the quote is wrong rather than the market moved. */
+const farOff = 2n
+
+/** What its author may have got wrong in a swap, and where that is. */
+function causeOf(gainRaw: bigint, { leastRaw, mostRaw }: Range): string | undefined {
+  if (mostRaw === undefined) return undefined
+  if (leastRaw > 0n && gainRaw <= 0n)
+    return '. What is bought goes to somebody else: the recipient in the call of `swap` has to be terms.recipient'
+  const [statedRaw, isRaw] = leastRaw > 0n ? [mostRaw, gainRaw] : [-leastRaw, -gainRaw]
+  if (isRaw > farOff * statedRaw || statedRaw > farOff * isRaw)
+    return '. The amountRaw of its quote is far from that: look at the order and types of the fields in the ABI that `quote` decodes, and at the decimals'
+  if (leastRaw > 0n && gainRaw < leastRaw)
+    return '. If transfers of this token take a fee, `quote` has to refuse it: see `loan` of the protocol of pools'
+  return undefined
+}
+
+function faultOf(
+  { gains, grants }: SimulatedOutcome & { is: 'done' },
+  bounds: OutcomeBounds | undefined,
+): { what: string; cause?: string | undefined } | undefined {
   const [grant] = grants
-  if (grant) return `lets ${grant.spender} move the wallet's tokens of ${grant.token}`
+  if (grant) return { what: `lets ${grant.spender} move the wallet's tokens of ${grant.token}` }
   if (!bounds) return undefined
   for (const token of new Set([...gains.keys(), ...bounds.keys()])) {
     const gainRaw = gains.get(token) ?? 0n
-    const { leastRaw, mostRaw }: Range = bounds.get(token) ?? { leastRaw: 0n }
+    const range: Range = bounds.get(token) ?? { leastRaw: 0n }
+    const { leastRaw, mostRaw } = range
     if (gainRaw >= leastRaw && (mostRaw === undefined || gainRaw <= mostRaw)) continue
     const change = gainRaw < 0n ? `takes ${-gainRaw} of ${token} from the wallet` : `gives the wallet ${gainRaw} of ${token}`
     const allowed = mostRaw === undefined ? `${describe(leastRaw)} at most` : `${describe(leastRaw)} to ${describe(mostRaw)}`
-    return `${change}, where the request allows ${allowed} (smallest units)`
+    return { what: `${change}, where the request allows ${allowed} (smallest units)`, cause: causeOf(gainRaw, range) }
   }
   return undefined
 }

@@ -118,7 +118,7 @@ export async function submit(request: SubmitRequest, context: ConnectorContext, 
   try {
     return await services.transactions.submit({ ...request, ...conditions }, signal)
   } catch (error) {
-    throw error instanceof SluiceError ? explainRefusal(nameListedToken(error, network.tokens.listed), venue) : error
+    throw error instanceof SluiceError ? explainRefusal(nameListedToken(error, network.tokens.listed), request, venue) : error
   }
 }
 
@@ -127,14 +127,24 @@ export function refusalMeaning(code: string, { impl: { refusals = {} } }: Pick<V
   return Object.hasOwn(refusals, code) ? refusals[code] : undefined
 }
 
-function explainRefusal(error: SluiceError, venue: VenueEntry): SluiceError {
+function explainRefusal(error: SluiceError, { plan, network }: SubmitRequest, venue: VenueEntry): SluiceError {
   if (error.name !== 'TRADE_FAILED') return error
   const { reason } = detailsOf(error)
-  const meaning = typeof reason === 'string' ? refusalMeaning(reason, venue) : undefined
+  const meaning = typeof reason === 'string' ? (refusalMeaning(reason, venue) ?? silenceMeaning(reason, plan, network, venue)) : undefined
   if (meaning === undefined) return error
   const message = `The transaction would fail, so it was not signed: ${meaning} (${String(reason)}).`
   return new SluiceError('TRADE_FAILED', message, { details: error.details, cause: error })
 }
+
+/** What a revert without a reason usually is where the connector is not tried on every chain as those of the release are. */
+function silenceMeaning(reason: string, { steps }: SubmitRequest['plan'], { impl }: SubmitRequest['network'], venue: VenueEntry) {
+  if (reason !== revertedSilently || venue.builtIn) return undefined
+  const targets = [...new Set(steps.flatMap((step) => impl.rail.outline(step).contracts))].join(', ')
+  return `${targets} refused the call that ${venue.connector} made, and gave no reason. If it is so each time, the contract has no such function: compare the ABI of the plugin's \`swap\` (name and types, in their order) and its contractAddresses with the contract`
+}
+
+/** As the kits say it. */
+const revertedSilently = 'reverted without a reason'
 
 /** Where the chain knows no symbol of a token, the error has the address in its place: the network's list has the symbol. */
 function nameListedToken(error: SluiceError, listed: readonly Token[]): SluiceError {
