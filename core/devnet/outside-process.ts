@@ -1,12 +1,14 @@
 // A process in which the `devnet.ts` of a third party's plugin deploys its contracts. It reaches the local chain through the server only, and ends
 // when it is told so.
 import { Socket } from 'node:net'
+import path from 'node:path'
 import { JsonRpcProvider, type JsonRpcPayload, type JsonRpcResult } from 'ethers'
 import type { DevnetToken, DevnetTokens } from '../contracts/devnet.ts'
 import { isObject } from '../json.ts'
 import { openChannel } from '../loader/host/channel.ts'
 import { channelDescriptor } from '../loader/host/containment.ts'
 import { updateHook } from '../loader/module-hook.ts'
+import { messageWithPlace } from '../loader/thrown.ts'
 import { chainId } from './anvil.ts'
 import { loadDevnetPlugin, siteOf } from './build-state.ts'
 import type { DeployRequest } from './outside.ts'
@@ -23,8 +25,15 @@ const channel = openChannel({
   maxQuestions: 1,
 })
 
-async function deploy({ file, news, name, tokens }: DeployRequest): Promise<void> {
-  await updateHook(news)
+/** @throws Error whose message has the line that the author wrote: nothing else of it leaves this process */
+async function deploy(request: DeployRequest): Promise<void> {
+  await updateHook(request.news)
+  await deployBy(request).catch((thrown: unknown) => {
+    throw new Error(messageWithPlace(thrown, path.dirname(request.file)))
+  })
+}
+
+async function deployBy({ file, name, tokens }: DeployRequest): Promise<void> {
   const plugin = await loadDevnetPlugin(file)
   if (plugin.name !== name) throw new Error(`its name is '${plugin.name}', and has to be the plugin's own, '${name}'`)
   if (plugin.tokens) throw new Error('it has `tokens`, and the chain of the devnet has them already')

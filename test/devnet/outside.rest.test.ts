@@ -10,6 +10,7 @@ import { startOutside, type OutsidePlugin } from '../../core/devnet/outside.ts'
 import { startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 import { findPlugins } from '../../core/loader/find.ts'
+import { requireDeployed } from '../../testkit/connector-contract.ts'
 import { addresses } from './addresses.ts'
 import { devnetFiles, temporaryFolder } from './test-devnet.ts'
 
@@ -20,7 +21,11 @@ const walletKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f
 
 /** By the name of the plugin: statements of its `deploy`, and the reason why nothing of it is deployed. */
 const hostile: Readonly<Record<string, { what: string; deploy?: string; whole?: string; reason: RegExp }>> = {
-  throws: { what: 'fails', deploy: `throw new Error('no such market')`, reason: /^The devnet\.ts of throws failed: no such market$/ },
+  throws: {
+    what: 'fails',
+    deploy: `throw new Error('no such market')`,
+    reason: /^The devnet\.ts of throws failed: devnet\.ts:3: no such market$/,
+  },
   exits: { what: 'ends its process', deploy: `process.exit(3)`, reason: /its process ended: it ended with the status 3/ },
   loops: { what: 'never ends', deploy: `for (;;);`, reason: /not done after 8 s of processor time: an endless loop/ },
   'loops-at-import': {
@@ -162,6 +167,11 @@ export default uniswapV2Devnet({ name: 'riverbed', pools: [['WETH', '10', 'USDC'
       expect(refusal?.reason).to.contain(`The devnet.ts of ${name} failed: `)
       expect(await rpcTo(devnet.rpcUrl)('eth_getTransactionCount', deployerAddress(name), 'latest')).to.equal('0x0')
     })
+
+  it('ends the contract tests of its plugin with the same reason, and those of no other', () => {
+    expect(() => requireDeployed({ devnet }, 'throws')).to.throw('The devnet.ts of throws failed: devnet.ts:3: no such market')
+    expect(() => requireDeployed({ devnet }, 'riverbed')).not.to.throw()
+  })
 
   it('is not run where its plugin is refused', () => {
     expect(devnet.refused.map(({ reason }) => reason)).to.include('refused is refused')
