@@ -16,14 +16,17 @@ const made = new Map<string, Promise<readonly string[]>>()
  */
 export function programArgs(file: URL): Promise<readonly string[]> {
   const source = fileURLToPath(file)
-  const args = made.get(source) ?? (process.env['BUILT_SLUICE'] === 'dist' ? bundled(source) : fromSource(source))
+  const args = made.get(source) ?? (process.env['BUILT_SLUICE'] === 'dist' ? built(source) : fromSource(source))
   made.set(source, args)
   return args
 }
 
 const fromSource = async (source: string): Promise<readonly string[]> => ['--import', import.meta.resolve('tsx/esm'), source]
 
-async function bundled(source: string): Promise<readonly string[]> {
+/** The server's own programs are in dist/ already. */
+async function built(source: string): Promise<readonly string[]> {
+  const name = path.relative(root, source).replace(/ts$/, 'js')
+  if (name.startsWith('core')) return [path.join(root, 'dist', name)]
   const {
     outputFiles: [bundle],
   } = await build({
@@ -40,7 +43,7 @@ async function bundled(source: string): Promise<readonly string[]> {
     banner: { js: `import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);` },
     plugins: [testsInPlace],
   })
-  const file = path.join(bundles, path.relative(root, source).replaceAll(path.sep, '-').replace(/ts$/, 'js'))
+  const file = path.join(bundles, name.replaceAll(path.sep, '-'))
   if (!bundle) throw new Error(`${source} gave no bundle.`)
   await mkdir(bundles, { recursive: true })
   await writeWholeFile(file, bundle.contents, 0o644)

@@ -3,11 +3,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { trustPlugins } from '../../testkit/server.ts'
+import { programArgs } from '../program.ts'
 import { brokenPlugins, goodPlugins } from './fixtures.ts'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('sluice plugin list', function () {
   this.timeout(120_000)
@@ -26,7 +24,8 @@ describe('sluice plugin list', function () {
       SLUICE_PLUGINS_FOLDERS: folders.join(','),
       SLUICE_PLUGINS_DISABLED: disabled,
     }
-    return spawnSync(process.execPath, [path.join(root, 'bin/launch.mjs'), 'plugin', 'list'], { cwd: home, env, encoding: 'utf8' })
+    const program = await programArgs(new URL('../../core/main.ts', import.meta.url))
+    return spawnSync(process.execPath, [...program, 'plugin', 'list'], { cwd: home, env, encoding: 'utf8' })
   }
 
   it('shows what is loaded, with its networks', async () => {
@@ -43,7 +42,7 @@ describe('sluice plugin list', function () {
     const { status, stdout } = await list([goodPlugins, path.join(brokenPlugins, 'verb-missing')])
 
     expect(stdout).to.match(
-      /^verb-missing +connector +refused +- +AMM +fixture-chain\/mainnet\n {2}create: AMM has no fill\n {2}→ .+\n {2}.+verb-missing$/m,
+      /^verb-missing +connector +refused +- +AMM +fixture-chain\/mainnet\n {2}create: AMM has no fill\n {2}→ .+\n( {4}.+\n)* {2}\/.+verb-missing$/m,
     )
     expect(status).to.equal(1)
   })
