@@ -163,21 +163,23 @@ const maxUnpackedBytes = 2 * maxBytes
 /** Unpacks a package, and installs what it needs and does not bring. @throws PluginFault */
 async function unpacked(file: string, into: string, source: string): Promise<Fetched> {
   let bytes = 0
-  await pipeline(createReadStream(file), createGunzip(), async (chunks) => {
+  const counted = pipeline(createReadStream(file), createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
     for await (const chunk of chunks) {
-      bytes += (chunk as Buffer).length
-      if (bytes > maxUnpackedBytes)
-        throw new PluginFault(
-          'consent',
-          `${path.basename(file)} unpacks to more than ${maxUnpackedBytes / 1024 ** 2} MiB`,
-          'Do not trust where it came from.',
-        )
+      bytes += chunk.length
+      if (bytes > maxUnpackedBytes) throw new Error('too much')
     }
-  }).catch((thrown: unknown) => {
-    if (thrown instanceof PluginFault) throw thrown
+  })
+  await counted.catch((thrown: unknown) => {
+    const name = path.basename(file)
+    if (bytes > maxUnpackedBytes)
+      throw new PluginFault(
+        'consent',
+        `${name} unpacks to more than ${maxUnpackedBytes / 1024 ** 2} MiB`,
+        'Do not trust where it came from.',
+      )
     throw new PluginFault(
       'find',
-      `${path.basename(file)} is not a whole packed package: ${messageOf(thrown)}`,
+      `${name} is not a whole packed package: ${messageOf(thrown)}`,
       'Pack it with npm pack, or download it again.',
     )
   })

@@ -13,7 +13,7 @@ import { eventually, sluice } from '../start/command.ts'
 
 const pair = { ...local, connector: 'plain-swap', base: 'ETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
 const swap = { ...pair, limitPrice: '1' }
-const requestSeconds = 4
+const requestSeconds = 10
 
 describe('a plugin that is added, updated and removed while the server runs', function () {
   this.timeout(300_000)
@@ -22,6 +22,8 @@ describe('a plugin that is added, updated and removed while the server runs', fu
   let client: Client
   let home: string
   let events: Follower
+  /** sluice.lock with the first version. */
+  let allowed: string
   const plugins = () => path.join(home, 'plugins')
   const entry = async () => (await client.get('/plugins')).body.find(({ name }: { name: string }) => name === 'plain-swap')
   const heard = (what: string, holds: (plugin: Record<string, unknown> | undefined) => boolean) =>
@@ -80,6 +82,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     expect(code, said).to.equal(0)
     expect(said).to.match(/^plain-swap 1\.0\.0 is added, in .+ A running server takes it up by itself\.$/m)
     nothingLeft()
+    allowed = await readFile(path.join(home, 'sluice.lock'), 'utf8')
     await heard('that it is loaded', (plugin) => plugin?.['state'] === 'loaded' && plugin['version'] === '1.0.0')
     expect(await entry()).to.include({ state: 'loaded', tier: 'contained', allowedBy: 'operator', version: '1.0.0' })
     const trade = await client.post('/amm/trade', { ...swap, address: traders })
@@ -147,5 +150,27 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     expect((await client.get('/amm/price', pair)).body).to.include({ name: 'UNKNOWN_CONNECTOR' })
     await eventually(async () => (await entry()) === undefined, 'its host ended')
     expect(readdirSync(plugins())).to.deep.equal([])
+  })
+
+  it('is taken up from a volume, whether sluice.lock or the folder comes first', async () => {
+    await writeFile(path.join(home, 'sluice.lock'), allowed)
+    await eventually(async () => (await entry())?.state === 'refused', 'it waits for its folder')
+    expect((await entry()).reason).to.match(/^find: Its folder is not there yet/)
+    await cp(path.join(folder, '1.0.0', 'plain-swap'), path.join(plugins(), 'plain-swap'), { recursive: true })
+    await eventually(async () => (await entry())?.state === 'loaded', 'it is loaded')
+    expect(await entry())
+      .to.include({ version: '1.0.0' })
+      .and.not.have.property('notTakenUp')
+    expect((await client.get('/amm/price', pair)).status).to.equal(200)
+  })
+
+  it('that is to run in the server waits for a restart, and what ran goes on', async () => {
+    await writeFile(path.join(home, 'sluice.lock'), allowed.replace('tier: contained', 'tier: trusted'))
+    await eventually(async () => /Restart the server/.test((await entry()).notTakenUp ?? ''), 'it says so')
+    expect(await entry()).to.include({ state: 'loaded', tier: 'contained', version: '1.0.0' })
+    expect((await client.get('/amm/price', pair)).status).to.equal(200)
+    await writeFile(path.join(home, 'sluice.lock'), 'plugins: [')
+    await writeFile(path.join(home, 'sluice.lock'), allowed)
+    await eventually(async () => (await entry()).notTakenUp === undefined, 'it was taken back')
   })
 })
