@@ -112,7 +112,12 @@ export function untrustedTokens(
 function firstLoan(lenders: readonly PoolEdge[], token: string): Loan | undefined {
   for (const { protocol, pool } of lenders) {
     const loan = protocol.loan?.(pool, token)
-    if (loan) return loan
+    if (loan === undefined) continue
+    if (!/^0x([0-9a-f]{2})+$/i.test(loan.code) || typeof loan.sentRaw !== 'bigint')
+      throw new Error(
+        `loan of the protocol '${protocol.version}' must return code as hexadecimal text and sentRaw as a bigint, or undefined; lender makes both`,
+      )
+    return loan
   }
   return undefined
 }
@@ -160,15 +165,30 @@ const wordBytes = 32
 interface LendingFunction {
   /** Its signature. */
   readonly lends: string
-  /** The index of the argument that names the receiver of the tokens. */
+  /** The index of the argument that names the receiver of the tokens, counted from 0 among all arguments: an address. */
   readonly recipient: number
 }
 
-/** Borrows from a pool by its own function. The probe writes its own address in place of `recipient`: contracts/TransferProbe.sol. */
+/**
+ * Borrows from a pool by its own function. The probe writes its own address in place of `recipient`: contracts/TransferProbe.sol.
+ * @returns what makes a loan: of a pool, the token and how much of it is lent (`trialAmount`), and all arguments of the function in their order but
+ *   `recipient` @throws Error where these are not the function's
+ */
 export function lender({ lends, recipient }: LendingFunction) {
   const abi = new Interface([`function ${lends}`])
+  const { inputs, name } = abi.getFunction(lends.slice(0, lends.indexOf('('))) ?? { inputs: [], name: lends }
+  if (inputs[recipient]?.type !== 'address')
+    throw new Error(
+      `lender: argument ${recipient} of ${name}, counted from 0, is ${inputs[recipient]?.type ?? 'not there'}; recipient is the index of the address that gets the tokens`,
+    )
   const recipientAt = selectorBytes + recipient * wordBytes
   return (pool: string, token: string, sentRaw: bigint, args: readonly unknown[]): Loan => {
+    if (args.length !== inputs.length - 1)
+      throw new Error(`lender: ${name} has ${inputs.length - 1} arguments beside its recipient, and ${args.length} were given`)
+    if (typeof sentRaw !== 'bigint' || sentRaw <= 0n)
+      throw new Error(
+        'lender: sentRaw is not a bigint above 0; take trialAmount of what the pool holds, and lend nothing where it is undefined',
+      )
     const lend = abi.encodeFunctionData(lends, args.toSpliced(recipient, 0, ZeroAddress))
     const parameters = coder.encode(['address', 'address', 'bytes', 'uint256'], [pool, token, lend, recipientAt])
     return { code: artifact.bytecode + parameters.slice(2), sentRaw }

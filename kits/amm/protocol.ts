@@ -119,7 +119,10 @@ export interface PoolProtocol<State = unknown> {
   mostIn?(pool: Pool<State>, passage: Passage): bigint | undefined
   /** Absent where changes of pools are not logged. Then no pool of the exchange is quoted from memory. */
   readonly memory?: PoolMemory<State>
-  /** Lends a little of a token for a moment, to see whether transfers are exact. Absent or undefined where the pool lends none. */
+  /**
+   * Lends a little of a token for a moment, to see whether transfers are exact. Absent or undefined where the pool lends none.
+   * @param pool as it was read @param token the address of one of its tokens, spelt as in `pool.tokens` @returns what `lender` makes
+   */
   loan?(pool: Pool<State>, token: string): Loan | undefined
 }
 
