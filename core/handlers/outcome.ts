@@ -12,6 +12,8 @@ interface Range {
   readonly leastRaw: bigint
   /** Absent: any amount. */
   readonly mostRaw?: bigint
+  /** The most follows the quote: more of it is no harm to the wallet. */
+  readonly isQuoted?: true
 }
 
 /** What a request lets its plan do to the wallet, by token address. The wallet may lose nothing of the other tokens. */
@@ -44,10 +46,10 @@ export function swapBounds(
   return exact === 'in'
     ? new Map([
         [tokenIn.address, { leastRaw: -amountRaw, mostRaw: 0n }],
-        [tokenOut.address, { leastRaw: boundRaw, mostRaw: quotedRaw + toleranceRaw }],
+        [tokenOut.address, { leastRaw: boundRaw, mostRaw: quotedRaw + toleranceRaw, isQuoted: true }],
       ])
     : new Map([
-        [tokenIn.address, { leastRaw: -boundRaw, mostRaw: toleranceRaw - quotedRaw }],
+        [tokenIn.address, { leastRaw: -boundRaw, mostRaw: toleranceRaw - quotedRaw, isQuoted: true }],
         [tokenOut.address, { leastRaw: amountRaw, mostRaw: amountRaw + (amountRaw * numerator) / denominator }],
       ])
 }
@@ -80,8 +82,24 @@ export async function checkOutcome(
     throw new SluiceError('TRADE_FAILED', `The transaction would fail, so it was not signed: ${outcome.reason}.`, {
       details: { reason: outcome.reason },
     })
-  const fault = faultOf(outcome, bounds)
+  const { grants } = outcome
+  const [grant] = grants
+  if (grant)
+    throw pluginDefect(
+      `The connector ${connector}`,
+      `has a plan that lets ${grant.spender} move the wallet's tokens of ${grant.token}, by a simulation of it`,
+    )
+  const outside = outsideBounds(outcome, bounds)
+  const fault = outside.find(({ isBetter }) => !isBetter)
   if (fault) throw pluginDefect(`The connector ${connector}`, `has a plan that ${fault.what}, by a simulation of it${fault.cause ?? ''}`)
+  const [better] = outside
+  // What is above the bound somebody else could take.
+  if (better)
+    throw new SluiceError(
+      'TRADE_FAILED',
+      `The trade would be much better than its quote, so it was not signed: by a simulation it ${better.what}. The price has moved since the quote, or ${connector} quotes less than it gives. Nothing was done: send the request again for a new quote, and with a limitPrice.`,
+      { details: { reason: 'better than quoted' } },
+    )
 }
 
 /** From so many times the amount on, the quote is wrong rather than the market moved. */
@@ -92,31 +110,39 @@ function causeOf(gainRaw: bigint, { leastRaw, mostRaw }: Range): string | undefi
   if (mostRaw === undefined) return undefined
   if (leastRaw > 0n && gainRaw <= 0n)
     return '. What is bought goes to somebody else: the recipient in the call of `swap` has to be terms.recipient'
-  const [statedRaw, isRaw] = leastRaw > 0n ? [mostRaw, gainRaw] : [-leastRaw, -gainRaw]
-  if (isRaw > farOff * statedRaw || statedRaw > farOff * isRaw)
+  if (isFarOff(gainRaw, { leastRaw, mostRaw }))
     return '. The amountRaw of its quote is far from that: look at the order and types of the fields in the ABI that `quote` decodes, and at the decimals'
   if (leastRaw > 0n && gainRaw < leastRaw)
     return '. If transfers of this token take a fee, `quote` has to refuse it: see `loan` of the protocol of pools'
   return undefined
 }
 
-function faultOf(
-  { gains, grants }: SimulatedOutcome & { is: 'done' },
+function isFarOff(gainRaw: bigint, { leastRaw, mostRaw = leastRaw }: Range): boolean {
+  const [statedRaw, isRaw] = leastRaw > 0n ? [mostRaw, gainRaw] : [-leastRaw, -gainRaw]
+  return isRaw > farOff * statedRaw || statedRaw > farOff * isRaw
+}
+
+/** What is outside of the bounds. */
+function outsideBounds(
+  { gains }: SimulatedOutcome & { is: 'done' },
   bounds: OutcomeBounds | undefined,
-): { what: string; cause?: string | undefined } | undefined {
-  const [grant] = grants
-  if (grant) return { what: `lets ${grant.spender} move the wallet's tokens of ${grant.token}` }
-  if (!bounds) return undefined
+): { readonly what: string; readonly isBetter: boolean; readonly cause: string | undefined }[] {
+  if (!bounds) return []
+  const outside: ReturnType<typeof outsideBounds> = []
   for (const token of new Set([...gains.keys(), ...bounds.keys()])) {
     const gainRaw = gains.get(token) ?? 0n
     const range: Range = bounds.get(token) ?? { leastRaw: 0n }
-    const { leastRaw, mostRaw } = range
+    const { leastRaw, mostRaw, isQuoted } = range
     if (gainRaw >= leastRaw && (mostRaw === undefined || gainRaw <= mostRaw)) continue
     const change = gainRaw < 0n ? `takes ${-gainRaw} of ${token} from the wallet` : `gives the wallet ${gainRaw} of ${token}`
     const allowed = mostRaw === undefined ? `${describe(leastRaw)} at most` : `${describe(leastRaw)} to ${describe(mostRaw)}`
-    return { what: `${change}, where the request allows ${allowed} (smallest units)`, cause: causeOf(gainRaw, range) }
+    outside.push({
+      what: `${change}, where the request allows ${allowed} (smallest units)`,
+      isBetter: isQuoted === true && gainRaw > leastRaw && !isFarOff(gainRaw, range),
+      cause: causeOf(gainRaw, range),
+    })
   }
-  return undefined
+  return outside
 }
 
 const describe = (gainRaw: bigint) => (gainRaw < 0n ? `taking ${-gainRaw}` : `giving ${gainRaw}`)

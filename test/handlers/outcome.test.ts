@@ -14,20 +14,20 @@ describe('what a swap may do to the wallet', () => {
   it('takes the exact amount at most, and gives from its bound to 1 % above its quote', () => {
     expect(boundsOf('in')).to.deep.equal([
       { leastRaw: -500n, mostRaw: 0n },
-      { leastRaw: 1000n, mostRaw: 1020n },
+      { leastRaw: 1000n, mostRaw: 1020n, isQuoted: true },
     ])
   })
 
   it('gives the exact amount, and takes from 1 % below its quote to its bound', () => {
     expect(boundsOf('out')).to.deep.equal([
-      { leastRaw: -1020n, mostRaw: -1000n },
+      { leastRaw: -1020n, mostRaw: -1000n, isQuoted: true },
       { leastRaw: 500n, mostRaw: 505n },
     ])
   })
 
   it('may be better than its quote by the slippage where that is more', () => {
-    expect(boundsOf('in', { numerator: 1n, denominator: 10n })[1]).to.deep.equal({ leastRaw: 1000n, mostRaw: 1111n })
-    expect(boundsOf('out', { numerator: 1n, denominator: 10n })[0]).to.deep.equal({ leastRaw: -1020n, mostRaw: -909n })
+    expect(boundsOf('in', { numerator: 1n, denominator: 10n })[1]).to.deep.equal({ leastRaw: 1000n, mostRaw: 1111n, isQuoted: true })
+    expect(boundsOf('out', { numerator: 1n, denominator: 10n })[0]).to.deep.equal({ leastRaw: -1020n, mostRaw: -909n, isQuoted: true })
   })
 })
 
@@ -89,7 +89,23 @@ describe('a plan by what its simulation says', () => {
       /gives the wallet 980 of out.*transfers of this token take a fee.*`loan`/,
     ],
     ['a swap of which nobody says what it gives', swap, done({ in: -500n }), /gives the wallet 0 of out/],
-    ['a swap that gives over 1 % more than quoted', swap, done({ in: -500n, out: 1021n }), /gives the wallet 1021 of out/],
+    [
+      'a swap that gives over 1 % more than quoted, which is no fault of the plugin: the price moved',
+      swap,
+      done({ in: -500n, out: 1021n }),
+      /^TRADE_FAILED .*gives the wallet 1021 of out.*The price has moved.*send the request again for a new quote/,
+    ],
+    [
+      'a swap for an exact amount that takes over 1 % less than quoted, which is none either',
+      swapBounds(
+        { tokenIn: token('in'), tokenOut: token('out'), exact: 'out', amountRaw: 500n },
+        { quotedRaw: 1010n, boundRaw: 1020n, slippage: { numerator: 1n, denominator: 100n } },
+      ),
+      done({ in: -999n, out: 500n }),
+      /^TRADE_FAILED .*takes 999 of in.*send the request again/,
+    ],
+    ['a swap that gives more and takes more', swap, done({ in: -501n, out: 1021n }), /^UNKNOWN_ERROR .*takes 501 of in.*defect/],
+    ['a swap that gives the wallet more of what it sells', swap, done({ in: 1n, out: 1005n }), /^UNKNOWN_ERROR .*gives the wallet 1 of in/],
     ['a swap that takes the native coin too', swap, done({ in: -500n, out: 1005n, coin: -1n }), /takes 1 of coin/],
     ['a swap that takes a token which nobody asked about', swap, done({ in: -500n, out: 1005n, other: -1n }), /takes 1 of other/],
     ['a swap that gives such a token', swap, done({ in: -500n, out: 1005n, other: 1n }), /^signed$/],
