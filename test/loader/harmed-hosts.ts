@@ -4,7 +4,8 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Answer, Client } from '../../testkit/client.ts'
-import { harmful, harmImports, harms, plantFixture, type Fixture, type Harm } from './hostile-plugins.ts'
+import { harmful, harmImports, harms, type Harm } from './host-harms.ts'
+import { plantFixture, type Fixture } from './hostile-plugins.ts'
 
 const local = { chain: 'ethereum', network: 'local' }
 const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'

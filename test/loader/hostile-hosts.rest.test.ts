@@ -6,7 +6,7 @@ import path from 'node:path'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { oneChain } from '../http/shared-server.ts'
 import { harmed, harmsOf, plantHarms } from './harmed-hosts.ts'
-import { hangingLater } from './hostile-plugins.ts'
+import { hangingLater } from './host-harms.ts'
 
 describe('a hostile plugin in its host', function () {
   this.timeout(120_000)

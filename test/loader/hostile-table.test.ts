@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { hangingLater, hangingStarts, harms, refusedFixtures, refusedInHosts } from './hostile-plugins.ts'
+import { hangingLater, hangingStarts, harms } from './host-harms.ts'
+import { refusedFixtures, refusedInHosts } from './hostile-plugins.ts'
 
 const tests = fileURLToPath(new URL('..', import.meta.url))
 const rows: ReadonlySet<string> = new Set(

@@ -6,14 +6,8 @@ import { parse } from 'yaml'
 import { check, eventually } from './checks.mjs'
 import { runCommand, startPluginHost, startServer } from './server.mjs'
 import { harmed, harmsOf, plantHarms } from '../../test/loader/harmed-hosts.ts'
-import {
-  hangingLater,
-  hangingStarts,
-  harmlessFixtures,
-  plantFixture,
-  refusedFixtures,
-  refusedInHosts,
-} from '../../test/loader/hostile-plugins.ts'
+import { hangingLater, hangingStarts } from '../../test/loader/host-harms.ts'
+import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from '../../test/loader/hostile-plugins.ts'
 
 const fixtures = fileURLToPath(new URL('../../test/fixtures/plugins/contained/', import.meta.url))
 const root = fileURLToPath(new URL('../../', import.meta.url))
