@@ -96,3 +96,6 @@ export function printError(message: string): void {
 
 /** Whether a person typed `yes`. */
 export const isYes = (answer: string): boolean => answer.trim().toLowerCase() === 'yes'
+
+/** For the help of a command. */
+export const examples = (...lines: readonly string[]): string => `\nFor example:\n${lines.map((line) => `  sluice ${line}`).join('\n')}`

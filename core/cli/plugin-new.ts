@@ -103,7 +103,7 @@ export function newCommand(settingsOf: () => Settings): Command {
     .argument('<name>', 'of the plugin and its folder: lower-case letters, digits and hyphens')
     .requiredOption('--kind <kind>', `what it is: ${Object.keys(templates).join(', ')}`)
     .option('--in <folder>', 'the folder to put it into (default: this one)', '.')
-    .addHelpText('after', `\nThe kinds:\n${kinds.join('\n')}\n\nExample: ${command} plugin new my-exchange --kind amm`)
+    .addHelpText('after', `\nThe kinds:\n${kinds.join('\n')}`)
     .action((name: string, options: NewOptions) => printResult(() => writeNew(name, options, settingsOf())))
 }
 

@@ -6,9 +6,24 @@ import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import { builtInPlugins, codeRoot, command, inSource, moduleUrl } from '../layout.ts'
 import { addCommands } from './plugin-add.ts'
+import { examples } from './output.ts'
 import { consentCommands } from './plugin-consent.ts'
 import { listCommand } from './plugin-list.ts'
 import { newCommand } from './plugin-new.ts'
+
+/** By the names of the commands. */
+const forExample: Readonly<Record<string, readonly string[]>> = {
+  list: ['plugin list', 'plugin list --json'],
+  new: ['plugin new my-exchange --kind amm'],
+  add: ['plugin add riverswap@1.4.0', 'plugin add https://example.org/riverswap.git#v1.2.0 --yes'],
+  update: ['plugin update riverswap', 'plugin update riverswap 1.5.0'],
+  show: ['plugin show riverswap'],
+  allow: ['plugin allow riverswap', 'plugin allow riverswap --yes'],
+  verify: ['plugin verify', 'plugin verify riverswap'],
+  trust: ['plugin trust my-chain'],
+  remove: ['plugin remove riverswap', 'plugin remove riverswap --url https://sluice.example.org:15888'],
+  test: ['plugin test plugins/riverswap', 'plugin test --trusted --network testnet plugins/my-chain'],
+}
 
 /** `sluice plugin`: `list` shows what a start would load and refuse; plugin-consent.ts has what is about plugins of third parties. */
 export function pluginCommand(settingsOf: () => Settings): Command {
@@ -22,6 +37,7 @@ export function pluginCommand(settingsOf: () => Settings): Command {
     pluginTestCommand(settingsOf),
   ])
     plugin.addCommand(each)
+  for (const each of plugin.commands) each.addHelpText('after', examples(...(forExample[each.name()] ?? [])))
   return plugin
 }
 

@@ -4,7 +4,7 @@ import type { JournaledTransaction } from '../api/service.ts'
 import type { Settings } from '../config/settings.ts'
 import type { TransactionState } from '../transactions/entry.ts'
 import { ask, hasTerminal } from '../wallet/prompt.ts'
-import { isYes, printNotice, printResult, table } from './output.ts'
+import { examples, isYes, printNotice, printResult, table } from './output.ts'
 import {
   countOf,
   describePruned,
@@ -141,8 +141,6 @@ asked for, whatever clocks say. The server moves by itself what is older than st
     )
   return tx
 }
-
-const examples = (...lines: string[]) => `\nFor example:\n${lines.map((line) => `  sluice ${line}`).join('\n')}`
 
 interface ListOptions {
   state?: string

@@ -246,7 +246,10 @@ describe("the operator's word on a plugin", function () {
     for (const name of ['list', 'show', 'add', 'update', 'allow', 'verify', 'trust', 'remove']) {
       const { code, said } = await say('plugin', name, '--help')
       expect(code, name).to.equal(0)
-      expect(said).to.match(new RegExp(`^Usage: sluice plugin ${name}`))
+      expect(said)
+        .to.match(new RegExp(`^Usage: sluice plugin ${name}`))
+        .and.match(name === 'list' ? /^Options:$/m : /^Arguments:\n(?: {2}.*\n)+\nOptions:$/m)
+        .and.match(new RegExp(`^For example:\n {2}sluice plugin ${name}`, 'm'))
     }
   })
 
