@@ -116,6 +116,9 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     const open = await client.post('/amm/trade', { ...swap, address: traders })
     expect(open.status, open.text).to.equal(200)
 
+    const door = { url: server.url, certsDir: server.settings.ssl.certsDir }
+    const prices = await follow(door, { ...local, topics: 'price', connector: 'plain-swap', price: 'ETH:USDC:SELL:0.1' })
+    await prices.hears('a price', ({ topic, data }) => topic === 'price' && data.price !== undefined)
     const more = await version('2.0.0', (text) => text.replace('schema: singleRouterSchema', "schema: { type: 'object' }"))
     const defaults = path.join(more, 'defaults.yml')
     await writeFile(defaults, `${await readFile(defaults, 'utf8')}url: https://more.example\n`)
@@ -126,6 +129,8 @@ describe('a plugin that is added, updated and removed while the server runs', fu
       .and.match(/^\+ It may ask these hosts on the web: more\.example$/m)
     await heard('the new version', (plugin) => plugin?.['version'] === '2.0.0')
     expect((await entry()).earlier).to.deep.equal([{ version: '1.0.0', sha256: first }])
+    await eventually(() => prices.opened === 2, 'who follows its prices comes back to the new version')
+    await prices.close()
     // Longer than any request takes: only the open transaction holds it.
     await new Promise((done) => setTimeout(done, (requestSeconds + 4) * 1000))
     expect((await entry()).earlier).to.have.length(1)
