@@ -171,6 +171,7 @@ describe('the seals of sluice.lock', () => {
       expect(contractsOf(await takeUpLock(options(), left.state))).to.deep.equal([stranger])
 
       await allow(book)
+      expect(contractsOf(await takeUpLock(options(), { ...left.state, left: {} })), 'trusted, and new').to.deep.equal([])
       const trusted = await readOwnPolicy(options())
       expect(contractsOf(trusted)).to.include(router)
       await allow({ ...book, networks: atAddress(stranger).networks })
