@@ -1,5 +1,6 @@
-// A process like the server's, for tests: loads the harmful plugin, has one harm done, then lives until its input ends.
+// A process like the server's, for tests: loads the harmful plugin, has the harm done that a line of its input names, and ends when that ends.
 import path from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { callPlugin } from '../../core/loader/boundary.ts'
 import { loadPlugins } from '../../core/loader/load.ts'
@@ -7,7 +8,7 @@ import { startWatchdog } from '../../core/loader/watchdog.ts'
 import { blockProcessExit, handleUncaught } from '../../core/loader/uncaught.ts'
 import { fixtures, goodPlugins, keptLog, load } from './fixtures.ts'
 
-const [harm = '', stallSeconds] = process.argv.slice(2)
+const [stallSeconds] = process.argv.slice(2)
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
 let plugins: Awaited<ReturnType<typeof loadPlugins>>['loaded'] = []
@@ -28,23 +29,23 @@ if (stallSeconds !== undefined) {
   await setTimeout(500)
 }
 
-if (harm === 'own-defect')
-  setImmediate(() => {
-    throw new Error('a defect of the server')
-  })
-const token = { symbol: harm, address: '0x0a', decimals: 1 }
-for (const plugin of plugins) {
-  if (plugin.kind !== 'connector') continue
-  const { signal } = new AbortController()
-  const quote = async () =>
-    plugin.venues[0]?.implementation.AMM?.quote({ tokenIn: token, tokenOut: token, exact: 'in', amountRaw: 1n }, {}, { signal })
-  await callPlugin({ plugin: plugin.name, log: keptLog().log }, 'AMM.quote', quote, signal).catch((error: Error) =>
-    say({ answer: error.name }),
-  )
+async function harm(how: string): Promise<void> {
+  if (how === 'own-defect')
+    setImmediate(() => {
+      throw new Error('a defect of the server')
+    })
+  const token = { symbol: how, address: '0x0a', decimals: 1 }
+  for (const plugin of plugins) {
+    if (plugin.kind !== 'connector') continue
+    const { signal } = new AbortController()
+    const quote = async () =>
+      plugin.venues[0]?.implementation.AMM?.quote({ tokenIn: token, tokenOut: token, exact: 'in', amountRaw: 1n }, {}, { signal })
+    await callPlugin({ plugin: plugin.name, log: keptLog().log }, 'AMM.quote', quote, signal).catch((error: Error) =>
+      say({ answer: error.name }),
+    )
+  }
 }
-process.stdin
-  .on('end', () => {
-    say({ alive: true })
-    process.exit(0)
-  })
-  .resume()
+
+createInterface(process.stdin)
+  .on('line', (line) => void (line === 'alive?' ? say({ alive: true }) : harm(line)))
+  .on('close', () => process.exit(0))

@@ -5,10 +5,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
+import { programArgs } from '../program.ts'
 import { fixtures } from './fixtures.ts'
-
-const program = fileURLToPath(new URL('harmed-server.ts', import.meta.url))
 
 /** Of the plugin's source; what runs has other lines. */
 const sourceLine = (text: string) =>
@@ -18,17 +16,30 @@ const sourceLine = (text: string) =>
 
 const started = new Set<ChildProcess>()
 
-function run(...args: string[]) {
-  const child = spawn(process.execPath, ['--import', 'tsx/esm', program, ...args], { stdio: 'pipe' })
+/** A process that has this harm done, if any. */
+async function run(harm?: string, ...args: string[]) {
+  const program = await programArgs(new URL('harmed-server.ts', import.meta.url))
+  const child = spawn(process.execPath, [...program, ...args], { stdio: 'pipe' })
   started.add(child)
-  return { child, errors: text(child.stderr), exit: once(child, 'exit') }
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const next = async (): Promise<object> => {
+    const { value, done } = await lines.next()
+    if (done) throw new Error('The process ended.')
+    return JSON.parse(value)
+  }
+  const write = (line: string) => void child.stdin.write(`${line}\n`)
+  if (harm !== undefined) write(harm)
+  return { child, write, next, errors: text(child.stderr), exit: once(child, 'exit') }
 }
 
 describe('a plugin that does harm at run time', () => {
+  let shared: Awaited<ReturnType<typeof run>> | undefined
+  /** One process for all that it must survive; another one where it did not. */
+  const survivor = async () => (shared?.child.exitCode === null ? shared : (shared = await run()))
   afterEach(() => {
-    for (const child of started) child.kill('SIGKILL')
-    started.clear()
+    for (const child of started) if (child !== shared?.child) child.kill('SIGKILL')
   })
+  after(() => shared?.child.kill('SIGKILL'))
 
   for (const [harm, what, plugin] of [
     ['reject', 'rejection', 'harmful-verbs'],
@@ -41,42 +52,39 @@ describe('a plugin that does harm at run time', () => {
     ['connect', 'exception', undefined],
   ] as const) {
     it(`does not end the server, and is named where its stack shows it: ${harm}`, async () => {
-      const { child, exit } = run(harm)
-      const said: object[] = []
-      for await (const line of createInterface(child.stdout)) {
-        said.push(JSON.parse(line))
-        if (said.length === 2) child.stdin.end()
-      }
+      const server = await survivor()
+      server.write(harm)
+      const said = [await server.next(), await server.next()]
+      server.write('alive?')
 
-      expect((await exit)[0]).to.equal(0)
-      expect(said)
-        .to.deep.include({ survived: what, ...(plugin && { plugin }) })
-        .and.include({ answer: 'UNKNOWN_ERROR' })
-        .and.include({ alive: true })
+      expect(said).to.have.deep.members([{ survived: what, ...(plugin && { plugin }) }, { answer: 'UNKNOWN_ERROR' }])
+      expect(await server.next()).to.deep.equal({ alive: true })
     })
   }
 
   it('only fails its request where it calls process.exit', async () => {
-    const { child, exit } = run('exit')
-    const said: object[] = []
-    for await (const line of createInterface(child.stdout)) {
-      said.push(JSON.parse(line))
-      child.stdin.end()
-    }
+    const server = await survivor()
+    server.write('exit')
+    expect(await server.next()).to.deep.equal({ answer: 'UNKNOWN_ERROR' })
+    server.write('alive?')
+    expect(await server.next()).to.deep.equal({ alive: true })
+  })
 
-    expect((await exit)[0]).to.equal(0)
-    expect(said).to.deep.equal([{ answer: 'UNKNOWN_ERROR' }, { alive: true }])
+  it('leaves the server an end in order, after all of them', async () => {
+    const server = await survivor()
+    server.child.stdin.end()
+    expect((await server.exit)[0]).to.equal(0)
   })
 
   it('is not blamed for the server’s own defects, which end the process', async () => {
-    const { child, exit } = run('own-defect')
+    const { child, exit } = await run('own-defect')
 
     expect((await exit)[0]).to.equal(1)
     child.stdin.destroy()
   })
 
   it('is named by the watchdog when it loops, and the process ends for its supervisor', async () => {
-    const { errors, exit } = run('loop', '1')
+    const { errors, exit } = await run('loop', '1')
 
     const [code, signal] = await exit
     const line: unknown = JSON.parse((await errors).trim().split('\n').at(-1) ?? '')
@@ -92,7 +100,7 @@ describe('a plugin that does harm at run time', () => {
   })
 
   it('does not trigger the watchdog while the event loop runs', async () => {
-    const { child, errors, exit } = run('none', '2')
+    const { child, errors, exit } = await run('none', '2')
     setTimeout(() => child.stdin.end(), 5_000)
 
     expect((await exit)[0]).to.equal(0)
