@@ -208,6 +208,13 @@ class StateHistory {
   }
 }
 
+/** The keys of states with the further names that the states themselves tell. */
+const namesOf = ({ aliases }: Followed, states: Iterable<TrackedState>): readonly string[] =>
+  [...states].flatMap(({ key, history }) => {
+    const state = aliases && history.newest()
+    return aliases && state !== undefined ? [key, ...aliases(state)] : [key]
+  })
+
 /** What each block is asked for: the topics and emitters of all groups. */
 export function interestIn(groups: readonly StateGroup[]): Interest {
   return {
@@ -215,7 +222,7 @@ export function interestIn(groups: readonly StateGroup[]): Interest {
       followed.followOf ? [...followed.follow, ...[...states.keys()].flatMap((key) => followed.followOf?.(key) ?? [])] : followed.follow,
     ),
     from() {
-      const emitters = groups.map(({ source: { followed }, states }) => followed.emitters?.([...states.keys()]))
+      const emitters = groups.map(({ source: { followed }, states }) => followed.emitters?.(namesOf(followed, states.values())))
       return emitters.every((each) => each !== undefined) ? emitters.flat() : undefined
     },
   }
@@ -231,8 +238,8 @@ export function uncoveredBy(
   if (followed.follow.some(isMissing)) return [...states]
   if (!followed.followOf && !from) return []
   const named = from && new Set(from)
-  const isNamed = (key: string) => !named || followed.emitters?.([key]).every((each) => named.has(each))
-  return [...states].filter(({ key }) => (followed.followOf?.(key) ?? []).some(isMissing) || !isNamed(key))
+  const isNamed = (state: TrackedState) => !named || followed.emitters?.(namesOf(followed, [state])).every((each) => named.has(each))
+  return [...states].filter((each) => (followed.followOf?.(each.key) ?? []).some(isMissing) || !isNamed(each))
 }
 
 /** Applies a block to the states of a group, or to `only` these. Returns the states that cannot be derived from it and must be loaded again. */
@@ -246,6 +253,13 @@ export function applyBlock(
   const { head } = block
   const lost: TrackedState[] = []
   let moved = 0
+  const byAlias = new Map<string, Set<TrackedState>>()
+  const noteAliases = (tracked: TrackedState) => {
+    for (const alias of namesOf(followed, [tracked]).slice(1)) byAlias.set(alias, (byAlias.get(alias) ?? new Set()).add(tracked))
+  }
+  const named = block.from && new Set(block.from)
+  /** Whether the block was asked for what a state names only now: a pool that was made in it may have emitted events in it already. */
+  const isCovered = (tracked: TrackedState) => !named || followed.emitters?.(namesOf(followed, [tracked])).every((each) => named.has(each))
 
   /** Undefined if the state must be loaded again. */
   function next(key: string, state: unknown, change: HeadChanges['changes'][number]): unknown {
@@ -260,6 +274,7 @@ export function applyBlock(
     return undefined
   }
 
+  if (followed.aliases) for (const each of group.states.values()) noteAliases(each)
   for (const change of block.changes) {
     let keys: readonly string[]
     try {
@@ -269,17 +284,24 @@ export function applyBlock(
       for (const each of group.states.values()) each.history.clear()
       return [...group.states.values()]
     }
-    for (const key of keys) {
-      const tracked = group.states.get(key)
-      const state = tracked?.history.newest()
-      if (!tracked || (only && !only.has(tracked)) || state === undefined) continue
-      const after = next(key, state, change)
+    const found = keys.flatMap((key) => group.states.get(key) ?? [...(byAlias.get(key) ?? [])])
+    // A change may be named by a key and by what else its state is called.
+    const concerned = followed.aliases ? new Set(found) : found
+    for (const tracked of concerned) {
+      const state = tracked.history.newest()
+      if ((only && !only.has(tracked)) || state === undefined) continue
+      const after = next(tracked.key, state, change)
       if (after === undefined) {
         tracked.history.clear()
         lost.push(tracked)
       } else if (after !== state) {
         tracked.history.put(head.number, after)
         moved += 1
+        if (!followed.aliases) continue
+        noteAliases(tracked)
+        if (isCovered(tracked)) continue
+        tracked.history.clear()
+        lost.push(tracked)
       }
     }
   }

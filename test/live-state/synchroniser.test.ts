@@ -84,6 +84,66 @@ describe('states that follow a chain', () => {
     await until(() => test.following === 0)
   })
 
+  describe('of pools whose addresses only their states tell', () => {
+    interface Made {
+      readonly pool: string | undefined
+      readonly trades: readonly string[]
+    }
+    /** A factory tells which pool it made for a pair, and later the pool tells of trades. */
+    function factory() {
+      let loads = 0
+      const poolIn = (log: readonly string[]) => log.findLast((what) => what.startsWith('pool'))
+      const followed = {
+        follow: ['a'],
+        keysOf: ({ key }: Happened) => [key],
+        aliases: ({ pool }: Made) => (pool === undefined ? [] : [pool]),
+        emitters: (keys: readonly string[]) => keys,
+        async load(keys: readonly string[], after: { hash?: string; number: bigint; timestamp: number }) {
+          loads += 1
+          const made = (pair: string): Made => {
+            const pool = poolIn(test.replay(pair, after.hash ?? ''))
+            return { pool, trades: pool === undefined ? [] : test.replay(pool, after.hash ?? '') }
+          }
+          return { head: after, states: new Map(keys.map((key) => [key, made(key)])) }
+        },
+        apply: (state: Made, { key, what }: Happened): Made =>
+          key === state.pool ? { ...state, trades: [...state.trades, what] } : { pool: poolIn([what]), trades: [] },
+      }
+      const source = {
+        subject: { chain: 'ethereum', network: 'local', connector: 'factory' },
+        followed,
+        same: (_key: string, a: unknown, b: unknown) => isDeepStrictEqual(a, b),
+      } satisfies StateSource
+      return { source, loads: () => loads }
+    }
+
+    it('take up the events of a pool that was made meanwhile, in the block that made it too, and forget it with a fork', async () => {
+      const { source, loads } = factory()
+      expect(await stateOf(source, 'pair')).to.deep.equal({ pool: undefined, trades: [] })
+
+      test.make(0, [[happened('pair', 'pool1'), happened('pool1', 'first')], [happened('pool1', 'second')]])
+      await settled()
+      expect(await stateOf(source, 'pair')).to.deep.equal({ pool: 'pool1', trades: ['first', 'second'] })
+      test.make(2, [[happened('pool1', 'nobody’s')], [happened('pair', 'pool2'), happened('pool2', 'third')]])
+      await settled()
+      expect(await stateOf(source, 'pair')).to.deep.equal({ pool: 'pool2', trades: ['third'] })
+      expect(loads()).to.equal(1)
+    })
+
+    it('are loaded again where nodes return the events of named contracts only, and are named from then on', async () => {
+      const { source } = factory()
+      test.nameKeys()
+      await stateOf(source, 'pair')
+
+      test.make(0, [[happened('pair', 'pool1'), happened('pool1', 'first')]])
+      await settled()
+      expect(await stateOf(source, 'pair')).to.deep.equal({ pool: 'pool1', trades: ['first'] })
+      test.make(0, [[happened('pool1', 'second')]])
+      await settled()
+      expect(await stateOf(source, 'pair')).to.deep.equal({ pool: 'pool1', trades: ['first', 'second'] })
+    })
+  })
+
   it('are loaded together if they are requested together', async () => {
     const { source, loads } = exchange(test)
     await Promise.all(['x', 'y', 'z', 'x'].map((key) => sync.read(source, key, at)))
