@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { AMMPriceResponse } from '../../core/api/index.ts'
+import { devnetNetwork } from '../../core/config/settings.ts'
 import { devnetTokenSymbols } from '../../core/contracts/devnet.ts'
 import { fromRaw } from '../../core/decimal.ts'
 import type { Answer } from '../client.ts'
@@ -30,8 +31,8 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
     for (const [base, quote] of venue.pairs) await check(base, quote)
   }
   const card = cardsWithCauses(it)
-  /** By chain, and not by the connector. */
-  const isDevnet = !venue.chainControl
+  /** Cards that read the chain by its node are for the devnet. */
+  const isDevnet = venue.chain === devnetNetwork.chain && venue.network === devnetNetwork.network
   const gasSamples: GasSample[] = []
 
   card('AMM-01', 'a larger amount never gets a better price', [], async () => {
@@ -139,7 +140,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
         if (isDevnet) {
           const changes = await readWalletChanges(venue, address, trade.txHash)
           gasSamples.push({ what, limit: quoted.gasLimit, used: changes.gasUsed })
-          expectTradedOnly(venue, changes, { trade, side, paid, got, what })
+          expectTradedOnly(changes, { trade, side, paid, got, what })
           await expectFollowed(venue, request, changes.block)
         }
         if (side === 'BUY' && toRaw(fill.amountOut) > toRaw(got)) {
@@ -391,7 +392,7 @@ interface TradedAmounts {
 }
 
 /** The wallet must have paid and got what the trade's answer states, and nothing else. */
-function expectTradedOnly(_venue: TestVenue, changes: WalletChanges, { trade, side, paid, got, what }: TradedAmounts): void {
+function expectTradedOnly(changes: WalletChanges, { trade, side, paid, got, what }: TradedAmounts): void {
   const [tokenIn, tokenOut] = side === 'BUY' ? [trade.quote, trade.base] : [trade.base, trade.quote]
   const gained = changes.gains.get(tokenOut.toLowerCase()) ?? 0n
   if (gained <= 0n)
