@@ -9,7 +9,8 @@ import type { Quoter, QuoterHop } from '../../core/contracts/devnet.ts'
 import { tradingWallets } from '../../core/devnet/anvil.ts'
 import { devnetNetwork } from '../../core/config/settings.ts'
 import { ammCards } from '../../testkit/cards/amm.ts'
-import type { TestVenue } from '../../testkit/cards/venue.ts'
+import { waitForMined, type TestVenue } from '../../testkit/cards/venue.ts'
+import { readWalletChanges } from '../../testkit/cards/wallet-changes.ts'
 import { quotedPairs } from '../../testkit/connector-contract.ts'
 import { devnetQuoter } from '../../testkit/devnet-operators.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -164,6 +165,12 @@ const mutations: Readonly<Record<string, Mutation>> = {
   },
 }
 
+/** As for contracts that take no deadline: none in the plan, and one that never comes in the call. */
+function withoutDeadline(source: string): string {
+  const { 'plan-without-deadline': plan, 'call-without-deadline': inCall } = mutations
+  return source.replace(plan?.line ?? '', plan?.becomes ?? '').replace(inCall?.line ?? '', inCall?.becomes ?? '')
+}
+
 /** What an author has who makes the same mistake in devnet.ts: the reserves of a pair the wrong way round. */
 function invertedQuoter(provider: JsonRpcProvider): Quoter {
   async function reserves({ pool, tokenIn, tokenOut }: QuoterHop, blockTag: number) {
@@ -203,7 +210,7 @@ describe('the cards of an AMM', function () {
     folder = await mkdtemp(path.join(tmpdir(), 'sluice-cards-'))
     const plugins = path.join(folder, 'plugins')
     const [source, defaults] = await Promise.all(['index.ts', 'defaults.yml'].map((file) => readFile(path.join(good, file), 'utf8')))
-    const names = ['millswap', ...Object.keys(mutations)]
+    const names = ['millswap', 'no-deadline', ...Object.keys(mutations)]
     for (const name of names) {
       const { line = '', becomes = '' } = mutations[name] ?? {}
       if (source?.split(line).length !== 2 && line !== '')
@@ -212,10 +219,8 @@ describe('the cards of an AMM', function () {
       await mkdir(packages, { recursive: true })
       await writeFile(path.join(packages, 'package.json'), JSON.stringify({ name: 'ethers', type: 'module', exports: './index.js' }))
       await writeFile(path.join(packages, 'index.js'), ethers)
-      await writeFile(
-        path.join(plugins, name, 'index.ts'),
-        (source ?? '').replace(line, () => becomes).replace("name: 'millswap'", `name: '${name}'`),
-      )
+      const changed = name === 'no-deadline' ? withoutDeadline(source ?? '') : (source ?? '').replace(line, () => becomes)
+      await writeFile(path.join(plugins, name, 'index.ts'), changed.replace("name: 'millswap'", `name: '${name}'`))
       await writeFile(path.join(plugins, name, 'defaults.yml'), defaults ?? '')
     }
     server = await startServer({ plugins: [plugins], trusted: names })
@@ -231,7 +236,7 @@ describe('the cards of an AMM', function () {
   })
 
   /** What each card says: `green`, `not run`, or why it is red. */
-  async function judged(connector: string): Promise<ReadonlyMap<string, string>> {
+  async function judged(connector: string, noDeadline = false): Promise<ReadonlyMap<string, string>> {
     const venue: TestVenue = {
       connector,
       ...devnetNetwork,
@@ -240,6 +245,7 @@ describe('the cards of an AMM', function () {
       wallets: tradingWallets as unknown as TestVenue['wallets'],
       pairs: [],
       unquoted: [],
+      noDeadline,
       quoter: mutations[connector]?.quoterIsWrong ? invertedQuoter(provider) : quoter,
     }
     const quoted = await quotedPairs(venue)
@@ -264,6 +270,26 @@ describe('the cards of an AMM', function () {
     const verdicts = await judged('millswap')
     expect([...verdicts].filter(([, verdict]) => verdict !== 'green')).to.deep.equal([])
     expect([...verdicts.keys()]).to.include.members(['AMM-01', 'AMM-12'])
+  })
+
+  it('try what is promised instead where devnet.ts says that the contracts take no deadline', async () => {
+    expect(red(await judged('no-deadline', true))).to.deep.equal([])
+    // A late transaction that reverts has cost only gas.
+    expect(red(await judged('plan-without-deadline', true))).to.deep.equal([])
+    expect(red(await judged('millswap', true)).join()).to.match(/^AMM-08,devnet\.ts says noDeadline, and the plan has a deadline/)
+  })
+
+  it('read from the chain who got a right over the tokens of a wallet', async () => {
+    const [, , address = ''] = tradingWallets
+    const rights: string[] = []
+    for (const amount of ['1', '2', '1']) {
+      const fields = { ...devnetNetwork, address, spender: 'uniswap/v2', token: 'DAI', amount }
+      const { body } = await server.client.post('/evm/approve', fields)
+      await waitForMined({ ...devnetNetwork, client: server.client } as TestVenue, body.txHash)
+      rights.push((await readWalletChanges(server, address, body.txHash)).grants.join())
+    }
+    expect(rights[1]).to.match(/^0x\w{40} may move 10{18} more of 0x\w{40}$/)
+    expect(rights[2]).to.equal('')
   })
 
   for (const [name, { what, card, says }] of Object.entries(mutations))

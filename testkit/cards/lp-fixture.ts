@@ -4,6 +4,7 @@ import { devnetTokenSymbols } from '../../core/contracts/devnet.ts'
 import type { Answer } from '../client.ts'
 import { expectOk } from './expect.ts'
 import { approve, balancesOf, expectRefused, toRaw, venueFields, waitForMined, type TestVenue } from './venue.ts'
+import { addressesOf, expectNothingElseLeft, readWalletChanges } from './wallet-changes.ts'
 
 /** The effect of a change of liquidity, from `/network/poll`. */
 interface LiquidityFill {
@@ -63,7 +64,13 @@ export async function createLpFixture(venue: TestVenue): Promise<LpFixture> {
   const change = async (endpoint: string, fields: Fields) => {
     const answer = await request(endpoint, { address: owner, ...fields })
     const { fill, txReceipt, reason } = await waitForMined(venue, answer.txHash)
-    expect(txReceipt.status, `${endpoint} ${JSON.stringify(fields)} reverted: ${reason}`).to.equal(1)
+    const what = `${endpoint} ${JSON.stringify(fields)}`
+    expect(txReceipt.status, `${what} reverted: ${reason}`).to.equal(1)
+    const changes = await readWalletChanges(venue, owner, answer.txHash)
+    const named = [token0, token1, fields['token0'], fields['token1']].filter((each) => typeof each === 'string')
+    // A position that is emptied may be burned.
+    const positions = endpoint === 'remove' ? [...changes.gains.keys()].filter((key) => key.includes('/')) : []
+    expectNothingElseLeft(changes, [...(await addressesOf(venue, [...new Set(named)])), ...positions], what)
     return { answer, fill, gasRaw: BigInt(txReceipt.gasUsed) * BigInt(txReceipt.effectiveGasPrice) }
   }
   const price: LpFixture['price'] = (fields = {}) => request('price', { token0, token1, fee, ...fields })

@@ -10,6 +10,7 @@ import type { PerpOperator } from '../../core/contracts/devnet.ts'
 import type { Answer } from '../client.ts'
 import { expectOk } from './expect.ts'
 import { approve, balancesOf, expectRefused, venueFields, waitForMined, type TestVenue } from './venue.ts'
+import { addressesOf, expectNothingElseLeft, readWalletChanges } from './wallet-changes.ts'
 
 /** The effect of a change of a position, from `/network/poll`. */
 interface PositionFill {
@@ -79,7 +80,11 @@ export async function createPerpFixture(venue: TestVenue): Promise<PerpFixture> 
   const change = async (endpoint: string, fields: Fields) => {
     const answer = await call(endpoint, { address: owner, ...fields })
     const { fill, txReceipt, txBlock, reason } = await waitForMined(venue, answer.txHash)
-    expect(txReceipt.status, `${endpoint} ${JSON.stringify(fields)} reverted: ${reason}`).to.equal(1)
+    const what = `${endpoint} ${JSON.stringify(fields)}`
+    expect(txReceipt.status, `${what} reverted: ${reason}`).to.equal(1)
+    // Collateral leaves the wallet when it is deposited, and nothing else ever.
+    const named = endpoint === 'deposit' ? await addressesOf(venue, [String(fields['token'])]) : []
+    expectNothingElseLeft(await readWalletChanges(venue, String(fields['address'] ?? owner), answer.txHash), named, what)
     return { answer, fill, blockNumber: txBlock }
   }
   const { token: settlement } = await call('balance', { address: owner })

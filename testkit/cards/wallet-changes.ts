@@ -1,6 +1,7 @@
 // What a transaction did to a wallet, as the chain has it: balances before and after its block, and approvals. Never by what a plugin says.
 import { expect } from 'chai'
 import { id, zeroPadValue } from 'ethers'
+import { nativeAddress } from '../../kits/evm/encoding.ts'
 import { gainsByEvents } from '../../kits/evm/movements.ts'
 import { isObject } from '../../core/json.ts'
 import { nodeCall, type TestVenue } from './venue.ts'
@@ -88,6 +89,24 @@ export function expectOnly(changes: WalletChanges, stated: Readonly<Record<strin
   }
   if (nativeRaw !== 0n) expect.fail(`${what} ${moved(nativeRaw)} of the native coin besides its gas, and states none. ${where}`)
   if (grants.length > 0) expect.fail(`${what} gave rights over the wallet's tokens: ${grants.join('; ')}. ${where}`)
+}
+
+/** Nothing may have left the wallet but these tokens, and nobody may have got a right. What came is what the cards compare. */
+export function expectNothingElseLeft({ gains, nativeRaw, grants }: WalletChanges, tokens: readonly string[], what: string): void {
+  const allowed = tokens.map((token) => token.toLowerCase())
+  const where = 'Look at the steps of the plan: its targets, the amounts in the calls, and `value`.'
+  for (const [token, raw] of gains)
+    if (raw < 0n && !allowed.includes(token))
+      expect.fail(`${what} took ${-raw} of ${token} from the wallet, which the request does not name. ${where}`)
+  if (nativeRaw < 0n && !allowed.includes(nativeAddress))
+    expect.fail(`${what} took ${-nativeRaw} of the native coin from the wallet besides its gas, and the request does not name it. ${where}`)
+  if (grants.length > 0) expect.fail(`${what} gave rights over the wallet's tokens: ${grants.join('; ')}. ${where}`)
+}
+
+/** The addresses of the tokens that a request names. */
+export async function addressesOf({ client, chain, network }: TestVenue, symbols: readonly string[]): Promise<readonly string[]> {
+  const { body } = await client.get('/network/tokens', { chain, network, tokenSymbols: symbols })
+  return body.map(({ address }: { address: string }) => address)
 }
 
 const moved = (raw: bigint) => (raw < 0n ? `took ${-raw} from the wallet` : `gave the wallet ${raw}`)
