@@ -1,5 +1,5 @@
 // What the `devnet.ts` of third parties may do to the local chain and to the server: each stands in a table with what must happen to it.
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
@@ -7,9 +7,12 @@ import { getCreateAddress } from 'ethers'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { deployerAddress } from '../../core/devnet/build-state.ts'
 import { startOutside, type OutsidePlugin } from '../../core/devnet/outside.ts'
-import { startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
+import { bringUpDevnet, startDevnet, type Devnet } from '../../core/devnet/start-devnet.ts'
 import { loadSettings } from '../../core/config/settings.ts'
+import { builtInPlugins } from '../../core/layout.ts'
 import { findPlugins } from '../../core/loader/find.ts'
+import { freePort } from '../free-port.ts'
+import { fixtures } from '../loader/fixtures.ts'
 import { requireDeployed } from '../../testkit/connector-contract.ts'
 import { addresses } from './addresses.ts'
 import { devnetFiles, temporaryFolder } from './test-devnet.ts'
@@ -183,5 +186,37 @@ export default uniswapV2Devnet({ name: 'riverbed', pools: [['WETH', '10', 'USDC'
     for (const address of [router, factory, addresses.exchanges.sushiswap.router])
       expect(String(await code(address))).to.have.length.above(1_000)
     expect(await rpcTo(devnet.rpcUrl)('eth_getTransactionCount', deployerAddress('uniswap'), 'latest')).not.to.equal('0x3e8')
+  })
+})
+
+describe('the devnet.ts of a plugin that a start refuses', function () {
+  this.timeout(120_000)
+  it('is not run, and that of one which it accepts is', async () => {
+    const place = await temporaryFolder()
+    const plant = (name: string, apiVersion: string) => {
+      const folder = path.join(place.folder, 'plugins', name)
+      cpSync(path.join(fixtures, 'contained', 'plain-swap'), folder, { recursive: true })
+      const entry = path.join(folder, 'index.ts')
+      const code = readFileSync(entry, 'utf8').replaceAll('plain-swap', name)
+      expect(code).to.contain("apiVersion: '1.0'")
+      writeFileSync(entry, code.replace("apiVersion: '1.0'", `apiVersion: '${apiVersion}'`))
+      const deploy = 'deploy: async (site) => void (await site.signer.sendTransaction({ to: site.signer.address }))'
+      writeFileSync(path.join(folder, 'devnet.ts'), `export default { name: '${name}', ${deploy} }\n`)
+    }
+    plant('early', '1.0')
+    plant('late', '9.0')
+    mkdirSync(path.join(place.folder, 'conf'))
+    const folders = [path.join(builtInPlugins, 'ethereum'), path.join(place.folder, 'plugins')]
+    const flags = { 'plugins.folders': folders, 'devnet.enabled': true, 'devnet.port': await freePort(), 'data.dir': place.folder }
+    const devnet = await bringUpDevnet(loadSettings({ confDir: path.join(place.folder, 'conf'), env: {}, flags }), () => {})
+    try {
+      expect(devnet.refused.map(({ reason }) => reason)).to.have.length(1)
+      expect(devnet.refused[0]?.reason).to.match(/^The devnet\.ts of late is not run: the plugin is refused: .*interface 9\.0/)
+      const sent = (name: string) => rpcTo(devnet.rpcUrl)('eth_getTransactionCount', deployerAddress(name), 'latest')
+      expect([await sent('early'), await sent('late')]).to.deep.equal(['0x1', '0x0'])
+    } finally {
+      await devnet.stop()
+      await place.remove()
+    }
   })
 })
