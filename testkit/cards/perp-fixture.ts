@@ -82,9 +82,10 @@ export async function createPerpFixture(venue: TestVenue): Promise<PerpFixture> 
     const { fill, txReceipt, txBlock, reason } = await waitForMined(venue, answer.txHash)
     const what = `${endpoint} ${JSON.stringify(fields)}`
     expect(txReceipt.status, `${what} reverted: ${reason}`).to.equal(1)
+    const trader = typeof fields['address'] === 'string' ? fields['address'] : owner
     // Collateral leaves the wallet when it is deposited, and nothing else ever.
     const named = endpoint === 'deposit' ? await addressesOf(venue, [String(fields['token'])]) : []
-    expectNothingElseLeft(await readWalletChanges(venue, String(fields['address'] ?? owner), answer.txHash), named, what)
+    expectNothingElseLeft(await readWalletChanges(venue, trader, answer.txHash), named, what)
     return { answer, fill, blockNumber: txBlock }
   }
   const { token: settlement } = await call('balance', { address: owner })
