@@ -127,7 +127,7 @@ export function takeUpChanges({ settings, lock, plugins, more, registry, journal
     if (stamp === state.stamp && performance.now() < state.againAt) return
     state.stamp = stamp
     state.againAt = performance.now() + againMs
-    if (record.tier === 'trusted' || record.kind === 'chain' || (running && !isContained(running))) {
+    if (record.tier !== 'contained' || record.kind === 'chain' || (running && !isContained(running))) {
       waiting.delete(name)
       const why = 'It is to run in the server, or does so now. Restart the server.'
       if (running) notInForce(name, why)

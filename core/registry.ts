@@ -78,7 +78,7 @@ export function registryEntries({ loaded, refused, pending = [], running, before
           connector: plugin.name,
           builtIn: plugin.builtIn,
           ...(plugin.sha256 !== undefined && { plugin: pluginVersionOf(plugin.sha256) }),
-          ...(plugin.tier === 'contained' && plugin.allowedBy === 'operator' && { contained: true }),
+          ...(!plugin.builtIn && plugin.tier !== 'trusted' && plugin.allowedBy === 'operator' && { contained: true }),
           chain,
           network,
           impl: venue.implementation,

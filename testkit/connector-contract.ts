@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -11,6 +10,7 @@ import { ConfigError } from '../core/config/problems.ts'
 import { devnetNetwork } from '../core/config/settings.ts'
 import { devnetTokenSymbols, type BookOperators } from '../core/contracts/devnet.ts'
 import { tradingWallets } from '../core/devnet/anvil.ts'
+import { devnetFileOf } from '../core/devnet/outside.ts'
 import type { LoadedPlugin } from '../core/loader/loaded-plugin.ts'
 import { ammCards } from './cards/amm.ts'
 import { bookCards } from './cards/books.ts'
@@ -120,7 +120,7 @@ const atSite = ({ chain, network, wallets, bookOperators }: ContractSite): Venue
 })
 
 async function onDevnet(folder: string, { rpcUrl }: TestServer): Promise<VenueParts & { stop(): Promise<void> }> {
-  const file = ['devnet.ts', 'devnet.js'].map((each) => path.join(folder, each)).find((each) => existsSync(each))
+  const file = devnetFileOf(folder)
   const provider = new JsonRpcProvider(rpcUrl, undefined, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1 })
   const [first = '', second = '', third = ''] = tradingWallets
   return {

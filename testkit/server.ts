@@ -8,7 +8,7 @@ import { bringUpDevnet } from '../core/devnet/start-devnet.ts'
 import { startKernel, type Kernel } from '../core/kernel.ts'
 import { builtInPlugins } from '../core/layout.ts'
 import { allowedPlugins, onlyTries } from '../core/loader/consent.ts'
-import { findPlugins } from '../core/loader/find.ts'
+import { findPlugins, isDeclared } from '../core/loader/find.ts'
 import { tryPlugins } from '../core/loader/load.ts'
 import { outlineOf } from '../core/loader/outline.ts'
 import { readPluginFiles } from '../core/loader/plugin-files.ts'
@@ -90,10 +90,22 @@ export async function trustPlugins(
   only?: readonly string[],
 ): Promise<void> {
   const { found } = findPlugins(plugins.folders, plugins.disabled)
-  const lock = found.flatMap(({ builtIn, name, folder }): [string, LockedPlugin][] =>
+  const lock = found.flatMap(({ builtIn, name, folder, entry }): [string, LockedPlugin][] =>
     builtIn || only?.includes(name) === false
       ? []
-      : [[name, { sha256: readPluginFiles(folder).sha256, tier: 'trusted', kind: 'connector', networks: {}, signs: [], hosts: [] }]],
+      : [
+          [
+            name,
+            {
+              sha256: readPluginFiles(folder).sha256,
+              tier: isDeclared({ entry }) ? 'data' : 'trusted',
+              kind: 'connector',
+              networks: {},
+              signs: [],
+              hosts: [],
+            },
+          ],
+        ],
   )
   if (lock.length > 0) await writeLock(confDir, Object.fromEntries(lock))
 }

@@ -27,6 +27,7 @@ const started = [
   'core/loader/trial-thread.ts',
   'core/loader/host/host-process.ts',
   'core/loader/watchdog-thread.ts',
+  'kits/declared.ts',
   'testkit/contract-spec.ts',
 ]
 /** Processes with little memory: apart, because what they share with the server would come with all that the server needs of it. */

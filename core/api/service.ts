@@ -33,8 +33,9 @@ export const ShownPlugin = Type.Object({
       'pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed, and its open transactions are followed to their end.',
   }),
   tier: Type.Optional(
-    Type.Union([Type.Literal('built in'), Type.Literal('trusted'), Type.Literal('contained')], {
-      description: 'Of a loaded plugin: of this release, of a third party that the operator trusts, or of any other.',
+    Type.Union([Type.Literal('built in'), Type.Literal('trusted'), Type.Literal('contained'), Type.Literal('data')], {
+      description:
+        'Of a loaded plugin: of this release, of a third party that the operator trusts, of any other, or data alone, without code.',
     }),
   ),
   allowedBy: Type.Optional(

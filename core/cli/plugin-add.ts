@@ -6,7 +6,7 @@ import { pluginOnDisk, record } from '../loader/allow.ts'
 import { PluginFault } from '../loader/refusal.ts'
 import { sourceOf, stagePlugin, type StagedPlugin } from '../loader/stage.ts'
 import type { Settings } from '../config/settings.ts'
-import { consentTo, passphraseOf, run, whenInForce, type SettingsOf, type Tier } from './plugin-consent.ts'
+import { consentTo, passphraseOf, run, whenInForce, type SettingsOf, type Tier, tierOf } from './plugin-consent.ts'
 
 interface AddOptions {
   readonly yes?: true
@@ -77,10 +77,11 @@ function isThere(version: string | undefined): boolean {
 }
 
 /** Shows it, asks, and puts it in its place; or leaves everything as it was. */
-async function settle(staged: StagedPlugin, tier: Tier, yes: boolean, settings: Settings): Promise<string> {
+async function settle(staged: StagedPlugin, asking: Tier, yes: boolean, settings: Settings): Promise<string> {
   const { name, onDisk, source } = staged
   const before = readLock(settings.confDir)[name]
   try {
+    const tier = tierOf(onDisk, asking)
     if (before?.sha256 === onDisk.files.sha256 && before.tier === tier) return `${name} has these files already.`
     const asked = await consentTo({ name, onDisk, before, tier, yes, settings })
     const passphrase = await passphraseOf(settings)

@@ -8,6 +8,7 @@ import { tradingWallets } from '../devnet/anvil.ts'
 import { command } from '../layout.ts'
 import { changedFiles, examine, forget, isConfNewer, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
 import { whyNotContained } from '../loader/host/way.ts'
+import { isDeclared } from '../loader/find.ts'
 import { PluginFault } from '../loader/refusal.ts'
 import { oneLine } from '../loader/thrown.ts'
 import { keystoreHasKeys, listWallets } from '../wallet/keystore.ts'
@@ -66,6 +67,10 @@ const about: Readonly<Record<Tier, string>> = {
   trusted:
     'A trusted plugin runs in the server: it reads what the server reads, and can change what others do. The keys are in another process. Chains,\n' +
     'exchanges of signed actions and connectors on Solana run in no other way. Trust what you have read, or whose authors you would give your server to.',
+  data:
+    'It is data alone: nothing of it is run. A kit of this release reads it. It may have the wallets call the contracts that it names, and tokens approved\n' +
+    'to its spenders, in exact amounts. What its trades do to a wallet is simulated before they are signed; bots give a limitPrice, unless a built-in\n' +
+    'connector has the same pair at nearly the same price. The nodes of a chain are those of your conf.',
 }
 
 export const run = (command: () => Promise<string>): Promise<void> =>
@@ -103,8 +108,9 @@ const confChanged = 'Your conf has other contracts than were allowed.'
 const confCure = (name: string, { tier }: LockedPlugin): string =>
   `On the networks above the signer goes by those in conf from the next start on; for others it signs nothing before you type ${command} plugin ${tier === 'trusted' ? 'trust' : 'allow'} ${name} again.`
 
-async function consent(name: string, tier: Tier, yes: boolean, settings: Settings): Promise<string> {
+async function consent(name: string, asking: Tier, yes: boolean, settings: Settings): Promise<string> {
   const onDisk = pluginOnDisk(name, settings)
+  const tier = tierOf(onDisk, asking)
   const before = readLock(settings.confDir)[name]
   let passphrase: string | undefined
   const hasSameFiles = before?.sha256 === onDisk.files.sha256
@@ -120,9 +126,17 @@ async function consent(name: string, tier: Tier, yes: boolean, settings: Setting
   return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'}, in ${lockFile(settings.confDir)}. ${whenInForce(tier)}`
 }
 
+/** Data alone has a tier of its own, whichever was asked for. @throws Error where there is no code to trust */
+export function tierOf({ plugin }: PluginOnDisk, asking: Tier): Tier {
+  if (!isDeclared(plugin)) return asking === 'data' ? 'contained' : asking
+  if (asking !== 'trusted') return 'data'
+  const { name } = plugin
+  throw new Error(`${name} is data alone: there is no code to trust. See what it may do, and allow it: ${command} plugin allow ${name}`)
+}
+
 /** When a running server goes by what was recorded. */
 export const whenInForce = (tier: Tier): string =>
-  tier === 'trusted' ? 'A running server loads it when it is restarted.' : 'A running server takes it up by itself.'
+  tier !== 'contained' ? 'A running server loads it when it is restarted.' : 'A running server takes it up by itself.'
 
 interface ConsentRequest {
   readonly name: string
@@ -140,6 +154,15 @@ export async function consentTo({ name, onDisk, before, tier, yes, settings }: C
   say([`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`])
   if (before) say(changes(name, onDisk, before, settings))
   if (before?.sha256 === onDisk.files.sha256 && isConfNewer(onDisk, before, settings)) say([confChanged])
+  if (tier !== 'data') await askToRun(yes, settings, say)
+  const asked = await examine(onDisk, tier, settings)
+  say(['', ...words(name, asked), '', about[tier], ...(before ? ['', ...declaredChanges(before, asked)] : [])])
+  await confirm(`${tier === 'trusted' ? 'Trust' : 'Allow'} it? Type yes: `, yes)
+  return asked
+}
+
+/** @throws Error where the answer is no */
+async function askToRun(yes: boolean, settings: Settings, say: (lines: readonly string[]) => void): Promise<void> {
   const notContained = await whyNotContained(settings)
   if (notContained && settings.plugins.hostSocket !== undefined) throw notContained
   say([
@@ -149,10 +172,6 @@ export async function consentTo({ name, onDisk, before, tier, yes, settings }: C
       : 'Its code is run once now, to read what it declares. This system cannot contain it: it can do there what you can.',
   ])
   await confirm('Go on? Type yes: ', yes)
-  const asked = await examine(onDisk, tier, settings)
-  say(['', ...words(name, asked), '', about[tier], ...(before ? ['', ...declaredChanges(before, asked)] : [])])
-  await confirm(`${tier === 'trusted' ? 'Trust' : 'Allow'} it? Type yes: `, yes)
-  return asked
 }
 
 /** Of the keystore, where it has keys: it seals what is recorded. @throws Error where it does not open them */
@@ -267,16 +286,16 @@ const size = ({ files: { files } }: PluginOnDisk): string =>
 /** What it may do, for people. */
 function words(name: string, { version, kind, tier, networks, signs, hosts }: LockedPlugin): string[] {
   // A contract takes a call of the wallet for the wallet's own, whichever plugin made it.
-  const ownersOf = tier === 'contained' ? releasedOwners() : () => []
-  const venues = Object.entries(networks).flatMap(([network, { contracts, spenders }]) => [
-    `On ${network}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
+  const ownersOf = tier === 'trusted' ? () => [] : releasedOwners()
+  const venues = Object.entries(networks).flatMap(([network, { contracts, spenders, chainId }]) => [
+    `On ${network}${tier === 'data' && chainId !== undefined ? `, chain id ${chainId}` : ''}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
     ...Object.entries(contracts).map(
       ([label, address]) =>
         `  ${address}  ${label}${spenders.includes(address) ? ', and approve tokens to it' : ''}${sharedWords(ownersOf(network, address))}`,
     ),
   ])
   const lines = [
-    `${name} ${version ?? ''}`.trim() + `, a ${kind}, ${tier === 'trusted' ? 'trusted: it runs in the server' : 'allowed'}`,
+    `${name} ${version ?? ''}`.trim() + `, a ${kind}, ${tierWords[tier]}`,
     ...venues,
     ...(signs.length === 0
       ? ['It has no typed data signed.']
@@ -286,12 +305,19 @@ function words(name: string, { version, kind, tier, networks, signs, hosts }: Lo
   return lines.map(oneLine)
 }
 
+const tierWords: Readonly<Record<Tier, string>> = {
+  contained: 'allowed',
+  trusted: 'trusted: it runs in the server',
+  data: 'allowed: it is data alone, without code',
+}
+
 const sharedWords = (owners: readonly string[]): string =>
   owners.length === 0 ? '' : ` (of ${owners.join(', ')} too: it reaches what your wallets have there)`
 
 /** A plugin learns the orders that are sent to it, and may tell them to whom it reaches. */
 function webWords(tier: LockedPlugin['tier'], hosts: readonly string[]): string[] {
   const named = hosts.join(', ')
+  if (tier === 'data') return ['It reaches no host on the web, and learns no orders.']
   if (tier === 'trusted')
     return [
       hosts.length === 0 ? 'Its defaults name no host.' : `Its defaults name these hosts: ${named}`,

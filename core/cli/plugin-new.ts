@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { getCreateAddress } from 'ethers'
 import { suggestion } from '../config/problems.ts'
-import type { Settings } from '../config/settings.ts'
+import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { chainId } from '../devnet/anvil.ts'
 import { deployerAddress } from '../devnet/build-state.ts'
 import { isObject } from '../json.ts'
@@ -84,10 +84,14 @@ const templates: Readonly<Record<string, Template>> = {
     isChain: true,
   },
   fork: {
-    name: 'riverswap',
-    what: "a fork of a known exchange, by Uniswap v2's kit",
-    about: 'A connector of Sluice for a fork of Uniswap v2.',
-    steps: ['`index.ts` has the manifest, the fee, and factory and init-code hash by `<chain>/<network>`.', addresses, devnet],
+    name: 'rillswap',
+    what: 'a fork of a known exchange, as data alone',
+    about: 'A connector of Sluice for a fork of Uniswap v2. It is data alone: nothing of it is ever run.',
+    steps: [
+      '`plugin.yml` names the kit (`uniswap-v2`, `uniswap-v3` or `weighted`), and has what differs between forks and networks.',
+      addresses,
+      '`devnet` in `plugin.yml` says what the tests trade on.',
+    ],
   },
 }
 
@@ -220,7 +224,7 @@ async function deployedBy(kit: string): Promise<DeployedBy> {
 
 /** The tokens of the devnet. */
 function localTokens(): readonly string[] {
-  const list: unknown = JSON.parse(readFileSync(path.join(builtInPlugins, 'ethereum', 'tokens.json'), 'utf8'))
+  const list: unknown = JSON.parse(readFileSync(path.join(builtInPlugins, devnetNetwork.chain, 'tokens.json'), 'utf8'))
   const tokens = isObject(list) && Array.isArray(list['tokens']) ? list['tokens'] : []
   return tokens.flatMap((each: unknown) => (isObject(each) && each['chainId'] === chainId ? [String(each['address'])] : []))
 }

@@ -27,6 +27,8 @@ import type {
   MintableToken,
   Artifact,
 } from '../contracts/devnet.ts'
+import { declaredDevnet } from '../loader/declared.ts'
+import { isDeclared } from '../loader/find.ts'
 import { messageOf } from '../loader/thrown.ts'
 import { DevnetError, chainId, startAnvil, tradingWallets } from './anvil.ts'
 import { deployOutside, readAccounts, type OutsideBudget, type OutsidePlugin, type StartOutside } from './outside.ts'
@@ -234,6 +236,8 @@ function deployerKey(pluginName: string): string {
 
 /** Imports a plugin's `devnet.ts` and checks its default export. */
 export async function loadDevnetPlugin(file: string): Promise<DevnetPlugin> {
+  const declared = isDeclared({ entry: file }) ? await declaredDevnet(file) : undefined
+  if (declared) return declared
   const module: unknown = await import(pathToFileURL(file).href)
   if (isObject(module) && 'default' in module && isDevnetPlugin(module.default)) return module.default
   throw new Error('the default export must be defineDevnet({ name, deploy })')

@@ -6,10 +6,11 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isHexString, Transaction } from 'ethers'
 import { withTimeout } from '../async.ts'
+import { mergedFiles } from '../config/yaml.ts'
 import type { DevnetSite, DevnetTokens, DevnetTokenSymbol } from '../contracts/devnet.ts'
 import { isObject } from '../json.ts'
 import { hookUpdate } from '../loader/compile.ts'
-import type { FoundPlugin } from '../loader/find.ts'
+import { declaredFile, type FoundPlugin } from '../loader/find.ts'
 import type { HookUpdate } from '../loader/hook.ts'
 import { openChannel, otherEndGone } from '../loader/host/channel.ts'
 import type { ContainedProcess } from '../loader/host/containment.ts'
@@ -23,7 +24,9 @@ import { askNode, type Anvil } from './anvil.ts'
  * cannot contain it
  */
 export async function startOutside(plugin: FoundPlugin, settings: ContainmentSettings): ReturnType<StartOutside> {
-  const way = await (plugin.tier === 'trusted' ? findWay(settings).catch(() => uncontained) : findAcceptedWay(settings))
+  const way = await (plugin.tier === 'trusted' || plugin.tier === 'data'
+    ? findWay(settings).catch(() => uncontained)
+    : findAcceptedWay(settings))
   const prepared = await way.prepare('devnet', [plugin])
   return { process: await prepared.start(), inside: prepared.inside, inform: (news) => insideUpdate(news, prepared) }
 }
@@ -56,9 +59,15 @@ export interface OutsideBudget {
   readonly clockMs: number
 }
 
-/** The devnet file of a plugin's folder. */
-export const devnetFileOf = (folder: string): string | undefined =>
-  ['devnet.ts', 'devnet.js'].map((name) => path.join(folder, name)).find((file) => existsSync(file))
+/** The devnet file of a plugin's folder; of a plugin that is data alone the data, which may say what to deploy. */
+export function devnetFileOf(folder: string): string | undefined {
+  const isThere = (name: string) => existsSync(path.join(folder, name))
+  const isData = isThere(declaredFile) && !isThere('index.ts') && !isThere('index.js')
+  const name = isData ? declaredFile : ['devnet.ts', 'devnet.js'].find(isThere)
+  return name === undefined || (isData && !declaresDevnet(folder)) ? undefined : path.join(folder, name)
+}
+
+const declaresDevnet = (folder: string): boolean => mergedFiles([path.join(folder, declaredFile)])['devnet'] !== undefined
 
 interface Deployed {
   readonly anvil: Pick<Anvil, 'rpc' | 'rpcUrl'>

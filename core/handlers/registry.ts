@@ -66,7 +66,7 @@ export interface PluginEntry {
    */
   state: 'loaded' | 'refused' | 'pending' | 'leaving'
   /** Of a loaded one: where it runs, who allowed that, and the hash that was allowed. */
-  tier?: 'built in' | 'trusted' | 'contained'
+  tier?: 'built in' | 'trusted' | 'contained' | 'data'
   allowedBy?: 'release' | 'operator' | 'nobody'
   sha256?: string
   /** Its networks that are not ready yet, as `chain/network`. */

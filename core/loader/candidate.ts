@@ -5,7 +5,7 @@ import { judgeBySchema } from '../config/plugin-schema.ts'
 import { type Manifest, type Plugin, apiVersion as ours, tradingVerbs } from '../contracts/index.ts'
 import { syntaxFault } from './compile.ts'
 import { networkKeysOf, readingConfiguration } from './configuration.ts'
-import { type FoundPlugin, namePattern } from './find.ts'
+import { type FoundPlugin, isDeclared, namePattern } from './find.ts'
 import type { Host } from './host/host.ts'
 import { importPlugin, type Description } from './instantiate.ts'
 import { deepFreeze } from './parser.ts'
@@ -42,7 +42,7 @@ export async function makeCandidate(found: FoundPlugin, known: PluginOutline, tr
   if (found.tier === 'contained') requireContainable(description, manifest)
   // A schema is code too: it runs where its plugin runs.
   const judge: JudgeConfig = async (question) => {
-    if (found.builtIn) return judgeBySchema(question)
+    if (found.builtIn || isDeclared(found)) return judgeBySchema(question)
     return host ? host.judge(question) : trials.judge(found, question)
   }
   const configuration = await configurationOf(found, description, manifest, options, judge)
@@ -63,7 +63,7 @@ interface Described {
 
 /** In a host, or on trial in a thread of its own; but a built-in plugin was tried by the release's tests, and has no deadline. */
 async function describe(found: FoundPlugin, trials: Trials, options: LoadOptions): Promise<Described> {
-  if (found.builtIn) return { description: (await importPlugin(found.entry)).description }
+  if (found.builtIn || isDeclared(found)) return { description: (await importPlugin(found.entry)).description }
   try {
     if (found.tier !== 'contained' || options.hosts === 'here') return { description: await trials.describe(found) }
     const refused = await options.hosts.refused()

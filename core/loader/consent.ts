@@ -8,7 +8,7 @@ import { readYaml } from '../config/yaml.ts'
 import { isObject } from '../json.ts'
 import { command } from '../layout.ts'
 import { keystoreHasKeys } from '../wallet/keystore.ts'
-import { findPlugins, findRefusal, type FindResult, type FoundPlugin } from './find.ts'
+import { findPlugins, findRefusal, isDeclared, type FindResult, type FoundPlugin } from './find.ts'
 import { keepPlugin, readPluginFiles } from './plugin-files.ts'
 import { chainDecides, faultOf, PluginFault, trustedOnly, type Refusal } from './refusal.ts'
 
@@ -88,7 +88,14 @@ async function allowedCopy(plugin: FoundPlugin, lock: LockOrFault, { data }: Set
       `Its files are not those that were allowed: their SHA-256 is ${files.sha256}, that in sluice.lock ${locked.sha256}`,
       `See what changed, and allow it again: ${command} plugin allow ${name}`,
     )
-  if (locked.kind === 'chain' && locked.tier !== 'trusted') throw trustedOnly(name, chainDecides)
+  // The tier of a record lets nothing run that is not of it, whoever wrote the record.
+  if (isDeclared(plugin) !== (locked.tier === 'data'))
+    throw new PluginFault(
+      'consent',
+      isDeclared(plugin) ? 'It is data alone, and was not allowed as such' : 'It has code, and was allowed as data alone',
+      `See what it may do, and allow it again: ${command} plugin allow ${name}`,
+    )
+  if (locked.kind === 'chain' && locked.tier === 'contained') throw trustedOnly(name, chainDecides)
   return copyOf(plugin, await keepPlugin(data.dir, name, files), locked)
 }
 

@@ -2,33 +2,15 @@ import path from 'node:path'
 import type { Duplex } from 'node:stream'
 import * as Value from 'typebox/value'
 import { lockedPlugin, type LockedPlugin } from '../config/lock.ts'
-import type { ShownConf } from '../config/shown-conf.ts'
 import { readYaml } from '../config/yaml.ts'
 import { hostsNamedIn } from './host/web.ts'
 import { withTimeout } from '../async.ts'
 import { hookUpdate } from './compile.ts'
-import type { CompiledFiles } from './hook.ts'
+import { examineHere, needsNoCode, type Examined, type ExamineRequest } from './examine-here.ts'
 import { findWay, insideUpdate, uncontained, type ContainmentSettings, type Prepared, type Way } from './host/way.ts'
 import type { FoundPlugin } from './find.ts'
-import type { Declared } from './outline.ts'
-import { PluginFault, trustCure, type Step } from './refusal.ts'
+import { PluginFault, trustCure } from './refusal.ts'
 import { messageOf } from './thrown.ts'
-import type { LoadBudget } from './trials.ts'
-
-export interface ExamineRequest {
-  readonly plugin: FoundPlugin
-  /** Those that it may be on. */
-  readonly chains: readonly FoundPlugin[]
-  readonly budget: LoadBudget
-  /** What is in force of the operator's files, by `chains/<name>` and `connectors/<name>`. */
-  readonly conf: Readonly<Record<string, ShownConf>>
-  /** Of the folders of third parties: the process may see no compiler. */
-  readonly compiled: Readonly<Record<string, CompiledFiles>>
-}
-
-export type Examined =
-  | { readonly is: 'examined'; readonly what: Declared }
-  | { readonly is: 'refused'; readonly step: Step; readonly reason: string; readonly cure: string }
 
 /** What the process may take beside the plugin's own budget. */
 const overheadMs = 60_000
@@ -43,20 +25,7 @@ export async function examinePlugin(
   { tier, sha256 }: Pick<LockedPlugin, 'tier' | 'sha256'>,
   containment: ContainmentSettings,
 ): Promise<LockedPlugin> {
-  const plugins = [request.plugin, ...request.chains.filter(({ builtIn }) => !builtIn)]
-  const way = await wayToRead(containment)
-  const prepared = await way.prepare('examine', plugins)
-  const inside = <P extends FoundPlugin>(plugin: P): P => ({
-    ...plugin,
-    folder: prepared.inside(plugin.folder),
-    entry: prepared.inside(plugin.entry),
-  })
-  const compiled = Object.fromEntries(
-    await Promise.all(
-      plugins.map(async ({ folder }) => [prepared.inside(folder), insideUpdate(await hookUpdate([folder]), prepared).compiled] as const),
-    ),
-  )
-  const answer = await ask(prepared, { ...request, plugin: inside(request.plugin), chains: request.chains.map(inside), compiled })
+  const answer = needsNoCode(request) ? await examineHere(request) : await examineApart(request, containment)
   if (answer.is === 'refused') {
     const { step, reason, cure } = answer
     // The process does not know how this command was called.
@@ -74,6 +43,24 @@ export async function examinePlugin(
   if (Value.Check(lockedPlugin, locked)) return locked
   const [first] = Value.Errors(lockedPlugin, locked)
   throw new PluginFault('manifest', `${first?.instancePath ?? ''} ${first?.message ?? 'is wrong'}`, 'Correct the plugin.')
+}
+
+/** In a process of its own. */
+async function examineApart(request: Omit<ExamineRequest, 'compiled'>, containment: ContainmentSettings): Promise<Examined> {
+  const plugins = [request.plugin, ...request.chains.filter(({ builtIn }) => !builtIn)]
+  const way = await wayToRead(containment)
+  const prepared = await way.prepare('examine', plugins)
+  const inside = <P extends FoundPlugin>(plugin: P): P => ({
+    ...plugin,
+    folder: prepared.inside(plugin.folder),
+    entry: prepared.inside(plugin.entry),
+  })
+  const compiled = Object.fromEntries(
+    await Promise.all(
+      plugins.map(async ({ folder }) => [prepared.inside(folder), insideUpdate(await hookUpdate([folder]), prepared).compiled] as const),
+    ),
+  )
+  return ask(prepared, { ...request, plugin: inside(request.plugin), chains: request.chains.map(inside), compiled })
 }
 
 /** Where nothing contains it, who types the command was told so. @throws PluginFault where a service was asked for that is away */

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { builtInPlugins, codeRoot, inSource } from '../layout.ts'
 import { PluginFault, faultOf, type Refusal } from './refusal.ts'
 
-/** Where a plugin runs: in the server, or kept away from it. */
-export type Tier = 'built in' | 'trusted' | 'contained'
+/** Where a plugin runs: in the server, kept away from it, or nowhere, because it is data. */
+export type Tier = 'built in' | 'trusted' | 'contained' | 'data'
 
 /** Who said that it may run: the release, or the operator in sluice.lock; nobody, where a server only tries. */
 export type AllowedBy = 'release' | 'operator' | 'nobody'
@@ -37,9 +37,15 @@ export interface FindResult {
 }
 
 export const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/
+/** The only file of a plugin that is data alone, beside its lists. */
+export const declaredFile = 'plugin.yml'
 /** Where both are there, the author edits the source. */
-const entryNames = ['index.ts', 'index.js']
+const codeNames = ['index.ts', 'index.js']
+const entryNames = [...codeNames, declaredFile]
 const commonJsNames = ['index.cjs', 'index.cts']
+
+/** Whether a plugin is data alone: nothing of it is ever run. Its file says so, and no record does. */
+export const isDeclared = ({ entry }: { readonly entry: string }): boolean => path.basename(entry) === declaredFile
 
 /** Lists the plugins in these folders; each is a folder of plugins, or a plugin itself. Runs no code of plugins. */
 export function findPlugins(folders: readonly string[], disabled: readonly string[]): FindResult {
@@ -111,13 +117,14 @@ function inspect(name: string, folder: string, rival: FoundPlugin | undefined): 
     )
   }
   const builtIn = path.dirname(real) === builtInPlugins
+  const entry = entryOf(real)
   return {
     name,
     folder: real,
     origin: real,
-    entry: entryOf(real),
+    entry,
     builtIn,
-    tier: builtIn ? 'built in' : 'contained',
+    tier: builtIn ? 'built in' : isDeclared({ entry }) ? 'data' : 'contained',
     allowedBy: builtIn ? 'release' : 'nobody',
   }
 }
@@ -129,7 +136,7 @@ function entryOf(folder: string): string {
     if (commonJs !== undefined) throw commonJsFault(commonJs)
     throw new PluginFault(
       'find',
-      'The folder has neither index.ts nor index.js',
+      'The folder has neither index.ts nor index.js nor plugin.yml',
       'Add the file that exports the plugin, or move the folder out of the plugins folder.',
     )
   }

@@ -13,6 +13,8 @@ import {
   type Plugin,
 } from '../contracts/index.ts'
 import { chainBoundary, connectorBoundary } from './boundary.ts'
+import { declaredPlugin } from './declared.ts'
+import { isDeclared } from './find.ts'
 import { deepFreeze } from './parser.ts'
 import { PluginFault, faultOf } from './refusal.ts'
 import { messageOf, messageWithPlace } from './thrown.ts'
@@ -149,6 +151,10 @@ const folderOf = (plugin: Plugin): { readonly folder?: string } => {
 /** Imports a plugin's module and reads its description. The module hook must know its folder. @throws PluginFault */
 export async function importPlugin(entry: string): Promise<ImportedPlugin> {
   let exported: unknown
+  if (isDeclared({ entry })) {
+    const plugin = assertPlugin(await declaredPlugin(entry), entry)
+    return { plugin, description: describe(plugin) }
+  }
   try {
     const module: unknown = await import(pathToFileURL(entry).href)
     exported = isObject(module) && 'default' in module ? module.default : undefined

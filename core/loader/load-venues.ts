@@ -14,7 +14,8 @@ import {
 import { nearest } from '../config/problems.ts'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { placeOfText } from './source-places.ts'
-import type { FoundPlugin } from './find.ts'
+import { refuseTakenChainId } from './declared.ts'
+import { isDeclared, type FoundPlugin } from './find.ts'
 import type { Host } from './host/host.ts'
 import type { HostedVenue, Hosts } from './host/hosts.ts'
 import { instantiateConnector, instantiateChain } from './instantiate.ts'
@@ -175,7 +176,7 @@ export async function loadConnector(
       nativeCurrency,
       log,
     })
-    if (found.tier === 'contained' && implementation.actions) throw trustedOnly(found.name, signedActions)
+    if (!found.builtIn && found.tier !== 'trusted' && implementation.actions) throw trustedOnly(found.name, signedActions)
     checkSpenders(implementation, contracts, on)
     if (!found.builtIn) checkEvents(implementation, on)
     return Object.freeze({ plugin: found.name, chain, network, implementation, contracts, bridges, tokens, log })
@@ -339,6 +340,7 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
   for (const { chain, network, config: settings } of wanted) {
     const meter: ChainVenue['meter'] = options.meterOf?.(chain, network) ?? { rpc: () => {} }
     const implementation = instantiateChain(plugin, found.name, { chain, network, config: settings, log, meter })
+    if (isDeclared(found)) refuseTakenChainId(found.name, network, implementation)
     const tokens = await tokensOf(
       { chain, network, folder: found.folder, implementation, settings: configuration.networks[network] },
       options,

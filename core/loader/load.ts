@@ -9,7 +9,7 @@ import type { Log } from '../contracts/index.ts'
 import { makeCandidate, type Candidate, type PluginOutline } from './candidate.ts'
 import { registerHook } from './compile.ts'
 import { allowedPlugins } from './consent.ts'
-import { findPlugins, type FoundPlugin } from './find.ts'
+import { findPlugins, isDeclared, type FoundPlugin } from './find.ts'
 import type { Host } from './host/host.ts'
 import { createHosts, type HostsOptions } from './host/hosts.ts'
 import { hostsNamedIn } from './host/web.ts'
@@ -126,7 +126,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     const connectors: LoadedConnector[] = []
 
     try {
-      await registerHook(plugins.filter((plugin) => !isForHost(plugin, options)))
+      await registerHook(plugins.filter((plugin) => !isForHost(plugin, options) && !isDeclared(plugin)))
       const described = await forEach(
         plugins,
         (plugin) => plugin,
@@ -137,7 +137,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
       tried.sort((a, b) => (a.found.name < b.found.name ? -1 : 1))
 
       const triedChains = await forEach(tried.filter(isChain), ofCandidate, async (candidate) => {
-        if (!candidate.found.builtIn) await trials.create(candidate.found, chainVenues(candidate).venues)
+        if (isTried(candidate.found)) await trials.create(candidate.found, chainVenues(candidate).venues)
         return candidate
       })
       const loadedChains: LoadedChain[] = []
@@ -149,7 +149,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
         ofCandidate,
         async (candidate) => {
           const venues = connectorVenues(candidate, chains)
-          if (!candidate.found.builtIn && !candidate.host) await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
+          if (isTried(candidate.found) && !candidate.host) await trials.create(candidate.found, trialVenues(candidate, venues, candidates))
           return { candidate, venues }
         },
       )
@@ -165,6 +165,9 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     }
   }
 }
+
+/** What the release has was tried by its tests, and data does nothing. */
+const isTried = (found: FoundPlugin): boolean => !found.builtIn && !isDeclared(found)
 
 /** Some turn out not to run in hosts, and are refused. */
 const isForHost = ({ tier }: FoundPlugin, { hosts }: LoadOptions): boolean => tier === 'contained' && hosts !== 'here'

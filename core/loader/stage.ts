@@ -233,7 +233,7 @@ function inspectStaged(name: string, folder: string) {
     throw new PluginFault(
       thrown.step,
       `${name} is not a plugin: ${thrown.message}`,
-      'Name what its author publishes: index.js or index.ts lies at its top.',
+      'Name what its author publishes: index.js, index.ts or plugin.yml lies at its top.',
     )
   }
 }

@@ -158,12 +158,18 @@ export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: S
     if (record?.kind === 'chain') {
       const [chainName = ''] = Object.keys(record.networks)[0]?.split('/') ?? []
       const own = conf('chains', chainName)
-      for (const facts of recordedChain(record)) add(facts, own)
+      for (const facts of recordedChain(record)) if (record.tier === 'trusted' || isOfItsOwn(facts)) add(facts, own)
     } else if (record) {
       const own = conf('connectors', name)
       connectors.push(...recordedConnector(record, own))
-      deposits.push(...recordedDeposits(record, own))
+      if (record.tier !== 'data') deposits.push(...recordedDeposits(record, own))
     }
+  }
+
+  /** A chain that is data alone signs for no other's id, and well-known keys do not sign on it. */
+  function isOfItsOwn({ chainId, local }: ChainFacts): boolean {
+    const released = Object.values(release.chains).flatMap(({ networks }) => Object.values(networks))
+    return !local && !released.some((each) => each.chainId === chainId)
   }
 
   /** The release's chains come first and stay. */
@@ -276,14 +282,15 @@ function recordedChain({ keys, networks }: LockedPlugin): ChainFacts[] {
   })
 }
 
+/** A connector that is data alone has no typed data signed, whatever its record says. */
 function recordedConnector({ networks, signs, tier }: LockedPlugin, own: Section): ConnectorFacts[] {
   const inForce = new Map(entriesOf(own, 'contractAddresses', Object.keys(networks)))
   return Object.entries(networks).map(([on, { contracts, spenders }]) => ({
     on,
     contracts: mergeOver(contracts, inForce.get(on) ?? {}),
     spenders: Object.entries(contracts).flatMap(([name, address]) => (spenders.includes(address) ? [name] : [])),
-    signs,
-    isContained: tier === 'contained',
+    signs: tier === 'data' ? [] : signs,
+    isContained: tier !== 'trusted',
   }))
 }
 

@@ -3,7 +3,7 @@ import list from './tokens.json' with { type: 'json' }
 
 export default evmChainPlugin({
   name: 'sonic',
-  apiVersion: '1.0',
+  apiVersion: '1.1',
   list,
   networks: {
     // Final within a second. The depth covers the lag between nodes behind one address.

@@ -253,6 +253,38 @@ describe("the operator's word on a plugin", function () {
     }
   })
 
+  it('is asked of data alone in the same words: none of it is run, here or later, and there is nothing to trust', async () => {
+    const folder = path.join(home, 'third', 'rill')
+    await mkdir(folder)
+    await writeFile(
+      path.join(folder, 'defaults.yml'),
+      `allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet: { routerAddress: '${router}' }\n`,
+    )
+    const factory = `factory: '${positions}', initCodeHash: '0x${'ab'.repeat(32)}'`
+    await writeFile(
+      path.join(folder, 'plugin.yml'),
+      `kind: fork\nkit: uniswap-v2\nname: rill\napiVersion: '1.0'\nfee: 3/1000\nnetworks:\n  ethereum/mainnet: { ${factory} }\n`,
+    )
+    expect((await say('plugin', 'trust', 'rill', '--yes')).said).to.match(
+      /rill is data alone: there is no code to trust.+plugin allow rill/,
+    )
+    const { code, said } = await say('plugin', 'allow', 'rill', '--yes')
+    expect(code, said).to.equal(0)
+    expect(said).to.not.include('Its code is run once now')
+    for (const line of [
+      /^rill, a connector, allowed: it is data alone, without code$/m,
+      /^On ethereum\/mainnet, where wallets may be made to call\n {2}0x24ae\w+ {2}routerAddress, and approve tokens to it$/m,
+      /^It has no typed data signed\.$/m,
+      /^It reaches no host on the web, and learns no orders\.$/m,
+      /^It is data alone: nothing of it is run\. A kit of this release reads it\./m,
+    ])
+      expect(said).to.match(line)
+    expect((await say('plugin', 'list')).said).to.match(/^rill +connector +data /m)
+    expect((await say('plugin', 'verify', 'rill')).said).to.contain('rill has the files that were allowed.')
+    expect((await say('plugin', 'remove', 'rill')).code).to.equal(0)
+    await rm(folder, { recursive: true })
+  })
+
   describe('where the keystore has keys', () => {
     const passphrase = 'correct horse battery'
     const lock = () => path.join(home, 'sluice.lock')

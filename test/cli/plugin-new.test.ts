@@ -17,7 +17,7 @@ const templates = {
   clob: 'tidebook',
   perp: 'reefperp',
   chain: 'sonic',
-  fork: 'riverswap',
+  fork: 'rillswap',
 }
 
 describe('sluice plugin new', () => {
@@ -84,7 +84,7 @@ describe('sluice plugin new', () => {
         if (fence) compared.push(name)
       }
     }
-    expect(new Set(compared)).to.deep.equal(new Set(['ferryswap', 'lakeswap', 'tidebook', 'sonic', 'riverswap']))
+    expect(new Set(compared)).to.deep.equal(new Set(['ferryswap', 'lakeswap', 'tidebook', 'sonic', 'rillswap']))
   })
 
   it('takes an empty folder that is there', async () => {

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { serverClient } from '../../core/cli/server-client.ts'
 import { readLock } from '../../core/config/lock.ts'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { readPluginFiles } from '../../core/loader/plugin-files.ts'
+import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { startRelay, type Relay } from '../transactions/relay.ts'
 import { admins, local, mined, noted, oneChain, outcome, twins } from './shared-server.ts'
@@ -27,10 +28,21 @@ for (const [file, from, to] of [
 ] as const)
   writeFileSync(path.join(ownSwap, file), readFileSync(path.join(plainSwap, file), 'utf8').replace(`'${from}'`, `'${to}'`))
 
+/** Forks of the same exchange as data alone. One has a fee that leaves the wallet a tenth. */
+const ofData = ['plain-data', 'greedy-data'].map((name) => {
+  const folder = path.join(path.dirname(ownSwap), name)
+  mkdirSync(folder)
+  cpSync(path.join(plainSwap, 'defaults.yml'), path.join(folder, 'defaults.yml'))
+  const networks = { 'ethereum/local': v2Deployments['ethereum/local'] }
+  const data = { kind: 'fork', kit: 'uniswap-v2', name, apiVersion: '1.0', fee: name === 'plain-data' ? '3/1000' : '900/1000', networks }
+  writeFileSync(path.join(folder, 'plugin.yml'), stringify(data))
+  return folder
+})
+
 /** What `sluice plugin allow` writes. */
-const allowed = (folder: string, spender = router) => ({
+const allowed = (folder: string, spender = router, tier = 'contained') => ({
   sha256: readPluginFiles(folder).sha256,
-  tier: 'contained',
+  tier,
   kind: 'connector',
   networks: { 'ethereum/local': { contracts: { routerAddress: spender }, spenders: [spender] } },
   signs: [],
@@ -38,7 +50,12 @@ const allowed = (folder: string, spender = router) => ({
 })
 const lock = {
   lockVersion: 1,
-  plugins: { rogue: allowed(`${plugins}/rogue`), 'plain-swap': allowed(plainSwap), 'own-swap': allowed(ownSwap, ownRouter) },
+  plugins: {
+    rogue: allowed(`${plugins}/rogue`),
+    'plain-swap': allowed(plainSwap),
+    'own-swap': allowed(ownSwap, ownRouter),
+    ...Object.fromEntries(ofData.map((folder) => [path.basename(folder), allowed(folder, router, 'data')])),
+  },
 }
 const twinList = {
   name: 'Twins',
@@ -58,7 +75,7 @@ describe('trades of a plugin that the operator has allowed', function () {
   before(async () => {
     server = await startServer({
       settings: { ...oneChain.settings },
-      plugins: [plugins, plainSwap, ownSwap],
+      plugins: [plugins, plainSwap, ownSwap, ...ofData],
       between: async (rpcUrl) => {
         relay = await startRelay(rpcUrl)
         return relay.url
@@ -126,6 +143,20 @@ describe('trades of a plugin that the operator has allowed', function () {
     const limited = await trade({ ...swap, limitPrice: '0.1' })
     expect(outcome(limited)).to.not.equal('400 INCOMPLETE_PARAMS')
     expect(await nonce()).to.equal(before)
+  })
+
+  it('are simulated and bounded in the same way where it is data alone', async () => {
+    const shown = (await server.client.get('/plugins')).body.find(({ name }: { name: string }) => name === 'plain-data')
+    expect(shown).to.include({ state: 'loaded', tier: 'data', allowedBy: 'operator' }).and.not.have.property('host')
+    const before = await nonce()
+    const greedy = await trade({ connector: 'greedy-data', amount: honest })
+    expect(outcome(greedy), greedy.text).to.equal('400 INCOMPLETE_PARAMS')
+    expect(greedy.body.details[0].field).to.equal('limitPrice')
+    expect(await nonce()).to.equal(before)
+    const answer = await trade({ connector: 'plain-data', amount: honest })
+    expect(outcome(answer), answer.text).to.equal('200')
+    const { body } = await mined(server.client, answer.body.txHash)
+    expect(body.fill).to.include({ amountIn: honest, amountOut: answer.body.expectedAmount })
   })
 
   it('have the fill that their events tell, whatever the plugin says', async () => {

@@ -1,0 +1,129 @@
+// Plugins that are data alone: a fork of a known exchange, or a chain of a known family. `plugin.yml` names a kit of the release, which makes the
+// plugin of the data. No code of such a plugin is ever run, here or anywhere.
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { checkTree, compile } from '../config/check.ts'
+import { ConfigError, suggestion, type ConfigProblem } from '../config/problems.ts'
+import { loadTokens } from '../config/token-list.ts'
+import { mapTexts, type TreeProblem } from '../config/tree.ts'
+import { locate, readYaml } from '../config/yaml.ts'
+import type { DeclaredKit, DeclaredKits } from '../contracts/declared.ts'
+import type { Chain } from '../contracts/index.ts'
+import type { DevnetPlugin } from '../contracts/devnet.ts'
+import { isObject } from '../json.ts'
+import { entryPoints, moduleUrl } from '../layout.ts'
+import { readReleased } from '../wallet/policy-files.ts'
+import { PluginFault } from './refusal.ts'
+import { messageOf } from './thrown.ts'
+
+/** Kits know chains and exchanges, and core does not: it finds them by name. */
+const loadKits = async (): Promise<DeclaredKits> => import(moduleUrl('kits/declared').href)
+
+interface DeclaredData {
+  readonly kit: DeclaredKit
+  /** As the kit's schema has it. */
+  readonly data: never
+}
+
+/** The plugin that a `plugin.yml` declares. @throws PluginFault that names file, line and field */
+export async function declaredPlugin(entry: string): Promise<unknown> {
+  const { kit, data } = await readDeclared(entry)
+  const list = await tokensOf(entry, data)
+  try {
+    return kit.plugin(data, list)
+  } catch (thrown) {
+    throw new PluginFault('manifest', `${shownName(entry)}: ${messageOf(thrown)}`, `Correct ${path.basename(entry)}.`)
+  }
+}
+
+/** What it deploys on the devnet, for its tests; undefined where it says nothing of that. @throws PluginFault */
+export async function declaredDevnet(entry: string): Promise<DevnetPlugin | undefined> {
+  const { kit, data } = await readDeclared(entry)
+  if (!kit.devnet || !isObject(data) || data['devnet'] === undefined) return undefined
+  const module = await import(entryPoints()[kit.devnet.module] ?? kit.devnet.module)
+  return kit.devnet.make(module as never, data)
+}
+
+const shownName = (entry: string): string => path.join(path.basename(path.dirname(entry)), path.basename(entry))
+
+async function readDeclared(entry: string): Promise<DeclaredData> {
+  const file = shownName(entry)
+  const problems: ConfigProblem[] = []
+  const read = readYaml(entry, file, problems)
+  if (!read) throw faultWith(problems.length > 0 ? problems : [{ file, path: '', problem: 'is not there', cure: 'Put it there.' }])
+  const at = ({ pointer, ...each }: TreeProblem): ConfigProblem => ({ ...locate(pointer, [read], file), ...each })
+  const { declaredKits, isMistypedAddress } = await loadKits()
+  const { kit: name } = read.value
+  const kit = typeof name === 'string' && Object.hasOwn(declaredKits, name) ? declaredKits[name] : undefined
+  if (!kit) {
+    const known = Object.keys(declaredKits)
+    const cure =
+      typeof name === 'string' ? suggestion(name, known).replace(/^Remove it, or use/, 'Use') : `Use one of: ${known.join(', ')}.`
+    throw faultWith([
+      at({ pointer: '/kit', problem: name === undefined ? 'is missing' : 'is no kit for plugins that are data alone', cure }),
+    ])
+  }
+  // The schema is Sluice's own. Variables of the environment are the operator's.
+  const checked = checkTree(read.value, { validate: compile(kit.schema as never), env: {}, mayName: () => false })
+  if ('troubles' in checked) throw faultWith(checked.troubles.map(at))
+  const mistyped: TreeProblem[] = []
+  mapTexts(checked.value, (text, pointer) => {
+    if (isMistypedAddress(text))
+      mistyped.push({ pointer, problem: 'is an address with a wrong checksum', cure: 'Copy it again, letter by letter.' })
+    return text
+  })
+  if (mistyped.length > 0) throw faultWith(mistyped.map(at))
+  return { kit, data: checked.value }
+}
+
+function faultWith(problems: readonly ConfigProblem[]): PluginFault {
+  const [first] = problems
+  const text = problems.map(
+    ({ file, line, path: at, problem }) => `${file}${line === undefined ? '' : `:${line}`} ${at}`.trimEnd() + ` ${problem}`,
+  )
+  return new PluginFault(
+    'manifest',
+    text.join('; '),
+    first && problems.length === 1 ? first.cure : problems.map((each) => each.cure).join(' '),
+  )
+}
+
+/** Nothing of the operator's counts here. */
+const onlyItsOwn = { confDir: '/nowhere/conf', dataDir: '/nowhere/data', home: '/nowhere', chain: '', tokenLists: [] }
+
+/** Of a chain: what `tokens.json` has for its networks. */
+async function tokensOf(entry: string, data: unknown): Promise<Parameters<DeclaredKit['plugin']>[1]> {
+  if (!isObject(data) || data['kind'] !== 'chain' || !isObject(data['networks'])) return { tokens: [] }
+  const folder = path.dirname(entry)
+  if (existsSync(path.join(folder, 'defaults.yml')))
+    throw new PluginFault(
+      'configuration',
+      `${path.basename(folder)}/defaults.yml: a chain that is data alone brings no settings, since its nodes say what a trade does`,
+      `Remove the file, and name the nodes in conf/chains/${String(data['name'])}.yml.`,
+    )
+  const lists = await Promise.all(
+    Object.entries(data['networks']).map(async ([network, table]) => {
+      const chainId = isObject(table) ? Number(table['chainId']) : 0
+      try {
+        const tokens = await loadTokens({ pluginFolder: folder, network, chainId, ...onlyItsOwn })
+        return tokens.map((token) => ({ ...token, chainId }))
+      } catch (thrown) {
+        throw thrown instanceof ConfigError ? faultWith(thrown.problems) : thrown
+      }
+    }),
+  )
+  return { tokens: lists.flat() }
+}
+
+/** A second chain with the id of another would sign for that one, by nodes and nonces of its own. @throws PluginFault */
+export function refuseTakenChainId(name: string, network: string, { chainId }: Pick<Chain, 'chainId'>): void {
+  const owner = Object.values(readReleased().chains).find(({ networks }) =>
+    Object.values(networks).some((each) => each.chainId === chainId),
+  )
+  if (owner)
+    throw new PluginFault(
+      'create',
+      `networks.${network}.chainId is ${chainId}, which is that of the chain ${owner.chain} of this release`,
+      `Use ${owner.chain}, or correct the chain id of ${name}.`,
+    )
+}

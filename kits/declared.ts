@@ -1,0 +1,221 @@
+// What a plugin that is data alone may be: its `plugin.yml` names one of these kits, and the kit makes the plugin of the data. The loader reads and
+// checks the file first (core/loader/declared.ts).
+import type { DeclaredKit } from '../core/contracts/declared.ts'
+import type { DevnetTokenSymbol } from '../core/contracts/devnet.ts'
+import { defineConnector, singleRouterSchema, versionedSchema } from '../core/contracts/index.ts'
+import { networksIn, poolAMM } from './amm/index.ts'
+import { uniswapV2, type UniswapV2Options } from './amm/v2/index.ts'
+import { uniswapV3, v3Events, type UniswapV3Options } from './amm/v3/index.ts'
+import { weighted, weightedEvents } from './amm/weighted/index.ts'
+import { evmChainPlugin, type EvmChainTables, type EvmNetworkTable } from './evm/chain.ts'
+import { canonicalAddress } from './evm/encoding.ts'
+import { evm } from './evm/family.ts'
+
+const text = (pattern: string, description: string) => ({ type: 'string', pattern, description, maxLength: 200 }) as const
+const address = text('^0x[0-9a-fA-F]{40}$', 'an address, quoted')
+const hash = text('^0x[0-9a-fA-F]{64}$', '32 bytes, quoted')
+const whole = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum }) as const
+const yes = { type: 'boolean' } as const
+const listOf = (items: object, maxItems: number) => ({ type: 'array', items, minItems: 1, maxItems }) as const
+const objectOf = (properties: object, required: readonly string[]) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+})
+
+const label = '[a-z0-9][a-z0-9-]{0,63}'
+const networkName = '\\w{1,64}'
+const byName = (pattern: string, entry: object) => ({
+  type: 'object',
+  patternProperties: { [`^${pattern}$`]: entry },
+  additionalProperties: false,
+  minProperties: 1,
+  maxProperties: 200,
+})
+
+/** What every such file has. */
+interface Declared {
+  readonly name: string
+  readonly apiVersion: string
+  readonly version?: string
+}
+
+function fileOf(kind: 'fork' | 'chain', networks: object, properties: object = {}, required: readonly string[] = []): object {
+  return objectOf(
+    {
+      kind: { const: kind },
+      kit: { type: 'string' },
+      name: text(`^${label}$`, 'the name of the folder'),
+      apiVersion: text('^[0-9]{1,6}\\.[0-9]{1,6}$', 'the version of the plugin interface, quoted'),
+      version: text('^\\S{1,64}$', 'a version'),
+      networks,
+      ...properties,
+    },
+    ['kind', 'kit', 'name', 'apiVersion', 'networks', ...required],
+  )
+}
+
+const manifestOf = ({ name, apiVersion, version }: Declared) => ({ name, apiVersion, ...(version !== undefined && { version }) })
+
+const devnetToken = { type: 'string', enum: ['WETH', 'USDC', 'DAI', 'WBTC', 'USDT'] } as const
+const devnetAmount = text('^[0-9]{1,12}(\\.[0-9]{1,18})?$', 'an amount, quoted')
+
+interface V2Fork extends Declared, Pick<UniswapV2Options, 'coin'> {
+  readonly networks: UniswapV2Options['deployments']
+  readonly fee: string
+  readonly devnet?: { readonly pools: readonly (readonly [DevnetTokenSymbol, string, DevnetTokenSymbol, string])[] }
+}
+
+const v2Fork = {
+  schema: fileOf(
+    'fork',
+    byName(`${label}/${networkName}`, objectOf({ factory: address, initCodeHash: hash }, ['factory', 'initCodeHash'])),
+    {
+      fee: text('^[0-9]{1,9}/[1-9][0-9]{0,8}$', 'the part of the input that a pool keeps, such as 3/1000'),
+      coin: text('^[A-Z]{1,10}$', "the coin in the names of the router's functions, where it is not ETH"),
+      devnet: objectOf(
+        {
+          pools: listOf(
+            {
+              type: 'array',
+              items: [devnetToken, devnetAmount, devnetToken, devnetAmount],
+              minItems: 4,
+              maxItems: 4,
+              additionalItems: false,
+              description: 'a token, its amount, another token, its amount',
+            },
+            20,
+          ),
+        },
+        ['pools'],
+      ),
+    },
+    ['fee'],
+  ),
+  plugin(data: V2Fork): unknown {
+    const { networks: deployments, fee, coin } = data
+    const [kept = 0n, all = 0n] = fee.split('/').map(BigInt)
+    if (kept >= all) throw new Error(`fee is ${fee}, and has to be less than the whole input, such as 3/1000`)
+    return defineConnector({
+      family: evm,
+      manifest: {
+        ...manifestOf(data),
+        trading_type: ['AMM'],
+        available_networks: networksIn(deployments),
+        schema: singleRouterSchema,
+      },
+      create(venue) {
+        const AMM = poolAMM(venue, uniswapV2(venue, { fee: [kept, all], deployments, ...(coin !== undefined && { coin }) }))
+        return { AMM, spenders: AMM.spenders }
+      },
+    })
+  },
+  devnet: {
+    module: 'sluice/uniswap-v2/devnet',
+    make: ({ uniswapV2Devnet }: typeof import('./amm/v2/devnet.ts'), { name, devnet }: V2Fork) =>
+      devnet && uniswapV2Devnet({ name, pools: devnet.pools }),
+  },
+}
+
+interface V3Fork extends Declared, Pick<UniswapV3Options, 'router' | 'feeTiers'> {
+  readonly networks: UniswapV3Options['deployments']
+}
+
+const v3Fork = {
+  schema: fileOf(
+    'fork',
+    byName(`${label}/${networkName}`, objectOf({ factory: address, deployer: address, initCodeHash: hash }, ['factory', 'initCodeHash'])),
+    { router: { type: 'string', enum: ['SwapRouter02', 'SwapRouter'] }, feeTiers: byName('[A-Z]{1,20}', whole(1, 999_999)) },
+  ),
+  plugin(data: V3Fork): unknown {
+    const { networks: deployments, router, feeTiers } = data
+    return defineConnector({
+      family: evm,
+      manifest: {
+        ...manifestOf(data),
+        trading_type: ['AMM', 'AMM_RANGE'],
+        available_networks: networksIn(deployments),
+        schema: versionedSchema({ v3: ['v3RouterAddress', 'positionManagerAddress'] }),
+      },
+      create(venue) {
+        const v3 = uniswapV3(venue, { deployments, ...(router && { router }), ...(feeTiers && { feeTiers }) })
+        const AMM = poolAMM(venue, v3)
+        return { AMM, AMM_RANGE: v3.range, spenders: { ...AMM.spenders, positions: v3.range.positionManager }, events: v3Events }
+      },
+    })
+  },
+}
+
+interface WeightedFork extends Declared {
+  /** The ids of the pools in the Vault. */
+  readonly networks: Readonly<Record<string, { readonly pools: readonly string[] }>>
+}
+
+const weightedFork = {
+  schema: fileOf('fork', byName(`${label}/${networkName}`, objectOf({ pools: listOf(hash, 1_000) }, ['pools']))),
+  plugin(data: WeightedFork): unknown {
+    const pools = Object.fromEntries(Object.entries(data.networks).map(([on, each]) => [on, each.pools]))
+    return defineConnector({
+      family: evm,
+      manifest: { ...manifestOf(data), trading_type: ['AMM'], available_networks: networksIn(pools), schema: singleRouterSchema },
+      create(venue) {
+        const AMM = poolAMM(venue, weighted(venue, { pools }))
+        return { AMM, spenders: AMM.spenders, events: weightedEvents }
+      },
+    })
+  },
+}
+
+interface EvmDeclared extends Declared {
+  readonly networks: Readonly<Record<string, Omit<EvmNetworkTable, 'mostGas'> & { readonly mostGas?: number }>>
+}
+
+const symbol = text('^\\S{1,32}$', "a token's symbol")
+const gwei = { type: 'number', minimum: 0, maximum: 1_000_000, description: 'gwei' } as const
+
+/** Nothing here says that well-known keys may sign, as `local` of a chain with code does. */
+const evmNetwork = objectOf(
+  {
+    chainId: whole(1, Number.MAX_SAFE_INTEGER),
+    nativeCurrency: symbol,
+    tokens: listOf(symbol, 50),
+    blockSeconds: { type: 'number', exclusiveMinimum: 0, maximum: 3600 },
+    confirmations: whole(1, 10_000),
+    minTipGwei: gwei,
+    feeCapGwei: gwei,
+    legacyFees: yes,
+    leastBumpPercent: whole(1, 900),
+    mostGas: whole(21_000, 1_000_000_000),
+    rollup: { const: 'op-stack' },
+    gasPaysLayer1: yes,
+    gasLimitIsPaid: yes,
+    coinIsToken: yes,
+    multicall: address,
+  },
+  ['chainId', 'nativeCurrency', 'tokens', 'blockSeconds', 'confirmations'],
+)
+
+const evmChainKit = {
+  schema: fileOf('chain', byName(networkName, evmNetwork)),
+  plugin(data: EvmDeclared, list: EvmChainTables['list']): unknown {
+    const networks = Object.fromEntries(
+      Object.entries(data.networks).map(([network, { mostGas, ...table }]) => [
+        network,
+        { ...table, ...(mostGas !== undefined && { mostGas: BigInt(mostGas) }) },
+      ]),
+    )
+    return evmChainPlugin({ ...manifestOf(data), list, networks })
+  },
+}
+
+/** By the `kit` of the file. */
+export const declaredKits: Readonly<Record<string, DeclaredKit>> = {
+  'uniswap-v2': v2Fork,
+  'uniswap-v3': v3Fork,
+  weighted: weightedFork,
+  evm: evmChainKit,
+}
+
+/** Whether a text that looks like an address is none: its checksum is wrong. */
+export const isMistypedAddress = (value: string): boolean => /^0x[0-9a-fA-F]{40}$/.test(value) && canonicalAddress(value) === undefined
