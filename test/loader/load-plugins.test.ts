@@ -140,7 +140,8 @@ describe('loading plugins', function () {
     const { refused } = await load([chain, folder])
 
     expect(refused.map(({ name }) => name)).to.have.members(parts)
-    for (const { name, reason } of refused) expect(reason, name).to.match(/^TypeError: Cannot .*(read only|not extensible|assign)/)
+    for (const { name, reason } of refused)
+      expect(reason, name).to.match(/^index\.ts:\d+: TypeError: Cannot .*(read only|not extensible|assign)/)
   })
 
   it('refuses a plugin whose files were added after its compilation, and does not compile its packages', async () => {
