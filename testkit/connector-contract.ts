@@ -106,7 +106,7 @@ const serverOptions = (folder: string, site: ContractSite | undefined, trusted: 
   ...site?.server,
   ...(trusted && { trusted: [path.basename(folder)] }),
   plugins: [folder, ...(site?.server.plugins ?? [])],
-  settings: { 'log.level': 'error', ...(site && { 'devnet.enabled': false }), ...site?.server.settings },
+  settings: { 'log.level': 'warn', ...(site && { 'devnet.enabled': false }), ...site?.server.settings },
 })
 
 type VenueParts = Pick<TestVenue, 'chain' | 'network' | 'wallets' | 'quoter' | 'perpOperator' | 'bookOperators' | 'noDeadline'>

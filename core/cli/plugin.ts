@@ -68,7 +68,7 @@ async function kindOf(folder: string, settings: Settings, trusted: boolean): Pro
   const [{ tryPlugins }, { findPlugins }] = await Promise.all([import('../loader/load.ts'), import('../loader/find.ts')])
   const { found, ...others } = findPlugins([builtInPlugins, folder], settings.plugins.disabled)
   const tried = trusted ? found.map((each) => (each.origin === folder ? { ...each, tier: 'trusted' as const } : each)) : found
-  const { loaded, refused } = await tryPlugins(settings, { ...others, found: tried })
+  const { loaded, refused } = await tryPlugins({ ...settings, devnet: { ...settings.devnet, enabled: true } }, { ...others, found: tried })
   const refusal = refused.find((each) => each.folder === folder)
   if (refusal) console.error(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
   if (refusal?.step === 'consent') console.error(`To test it all the same: ${command} plugin test --trusted ${folder}`)

@@ -12,6 +12,7 @@ import {
   type MisspeltNetwork,
 } from './configuration.ts'
 import { nearest } from '../config/problems.ts'
+import { devnetNetwork } from '../config/settings.ts'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { placeOfText } from './source-places.ts'
 import { refuseTakenChainId } from './declared.ts'
@@ -120,7 +121,9 @@ function misspeltNetworks({ folder }: FoundPlugin, manifest: Manifest, chains: r
 
 function cureOf({ chain, network }: { chain: string; network: string }, misspelt: readonly MisspeltNetwork[]): string {
   const wrong = misspelt.find((each) => each.chain === chain && each.network === network)
-  return wrong ? networkCure(wrong) : `See conf/chains/${chain}.yml.`
+  if (wrong) return networkCure(wrong)
+  const isDevnet = chain === devnetNetwork.chain && network === devnetNetwork.network
+  return isDevnet ? 'It is that of the devnet: devnet.enabled in conf/server.yml, or start --devnet.' : `See conf/chains/${chain}.yml.`
 }
 
 function chainCure({ folder }: FoundPlugin, name: string, chains: readonly LoadedChain[]): string {
