@@ -65,7 +65,7 @@ describe('whoever holds the channel of the signer', () => {
   }
 
   it('gives it no policy', async () => {
-    for (const policy of [{ networks: widest, allowedSpenders: [stranger] }, examplePolicy]) {
+    for (const policy of [examplePolicy, { networks: widest, allowedSpenders: [stranger] }]) {
       keeper.send({ type: 'policy', id: ++lastId, policy })
       keeper.send({ type: 'read', policy })
     }
