@@ -351,7 +351,7 @@ function nothingQuoted({ unquoted }: TestVenue): string {
 function oneSided(pair: string, refused: { BUY: string; SELL: string }): string {
   const [does, not] =
     refused.BUY === '' ? ['BUY', 'SELL'] : refused.SELL === '' ? ['SELL', 'BUY'] : ['some amounts', 'the same on both sides']
-  return `${pair}: it quotes ${does} and never ${not} (${refused[not as 'BUY'] ?? `${refused.BUY} ${refused.SELL}`}), and callers trade both. An exchange that only takes exact inputs quotes exact: 'out' by the smallest input that gives the amount, and sells that.`
+  return `${pair}: it quotes ${does} and never ${not} (${refused[not as 'BUY'] ?? `${refused.BUY} ${refused.SELL}`}), and callers trade both. An exchange that only takes exact inputs quotes exact: 'out' by the smallest input that gives the amount, which smallestInput and readSmallestInput of sluice/pools find, and sells that.`
 }
 
 /** The answer must be what the exchange's own quoter says at its block. */
