@@ -1,12 +1,15 @@
 // The plugin-host service as a container runs it: without network, other processes, and capabilities but three. It takes root.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../../dist/core/main.js', import.meta.url))
 
 export interface PluginHost {
   readonly said: () => string
+  /** Processes that it started, by their user. Another service on this machine has processes of the same users. */
+  processesByUser(): ReadonlyMap<number, number>
   /** As the end of its container. */
   kill(): Promise<void>
 }
@@ -41,9 +44,41 @@ export async function startPluginHost(socket: string, copies: string): Promise<P
   ])
   return {
     said: () => said,
+    processesByUser() {
+      const counts = new Map<number, number>()
+      for (const pid of below(child.pid ?? 0)) {
+        const status = read(`/proc/${pid}/status`)
+        const user = Number(/^Uid:\t(\d+)/m.exec(status)?.[1])
+        if (status !== '' && !/^State:\t[ZX]/m.test(status)) counts.set(user, (counts.get(user) ?? 0) + 1)
+      }
+      return counts
+    },
     async kill() {
       child.kill('SIGKILL')
       await ended
     },
+  }
+}
+
+function below(pid: number): number[] {
+  const threads = namesIn(`/proc/${pid}/task`)
+  const children = threads.flatMap((thread) => read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number))
+  return children.flatMap((each) => [each, ...below(each)])
+}
+
+/** Nothing where the process is gone. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
   }
 }

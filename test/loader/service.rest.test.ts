@@ -6,7 +6,6 @@ import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { version } from '../../core/layout.ts'
-import { usesByUser } from '../../core/loader/host/process-tree.ts'
 import { askService, startInService } from '../../core/loader/host/service-client.ts'
 import { users } from '../../core/loader/host/service.ts'
 import { readPluginFiles } from '../../core/loader/plugin-files.ts'
@@ -70,7 +69,7 @@ describe('a plugin of a third party in the plugin-host service', function () {
     (await client.get('/plugins')).body.find((each: { name: string }) => each.name === name).host.deaths
   const sha256Of = (name: string) => readPluginFiles(path.join(folder, 'plugins', name)).sha256
   /** Users of the service with processes, and how many. */
-  const busyUsers = () => [...usesByUser()].filter(([user]) => user >= users.first && user < users.first + users.count)
+  const busyUsers = () => [...service.processesByUser()].filter(([user]) => user >= users.first && user < users.first + users.count)
   async function isBack(connector: string): Promise<void> {
     for (;;) {
       const { status, body } = await price(connector)
@@ -84,7 +83,7 @@ describe('a plugin of a third party in the plugin-host service', function () {
     const [theirs, ours] = [await price('plain-swap'), await price('uniswap', '100', { version: 'v2' })]
     expect(theirs.status, theirs.text).to.equal(200)
     expect(theirs.body).to.include({ source: 'memory', expectedAmount: ours.body.expectedAmount })
-    expect(busyUsers().map(([, { processes }]) => processes)).to.deep.equal([1, 1])
+    expect(busyUsers().map(([, processes]) => processes)).to.deep.equal([1, 1])
   })
 
   it('sees and reaches nothing but the public files of its container, where the same code in the server gets everything', async () => {
@@ -109,7 +108,7 @@ describe('a plugin of a third party in the plugin-host service', function () {
       await isBack('spy')
       expect(await deathsOf('plain-swap')).to.equal(0)
       while (busyUsers().length > 2) await setTimeout(100)
-      expect(busyUsers().map(([, { processes }]) => processes)).to.deep.equal([1, 1])
+      expect(busyUsers().map(([, processes]) => processes)).to.deep.equal([1, 1])
     })
 
   it('refuses whatever is no request, and what is not a copy with that hash, and goes on', async () => {
