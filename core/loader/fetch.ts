@@ -1,4 +1,4 @@
-// Fetches plugins with the operator's own npm and git, which have their settings, proxies and credentials. They run no script of a package.
+// Fetches plugins with the operator's own npm, git and tar, which have their settings, proxies and credentials. They run no script of a package.
 import { spawn } from 'node:child_process'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -17,7 +17,8 @@ const npmFlags = [
   '--fetch-retry-maxtimeout=5000',
 ]
 const maxMs = 300_000
-const maxOutput = 1024 ** 2
+/** Of a list of as many files as a plugin may have. */
+const maxOutput = 8 * 1024 ** 2
 
 /** Packs a package of the registry, whose checksum npm compares, or a folder. @param spec a package with its version, or a folder */
 export async function packPackage(spec: string, into: string): Promise<{ file: string; name: string }> {
@@ -39,13 +40,37 @@ function packedIn(said: string): { filename: string; name: string } | undefined 
   }
 }
 
-/** Unpacks a packed package into a folder of its own, with the packages that it depends on inside of it. @returns its folder */
+/** Unpacks a packed package, and none of those that it depends on. @throws PluginFault where it has more than files and folders */
+export async function unpackPackage(tarball: string, into: string): Promise<void> {
+  await mkdir(into)
+  const listed = await run('tar', ['-tvzf', tarball], into)
+  const [odd] = listed.split('\n').filter((line) => line !== '' && !/^[-d]/.test(line))
+  if (odd !== undefined)
+    throw new PluginFault(
+      'consent',
+      `It has a link or device: ${oneLine(odd.slice(0, 200))}`,
+      'Use a version of it that has plain files only.',
+    )
+  await run('tar', ['-xzf', tarball, '--strip-components=1', '--no-same-owner', '-C', into], into)
+}
+
+/**
+ * Unpacks a packed package into a folder of its own, with the packages that it depends on inside of it. They come from the registry alone: npm
+ * prepares a repository that a package depends on by an installation inside of it, which follows the settings there. @returns its folder
+ */
 export async function installPackage(tarball: string, into: string): Promise<string> {
   await mkdir(into)
   await writeFile(path.join(into, 'package.json'), '{"private":true}')
+  if ((await run('npm', ['config', 'get', 'allow-git'], into)).trim() === 'undefined')
+    throw new PluginFault(
+      'find',
+      'It depends on packages that it does not bring, and this npm cannot be kept from running what some of them name',
+      'Update npm (npm install -g npm@latest), or ask its author to bring them (bundleDependencies).',
+    )
+  const registryOnly = ['--allow-git=none', '--allow-remote=none', '--allow-directory=none', '--allow-file=root']
   // What a plugin imports of Sluice is a peer of it, and the running server's.
   const flags = ['--install-strategy=nested', '--no-bin-links', '--omit=dev', '--legacy-peer-deps', '--no-save', '--no-package-lock']
-  await run('npm', ['install', tarball, ...flags, ...npmFlags], into)
+  await run('npm', ['install', tarball, ...registryOnly, ...flags, ...npmFlags], into)
   const packages = path.join(into, 'node_modules')
   const names = (await readdir(packages)).filter((each) => !each.startsWith('.'))
   const [top] = names
@@ -73,8 +98,14 @@ export async function cloneRepository({ url, at }: { url: string; at: string | u
   await git('-C', into, 'checkout', '--quiet', 'FETCH_HEAD')
 }
 
+const cures = {
+  npm: 'See that the package, its version and the registry are right (npm view <package>), and try again.',
+  git: 'See that the URL, the tag and your access are right (git ls-remote <url>), and try again.',
+  tar: 'Pack it with npm pack, or download it again.',
+}
+
 /** @returns what it says on its standard output @throws PluginFault with what it says of its failure */
-function run(program: 'npm' | 'git', args: readonly string[], cwd: string): Promise<string> {
+function run(program: keyof typeof cures, args: readonly string[], cwd: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_')))
     const child = spawn(program, args, {
@@ -85,7 +116,10 @@ function run(program: 'npm' | 'git', args: readonly string[], cwd: string): Prom
       shell: process.platform === 'win32' && program === 'npm',
     })
     let [said, complained] = ['', '']
-    child.stdout.on('data', (chunk: Buffer) => void (said = (said + chunk.toString()).slice(-maxOutput)))
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.length > maxOutput) child.kill()
+    })
     child.stderr.on('data', (chunk: Buffer) => void (complained = (complained + chunk.toString()).slice(-maxOutput)))
     child.once('error', (error) =>
       reject(
@@ -98,15 +132,9 @@ function run(program: 'npm' | 'git', args: readonly string[], cwd: string): Prom
     )
     child.once('close', (code, signal) => {
       if (code === 0) return resolve(said)
-      reject(
-        new PluginFault(
-          'find',
-          `${program} could not fetch it: ${signal ? `it took more than ${maxMs / 60_000} minutes` : firstWords(complained)}`,
-          program === 'npm'
-            ? 'See that the package, its version and the registry are right (npm view <package>), and try again.'
-            : 'See that the URL, the tag and your access are right (git ls-remote <url>), and try again.',
-        ),
-      )
+      const ended = said.length > maxOutput ? 'it has too many files' : `it took more than ${maxMs / 60_000} minutes`
+      const why = signal ? ended : firstWords(complained)
+      reject(new PluginFault('find', `${program} could not ${program === 'tar' ? 'unpack' : 'fetch'} it: ${why}`, cures[program]))
     })
   })
 }

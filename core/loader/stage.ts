@@ -10,7 +10,7 @@ import { pluginHome, type Settings } from '../config/settings.ts'
 import { isObject } from '../json.ts'
 import { builtInPlugins } from '../layout.ts'
 import type { PluginOnDisk } from './allow.ts'
-import { cloneRepository, installPackage, packPackage } from './fetch.ts'
+import { cloneRepository, installPackage, packPackage, unpackPackage } from './fetch.ts'
 import { findPlugins, inspectPlugin, namePattern } from './find.ts'
 import { isKept, keptFolder, maxBytes, readPluginFiles, type PluginFiles } from './plugin-files.ts'
 import { PluginFault } from './refusal.ts'
@@ -141,10 +141,10 @@ async function fetchInto(into: string, source: Source): Promise<Fetched> {
     const folder = realpathSync(source.file)
     return { folder, name: path.basename(folder), source: `folder:${path.basename(folder)}` }
   }
-  if (source.is === 'tarball') return unpacked(source.file, into, `file:${path.basename(source.file)}`)
+  if (source.is === 'tarball') return unpack(source.file, into, `file:${path.basename(source.file)}`)
   if (source.is === 'package') {
     const { file, name } = await packPackage(source.spec, into)
-    return unpacked(file, into, `npm:${name}`)
+    return unpack(file, into, `npm:${name}`)
   }
   const clone = path.join(into, 'clone')
   await cloneRepository(source, clone)
@@ -154,14 +154,14 @@ async function fetchInto(into: string, source: Source): Promise<Fetched> {
     return { folder: clone, name, source: kept }
   }
   const { file } = await packPackage(clone, into)
-  return unpacked(file, into, kept)
+  return unpack(file, into, kept)
 }
 
 /** Twice what a plugin may have, for the headers of many small files. */
 const maxUnpackedBytes = 2 * maxBytes
 
 /** Unpacks a package, and installs what it needs and does not bring. @throws PluginFault */
-async function unpacked(file: string, into: string, source: string): Promise<Fetched> {
+async function unpack(file: string, into: string, source: string): Promise<Fetched> {
   let bytes = 0
   const counted = pipeline(createReadStream(file), createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
     for await (const chunk of chunks) {
@@ -183,8 +183,17 @@ async function unpacked(file: string, into: string, source: string): Promise<Fet
       'Pack it with npm pack, or download it again.',
     )
   })
-  const folder = await installPackage(file, path.join(into, 'installed'))
+  const unpacked = path.join(into, 'unpacked')
+  await unpackPackage(file, unpacked)
+  const folder = bringsAll(unpacked) ? unpacked : await installPackage(file, path.join(into, 'installed'))
   return { folder, name: pluginNameOf(readPackage(folder)), source }
+}
+
+/** Whether it has the packages that it depends on. */
+function bringsAll(folder: string): boolean {
+  const { dependencies, optionalDependencies } = readPackage(folder)
+  const needs = [dependencies, optionalDependencies].flatMap((each) => (isObject(each) ? Object.keys(each) : []))
+  return needs.every((each) => existsSync(path.join(folder, 'node_modules', each, 'package.json')))
 }
 
 function readPackage(folder: string): Readonly<Record<string, unknown>> {

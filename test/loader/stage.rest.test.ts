@@ -117,7 +117,16 @@ describe('a plugin that is fetched', function () {
     return { name: plugin.name, source: plugin.source, files }
   }
 
-  it('from a registry comes with the packages that it needs, and without their scripts and its own tests', async () => {
+  /** An older npm cannot be kept from repositories that packages depend on: plugins that would need that are refused there. */
+  const canInstall = execFileSync('npm', ['config', 'get', 'allow-remote'], { encoding: 'utf8' }).trim() !== 'undefined'
+  const ifItCan = (context: Mocha.Context) => {
+    if (canInstall) return
+    console.warn('Not run: this npm is older than 11.15.')
+    context.skip()
+  }
+
+  it('from a registry comes with the packages that it needs, and without their scripts and its own tests', async function () {
+    ifItCan(this)
     const ran = inHome('ran')
     const three = { scripts: { install: `touch ${ran}` } }
     registry.publish('three', '1.0.0', pack(sourceOfPackage('three', three)))
@@ -134,6 +143,44 @@ describe('a plugin that is fetched', function () {
     ])
     expect([readdirSync(inHome('plugins')), existsSync(ran)]).to.deep.equal([['river'], false])
   })
+
+  it('that depends on a repository or a folder is refused, and nothing of these is run', async function () {
+    ifItCan(this)
+    const ran = inHome('ran')
+    // npm prepares a repository by an installation inside of it, which goes by the settings there.
+    const program = path.join(
+      sourceOfPackage('evil', { scripts: { prepare: `touch ${ran}` }, dependencies: { more: 'git+file:///nowhere' } }),
+      'git.sh',
+    )
+    writeFileSync(program, `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 })
+    writeFileSync(inHome('sources', 'evil', '.npmrc'), 'git=./git.sh\n')
+    const repository = committed(inHome('sources', 'evil'))
+    for (const spec of [`git+${repository}`, 'https://example.org/evil.tgz', `file:${inHome('sources', 'evil')}`]) {
+      const needs = { dependencies: { evil: spec } }
+      writeFileSync(inHome('river.tgz'), pack(source('river', { 'package.json': manifest('river', needs) })))
+      expect(await refusalOf(inHome('river.tgz')), spec).to.match(/^npm could not fetch it: .*have been disabled/)
+    }
+    registry.publish('three', '1.0.0', pack(sourceOfPackage('three', { dependencies: { evil: `git+${repository}` } })))
+    registry.publish('river', '1.0.0', pack(source('river', { 'package.json': manifest('river', { dependencies: { three: '1.0.0' } }) })))
+    expect(await refusalOf('river@1.0.0')).to.match(/^npm could not fetch it: .*have been disabled/)
+    expect(existsSync(ran)).to.equal(false)
+  })
+
+  it('that brings the packages that it needs is taken as it is, without npm', async () => {
+    const needs = { dependencies: { three: '1.0.0' }, bundleDependencies: ['three'] }
+    const three = { 'node_modules/three/package.json': manifest('three'), 'node_modules/three/index.js': 'export const three = 3' }
+    writeFileSync(inHome('river.tgz'), pack(source('river', { 'package.json': manifest('river', needs), ...three })))
+    setEnvironment('npm_config_registry', 'http://127.0.0.1:1')
+    expect((await staged(inHome('river.tgz'))).files).to.include('node_modules/three/index.js')
+  })
+
+  function committed(folder: string): string {
+    const git = (...args: string[]) => execFileSync('git', ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args])
+    git('init', '-q')
+    git('add', '.')
+    git('commit', '-qm', 'one')
+    return pathToFileURL(folder).href
+  }
 
   function sourceOfPackage(name: string, more: object): string {
     const folder = inHome('sources', name)
@@ -168,6 +215,9 @@ describe('a plugin that is fetched', function () {
     expect(await refusalOf(inHome('bomb.tgz'))).to.match(/^bomb\.tgz unpacks to more than 256 MiB/)
     expect(await refusalOf(inHome('nowhere.tgz'))).to.match(/^There is no file or folder .+nowhere\.tgz → Name a folder/)
     expect(await refusalOf('https://example.org/river.tgz')).to.match(/without a checksum → Download it/)
+    symlinkSync('/etc/hostname', path.join(source('linked'), 'hostname'))
+    writeFileSync(inHome('linked.tgz'), pack(inHome('sources', 'linked')))
+    expect(await refusalOf(inHome('linked.tgz'))).to.match(/^It has a link or device: .*hostname/)
     writeFileSync(inHome('river.tgz'), tarball)
     expect(await staged(inHome('river.tgz'))).to.include({ name: 'river', source: 'file:river.tgz' })
   })
@@ -198,14 +248,10 @@ describe('a plugin that is fetched', function () {
 
   it('comes from a git repository at a tag, without its hooks', async () => {
     const folder = source('river')
-    const git = (...args: string[]) => execFileSync('git', ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args])
-    git('init', '-q')
-    git('add', '.')
-    git('commit', '-qm', 'one')
-    git('tag', 'v1')
+    const url = committed(folder)
+    execFileSync('git', ['-C', folder, 'tag', 'v1'])
     writeFileSync(path.join(folder, 'index.ts'), 'export default 2')
-    git('commit', '-qam', 'two')
-    const url = pathToFileURL(folder).href
+    committed(folder)
     expect(await refusalOf(`git+${url}#v3`)).to.match(/^git could not fetch it: .*v3.* → See that the URL/)
     expect(await staged(`git+${url}#v1`)).to.include({ name: 'river', source: `git:${url}` })
     expect(readFileSync(inHome('plugins', 'river', 'index.ts'), 'utf8')).to.contain('defineConnector')
