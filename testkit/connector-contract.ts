@@ -8,7 +8,7 @@ import { stringify } from 'yaml'
 import { loadPluginConfig } from '../core/config/plugin-config.ts'
 import { ConfigError } from '../core/config/problems.ts'
 import { devnetNetwork } from '../core/config/settings.ts'
-import { devnetTokenSymbols, type BookOperators } from '../core/contracts/devnet.ts'
+import type { BookOperators } from '../core/contracts/devnet.ts'
 import { tradingWallets } from '../core/devnet/anvil.ts'
 import { devnetFileOf } from '../core/devnet/outside.ts'
 import type { LoadedPlugin } from '../core/loader/loaded-plugin.ts'
@@ -16,8 +16,8 @@ import { ammCards } from './cards/amm.ts'
 import { bookCards } from './cards/books.ts'
 import { lpCards } from './cards/lp.ts'
 import { perpCards } from './cards/perp.ts'
-import { venueFields, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
-import { devnetBookOperators, devnetNoDeadline, devnetPerpOperator, devnetQuoter } from './devnet-operators.ts'
+import { quotedPairs, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
+import { devnetBookOperators, devnetNoDeadline, devnetPerpOperator, devnetQuoter, requireDeployed } from './devnet-operators.ts'
 import type { ServerOptions } from './public-server.ts'
 import { startServer, venuesReady, type TestServer } from './server.ts'
 
@@ -140,33 +140,6 @@ function loadedPlugin({ kernel }: TestServer, name: string): LoadedPlugin {
   const refusal = kernel.plugins.refused.find((each) => each.name === name)
   throw new Error(refusal ? `${name} was refused (${refusal.step}): ${refusal.reason}. ${refusal.cure}` : `${name} was not found`)
 }
-
-/** @throws Error with what went wrong in the plugin's devnet.ts: without its contracts no card says anything */
-export function requireDeployed({ devnet }: Pick<TestServer['kernel'], 'devnet'>, name: string): void {
-  const refusal = devnet?.refused.find(({ file }) => path.basename(path.dirname(file)) === name)
-  if (refusal) throw new Error(refusal.reason)
-}
-
-/** So many defects say enough: one may affect all pairs, and their timeouts would exceed the hook's. */
-const enoughDefects = 2
-
-/** The pairs of the devnet's tokens that are quoted, and the errors of the others. */
-export async function quotedPairs(venue: TestVenue): Promise<Required<Pick<TestVenue, 'pairs' | 'unquoted' | 'defects'>>> {
-  const pairs: [string, string][] = []
-  const unquoted: string[] = []
-  const defects: string[] = []
-  for (const [i, base] of devnetTokenSymbols.entries()) {
-    for (const quote of devnetTokenSymbols.slice(i + 1)) {
-      const { status, body } = await venue.client.get('/amm/price', { ...venueFields(venue), base, quote, amount: '0.01', side: 'SELL' })
-      if (status === 200) pairs.push([base, quote])
-      else (isDefect(body) ? defects : unquoted).push(`${base}-${quote}: ${body.name}: ${body.message}`)
-      if (defects.length === enoughDefects) return { pairs, unquoted: [...unquoted, ...defects], defects }
-    }
-  }
-  return { pairs, unquoted: [...unquoted, ...defects], defects }
-}
-
-const isDefect = ({ name }: { name?: string }) => name === 'TIMEOUT' || name === 'UNKNOWN_ERROR'
 
 type Section = Record<string, unknown>
 

@@ -3,6 +3,7 @@ import { parseUnits, type JsonRpcProvider } from 'ethers'
 import type { Quoter, QuoterHop, PerpOperator, BookOperators } from '../core/contracts/devnet.ts'
 import { deployerAddress, loadDevnetPlugin, devnetSite } from '../core/devnet/build-state.ts'
 import { registerHook } from '../core/loader/compile.ts'
+import type { TestServer } from './server.ts'
 
 /** Extends an exchange's quoter to split swaps: each route is quoted for its share of the amount, rounded down, and the last for the rest. */
 function splitQuoter(quoter: Quoter): Quoter {
@@ -62,4 +63,10 @@ export async function devnetPerpOperator(devnetFile: string, provider: JsonRpcPr
 export async function devnetBookOperators(devnetFile: string, provider: JsonRpcProvider): Promise<BookOperators | undefined> {
   const plugin = await importDevnetFile(devnetFile)
   return plugin.bookOperators?.(await devnetSite(plugin.name, provider))
+}
+
+/** @throws Error with what went wrong in the plugin's devnet.ts: without its contracts no card says anything */
+export function requireDeployed({ devnet }: Pick<TestServer['kernel'], 'devnet'>, name: string): void {
+  const refusal = devnet?.refused.find(({ file }) => path.basename(path.dirname(file)) === name)
+  if (refusal) throw new Error(refusal.reason)
 }

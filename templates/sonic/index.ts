@@ -4,6 +4,7 @@ import list from './tokens.json' with { type: 'json' }
 export default evmChainPlugin({
   name: 'sonic',
   apiVersion: '1.1',
+  version: '0.1.0',
   list,
   networks: {
     // Final within a second. The depth covers the lag between nodes behind one address.

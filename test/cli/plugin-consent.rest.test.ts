@@ -116,7 +116,9 @@ describe("the operator's word on a plugin", function () {
       .to.match(/✗ teller .*plugin allow teller/)
       .and.match(/"step":"consent"/)
     expect((await say('doctor')).said).to.match(/✗ plugins +teller is refused \(consent\): .+\n +→ .+plugin allow teller/)
-    expect((await say('plugin', 'list')).said).to.match(/^teller .* refused\n {2}consent: .+\n {2}→ .+plugin allow teller$/m)
+    expect((await say('plugin', 'list')).said).to.match(
+      /^teller .* refused .*\n {2}consent: (.|\n {2})+\n {2}→ (.|\n {2})+plugin allow teller$/m,
+    )
     expect((await say('plugin', 'show', 'teller')).said).to.contain('It was not allowed: it does not run.')
     await say('wallet', 'add', '--new', '--chain', 'teller')
     await say('devnet', '--help')
@@ -165,7 +167,7 @@ describe("the operator's word on a plugin", function () {
       `${conf}node: https://node.example/v3/\${TELLER_ACCOUNT}8d3a91b2c4\n`,
     )
     const { said } = await say('plugin', 'allow', 'curious', '--yes')
-    expect(said)
+    expect(said.replace(/^SHA-256 .*$/m, ''))
       .to.contain(`"routerAddress":"${router}"`)
       .and.contain('https://node.example/v3/***')
       .and.not.contain('k-1234')
@@ -239,7 +241,7 @@ describe("the operator's word on a plugin", function () {
   it('can be taken back', async () => {
     expect((await say('plugin', 'remove', 'teller')).said).to.contain('teller is not allowed any more')
     expect((await say('plugin', 'remove', 'teller')).code).to.equal(1)
-    expect((await say('plugin', 'list')).said).to.match(/^teller .* refused$/m)
+    expect((await say('plugin', 'list')).said).to.match(/^teller .* refused /m)
   })
 
   it('is explained by --help of each command', async () => {

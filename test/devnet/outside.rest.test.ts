@@ -13,7 +13,7 @@ import { builtInPlugins } from '../../core/layout.ts'
 import { findPlugins } from '../../core/loader/find.ts'
 import { freePort } from '../free-port.ts'
 import { fixtures } from '../loader/fixtures.ts'
-import { requireDeployed } from '../../testkit/connector-contract.ts'
+import { requireDeployed } from '../../testkit/devnet-operators.ts'
 import { addresses } from './addresses.ts'
 import { devnetFiles, temporaryFolder } from './test-devnet.ts'
 

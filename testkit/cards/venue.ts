@@ -180,3 +180,24 @@ export async function expectRefused(
 
 /** The raw amount of a decimal string that is padded to the token's decimals. */
 export const toRaw = (padded: string) => BigInt(padded.replace('.', ''))
+
+/** So many defects say enough: one may affect all pairs, and their timeouts would exceed the hook's. */
+const enoughDefects = 2
+
+/** The pairs of the devnet's tokens that are quoted, and the errors of the others. */
+export async function quotedPairs(venue: TestVenue): Promise<Required<Pick<TestVenue, 'pairs' | 'unquoted' | 'defects'>>> {
+  const pairs: [string, string][] = []
+  const unquoted: string[] = []
+  const defects: string[] = []
+  for (const [i, base] of devnetTokenSymbols.entries()) {
+    for (const quote of devnetTokenSymbols.slice(i + 1)) {
+      const { status, body } = await venue.client.get('/amm/price', { ...venueFields(venue), base, quote, amount: '0.01', side: 'SELL' })
+      if (status === 200) pairs.push([base, quote])
+      else (isDefect(body) ? defects : unquoted).push(`${base}-${quote}: ${body.name}: ${body.message}`)
+      if (defects.length === enoughDefects) return { pairs, unquoted: [...unquoted, ...defects], defects }
+    }
+  }
+  return { pairs, unquoted: [...unquoted, ...defects], defects }
+}
+
+const isDefect = ({ name }: { name?: string }) => name === 'TIMEOUT' || name === 'UNKNOWN_ERROR'

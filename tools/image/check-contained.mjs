@@ -215,7 +215,7 @@ async function checkHostile({ start, plugins, image }) {
     await check(`is refused with step, reason and cure where it ${what}`, () => {
       const { state, reason: said } = found.get(name)
       expect(state, said).to.equal('refused')
-      const [, at, why] = /^(\w+): (.+\. [A-Z].+\.)$/s.exec(said) ?? []
+      const [, at, why] = /^(\w+): (.+\. [A-Z].+)$/s.exec(said) ?? []
       expect(at, said).to.equal(step)
       expect(why).to.match(reason)
     })
