@@ -84,7 +84,9 @@ export function takeUpChanges({ settings, lock, plugins, more, registry, journal
 
   function readChanges(): void {
     const now = readLockOrNot(settings.confDir)
-    if (now === undefined) {
+    // A file that is away for a moment removes nothing: `plugin remove` leaves one.
+    const isAway = Object.keys(known).length > 0 && !existsSync(lockFile(settings.confDir))
+    if (now === undefined || isAway) {
       if (!isUnreadable) log.error('sluice.lock cannot be read: what runs goes on. Correct it, or restore it')
       isUnreadable = true
       return

@@ -1,7 +1,7 @@
 // Seals of the records in sluice.lock: who has the keystore's passphrase wrote them. The signer goes by records with such a seal, or by a file
 // that the server's user cannot change.
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
-import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type { LockContent, LockedPlugin, Sealing } from '../config/lock.ts'
@@ -63,10 +63,21 @@ function sealProblem(name: string, record: LockedPlugin, key: Buffer | undefined
  */
 export function canChange(file: string): boolean {
   if (!existsSync(file)) return true
-  const real = realpathSync(file)
-  if (accessOf(real) === 'EROFS') return false
-  for (let at = real; ; at = path.dirname(at)) {
-    if (accessOf(at) === 'writable' || statSync(at).uid === process.getuid?.()) return true
+  const named = path.resolve(file)
+  if (realpathSync(named) === named && accessOf(named) === 'EROFS') return false
+  return canChangePath(named, maxLinks)
+}
+
+/** As many as Linux follows. */
+const maxLinks = 40
+
+/** Where the path leads over a link, the link can be changed in its folder, and what it leads to, too. */
+function canChangePath(named: string, links: number): boolean {
+  for (let at = named; ; at = path.dirname(at)) {
+    const stat = lstatSync(at)
+    if (stat.isSymbolicLink()) {
+      if (links === 0 || canChangePath(path.resolve(realpathSync(path.dirname(at)), readlinkSync(at)), links - 1)) return true
+    } else if (accessOf(at) === 'writable' || stat.uid === process.getuid?.()) return true
     if (at === path.dirname(at)) return false
   }
 }

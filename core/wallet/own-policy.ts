@@ -1,4 +1,5 @@
 // What the signer reads before it unlocks anything: the records of sluice.lock that hold, and its policy from them, the release and conf.
+import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
@@ -73,7 +74,9 @@ export function keptOwnPolicy(files: SignerFiles, kept: unknown): OwnPolicy {
 export async function takeUpLock({ files, ...options }: OwnPolicyOptions, { records, left, sources }: OwnState): Promise<OwnPolicy> {
   const { confDir, disabled = [] } = files
   const content = lockOf(confDir)
-  if (content === undefined) return policyOf(files, { sources, records, left }, [unreadable(confDir)])
+  // A file that is away for a moment takes nothing back: `plugin remove` leaves one.
+  const isAway = Object.keys(records).length > 0 && !existsSync(lockFile(confDir))
+  if (content === undefined || isAway) return policyOf(files, { sources, records, left }, [unreadable(confDir)])
   const { held, problems } = await recordsThatHold({ confDir, ...options }, content)
   const isOfStart = (name: string, record: LockedPlugin) => isDeepStrictEqual(left[name], record)
   const fresh = pick(
@@ -128,7 +131,8 @@ async function recordsThatHold(
   { confDir, dataDir, keySources, passphrase }: Omit<OwnPolicyOptions, 'files'> & { confDir: string },
   content: LockContent,
 ): Promise<{ held: PluginLock; problems: readonly { name: string; problem: string }[] }> {
-  const opensKeystore = passphrase !== undefined && keystoreHasKeys(dataDir)
+  // The keystore is opened with it, whatever the folder has when it is looked at again.
+  const opensKeystore = passphrase !== undefined
   const opensKeys = opensKeystore || keySources.some((each) => each !== 'keystore' && each !== 'devnet')
   if (holdsAsItIs(confDir, opensKeys)) return { held: content.plugins, problems: [] }
   return heldRecords(dataDir, content, await keyFor(content, passphrase), { notes: true })

@@ -1,5 +1,7 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { readLockContent, writeLock, type LockedPlugin } from '../../core/config/lock.ts'
 import { forget } from '../../core/loader/allow.ts'
@@ -12,6 +14,7 @@ import { book } from './example-files.ts'
 import { router, stranger } from './example-policy.ts'
 
 const passphrase = 'correct horse'
+const sealModule = new URL('../../core/wallet/lock-seal.ts', import.meta.url).href
 
 describe('the seals of sluice.lock', () => {
   const home = eachWithHome()
@@ -151,7 +154,12 @@ describe('the seals of sluice.lock', () => {
       expect(contractsOf(unread)).to.deep.equal([router])
       expect(problemsOf(unread)[0]).to.match(/cannot be read/)
 
+      await rm(lockFile())
+      const absent = await takeUpLock(options(), unread.state)
+      expect([contractsOf(absent), problemsOf(absent)]).to.deep.equal([[router], problemsOf(unread)])
+
       await writeFile(lockFile(), sealed)
+      expect(contractsOf(await takeUpLock(options(), absent.state))).to.deep.equal([router])
       await allow(atAddress(stranger))
       const updated = await takeUpLock(options(), unread.state)
       expect(contractsOf(updated)).to.deep.equal([stranger])
@@ -198,8 +206,48 @@ describe('the seals of sluice.lock', () => {
   it('are not needed where no key can be opened', async () => {
     await writeLock(home.confDir, { book })
     const files = { confDir: home.confDir, plugins: ['ethereum', 'book'], allowedSpenders: [], environment: {}, tries: false }
-    const { problems } = await readOwnPolicy({ files, dataDir: path.join(home.folder, 'empty'), keySources: ['keystore'], passphrase })
+    const { problems } = await readOwnPolicy({
+      files,
+      dataDir: path.join(home.folder, 'empty'),
+      keySources: ['keystore'],
+      passphrase: undefined,
+    })
     expect(problems).to.deep.equal([])
+  })
+
+  it('are needed where a passphrase opens keys, also when their folder is away for a moment', async () => {
+    await writeLock(home.confDir, { book })
+    await rename(path.join(dataDir(), 'keystore'), path.join(dataDir(), 'hidden'))
+    const { contracts, problems } = await start()
+    expect([contracts, problems[0]?.problem]).to.deep.equal([[], "its record has no seal of the keystore's passphrase"])
+  })
+
+  it('are needed where a link leads to the file, and its folder can be written', async function () {
+    if (process.getuid?.() !== 0) {
+      console.warn('Not run: only root can be two users.')
+      return this.skip()
+    }
+    const own = await mkdtemp('/var/tmp/sluice-lock-')
+    try {
+      await chown(own, 60_999, 60_999)
+      const link = path.join(own, 'sluice.lock')
+      await symlink('/etc/hostname', link)
+      const code = `import { canChange } from ${JSON.stringify(sealModule)}; console.log(JSON.stringify(process.argv.slice(1).map(canChange)))`
+      const asUser = [
+        '--reuid=60999',
+        '--regid=60999',
+        '--clear-groups',
+        process.execPath,
+        '--import=tsx',
+        '--input-type=module',
+        '-e',
+        code,
+      ]
+      const { stdout } = await promisify(execFile)('setpriv', [...asUser, '--', link, '/etc/hostname'])
+      expect(JSON.parse(stdout)).to.deep.equal([true, false])
+    } finally {
+      await rm(own, { recursive: true })
+    }
   })
 
   it('are needed where the file is read-only but the user its owner', async () => {
