@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
@@ -227,7 +228,7 @@ describe('the seals of sluice.lock', () => {
       console.warn('Not run: only root can be two users.')
       return this.skip()
     }
-    const own = await mkdtemp('/var/tmp/sluice-lock-')
+    const own = await mkdtemp(path.join(tmpdir(), 'sluice-lock-'))
     try {
       await chown(own, 60_999, 60_999)
       const link = path.join(own, 'sluice.lock')
