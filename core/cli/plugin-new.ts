@@ -115,9 +115,7 @@ export function newCommand(settingsOf: () => Settings): Command {
 export async function writeNew(name: string, options: NewOptions, settings: Settings): Promise<string> {
   const template = Object.hasOwn(templates, options.kind) ? templates[options.kind] : undefined
   if (template === undefined)
-    throw new Error(
-      `There is no kind '${options.kind}'. ${suggestion(options.kind, Object.keys(templates)).replace(/^Remove it, or use/, 'Use')}`,
-    )
+    throw new Error(`There is no kind '${options.kind}'. ${suggestion(options.kind, Object.keys(templates), 'Use one of')}`)
   refuseName(name, settings)
   const parent = path.resolve(options.in)
   const folder = path.join(parent, name)

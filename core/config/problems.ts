@@ -196,11 +196,11 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return candidate === undefined ? '' : ` (did you mean "${candidate}"?)`
 }
 
-/** "Did you mean …?" with a similar name, else the list of the known names. */
-export function suggestion(name: string, known: readonly string[]): string {
+/** "Did you mean …?" with a similar name, else the list of the known names. @param otherwise what the list follows */
+export function suggestion(name: string, known: readonly string[], otherwise = 'Remove it, or use one of'): string {
   if (known.length === 0) return 'Remove it: no key is possible here.'
   const near = nearest(name, known)
-  return near === undefined ? `Remove it, or use one of: ${known.join(', ')}.` : `Did you mean "${near}"?`
+  return near === undefined ? `${otherwise}: ${known.join(', ')}.` : `Did you mean "${near}"?`
 }
 
 function plain(name: string): string {

@@ -57,8 +57,7 @@ async function readDeclared(entry: string): Promise<DeclaredData> {
   const kit = typeof name === 'string' && Object.hasOwn(declaredKits, name) ? declaredKits[name] : undefined
   if (!kit) {
     const known = Object.keys(declaredKits)
-    const cure =
-      typeof name === 'string' ? suggestion(name, known).replace(/^Remove it, or use/, 'Use') : `Use one of: ${known.join(', ')}.`
+    const cure = typeof name === 'string' ? suggestion(name, known, 'Use one of') : `Use one of: ${known.join(', ')}.`
     throw faultWith([
       at({ pointer: '/kit', problem: name === undefined ? 'is missing' : 'is no kit for plugins that are data alone', cure }),
     ])
