@@ -4,8 +4,7 @@ import { rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Logger } from 'pino'
 import { pause } from './async.ts'
-import { lockFile, readLock, type LockedPlugin, type PluginLock } from './config/lock.ts'
-import { ConfigError } from './config/problems.ts'
+import { lockFile, readLockAgain, type LockedPlugin, type PluginLock } from './config/lock.ts'
 import { pluginHome, type Settings } from './config/settings.ts'
 import { pluginVersionOf, type GrowingRegistry } from './handlers/registry.ts'
 import { allowedNow } from './loader/consent.ts'
@@ -27,16 +26,7 @@ export interface LockOfStart {
 /** Reads sluice.lock; what cannot be read has no plugins, and counts as changed once it can be. */
 export function lockOfStart({ confDir }: Settings): LockOfStart {
   const file = watchFile(lockFile(confDir))
-  return { file, plugins: readLockOrNot(confDir) ?? {} }
-}
-
-function readLockOrNot(confDir: string): PluginLock | undefined {
-  try {
-    return readLock(confDir)
-  } catch (thrown) {
-    if (thrown instanceof ConfigError) return undefined
-    throw thrown
-  }
+  return { file, plugins: readLockAgain(confDir, false)?.plugins ?? {} }
 }
 
 interface ChangesOptions {
@@ -83,10 +73,8 @@ export function takeUpChanges({ settings, lock, plugins, more, registry, journal
     plugins.loaded.find(({ builtIn, origin }) => !builtIn && path.basename(origin) === name)
 
   function readChanges(): void {
-    const now = readLockOrNot(settings.confDir)
-    // A file that is away for a moment removes nothing: `plugin remove` leaves one.
-    const isAway = Object.keys(known).length > 0 && !existsSync(lockFile(settings.confDir))
-    if (now === undefined || isAway) {
+    const now = readLockAgain(settings.confDir, Object.keys(known).length > 0)?.plugins
+    if (now === undefined) {
       if (!isUnreadable) log.error('sluice.lock cannot be read: what runs goes on. Correct it, or restore it')
       isUnreadable = true
       return

@@ -1,4 +1,5 @@
 // sluice.lock, beside the conf folder: which plugins of third parties may run, with which bytes, and what they may touch.
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
@@ -118,6 +119,20 @@ export function readLockContent(confDir: string): LockContent {
       cure,
     },
   ])
+}
+
+/**
+ * The lock as a server that runs sees it. Undefined where it cannot be read, or is away for a moment: `plugin remove` leaves a file.
+ * @param hadPlugins whether it had some before: without any there may be no file
+ */
+export function readLockAgain(confDir: string, hadPlugins: boolean): LockContent | undefined {
+  try {
+    const content = readLockContent(confDir)
+    return hadPlugins && !existsSync(lockFile(confDir)) ? undefined : content
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return undefined
+    throw thrown
+  }
 }
 
 const heading = `# Which plugins of third parties may run, with which bytes, and what they may touch.

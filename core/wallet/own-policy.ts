@@ -1,11 +1,17 @@
 // What the signer reads before it unlocks anything: the records of sluice.lock that hold, and its policy from them, the release and conf.
-import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
-import { lockedPlugin, lockFile, readLockContent, type LockContent, type LockedPlugin, type PluginLock } from '../config/lock.ts'
-import { ConfigError } from '../config/problems.ts'
+import {
+  lockedPlugin,
+  lockFile,
+  readLockAgain,
+  readLockContent,
+  type LockContent,
+  type LockedPlugin,
+  type PluginLock,
+} from '../config/lock.ts'
 import { command } from '../layout.ts'
 import { keystoreHasKeys } from './keystore.ts'
 import { canChange, hasSeal, heldRecords, noSeal, sealKey } from './lock-seal.ts'
@@ -48,7 +54,8 @@ export interface OwnPolicy {
 /** What the start of a server has signed. @throws Error where the installation is broken */
 export async function readOwnPolicy({ files, ...options }: OwnPolicyOptions): Promise<OwnPolicy> {
   const { confDir } = files
-  const content = lockOf(confDir) ?? { plugins: {} }
+  // A lock that cannot be read allows nothing; the loader says why.
+  const content = readLockAgain(confDir, false) ?? { plugins: {} }
   const { held, problems } = await recordsThatHold({ confDir, ...options }, content)
   const isNamed = (name: string) => files.plugins.includes(name)
   const records = pick(held, isNamed)
@@ -73,10 +80,8 @@ export function keptOwnPolicy(files: SignerFiles, kept: unknown): OwnPolicy {
  */
 export async function takeUpLock({ files, ...options }: OwnPolicyOptions, { records, left, sources }: OwnState): Promise<OwnPolicy> {
   const { confDir, disabled = [] } = files
-  const content = lockOf(confDir)
-  // A file that is away for a moment takes nothing back: `plugin remove` leaves one.
-  const isAway = Object.keys(records).length > 0 && !existsSync(lockFile(confDir))
-  if (content === undefined || isAway) return policyOf(files, { sources, records, left }, [unreadable(confDir)])
+  const content = readLockAgain(confDir, Object.keys(records).length > 0)
+  if (content === undefined) return policyOf(files, { sources, records, left }, [unreadable(confDir)])
   const { held, problems } = await recordsThatHold({ confDir, ...options }, content)
   const isOfStart = (name: string, record: LockedPlugin) => isDeepStrictEqual(left[name], record)
   const fresh = pick(
@@ -105,16 +110,6 @@ const unreadable = (confDir: string): UnheldRecord => ({
   problem: 'the file cannot be read, and what was in force before stays so',
   cure: `Correct ${lockFile(confDir)}: ${command} plugin verify`,
 })
-
-/** A lock that cannot be read allows nothing, and takes back nothing; the loader says why. */
-function lockOf(confDir: string): LockContent | undefined {
-  try {
-    return readLockContent(confDir)
-  } catch (error) {
-    if (error instanceof ConfigError) return undefined
-    throw error
-  }
-}
 
 /** What to type, so that the signer signs for a plugin. */
 function cureOf(name: string, plugins: PluginLock, confDir: string): string {
