@@ -74,7 +74,7 @@ export const AMMTradeRequest = request({
   address: WalletAddress,
   limitPrice: Type.Optional(
     Decimal(
-      'The worst price to accept: quote per one base. Required where the connector is neither built in nor trusted, and its quote is more than 5 % worse than that of the built-in connectors, or none of these has one.',
+      'The worst price to accept: quote per one base. Required where the connector is neither built in nor trusted, and the worst price that its quote and slippage allow is more than 5 % worse than that of the built-in connectors, or none of these has one.',
     ),
   ),
   ...transactionFields,

@@ -48,6 +48,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       plan,
       scope: { contracts: [token.address], valueRaw: 0n },
       kind: 'approve',
+      ...versionOf(spenders, network, services.registry),
       nonce: request.nonce,
       feeOverrides,
       about: null,
@@ -90,6 +91,15 @@ function requireExact({ addresses }: Spenders, amountRaw: bigint | undefined, on
       problem: `${contained} is the spender of a contained plugin: it is approved in exact amounts only, so give the amount of the trade`,
     },
   ])
+}
+
+/** The version of the plugin that has these spenders, where only one of third parties has them: the signer may know it beside a newer one. */
+function versionOf({ addresses }: Spenders, { chain, network }: NetworkEntry, registry: Registry): { plugin?: string } {
+  const owners = registry
+    .venuesOn(chain, network)
+    .filter(({ impl }) => addresses.some((each) => Object.values(impl.spenders ?? {}).includes(each)))
+  const [plugin, ...others] = new Set(owners.map((each) => each.plugin))
+  return plugin !== undefined && others.length === 0 ? { plugin } : {}
 }
 
 /** In smallest units; undefined for the largest amount; 0 revokes. */

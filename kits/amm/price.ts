@@ -87,7 +87,7 @@ function noPriceError(
     if (version === undefined && graph.isEmpty) {
       return new SluiceError(
         'PAIR_NOT_FOUND',
-        `None of the pools that could lead from ${tokenIn.symbol} to ${tokenOut.symbol} exists on this network. Try another connector.`,
+        `None of the pools that could lead from ${tokenIn.symbol} to ${tokenOut.symbol} exists on this network. Try another connector. If the exchange has such a pool, the plugin looks for it at a wrong address: its author has to compare the factory and the init-code hash of this network, and the ABI of the view that reads a pool, with the chain.`,
       )
     }
     const through = intermediates.map(({ symbol }) => symbol).join(', ')

@@ -35,6 +35,7 @@ import {
   type Pair,
 } from './range-pools.ts'
 import { findOwnPosition, orderOf } from './range-positions.ts'
+import { pluginDefect } from '../../transactions/submit-request.ts'
 import { atMostLeaves, nothingLeaves, type OutcomeBounds } from '../outcome.ts'
 
 const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => {
@@ -70,7 +71,7 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
     { token: token0.address, amountRaw: offered.amount0Raw },
     { token: token1.address, amountRaw: offered.amount1Raw },
   ])
-  return submitChange({ plan, ordered, shown, valueRaw, bounds: most }, wallet, context)
+  return submitChange({ plan, ordered, shown, valueRaw, bounds: most, deadline: terms.deadline }, wallet, context)
 }
 
 const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, context) => {
@@ -89,8 +90,27 @@ const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, contex
 
   const ordered = await orderOf(position, network, at)
   const shown = { tokenId: position.tokenId.toString(), liquidity: liquidity.toString(), deadline: terms.deadline }
-  const bounds = burn ? atMostLeaves([{ token: `${range.positionManager}/${position.tokenId}`, amountRaw: 1n }]) : nothingLeaves
-  return submitChange({ plan, ordered, shown, valueRaw: 0n, bounds }, wallet, context)
+  const bounds = burn ? atMostLeaves([{ token: `${managerOfBurnt(range, context)}/${position.tokenId}`, amountRaw: 1n }]) : nothingLeaves
+  return submitChange({ plan, ordered, shown, valueRaw: 0n, bounds, deadline: terms.deadline }, wallet, context)
+}
+
+/**
+ * The contract whose token a burnt position is: that one token may leave the wallet. A contained plugin could name any contract of EIP-721, and
+ * with it what the wallet has on another exchange.
+ * @throws SluiceError UNKNOWN_ERROR: a defect of the plugin
+ */
+function managerOfBurnt({ positionManager }: Pick<Served<AMMRange>, 'positionManager'>, context: ConnectorContext): string {
+  const { venue, network, services } = context
+  if (!venue.contained) return positionManager
+  const { impl, chain, network: name } = network
+  const manager = impl.address(positionManager)
+  const isAmong = (contracts: readonly string[]) => contracts.some((each) => impl.address(each) === manager)
+  const defect = (why: string) =>
+    pluginDefect(`The connector ${venue.connector}`, `names ${positionManager} as its position manager, which is ${why}`)
+  if (manager === undefined || !isAmong(venue.contracts)) throw defect('not among its contracts')
+  const other = services.registry.venuesOn(chain, name).find(({ builtIn, contracts }) => builtIn && isAmong(contracts))
+  if (other) throw defect(`a contract of ${other.connector}: burn the position there`)
+  return manager
 }
 
 const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (request, context) => {
@@ -102,7 +122,8 @@ const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (reque
   const { head, position } = await findOwnPosition({ ...request, address: wallet.address }, venue, network, at)
   requireNotEmpty(position)
   const { pool, unclaimed, tokenId } = position
-  const plan = await range.collect(position, termsOf({ head, pool, native: request.native ?? false }, wallet, context))
+  const terms = termsOf({ head, pool, native: request.native ?? false }, wallet, context)
+  const plan = await range.collect(position, terms)
 
   const ordered = await orderOf(position, network, at)
   const [token0, token1] = ordered.pair
@@ -111,7 +132,7 @@ const ammLiquidityCollectFees: Handler<'AMMLiquidityCollectFees'> = async (reque
     unclaimedToken0: fromRaw(unclaimed.amount0Raw, token0.decimals),
     unclaimedToken1: fromRaw(unclaimed.amount1Raw, token1.decimals),
   }
-  return submitChange({ plan, ordered, shown, valueRaw: 0n, bounds: nothingLeaves }, wallet, context)
+  return submitChange({ plan, ordered, shown, valueRaw: 0n, bounds: nothingLeaves, deadline: terms.deadline }, wallet, context)
 }
 
 function termsOf(
@@ -135,15 +156,17 @@ interface Change<S> {
   /** Of the native coin, at most. */
   valueRaw: bigint
   bounds: OutcomeBounds
+  /** Of the terms. */
+  deadline: number
 }
 
 const submitChange = <S extends object>(
-  { plan, ordered, shown, valueRaw, bounds }: Change<S>,
+  { plan, ordered, shown, valueRaw, bounds, deadline }: Change<S>,
   wallet: SigningWallet,
   context: ConnectorContext,
 ) =>
   submitAndShow(
-    { plan, scope: { contracts: context.venue.contracts, valueRaw }, bounds, kind: 'liquidity', about: aboutLiquidity(ordered) },
+    { plan, scope: { contracts: context.venue.contracts, valueRaw, deadline }, bounds, kind: 'liquidity', about: aboutLiquidity(ordered) },
     shown,
     wallet,
     context,

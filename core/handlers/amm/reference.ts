@@ -1,12 +1,12 @@
-// What the built-in connectors say that a swap is worth. The bound of a trade follows its quote, and a stranger's plugin may quote what it
-// likes: so its quote bounds a trade only where one of theirs is near, and otherwise the caller says the bound.
+// What the built-in connectors say that a swap is worth. The bound of a trade follows its quote and the slippage, and a stranger's plugin may quote
+// what it likes and brings a slippage of its own: so they bound a trade only where a quote of theirs is near, and otherwise the caller says the bound.
 import { abortable, withDeadline } from '../../async.ts'
 import type { At, Quote } from '../../contracts/index.ts'
 import { badFields, type SluiceError } from '../../errors.ts'
 import type { NetworkContext } from '../context.ts'
 import type { VenueEntry } from '../registry.ts'
 
-/** How much worse than the reference a quote may be; and than the pools' own price the reference, which else is that of pools too small for it. */
+/** How much worse than the reference the bound of a trade may be; and than the pools' own price the reference, which else is that of pools too small for it. */
 const toleratedPercent = 5n
 
 /** For all built-in connectors, which are asked beside each other and beside the trade's own quote. */
@@ -57,19 +57,20 @@ export async function readReference(
 }
 
 /**
+ * @param bound the worst that the quote and the slippage let the trade do
  * @param priceOf what an amount of the other side is, as a price for the message
- * @throws SluiceError INCOMPLETE_PARAMS unless the quote is near that of a built-in connector
+ * @throws SluiceError INCOMPLETE_PARAMS unless it is near the quote of a built-in connector
  */
 export function requireReference(
-  quote: ComparedQuote,
+  bound: ComparedQuote,
   reference: Reference | undefined,
   { connector, chain, network }: Record<'connector' | 'chain' | 'network', string>,
   priceOf: (amountRaw: bigint) => string,
 ): void {
   if (!reference) throw limitNeeded(`no built-in connector on ${chain}/${network} has a price for this swap to compare with`, connector)
-  if (!isFarWorse(quote, reference.quote.amountRaw)) return
-  const [own, best] = [quote.amountRaw, reference.quote.amountRaw].map(priceOf)
-  const what = `its price of ${own} is more than ${toleratedPercent} % worse than ${best}, the best of the built-in connectors (${reference.connector})`
+  if (!isFarWorse(bound, reference.quote.amountRaw)) return
+  const [own, best] = [bound.amountRaw, reference.quote.amountRaw].map(priceOf)
+  const what = `the worst price that its quote and slippage allow, ${own}, is more than ${toleratedPercent} % worse than ${best}, the best of the built-in connectors (${reference.connector})`
   throw limitNeeded(what, connector)
 }
 

@@ -134,7 +134,10 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
   async function tradeOn({ quote, source }: SourcedQuote, precondition?: () => Promise<void>) {
     const slippage = effectiveSlippage(venue.config, quote.route, request.allowedSlippage)
     const slippageRaw = slippageBound(quote, slippage)
-    if (reference) requireReference(quote, await reference, { ...network, ...venue }, (amountRaw) => swapPrice(swapRequest, amountRaw))
+    if (reference) {
+      const bound = { swap: quote.swap, amountRaw: slippageRaw }
+      requireReference(bound, await reference, { ...network, ...venue }, (amountRaw) => swapPrice(swapRequest, amountRaw))
+    }
     const limitRaw = limitOf(swapRequest, request.limitPrice)
     const boundRaw = tighterBound(quote, slippageRaw, limitRaw, swapPrice(swapRequest, quote.amountRaw))
     const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds, ageSeconds(quote))
@@ -154,7 +157,7 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
       ...context,
       ...wallet,
       plan,
-      scope: { contracts: venue.contracts, valueRaw: maxValueRaw(swapRequest, boundRaw) },
+      scope: { contracts: venue.contracts, valueRaw: maxValueRaw(swapRequest, boundRaw), deadline },
       kind: 'trade' as const,
       about: aboutTrade(swapRequest, venue.contained && movesOf(swapRequest, plan, network)),
       answer,
@@ -310,10 +313,26 @@ interface SourcedQuote {
   readonly source: 'memory' | 'rpc'
 }
 
+type QuoteScope = Pick<ConnectorContext, 'network' | 'venue' | 'services'>
+
+/** Quotes, and says in a refusal of the pair which connector that is: one that computes wrong addresses refuses every pair. */
+function quoteSwap(swapRequest: SwapRequest, scope: QuoteScope, at: At): SourcedQuote | Promise<SourcedQuote> {
+  const named = (error: unknown): never => {
+    if (!(error instanceof SluiceError) || error.name !== 'PAIR_NOT_FOUND') throw error
+    throw new SluiceError(error.name, `${scope.venue.connector}: ${error.message}`, error)
+  }
+  try {
+    const quoted = quoteFromMemory(swapRequest, scope, at)
+    return quoted instanceof Promise ? quoted.catch(named) : quoted
+  } catch (error) {
+    return named(error)
+  }
+}
+
 /** Quotes from memory if the exchange and its chain can be followed, else asks the chain. */
-function quoteSwap(
+function quoteFromMemory(
   swapRequest: SwapRequest,
-  { network, venue, services: { quotes } }: Pick<ConnectorContext, 'network' | 'venue' | 'services'>,
+  { network, venue, services: { quotes } }: QuoteScope,
   at: At,
 ): SourcedQuote | Promise<SourcedQuote> {
   const { version } = swapRequest

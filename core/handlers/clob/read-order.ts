@@ -147,6 +147,13 @@ interface MarketBound {
 async function boundOf(type: BookSet, fields: OrderFields, market: BookMarket, context: ConnectorContext): Promise<string> {
   const { limitPrice } = fields
   const side = sideOf(fields)
+  if (limitPrice === undefined && context.venue.contained)
+    throw badFields([
+      {
+        field: 'limitPrice',
+        problem: `is required: ${context.venue.connector} is neither built in nor trusted, so its own book bounds no order. Give the worst price that you accept`,
+      },
+    ])
   const slippage = effectiveSlippage(context.venue.config, [], fields.allowedSlippage)
   const book = readBook(type, market, context)
   const bound: MarketBound =

@@ -5,7 +5,7 @@ import { divideRaw, normalize, parseDecimal, toFraction, valueAt } from '../../d
 import { SluiceError } from '../../errors.ts'
 import type { ClientOrder } from '../../transactions/book-orders.ts'
 import type { SubmitResult } from '../../transactions/submit-request.ts'
-import { orUndefined, type ConnectorContext } from '../context.ts'
+import type { ConnectorContext } from '../context.ts'
 import { atMostLeaves, type OutcomeBounds } from '../outcome.ts'
 import { tradingOf } from '../registry.ts'
 import { submit, type SigningWallet } from '../wallets.ts'
@@ -171,12 +171,18 @@ async function submitPlan(
   return submit(request, context, ordersGive(created, context.network.tokens.listed))
 }
 
-/** What orders give away at most, with the larger of the exchange's fees: tokens of the network's list that have their markets' symbols. */
+/** No exchange that takes more is worth an order, and what a plugin names is only its word. */
+const mostFee = toFraction('0.01')
+
+/** What orders give away at most, with the larger of the exchange's fees, but at most 1 %: tokens of the network's list that have their markets' symbols. */
 function ordersGive(created: readonly (BookAction & { do: 'create' })[], listed: readonly Token[]): OutcomeBounds {
   return atMostLeaves(
     created.flatMap(({ market, order }) => {
       const [symbol, price] = order.side === 'SELL' ? [market.base, '1'] : [market.quote, order.price]
-      const fees = [market.makerFee, market.takerFee].filter((fee) => !fee.startsWith('-')).map(toFraction)
+      const fees = [market.makerFee, market.takerFee]
+        .filter((fee) => !fee.startsWith('-'))
+        .map(toFraction)
+        .map((fee) => (fee.numerator * mostFee.denominator > mostFee.numerator * fee.denominator ? mostFee : fee))
       return listed
         .filter((token) => token.symbol === symbol)
         .map((token) => {
@@ -190,9 +196,6 @@ function ordersGive(created: readonly (BookAction & { do: 'create' })[], listed:
 }
 
 type Book = Pick<Served<CLOB>, 'outcome'>
-
-export const readOutcomes = (book: Book, receipt: Json, memo: Json): Promise<readonly ActionOutcome[] | undefined> =>
-  orUndefined(() => book.outcome(receipt, memo))
 
 /** The outcomes of a plan's actions, if the exchange responded at once: one with a rail of its own, whose connector runs in this process. */
 function immediateOutcomes(book: Book, { plan, covers }: IndexedPlan, { landed }: SubmitResult): readonly ActionOutcome[] | undefined {

@@ -4,10 +4,10 @@ import { badFields, SluiceError } from '../../errors.ts'
 import type { JournaledOrder, OrderFilter } from '../../transactions/book-orders.ts'
 import { isFinal, type Entry, type TransactionState } from '../../transactions/entry.ts'
 import type { ConnectorContext } from '../context.ts'
+import { readActionOutcomes } from '../fills.ts'
 import { tradingOf } from '../registry.ts'
 import { basePaths, marketName } from './markets.ts'
 import { hasEnded, readAboutCancels, showForeign, showJournaled, type ShownOrder } from './order-state.ts'
-import { readOutcomes } from './submit-actions.ts'
 
 /** If the block of an exchange's statement is unknown, the chain may still reorganise it away for this time. */
 const settlementMs = 15 * 60_000
@@ -19,8 +19,9 @@ type Context = Pick<ConnectorContext, 'network' | 'venue' | 'services' | 'signal
 export type WalletOrders = ReturnType<typeof walletOrders>
 
 /** The orders of one wallet on one exchange, from the journal and from the exchange. */
-export function walletOrders(type: BookSet, owner: string, { network: { chain, network, impl }, venue, services, signal }: Context) {
-  const { transactions } = services
+export function walletOrders(type: BookSet, owner: string, { network: on, venue, services, signal }: Context) {
+  const { chain, network, impl } = on
+  const { transactions, registry } = services
   const book = tradingOf(type, venue)
   const { connector } = venue
 
@@ -29,9 +30,9 @@ export function walletOrders(type: BookSet, owner: string, { network: { chain, n
 
   /** Reads an order's outcome from its receipt. The report of an archived one is stored: its order had ended. */
   async function readOutcome(order: JournaledOrder): Promise<void> {
-    const { landed, memo, archived } = order.entry
+    const { landed, archived } = order.entry
     if (landed?.ok !== true || archived) return
-    const outcome = (await readOutcomes(book, landed.receipt, memo))?.[order.index]
+    const outcome = (await readActionOutcomes(order.entry, type, { venue, network: on, registry }))?.[order.index]
     if (outcome) outcomes.set(order, outcome)
   }
 

@@ -92,7 +92,7 @@ async function submitTrade<S extends object>(
   // Computed before anything is sent: what cannot be shown must not become an error about a trade that was sent.
   const bounds = { price, limitPrice: orderPrice(order, boundRaw), deadline, blockNumber: Number(head.number) }
   return submitAndShow(
-    { plan, scope: { contracts, valueRaw: 0n }, bounds: nothingLeaves, kind: 'position', about: aboutPosition(order) },
+    { plan, scope: { contracts, valueRaw: 0n, deadline }, bounds: nothingLeaves, kind: 'position', about: aboutPosition(order) },
     { ...shown, ...bounds },
     wallet,
     context,

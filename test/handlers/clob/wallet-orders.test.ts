@@ -24,13 +24,18 @@ describe("a wallet's orders on an exchange", () => {
     guard = await giveLease(store)
   })
 
-  const ordersBy = (orders: Pick<Journal['orders'], 'list' | 'note'> = journal.orders, CLOB: Partial<CLOB> = {}) =>
-    walletOrders('CLOB', wallet, {
+  const ordersBy = (orders: Pick<Journal['orders'], 'list' | 'note'> = journal.orders, CLOB: Partial<CLOB> = {}, isThere = true) => {
+    const venue = { connector: 'exchange', impl: { CLOB } }
+    return walletOrders('CLOB', wallet, {
       network: { chain: 'ethereum', network: 'local' },
-      venue: { connector: 'exchange', impl: { CLOB } },
-      services: { transactions: { list: (filter: Parameters<Journal['list']>[0]) => journal.list(filter), orders } },
+      venue,
+      services: {
+        transactions: { list: (filter: Parameters<Journal['list']>[0]) => journal.list(filter), orders },
+        registry: { plannedBy: () => (isThere ? venue : undefined) },
+      },
       signal: AbortSignal.timeout(60_000),
     } as unknown as Context)
+  }
 
   it('are PENDING_CANCEL while a cancel is pending, among any number of other pending transactions', async () => {
     const cancel = newEntry({ kind: 'order-cancel', about: aboutCancels('CLOB', [{ market, order: { orderId: '7' } }]) })
@@ -54,6 +59,23 @@ describe("a wallet's orders on an exchange", () => {
     const told: (string | undefined)[] = []
     for (let each = await merged.next(); each; each = await merged.next()) told.push(each.clientOrderId)
     expect(told).to.have.members(placed.map(({ clientOrderId }) => clientOrderId))
+  })
+
+  it('have the outcome that the journal has, and else what the version says that planned them', async () => {
+    const place = async (clientOrderId: string, change: Parameters<typeof next>[1]) => {
+      const entry = newEntry({ kind: 'order' })
+      await journal.open([entry], guard, undefined, [{ clientOrderId, type: 'CLOB', market: 'WETH-USDC', index: 0, about }])
+      const landed = { id: `0x${clientOrderId}`, ok: true, blockNumber: 1, receipt: null }
+      await journal.write([next(entry, { state: 'CONFIRMED', landed, ...change })], guard)
+    }
+    await place('1', { outcome: [{ orderId: 'journaled', state: 'OPEN' }] })
+    await place('2', {})
+    const idsBy = async (isThere: boolean) => {
+      const orders = ordersBy(journal.orders, { outcome: () => [{ orderId: 'read now', state: 'OPEN' }] }, isThere)
+      return (await orders.journaled({ limit: 10 })).map((each) => orders.nameOf(each).orderId)
+    }
+    expect(await idsBy(true)).to.have.members(['journaled', 'read now'])
+    expect(await idsBy(false)).to.have.members(['journaled', undefined])
   })
 
   it('are shown while the store is unavailable, and stored by a later request', async () => {

@@ -66,6 +66,41 @@ describe('buying on an exchange that only sells', () => {
     expect(smallestInput({ wantedRaw: 0n }, outputOf)).to.equal(0n)
   })
 
+  it('finds it where inputs are refused that are so small that nothing comes out, and none where all are refused', async () => {
+    for (const [reserveIn, reserveOut] of [
+      [10n ** 24n, 10n ** 20n],
+      [10n ** 24n, 10n ** 9n],
+      [10n ** 40n, 10n ** 8n],
+    ] as const) {
+      const given = constantProduct(reserveIn, reserveOut)
+      // As contracts do: nothing comes out, or more goes in than the pool counts with.
+      const outputOf = (inRaw: bigint) => (given(inRaw) === 0n || inRaw > reserveIn * 1000n ? undefined : given(inRaw))
+      for (const wantedRaw of [1n, reserveOut / 7n, reserveOut / 2n]) {
+        const found = smallestInput({ wantedRaw }, outputOf)
+        expect(found, `${wantedRaw} of ${reserveIn}/${reserveOut}`).to.equal(smallestInput({ wantedRaw }, given))
+        expect(found, `${wantedRaw} of ${reserveIn}/${reserveOut}`).to.be.a('bigint')
+      }
+      expect(smallestInput({ wantedRaw: reserveOut }, outputOf)).to.equal(undefined)
+    }
+    const given = constantProduct(10n ** 24n, 10n ** 20n)
+    let failed: bigint | undefined
+    const failsOnce = (inRaw: bigint) => {
+      if (given(inRaw) < 10n) return undefined
+      if (failed !== undefined) return given(inRaw)
+      failed = inRaw
+      return undefined
+    }
+    expect(() => smallestInput({ wantedRaw: 10n }, failsOnce)).to.throw('an input was refused once and taken once')
+    let rounds = 0
+    const none = await readSmallestInput({ wantedRaw: 5n }, async (inRaws) => {
+      rounds += 1
+      expect(inRaws.length).to.be.at.most(16)
+      return inRaws.map(() => undefined)
+    })
+    expect(none).to.equal(undefined)
+    expect(rounds).to.be.at.most(5)
+  })
+
   it('works on prices in steps, and says so where outputs are returned for other inputs', async () => {
     const steps = (inRaw: bigint) => (inRaw / 1_000n) * 7n
     for (const wantedRaw of [1n, 7n, 8n, 700_001n]) {

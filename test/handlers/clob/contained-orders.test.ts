@@ -1,0 +1,87 @@
+import { expect } from 'chai'
+import type { BookMarket } from '../../../core/contracts/index.ts'
+import { SluiceError } from '../../../core/errors.ts'
+import type { ConnectorContext } from '../../../core/handlers/context.ts'
+import { readOrder, type OrderFields } from '../../../core/handlers/clob/read-order.ts'
+import { submitActions } from '../../../core/handlers/clob/submit-actions.ts'
+
+const tokenOf = (symbol: string, digit: string, decimals: number) => ({ symbol, address: `0x${digit.repeat(40)}`, decimals })
+const [weth, usdc] = [tokenOf('WETH', '1', 18), tokenOf('USDC', '2', 6)]
+const market: BookMarket = {
+  id: '1',
+  base: 'WETH',
+  quote: 'USDC',
+  prices: 'any',
+  lotSize: '0.0001',
+  takes: { LIMIT: ['GTC'], MARKET: ['IOC'] },
+  makerFee: '0',
+  takerFee: '0.001',
+  status: 'open',
+}
+
+/** An exchange whose book, fees and plans are its plugin's word. @param leavesRaw of WETH, in the simulation of its plan */
+function contextOf(leavesRaw: bigint): ConnectorContext {
+  const plan = { steps: [{ to: weth.address, data: '0x', value: '0' }], needs: [], memo: null }
+  const evm = { simulate: async () => ({ is: 'done', gains: new Map([[weth.address, -leavesRaw]]), grants: [] }) }
+  const book = { buys: [{ price: '0.01', quantity: '9' }], sells: [{ price: '1000000', quantity: '9' }], timestamp: 0, sequence: 0 }
+  return {
+    venue: {
+      connector: 'strange',
+      contracts: [],
+      bridges: {},
+      contained: true,
+      impl: { CLOB: { act: async () => [{ covers: [0], plan }] } },
+      config: { allowedSlippage: '1/200', ttl: 300 },
+    },
+    network: {
+      chain: 'ethereum',
+      network: 'mainnet',
+      impl: { nativeCurrency: { address: '0x0' }, address: (text: string) => text, evm },
+      tokens: { listed: [weth, usdc] },
+    },
+    signal: AbortSignal.timeout(60_000),
+    services: {
+      transactions: {
+        async submit(request: { precondition(): Promise<void> }) {
+          await request.precondition()
+          return { txHash: '0x1', nonce: 0 }
+        },
+      },
+      books: { book: async () => book },
+    },
+  } as unknown as ConnectorContext
+}
+
+const sell: OrderFields & { clientOrderId: string } = { clientOrderId: 'one', side: 'SELL', orderType: 'LIMIT', price: '2000', amount: '1' }
+
+describe('an order on the exchange of a contained plugin', () => {
+  /** `signed`, or the error and the fields that it names. */
+  async function outcomeOf(fields: Partial<OrderFields>, of: Partial<BookMarket>, leavesRaw: bigint): Promise<string> {
+    const context = contextOf(leavesRaw)
+    const on = { ...market, ...of }
+    try {
+      const order = await readOrder('CLOB', { ...sell, ...fields }, on, context)
+      const wallet = { address: '0x9', feeOverrides: {}, nonce: undefined }
+      const result = (await submitActions('CLOB', new Map([[0, { do: 'create', market: on, order }]]), wallet, context, () => ({}))).get(0)
+      if (result instanceof SluiceError) throw result
+      return 'signed'
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error
+      return [error.name, ...(Array.isArray(error.details) ? error.details.map(({ field }) => field) : [])].join(' ')
+    }
+  }
+  const one = 10n ** 18n
+
+  it('lets leave what it offers and at most one percent for fees, whatever fee the plugin names', async () => {
+    expect(await outcomeOf({}, {}, one)).to.equal('signed')
+    expect(await outcomeOf({}, { takerFee: '0.01' }, one + one / 100n)).to.equal('signed')
+    expect(await outcomeOf({}, { takerFee: '0.02' }, one + one / 100n + 1n)).to.equal('UNKNOWN_ERROR')
+    expect(await outcomeOf({}, { takerFee: '999999' }, 50n * one)).to.equal('UNKNOWN_ERROR')
+  })
+
+  it("needs a limitPrice where it has no price: the book is the plugin's own", async () => {
+    const order = { orderType: 'MARKET', price: undefined } as const
+    expect(await outcomeOf(order, {}, one)).to.equal('INCOMPLETE_PARAMS limitPrice')
+    expect(await outcomeOf({ ...order, limitPrice: '0.009' }, {}, one)).to.equal('signed')
+  })
+})
