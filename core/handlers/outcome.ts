@@ -1,9 +1,11 @@
 // What a plan would do to the wallet. Plugins make plans, and one may name another recipient, take more than it was given, or give somebody a
 // right: so the plans of plugins that are not built in are simulated before they are signed. This is evidence and no proof, because a contract
 // may do something else when it is mined.
-import type { Allowance, At, Plan, SimulatedOutcome, Swap } from '../contracts/index.ts'
+import type { Allowance, At, Bridge, Plan, SimulatedOutcome, Swap } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
+import { isObject } from '../json.ts'
 import { pluginDefect } from '../transactions/submit-request.ts'
+import { isDeclaredDeposit, tokenRights } from '../wallet/token-rights.ts'
 import type { NetworkEntry, VenueEntry } from './registry.ts'
 import type { Slippage } from './slippage.ts'
 
@@ -65,9 +67,10 @@ interface Planned {
 export async function checkOutcome(
   { plan, wallet, bounds }: Planned,
   { impl, chain, network }: NetworkEntry,
-  { connector }: VenueEntry,
+  { connector, bridges }: VenueEntry,
   at: At,
 ): Promise<void> {
+  if (impl.evm) refuseTokenCalls(plan.steps, connector, Object.values(bridges))
   const allowances = plan.needs.flatMap((need): Allowance[] => (need.is === 'balance' ? [] : [need]))
   // One token of a contract (EIP-721) is seen by its events only.
   const tokens = [...(bounds?.keys() ?? [])].filter((token) => token !== impl.nativeCurrency.address && impl.address(token) !== undefined)
@@ -100,6 +103,28 @@ export async function checkOutcome(
       `The trade would be much better than its quote, so it was not signed: by a simulation it ${better.what}. The price has moved since the quote, or ${connector} quotes less than it gives. Nothing was done: send the request again for a new quote, and with a limitPrice.`,
       { details: { reason: 'better than quoted' } },
     )
+}
+
+/**
+ * A step that calls a token to move it or to give a right over it is refused whatever the simulation says: what somebody may take later, no
+ * simulation shows. Plans leave approvals to the caller (`needs`), and only the server's own deposit by a bridge is a transfer.
+ * @throws SluiceError
+ */
+function refuseTokenCalls(steps: Plan['steps'], connector: string, bridges: readonly Bridge[]): void {
+  const deposits = bridges.map(({ token, recipient }) => ({ token: token.toLowerCase(), recipient: recipient.toLowerCase() }))
+  for (const step of steps) {
+    const { to, data: bytes, value } = isObject(step) ? step : {}
+    // The network's rail refuses what is no call.
+    if (typeof to !== 'string' || typeof bytes !== 'string') continue
+    const data = bytes.toLowerCase()
+    const rights = tokenRights.get(data.slice(0, 10))
+    if (!rights) continue
+    if (value === '0' && isDeclaredDeposit({ target: to.toLowerCase(), value: 0n, data }, deposits)) continue
+    throw pluginDefect(
+      `The connector ${connector}`,
+      `has a plan that calls ${rights.call} of ${to}. A plan may not move tokens or give rights over them itself: name what it needs in needs, and let its contract take it`,
+    )
+  }
 }
 
 /** From so many times the amount on, the quote is wrong rather than the market moved. */

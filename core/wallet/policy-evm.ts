@@ -6,6 +6,7 @@ import { getBytes, hexlify } from 'ethers/utils'
 import { isWellKnown } from './keys.ts'
 import { isUnlimited, Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
 import type { SignRequest, TypedData } from './signer-messages.ts'
+import { addressArgument, approveSelector, isDeclaredDeposit, tokenRights, twoArgumentsLength } from './token-rights.ts'
 
 /** Checks a request for a network of the EVM family. @returns the digest to sign, 32 bytes. @throws Refusal */
 export function checkEvmRequest({ draft, address }: SignRequest, rules: EvmRules): Uint8Array {
@@ -14,7 +15,8 @@ export function checkEvmRequest({ draft, address }: SignRequest, rules: EvmRules
       `everybody has the key of ${address} (it is a test account of anvil and hardhat), so it signs on a devnet only, not on ${rules.name}`,
     )
   if (draft.scheme === 'eip712') return getBytes(checkTypedData(draft.typedData, address, rules))
-  if (draft.scheme === 'secp256k1') return getBytes(checkTransaction({ bytes: draft.bytes, from: address, rules }))
+  if (draft.scheme === 'secp256k1')
+    return getBytes(checkTransaction({ bytes: draft.bytes, replaces: draft.replaces, from: address, rules }))
   throw new Refusal(`${rules.name} expects an EVM transaction or EIP-712 data`)
 }
 
@@ -23,24 +25,44 @@ const signedTypes: readonly (number | null)[] = [0, 2]
 
 interface TransactionRequest {
   readonly bytes: Uint8Array
+  /** The signed transaction that it replaces. */
+  readonly replaces?: Uint8Array | undefined
   readonly from: string
   readonly rules: EvmRules
 }
 
 /**
- * Decides whether the bytes of an unsigned transaction may be signed, from the bytes alone.
+ * Decides whether the bytes of an unsigned transaction may be signed, from the bytes alone. A transaction that this key signed before may be signed
+ * again at other fees, whatever is in force by now: the same nonce is used once, and anybody may send the first one.
  * @returns the digest to sign
  * @throws Refusal
  */
-export function checkTransaction({ bytes, from, rules }: TransactionRequest): string {
+export function checkTransaction({ bytes, replaces, from, rules }: TransactionRequest): string {
   const tx = decode(bytes)
   if (!signedTypes.includes(tx.type)) throw new Refusal(`transactions of type ${tx.type} are not signed, only legacy (0) and EIP-1559 (2)`)
   if (tx.chainId !== rules.chainId)
     throw new Refusal(`the transaction is for chain id ${tx.chainId}, and the chain id of ${rules.name} is ${rules.chainId}`)
   checkFees(tx, rules)
   checkCanonical(tx, bytes)
-  checkTarget(tx, from.toLowerCase(), rules)
+  if (replaces === undefined || !isSignedAtOtherFees(tx, replaces, from)) checkTarget(tx, from.toLowerCase(), rules)
   return keccak256(bytes)
+}
+
+/** Whether the key of `from` signed this transaction already, with other fees. The signature says so, not who asks. */
+function isSignedAtOtherFees(tx: Transaction, replaces: Uint8Array, from: string): boolean {
+  let signed: Transaction
+  try {
+    signed = Transaction.from(hexlify(replaces))
+    if (signed.from?.toLowerCase() !== from.toLowerCase()) return false
+  } catch {
+    return false
+  }
+  return tx.to !== null && contentOf(signed) === contentOf(tx)
+}
+
+/** All of a transaction but its fees and its signature. */
+function contentOf({ type, chainId, nonce, gasLimit, to, value, data, accessList }: Transaction): string {
+  return JSON.stringify([type, `${chainId}`, nonce, `${gasLimit}`, to, `${value}`, data, accessList])
 }
 
 function decode(bytes: Uint8Array): Transaction {
@@ -81,59 +103,12 @@ function checkTarget({ to, value, data }: Transaction, from: string, rules: EvmR
     if (value !== 0n || data !== '0x') throw new Refusal('a transfer to oneself (cancel) must have no value and no data')
     return
   }
-  if (isDeclaredDeposit({ target, value, data }, rules)) return
+  if (isDeclaredDeposit({ target, value, data }, rules.deposits)) return
   const rights = tokenRights.get(data.slice(0, 10))
   if (rights) checkTokenRights(rights, { data, isDeclared, rules })
   else if (!isDeclared) throw new Refusal(`no connector declares the contract ${to} on ${rules.name}`)
   if (value !== 0n && !isDeclared) throw new Refusal(`an allowance must have no value; this one sends ${value} wei to ${to}`)
 }
-
-/** transfer(address,uint256) */
-const transferSelector = '0xa9059cbb'
-const approveSelector = '0x095ea7b3'
-/** Of a call with two arguments, in hexadecimal: 0x, the selector, two words. */
-const twoArgumentsLength = 2 + 2 * (4 + 32 + 32)
-
-/**
- * Whether a call is a deposit to an exchange as a connector declares it: a transfer of that token to that address, and nothing else.
- * Token and recipient are a pair: the token of one exchange may not go to the recipient of another.
- * @param target in lower case, as `data`
- */
-function isDeclaredDeposit({ target, value, data }: { target: string; value: bigint; data: string }, { deposits }: EvmRules): boolean {
-  if (value !== 0n || data.length !== twoArgumentsLength || !data.startsWith(transferSelector)) return false
-  const holder = addressArgument(data, 0)
-  return deposits.some(({ token, recipient }) => token === target && recipient === holder)
-}
-
-/**
- * Calls that hand over tokens, or rights to tokens, and the argument that says to whom.
- * They are checked on every target, on a declared contract too. A connector may declare a token (to wrap it), and
- * "the target is declared" must not become "the token may be sent anywhere".
- */
-export const tokenRights: ReadonlyMap<string, { readonly call: string; readonly holderArgument: number }> = new Map([
-  [approveSelector, { call: 'approve(address,uint256)', holderArgument: 0 }],
-  ['0x39509351', { call: 'increaseAllowance(address,uint256)', holderArgument: 0 }],
-  ['0xa22cb465', { call: 'setApprovalForAll(address,bool)', holderArgument: 0 }],
-  [transferSelector, { call: 'transfer(address,uint256)', holderArgument: 0 }],
-  ['0x23b872dd', { call: 'transferFrom(address,address,uint256)', holderArgument: 1 }],
-  ['0x42842e0e', { call: 'safeTransferFrom(address,address,uint256)', holderArgument: 1 }],
-  ['0xb88d4fde', { call: 'safeTransferFrom(address,address,uint256,bytes)', holderArgument: 1 }],
-  // ERC-1155
-  ['0xf242432a', { call: 'safeTransferFrom(address,address,uint256,uint256,bytes)', holderArgument: 1 }],
-  ['0x2eb2c2d6', { call: 'safeBatchTransferFrom(address,address,uint256[],uint256[],bytes)', holderArgument: 1 }],
-  // ERC-677 and ERC-1363
-  ['0x4000aea0', { call: 'transferAndCall(address,uint256,bytes)', holderArgument: 0 }],
-  ['0x1296ee62', { call: 'transferAndCall(address,uint256)', holderArgument: 0 }],
-  ['0xc1d34b89', { call: 'transferFromAndCall(address,address,uint256,bytes)', holderArgument: 1 }],
-  ['0xd8fbe994', { call: 'transferFromAndCall(address,address,uint256)', holderArgument: 1 }],
-  ['0xcae9ca51', { call: 'approveAndCall(address,uint256,bytes)', holderArgument: 0 }],
-  ['0x3177029f', { call: 'approveAndCall(address,uint256)', holderArgument: 0 }],
-  // ERC-777
-  ['0x9bd9bbc6', { call: 'send(address,uint256,bytes)', holderArgument: 0 }],
-  ['0x959b8c3f', { call: 'authorizeOperator(address)', holderArgument: 0 }],
-  // Permit2: rights over every token that it may move
-  ['0x87517c45', { call: 'approve(address,address,uint160,uint48)', holderArgument: 1 }],
-])
 
 function checkTokenRights(
   { call, holderArgument }: { call: string; holderArgument: number },
@@ -157,13 +132,6 @@ function checkExact({ call, data, isApprove, name }: { call: string; data: strin
   if (!isApprove) throw new Refusal(`${call} is not signed for the spender of a contained plugin on ${name}: approve it in exact amounts`)
   if (isUnlimited(BigInt(`0x${data.slice(-64)}`)))
     throw new Refusal(`an unlimited allowance is not signed for the spender of a contained plugin on ${name}: approve the exact amount`)
-}
-
-/** The address in the n-th 32-byte argument of a call, lower-case. Undefined where the data is short or the upper bytes are not zero. */
-function addressArgument(data: string, index: number): string | undefined {
-  const start = 10 + index * 64
-  const word = data.slice(start, start + 64)
-  return /^0{24}[0-9a-f]{40}$/.test(word) ? `0x${word.slice(24)}` : undefined
 }
 
 /**

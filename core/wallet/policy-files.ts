@@ -158,7 +158,7 @@ export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: S
     if (record?.kind === 'chain') {
       const [chainName = ''] = Object.keys(record.networks)[0]?.split('/') ?? []
       const own = conf('chains', chainName)
-      for (const facts of recordedChain(record)) if (record.tier === 'trusted' || isOfItsOwn(facts)) add(facts, own)
+      for (const facts of recordedChain(record)) if (record.tier === 'trusted' || isOfItsOwn(name, facts)) add(facts, own)
     } else if (record) {
       const own = conf('connectors', name)
       connectors.push(...recordedConnector(record, own))
@@ -167,9 +167,12 @@ export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: S
   }
 
   /** A chain that is data alone signs for no other's id, and well-known keys do not sign on it. */
-  function isOfItsOwn({ chainId, local }: ChainFacts): boolean {
+  function isOfItsOwn(name: string, { chainId, local }: ChainFacts): boolean {
     const released = Object.values(release.chains).flatMap(({ networks }) => Object.values(networks))
-    return !local && !released.some((each) => each.chainId === chainId)
+    const recorded = Object.entries(lock).flatMap(([each, record]) =>
+      each === name || record.kind !== 'chain' ? [] : recordedChain(record),
+    )
+    return !local && ![...released, ...recorded].some((each) => each.chainId === chainId)
   }
 
   /** The release's chains come first and stay. */
@@ -198,6 +201,37 @@ export function releasedOwners(): (on: string, address: string) => readonly stri
         owners.set(key, [...(owners.get(key) ?? []), name])
   }
   return (on, address) => owners.get(keyOf(on, address)) ?? []
+}
+
+/** What a plugin of the release may touch, of its defaults and conf: runs none of its code. @throws Error where the installation is broken */
+export function releasedScope(
+  name: string,
+  { confDir, environment }: { readonly confDir: string; readonly environment: Environment },
+): ReleasedScope | undefined {
+  const { chains, connectors } = readReleased()
+  const [chain, connector] = [ownOf(chains, name), ownOf(connectors, name)]
+  if (chain) {
+    const networks = Object.entries(chain.networks).map(([network, { chainId }]) => ({
+      on: `${chain.chain}/${network}`,
+      chainId,
+      contracts: {},
+    }))
+    return { kind: 'chain', networks, spenders: [], signs: [] }
+  }
+  if (!connector) return undefined
+  const { networks, spenders, signs } = connector
+  const defaults = mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])
+  const conf = fileOf(path.join(confDir, 'connectors', `${name}.yml`), environment)
+  const inForce = new Map(entriesInForce({ defaults, conf }, 'contractAddresses', networks))
+  return { kind: 'connector', networks: networks.map((on) => ({ on, contracts: inForce.get(on) ?? {} })), spenders, signs }
+}
+
+export interface ReleasedScope {
+  readonly kind: 'chain' | 'connector'
+  readonly networks: readonly { readonly on: string; readonly chainId?: number; readonly contracts: Readonly<Record<string, unknown>> }[]
+  /** The names of those of its contracts that may be given allowances. */
+  readonly spenders: readonly string[]
+  readonly signs: readonly TypedDataRules[]
 }
 
 const ownOf = <T>(all: Readonly<Record<string, T>>, name: string): T | undefined => (Object.hasOwn(all, name) ? all[name] : undefined)

@@ -1,7 +1,9 @@
 import { expect } from 'chai'
-import type { Chain, Grant, SimulatedOutcome } from '../../core/contracts/index.ts'
+import { id } from 'ethers'
+import type { Chain, Grant, Plan, SimulatedOutcome } from '../../core/contracts/index.ts'
 import { atMostLeaves, checkOutcome, nothingLeaves, swapBounds, type OutcomeBounds } from '../../core/handlers/outcome.ts'
 import type { NetworkEntry, VenueEntry } from '../../core/handlers/registry.ts'
+import { tokenRights } from '../../core/wallet/token-rights.ts'
 
 const token = (address: string) => ({ symbol: address, address, decimals: 0 })
 const boundsOf = (exact: 'in' | 'out', slippage = { numerator: 1n, denominator: 200n }) => {
@@ -33,14 +35,19 @@ describe('what a swap may do to the wallet', () => {
 
 describe('a plan by what its simulation says', () => {
   const nft = 'positions/7'
+  const bridges = { arbitrum: { network: 'mainnet', token: `0x${'A1'.repeat(20)}`, recipient: `0x${'B2'.repeat(20)}` } }
   /** The error of such a plan, or `signed`. */
-  async function judged(outcome: SimulatedOutcome | 'unavailable', bounds: OutcomeBounds | undefined): Promise<string> {
+  async function judged(
+    outcome: SimulatedOutcome | 'unavailable',
+    bounds: OutcomeBounds | undefined,
+    steps: Plan['steps'] = [null],
+  ): Promise<string> {
     const evm = { simulate: async () => outcome } as unknown as Chain['evm']
     const impl = { evm, nativeCurrency: token('coin'), address: (text: string) => text } as unknown as Chain
     const network = { chain: 'ethereum', network: 'mainnet', impl } as NetworkEntry
-    const planned = { plan: { steps: [null], needs: [] }, wallet: 'wallet', bounds } as const
+    const planned = { plan: { steps, needs: [] }, wallet: 'wallet', bounds } as const
     const at = { signal: AbortSignal.timeout(10_000) }
-    return checkOutcome(planned, network, { connector: 'rogue' } as VenueEntry, at).then(
+    return checkOutcome(planned, network, { connector: 'rogue', bridges } as unknown as VenueEntry, at).then(
       () => 'signed',
       ({ name, message }: Error) => `${name} ${message}`,
     )
@@ -133,4 +140,29 @@ describe('a plan by what its simulation says', () => {
     it(`is ${says.source === '^signed$' ? 'signed' : 'refused'}: ${what}`, async () => {
       expect(await judged(outcome, bounds)).to.match(says)
     })
+
+  const { token: bridged, recipient } = bridges.arbitrum
+  const callOf = (call: string, ...args: readonly string[]) =>
+    `${id(call).slice(0, 10)}${args.map((each) => each.slice(2).padStart(64, '0')).join('')}`
+  const step = (data: string, to = bridged) => ({ to, data, value: '0' })
+  const thief = `0x${'d1'.repeat(20)}`
+
+  it('is refused whatever its simulation says: a step that moves a token or gives a right over it', async () => {
+    for (const { call } of tokenRights.values()) {
+      const data = callOf(call, thief, thief, '0x01')
+      for (const each of [data, `0x${data.slice(2).toUpperCase()}`])
+        expect(await judged(done({ in: -500n, out: 1005n }), swap, [null, step(each)]))
+          .to.include(`UNKNOWN_ERROR`)
+          .and.include(`calls ${call}`)
+    }
+    expect(await judged(done({ in: -500n, out: 1005n }), swap, [step(callOf('swap(address,uint256)', thief, '0x01'))])).to.equal('signed')
+  })
+
+  it('is signed: the deposit by a declared bridge, and no other transfer', async () => {
+    const transfer = (to: string) => callOf('transfer(address,uint256)', to, '0x07')
+    expect(await judged(done({}), undefined, [step(transfer(recipient))])).to.equal('signed')
+    expect(await judged(done({}), undefined, [step(transfer(thief))])).to.match(/calls transfer/)
+    expect(await judged(done({}), undefined, [step(transfer(recipient), recipient)])).to.match(/calls transfer/)
+    expect(await judged(done({}), undefined, [step(`${transfer(recipient)}00`)])).to.match(/calls transfer/)
+  })
 })

@@ -6,9 +6,10 @@ import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { approvableOf, revoke, standingAllowances } from '../../core/cli/plugin-allowances.ts'
 import { serverClient } from '../../core/cli/server-client.ts'
-import { readLock } from '../../core/config/lock.ts'
+import { lockFile, readLock } from '../../core/config/lock.ts'
 import { rpcTo } from '../../core/devnet/anvil.ts'
 import { readPluginFiles } from '../../core/loader/plugin-files.ts'
+import { writeWholeFile } from '../../core/whole-file.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { startRelay, type Relay } from '../transactions/relay.ts'
@@ -28,13 +29,17 @@ for (const [file, from, to] of [
 ] as const)
   writeFileSync(path.join(ownSwap, file), readFileSync(path.join(plainSwap, file), 'utf8').replace(`'${from}'`, `'${to}'`))
 
-/** Forks of the same exchange as data alone. One has a fee that leaves the wallet a tenth. */
-const ofData = ['plain-data', 'greedy-data'].map((name) => {
+/** Forks of the same exchange as data alone. One has a fee that leaves the wallet a tenth, one the most slippage that such a plugin may bring. */
+const ofData = ['plain-data', 'greedy-data', 'loose-data'].map((name) => {
   const folder = path.join(path.dirname(ownSwap), name)
   mkdirSync(folder)
-  cpSync(path.join(plainSwap, 'defaults.yml'), path.join(folder, 'defaults.yml'))
+  const defaults = readFileSync(path.join(plainSwap, 'defaults.yml'), 'utf8')
+  writeFileSync(
+    path.join(folder, 'defaults.yml'),
+    name === 'loose-data' ? defaults.replace(/^allowedSlippage: .*/m, 'allowedSlippage: 1/20') : defaults,
+  )
   const networks = { 'ethereum/local': v2Deployments['ethereum/local'] }
-  const data = { kind: 'fork', kit: 'uniswap-v2', name, apiVersion: '1.0', fee: name === 'plain-data' ? '3/1000' : '900/1000', networks }
+  const data = { kind: 'fork', kit: 'uniswap-v2', name, apiVersion: '1.0', fee: name === 'greedy-data' ? '900/1000' : '3/1000', networks }
   writeFileSync(path.join(folder, 'plugin.yml'), stringify(data))
   return folder
 })
@@ -47,6 +52,7 @@ const allowed = (folder: string, spender = router, tier = 'contained') => ({
   networks: { 'ethereum/local': { contracts: { routerAddress: spender }, spenders: [spender] } },
   signs: [],
   hosts: [],
+  allowedAt: '2026-11-22T15:00:00.000Z',
 })
 const lock = {
   lockVersion: 1,
@@ -115,6 +121,20 @@ describe('trades of a plugin that the operator has allowed', function () {
     expect(answer.body.details[0].field).to.equal('limitPrice')
     expect(answer.body.message).to.match(/rogue.*more than 5 % worse.*\(\w+\).*nothing was signed/i)
     expect(await nonce()).to.equal(before)
+  })
+
+  it('are not signed where its own slippage would let them end far worse', async () => {
+    const { body } = await server.client.get('/amm/price', {
+      ...local,
+      connector: 'loose-data',
+      base: 'WETH',
+      quote: 'USDC',
+      amount: '20',
+      side: 'SELL',
+    })
+    const answer = await trade({ connector: 'loose-data', amount: '20' })
+    expect(outcome(answer), answer.text).to.equal('400 INCOMPLETE_PARAMS')
+    expect(answer.body.message).to.include(`slippage allow, ${body.slippagePrice},`)
   })
 
   it('are not signed past the limitPrice of the request', async () => {
@@ -283,5 +303,49 @@ describe('trades of a plugin that the operator has allowed', function () {
       amount: '0.01',
     })
     expect(outcome(own), own.text).to.equal('200')
+  })
+
+  it('are signed for the version that runs while an update is not taken up, and not once it is removed, but at higher fees', async () => {
+    const rpc = rpcTo(server.rpcUrl)
+    const approve = (spender = 'own-swap') =>
+      server.client.post('/evm/approve', { ...local, address: admins, token: 'USDC', spender, amount: '3.5' })
+    const { 'own-swap': before, ...others } = lock.plugins
+    const write = (plugins: object) =>
+      writeWholeFile(lockFile(server.settings.confDir), stringify({ lockVersion: 1, plugins: { ...others, ...plugins } }))
+    const { allowedAt: since } = allowed(ownSwap)
+    // Its folder never gets the files of this version.
+    const update = {
+      ...before,
+      ...allowed(ownSwap, '0x00000000000000000000000000000000000000E6'),
+      sha256: 'ab'.repeat(32),
+      allowedAt: '2026-11-22T16:00:00.000Z',
+    }
+    await rpc('evm_setIntervalMining', 0)
+    await rpc('evm_setAutomine', false)
+    try {
+      await write({ 'own-swap': update })
+      const removedBetween = await approve()
+      expect(outcome(removedBetween), removedBetween.text).to.equal('403 FORBIDDEN')
+      expect(removedBetween.body.message).to.match(/its plugin is not in sluice\.lock any more/)
+
+      await write({ 'own-swap': before })
+      const again = await approve()
+      expect(outcome(again), again.text).to.equal('200')
+      await write({ 'own-swap': { ...update, since } })
+      const open = await approve()
+      expect(outcome(open), open.text).to.equal('200')
+
+      await write({})
+      const faster = await server.client.post('/evm/speedUp', { ...local, address: admins, nonce: open.body.nonce })
+      expect(outcome(faster), faster.text).to.equal('200')
+      const removed = await approve(ownRouter)
+      expect(outcome(removed), removed.text).to.equal('403 FORBIDDEN')
+      await rpc('evm_mine')
+      expect((await mined(server.client, faster.body.txHash)).body.txReceipt.status).to.equal(1)
+    } finally {
+      await rpc('evm_setAutomine', true)
+      await rpc('evm_setIntervalMining', 1)
+      await rpc('evm_mine')
+    }
   })
 })

@@ -10,10 +10,12 @@ import {
   MaxUint256,
   Signature,
   type RlpStructuredData,
+  Wallet,
   type TransactionLike,
 } from 'ethers'
-import { checkTransaction, tokenRights } from '../../core/wallet/policy-evm.ts'
+import { checkTransaction } from '../../core/wallet/policy-evm.ts'
 import { Refusal, type SignerPolicy } from '../../core/wallet/policy.ts'
+import { tokenRights } from '../../core/wallet/token-rights.ts'
 import {
   allowedSpender,
   bridge,
@@ -45,6 +47,52 @@ const transfer = (recipient: string): string => rights.encodeFunctionData('trans
 const transferFrom = (owner: string, recipient: string): string => rights.encodeFunctionData('transferFrom', [owner, recipient, 1n])
 
 const check = (bytes: Uint8Array): string => checkTransaction({ bytes, from, rules: localRules() })
+
+describe('the policy for EVM transactions that replace one', () => {
+  const wallet = new Wallet(`0x${'a1'.repeat(32)}`)
+  const call = { to: stranger, data: '0x12345678', value: 5n, nonce: 7, maxFeePerGas: 10n }
+  const signedOne = async (changes: TransactionLike = {}, by = wallet) =>
+    getBytes(await by.signTransaction(transaction({ ...call, ...changes })))
+  const again = (changes: TransactionLike, replaces: Uint8Array, owner = wallet.address) =>
+    checkTransaction({
+      bytes: bytesOf(transaction({ ...call, maxFeePerGas: 20n, ...changes })),
+      replaces,
+      from: owner,
+      rules: localRules(),
+    })
+
+  it('sign again at other fees what the same key signed before, also where no connector declares it any more', async () => {
+    expect(again({}, await signedOne())).to.match(/^0x/)
+    expect(
+      again({ to: token, data: approve(stranger), value: 0n }, await signedOne({ to: token, data: approve(stranger), value: 0n })),
+    ).to.match(/^0x/)
+  })
+
+  it('refuse anything else than that transaction, and fees above the cap', async () => {
+    const changes: TransactionLike[] = [
+      { to: token },
+      { data: '0x12345679' },
+      { value: 6n },
+      { nonce: 8 },
+      { gasLimit: 200_001n },
+      { accessList: [{ address: token, storageKeys: [] }] },
+    ]
+    const first = await signedOne()
+    for (const change of changes) expect(() => again(change, first), Object.keys(change).join()).to.throw(Refusal, 'no connector declares')
+    expect(() => again({ maxFeePerGas: feeCapRaw + 1n }, first)).to.throw(Refusal, 'fee cap')
+    expect(() => again({ chainId: 1 }, first)).to.throw(Refusal, 'chain id')
+  })
+
+  it('refuse what another key signed, what nobody signed, and the creation of a contract', async () => {
+    const other = new Wallet(`0x${'b2'.repeat(32)}`)
+    expect(() => again({}, getBytes('0x1234'))).to.throw(Refusal, 'no connector declares')
+    expect(() => again({}, bytesOf(transaction(call)))).to.throw(Refusal, 'no connector declares')
+    const strange = await signedOne({}, other)
+    expect(() => again({}, strange)).to.throw(Refusal, 'no connector declares')
+    const created = await signedOne({ to: null })
+    expect(() => again({ to: null }, created)).to.throw(Refusal, 'creating a contract')
+  })
+})
 
 describe('the policy for EVM transactions', () => {
   const signed: [string, TransactionLike][] = [
@@ -154,6 +202,28 @@ describe('the policy for EVM transactions', () => {
       expect(id(call).slice(0, 10)).to.equal(selector)
       expect(() => check(to(stranger))).to.throw(Refusal, /goes to 0x5555/)
       expect(() => check(to(router))).not.to.throw()
+    })
+  }
+
+  for (const call of [
+    'transferShares(address,uint256)',
+    'increaseApproval(address,uint256)',
+    'push(address,uint256)',
+    'approve(address)',
+    'setOperator(address,bool)',
+    'transfer(address,uint256,uint256)',
+    'approveDelegation(address,uint256)',
+    'allow(address,bool)',
+    'withdrawTo(address,uint256)',
+  ]) {
+    it(`refuses ${call} of a declared token to a stranger`, () => {
+      const data = concat([
+        id(call).slice(0, 10),
+        `0x${stranger.slice(2).padStart(64, '0')}`,
+        `0x${'1'.padStart(64, '0')}`,
+        '0x'.padEnd(66, '0'),
+      ])
+      expect(() => check(bytesOf(transaction({ to: wrapper, value: 0n, data })))).to.throw(Refusal, /goes to 0x5555/)
     })
   }
 
