@@ -9,7 +9,7 @@ import {
   type Token,
 } from '../../core/contracts/index.ts'
 import { abortable } from '../../core/async.ts'
-import { createHeadFeed, ask } from '../nodes/rpc.ts'
+import { createHeadFeed, ask, type ReadRpc } from '../nodes/rpc.ts'
 import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { createChanges } from './changes.ts'
 import { canonicalAddress, isTransactionHash, nativeAddress } from './encoding.ts'
@@ -64,7 +64,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   const blocks = createRecentBlocks(rpc, confirmations)
   const fees = createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy, tipMs: blockMs, log, onBlock: blocks.recordHead })
   const rollupFees = rollup && createRollupFees(chainId)
-  const reader = createReader({ rpc, fees, rollup: rollupFees, definition, nativeCurrency, network: name })
+  const changesBy = (own: ReadRpc) => createChanges(own, name, createRecentBlocks(own, confirmations).read)
+  const reader = createReader({ rpc, changesBy, fees, rollup: rollupFees, definition, nativeCurrency, network: name })
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds(blockSeconds)) * 1000
   const heads = createHeadFeed({ poll: () => fees.refresh(), behind: (number) => rpc.behind(number), pollingMs, log })
 

@@ -1,6 +1,6 @@
 import { SluiceError, type At, type Chain, type Head, type HeadChanges, type Interest } from '../../core/contracts/index.ts'
 import { type RpcAnswer } from '../nodes/dialect.ts'
-import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf, type ReadRpc } from '../nodes/rpc.ts'
 import { numberOf, quantityOf } from './encoding.ts'
 import type { Evm, FoundLog } from './types.ts'
 import { accountCalls, accountChange, accountsOf, parseInterest, logFilters } from './wallets.ts'
@@ -31,7 +31,7 @@ type AskBlocks = RecentBlocks['read']
  *
  * Some nodes refuse to search the logs of all contracts, or to give as many as a block has. They are asked for those of named contracts.
  */
-export function createChanges(rpc: Rpc, network: string, askBlocks: AskBlocks): NonNullable<Chain<Evm>['changes']> {
+export function createChanges(rpc: ReadRpc, network: string, askBlocks: AskBlocks): NonNullable<Chain<Evm>['changes']> {
   let namedUntil = -Infinity
   return async (after, to, interest, at) => {
     const heads = await readHeads(rpc, network, after, to, at, askBlocks)
@@ -48,7 +48,7 @@ export function createChanges(rpc: Rpc, network: string, askBlocks: AskBlocks): 
 
 /** The blocks after one up to another. */
 async function readHeads(
-  rpc: Rpc,
+  rpc: ReadRpc,
   network: string,
   after: Head,
   to: Head,
@@ -75,7 +75,7 @@ async function readHeads(
  * @param from the only contracts whose logs are asked for
  * @throws SluiceError NETWORK if the node does not have all of the blocks
  */
-async function readLogs(rpc: Rpc, heads: readonly Head[], { follow }: Interest, from: readonly string[] | undefined, at: At) {
+async function readLogs(rpc: ReadRpc, heads: readonly Head[], { follow }: Interest, from: readonly string[] | undefined, at: At) {
   const { topics, wallets } = parseInterest(follow)
   const unnamed = logFilters(topics, wallets)
   const filters = from ? parts([...new Set(from)]).flatMap((address) => unnamed.map((filter) => ({ ...filter, address }))) : unnamed
@@ -112,7 +112,7 @@ function parts(addresses: readonly string[]): readonly (readonly string[])[] {
   )
 }
 
-async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At, askBlocks: AskBlocks): Promise<readonly Head[]> {
+async function readBlocks(rpc: ReadRpc, first: bigint, count: bigint, at: At, askBlocks: AskBlocks): Promise<readonly Head[]> {
   const numbers = Array.from({ length: Number(count) }, (_, index) => first + BigInt(index))
   const answers = await askBlocks(numbers, at)
   return numbers.map((number, index) => {
@@ -123,7 +123,7 @@ async function readBlocks(rpc: Rpc, first: bigint, count: bigint, at: At, askBlo
 }
 
 /** The logs of all answers, in their order, each once. */
-function logsOf(rpc: Rpc, head: Head, answers: readonly RpcAnswer[]): readonly FoundLog[] {
+function logsOf(rpc: ReadRpc, head: Head, answers: readonly RpcAnswer[]): readonly FoundLog[] {
   const [one, ...others] = answers.map((answer) => logsByIndex(rpc, head, answer)).filter(({ size }) => size > 0)
   if (!one || others.length === 0) return [...(one?.values() ?? [])]
   const all = new Map([one, ...others].flatMap((found) => [...found]))
@@ -131,7 +131,7 @@ function logsOf(rpc: Rpc, head: Head, answers: readonly RpcAnswer[]): readonly F
 }
 
 /** Logs by their index in the block. @throws SluiceError NETWORK if one is of another block or out of order: then none of them can be trusted */
-function logsByIndex(rpc: Rpc, { hash, number }: Head, answer: RpcAnswer): ReadonlyMap<number, FoundLog> {
+function logsByIndex(rpc: ReadRpc, { hash, number }: Head, answer: RpcAnswer): ReadonlyMap<number, FoundLog> {
   const raw = resultOf(rpc, 'eth_getLogs', answer)
   if (!Array.isArray(raw)) throw invalidAnswer(rpc, 'answered eth_getLogs with something else than logs')
   const logs: readonly unknown[] = raw

@@ -1,5 +1,5 @@
 // The family, and the reader of its connectors that run in a process of their own: they ask by data for what they read, and the server's reader reads it.
-import { SluiceError, type Family, type Head, type RemoteReading, type Token } from '../../core/contracts/index.ts'
+import { SluiceError, type Chain, type Family, type Head, type RemoteReading, type Token } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/json.ts'
 import type { Call, CallResult, Evm, EvmReader, FoundLog, LogFilter, Probe } from './types.ts'
 
@@ -40,7 +40,8 @@ const remote: RemoteReading<EvmReader> = {
 
   async answer(own, asked, at) {
     const request = readRequest(asked)
-    const reader = cappedReader(own)
+    const reader = isolated.get(own) ?? isolate(own, () => {}).reader
+    isolated.set(own, reader)
     if (request.do === 'read') {
       const { calls, after } = request
       const { head, results } = await reader.read(calls, at, after)
@@ -48,6 +49,8 @@ const remote: RemoteReading<EvmReader> = {
     }
     return request.do === 'call' ? reader.call(request.call, at) : reader.logs(request.filter, at)
   },
+
+  isolated: isolate,
 
   // What is asked and answered is what `answer` of the same release takes and gives.
   connect(facts, ask) {
@@ -78,12 +81,24 @@ export const evm: Family<Evm> = { name: 'evm', keys: 'secp256k1', remote }
 /** Of one `eth_call`: geth's own default (`--rpc.gascap`). Nodes that are set up to give more give it to the server's plugins only. */
 const maxGasUnits = 50_000_000n
 
-const capped = new WeakMap<EvmReader, EvmReader>()
+/** The reader for hosts, by what is asked of: that may be the reader itself. */
+const isolated = new WeakMap<EvmReader, EvmReader>()
 
-function cappedReader(reader: EvmReader): EvmReader {
-  const known = capped.get(reader) ?? reader.capped?.(maxGasUnits) ?? reader
-  capped.set(reader, known)
-  return known
+function isolate(own: EvmReader, take: (calls: number) => void): { reader: EvmReader; changes?: NonNullable<Chain<Evm>['changes']> } {
+  const { reader, changes } = own.isolated?.({ gasUnits: maxGasUnits, take }) ?? { reader: own }
+  isolated.set(reader, reader)
+  return {
+    reader,
+    ...(changes && {
+      async changes(after, to, interest, at) {
+        if (interest.follow.every(isTopic) && interest.from?.()?.every(isAddress) !== false) return changes(after, to, interest, at)
+        throw new SluiceError(
+          'UNSUPPORTED',
+          'A plugin follows events by their first topics, which are 32 bytes, and by the addresses of contracts.',
+        )
+      },
+    }),
+  }
 }
 
 const maxCalls = 20_000

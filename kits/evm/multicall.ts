@@ -1,5 +1,5 @@
 import { SluiceError } from '../../core/contracts/index.ts'
-import { invalidAnswer, type Rpc } from '../nodes/rpc.ts'
+import { invalidAnswer, type ReadRpc } from '../nodes/rpc.ts'
 import artifact from './artifacts/Batch.json' with { type: 'json' }
 import { addressWord, isBytes, nativeAddress, packBytes, word, wordDigits } from './encoding.ts'
 import type { Call, CallResult, Probe } from './types.ts'
@@ -71,7 +71,7 @@ export function unpackAggregate3(bytes: string, expected: number): readonly Call
 }
 
 /** The results of `aggregate3`. @throws SluiceError NETWORK if the node returned something else */
-export function aggregateResults(rpc: Rpc, bytes: unknown, expected: number): readonly CallResult[] {
+export function aggregateResults(rpc: ReadRpc, bytes: unknown, expected: number): readonly CallResult[] {
   const results = isBytes(bytes) ? unpackAggregate3(bytes, expected) : undefined
   if (!results) throw invalidAnswer(rpc, 'answered a call to Multicall3 with something else than its result')
   return results

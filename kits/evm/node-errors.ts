@@ -1,6 +1,6 @@
 import { AbiCoder } from 'ethers/abi'
 import { type RpcAnswer } from '../nodes/dialect.ts'
-import { quoteNode, invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
+import { quoteNode, invalidAnswer, resultOf, type ReadRpc } from '../nodes/rpc.ts'
 import { isBytes } from './encoding.ts'
 import type { CallResult } from './types.ts'
 import { isObject } from '../../core/json.ts'
@@ -288,7 +288,7 @@ export function revertData({ code, data }: { code: number; data?: unknown }): st
 }
 
 /** The result of one `eth_call` of a batch. A revert is a result, too. @throws SluiceError NETWORK for any other error */
-export function callResultOf(rpc: Rpc, answer: RpcAnswer | undefined): CallResult {
+export function callResultOf(rpc: ReadRpc, answer: RpcAnswer | undefined): CallResult {
   if (isBytes(answer?.result)) return { ok: true, data: answer.result }
   const reverted = answer?.error && revertData(answer.error)
   if (reverted !== undefined) return { ok: false, data: reverted }

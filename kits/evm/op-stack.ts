@@ -72,19 +72,22 @@ const typicalSwap: EvmIntent = {
 export interface RollupFees {
   /** They go with every reading. */
   readonly calls: readonly Call[]
-  /** Takes the answers to the calls. @returns false if they are not answers to these calls */
-  observe(results: readonly CallResult[]): boolean
+  /**
+   * Takes the answers to the calls at a block. Those of a block before the one that was taken last count only where it was the newest.
+   * @returns false if they are not answers to these calls
+   */
+  observe(results: readonly CallResult[], number: bigint, isLatest: boolean): boolean
   /** Wei for a transaction of so much gas. Undefined if it is not known or older than `ms`. */
   costRaw(gas: bigint, ms: number): bigint | undefined
 }
 
 export function createRollupFees(chainId: number): RollupFees {
-  let last: { charge: Charge; atMs: number } | undefined
+  let last: { charge: Charge; number: bigint; atMs: number } | undefined
   return {
     calls: chargeCalls([typicalSwap], chainId),
-    observe(results) {
+    observe(results, number, isLatest) {
       const [charge] = chargesOf(results) ?? []
-      if (charge) last = { charge, atMs: performance.now() }
+      if (charge && (isLatest || !last || number >= last.number)) last = { charge, number, atMs: performance.now() }
       return charge !== undefined
     },
     costRaw: (gas, ms) => (last && performance.now() - last.atMs <= ms ? chargeRaw(last.charge, gas) : undefined),

@@ -1,7 +1,7 @@
 import { toQuantity } from 'ethers/utils'
-import type { At, Head, Token } from '../../core/contracts/index.ts'
+import type { At, Chain, Head, Token } from '../../core/contracts/index.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
-import { ask, invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
+import { ask, invalidAnswer, resultOf, type ReadRpc, type Rpc } from '../nodes/rpc.ts'
 import { quantityOf } from './encoding.ts'
 import type { FeeOracle } from './fees.ts'
 import { batchParts, isProbe, packBatch, multicallViews, noMulticall, packAggregate3, aggregateResults } from './multicall.ts'
@@ -9,7 +9,7 @@ import type { EvmNetwork } from './network.ts'
 import { callResultOf, revertData } from './node-errors.ts'
 import type { RollupFees } from './op-stack.ts'
 import { parseLog } from './receipts.ts'
-import type { Call, CallResult, EvmReader, Probe, FoundLog, LogFilter } from './types.ts'
+import type { Call, CallResult, Evm, EvmReader, Probe, FoundLog, LogFilter } from './types.ts'
 
 /** The second try is at one block, if the node has it. */
 const maxTries = 3
@@ -26,6 +26,8 @@ interface Reading {
 
 interface ReaderOptions {
   rpc: Rpc
+  /** Reads the events of blocks by these nodes. */
+  changesBy(rpc: ReadRpc): NonNullable<Chain<Evm>['changes']>
   fees: FeeOracle
   /** For a rollup that charges more than gas. */
   rollup?: RollupFees | undefined
@@ -35,10 +37,11 @@ interface ReaderOptions {
   network: string
 }
 
-/** @param gasUnits of one `eth_call` at most; absent: what the node gives */
-export function createReader(options: ReaderOptions, gasUnits?: bigint): EvmReader {
-  const { rpc, fees, rollup, definition, nativeCurrency, network } = options
-  const gas = gasUnits === undefined ? {} : { gas: toQuantity(gasUnits) }
+/** @param isolated for code of strangers: their nodes, and the gas of one `eth_call` at most; absent: what the node gives */
+export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; gasUnits: bigint }): EvmReader {
+  const rpc: ReadRpc = isolated?.rpc ?? options.rpc
+  const { fees, rollup, definition, nativeCurrency, network } = options
+  const gas = isolated ? { gas: toQuantity(isolated.gasUnits) } : {}
   const { chainId, wrapped, intermediates, multicall } = definition
   const view = (data: string): Call => ({ to: multicall, data })
   const blockCalls: readonly Call[] = [
@@ -62,7 +65,7 @@ export function createReader(options: ReaderOptions, gasUnits?: bigint): EvmRead
     if (plain.length < calls.length) return readParts(batchParts(calls, headCalls), block, at)
     const bytes = await ask(rpc, 'eth_call', [{ to: multicall, data: packAggregate3([...headCalls, ...plain]), ...gas }, block], at)
     if (bytes === '0x') throw noMulticall(network, multicall)
-    return readingOf(bytes, plain.length)
+    return readingOf(bytes, plain.length, block)
   }
 
   /**
@@ -77,7 +80,7 @@ export function createReader(options: ReaderOptions, gasUnits?: bigint): EvmRead
         datas.map((data) => ({ method: 'eth_call', params: [{ data, ...gas }, block] })),
         at,
       )
-      const readings = parts.map(({ length }, index) => readingOf(returned(answers[index]), length))
+      const readings = parts.map(({ length }, index) => readingOf(returned(answers[index]), length, block))
       const [oldest, ...others] = readings.map(({ head }) => head).toSorted((a, b) => Number(a.number - b.number))
       if (!oldest) break
       if (others.every(({ number, timestamp }) => number === oldest.number && timestamp === oldest.timestamp))
@@ -93,11 +96,11 @@ export function createReader(options: ReaderOptions, gasUnits?: bigint): EvmRead
     return reverted === undefined || reverted === '0x' ? resultOf(rpc, 'eth_call', answer) : reverted
   }
 
-  function readingOf(bytes: unknown, expected: number): Reading {
+  function readingOf(bytes: unknown, expected: number, block: BlockParameter): Reading {
     const results = aggregateResults(rpc, bytes, headCalls.length + expected)
     const [number, timestamp, baseFee] = results.slice(0, blockCalls.length).map(({ data }) => quantityOf(data))
     if (number === undefined || timestamp === undefined) throw invalidAnswer(rpc, 'answered without the number and time of its block')
-    if (rollup?.observe(results.slice(blockCalls.length, headCalls.length)) === false)
+    if (rollup?.observe(results.slice(blockCalls.length, headCalls.length), number, block === 'latest') === false)
       throw invalidAnswer(rpc, 'has no GasPriceOracle, which tells the fees of a rollup')
     return { head: headOf(number, Number(timestamp), baseFee), results: results.slice(headCalls.length) }
   }
@@ -122,7 +125,10 @@ export function createReader(options: ReaderOptions, gasUnits?: bigint): EvmRead
     call,
     logs: async (filter, at) => findLogs(rpc, filter, (await read([], at)).head.number, at),
     gasPriceRaw: (head) => fees.priceRaw(head),
-    capped: (units) => createReader(options, units),
+    isolated({ gasUnits, take }) {
+      const own = options.rpc.isolated(take)
+      return { reader: createReader(options, { rpc: own, gasUnits }), changes: options.changesBy(own) }
+    },
   }
 }
 
@@ -132,7 +138,7 @@ const defaultBlocksPerCall = 10_000
 
 /** Reads logs in one batch, from a block on, but from the newest 100,000 blocks only: older logs need an indexer. */
 export async function findLogs(
-  rpc: Rpc,
+  rpc: ReadRpc,
   { address, topics, fromBlock }: LogFilter,
   newest: bigint,
   at: At,

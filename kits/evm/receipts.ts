@@ -1,4 +1,4 @@
-import { EventFragment, Interface, Result } from 'ethers'
+import { EventFragment, Interface, Result, type ParamType } from 'ethers'
 import type { At, Transaction, Json } from '../../core/contracts/index.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
@@ -97,13 +97,23 @@ const eventCodecs = new Map<string, EventCodec>()
  */
 export function decodeLogs(receipt: EvmReceipt, events: readonly string[]): Json {
   const codecs = [...events, ...commonEvents].map(eventCodec)
-  return { ...receipt, logs: receipt.logs.map((log) => decodeLog(log, codecs)) }
+  const budget = { left: maxDecodedWords }
+  return { ...receipt, logs: receipt.logs.map((log) => decodeLog(log, codecs, budget)) }
 }
 
-function decodeLog(log: EvmLog, codecs: readonly EventCodec[]): Json {
+/**
+ * Of the arguments without a fixed size, of all logs of a receipt. Anybody's contract can log what it likes under the name of a known event, and
+ * reading takes up to a tenth of a millisecond a word. What comes after stays as it is.
+ */
+const maxDecodedWords = 2_048
+
+function decodeLog(log: EvmLog, codecs: readonly EventCodec[], budget: { left: number }): Json {
   for (const { codec, fragment } of codecs) {
     const indexed = fragment.inputs.filter((input) => input.indexed).length
     if (log.topics[0] !== fragment.topicHash || log.topics.length !== indexed + 1) continue
+    // Each of them may read all the data.
+    budget.left -= fragment.inputs.filter(isDynamic).length * (log.data.length / 64)
+    if (budget.left < 0) return log
     try {
       const values = codec.decodeEventLog(fragment, log.data, [...log.topics])
       return {
@@ -122,6 +132,10 @@ function eventCodec(signature: string): EventCodec {
   const found = eventCodecs.get(signature)
   if (found) return found
   const event = eventOf(signature)
+  if (event && (event.inputs.length > maxArguments || event.inputs.some(isNested)))
+    throw new Error(
+      `"${signature}" has more than ${maxArguments} arguments, or one whose parts have no fixed size: a short log could take minutes to read. Leave this event out.`,
+    )
   if (!event)
     throw new Error(
       `"${signature}" is not an event signature: write it like "event Transfer(address indexed from, address indexed to, uint256 value)".`,
@@ -130,6 +144,20 @@ function eventCodec(signature: string): EventCodec {
   eventCodecs.set(signature, codec)
   return codec
 }
+
+/** Each may lie at the same bytes. */
+const maxArguments = 17
+
+/** Whether its parts may all lie at the same bytes, so that what is read grows with the square of the data, or faster. */
+function isNested({ arrayChildren, components }: Pick<ParamType, 'arrayChildren' | 'components'>): boolean {
+  return [...(arrayChildren ? [arrayChildren] : []), ...(components ?? [])].some((part) => isDynamic(part))
+}
+
+const isDynamic = ({ type, arrayLength, arrayChildren, components }: ParamType): boolean =>
+  type === 'bytes' ||
+  type === 'string' ||
+  arrayLength === -1 ||
+  [...(arrayChildren ? [arrayChildren] : []), ...(components ?? [])].some((part) => isDynamic(part))
 
 /** An Interface of ethers would print what it cannot read. */
 function eventOf(signature: string): EventFragment | undefined {

@@ -3,7 +3,7 @@ import { toQuantity } from 'ethers/utils'
 import type { At, Head } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
-import type { Rpc } from '../nodes/rpc.ts'
+import type { ReadRpc } from '../nodes/rpc.ts'
 import { blockCall, readBlock, type Block } from './rpc.ts'
 
 /** A block, and those of the transactions that are watched for that it contains. */
@@ -46,7 +46,7 @@ const maxReads = 64
 const spareBlocks = 64
 
 /** @param confirmations how many blocks, the transaction's own included, make it final */
-export function createRecentBlocks(rpc: Rpc, confirmations: number): RecentBlocks {
+export function createRecentBlocks(rpc: ReadRpc, confirmations: number): RecentBlocks {
   const maxLength = confirmations + spareBlocks
   const watched = new Set<string>()
   /** By hash. Forks have more blocks than one branch. */

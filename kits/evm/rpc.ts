@@ -1,6 +1,6 @@
 import type { Head } from '../../core/contracts/index.ts'
 import { type Dialect, type RpcAnswer, type RpcCall, type ReportedHead, NodeFailure } from '../nodes/dialect.ts'
-import { createRpc, type RpcOptions, invalidAnswer, type Rpc } from '../nodes/rpc.ts'
+import { createRpc, type RpcOptions, invalidAnswer, type ReadRpc, type Rpc } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
 import { isObject } from '../../core/json.ts'
 
@@ -100,7 +100,7 @@ export interface Block extends Head {
 }
 
 /** Reads the result of `eth_getBlockByNumber`. @throws SluiceError NETWORK if it is not a block */
-export function readBlock(rpc: Rpc, raw: unknown): Block {
+export function readBlock(rpc: ReadRpc, raw: unknown): Block {
   const block = isObject(raw) ? raw : {}
   const number = quantityOf(block['number'])
   const timestamp = quantityOf(block['timestamp'])

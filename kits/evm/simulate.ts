@@ -182,7 +182,7 @@ function readLog(log: unknown): EvmLog | undefined {
 const approval = id('Approval(address,address,uint256)')
 const approvalForAll = id('ApprovalForAll(address,address,bool)')
 /** https://github.com/Uniswap/permit2/blob/main/src/interfaces/IAllowanceTransfer.sol */
-const permit2Grants: ReadonlySet<string> = new Set([
+export const permit2Grants: ReadonlySet<string> = new Set([
   id('Approval(address,address,address,uint160,uint48)'),
   id('Permit(address,address,address,uint160,uint48,uint48)'),
 ])

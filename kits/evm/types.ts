@@ -1,4 +1,4 @@
-import type { At, Head, Token } from '../../core/contracts/index.ts'
+import type { At, Chain, Head, Token } from '../../core/contracts/index.ts'
 
 /**
  * A call to be made, before fees and nonce. `value` is wei as a decimal string. `spareGas`, a decimal string, too, is gas that it may use
@@ -90,6 +90,9 @@ export interface EvmReader {
   logs(filter: LogFilter, at: At): Promise<readonly FoundLog[]>
   /** Base fee plus tip at a block, wei per gas, without asking the network. */
   gasPriceRaw(head: Head): bigint
-  /** The same reader where no `eth_call` may use more gas: for code of strangers. A server's own has it. */
-  capped?(gasUnits: bigint): EvmReader
+  /**
+   * The same reader for code of strangers, and the events of blocks for it: no `eth_call` may use more gas, and whatever fails changes nothing for
+   * others. `take` is called with the number of calls before each request, and may throw. A server's own has it.
+   */
+  isolated?(limits: { gasUnits: bigint; take(calls: number): void }): { reader: EvmReader; changes: NonNullable<Chain<Evm>['changes']> }
 }

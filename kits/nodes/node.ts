@@ -29,12 +29,17 @@ export interface RpcNode {
   check(): Promise<void>
   /** One HTTP request, or several at once where the body is too long. @throws NodeFailure, after which it is put aside; the signal's reason */
   post(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]>
+  /** A way to it for questions of strangers, over connections of its own. What fails there says nothing of the node. Shorter answers, and sooner. */
+  isolated(): IsolatedPost
   /** Puts it aside because of an impossible answer. */
   markUnhealthy(what: string): void
   failure(): NodeFailure | undefined
   waitMs(): number
   close(): Promise<void>
 }
+
+/** @throws NodeFailure; the signal's reason */
+export type IsolatedPost = RpcNode['post']
 
 interface NodeOptions {
   url: string
@@ -60,7 +65,8 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   let closed = false
   const stats = createNodeStats()
 
-  const http = createHttp(url, timeoutMs, disconnected)
+  const http = createHttp(url, { timeoutMs, connections, maxResponseBytes }, disconnected)
+  const isolatedHttp: Http[] = []
 
   /** Another node may be behind the same URL by now. */
   function disconnected(): void {
@@ -85,24 +91,29 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     }
   }
 
-  async function exchange(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
+  async function exchange(
+    calls: readonly RpcCall[],
+    batched: boolean,
+    at: At,
+    over: { http: Http; isCounted: boolean } = { http, isCounted: true },
+  ): Promise<readonly RpcAnswer[]> {
     const sent = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: (lastId += 1), method, params }))
     const sentAtMs = performance.now()
     try {
       const parts = batched ? splitBatch(sent, dialect.maxBodyBytes ?? Infinity) : [{ json: JSON.stringify(sent[0]), sent }]
-      const answered = parts.map(async (part) => parseAnswers(await http.post(part.json, at.signal), part.sent, batched, dialect))
+      const answered = parts.map(async (part) => parseAnswers(await over.http.post(part.json, at.signal), part.sent, batched, dialect))
       const answers = (await Promise.all(answered)).flat().map(withoutSecrets)
       const implausible = calls.find(
         (call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result),
       )
       if (implausible) throw new NodeFailure('unreachable', `gave an impossible answer to ${implausible.method}`)
       for (const call of calls) meter.rpc(call.method, 'ok')
-      stats.answered(performance.now() - sentAtMs)
+      if (over.isCounted) stats.answered(performance.now() - sentAtMs)
       return answers
     } catch (error) {
       for (const call of calls) meter.rpc(call.method, 'error')
       // A caller that gives up is no failure of the node.
-      if (error instanceof NodeFailure && !(error instanceof ConnectionClosed)) stats.failed()
+      if (over.isCounted && error instanceof NodeFailure && !(error instanceof ConnectionClosed)) stats.failed()
       throw error
     }
   }
@@ -119,8 +130,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     // Not the signal of one caller: the check is shared. The node's timeout bounds it.
     const at = { signal: new AbortController().signal }
     const [answer] = await post([identity.call], false, at, async () => {})
-    // An endpoint only for transactions may know no other method. That is safe: signed bytes are valid on one network only.
-    const fault = answer?.error?.code === methodNotFound ? undefined : identity.fault(answer?.result)
+    const fault = identityFault(answer)
     if (fault?.is !== 'garbage') verified = fault === undefined
     if (fault) throw putAside(new NodeFailure('wrong-chain', fault.what))
     if (last) log.info({ node: label }, 'RPC node works again')
@@ -128,19 +138,55 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     last = undefined
   }
 
+  function identityFault(answer: RpcAnswer | undefined) {
+    // An endpoint only for transactions may know no other method. That is safe: signed bytes are valid on one network only.
+    return answer?.error?.code === methodNotFound ? undefined : identity.fault(answer?.result)
+  }
+
+  function isolated(): IsolatedPost {
+    let isChecked = false
+    // Other connections: strangers neither wait for those of others nor close them.
+    const own = createHttp(url, { ...isolatedLimits, timeoutMs: timeoutMs / 2 }, () => {
+      isChecked = false
+    })
+    isolatedHttp.push(own)
+    const over = { http: own, isCounted: false }
+    const once: IsolatedPost = async (calls, batched, at) => {
+      if (!isChecked) {
+        const [answer] = await exchange([identity.call], false, at, over)
+        const fault = identityFault(answer)
+        if (fault) throw new NodeFailure('wrong-chain', fault.what)
+        isChecked = true
+      }
+      return exchange(calls, batched, at, over)
+    }
+    return async (...asked) => {
+      try {
+        return await once(...asked).catch((error: unknown) => {
+          if (error instanceof ConnectionClosed) return once(...asked)
+          throw error
+        })
+      } catch (error) {
+        throw error instanceof NodeFailure ? named(error) : error
+      }
+    }
+  }
+
+  const named = (failure: NodeFailure) => new NodeFailure(failure.kind, `${label} ${failure.message}`, failure.retryAfterSeconds)
+
   function putAside(failure: NodeFailure): NodeFailure {
     // Concurrent requests fail together. That counts once.
     if (last && state === 'aside' && !isDue()) return last
-    const named = new NodeFailure(failure.kind, `${label} ${failure.message}`, failure.retryAfterSeconds)
+    const aside = named(failure)
     // Requests that `close` interrupts say nothing about the node.
-    if (!closed && last?.message !== named.message) log.warn({ node: label, reason: failure.message }, 'RPC node is put aside')
+    if (!closed && last?.message !== aside.message) log.warn({ node: label, reason: failure.message }, 'RPC node is put aside')
     const backoffMs = Math.min(firstBackoffMs * 2 ** failures, maxBackoffMs)
     const retryAfterMs = Math.min(failure.retryAfterSeconds ?? 0, maxRetryAfterSeconds) * 1000
     state = 'aside'
     failures += 1
     retryAt = performance.now() + Math.max(backoffMs, retryAfterMs)
-    last = named
-    return named
+    last = aside
+    return aside
   }
 
   function isDue(): boolean {
@@ -171,12 +217,13 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     due: isDue,
     check,
     post,
+    isolated,
     markUnhealthy: (what) => void putAside(new NodeFailure('unreachable', what)),
     failure: () => last,
     waitMs: () => Math.max(0, retryAt - performance.now()),
-    close() {
+    async close() {
       closed = true
-      return http.close()
+      await Promise.all([http, ...isolatedHttp].map((each) => each.close()))
     },
   }
 }
@@ -277,6 +324,8 @@ function decoded(text: string): string {
 const maxResponseBytes = 32 * 1024 * 1024
 const idleSeconds = 60
 const connections = 16
+/** For questions of strangers: a node that works long for them has time for others. */
+const isolatedLimits = { connections: 8, maxResponseBytes: 8 * 1024 * 1024 }
 const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
 /** The node closed an idle connection just as it was used. The node works, and the request can be repeated. */
@@ -289,7 +338,11 @@ interface Http {
 }
 
 /** Keep-alive connections to one URL. `onDisconnected` is called when the last of them is closed. */
-function createHttp(url: string, timeoutMs: number, onDisconnected: () => void): Http {
+function createHttp(
+  url: string,
+  { timeoutMs, ...limits }: { timeoutMs: number; connections: number; maxResponseBytes: number },
+  onDisconnected: () => void,
+): Http {
   const { origin, pathname, search, username, password } = new URL(url)
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
   if (username !== '') headers['authorization'] = `Basic ${credentialsOf(username, password)}`
@@ -304,9 +357,9 @@ function createHttp(url: string, timeoutMs: number, onDisconnected: () => void):
       import('undici/lib/api/api-request.js'),
     ])
     const created = new HttpPool(origin, {
-      connections,
+      connections: limits.connections,
       keepAliveTimeout: idleSeconds * 1000,
-      maxResponseSize: maxResponseBytes,
+      maxResponseSize: limits.maxResponseBytes,
       connect: { timeout: timeoutMs },
       headersTimeout: timeoutMs * 2,
       bodyTimeout: timeoutMs * 2,

@@ -46,8 +46,20 @@ export interface Rpc {
   markUnhealthy(what: string): void
   /** What is known of every node. Asks none. */
   nodes(): readonly NodeState[]
+  /**
+   * The same nodes for questions of strangers. Whatever fails there changes nothing that is known of a node, answers are shorter and sooner, and
+   * a question goes to two nodes at most.
+   * @param take is called with the number of calls before each request, and may throw
+   */
+  isolated(take: (calls: number) => void): ReadRpc
   stop(): Promise<void>
 }
+
+/** What reading needs of it. */
+export type ReadRpc = Pick<Rpc, 'request' | 'batch' | 'url' | 'markUnhealthy'>
+
+/** Of a question of strangers: the first node may have just failed. */
+const maxIsolatedTries = 2
 
 export interface RpcOptions {
   rpcUrls: readonly string[]
@@ -135,13 +147,44 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     return behind === 0 ? answers : answers.map((answer) => ({ ...answer, behind }))
   }
 
-  return {
+  const readBy = (send: typeof exchange): Pick<Rpc, 'request' | 'batch'> => ({
     async request(method, params, at) {
-      const [answer] = await exchange([{ method, params }], false, at)
+      const [answer] = await send([{ method, params }], false, at)
       if (answer?.error) throw new RpcError(answer.error.code, answer.error.message, answer.error.data)
       return answer?.result
     },
-    batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : exchange(calls, true, at)),
+    batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : send(calls, true, at)),
+  })
+
+  function isolated(take: (calls: number) => void): ReadRpc {
+    const ways = new Map(readers.map((node) => [node, node.isolated()]))
+    async function send(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
+      at.signal.throwIfAborted()
+      ranking.compare()
+      // Whether nodes can be used is found out by the server's own question.
+      const checks = readers.filter((node) => node.due()).map((node) => node.check().catch(() => {}))
+      if (ranking.ready().length === 0) await abortable(Promise.all(checks), at.signal)
+      const failures: NodeFailure[] = []
+      for (const node of ranking.ready().slice(0, maxIsolatedTries)) {
+        take(calls.length)
+        try {
+          const answers = (await ways.get(node)?.(calls, batched, at)) ?? []
+          const { blocks } = ranking.heads.isLagging(node) ? ranking.heads.lag(node) : { blocks: 0 }
+          return blocks === 0 ? answers : answers.map((answer) => ({ ...answer, behind: blocks }))
+        } catch (error) {
+          if (!(error instanceof NodeFailure)) throw error
+          failures.push(error)
+        }
+      }
+      throw noNodeLeft(network, failures.length > 0 ? failures : readers.flatMap((node) => node.failure() ?? []), 1)
+    }
+    return { ...readBy(send), url, markUnhealthy: () => {} }
+  }
+
+  const url = () => (ranking.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? '')
+
+  return {
+    ...readBy(exchange),
     async onEveryNode<T>(talk: (ask: Ask) => Promise<T>, at: At) {
       at.signal.throwIfAborted()
       const results = await Promise.all(readers.map((node) => talkWith(node, talk, at)))
@@ -153,11 +196,12 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
       return broadcast(senders, dialect, signed, at)
     },
     behind: (number) => ranking.heads.behind(Number(number)),
-    url: () => (ranking.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? ''),
+    url,
     markUnhealthy(what) {
       const [inUse, other] = ranking.ready()
       if (other) inUse?.markUnhealthy(what)
     },
+    isolated,
     nodes: () => nodeStates(ranking, [...nodes.values()], readers),
     async stop() {
       await Promise.all([...nodes.values()].map((node) => node.close()))
@@ -218,7 +262,7 @@ async function sendTo(node: RpcNode, call: RpcCall, at: At): Promise<BroadcastAn
 }
 
 /** Makes a request that a working node always answers. @throws SluiceError NETWORK also for a node's own error */
-export async function ask(rpc: Rpc, method: string, params: readonly unknown[], at: At): Promise<unknown> {
+export async function ask(rpc: ReadRpc, method: string, params: readonly unknown[], at: At): Promise<unknown> {
   try {
     return await rpc.request(method, params, at)
   } catch (error) {
@@ -227,19 +271,19 @@ export async function ask(rpc: Rpc, method: string, params: readonly unknown[], 
 }
 
 /** The result of one answer of a batch, in the same way. */
-export function resultOf(rpc: Rpc, method: string, answer: RpcAnswer | undefined): unknown {
+export function resultOf(rpc: ReadRpc, method: string, answer: RpcAnswer | undefined): unknown {
   if (answer?.error) throw nodeRefused(rpc, method, answer.error)
   return answer?.result
 }
 
 /** The error for an impossible answer of the node in use. Another node is asked next, where there is one. */
-export function invalidAnswer(rpc: Rpc, what: string): SluiceError {
+export function invalidAnswer(rpc: ReadRpc, what: string): SluiceError {
   const error = new SluiceError('NETWORK', `The RPC node ${rpc.url()} ${what}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
   rpc.markUnhealthy(what)
   return error
 }
 
-function nodeRefused(rpc: Rpc, method: string, { code, message }: { code: number; message: string }): SluiceError {
+function nodeRefused(rpc: ReadRpc, method: string, { code, message }: { code: number; message: string }): SluiceError {
   return invalidAnswer(rpc, `refused ${method}: ${message.slice(0, 200)} (code ${code})`)
 }
 

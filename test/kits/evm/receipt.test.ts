@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Interface } from 'ethers'
+import { id, Interface } from 'ethers'
 import { decodeLogs, jsonOfNode, readReceipt } from '../../../kits/evm/receipts.ts'
 
 const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -101,6 +101,18 @@ describe('a receipt', () => {
     const receipt = readReceipt(raw([lie]))
     if (!receipt) throw new Error('No receipt.')
     expect(decodeLogs(receipt, [])).to.have.deep.nested.property('logs[0]', lie)
+  })
+
+  it('refuses events that a short log could make endless, and reads no more than 2,048 words of a receipt', () => {
+    const receipt = readReceipt(raw()) ?? expect.fail()
+    for (const event of ['uint256[][] x', 'string[] x', '(uint256 a, bytes b) x', '(uint8[] a)[2] x', Array(18).fill('uint256[]').join()])
+      expect(() => decodeLogs(receipt, [`event Boom(${event})`]), event).to.throw(/a short log could take minutes/)
+    expect(() => decodeLogs(receipt, ['event Fine(uint256[] a, (uint8 b, int256 c)[] d, string e, uint256[3][2] f)'])).to.not.throw()
+    const words = (size: number) => `${size.toString(16).padStart(64, '0')}${'0'.repeat(64 * size)}`
+    const long = { address: '0x1', topics: [id('Long(uint256[])')], data: `0x${words(32).slice(0, 64)}${words(900)}` }
+    const decoded = decodeLogs({ ...receipt, logs: [long, long, long] }, ['event Long(uint256[] x)'])
+    const names = (decoded as { logs: readonly { name?: string }[] }).logs.map(({ name }) => name)
+    expect(names).to.deep.equal(['Long', 'Long', undefined])
   })
 
   it('refuses an invalid event signature and shows a valid one', () => {

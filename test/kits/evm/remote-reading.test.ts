@@ -59,14 +59,27 @@ describe('the reader of an EVM chain from another process', () => {
       return { ok: true, data: '0x' }
     }
     const caps: bigint[] = []
-    const capped = (gasUnits: bigint): EvmReader => {
+    const isolated: EvmReader['isolated'] = ({ gasUnits }) => {
       caps.push(gasUnits)
-      return { ...reader, call }
+      return { reader: { ...reader, call }, changes: async () => [] }
     }
     const request = { do: 'call', call: { to: address, data: '0x', gas: '0xffffffff', value: '0x1' } }
-    await evm.remote?.answer({ ...reader, capped }, request, at)
+    await evm.remote?.answer({ ...reader, isolated }, request, at)
     expect(caps).to.deep.equal([50_000_000n])
     expect(calls).to.deep.equal([{ to: address, data: '0x' }])
+  })
+
+  it('follows topics of 32 bytes, and no wallets', async () => {
+    const { reader } = notingReader()
+    const own = evm.remote?.isolated?.({ ...reader, isolated: () => ({ reader, changes: async () => [] }) }, () => {})
+    const follow = (...topics: readonly string[]) =>
+      own?.changes?.(head, head, { follow: topics }, at).catch((error: unknown) => Reflect.get(Object(error), 'name'))
+    expect(await follow(`0x${'ab'.repeat(32)}`)).to.deep.equal([])
+    for (const topic of ['0xab', `wallet:${address}`, '']) expect(await follow(topic), topic).to.equal('UNSUPPORTED')
+    expect(await own?.changes?.(head, head, { follow: [], from: () => ['x'] }, at).catch((error: unknown) => error)).to.have.property(
+      'name',
+      'UNSUPPORTED',
+    )
   })
 
   for (const [what, request] of Object.entries({

@@ -107,6 +107,53 @@ describe('an RPC client', () => {
     expect(shuffling.requests).to.equal(2)
   })
 
+  const logs: Behaviour = ({ calls }, response) =>
+    json(
+      response,
+      calls.map(({ id }) => ({ jsonrpc: '2.0', id, result: ['x'.repeat(9 * 2 ** 20)] })),
+    )
+
+  for (const [what, behaviour] of Object.entries({
+    'an answer that is too long': logs,
+    'no answer': silent,
+    'no JSON': text('<html>'),
+    'a limit': status(429),
+    'a failure': status(503),
+    'a closed connection': hangUp,
+  }))
+    it(`leaves its nodes as they are when a question of strangers gets ${what}`, async () => {
+      const works = healthy({ result: '0x10' })
+      const nodes = await Promise.all(
+        [0, 1, 2].map(() =>
+          node((asked, response) => (asked.calls.some(({ method }) => method === 'eth_getLogs') ? behaviour : works)(asked, response)),
+        ),
+      )
+      const rpc = client(nodes, { timeoutMs: 4_000 })
+      expect(await rpc.request('eth_blockNumber', [], at)).to.equal('0x10')
+      await rpc.onEveryNode((ask) => ask([{ method: 'eth_blockNumber', params: [] }]), at)
+      const known = () => rpc.nodes().map(({ errorRate, trouble }) => ({ errorRate, trouble }))
+      const before = known()
+      const taken: number[] = []
+      const strangers = rpc.isolated((calls) => void taken.push(calls))
+      const call = { method: 'eth_getLogs', params: [] }
+      expect((await failureOf(strangers.batch([call, call], at))).name).to.match(/^(NETWORK|RATE_LIMIT)$/)
+      strangers.markUnhealthy('answered nonsense')
+      expect(taken).to.deep.equal([2, 2])
+      expect(nodes.filter(({ asked }) => asked.includes('eth_getLogs'))).to.have.length(2)
+      expect(known()).to.deep.equal(before)
+      expect(await strangers.request('eth_blockNumber', [], at)).to.equal('0x10')
+      expect(said.join()).to.not.contain('put aside')
+    })
+
+  it('asks a node of another network no question of strangers', async () => {
+    const only = await node(healthy({ result: '0x1' }))
+    const rpc = client([only])
+    expect(await rpc.request('eth_blockNumber', [], at)).to.equal('0x1')
+    only.behave(healthy({ chainId: 5, result: '0x666' }))
+    expect((await failureOf(rpc.isolated(() => {}).request('eth_blockNumber', [], at))).message).to.match(/serves chain id 5, not 1/)
+    expect(only.asked.filter((method) => method === 'eth_blockNumber')).to.have.length(1)
+  })
+
   it('distinguishes a revert from a failing node', async () => {
     const reverting = await node(checked(error(3, 'execution reverted')))
     const spare = await node()
