@@ -59,6 +59,32 @@ export function watchFile(file: string): WatchedFile {
   }
 }
 
+/** A file that changes at each look keeps nobody waiting for ever: whoever asks next looks again. */
+const maxReads = 5
+
+/**
+ * Reads a file again whenever it has changed.
+ * @param read says whether it could be read: otherwise it is read again at the next look, since that may need no change of the file
+ * @returns a look at it, which settles when the file has been read as it was when it was called, or later
+ */
+export function followFile(file: WatchedFile, read: () => Promise<boolean>): () => Promise<void> {
+  let reading: Promise<void> | undefined
+
+  async function readUntilSame(): Promise<void> {
+    let isRead = await read()
+    // It may have been changed while it was read.
+    for (let reads = 1; reads < maxReads && file.hasChanged(); reads += 1) isRead = await read()
+    if (!isRead) file.forget()
+  }
+
+  return async () => {
+    // It may have read what was there before its caller's time.
+    if (reading) await reading
+    if (!reading && file.hasChanged()) reading = readUntilSame().finally(() => (reading = undefined))
+    if (reading) await reading
+  }
+}
+
 function stampOf(file: string): string {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })

@@ -9,7 +9,7 @@ import { substitute } from '../config/tree.ts'
 import { mergedFiles } from '../config/yaml.ts'
 import { isObject } from '../json.ts'
 import { isOutdated } from '../wallet/policy-files.ts'
-import { newSealing, noteRemoved, seal, sealKey, timeOfRecord, usualN } from '../wallet/lock-seal.ts'
+import { isTooCostly, newSealing, noteRemoved, seal, sealKey, sinceOf, timeOfRecord, usualN } from '../wallet/lock-seal.ts'
 import { allowedPlugins, copyOf } from './consent.ts'
 import { examinePlugin } from './examine.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
@@ -52,7 +52,25 @@ export async function examine({ plugin, files }: PluginOnDisk, tier: LockedPlugi
   const { found } = await allowedPlugins({ ...settings, plugins: { ...settings.plugins, disabled: [] } })
   const chains = found.filter(({ builtIn, name }) => builtIn || lock[name]?.kind === 'chain')
   const budget = { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs }
-  return examinePlugin({ plugin: copy, chains, budget, conf: confOf(plugin.name, settings) }, is, settings)
+  const examined = await examinePlugin({ plugin: copy, chains, budget, conf: confOf(plugin.name, settings) }, is, settings)
+  if (tier === 'data') refuseRecordedChainId(plugin.name, examined, lock)
+  return examined
+}
+
+/** The signer signs for no chain that is data alone and has the chain id of another. @throws PluginFault */
+function refuseRecordedChainId(name: string, { networks }: LockedPlugin, lock: PluginLock): void {
+  const idsOf = (record: Pick<LockedPlugin, 'networks'>) => Object.values(record.networks).flatMap(({ chainId }) => chainId ?? [])
+  const own = idsOf({ networks })
+  const [owner] =
+    Object.entries(lock).find(
+      ([each, record]) => each !== name && record.kind === 'chain' && idsOf(record).some((id) => own.includes(id)),
+    ) ?? []
+  if (owner !== undefined)
+    throw new PluginFault(
+      'create',
+      `A chain id of ${name} is that of the chain ${owner}`,
+      `Use ${owner}, or correct the chain id of ${name}.`,
+    )
 }
 
 /**
@@ -92,11 +110,17 @@ export async function record(
   passphrase: string | undefined,
 ): Promise<void> {
   const { plugins, sealing: before } = readLockContent(confDir)
-  const dated = { ...locked, allowedAt: timeOfRecord(data.dir, name, plugins[name]) }
-  if (passphrase === undefined) return writeLock(confDir, { ...plugins, [name]: dated }, before)
-  // A seal made with less work would tell more of the passphrase.
-  const sealing = before !== undefined && before.n >= usualN ? before : newSealing()
-  await writeLock(confDir, { ...plugins, [name]: seal(await sealKey(passphrase, sealing), name, dated) }, sealing)
+  const { [name]: last } = plugins
+  const dated = (key: Buffer | undefined): LockedPlugin => {
+    const { since: _, ...own } = locked
+    const since = sinceOf(data.dir, name, last, key)
+    return { ...own, allowedAt: timeOfRecord(data.dir, name, last), ...(since !== undefined && { since }) }
+  }
+  if (passphrase === undefined) return writeLock(confDir, { ...plugins, [name]: dated(undefined) }, before)
+  // A seal made with less work would tell more of the passphrase. After another salt no record before this one has a seal that holds.
+  const sealing = before !== undefined && before.n >= usualN && !isTooCostly(before) ? before : newSealing()
+  const key = await sealKey(passphrase, sealing)
+  await writeLock(confDir, { ...plugins, [name]: seal(key, name, dated(key)) }, sealing)
 }
 
 /** Takes a plugin out of the lock. */

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildFailure } from 'esbuild'
@@ -23,27 +23,45 @@ export async function hookUpdate(folders: readonly string[]): Promise<HookUpdate
   }
 }
 
-const compiled = new Map<string, Promise<CompiledFiles>>()
+/** By folder. */
+const compiled = new Map<string, { readonly stamp: string; readonly files: Promise<CompiledFiles> }>()
+const toldOf = new Map<string, CompiledFiles>()
 
 /** Tells what was compiled elsewhere: in a process that sees no compiler. */
 export function knowCompiled(folder: string, files: CompiledFiles): void {
-  compiled.set(folder, Promise.resolve(files))
+  toldOf.set(folder, files)
 }
 
 /**
- * Strips the types of all files of a plugin, once per process. Trial threads get the outcome: none of them starts a compiler of its own,
- * because esbuild's process outlives the thread that started it.
+ * Strips the types of all files of a plugin, once per process as long as they are the same: somebody may correct them while the server runs.
+ * Trial threads get the outcome: none of them starts a compiler of its own, because esbuild's process outlives the thread that started it.
  */
-function compilePlugin(folder: string): Promise<CompiledFiles> {
+async function compilePlugin(folder: string): Promise<CompiledFiles> {
+  const told = toldOf.get(folder)
+  if (told) return told
+  const paths = await typeScriptFiles(folder)
+  const stamp = (await Promise.all(paths.map(stampOf))).join('\n')
   const known = compiled.get(folder)
-  if (known !== undefined) return known
-  const files = typeScriptFiles(folder).then(async (paths): Promise<CompiledFiles> => {
-    if (paths.length === 0) return {}
-    const compileOne = async (file: string) => [pathToFileURL(file).href, await compileFile(folder, file)] as const
-    return withCompiler(async () => Object.fromEntries(await Promise.all(paths.map(compileOne))))
-  })
-  compiled.set(folder, files)
+  if (known?.stamp === stamp) return known.files
+  const compileOne = async (file: string) => [pathToFileURL(file).href, await compileFile(folder, file)] as const
+  const files: Promise<CompiledFiles> =
+    paths.length === 0 ? Promise.resolve({}) : withCompiler(async () => Object.fromEntries(await Promise.all(paths.map(compileOne))))
+  compiled.set(folder, { stamp, files })
   return files
+}
+
+/** Differs when the file was changed. One that went away meanwhile is reported when it is imported. */
+async function stampOf(file: string): Promise<string> {
+  const found = await stat(file, { bigint: true }).catch(() => undefined)
+  return `${file} ${found?.size} ${found?.mtimeNs} ${found?.ino}`
+}
+
+/** By the folder of a copy: where its author has it. */
+const origins = new Map<string, string>()
+
+/** Names the author's own files in the source maps of a copy, for a debugger. */
+export function knowOrigin(copy: string, origin: string): void {
+  origins.set(copy, origin)
 }
 
 async function compileFile(folder: string, file: string): Promise<CompiledFiles[string]> {
@@ -55,14 +73,14 @@ async function compileFile(folder: string, file: string): Promise<CompiledFiles[
       target: 'node20.19',
       sourcemap: 'inline',
       sourcesContent: false,
-      sourcefile: file,
+      sourcefile: path.join(origins.get(folder) ?? folder, path.relative(folder, file)),
       logLevel: 'silent',
       tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     })
     return { code }
   } catch (thrown) {
     const first = firstError(thrown)
-    const place = `${path.relative(folder, file)}${first?.location ? `:${first.location.line}` : ''}`
+    const place = `${path.relative(folder, file)}${first?.location ? `:${first.location.line}:${first.location.column + 1}` : ''}`
     return { error: `${place}: ${first?.text ?? String(thrown)}` }
   }
 }
@@ -109,7 +127,9 @@ export async function syntaxFault({ entry }: FoundPlugin): Promise<PluginFault |
     return Object.values(metafile.inputs).some(({ format }) => format === 'cjs') ? commonJsFault(path.basename(entry)) : undefined
   } catch (thrown) {
     const { location, text } = firstError(thrown) ?? {}
-    return location ? new PluginFault('import', `${location.file}:${location.line}: ${text}`, 'Correct the syntax.') : undefined
+    return location
+      ? new PluginFault('import', `${location.file}:${location.line}:${location.column + 1}: ${text}`, 'Correct the syntax.')
+      : undefined
   }
 }
 

@@ -3,6 +3,7 @@ import { ConfigError, nearest, type ConfigProblem } from '../config/problems.ts'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { pointerOf } from '../config/tree.ts'
 import { type Manifest, type Bridge, type ConnectorConfig, bridgesSchema } from '../contracts/index.ts'
+import type { FoundPlugin } from './find.ts'
 import type { LoadedChain } from './loaded-plugin.ts'
 import { PluginFault, faultOf } from './refusal.ts'
 import { isObject } from '../json.ts'
@@ -209,7 +210,7 @@ const isBase = new Ajv({ allErrors: true, meta: false, validateSchema: false }).
 })
 
 /** @throws PluginFault */
-export function checkBaseKeys(name: string, config: unknown): asserts config is ConnectorConfig {
+export function checkBaseKeys({ name, tier }: Pick<FoundPlugin, 'name' | 'tier'>, config: unknown): asserts config is ConnectorConfig {
   if (!isBase(config)) {
     const wrong = (isBase.errors ?? []).map(({ instancePath, params, message }) => {
       const place = [...instancePath.split('/').slice(1), params.missingProperty ?? []].flat().join('.')
@@ -221,10 +222,29 @@ export function checkBaseKeys(name: string, config: unknown): asserts config is 
       `Write these keys, which every connector has, in conf/connectors/${name}.yml or in the plugin's defaults.yml.`,
     )
   }
-  checkSlippage(name, 'allowedSlippage', config.allowedSlippage)
-  for (const [version, { allowedSlippage }] of Object.entries(config.versions ?? {})) {
-    checkSlippage(name, `versions.${version}.allowedSlippage`, allowedSlippage)
+  for (const [key, { allowedSlippage, ttl }] of [['', config] as const, ...versionsOf(config)]) {
+    checkSlippage(name, `${key}allowedSlippage`, allowedSlippage)
+    if (tier === 'contained' || tier === 'data') checkContainedRules(name, key, { allowedSlippage, ttl })
   }
+}
+
+const versionsOf = ({ versions = {} }: ConnectorConfig) =>
+  Object.entries(versions).map(([version, rules]) => [`versions.${version}.`, rules] as const)
+
+/** The files of a plugin set what its trades may lose, and for how long they may be mined: what nobody trusts gets little of both. */
+const mostContained = { slippage: { numerator: 1n, denominator: 20n }, ttlSeconds: 3_600 }
+
+function checkContainedRules(name: string, key: string, { allowedSlippage, ttl }: Pick<ConnectorConfig, 'allowedSlippage' | 'ttl'>): void {
+  const { slippage, ttlSeconds } = mostContained
+  const [numerator = '', denominator = ''] = allowedSlippage.split('/')
+  const isLoose = BigInt(numerator) * slippage.denominator > BigInt(denominator) * slippage.numerator
+  if (!isLoose && ttl <= ttlSeconds) return
+  const [what, most] = isLoose ? [`allowedSlippage ${allowedSlippage}`, '1/20'] : [`ttl ${ttl}`, `${ttlSeconds} (seconds)`]
+  throw new PluginFault(
+    'configuration',
+    `${key}${what} is more than a plugin may have that is neither built in nor trusted`,
+    `Write at most ${most} in conf/connectors/${name}.yml.`,
+  )
 }
 
 /** A slippage of 1 or more leaves a SELL without a bound. Such a fraction is probably upside down. */

@@ -8,6 +8,7 @@ import { readYaml } from '../config/yaml.ts'
 import { isObject } from '../json.ts'
 import { command } from '../layout.ts'
 import { keystoreHasKeys } from '../wallet/keystore.ts'
+import { knowOrigin } from './compile.ts'
 import { findPlugins, findRefusal, isDeclared, type FindResult, type FoundPlugin } from './find.ts'
 import { keepPlugin, readPluginFiles } from './plugin-files.ts'
 import { chainDecides, faultOf, PluginFault, trustedOnly, type Refusal } from './refusal.ts'
@@ -104,6 +105,7 @@ export function copyOf(
   kept: string,
   { tier, sha256, hosts }: Pick<LockedPlugin, 'tier' | 'sha256' | 'hosts'>,
 ): FoundPlugin {
+  if (tier === 'trusted') knowOrigin(kept, plugin.origin)
   return {
     ...plugin,
     folder: kept,

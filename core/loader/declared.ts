@@ -114,15 +114,29 @@ async function tokensOf(entry: string, data: unknown): Promise<Parameters<Declar
   return { tokens: lists.flat() }
 }
 
-/** A second chain with the id of another would sign for that one, by nodes and nonces of its own. @throws PluginFault */
-export function refuseTakenChainId(name: string, network: string, { chainId }: Pick<Chain, 'chainId'>): void {
-  const owner = Object.values(readReleased().chains).find(({ networks }) =>
-    Object.values(networks).some((each) => each.chainId === chainId),
-  )
-  if (owner)
-    throw new PluginFault(
-      'create',
-      `networks.${network}.chainId is ${chainId}, which is that of the chain ${owner.chain} of this release`,
-      `Use ${owner.chain}, or correct the chain id of ${name}.`,
+/**
+ * A second chain with the id of another would sign for that one, by nodes and nonces of its own.
+ * @param others chains of third parties that are loaded
+ * @throws PluginFault
+ */
+export function refuseTakenChainId({ name, venues }: ChainVenues, others: readonly ChainVenues[]): void {
+  for (const { network, implementation } of venues) {
+    const { chainId } = implementation
+    const released = Object.values(readReleased().chains).find(({ networks }) =>
+      Object.values(networks).some((each) => each.chainId === chainId),
     )
+    const other = others.find((each) => each.venues.some((venue) => venue.implementation.chainId === chainId))
+    const owner = released ? `${released.chain} of this release` : other?.name
+    if (owner !== undefined)
+      throw new PluginFault(
+        'create',
+        `networks.${network}.chainId is ${chainId}, which is that of the chain ${owner}`,
+        `Use ${released?.chain ?? owner}, or correct the chain id of ${name}.`,
+      )
+  }
+}
+
+interface ChainVenues {
+  readonly name: string
+  readonly venues: readonly { readonly network: string; readonly implementation: Pick<Chain, 'chainId'> }[]
 }

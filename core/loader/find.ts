@@ -67,6 +67,10 @@ export function findPlugins(folders: readonly string[], disabled: readonly strin
   return { found: [...found.values()], refused, disabled }
 }
 
+/** The names that folders of plugins have in these folders, whether or not each is one. */
+export const pluginNames = (folders: readonly string[]): string[] =>
+  folders.flatMap((each) => pluginFolders(each, [])).map((folder) => path.basename(folder))
+
 const checkoutPlugins = fileURLToPath(new URL('../plugins', codeRoot))
 
 /** In a checkout that runs bundled, the folder `plugins` holds the sources of the built-in plugins, and others that somebody put there. */

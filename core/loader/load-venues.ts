@@ -15,8 +15,7 @@ import { nearest } from '../config/problems.ts'
 import { devnetNetwork } from '../config/settings.ts'
 import type { PluginConfig } from '../config/plugin-config.ts'
 import { placeOfText } from './source-places.ts'
-import { refuseTakenChainId } from './declared.ts'
-import { isDeclared, type FoundPlugin } from './find.ts'
+import type { FoundPlugin } from './find.ts'
 import type { Host } from './host/host.ts'
 import type { HostedVenue, Hosts } from './host/hosts.ts'
 import { instantiateConnector, instantiateChain } from './instantiate.ts'
@@ -54,7 +53,7 @@ export function connectorVenues(
   const { config } = configuration
   const misspelt = misspeltNetworks(found, manifest, chains)
   checkNetworkKeys(found.name, configuration, manifest, misspelt)
-  checkBaseKeys(found.name, config)
+  checkBaseKeys(found, config)
   const venues: ConnectorVenue[] = []
   const unserved: UnservedNetwork[] = []
   for (const { chain: name, networks } of manifest.available_networks) {
@@ -343,7 +342,6 @@ export async function loadChain(candidate: Candidate, options: LoadOptions): Pro
   for (const { chain, network, config: settings } of wanted) {
     const meter: ChainVenue['meter'] = options.meterOf?.(chain, network) ?? { rpc: () => {} }
     const implementation = instantiateChain(plugin, found.name, { chain, network, config: settings, log, meter })
-    if (isDeclared(found)) refuseTakenChainId(found.name, network, implementation)
     const tokens = await tokensOf(
       { chain, network, folder: found.folder, implementation, settings: configuration.networks[network] },
       options,

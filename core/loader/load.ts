@@ -9,6 +9,7 @@ import type { Log } from '../contracts/index.ts'
 import { makeCandidate, type Candidate, type PluginOutline } from './candidate.ts'
 import { registerHook } from './compile.ts'
 import { allowedPlugins } from './consent.ts'
+import { refuseTakenChainId } from './declared.ts'
 import { findPlugins, isDeclared, type FoundPlugin } from './find.ts'
 import type { Host } from './host/host.ts'
 import { createHosts, type HostsOptions } from './host/hosts.ts'
@@ -81,6 +82,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     const chain = await loadChain(candidate, options)
     const rival = chains.find(({ name }) => name === chain.name)
     if (rival) throw rivalFault(candidate, rival)
+    if (isDeclared(candidate.found)) refuseTakenChainId(chain, chains)
     chains.push(chain)
     return chain
   }
@@ -141,7 +143,9 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
         return candidate
       })
       const loadedChains: LoadedChain[] = []
-      for (const candidate of triedChains) loadedChains.push(...(await forEach([candidate], ofCandidate, () => addChain(candidate))))
+      // A chain that is data alone gives way to others with its chain id, so it comes after them.
+      for (const candidate of triedChains.toSorted(byTier))
+        loadedChains.push(...(await forEach([candidate], ofCandidate, () => addChain(candidate))))
       candidates.push(...triedChains)
 
       const triedConnectors = await forEach(
@@ -173,6 +177,8 @@ const isTried = (found: FoundPlugin): boolean => !found.builtIn && !isDeclared(f
 const isForHost = ({ tier }: FoundPlugin, { hosts }: LoadOptions): boolean => tier === 'contained' && hosts !== 'here'
 
 const byName = (refused: readonly Refusal[]) => refused.toSorted((a, b) => (a.name + a.folder < b.name + b.folder ? -1 : 1))
+
+const byTier = (a: Candidate, b: Candidate): number => Number(isDeclared(a.found)) - Number(isDeclared(b.found))
 
 function isChain({ description }: Candidate): boolean {
   return description.kind === 'chain'

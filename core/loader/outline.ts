@@ -2,7 +2,7 @@ import type { LockedPlugin } from '../config/lock.ts'
 import type { LoadedPlugin } from './loaded-plugin.ts'
 
 /** What a loaded plugin declares: what sluice.lock records of those of third parties, and `signing.json` of the release's. */
-export type Declared = Omit<LockedPlugin, 'sha256' | 'tier' | 'hosts' | 'allowedAt' | 'source' | 'seal'>
+export type Declared = Omit<LockedPlugin, 'sha256' | 'tier' | 'hosts' | 'allowedAt' | 'since' | 'source' | 'seal'>
 
 export function outlineOf(plugin: LoadedPlugin): Declared {
   const { manifest, kind } = plugin

@@ -6,9 +6,10 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { readLock, type LockedPlugin, type PluginLock } from '../config/lock.ts'
 import { pluginHome, type Settings } from '../config/settings.ts'
 import { isObject } from '../json.ts'
-import { builtInPlugins } from '../layout.ts'
+import { builtInPlugins, command } from '../layout.ts'
 import type { PluginOnDisk } from './allow.ts'
 import { cloneRepository, installPackage, packPackage, unpackPackage } from './fetch.ts'
 import { findPlugins, inspectPlugin, namePattern } from './find.ts'
@@ -34,8 +35,8 @@ interface StageOptions {
   readonly settings: Settings
   /** Where the plugin's name is not what its package's name suggests. */
   readonly name?: string
-  /** The plugin that it is a version of: its folder. */
-  readonly replaces?: { readonly name: string; readonly folder: string }
+  /** The plugin that it is a version of: its folder, and what was recorded of it. */
+  readonly replaces?: Pick<LockedPlugin, 'sha256' | 'source'> & { readonly name: string; readonly folder: string }
 }
 
 /** Brings a plugin beside the others, and checks what can be checked without running it. @throws PluginFault */
@@ -44,7 +45,8 @@ export async function stagePlugin(given: string, { settings, name, replaces }: S
   const staging = path.join(home, `${stagingPrefix}${process.pid}-${randomUUID()}`)
   const discard = () => rm(staging, { recursive: true, force: true })
   try {
-    await removeLeftovers(home)
+    await putBackLeftovers(settings)
+    if (replaces) refuseLoss(replaces)
     await mkdir(staging, { recursive: true, mode: 0o700 })
     const fetched = await fetchInto(path.join(staging, 'fetched'), sourceOf(given))
     const own = name ?? replaces?.name ?? fetched.name
@@ -61,6 +63,8 @@ export async function stagePlugin(given: string, { settings, name, replaces }: S
       source: fetched.source,
       onDisk,
       async commit(record) {
+        // Somebody may have put something there while it was asked.
+        if (replaces) refuseLoss(replaces)
         await putInPlace(folder, path.join(home, own), staging, onDisk.files, record)
         isCommitted = true
       },
@@ -77,14 +81,76 @@ export async function stagePlugin(given: string, { settings, name, replaces }: S
 
 const stagingPrefix = '.sluice-adding-'
 
-/** Of commands that were killed. */
-async function removeLeftovers(home: string): Promise<void> {
-  const names = existsSync(home) ? readdirSync(home) : []
-  for (const name of names) {
-    const [, processId] = new RegExp(`^\\${stagingPrefix}(\\d+)-`).exec(name) ?? []
-    if (processId !== undefined && !isAlive(Number(processId))) await rm(path.join(home, name), { recursive: true, force: true })
+/** What commands that were killed left: the version that an update had put aside is put back, and the rest is deleted. */
+export async function putBackLeftovers(settings: Settings): Promise<void> {
+  const { folders } = settings.plugins
+  const lock = readLock(settings.confDir)
+  for (const home of new Set([
+    pluginHome(settings),
+    ...folders.filter((each) => each !== builtInPlugins).flatMap((each) => [each, path.dirname(each)]),
+  ]))
+    for (const name of namesIn(home)) {
+      const [, processId] = new RegExp(`^\\${stagingPrefix}(\\d+)-`).exec(name) ?? []
+      if (processId === undefined || isAlive(Number(processId))) continue
+      await putBack(path.join(home, name, aside), home, lock)
+      await rm(path.join(home, name), { recursive: true, force: true })
+    }
+}
+
+/** None where it is not there, or cannot be listed. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
   }
 }
+
+/** In the folder of a command, the version that its own is to replace. */
+const aside = 'before'
+
+async function putBack(from: string, home: string, lock: PluginLock): Promise<void> {
+  for (const name of namesIn(from)) {
+    const target = path.join(home, name)
+    const isAllowed = (folder: string) => sumOf(folder) === lock[name]?.sha256
+    if (existsSync(target)) {
+      if (isAllowed(target) || !isAllowed(path.join(from, name))) continue
+      await rm(target, { recursive: true, force: true })
+    }
+    await rename(path.join(from, name), target)
+  }
+}
+
+function sumOf(folder: string): string | false {
+  try {
+    return readPluginFiles(folder).sha256
+  } catch {
+    return false
+  }
+}
+
+/** An update takes the whole folder away, so it has to have what was recorded, and nothing else. @throws PluginFault */
+function refuseLoss({ name, folder, sha256, source }: NonNullable<StageOptions['replaces']>): void {
+  if (source === undefined)
+    throw new PluginFault(
+      'find',
+      `${folder} was not made by plugin add, so an update would take away what you put there`,
+      `Put the new files there yourself, and type ${command} plugin allow ${name}.`,
+    )
+  const own = dotNameIn(folder)
+  if (own !== undefined)
+    throw new PluginFault('find', `${folder} has ${own}, which an update would take away`, 'Move it out of that folder, and try again.')
+  if (sumOf(folder) !== sha256)
+    throw new PluginFault(
+      'find',
+      `${folder} has other files than were allowed, which an update would take away`,
+      `See which with ${command} plugin show ${name}. Move them out, or put the allowed ones back, and try again.`,
+    )
+}
+
+/** What plugins do not bring, so that somebody else put it there. */
+export const dotNameIn = (folder: string): string | undefined =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((each) => path.basename(each).startsWith('.'))
 
 function isAlive(processId: number): boolean {
   try {
@@ -109,8 +175,12 @@ export function sourceOf(given: string): Source {
   const isGit = git !== null && (given.startsWith('git') || /\.git(#|$)/.test(given) || given.startsWith('ssh:'))
   if (isGit) {
     const [, url = '', at] = git
-    if (/\/\/[^/@]*:[^/@]*@/.test(url))
-      throw new PluginFault('find', 'The URL has a password in it, which would be recorded', "Give it to git's credential helper.")
+    if (isSecret(url))
+      throw new PluginFault(
+        'find',
+        'The URL has a login, a token or a query in it, which would be recorded',
+        "Leave it out, and give it to git's credential helper.",
+      )
     return { is: 'git', url, at }
   }
   if (git)
@@ -127,6 +197,15 @@ export function sourceOf(given: string): Source {
     `There is no file or folder ${file}`,
     'Name a folder, a packed package (.tgz), a package with its version, or a git URL.',
   )
+}
+
+/** The name of a user is none for ssh, and may be a token for others. What cannot be parsed may hold anything. */
+function isSecret(url: string): boolean {
+  if (!url.includes('://')) return false
+  if (!URL.canParse(url)) return true
+  const { protocol, username, password, search } = new URL(url)
+  if (protocol === 'file:') return false
+  return password !== '' || search !== '' || (username !== '' && protocol !== 'ssh:')
 }
 
 interface Fetched {
@@ -266,17 +345,22 @@ async function putInPlace(
   { sha256 }: PluginFiles,
   record: () => Promise<void>,
 ): Promise<void> {
-  const aside = path.join(staging, 'before')
   if (readPluginFiles(staged).sha256 !== sha256)
     throw new PluginFault('consent', 'Its files were changed since they were shown', 'Try again.')
+  const before = path.join(staging, aside, path.basename(target))
   const isUpdate = existsSync(target)
-  if (isUpdate) await rename(target, aside)
+  if (isUpdate) {
+    await mkdir(path.dirname(before))
+    await rename(target, before)
+  }
+  let isPlaced = false
   try {
     await rename(staged, target)
+    isPlaced = true
     await record()
   } catch (thrown) {
-    await rm(target, { recursive: true, force: true })
-    if (isUpdate) await rename(aside, target)
+    if (isPlaced) await rm(target, { recursive: true, force: true })
+    if (isUpdate) await rename(before, target)
     throw thrown
   }
 }

@@ -16,7 +16,14 @@ async function ends(answer: (method: string, args: readonly unknown[]) => unknow
   if (!socket) throw new Error('no connection')
   let close: (why: Error) => void = () => {}
   const closed = new Promise<Error>((resolve) => (close = resolve))
-  const options = { onTold: () => {}, maxFrameBytes: 1_000, maxQuestions: 2, perSecond: { bytes: 10_000, messages: 20 } }
+  const options = {
+    onTold: () => {},
+    maxFrameBytes: 1_000,
+    maxQuestions: 2,
+    perSecond: { bytes: 10_000, messages: 20 },
+    maxUnaskedBytes: 2_000,
+    maxUnreadBytes: 2 ** 20,
+  }
   const channel = openChannel({ ...options, socket, answer, onClosed: (why) => close(why) })
   return { channel, host, closed }
 }
@@ -81,6 +88,11 @@ describe('the channel between the server and a host', () => {
     { what: 'an answer that nobody asked for', bytes: frame([[1, 7, 'x']]), why: /nobody asked for/ },
     { what: 'a number of too many digits', bytes: frame([[0, 1, 'x', [`#${'9'.repeat(800)}`]]]), why: /too large/ },
     { what: 'too many questions at once', bytes: frame([1, 2, 3].map((id) => [0, id, 'x', []])), why: /more than 2 questions/ },
+    {
+      what: 'too much that nobody asked for',
+      bytes: Buffer.concat([1, 2, 3].map(() => frame([[3, 'log', ['x'.repeat(900)]]]))),
+      why: /more than 2000 bytes within ten seconds that nobody asked for/,
+    },
     { what: 'too many messages', bytes: frame(Array.from({ length: 30 }, () => [3, 'log', []])), why: /more than 20 messages/ },
   ])
     it(`is closed by ${what}, and who waits is told`, async () => {
@@ -90,4 +102,25 @@ describe('the channel between the server and a host', () => {
       expect((await closed).message).to.match(why)
       if (waiting) expect(await waiting).to.equal(await closed)
     })
+
+  it('is closed where the other end asks and does not read, and an answer is taken for what was asked only', async () => {
+    const { host, channel, closed } = await ends(() => 'x'.repeat(2 ** 20))
+    host.pause()
+    const asked = channel.ask('ping', ['a word'])
+    host.write(frame([[1, 1, 'another']]))
+    expect(await asked).to.equal('another')
+    const ask = (id: number) => host.write(frame([[0, id, 'fetch', []]]))
+    for (let id = 1; id <= 16; id += 1) {
+      ask(id)
+      await setImmediate()
+    }
+    expect((await closed).message).to.match(/has not read \d+ bytes that were said to it/)
+  })
+
+  it('rejects a question whose answer cannot be read', async () => {
+    const { host, channel } = await ends()
+    const asked = channel.ask('quote', []).then(String, String)
+    host.write(frame([[1, 1, '#not a number']]))
+    expect(await asked).to.match(/a number that is none/)
+  })
 })

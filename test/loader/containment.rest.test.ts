@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import { findContainment, startContained } from '../../core/loader/host/containment.ts'
 import { plantHarms } from './harmed-hosts.ts'
 import { hangingLater, hangingStarts } from './host-harms.ts'
 import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from './hostile-plugins.ts'
@@ -104,7 +105,21 @@ describe('where a plugin of a third party runs', function () {
     for (const said of [...warnings, doctor[0].what])
       expect(said)
         .to.match(/no environment variable.*ends? alone/)
-        .and.match(/reads? the files of this user.*sees? other processes.*reach(es)? the network/)
+        .and.match(/can do what this user can: read the keystore.*reach the network/)
     expect(warnings).to.have.length(1)
+  })
+
+  it('runs no program of a plugin and loads no library of it, whatever the file is called', async () => {
+    const plugin = path.join(folder, 'plug')
+    await mkdir(plugin)
+    for (const name of ['words.txt', 'words.node']) await copyFile('/bin/true', path.join(plugin, name))
+    const code = `
+      const { spawnSync } = require('node:child_process')
+      const load = (file) => spawnSync(process.execPath, ['-e', 'process.dlopen({ exports: {} }, ' + JSON.stringify(file) + ')']).stderr
+      const runs = [spawnSync('/plug/words.txt').error?.code, spawnSync('/lib64/ld-linux-x86-64.so.2', ['/plug/words.txt']).status]
+      process.stderr.write(JSON.stringify([...runs, /failed to map segment/.test(load('/plug/words.txt')), /failed to map segment/.test(load('/plug/words.node'))]))`
+    const { ended, channel } = startContained(await findContainment(), { args: ['-e', code], binds: [{ from: plugin, to: '/plug' }] })
+    channel.resume().on('error', () => {})
+    expect((await ended).said).to.equal('["EACCES",127,true,true]')
   })
 })

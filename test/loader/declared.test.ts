@@ -133,10 +133,53 @@ describe('a plugin that is data alone', function () {
     expect(idsOf({ local: true }), 'well-known keys').to.deep.equal([])
   })
 
+  it('is no second chain with one chain id: the chain that has code stays, and nothing is signed for the other', async () => {
+    plantChain()
+    const other = inHome('own', 'sonata')
+    mkdirSync(other)
+    writeFileSync(path.join(other, 'plugin.yml'), stringify({ ...chainOf(), name: 'sonata' }))
+    writeFileSync(path.join(other, 'tokens.json'), JSON.stringify(tokens))
+    for (const chain of ['tonic', 'sonata']) await home.write(`conf/chains/${chain}.yml`, nodes)
+    const tonic = await allow('tonic')
+    expect(await allow('sonata').then(String, String)).to.match(/A chain id of sonata is that of the chain tonic$/)
+    // As where one of the two was changed later.
+    const sonata: LockedPlugin = {
+      ...tonic,
+      sha256: readPluginFiles(other).sha256,
+      networks: { 'sonata/mainnet': tonic.networks['tonic/mainnet'] ?? expect.fail() },
+    }
+    await record('sonata', sonata, settingsOf(), undefined)
+    const asked = { sonata, tonic }
+    const { loaded, reasons, allowed, settings } = await load()
+    expect(loaded.map(({ name }) => name))
+      .to.include('sonata')
+      .and.not.include('tonic')
+    expect(reasons).to.deep.equal([
+      'tonic: create: networks.mainnet.chainId is 146, which is that of the chain sonata → Use sonata, or correct the chain id of tonic.',
+    ])
+    const signedFor = (lock: Readonly<Record<string, LockedPlugin>>) =>
+      policyFromFiles(signerFiles(settings, allowed), lock).networks.flatMap((each) =>
+        'chainId' in each && each.chainId === 146 ? [each.chain] : [],
+      )
+    expect(signedFor(asked)).to.deep.equal([])
+    expect(signedFor({ ...asked, sonata: { ...asked.sonata, tier: 'trusted' } })).to.deep.equal(['sonata'])
+  })
+
   describe('is refused, with file, line and field,', () => {
     const fork = (from: string | RegExp, to: string) => () => plantFork((text) => text.replace(from, to))
     const chain = (change: object, files?: Readonly<Record<string, string>>) => () => plantChain(chainOf({ ...network, ...change }), files)
+    const rules = (from: RegExp, to: string) => () => {
+      plantFork()
+      const file = inHome('own', 'rillswap', 'defaults.yml')
+      writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
+    }
     for (const [what, plant, message] of [
+      [
+        'with a slippage that leaves its trades no bound worth the name',
+        rules(/^allowedSlippage: .*/m, 'allowedSlippage: 1/19'),
+        /configuration: allowedSlippage 1\/19 is more than a plugin may have .* → Write at most 1\/20/,
+      ],
+      ['with trades that wait for years', rules(/^ttl: .*/m, 'ttl: 999999999'), /ttl 999999999 is more than .* → Write at most 3600/],
       [
         'of a kit that is not there',
         fork('kit: uniswap-v2', 'kit: uniswap-v4'),

@@ -35,10 +35,10 @@ async function fakeProcess({ start, create, ping, processorMs }: Fake): Promise<
   const [channel]: Socket[] = await once(listener, 'connection')
   listener.close()
   if (!channel) throw new Error('no connection')
-  const answer = (method: string) => {
+  const answer = (method: string, [word]: readonly unknown[]) => {
     if (method === 'load') return { description: { kind: 'connector', family: 'evm', manifest: {} } }
     if (method === 'create') return create?.() ?? { venues: [] }
-    return method === 'start' ? start?.() : ping?.()
+    return method === 'start' ? start?.() : (ping ?? (() => word))()
   }
   openChannel({ socket: inside, answer, onTold: () => {}, onClosed: () => inside.destroy(), maxFrameBytes: 10_000, maxQuestions: 10 })
   let finish: (end: ProcessEnd) => void = () => {}

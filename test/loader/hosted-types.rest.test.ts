@@ -6,6 +6,8 @@ import { expect } from 'chai'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow } from '../events/client.ts'
 import { local, mined, oneChain, others } from '../http/shared-server.ts'
+import { eventually } from '../start/command.ts'
+import { fixtures } from './fixtures.ts'
 
 /** Sluice's own connectors as a third party would bring them: under another name, without what puts the exchange on the devnet. */
 const copies = { uniswap: 'pool-copy', perp: 'perp-copy', oasis: 'book-copy' }
@@ -43,6 +45,12 @@ describe('connectors of third parties that make plans of EVM transactions', func
   const act = async (endpoint: string, fields: object) => {
     const answer = await ask(endpoint, { address, ...fields })
     return { answer, poll: (await mined(server.client, answer.txHash)).body }
+  }
+  /** Once it is final. */
+  const journaled = async (txHash: string) => {
+    const find = () => server.kernel.services.transactions.find('ethereum', 'local', txHash)
+    await eventually(async () => (await find())?.state === 'CONFIRMED', 'it is final')
+    return find()
   }
   const read = async (endpoint: string, fields: object) => {
     const { status, body, text } = await server.client.get(endpoint, { ...local, ...fields })
@@ -90,6 +98,8 @@ describe('connectors of third parties that make plans of EVM transactions', func
     expect(bound.body, bound.text).to.include({ name: 'INCOMPLETE_PARAMS' })
     const removed = await act('/amm/liquidity/remove', { ...on, tokenId, burn: true })
     expect(removed.poll.fill).to.include({ liquidity })
+    // Nobody has to be asked for it any more.
+    for (const { answer, poll } of [added, removed]) expect((await journaled(answer.txHash))?.outcome).to.deep.equal(poll.fill)
   })
 
   it('open and close a position of perpetuals', async () => {
@@ -103,7 +113,22 @@ describe('connectors of third parties that make plans of EVM transactions', func
     expect(position).to.include({ positionAmt: '2.000000000000000000', entryPrice: opened.answer.price })
     const closed = await act('/perpAMM/close', { ...on, ...ETH })
     expect(closed.poll.fill).to.include({ closedRatio: '1' })
+    for (const { answer, poll } of [opened, closed]) expect((await journaled(answer.txHash))?.outcome).to.deep.equal(poll.fill)
     expect((await server.client.post('/perpAMM/close', { ...local, ...on, ...ETH, address })).body).to.include({ name: 'UNKNOWN_POSITION' })
+  })
+
+  it('are taken up from the folder where the server only tries, and taken out with theirs', async () => {
+    const stateOf = async () =>
+      (await server.client.get('/plugins')).body.find(({ name }: { name: string }) => name === 'late-swap')?.state ?? 'none'
+    const late = path.join(folder, 'late-swap')
+    await cp(path.join(fixtures, 'contained', 'plain-swap'), late, { recursive: true })
+    const entry = path.join(late, 'index.ts')
+    await writeFile(entry, (await readFile(entry, 'utf8')).replaceAll('plain-swap', 'late-swap'))
+    await eventually(async () => (await stateOf()) === 'loaded', 'it is loaded')
+    const { price } = await read('/amm/price', { connector: 'late-swap', base: 'ETH', quote: 'USDC', amount: '0.1', side: 'SELL' })
+    expect(Number(price)).to.be.above(0)
+    await rm(late, { recursive: true })
+    await eventually(async () => (await stateOf()) !== 'loaded', 'it is taken out')
   })
 
   it('place and cancel orders, and have their books followed', async () => {
@@ -116,6 +141,7 @@ describe('connectors of third parties that make plans of EVM transactions', func
       const order = { market, side: 'SELL', orderType: 'LIMIT', price: '100000', amount: '0.5' }
       const placed = await act('/clob/orders', { ...on, ...order })
       const { clientOrderId } = placed.answer
+      expect((await journaled(placed.answer.txHash))?.outcome).to.have.nested.property('[0].orderId')
       const has = (book: { sells: readonly { price: string }[] }) => book.sells.some(({ price }) => Number(price) === 100_000)
       await follower.hears('the order', ({ data }) => has(data))
       const book = await read('/clob/orderBook', { ...on, market })

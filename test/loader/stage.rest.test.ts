@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -10,8 +10,10 @@ import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { loadSettings, type Settings } from '../../core/config/settings.ts'
+import { writeLock, type LockedPlugin } from '../../core/config/lock.ts'
+import { readPluginFiles } from '../../core/loader/plugin-files.ts'
 import { faultOf } from '../../core/loader/refusal.ts'
-import { stagePlugin } from '../../core/loader/stage.ts'
+import { putBackLeftovers, sourceOf as fetchedFrom, stagePlugin } from '../../core/loader/stage.ts'
 import { eachWithHome } from '../config/home.ts'
 import { fixtures } from './fixtures.ts'
 
@@ -255,9 +257,24 @@ describe('a plugin that is fetched', function () {
     expect(await refusalOf(`git+${url}#v3`)).to.match(/^git could not fetch it: .*v3.* → See that the URL/)
     expect(await staged(`git+${url}#v1`)).to.include({ name: 'river', source: `git:${url}` })
     expect(readFileSync(inHome('plugins', 'river', 'index.ts'), 'utf8')).to.contain('defineConnector')
-    expect(await stagePlugin('git+https://me:secret@example.org/river.git', { settings: settingsOf() }).catch(String)).to.contain(
-      'password',
-    )
+  })
+
+  it('of a git URL with a login, a token or a query is refused: it would be recorded', () => {
+    const secret = [
+      'https://me:secret@example.org/river.git',
+      'git+https://ghp_token@example.org/river.git',
+      'https://me:se/cret@example.org/river.git',
+      'git+https://example.org/river?access_token=secret',
+      'ssh://git:secret@example.org/river.git',
+      'git+ssh://git:se/cret@example.org/river.git',
+    ]
+    for (const url of secret)
+      expect(() => fetchedFrom(url), url)
+        .to.throw(/would be recorded/)
+        .with.property('message')
+        .not.match(/secret|cret@|ghp_/)
+    const plain = ['https://example.org/@acme/river.git#v1', 'ssh://git@example.org/river.git', 'git@example.org:acme/river.git']
+    for (const url of plain) expect(fetchedFrom(url), url).to.include({ is: 'git', url: url.replace('#v1', '') })
   })
 
   it('that was put in its place is taken out again where it cannot be recorded, and an update leaves the old one', async () => {
@@ -273,7 +290,7 @@ describe('a plugin that is fetched', function () {
     const folder = inHome('plugins', 'river')
     const second = await stagePlugin(source('river', { 'index.ts': 'export default 2' }), {
       ...options,
-      replaces: { name: 'river', folder },
+      replaces: { name: 'river', folder, sha256: readPluginFiles(folder).sha256, source: 'folder:river' },
     })
     expect(await second.commit(fails).catch(String)).to.contain('sluice.lock is full')
     await second.discard()
@@ -286,6 +303,67 @@ describe('a plugin that is fetched', function () {
     mkdirSync(inHome('plugins', `.sluice-adding-${dead}-1`))
     await staged(source('river'))
     expect(readdirSync(inHome('plugins'))).to.deep.equal(['river'])
+  })
+
+  it('is there again where a killed update had put it aside, also where the new one was not recorded', async () => {
+    const dead = execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }).trim()
+    await staged(source('river'))
+    const folder = inHome('plugins', 'river')
+    const { sha256 } = readPluginFiles(folder)
+    const isAsBefore = () => {
+      expect(readdirSync(inHome('plugins'))).to.deep.equal(['river'])
+      expect(readPluginFiles(folder).sha256).to.equal(sha256)
+    }
+    const putAside = () => {
+      const aside = inHome('plugins', `.sluice-adding-${dead}-1`, 'before')
+      mkdirSync(aside, { recursive: true })
+      renameSync(folder, path.join(aside, 'river'))
+    }
+    putAside()
+    await putBackLeftovers(settingsOf())
+    isAsBefore()
+    const river: LockedPlugin = {
+      tier: 'contained',
+      kind: 'connector',
+      sha256,
+      networks: {},
+      signs: [],
+      hosts: [],
+      allowedAt: '2026-01-01T00:00:00.000Z',
+    }
+    await writeLock(home.confDir, { river })
+    putAside()
+    cpSync(source('river', { 'index.ts': 'export default 2' }), folder, { recursive: true })
+    await putBackLeftovers(settingsOf())
+    isAsBefore()
+  })
+
+  it('takes no file away that somebody put into the folder of the version before', async () => {
+    await staged(source('river'))
+    const folder = inHome('plugins', 'river')
+    const sha256 = () => readPluginFiles(folder).sha256
+    const allowed = sha256()
+    const newer = source('river', { 'index.ts': 'export default 2' })
+    const update = (last: { sha256: string; source?: string }) =>
+      stagePlugin(newer, { settings: settingsOf(), replaces: { name: 'river', folder, ...last } }).then(
+        (plugin) => plugin.discard(),
+        (error: unknown) => {
+          const { message, cure } = faultOf(error, 'create', 'none')
+          return `${message} → ${cure}`
+        },
+      )
+    const made = { sha256: allowed, source: 'folder:river' }
+    expect(await update(made)).to.equal(undefined)
+    expect(await update({ sha256: allowed })).to.match(
+      /^.+river was not made by plugin add.+ → Put the new files there .+plugin allow river/,
+    )
+    mkdirSync(path.join(folder, 'keep', '.mine'), { recursive: true })
+    expect(await update(made)).to.match(/has keep\/\.mine, which an update would take away → Move it out/)
+    rmSync(path.join(folder, 'keep'), { recursive: true })
+    writeFileSync(path.join(folder, 'notes.txt'), 'mine')
+    expect(await update(made)).to.match(/has other files than were allowed.+ → .*plugin show river/)
+    expect(readdirSync(inHome('plugins'))).to.deep.equal(['river'])
+    expect(existsSync(path.join(folder, 'notes.txt'))).to.equal(true)
   })
 
   it('is refused on a full disk, and takes no room', async function () {

@@ -2,8 +2,10 @@ import { expect } from 'chai'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { showPlugin } from '../../core/handlers/service.ts'
 import { builtInPlugins } from '../../core/layout.ts'
 import { findPlugins } from '../../core/loader/find.ts'
+import { registryEntries } from '../../core/registry.ts'
 import { fixtures, goodPlugins, keptLog, load } from './fixtures.ts'
 
 const of10 = path.join(fixtures, 'of-1.0')
@@ -49,6 +51,11 @@ describe('versions of the plugin interface', function () {
       "plugin sonic: a manifest without version (plugin interface 1.0) is deprecated: write version: '0.1.0' and apiVersion: '1.1'",
     )
     expect(loaded.find(({ name }) => name === 'riverswap')?.deprecated).to.deep.equal([])
+    const shown = registryEntries({ loaded, refused, running: new Map() }).plugins.map(showPlugin)
+    expect(Object.fromEntries(shown.flatMap(({ name, deprecated }) => (deprecated ? [[name, deprecated]] : [])))).to.deep.equal(
+      Object.fromEntries(loaded.flatMap(({ name, deprecated }) => (deprecated.length > 0 ? [[name, deprecated]] : []))),
+    )
+    expect(shown.find(({ name }) => name === 'sonic')?.deprecated?.[0]).to.contain('write version:')
   })
 
   it('loads a chain, and an exchange with a rail of its own, as trusted ones only', async () => {

@@ -39,10 +39,14 @@ interface BrokerOptions {
 const alwaysFreshSeconds = 2
 const maxKnownHeads = 1_024
 /** One question for changes covers at most so many blocks; whoever missed more reads its states anew. */
-const maxBlocks = 1_024n
+const maxBlocks = 256n
+/** And so many topics and contracts, each counted once for each block. */
+const maxNames = 200_000
 
-/** Within so long a host may ask its network so often, and for answers of so many characters. */
-const budget = { ms: 10_000, questions: 2_000, characters: 64 * 2 ** 20 }
+/** Within so long a host may ask its network so often, with so many calls to nodes, and for answers of so many characters. */
+const budget = { ms: 10_000, questions: 2_000, calls: 2_000, characters: 64 * 2 ** 20 }
+/** What a question costs besides where no node answered: it may have been long work, or a long answer. */
+const failedCalls = 50
 
 const parseHead = parserOf(headSchema)
 const parseFollow = parserOf(list(text(), 10_000))
@@ -53,17 +57,40 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
   const known = new Map<string, Head>()
   let newest: Head | undefined
   let following: AbortController | undefined
-  let used = { since: performance.now(), questions: 0, characters: 0 }
+  let used = { since: performance.now(), questions: 0, calls: 0, characters: 0 }
+  let requests = 0
+  const own = remote.isolated?.(chain.reader, (calls) => {
+    use({ calls })
+    requests += 1
+  })
+  const reader = own?.reader ?? chain.reader
+
+  function note({ questions = 0, calls = 0, characters = 0 }): void {
+    if (performance.now() - used.since > budget.ms) used = { since: performance.now(), questions: 0, calls: 0, characters: 0 }
+    used.questions += questions
+    used.calls += calls
+    used.characters += characters
+  }
 
   /** @throws SluiceError RATE_LIMIT where the host asks its network for more than that within its time */
-  function use({ questions = 0, characters = 0 }: { questions?: number; characters?: number }): void {
-    if (performance.now() - used.since > budget.ms) used = { since: performance.now(), questions: 0, characters: 0 }
-    used.questions += questions
-    used.characters += characters
-    const isOver = used.questions > budget.questions || used.characters > budget.characters
-    if (!isOver || questions === 0) return
-    const what = `${budget.questions} questions, or answers of ${budget.characters / 2 ** 20} MiB, within ${budget.ms / 1000} s`
+  function use(asked: { questions: number } | { calls: number }): void {
+    note(asked)
+    if (used.questions <= budget.questions && used.calls <= budget.calls && used.characters <= budget.characters) return
+    const what = `${budget.questions} questions, ${budget.calls} calls to nodes, or answers of ${budget.characters / 2 ** 20} MiB, within ${budget.ms / 1000} s`
     throw new SluiceError('RATE_LIMIT', `The plugin asked ${network} for more than ${what}.`, { retryAfterSeconds: budget.ms / 1000 })
+  }
+
+  /** What the nodes answer, counted. */
+  async function counted<T>(reading: Promise<T>): Promise<T> {
+    const before = requests
+    try {
+      const answer = await reading
+      note({ characters: charactersOf(answer) })
+      return answer
+    } catch (error) {
+      if (error instanceof SluiceError && error.name === 'NETWORK' && requests > before) note({ calls: failedCalls })
+      throw error
+    }
   }
 
   function remember(head: Head): Head {
@@ -80,7 +107,7 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
   }
 
   function refuseUnknown(): never {
-    throw new SluiceError('NETWORK', `The plugin answered for a block of ${network} that this server does not know. Try again.`, {
+    throw new SluiceError('NETWORK', `The plugin names a block of ${network} that this server does not know. Try again.`, {
       retryAfterSeconds: 1,
     })
   }
@@ -131,15 +158,18 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
           const [after, to] = args.slice(0, 2).map(knownHead)
           const [follow, from] = [parseFollow(args[2], []), args[3] === undefined ? undefined : parseAddresses(args[3], [])]
           if (!chain.changes || !after || !to || to.number - after.number > maxBlocks) return 'forked'
-          const changes = await chain.changes(after, to, { follow, ...(from && { from: () => from }) }, { signal })
+          if (Number(to.number - after.number) * (follow.length + (from?.length ?? 0)) > maxNames) return 'forked'
+          const interest = { follow, ...(from && { from: () => from }) }
+          const changes = await counted((own?.changes ? own : chain).changes!(after, to, interest, { signal }))
           if (changes !== 'forked') for (const { head } of changes) remember(head)
-          use({ characters: charactersOf(changes) })
           return changes
         }
         case 'read': {
           use({ questions: 1 })
-          const answer = await remote.answer(chain.reader, args[0], { signal })
-          use({ characters: charactersOf(answer) })
+          const [asked] = args
+          // A node that has no such block would look as if it failed.
+          const question = isObject(asked) && asked['after'] !== undefined ? { ...asked, after: knownHead(asked['after']) } : asked
+          const answer = await counted(remote.answer(reader, question, { signal }))
           if (isObject(answer) && isObject(answer['head'])) remember(parseHead(answer['head'], []))
           return { answer, facts: remote.facts(chain.reader, newest) }
         }

@@ -27,6 +27,10 @@ interface ChannelOptions {
   maxQuestions: number
   /** What comes in within a second: bytes, and messages that are no answers. */
   perSecond?: { readonly bytes: number; readonly messages: number }
+  /** Bytes of frames without an answer that somebody waits for, within ten seconds. */
+  maxUnaskedBytes?: number
+  /** Bytes that were said to the other end and not read by it. */
+  maxUnreadBytes?: number
 }
 
 // The first entry of a message.
@@ -43,7 +47,9 @@ const lengthBytes = 4
 /** Why a channel is closed whose socket was: how the process at the other end ended says more. */
 export const otherEndGone = 'the other end is gone'
 
-export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, perSecond }: ChannelOptions): Channel {
+export function openChannel(options: ChannelOptions): Channel {
+  const { socket, answer, onTold, onClosed, maxFrameBytes, maxQuestions, perSecond } = options
+  const { maxUnaskedBytes = Number.POSITIVE_INFINITY, maxUnreadBytes = Number.POSITIVE_INFINITY } = options
   const waiting = new Map<number, Waiting>()
   const answering = new Map<number, AbortController>()
   let lastId = 0
@@ -52,6 +58,7 @@ export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, m
   let chunks: Buffer[] = []
   let bytes = 0
   const inThisSecond = { since: performance.now(), bytes: 0, messages: 0 }
+  const unasked = { since: performance.now(), bytes: 0 }
 
   function send(message: readonly unknown[]): void {
     if (closed) return
@@ -69,6 +76,7 @@ export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, m
     frame.writeUInt32BE(length)
     frame.write(text, lengthBytes)
     socket.write(frame)
+    if (socket.writableLength > maxUnreadBytes) close(new Error(`it has not read ${socket.writableLength} bytes that were said to it`))
   }
 
   function close(why: Error): void {
@@ -95,6 +103,14 @@ export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, m
     if (inThisSecond.messages > perSecond.messages) throw new Error(`more than ${perSecond.messages} messages within a second`)
   }
 
+  /** Parsing takes the time of everybody, so that only what was asked for may be much. */
+  function countUnasked(more: number): void {
+    const now = performance.now()
+    if (now - unasked.since > 10_000) Object.assign(unasked, { since: now, bytes: 0 })
+    unasked.bytes += more
+    if (unasked.bytes > maxUnaskedBytes) throw new Error(`more than ${maxUnaskedBytes} bytes within ten seconds that nobody asked for`)
+  }
+
   function read(chunk: Buffer): void {
     chunks.push(chunk)
     bytes += chunk.length
@@ -111,7 +127,9 @@ export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, m
         bytes = rest.length
         const messages: unknown = JSON.parse(all.toString('utf8', lengthBytes, lengthBytes + length))
         if (!Array.isArray(messages)) throw new Error('a frame that is no list of messages')
+        const waitingBefore = waiting.size
         for (const message of messages) take(message)
+        if (waiting.size >= waitingBefore) countUnasked(length)
       }
     } catch (error) {
       close(error instanceof Error ? error : new Error('a frame cannot be read'))
@@ -143,10 +161,12 @@ export function openChannel({ socket, answer, onTold, onClosed, maxFrameBytes, m
       if (typeof id === 'number' && id <= lastId) return
       throw new Error('an answer that nobody asked for')
     }
+    // What cannot be decoded closes the channel, which rejects this one, too.
+    const decoded = decode(value)
     waiting.delete(Number(id))
     pending.stop?.()
-    if (succeeded) pending.resolve(decode(value))
-    else pending.reject(errorOf(decode(value)))
+    if (succeeded) pending.resolve(decoded)
+    else pending.reject(errorOf(decoded))
   }
 
   async function reply(id: number, method: string, args: readonly unknown[], signal: AbortSignal): Promise<void> {

@@ -33,6 +33,8 @@ export interface Bind {
   readonly from: string
   /** Where the process sees it: an absolute path. */
   readonly to: string
+  /** Programs and libraries. Nothing else is executed, nor loaded as a library. */
+  readonly isRun?: true
 }
 
 interface ContainedCommand {
@@ -61,7 +63,8 @@ function script({ programs }: Containment, binds: readonly Bind[]): string {
   const [folders, files] = [true, false].map((isFolder) => binds.filter(({ from }) => statSync(from).isDirectory() === isFolder))
   const inRoot = ({ to }: Bind) => `/dev${to}`
   const made = ['/dev/before', '/dev/proc', ...(folders ?? []).map(inRoot), ...(files ?? []).map((each) => path.dirname(inRoot(each)))]
-  const table = binds.map((each) => `${[each.from, inRoot(each)].map(inTable).join(' ')} none bind,ro,nosuid,nodev 0 0\n`).join('')
+  const optionsOf = ({ isRun }: Bind) => `bind,ro,nosuid,nodev${isRun ? '' : ',noexec'}`
+  const table = binds.map((each) => `${[each.from, inRoot(each)].map(inTable).join(' ')} none ${optionsOf(each)} 0 0\n`).join('')
   return `
 set -eu
 echo 1000 > /proc/self/oom_score_adj
@@ -75,9 +78,7 @@ ${(files ?? []).map((each) => `: > ${quoted(inRoot(each))}`).join('\n')}
 printf %s ${quoted(table)} > /dev/before/table
 if ! ${programs.mount} --all --fstab /dev/before/table; then
   # Options of the mounts below may be locked.
-  for to in ${binds.map((each) => quoted(inRoot(each))).join(' ')}; do
-    ${programs.mount} -o remount,bind,ro,nosuid,nodev "$to" || ${programs.mount} -o remount,bind,ro,nosuid,nodev,noatime "$to"
-  done
+${binds.map((each) => `  ${programs.mount} -o remount,${optionsOf(each)} ${quoted(inRoot(each))} || ${programs.mount} -o remount,${optionsOf(each)},noatime ${quoted(inRoot(each))}`).join('\n')}
 fi
 : > /dev/before/table
 # Programs that mount read there what is mounted.
@@ -145,7 +146,7 @@ export function startContained(containment: Containment, { args, binds }: Contai
   const { programs, libraries } = containment
   const node = realpathSync(process.execPath)
   const own = [node, programs.setpriv, programs.mount, programs.umount, ...libraries]
-  const seen = [...own.map((file) => ({ from: file, to: file })), ...binds]
+  const seen: Bind[] = [...own.map((file) => ({ from: file, to: file, isRun: true as const })), ...binds]
   const outside = [
     ['--pdeathsig', 'KILL', programs.nice, '-n', '10'],
     [programs.unshare, '--user', '--map-root-user', '--mount', '--pid', '--net', '--ipc', '--uts', '--fork', '--kill-child'],

@@ -104,7 +104,7 @@ let venues: readonly RunningVenue[] = []
 async function answer(method: string, args: readonly unknown[], signal: AbortSignal): Promise<unknown> {
   switch (method) {
     case 'ping':
-      return undefined
+      return args[0]
     case 'load':
       return load(args[0] as LoadRequest)
     case 'create':

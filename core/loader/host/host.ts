@@ -1,4 +1,5 @@
 // One host: starts the process of a plugin, watches what it uses, ends it where that is too much or it stands still, and starts it again.
+import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { pause, withTimeout } from '../../async.ts'
 import type { Log } from '../../contracts/index.ts'
@@ -70,7 +71,8 @@ const limits = { residentBytes: 512 * 2 ** 20, processes: 8 }
 const maxStallMs = 60_000
 const maxFrameBytes = 4 * 2 ** 20
 const maxQuestions = 64
-const perSecond = { bytes: 32 * 2 ** 20, messages: 5_000 }
+const perSecond = { bytes: 16 * 2 ** 20, messages: 5_000 }
+const [maxUnaskedBytes, maxUnreadBytes] = [32 * 2 ** 20, 16 * 2 ** 20]
 /** Notices of a host: lines of its log. What is beyond is dropped. */
 const maxNoticesPerMinute = 300
 /** As many deaths within this time are enough. */
@@ -278,9 +280,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
       if (!pinged) {
         const ping = { at: performance.now(), processorMs: use?.processorMs ?? 0, by: now }
         pinged = ping
-        now.channel.ask('ping', []).then(
-          () => {
-            if (pinged === ping) pinged = undefined
+        // Who does not read cannot know it: the numbers of questions can be guessed.
+        const word = randomUUID()
+        now.channel.ask('ping', [word]).then(
+          (answer) => {
+            if (pinged === ping && answer === word) pinged = undefined
           },
           () => {},
         )
@@ -380,6 +384,8 @@ function run(
     maxFrameBytes,
     maxQuestions,
     perSecond,
+    maxUnaskedBytes,
+    maxUnreadBytes,
   })
   const ended = child.ended.then((end) => {
     said = end.said

@@ -44,7 +44,7 @@ export async function findWay({ plugins: { hostSocket }, data }: ContainmentSett
     throw new PluginFault(
       'find',
       `It cannot be contained on this system: ${messageOf(thrown)}`,
-      'Allow user namespaces; or run the plugin-host service and name its socket in plugins.hostSocket, as docker-compose.yml does; or accept with plugins.weakContainment: true in conf/server.yml that its code can read the files of this user.',
+      'Allow user namespaces; or run the plugin-host service and name its socket in plugins.hostSocket, as docker-compose.yml does; or accept with plugins.weakContainment: true in conf/server.yml that its code can do what this user can, such as reading the keystore and its passphrase file.',
     )
   }
 }
@@ -55,7 +55,7 @@ export const acceptsNone = ({ plugins: { weakContainment, hostSocket } }: Contai
 
 /** What holds for a plugin that runs all the same, and what does not: for the operator. */
 export const weaklyContained =
-  'it gets no environment variable and ends alone, but reads the files of this user, sees other processes and reaches the network'
+  'it gets no environment variable and ends alone, but can do what this user can: read the keystore and other files, change them, and reach the network'
 
 /** The same, or no containment where the operator accepts that. @throws PluginFault */
 export async function findAcceptedWay(settings: ContainmentSettings): Promise<Way> {
@@ -91,9 +91,11 @@ function namespacesWay(containment: Containment): Way {
       const binds: Bind[] = [codeMoved, ...moved]
       const manifest = path.join(bundledCode, '..', 'package.json')
       if (!existsSync(path.join(bundledCode, 'package.json'))) binds.push({ from: manifest, to: '/sluice/package.json' })
-      const above = plugins.map(({ folder }) => packagesAbove(folder)).find((each) => each !== undefined)
+      // What was allowed has its packages in its own folder: others are in no hash, and may be anything of this user's.
+      const unhashed = plugins.filter(({ allowedBy }) => allowedBy !== 'operator')
+      const above = unhashed.map(({ folder }) => packagesAbove(folder)).find((each) => each !== undefined)
       if (above !== undefined) binds.push({ from: above, to: `${pluginsInside}/node_modules` })
-      const packages = [above, ...plugins.map(({ folder }) => path.join(folder, 'node_modules'))]
+      const packages = [above, ...unhashed.map(({ folder }) => path.join(folder, 'node_modules'))]
       // What deploys contracts has packages of the release that are not in its bundle.
       const ours = script === 'devnet' ? packagesAbove(bundledCode) : undefined
       if (ours !== undefined) binds.push({ from: ours, to: '/sluice/node_modules' })
