@@ -6,9 +6,10 @@ import type { Logger } from 'pino'
 import { withTimeout } from './async.ts'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
-import { bringUpDevnet, forgetDevnet, type Devnet } from './devnet/start-devnet.ts'
+import { bringUpDevnet, forgetDevnet, whyNotDeployed, type Devnet } from './devnet/start-devnet.ts'
 import { createEvents, type Events } from './events/events.ts'
 import { toQuoteVenue } from './handlers/amm/swap.ts'
+import { outcomeToJournal } from './handlers/fills.ts'
 import type { Handlers, Services } from './handlers/context.ts'
 import { handlers } from './handlers/handlers.ts'
 import { createApp } from './http/app.ts'
@@ -23,7 +24,7 @@ import type { Refusal } from './loader/refusal.ts'
 import { startVenues } from './loader/start-venue.ts'
 import { blockProcessExit, handleUncaught, logWarnings } from './loader/uncaught.ts'
 import { startWatchdog } from './loader/watchdog.ts'
-import { lockOfStart, takeUpChanges } from './changed-plugins.ts'
+import { lockOfStart, takeUpChanges, type PluginChanges } from './changed-plugins.ts'
 import { loadLater, requiredHere } from './late-plugins.ts'
 import { command } from './layout.ts'
 import { createLog } from './log.ts'
@@ -53,6 +54,8 @@ export interface Kernel {
   plugins: Pick<LoadResult, 'loaded' | 'refused'>
   /** Settles when no plugin is pending any more. Never rejects. */
   pluginsLoaded: Promise<void>
+  /** Loads a plugin again while its author writes it. */
+  reloadPlugin: PluginChanges['reload']
   /** For the operator; none of them stopped the start. */
   warnings: readonly string[]
   /** Lets requests under way end, then stops every part. */
@@ -199,8 +202,9 @@ export async function startKernel(settings: Settings, { print, devnet: running }
           journal,
           leases,
           targets,
-          sign: ({ signable, ...request }) => signer.sign({ ...request, draft: draftOf(signable) }),
+          sign: ({ signable, replaces, ...request }) => signer.sign({ ...request, draft: draftOf(signable, replaces) }),
           log,
+          readOutcome: (entry) => outcomeToJournal(entry, registry),
           isLoading: () => registry.plugins.some(({ state }) => state === 'pending'),
           walletQueue: settings.limits.walletQueue,
           onChange(entry, before) {
@@ -274,7 +278,17 @@ export async function startKernel(settings: Settings, { print, devnet: running }
         current.add(more)
       },
     })
-    const changes = takeUpChanges({ settings, lock, plugins: current, more: plugins.more, registry, journal, after: late.done, log })
+    const changes = takeUpChanges({
+      settings,
+      lock,
+      plugins: current,
+      loader: plugins,
+      registry,
+      journal,
+      ...(devnet && { whyNotDeployed: (plugin) => whyNotDeployed(devnet, plugin) }),
+      after: late.done,
+      log,
+    })
     stops.push(() => changes.stop())
     stops.push(() => late.stop())
 
@@ -286,6 +300,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       devnet,
       plugins: current,
       pluginsLoaded: late.done,
+      reloadPlugin: changes.reload,
       warnings,
       stop,
     }

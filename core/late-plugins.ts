@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { abortable, createBackoff, pause } from './async.ts'
+import { abortable, pause } from './async.ts'
 import { requiredNetworks } from './config/plugin-config.ts'
 import { devnetNetwork, type Settings } from './config/settings.ts'
 import type { FoundPlugin } from './loader/find.ts'
@@ -7,8 +7,6 @@ import type { LoadResult } from './loader/load.ts'
 import type { LoadedPlugin } from './loader/loaded-plugin.ts'
 import type { Refusal } from './loader/refusal.ts'
 
-const firstPauseMs = 5_000
-const maxPauseMs = 600_000
 /** The first that wait for the server to be ready are answered before processes start. */
 const quietMs = 250
 
@@ -29,9 +27,8 @@ interface LateOptions {
 }
 
 /**
- * Loads plugins while the server runs. First those that run in hosts: each by itself, so that none waits for another one. Then again and
- * again those that were refused for lack of time, since the machine may have been busy. A trial that goes on for ever uses its budget each
- * time, so the pauses grow.
+ * Loads those that run in hosts, once the server is ready: each by itself, so that none waits for another one. What comes after that is taken up
+ * by `changed-plugins.ts`.
  * @returns `done` settles when none is pending any more, or the server stops
  */
 export function loadLater({ plugins: { refused, pending, more, again }, after, log, onResult }: LateOptions): {
@@ -39,7 +36,6 @@ export function loadLater({ plugins: { refused, pending, more, again }, after, l
   stop(): void
 } {
   const stopping = new AbortController()
-  const backoff = createBackoff(firstPauseMs, maxPauseMs)
   let telling: Promise<void> = Promise.resolve()
 
   const tell = (result: LateResult): Promise<void> => {
@@ -52,8 +48,7 @@ export function loadLater({ plugins: { refused, pending, more, again }, after, l
     return told
   }
 
-  /** @returns the refused ones */
-  async function loadPending(): Promise<readonly Refusal[]> {
+  async function loadPending(): Promise<void> {
     await abortable(after, stopping.signal)
     if (pending.length > 0) await pause(quietMs, stopping.signal, { ref: false })
     stopping.signal.throwIfAborted()
@@ -63,45 +58,20 @@ export function loadLater({ plugins: { refused, pending, more, again }, after, l
     const results = await Promise.all(
       pending.map(async (plugin) => {
         const result = await more([plugin])
-        const waits = result.refused.filter(lacksChain)
-        held.push(...waits)
+        held.push(...result.refused.filter(lacksChain))
         const now = { ...result, refused: result.refused.filter((each) => !lacksChain(each)) }
         await tell(now)
         return now
       }),
     )
     const isThereAChain = results.some(({ loaded }) => loaded.some(({ kind }) => kind === 'chain'))
-    const last = isThereAChain ? await again([...refused.filter(lacksChain), ...held]) : { loaded: [], refused: held }
-    await tell(last)
-    return [...refused.filter((each) => !(isThereAChain && lacksChain(each))), ...results.flatMap((each) => each.refused), ...last.refused]
+    await tell(isThereAChain ? await again([...refused.filter(lacksChain), ...held]) : { loaded: [], refused: held })
   }
 
-  async function retry(first: readonly Refusal[]): Promise<void> {
-    let left = first
-    while (left.some(({ temporary }) => temporary)) {
-      backoff.failed()
-      await pause(backoff.pauseMs, stopping.signal, { ref: false })
-      if (stopping.signal.aborted) return
-      const result = await again(left)
-      left = result.refused
-      await tell(result)
-      for (const { name, temporary, step, reason } of left)
-        if (temporary) log.error({ plugin: name, step }, `plugin still refused, tried again later: ${reason}`)
-    }
-  }
-
-  const unlessStopped = (error: unknown) => {
-    if (!stopping.signal.aborted) log.error({ err: error }, 'plugins are not loaded any more: restart the server')
-  }
-  const first = loadPending()
-  first.then(retry).catch(unlessStopped)
-  return {
-    done: first.then(
-      () => {},
-      () => {},
-    ),
-    stop: () => stopping.abort(),
-  }
+  const done = loadPending().catch((error: unknown) => {
+    if (!stopping.signal.aborted) log.error({ err: error }, 'plugins in hosts could not be loaded: restart the server')
+  })
+  return { done, stop: () => stopping.abort() }
 }
 
 /** The networks that this server needs to be ready, whether or not their plugins were loaded; of those that were not allowed only what conf says. Who disables a plugin does not need it. */

@@ -110,6 +110,7 @@ function loadedEntry(
     venues,
     configuration,
     unserved,
+    deprecated,
     host,
   }: LoadedPlugin,
   running: ReadonlyMap<LoadedVenue<object>, RunningVenue>,
@@ -127,6 +128,7 @@ function loadedEntry(
     ...(sha256 !== undefined && { sha256 }),
     maskedConfig: configuration.shown,
     unserved,
+    deprecated,
     ...(host && { deaths: () => host.deaths }),
     starting: () => venues.filter((venue) => running.get(venue)?.state === 'starting').map(({ chain, network }) => `${chain}/${network}`),
   }

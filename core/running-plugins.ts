@@ -1,5 +1,6 @@
-import { withTimeout } from './async.ts'
-import type { GrowingRegistry } from './handlers/registry.ts'
+import path from 'node:path'
+import { abortable, withTimeout } from './async.ts'
+import type { EarlierVersion, GrowingRegistry } from './handlers/registry.ts'
 import type { Hosts } from './loader/host/hosts.ts'
 import type { LoadedConnector, LoadedPlugin } from './loader/loaded-plugin.ts'
 import type { Refusal } from './loader/refusal.ts'
@@ -12,12 +13,19 @@ import type { TransactionTarget } from './transactions/submit-request.ts'
 export interface RunningPlugins {
   readonly loaded: readonly LoadedPlugin[]
   readonly refused: readonly Refusal[]
-  /** Adds plugins, and puts refusals in place of what was known of their folders. */
+  /** Adds plugins, and puts refusals in place of what was known of their folders. What is loaded stays, whatever is said of its name or folder. */
   add(result: LateResult): void
-  /** Puts a connector in the place of another version of it. Requests from now on find the new one; those under way end on the old one. */
-  replace(old: LoadedConnector, now: LoadedConnector): Promise<void>
+  /**
+   * Puts a connector in the place of another version of it. Requests from now on find the new one; those under way end on the old one. Once
+   * aborted it changes nothing more. @throws the signal's reason
+   */
+  replace(old: LoadedConnector, now: LoadedConnector, signal: AbortSignal): Promise<void>
   /** Takes a connector out: requests from now on do not find it. */
   remove(old: LoadedConnector): void
+  /** Adds a version that was replaced or removed before the server started: only what its transactions bring is asked of it. */
+  addFormer(former: LoadedConnector): void
+  /** Forgets that a plugin was refused, which nobody allows any more, or which is not there any more. */
+  dropRefused(name: string): void
   /** Ends a version that was replaced or removed, which nobody uses any more. */
   end(old: LoadedConnector): Promise<void>
 }
@@ -39,9 +47,16 @@ const maxWakeMs = 10_000
 
 export function createRunningPlugins({ venues, registry, hosts, onTarget, onReplaced, ...first }: Parts): RunningPlugins {
   let { loaded, refused } = first
+  /** Of what was replaced or removed: how the registry knows it. */
+  const versions = new Map<LoadedConnector, EarlierVersion>()
 
   const entriesOf = (now: readonly LoadedPlugin[], { refused: some = [] }: { refused?: readonly Refusal[] } = {}) =>
     registryEntries({ loaded: now, refused: some, running: venues.running, before: loaded })
+
+  function leave(old: LoadedConnector, version: EarlierVersion | undefined): void {
+    if (version) versions.set(old, version)
+    onReplaced(old.name)
+  }
 
   return {
     get loaded() {
@@ -51,33 +66,58 @@ export function createRunningPlugins({ venues, registry, hosts, onTarget, onRepl
       return refused
     },
     add(more) {
-      const replaced = new Set([...more.loaded.map(({ origin }) => origin), ...more.refused.map(({ folder }) => folder)])
-      refused = [...refused.filter(({ folder }) => !replaced.has(folder)), ...more.refused]
-      if (more.loaded.length > 0) venues.add(more.loaded)
-      registry.add(entriesOf(more.loaded, more))
-      loaded = [...loaded, ...more.loaded]
+      const isKnown = ({ kind, name }: LoadedPlugin) => loaded.some((each) => each.kind === kind && each.name === name)
+      const fresh = more.loaded.filter((each) => !isKnown(each))
+      const unused = more.loaded.flatMap((each) => (fresh.includes(each) ? [] : (each.host ?? [])))
+      if (unused.length > 0) void hosts.close(unused)
+      const places = new Set([...loaded, ...fresh].map(({ origin }) => origin))
+      const refusals = more.refused.filter(({ folder }) => !places.has(folder))
+      const replaced = new Set([...places, ...refusals.map(({ folder }) => folder)])
+      refused = [...refused.filter(({ folder }) => !replaced.has(folder)), ...refusals]
+      if (fresh.length > 0) venues.add(fresh)
+      registry.add(entriesOf(fresh, { refused: refusals }))
+      loaded = [...loaded, ...fresh]
       for (const target of transactionTargets(registry)) onTarget(target)
     },
-    async replace(old, now) {
-      venues.add([now])
-      const wasReady = old.venues.some((venue) => venues.running.get(venue)?.state === 'ready')
-      const waking = Promise.all(now.venues.map(async (venue) => venues.running.get(venue)?.wake()))
-      if (wasReady) await withTimeout(waking, maxWakeMs, () => {})
+    async replace(old, now, signal) {
+      try {
+        venues.add([now])
+        const wasReady = old.venues.some((venue) => venues.running.get(venue)?.state === 'ready')
+        const waking = Promise.all(now.venues.map(async (venue) => venues.running.get(venue)?.wake()))
+        if (wasReady)
+          await abortable(
+            withTimeout(waking, maxWakeMs, () => {}),
+            signal,
+          )
+        signal.throwIfAborted()
+      } catch (error) {
+        await venues.remove(now)
+        if (now.host) await hosts.close([now.host])
+        throw error
+      }
       loaded = [...loaded.filter((each) => each !== old), now]
       refused = refused.filter(({ folder }) => folder !== now.origin)
-      registry.replace(old.name, entriesOf([now]))
-      onReplaced(old.name)
+      leave(old, registry.replace(old.name, entriesOf([now])))
     },
     remove(old) {
       loaded = loaded.filter((each) => each !== old)
-      const { plugins } = entriesOf([old])
-      registry.replace(old.name, { plugins: plugins.map((each) => ({ ...each, state: 'leaving' as const })), networks: [], venues: [] })
-      onReplaced(old.name)
+      leave(old, registry.replace(old.name))
+    },
+    dropRefused(name) {
+      const gone = refused.filter(({ folder }) => path.basename(folder) === name).map(({ folder }) => folder)
+      refused = refused.filter(({ folder }) => !gone.includes(folder))
+      if (gone.length > 0) registry.dropRefused(gone)
+    },
+    addFormer(former) {
+      venues.add([former])
+      versions.set(former, registry.addEarlier(former.name, entriesOf([former])))
     },
     async end(old) {
-      registry.forget(old.name, old)
+      const version = versions.get(old)
+      if (version) registry.forget(version)
       await venues.remove(old)
       if (old.host) await hosts.close([old.host])
+      versions.delete(old)
     },
   }
 }

@@ -53,7 +53,8 @@ export const NetworkPollResponse = enveloped({
   final: Type.Optional(Type.Boolean({ description: 'Whether that state never changes again.' })),
   archived: Type.Optional(
     Type.Boolean({
-      description: 'true: the transaction ended long ago and left the journal. There is no `fill` then: the archive has it.',
+      description:
+        'true: the transaction ended long ago and left the journal. There is a `fill` then only where it was journaled: the archive has what it was read from.',
     }),
   ),
   confirmations: Type.Number({ description: 'Blocks from its own to the newest; a lower bound if no node answers.' }),
@@ -96,6 +97,9 @@ export const NetworkPollResponse = enveloped({
         { description: 'The fill of a change of a perpetual position, from its receipt.' },
       ),
     ]),
+  ),
+  fillMissing: Type.Optional(
+    Type.String({ description: 'Why there is no `fill` of a transaction that may have brought something: only its plugin can read that.' }),
   ),
 })
 

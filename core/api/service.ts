@@ -46,12 +46,18 @@ export const ShownPlugin = Type.Object({
   sha256: Type.Optional(Type.String({ description: 'The hash of its files, where the operator allowed it.' })),
   reason: Type.Optional(Type.String({ description: 'Why it was refused, and what to do about it.' })),
   notTakenUp: Type.Optional(
-    Type.String({ description: 'Why a change of it in sluice.lock is not in force, and what to do about it. What ran before goes on.' }),
+    Type.String({
+      description:
+        'Why a change of it in sluice.lock is not in force, or its contracts are not on the devnet, and what to do about it. What ran before goes on.',
+    }),
   ),
   earlier: Type.Optional(
     Type.Array(Type.Object({ version: Type.String(), sha256: Type.Optional(Type.String()) }), {
       description: 'Versions that it had since the server started, and that still read what their open transactions bring.',
     }),
+  ),
+  deprecated: Type.Optional(
+    Type.Array(Type.String(), { description: 'What it, or conf for it, still has of an earlier interface, and what to use instead.' }),
   ),
   starting: Type.Optional(Type.Array(Type.String(), { description: 'Those of its networks that are not ready yet.' })),
   host: Type.Optional(

@@ -3,10 +3,9 @@ import type { At, Chain, Json, Transaction } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import { canonicalHash, isFinal, type Entry } from '../transactions/entry.ts'
 import type { Transactions } from '../transactions/transactions.ts'
-import { showLiquidityFill } from './amm/range-changes.ts'
-import { readTradeFill, showTradeFill } from './amm/swap.ts'
-import { mayUseWallet, orUndefined, type Handler, type NetworkContext } from './context.ts'
-import { liquidationsBefore, showPositionFill } from './perp/fills.ts'
+import { mayUseWallet, type Handler, type NetworkContext } from './context.ts'
+import { journaledFill, readFill } from './fills.ts'
+import { liquidationsBefore } from './perp/fills.ts'
 import { notYet, type NetworkEntry, type Registry } from './registry.ts'
 import { refusalMeaning } from './wallets.ts'
 
@@ -14,12 +13,12 @@ export const networkPoll: Handler<'NetworkPoll'> = async ({ txHash, connector },
   const { network, services, caller, signal } = context
   const { impl } = network
   if (!impl.isTransactionId(txHash)) throw badFields([{ field: 'txHash', problem: 'is not a transaction hash of this chain' }])
-  // What a pending one knows is not needed to follow a transaction.
   const { registry } = services
-  if (connector !== undefined && !registry.pending(connector) && !registry.isLeaving(connector)) registry.connector(connector)
-
   const entry = await services.transactions.find(network.chain, network.network, txHash)
   const own = entry && mayUseWallet(caller, entry.address) ? entry : undefined
+  // Neither one that is pending nor one that is gone is needed to follow a transaction.
+  if (connector !== undefined && own?.connector !== connector && !registry.pending(connector) && !registry.isLeaving(connector))
+    registry.connector(connector)
   // A caller that may not use the wallet learns of this hash only.
   const attempts = own ? own.attempts.map(({ id }) => id) : [txHash]
   const isExchangeAction = entry?.signer !== undefined
@@ -157,39 +156,31 @@ async function queryChain(
 
 const isSameHash = (a: string, b: string | undefined) => b !== undefined && canonicalHash(a) === canonicalHash(b)
 
-/** What a transaction gave, read from its receipt: by the connector that planned it, or by the chain's events where its word is not taken. */
-async function fillOf(entry: Entry, receipt: Json, network: NetworkEntry, registry: Registry): Promise<Pick<NetworkPollResponse, 'fill'>> {
-  const { kind, connector, memo, about, archived, address } = entry
+/** What a transaction brought, or why that is not known. */
+async function fillOf(
+  entry: Entry,
+  receipt: Json,
+  network: NetworkEntry,
+  registry: Registry,
+): Promise<Pick<NetworkPollResponse, 'fill' | 'fillMissing'>> {
+  const { archived, connector = '', plugin } = entry
+  const journaled = journaledFill(entry)
+  if (journaled) return { fill: journaled }
   // How to read an archived one's receipt is in the archive.
-  if (receipt === null || archived || connector === undefined) return {}
-  const venue = registry.venueOf(entry, network)
-  const pending = venue ? undefined : registry.pending(connector)
-  const isContained = venue?.contained ?? (pending?.tier === 'contained' && pending.allowedBy === 'operator')
-  if (kind === 'trade' && isContained && network.impl.evm?.moved) {
-    const fill = await orUndefined(() => readTradeFill(receipt, about, address, network.impl))
-    return fill ? { fill: showTradeFill(fill, about) } : {}
-  }
+  if (archived) return {}
+  const reading = await readFill(entry, receipt, network, registry)
+  if (reading.is === 'read') return { fill: reading.fill }
   // Without a fill a caller would take it that nothing was traded.
-  if (pending && hasFill(kind))
+  if (reading.is === 'pending')
     throw notYet(connector, 'It reads what this transaction brought, and can be asked in a moment. GET /transactions has the state')
-  const impl = venue?.impl
-  if (!impl) return {}
-  if (kind === 'trade') {
-    const fill = await orUndefined(() => impl.AMM?.fill(receipt, memo))
-    return fill ? { fill: showTradeFill(fill, about) } : {}
-  }
-  if (kind === 'liquidity') {
-    const fill = await orUndefined(() => impl.AMM_RANGE?.rangeFill(receipt, memo))
-    return fill ? { fill: showLiquidityFill(fill, about) } : {}
-  }
-  if (kind === 'position') {
-    const fill = await orUndefined(() => impl.PERP_AMM?.perpFill(receipt, memo))
-    return fill ? { fill: showPositionFill(fill, about) } : {}
-  }
+  if (reading.is === 'gone')
+    return {
+      fillMissing: `Only the version of ${connector} that planned it${plugin === undefined ? '' : ` (${plugin})`} can read what it brought, and that does not run here. The receipt has its events.`,
+    }
+  if (reading.is === 'failed')
+    return { fillMissing: `${connector} could not read now what it brought: ask again. The receipt has its events.` }
   return {}
 }
-
-const hasFill = (kind: Entry['kind']): boolean => kind === 'trade' || kind === 'liquidity' || kind === 'position'
 
 /** Why a transaction failed: the meaning of the exchange's code, and whether a liquidation came before it. */
 async function failureReason(entry: Entry, { network, services, signal }: NetworkContext): Promise<Pick<NetworkPollResponse, 'reason'>> {

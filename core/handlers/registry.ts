@@ -83,6 +83,8 @@ export interface PluginEntry {
   maskedConfig?: Readonly<Record<string, unknown>>
   /** Networks of its manifest that it does not serve here. */
   unserved?: readonly { chain: string; network: string; reason: string; cure: string }[]
+  /** What it still has of an earlier interface, and what to use. */
+  deprecated?: readonly string[]
 }
 
 export interface EarlierVersion {
@@ -119,7 +121,9 @@ export interface Registry {
   hasConnector(name: string): boolean
   /** The plugin of this name that is being started. */
   pending(name: string): PluginEntry | undefined
-  /** The connector that planned a transaction, in the version that planned it as long as that runs, and else in the one that runs now. */
+  /** The connector that planned a transaction, in the version that planned it, which alone reads its memo; undefined where that does not run. */
+  plannedBy(of: { connector?: string; plugin?: string }, on: { chain: string; network: string }): VenueEntry | undefined
+  /** The same, or else the version that runs now. */
   venueOf(of: { connector?: string; plugin?: string }, on: { chain: string; network: string }): VenueEntry | undefined
   /** Whether a version of it runs that was removed. */
   isLeaving(connector: string): boolean
@@ -141,12 +145,19 @@ export interface RegistryEntries {
 export interface GrowingRegistry extends Registry {
   /** Puts plugins in place of what was known of their folders. */
   add(entries: RegistryEntries): void
-  /** Takes a connector's venues out, and puts these entries in their place at once. `venueOf` still finds what was there. */
-  replace(connector: string, entries: RegistryEntries): void
-  /** Forgets a version that was replaced or removed. */
-  forget(connector: string, earlier: Pick<EarlierVersion, 'sha256'>): void
-  /** Says why a change of a plugin is not in force; nothing where it is. */
-  note(plugin: string, notTakenUp: string | undefined): void
+  /**
+   * Takes a connector's venues out, and puts these entries in their place at once; none where it was removed. `venueOf` still finds what was
+   * there. @returns the version that was there, for `forget`
+   */
+  replace(connector: string, entries?: RegistryEntries): EarlierVersion | undefined
+  /** Adds a version that was replaced or removed before the server started. @returns it, for `forget` */
+  addEarlier(connector: string, entries: RegistryEntries): EarlierVersion
+  /** Forgets a version that was replaced or removed. Two of the same bytes are two. */
+  forget(earlier: EarlierVersion): void
+  /** Takes plugins out that were refused. */
+  dropRefused(folders: readonly string[]): void
+  /** Says why a change of a plugin is not in force; nothing where it is. @returns whether that is new */
+  note(plugin: string, notTakenUp: string | undefined): boolean
 }
 
 export function createRegistry(first: RegistryEntries): GrowingRegistry {
@@ -154,8 +165,10 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
   const networks: NetworkEntry[] = []
   const venues: RegistryEntries['venues'][number][] = []
   const connectors: PluginEntry[] = []
-  /** Replaced or removed, and still asked about what they planned. */
-  const earlier: RegistryEntries['venues'][number][] = []
+  /** Replaced or removed, and still asked about what they planned. Oldest first. */
+  const earlier: { readonly connector: string; readonly shown: EarlierVersion; readonly venues: RegistryEntries['venues'] }[] = []
+  /** Of each connector on each network, through all its versions: counters never fall. */
+  const quoteCounts = new Map<string, RecentQuotes['counts']>()
   const listeners = new Set<() => void>()
   let networkAt = table(networks)
   let venueAt = new Map<string, ReturnType<typeof table<RegistryEntries['venues'][number]>>>()
@@ -164,11 +177,14 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
 
   function add(more: RegistryEntries): void {
     for (const entry of more.plugins) {
+      if (entry.state === 'loaded')
+        removeFrom(plugins, ({ name, kind, state }) => state === 'leaving' && isSamePlugin(entry, { name, kind }))
       const known = plugins.findIndex(({ folder }) => folder === entry.folder)
       plugins.splice(known < 0 ? plugins.length : known, known < 0 ? 0 : 1, entry)
     }
     networks.push(...more.networks)
-    venues.push(...more.venues)
+    for (const venue of more.venues) venues.push(countingOn(venue))
+    for (const entry of plugins) if (entry.kind === 'connector' || entry.state === 'refused') showEarlier(entry)
     connectors.splice(0, Infinity, ...plugins.filter(({ kind, state }) => kind === 'connector' && state === 'loaded'))
     networkAt = table(networks)
     const venueNames = new Set(venues.map(({ connector }) => connector))
@@ -179,31 +195,57 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
   }
   add(first)
 
-  function replace(connector: string, entries: RegistryEntries): void {
-    const old = plugins.find(({ name, kind }) => kind === 'connector' && name === connector)
-    const index = old ? plugins.indexOf(old) : -1
-    earlier.push(...removeFrom(venues, (each) => each.connector === connector))
-    const [entry, ...others] = entries.plugins
-    if (old && entry) {
-      const versions =
-        old.state === 'loaded' || old.state === 'leaving'
-          ? [{ version: old.version, ...(old.sha256 !== undefined && { sha256: old.sha256 }) }]
-          : []
-      const now = entry.state === 'loaded' ? { ...entry, earlier: [...(old.earlier ?? []), ...versions] } : entry
-      plugins.splice(index, 1, now)
-    }
-    add({ ...entries, plugins: old && entry ? others : entries.plugins })
+  function countingOn(venue: RegistryEntries['venues'][number]): RegistryEntries['venues'][number] {
+    const key = `${venue.connector} ${venue.chain}/${venue.network}`
+    const counts = quoteCounts.get(key) ?? venue.recentQuotes.counts
+    quoteCounts.set(key, counts)
+    venue.recentQuotes.counts = counts
+    return venue
   }
 
-  function forget(connector: string, { sha256 }: Pick<EarlierVersion, 'sha256'>): void {
-    const gone = sha256 === undefined ? undefined : pluginVersionOf(sha256)
-    removeFrom(earlier, (each) => each.connector === connector && each.plugin === gone)
-    for (const entry of plugins.filter(({ name }) => name === connector)) {
-      entry.earlier = entry.earlier?.filter((each) => each.sha256 !== sha256) ?? []
-      if (entry.state === 'leaving' && !earlier.some((each) => each.connector === connector)) removeFrom(plugins, (each) => each === entry)
-    }
-    add({ plugins: [], networks: [], venues: [] })
+  function showEarlier(entry: PluginEntry): void {
+    const versions = earlier.filter(({ connector }) => connector === entry.name).map(({ shown }) => shown)
+    // What leaves is one of them itself.
+    if (versions.length > 0 && entry.state !== 'leaving') entry.earlier = versions
+    else delete entry.earlier
   }
+
+  function replace(connector: string, { plugins: given, ...entries }: RegistryEntries = nothing): EarlierVersion | undefined {
+    const old = plugins.find(({ name, kind, state }) => kind === 'connector' && name === connector && state === 'loaded')
+    const out = removeFrom(venues, (each) => each.connector === connector)
+    const shown = old && versionOf(old)
+    if (shown) earlier.push({ connector, shown, venues: out })
+    const [entry, ...others] = given
+    const now = entry ?? (old && { ...old, state: 'leaving' as const })
+    if (old && now) plugins.splice(plugins.indexOf(old), 1, now)
+    add({ ...entries, plugins: old && entry ? others : given })
+    return shown
+  }
+
+  function addEarlier(connector: string, { plugins: [entry], venues: own }: RegistryEntries): EarlierVersion {
+    const shown: EarlierVersion = entry ? versionOf(entry) : { version: '' }
+    earlier.push({ connector, shown, venues: own })
+    if (entry && !plugins.some(({ name, kind }) => kind !== 'chain' && name === connector)) plugins.push({ ...entry, state: 'leaving' })
+    add(nothing)
+    return shown
+  }
+
+  function forget(gone: EarlierVersion): void {
+    removeFrom(earlier, ({ shown }) => shown === gone)
+    removeFrom(plugins, ({ name, state }) => state === 'leaving' && !isLeaving(name))
+    add(nothing)
+  }
+
+  /** The one that runs now, then the others, newest first. */
+  function versionsOf({ connector }: { connector?: string }, { chain, network }: { chain: string; network: string }): VenueEntry[] {
+    const now = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
+    const before = earlier
+      .flatMap((each) => each.venues)
+      .filter((each) => each.connector === connector && each.chain === chain && each.network === network)
+    return [...(now ? [now] : []), ...before.toReversed()]
+  }
+
+  const isLeaving = (name: string): boolean => earlier.some(({ connector }) => connector === name)
 
   const findPending = (name: string): PluginEntry | undefined => plugins.find((each) => each.state === 'pending' && each.name === name)
 
@@ -236,22 +278,27 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     connectors,
     add,
     replace,
+    addEarlier,
     forget,
+    dropRefused(folders) {
+      removeFrom(plugins, ({ folder, state }) => state === 'refused' && folders.includes(folder))
+      add(nothing)
+    },
     note(plugin, notTakenUp) {
       const entry = plugins.find(({ name }) => name === plugin)
-      if (!entry || entry.notTakenUp === notTakenUp) return
+      if (!entry || entry.notTakenUp === notTakenUp) return false
       if (notTakenUp === undefined) delete entry.notTakenUp
       else entry.notTakenUp = notTakenUp
       for (const listener of listeners) listener()
+      return true
     },
-    venueOf({ connector, plugin }, { chain, network }) {
-      const isIt = (each: RegistryEntries['venues'][number]) =>
-        each.connector === connector && each.chain === chain && each.network === network
-      const now = connector === undefined ? undefined : venueAt.get(connector)?.(chain, network)
-      if (now?.plugin === plugin) return now
-      return earlier.findLast((each) => isIt(each) && each.plugin === plugin) ?? now ?? earlier.findLast(isIt)
+    // The journal of older servers, and that of plugins that nobody allowed, says no version.
+    plannedBy: (of, on) => (of.plugin === undefined ? versionsOf(of, on)[0] : versionsOf(of, on).find((each) => each.plugin === of.plugin)),
+    venueOf(of, on) {
+      const versions = versionsOf(of, on)
+      return versions.find((each) => each.plugin === of.plugin) ?? versions[0]
     },
-    isLeaving: (name) => earlier.some(({ connector }) => connector === name),
+    isLeaving,
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -278,6 +325,13 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
     },
   }
 }
+
+const isSamePlugin = (one: Pick<PluginEntry, 'name' | 'kind'>, other: Pick<PluginEntry, 'name' | 'kind'>): boolean =>
+  one.name === other.name && one.kind === other.kind
+
+const versionOf = ({ version, sha256 }: PluginEntry): EarlierVersion => ({ version, ...(sha256 !== undefined && { sha256 }) })
+
+const nothing: RegistryEntries = { plugins: [], networks: [], venues: [] }
 
 /** @returns what was taken out */
 function removeFrom<T>(list: T[], isOut: (each: T) => boolean): T[] {
@@ -430,7 +484,7 @@ interface RecentQuotes {
   /** Never to be traded on unchecked: prices move. */
   get(key: string): Quote | undefined
   /** Quotes since the start, by source: from memory, and asked of the chain. */
-  readonly counts: { memory: number; rpc: number }
+  counts: { memory: number; rpc: number }
 }
 
 const quoteTtlMs = 10_000

@@ -58,7 +58,7 @@ export const serviceHandlers = {
 /** A plugin as callers see it. */
 export function showPlugin(entry: PluginEntry): ShownPlugin {
   const { name, kind, version, trading_type, available_networks, state, tier, allowedBy, sha256, reason, notTakenUp } = entry
-  const { earlier = [], starting, deaths } = entry
+  const { earlier = [], deprecated = [], starting, deaths } = entry
   const stillStarting = starting?.() ?? []
   return {
     name,
@@ -73,6 +73,7 @@ export function showPlugin(entry: PluginEntry): ShownPlugin {
     ...(reason !== undefined && { reason }),
     ...(notTakenUp !== undefined && { notTakenUp }),
     ...(earlier.length > 0 && { earlier: [...earlier] }),
+    ...(deprecated.length > 0 && { deprecated: [...deprecated] }),
     ...(stillStarting.length > 0 && { starting: stillStarting }),
     ...(deaths && { host: { deaths: deaths() } }),
   }

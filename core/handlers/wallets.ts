@@ -6,6 +6,7 @@ import { isObject } from '../json.ts'
 import type { SubmitRequest, SubmitResult } from '../transactions/submit-request.ts'
 import type { ConnectorContext, Services } from './context.ts'
 import { checkOutcome, type OutcomeBounds } from './outcome.ts'
+import { limitPlan, mostOf } from './plan-limits.ts'
 import type { NetworkEntry, VenueEntry } from './registry.ts'
 
 interface FeeFields {
@@ -109,8 +110,9 @@ export async function submitAndShow<S extends object>(
  * the exchange are explained and tokens have their listed symbols.
  * @param bounds what the plan may do to the wallet
  */
-export async function submit(request: SubmitRequest, context: ConnectorContext, bounds?: OutcomeBounds): Promise<SubmitResult> {
+export async function submit(asked: SubmitRequest, context: ConnectorContext, bounds?: OutcomeBounds): Promise<SubmitResult> {
   const { network, venue, services, signal } = context
+  const request = venue.builtIn ? asked : limited(asked, context)
   const { plan, address: wallet, precondition } = request
   const simulated = venue.builtIn || 'via' in plan ? undefined : () => checkOutcome({ plan, wallet, bounds }, network, venue, { signal })
   const all = [precondition, simulated].filter((each) => each !== undefined)
@@ -120,6 +122,13 @@ export async function submit(request: SubmitRequest, context: ConnectorContext, 
   } catch (error) {
     throw error instanceof SluiceError ? explainRefusal(nameListedToken(error, network.tokens.listed), request, venue) : error
   }
+}
+
+/** What is `via` the exchange's own rail costs no gas. */
+function limited(request: SubmitRequest, { network, venue }: ConnectorContext): SubmitRequest {
+  const { plan, scope } = request
+  if ('via' in plan) return request
+  return { ...request, plan: limitPlan(plan, network, venue), scope: { ...scope, most: mostOf(network) } }
 }
 
 /** The meaning of an exchange's refusal code, as its connector declares it. */

@@ -17,13 +17,15 @@ export function createSignAttempt(target: TransactionTarget, sign: Sign, times: 
   const { connector, impl } = target
   const { rail } = impl
   return async (entry, fees) => {
-    const { chain, network, sequence, step } = entry
+    const { chain, network, sequence, step, plugin } = entry
     const address = signerOf(entry)
     const signable = rail.draft({ step, fees }, sequence)
     // An exchange's own rail signs actions only. Transactions of the chain go through the chain's queues and checks.
     if (connector !== undefined && signable.scheme !== 'typed-data')
       throw pluginDefect(`The connector ${connector}`, 'would have a transaction signed as an action')
-    const { id, raw } = rail.seal(signable, await sign({ chain, network, address, signable }))
+    const replaces = entry.attempts.at(-1)?.raw
+    const asked = { chain, network, address, signable, ...(plugin !== undefined && { plugin }), ...(replaces && { replaces }) }
+    const { id, raw } = rail.seal(signable, await sign(asked))
     times.signed(id)
     return { id, raw, fees, signedAt: nowMs(), sends: 0 }
   }

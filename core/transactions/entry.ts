@@ -87,6 +87,8 @@ export interface Entry {
    */
   readonly seen?: 'pays' | 'underpriced' | 'lost'
   readonly landed?: Landed
+  /** What it brought, where only a plugin of a third party can read it from receipt and memo: read when it became final. */
+  readonly outcome?: Json
   /** Hash of the transaction that is to replace it, or did. */
   readonly replacedBy?: string
   /** How many polls in a row found it dead. */
@@ -95,7 +97,7 @@ export interface Entry {
   readonly deadSince?: number
   /** Why it failed, or the last error of a node. */
   readonly reason?: string
-  /** It left the journal: this is its outcome. Calls, memo, signed bytes and receipt are empty here; the archive's file has them. */
+  /** It left the journal: this is its outcome. Calls, memo, signed bytes and receipt are empty here; the archive's file has them. An outcome that was journaled stays. */
   readonly archived?: true
 }
 
@@ -283,6 +285,7 @@ const Body = Compile(
     ),
     seen: Type.Optional(Seen),
     landed: Type.Optional(Type.Object({ id: Type.String(), ok: Type.Boolean(), blockNumber: Type.Number(), receipt: AnyJson })),
+    outcome: Type.Optional(AnyJson),
     replacedBy: Type.Optional(Type.String()),
     deadLooks: Type.Number(),
     reason: Type.Optional(Type.String()),
@@ -394,7 +397,7 @@ export function readEvent(entry: Entry, text: string): Entry {
   if (!change || change[3].length > entry.attempts.length)
     throw new Error(`An event of the journal's entry ${entry.key} cannot be read. Restore the store from a copy, or remove that row.`)
   const [version, age, state, sends, seen, block, replacedBy, reason] = change
-  const { seen: _seen, landed: _landed, replacedBy: _replacedBy, reason: _reason, ...rest } = entry
+  const { seen: _seen, landed: _landed, outcome: _outcome, replacedBy: _replacedBy, reason: _reason, ...rest } = entry
   const attempts = entry.attempts.slice(0, sends.length).map((each, index) => ({ ...each, raw: noBytes, sends: sends[index] ?? 0 }))
   const id = block && (typeof block[0] === 'string' ? block[0] : attempts[block[0]]?.id)
   return {

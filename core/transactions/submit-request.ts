@@ -58,6 +58,10 @@ export interface Scope {
   contracts: readonly string[]
   /** The most native coin that all steps together may send, in smallest units. */
   valueRaw: bigint
+  /** The deadline that the request gave its plan, in seconds since the Unix epoch. */
+  deadline?: number
+  /** How much a plan may be whose plugin's word is not taken. `gas`: the limits of all steps together. */
+  most?: { readonly steps: number; readonly gas?: bigint }
 }
 
 /** A request to submit a plan's transactions. */
@@ -67,6 +71,8 @@ export interface SubmitRequest extends Origin {
   kind: Kind
   /** `actions`: the exchange's own rail, for plans that are `via` the venue. */
   venue?: { connector: string; actions?: TransactionTarget; plugin?: string }
+  /** The version of the plugin whose spender is approved, where no venue has it. */
+  plugin?: string
   /** Journaled for the handler that shows the outcome. */
   about?: Json
   /** The orders that it places in a book; only with kind `order`. */
@@ -104,7 +110,18 @@ export interface SubmitResult {
 export type ImmediateResult = NonNullable<Extract<Reception, { is: 'accepted' }>['landed']>
 
 /** @returns the signature's bytes. A rejection means that no signature was made */
-export type Sign = (request: { chain: string; network: string; address: string; signable: Signable }) => Promise<Uint8Array>
+export type Sign = (request: SignatureRequest) => Promise<Uint8Array>
+
+interface SignatureRequest {
+  chain: string
+  network: string
+  address: string
+  /** The version of the plugin that planned it. */
+  plugin?: string
+  signable: Signable
+  /** The signed transaction that this one replaces with the same nonce. */
+  replaces?: Uint8Array
+}
 
 /**
  * Chooses the rail and the signer. On a chain the wallet signs; on an exchange's own rail the address that the plan names.
@@ -128,6 +145,11 @@ export function routeRequest({ plan, ...request }: SubmitRequest): RoutedRequest
 export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<RoutedRequest, 'plan' | 'scope' | 'network' | 'venue'>): void {
   const plugin = venue ? `The connector ${venue.connector}` : 'The plan'
   if (plan.steps.length === 0) throw pluginDefect(plugin, 'has no step')
+  if (scope.most && plan.steps.length > scope.most.steps)
+    throw pluginDefect(plugin, `has ${plan.steps.length} steps, but the request allows ${scope.most.steps} at most`)
+  // The server cancels what is past its deadline, which costs gas, and callers are shown it.
+  if (scope.most && plan.deadline !== undefined && plan.deadline !== scope.deadline)
+    throw pluginDefect(plugin, `has a plan whose deadline is ${plan.deadline}, but the request allows ${allowedDeadline(scope)}`)
   let valueRaw = 0n
   for (const step of plan.steps) {
     const outline = impl.rail.outline(step)
@@ -138,6 +160,19 @@ export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<Routed
   }
   if (valueRaw > scope.valueRaw)
     throw pluginDefect(plugin, `sends ${valueRaw} of the native coin's smallest units, but the request allows ${scope.valueRaw} at most`)
+}
+
+const allowedDeadline = ({ deadline }: Scope) => (deadline === undefined ? 'none' : `${deadline} or none`)
+
+/** @throws SluiceError OUT_OF_GAS if the steps may use more gas together than the request lets its plan use */
+export function checkGas({ scope, venue }: Pick<RoutedRequest, 'scope' | 'venue'>, { prepared }: Pick<Checked, 'prepared'>): void {
+  const most = scope.most?.gas
+  const needed = prepared.reduce((sum, { gas }) => sum + gas.gasLimit, 0n)
+  if (most === undefined || needed <= most) return
+  throw new SluiceError(
+    'OUT_OF_GAS',
+    `The plan would need a gas limit of ${needed}, and one of ${venue?.connector ?? 'this connector'}, which is not built in, may have ${most} at most, so it was not signed: trade less, or on another exchange.`,
+  )
 }
 
 /** Compares addresses in the chain's canonical spelling. A text that is not an address is never allowed. */
@@ -161,7 +196,7 @@ interface NonceAssignment {
 
 /** The journal's entries of a request before it is signed: one for each step. */
 export function newEntries(request: RoutedRequest, { sequences, chosenByCaller, nonces, ranks, nowMs }: NonceAssignment): readonly Entry[] {
-  const { address, signer, kind, venue, caller, requestId, keyed, feeOverrides, plan, about } = request
+  const { address, signer, kind, venue, plugin = venue?.plugin, caller, requestId, keyed, feeOverrides, plan, about } = request
   const { chain, network, connector: rail } = request.network
   const { feesGiven = setsFees(feeOverrides) } = request
   const connector = rail ?? venue?.connector
@@ -173,7 +208,7 @@ export function newEntries(request: RoutedRequest, { sequences, chosenByCaller, 
     address,
     kind,
     ...(connector !== undefined && { connector }),
-    ...(venue?.plugin !== undefined && { plugin: venue.plugin }),
+    ...(plugin !== undefined && { plugin }),
     ...(rail !== undefined && { signer }),
     client: caller.commonName,
     requestId,

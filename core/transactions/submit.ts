@@ -8,6 +8,7 @@ import { expireUnsigned, restoreSigned, type LeasedQueue, type LeasedQueues } fr
 import { nonceConflictError, resync, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
 import {
   broadcastTimedOut,
+  checkGas,
   checkPlan,
   newEntries,
   orTimeout,
@@ -161,6 +162,7 @@ export function createSubmit(parts: SubmitParts): Submit {
   ): Promise<SignedRequest> {
     const { queue, lease } = leased
     const { prepared } = checked
+    checkGas(request, checked)
     const { sequences, chosenByCaller, pending } = await claim(request, options, queue, checked)
     let queued: readonly Entry[] = []
     try {

@@ -13,6 +13,7 @@ import {
   type Recorder,
 } from './journal/journal.ts'
 import { type Leases, createLeasedQueues, expireUnsigned } from './leases.ts'
+import { createOutcomeReadings, type OutcomeReadings, type ReadOutcome } from './outcome-readings.ts'
 import { createAttemptTimes } from './lifecycle.ts'
 import { syncQueue } from './nonce-queue.ts'
 import { type CancelRequest, createCancel, createRaise, createSpeedUp } from './replace.ts'
@@ -88,6 +89,8 @@ interface TransactionsOptions {
   log: ServerLog
   /** Whether networks and rails may still come: then it is no trouble yet that nobody watches one. */
   isLoading?: () => boolean
+  /** Reads what a transaction brought that is about to be final, where that is to be journaled. */
+  readOutcome?: ReadOutcome
   /** Receives every entry that was written, and its version before (absent: new). */
   onChange?: (entry: Entry, before?: Entry) => void
   /** This machine's clock: for times that are shown. */
@@ -109,6 +112,7 @@ export function createTransactions({
   walletQueue,
   log,
   isLoading = () => false,
+  readOutcome = () => undefined,
   onChange = () => {},
   nowMs = Date.now,
   steadyMs = () => performance.now(),
@@ -124,6 +128,7 @@ export function createTransactions({
     }
   }
   const recorder = createRecorder(journal, notify, nowMs)
+  const outcomes = createOutcomeReadings(readOutcome, { log, steadyMs })
   const networks = new Map<string, NetworkTransactions>()
   const underWay = new Map<Promise<unknown>, AbortController>()
   const closing = new AbortController()
@@ -133,7 +138,7 @@ export function createTransactions({
     const key = railName(target)
     const network =
       networks.get(key) ??
-      createNetworkTransactions({ target, recorder, leases, sign, walletQueue, log, closing: closing.signal, nowMs, steadyMs })
+      createNetworkTransactions({ target, recorder, leases, sign, walletQueue, outcomes, log, closing: closing.signal, nowMs, steadyMs })
     networks.set(key, network)
     return network
   }
@@ -283,6 +288,7 @@ function startRecovery({ recorder, networks, closing, log, isLoading }: Recovery
 interface NetworkParts extends Required<Pick<TransactionsOptions, 'leases' | 'sign' | 'walletQueue' | 'log' | 'nowMs' | 'steadyMs'>> {
   target: TransactionTarget
   recorder: Recorder
+  outcomes: OutcomeReadings
   /** Aborted when the server ends: open transactions stay in the journal. */
   closing: AbortSignal
 }
@@ -290,7 +296,7 @@ interface NetworkParts extends Required<Pick<TransactionsOptions, 'leases' | 'si
 type NetworkTransactions = ReturnType<typeof createNetworkTransactions>
 
 /** All transactions of one target: a nonce queue for each wallet, and one watcher. Wallets do not wait for each other. */
-function createNetworkTransactions({ target, recorder, leases, sign, walletQueue, log, closing, nowMs, steadyMs }: NetworkParts) {
+function createNetworkTransactions({ target, recorder, outcomes, leases, sign, walletQueue, log, closing, nowMs, steadyMs }: NetworkParts) {
   const { chain, network, connector, impl } = target
   const { rail } = impl
   const queues = createLeasedQueues({ target, recorder, leases, limit: walletQueue })
@@ -309,7 +315,7 @@ function createNetworkTransactions({ target, recorder, leases, sign, walletQueue
   const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })
-  const watcher = createWatcher({ ...shared, unsent, upkeep })
+  const watcher = createWatcher({ ...shared, unsent, upkeep, outcomes })
   const speedUp = createSpeedUp({ target, recorder, raise })
 
   /** If another server owns the queue by now, that server rebuilds it from the journal. */

@@ -3,6 +3,7 @@ import type { Head, Json, Log, Sighting } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import type { Broadcast } from './attempts.ts'
 import { isFinal, railOf, signerOf, type Entry } from './entry.ts'
+import type { OutcomeReadings } from './outcome-readings.ts'
 import { OwnershipLost, type Recorder } from './journal/journal.ts'
 import { restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
 import {
@@ -33,6 +34,7 @@ export interface WatcherParts {
   /** Ids of attempts that wait for the steps of their plan before them: no node has them yet. */
   unsent: ReadonlySet<string>
   upkeep: Upkeep
+  outcomes: OutcomeReadings
   log: Log
   closing: AbortSignal
   times: AttemptTimes
@@ -53,7 +55,18 @@ interface PollResult {
 }
 
 /** Polls at every head while our queues have open entries: one batch for all of them. Otherwise asks nothing. */
-export function createWatcher({ target, recorder, queues, broadcast, unsent, upkeep, log, closing, times }: WatcherParts): Watcher {
+export function createWatcher({
+  target,
+  recorder,
+  queues,
+  broadcast,
+  unsent,
+  upkeep,
+  outcomes,
+  log,
+  closing,
+  times,
+}: WatcherParts): Watcher {
   const { chain, network, connector, impl } = target
   const { rail, confirmations, bumpAfterSeconds } = impl
   let running: Promise<void> | undefined
@@ -154,7 +167,9 @@ export function createWatcher({ target, recorder, queues, broadcast, unsent, upk
   async function moveAll(open: readonly Entry[], leased: LeasedQueue, result: PollResult): Promise<boolean> {
     let entries = open
     for (let tries = 0; tries < maxBatches; tries += 1) {
-      const steps = entries.map((before) => ({ before, ...stepOf(before, result) }))
+      const observed = entries.map((before) => ({ before, step: observedStep(before, result) }))
+      await outcomes.begin(observed.map(({ step }) => step.entry))
+      const steps = observed.map(({ before, step }) => ({ before, ...settled(before, step) }))
       const changes = steps.flatMap(({ before, entry }) => (entry === before ? [] : [{ before, after: entry }]))
       const written = changes.length === 0 ? [] : await recorder.write(changes, leased.lease)
       if (written) {
@@ -172,10 +187,11 @@ export function createWatcher({ target, recorder, queues, broadcast, unsent, upk
 
   async function moveOne(before: Entry, leased: LeasedQueue, result: PollResult): Promise<boolean> {
     let actions: readonly Action[] = []
+    await outcomes.begin([observedStep(before, result).entry])
     const entry = await recorder.amend(
       before,
       (current) => {
-        const step = stepOf(current, result)
+        const step = settled(current, observedStep(current, result))
         actions = step.actions
         return step.entry
       },
@@ -184,7 +200,13 @@ export function createWatcher({ target, recorder, queues, broadcast, unsent, upk
     return act(entry, actions, leased, result.head)
   }
 
-  function stepOf(entry: Entry, { head, observations, competingOf }: PollResult): Step {
+  /** What is about to be final waits for what it brought. */
+  function settled(before: Entry, step: Step): Step {
+    const entry = outcomes.settle(before, step.entry)
+    return entry === step.entry ? step : { entry, actions: [] }
+  }
+
+  function observedStep(entry: Entry, { head, observations, competingOf }: PollResult): Step {
     const { replace } = rail
     const replacing = replace && { bumpAfterSeconds, cancelIsCheaper: (fees: Json) => replace.cancelIsCheaper(entry.step, fees, head) }
     return advance(entry, {

@@ -13,6 +13,9 @@ export const never: Rpc = {
   behind: () => 0,
   markUnhealthy: () => {},
   nodes: () => [],
+  isolated: () => {
+    throw new Error('Nobody is asked.')
+  },
   stop: async () => {},
 }
 

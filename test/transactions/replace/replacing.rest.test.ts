@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { toQuantity } from 'ethers'
+import { keccak256, toQuantity } from 'ethers'
 import type { Entry } from '../../../core/transactions/entry.ts'
 import type { Transactions } from '../../../core/transactions/transactions.ts'
 import {
@@ -66,6 +66,20 @@ describe('a transaction that is stuck, slow or late', function () {
       await reaches(transactions, fast.txHash, 'CONFIRMED')
       expect((await find(slow.txHash)).landed?.id).to.equal(fast.txHash)
       expect((await transactions.list({})).entries).to.have.length(1)
+    })
+
+    it('shows the signer the version of the plugin that planned it, and the transaction that it replaces', async () => {
+      const asked: Parameters<typeof sign>[0][] = []
+      const told = await transactionsOn({ sign: (request) => (asked.push(request), sign(request)) })
+      try {
+        const venue = { connector: 'book', plugin: 'ab'.repeat(8) }
+        const slow = await told.submit(order(site, { venue }), soon())
+        await told.speedUp(order(site), soon())
+        expect(asked.map(({ plugin }) => plugin)).to.deep.equal([venue.plugin, venue.plugin])
+        expect(asked.map(({ replaces }) => replaces && keccak256(replaces))).to.deep.equal([undefined, slow.txHash])
+      } finally {
+        await told.stop(1000)
+      }
     })
 
     it("takes the caller's fees, and nobody else raises them afterwards", async () => {

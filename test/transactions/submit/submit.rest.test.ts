@@ -71,6 +71,17 @@ describe('submitting transactions', () => {
     for (const { txHash } of sent.transactions) await reaches(transactions, txHash, 'CONFIRMED')
   })
 
+  it('signs no plan whose steps may use more gas together than its request allows', async () => {
+    const step = { to: nowhere, data: '0x', value: '1' }
+    const { scope } = order(site)
+    const of = (gas: bigint) => order(site, { plan: planOf(step, step), scope: { ...scope, valueRaw: 2n, most: { steps: 2, gas } } })
+    const error = await rejection(transactions.submit(of(41_999n), soon()))
+    expect(error).to.include({ name: 'OUT_OF_GAS' })
+    const sent = await transactions.submit(of(1_000_000n), soon())
+    expect(sent.transactions).to.have.length(2)
+    for (const { txHash } of sent.transactions) await reaches(transactions, txHash, 'CONFIRMED')
+  })
+
   it('leaves no gap where signing failed between others', async () => {
     let signings = 0
     const allSign = gate()

@@ -1,0 +1,118 @@
+// What a transaction brought: read from its receipt, by core where the events of tokens tell it, else by the version of the plugin that planned it. A
+// plugin may be gone when somebody asks, so what one of a third party reads is journaled once the transaction is final.
+import type { BookSet, NetworkPollResponse } from '../api/index.ts'
+import type { ActionOutcome, Json } from '../contracts/index.ts'
+import type { Entry } from '../transactions/entry.ts'
+import { readTradeFill, showTradeFill } from './amm/swap.ts'
+import { showLiquidityFill } from './amm/range-changes.ts'
+import { orUndefined } from './context.ts'
+import { showPositionFill } from './perp/fills.ts'
+import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
+
+type Fill = NonNullable<NetworkPollResponse['fill']>
+
+/**
+ * `none`: there is nothing to read. `pending`: the plugin is being started. `gone`: the version that planned it does not run here. `failed`: it
+ * does, and could not tell.
+ */
+export type FillReading = { readonly is: 'read'; readonly fill: Fill } | { readonly is: 'none' | 'pending' | 'gone' | 'failed' }
+
+const none: FillReading = { is: 'none' }
+
+type Fills = Pick<Registry, 'plannedBy' | 'pending'>
+
+export async function readFill(entry: Entry, receipt: Json, network: NetworkEntry, registry: Fills): Promise<FillReading> {
+  const { kind, connector, about, address } = entry
+  if (receipt === null || connector === undefined || !hasFill(kind)) return none
+  const venue = registry.plannedBy(entry, network)
+  const pending = venue ? undefined : registry.pending(connector)
+  // What a contained plugin says of a trade is not taken. Whether it was contained stands in the journal, except in that of earlier versions.
+  const isContained = isReadByCore(entry) || (venue?.contained ?? (pending?.tier === 'contained' && pending.allowedBy === 'operator'))
+  if (kind === 'trade' && isContained && network.impl.evm?.moved)
+    return attempt(() => {
+      const fill = readTradeFill(receipt, about, address, network.impl)
+      return fill && showTradeFill(fill, about)
+    })
+  if (pending) return { is: 'pending' }
+  return venue ? attempt(() => readBy(venue, entry, receipt)) : { is: 'gone' }
+}
+
+async function readBy({ impl }: VenueEntry, { kind, memo, about }: Entry, receipt: Json): Promise<Fill | undefined> {
+  if (kind === 'trade') {
+    const fill = await impl.AMM?.fill(receipt, memo)
+    return fill && showTradeFill(fill, about)
+  }
+  if (kind === 'liquidity') {
+    const fill = await impl.AMM_RANGE?.rangeFill(receipt, memo)
+    return fill && showLiquidityFill(fill, about)
+  }
+  const fill = await impl.PERP_AMM?.perpFill(receipt, memo)
+  return fill && showPositionFill(fill, about)
+}
+
+/** A connector that fails here has logged its defect. */
+async function attempt(read: () => Fill | undefined | Promise<Fill | undefined>): Promise<FillReading> {
+  try {
+    const fill = await read()
+    return fill ? { is: 'read', fill } : none
+  } catch {
+    return { is: 'failed' }
+  }
+}
+
+const hasFill = (kind: Entry['kind']): boolean => kind === 'trade' || kind === 'liquidity' || kind === 'position'
+
+/** Its `about` says where the events are: no plugin is needed. */
+const isReadByCore = ({ kind, about }: Entry): boolean =>
+  kind === 'trade' && typeof about === 'object' && about !== null && 'moves' in about
+
+/** This server wrote it, and the entry's `kind` tells what it is. */
+export const journaledFill = ({ kind, outcome }: Entry): Fill | undefined =>
+  hasFill(kind) && outcome !== undefined ? (outcome as unknown as Fill) : undefined
+
+/** The outcomes of the actions of an order's transaction: as they were journaled, or by the version that planned it. */
+export async function readActionOutcomes(
+  entry: Entry,
+  type: BookSet,
+  { venue, network, registry }: { venue: VenueEntry; network: NetworkEntry; registry: Pick<Registry, 'plannedBy'> },
+): Promise<readonly ActionOutcome[] | undefined> {
+  const { outcome, landed, memo, signer } = entry
+  if (outcome !== undefined) return outcome as unknown as readonly ActionOutcome[]
+  // Who signs actions of its own is trusted: its later versions read what earlier ones wrote.
+  const reader = registry.plannedBy(entry, network) ?? (signer === undefined ? undefined : venue)
+  return orUndefined(async () => reader?.impl[type]?.outcome(landed?.receipt ?? null, memo))
+}
+
+/**
+ * What the journal is to keep of a transaction that is about to be final; undefined where it can be read at any time: what the release's
+ * connectors and core itself read. Rejects where it cannot be read now, but may be in a moment.
+ */
+export function outcomeToJournal(
+  entry: Entry,
+  registry: Fills & Pick<Registry, 'networks' | 'venueOf'>,
+): Promise<Json | undefined> | undefined {
+  const { kind, connector, plugin, landed } = entry
+  if (!landed?.ok || connector === undefined || !(hasFill(kind) || kind === 'order') || isReadByCore(entry)) return undefined
+  const network = registry.networks.find((each) => each.chain === entry.chain && each.network === entry.network)
+  const venue = network && registry.venueOf(entry, network)
+  // Where nobody allowed it, there is no version to wait for.
+  if (!network || venue?.builtIn || (!venue && plugin === undefined)) return undefined
+  if (kind === 'order') return ordersToJournal(entry, registry.plannedBy(entry, network))
+  return readFill(entry, landed.receipt, network, registry).then((reading) => {
+    if (reading.is === 'read') return { ...reading.fill }
+    if (reading.is === 'none') return undefined
+    throw untold(entry, reading.is)
+  })
+}
+
+async function ordersToJournal(entry: Entry, venue: VenueEntry | undefined): Promise<Json | undefined> {
+  if (!venue) throw untold(entry, 'gone')
+  const { CLOB, MARGIN_CLOB, PERP_CLOB } = venue.impl
+  const [book, ...others] = [CLOB, MARGIN_CLOB, PERP_CLOB].filter((each) => each !== undefined)
+  // Of one with several kinds of books the journal does not say which it was.
+  return book && others.length === 0
+    ? (await book.outcome(entry.landed?.receipt ?? null, entry.memo)).map((each) => ({ ...each }))
+    : undefined
+}
+
+const untold = ({ connector }: Entry, why: string): Error => new Error(`${connector} does not tell what the transaction brought: ${why}`)

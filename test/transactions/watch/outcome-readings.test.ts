@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import { createOutcomeReadings, type ReadOutcome } from '../../../core/transactions/outcome-readings.ts'
+import type { Entry } from '../../../core/transactions/entry.ts'
+
+const landed = { id: '0x1', ok: true, blockNumber: 7, blockHash: '0xa', receipt: {} }
+const entryOf = (state: Entry['state'], more: Partial<Entry> = {}): Entry =>
+  ({ key: 'one', state, landed, attempts: [], connector: 'riverswap', ...more }) as unknown as Entry
+
+describe('what a transaction brought, where only its plugin can tell', () => {
+  let nowMs: number
+  let warned: string[]
+  beforeEach(() => {
+    ;[nowMs, warned] = [0, []]
+  })
+  const readings = (readOutcome: ReadOutcome) =>
+    createOutcomeReadings(readOutcome, { log: { info: () => {}, warn: (_, text) => void warned.push(text ?? '') }, steadyMs: () => nowMs })
+  const [mined, confirmed] = [entryOf('MINED'), entryOf('CONFIRMED')]
+
+  it('is journaled with the final state, and asked for once', async () => {
+    let asked = 0
+    const outcomes = readings(async () => ({ liquidity: `${(asked += 1)}` }))
+    await outcomes.begin([confirmed, entryOf('REVERTED', { key: 'two' })])
+    expect(outcomes.settle(mined, confirmed)).to.deep.equal({ ...confirmed, outcome: { liquidity: '1' } })
+    expect(asked).to.equal(1)
+  })
+
+  it('changes nothing where nothing is to be journaled, or there was nothing', async () => {
+    for (const read of [() => undefined, async () => undefined] satisfies ReadOutcome[]) {
+      const outcomes = readings(read)
+      await outcomes.begin([confirmed])
+      expect(outcomes.settle(mined, confirmed)).to.equal(confirmed)
+    }
+  })
+
+  it('keeps the transaction MINED while it cannot be read, and is asked for again', async () => {
+    let isBack = false
+    const outcomes = readings(async () => {
+      if (!isBack) throw new Error('its host is being started')
+      return { liquidity: '1' }
+    })
+    await outcomes.begin([confirmed])
+    expect(outcomes.settle(entryOf('BROADCAST', { landed: undefined }), confirmed)).to.deep.equal(mined)
+    expect(outcomes.settle(mined, confirmed), 'nothing is written').to.equal(mined)
+    isBack = true
+    await outcomes.begin([confirmed])
+    expect(outcomes.settle(mined, confirmed).outcome).to.deep.equal({ liquidity: '1' })
+  })
+
+  it('does not keep it for ever, which is said', async () => {
+    const outcomes = readings(() => Promise.reject(new Error('broken')))
+    await outcomes.begin([confirmed])
+    nowMs = 29_999
+    await outcomes.begin([confirmed])
+    expect(outcomes.settle(mined, confirmed)).to.equal(mined)
+    nowMs = 30_000
+    expect(outcomes.settle(mined, confirmed)).to.equal(confirmed)
+    expect(warned).to.deep.equal(['transaction is final, and its plugin did not tell what it brought'])
+  })
+
+  it('delays others by a moment only where its plugin hangs', async () => {
+    const outcomes = readings(({ key }) => (key === 'one' ? new Promise(() => {}) : Promise.resolve({ liquidity: '2' })))
+    const other = entryOf('CONFIRMED', { key: 'two' })
+    await outcomes.begin([confirmed, other])
+    expect(outcomes.settle(mined, confirmed)).to.equal(mined)
+    expect(outcomes.settle(mined, other).outcome).to.deep.equal({ liquidity: '2' })
+  })
+
+  it('is read again where a reorganisation put the transaction into another block', async () => {
+    let asked = 0
+    const outcomes = readings(async () => ({ liquidity: `${(asked += 1)}` }))
+    await outcomes.begin([confirmed])
+    const moved = entryOf('CONFIRMED', { landed: { ...landed, blockHash: '0xb' } })
+    await outcomes.begin([moved])
+    expect(outcomes.settle(mined, moved).outcome).to.deep.equal({ liquidity: '2' })
+  })
+})
