@@ -72,9 +72,9 @@ function refuseStart(error: unknown): never {
   throw new StartError(error instanceof Error ? error.message : String(error))
 }
 
-/** The signer's request for bytes that a rail drafted. @throws SluiceError where typed data is invalid, which is a defect of the plugin */
-export function draftOf({ scheme, bytes }: Signable): SignRequest['draft'] {
-  if (scheme === 'evm-transaction') return { scheme: 'secp256k1', bytes }
+/** The signer's request for bytes that a rail drafted. @param replaces the signed transaction that it replaces @throws SluiceError where typed data is invalid, which is a defect of the plugin */
+export function draftOf({ scheme, bytes }: Signable, replaces?: Uint8Array): SignRequest['draft'] {
+  if (scheme === 'evm-transaction') return { scheme: 'secp256k1', bytes, ...(replaces && { replaces }) }
   if (scheme === 'solana-message') return { scheme: 'ed25519', bytes }
   const typedData = readTypedData(bytes)
   if (typedData) return { scheme: 'eip712', typedData }

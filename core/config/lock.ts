@@ -64,6 +64,11 @@ export const lockedPlugin = Type.Object(
     source: Type.Optional(Type.String({ minLength: 1, maxLength: 1000, description: 'a source' })),
     /** When it was allowed: an older record never takes the place of a newer one. */
     allowedAt: Type.Optional(text('a time')),
+    /**
+     * When the first record was made of those that followed each other without the plugin being taken out of the lock. What was in force since then
+     * was replaced by the operator, not taken away. Absent in the first record, and in those of older versions.
+     */
+    since: Type.Optional(text('a time')),
     /** What only somebody with the keystore's passphrase can make of this record: core/wallet/lock-seal.ts. */
     seal: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$', description: 'HMAC-SHA256' })),
   },
@@ -102,11 +107,11 @@ export const lockFile = (confDir: string): string => join(dirname(confDir), 'slu
 /** The plugins that were allowed; none where there is no file. @throws ConfigError */
 export const readLock = (confDir: string): PluginLock => readLockContent(confDir).plugins
 
-/** The same with how it is sealed. @throws ConfigError */
-export function readLockContent(confDir: string): LockContent {
+/** The same with how it is sealed. @param from its descriptor, where it is open @throws ConfigError */
+export function readLockContent(confDir: string, from: string | number = lockFile(confDir)): LockContent {
   const problems: ConfigProblem[] = []
   const cure = 'Restore it, or move it away and allow the plugins again: sluice plugin allow <name>.'
-  const read = readYaml(lockFile(confDir), 'sluice.lock', problems)
+  const read = readYaml(from, 'sluice.lock', problems)
   if (problems.length > 0) throw new ConfigError(problems.map((problem) => ({ ...problem, cure })))
   if (read === undefined) return { plugins: {} }
   if (Value.Check(lockSchema, read.value)) return read.value
@@ -124,10 +129,11 @@ export function readLockContent(confDir: string): LockContent {
 /**
  * The lock as a server that runs sees it. Undefined where it cannot be read, or is away for a moment: `plugin remove` leaves a file.
  * @param hadPlugins whether it had some before: without any there may be no file
+ * @param from its descriptor, where it is open
  */
-export function readLockAgain(confDir: string, hadPlugins: boolean): LockContent | undefined {
+export function readLockAgain(confDir: string, hadPlugins: boolean, from?: number): LockContent | undefined {
   try {
-    const content = readLockContent(confDir)
+    const content = readLockContent(confDir, from)
     return hadPlugins && !existsSync(lockFile(confDir)) ? undefined : content
   } catch (thrown) {
     if (thrown instanceof ConfigError) return undefined

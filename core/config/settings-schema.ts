@@ -40,7 +40,7 @@ export const serverSchema = closed({
     ),
     weakContainment: Type.Boolean({
       default: false,
-      description: 'Whether plugins of third parties may run where the system cannot contain them: they can read the files of this user',
+      description: 'Whether plugins of third parties may run where the system cannot contain them: they can do what this user can',
     }),
   }),
   data: closed({

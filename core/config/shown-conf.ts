@@ -44,13 +44,20 @@ export function shownConf(path: string, file: string, kind: 'chain' | 'connector
   const value = mapTexts(resolved, (text, pointer) => {
     if (isExact(pointer)) return escaped(text)
     // The place of a node is no secret; what else comes of a variable may be.
-    const isOfVariable = unset.has(pointer) || (shown.has(pointer) && !URL.canParse(text))
+    const isOfVariable = unset.has(pointer) || (shown.has(pointer) && !isNodeUrl(text))
     const instead = isOfVariable ? '***' : getAt(masked, pointer)
     if (instead === text) return escaped(text)
     hidden.push(pointer)
     return escaped(String(instead))
   })
   return { file, value: isObject(value) ? value : {}, lines: [...yaml.lines], hidden }
+}
+
+/** `user:password` can be parsed as a URL, too. */
+function isNodeUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, host } = new URL(text)
+  return ['http:', 'https:', 'ws:', 'wss:'].includes(protocol) && host !== ''
 }
 
 /** A network that is off for now is examined as the plugin has it, so that switching it on needs no further word. */

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { LineCounter, parseDocument, isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
 import { readPlainYaml } from './plain-yaml.ts'
 import type { ConfigProblem } from './problems.ts'
@@ -18,8 +18,9 @@ export interface YamlFile {
 /**
  * Reads a YAML mapping; undefined without such a file, or after a problem, which is added to `problems`. The schema is YAML 1.2 core without
  * hexadecimal and octal numbers, so that an address without quotes is text.
+ * @param path or the descriptor of a file that is open
  */
-export function readYaml(path: string, file: string, problems: ConfigProblem[]): YamlFile | undefined {
+export function readYaml(path: string | number, file: string, problems: ConfigProblem[]): YamlFile | undefined {
   const report = (problem: string, cure: string, pointer = '', line?: number) =>
     void problems.push({ file, ...(line === undefined ? {} : { line }), path: dottedPath(pointer), problem, cure })
 
@@ -201,18 +202,26 @@ const maxBytes = 1_000_000
 
 type TextFile = { is: 'text'; text: string } | { is: 'absent' } | { is: 'bad'; problem: string; cure: string }
 
-/** Reads a regular UTF-8 file. Failures are returned as a problem with its cure, never thrown. */
-export function readTextFile(file: string, limitBytes = maxBytes): TextFile {
+/** Opens a file to read it; a FIFO is opened at once, too. @throws the error of the file system */
+export const openToRead = (file: string): number => openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+
+/** Reads a regular UTF-8 file. Failures are returned as a problem with its cure, never thrown. @param file or its open descriptor, which stays open */
+export function readTextFile(file: string | number, limitBytes = maxBytes): TextFile {
+  let opened: number | undefined
   try {
-    const stats = statSync(file)
+    // What is looked at is what is read, whatever is put in its place meanwhile.
+    const descriptor = typeof file === 'number' ? file : (opened = openToRead(file))
+    const stats = fstatSync(descriptor)
     // Reading a FIFO or a device could block for ever.
     if (!stats.isFile())
       return bad(stats.isDirectory() ? 'is a folder, not a file' : 'is not a regular file', `Put a file in its place, or remove it.`)
     if (stats.size > limitBytes) return bad(`is larger than ${limitBytes} bytes`, 'Put the right file in its place.')
     // The decoder drops a byte order mark.
-    return { is: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)) }
+    return { is: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(descriptor)) }
   } catch (error) {
     return failure(error)
+  } finally {
+    if (opened !== undefined) closeSync(opened)
   }
 }
 

@@ -1,9 +1,11 @@
 // Seals of the records in sluice.lock: who has the keystore's passphrase wrote them. The signer goes by records with such a seal, or by a file
 // that the server's user cannot change.
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
-import { accessSync, constants, existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { promisify } from 'node:util'
+import { isDeepStrictEqual, promisify } from 'node:util'
+import * as Type from 'typebox'
+import type { Static } from 'typebox'
 import type { LockContent, LockedPlugin, Sealing } from '../config/lock.ts'
 import { isObject } from '../json.ts'
 import { writeWholeFile } from '../whole-file.ts'
@@ -19,6 +21,24 @@ export const newSealing = (n: number = usualN): Sealing => ({ kdf: 'scrypt', n, 
 export async function sealKey(passphrase: string, { n, r, p, salt }: Sealing): Promise<Buffer> {
   const hash = await derive(passphrase.normalize('NFKC'), Buffer.from(salt, 'hex'), 32, { N: n, r, p, maxmem: 256 * n * r })
   return createHmac('sha256', hash).update('sluice.lock').digest()
+}
+
+/** A key takes 256 MiB and about a second at most. Nobody makes a lock that asks for more, and who can write it must not keep the signer from signing. */
+const maxN = 2 * usualN
+
+export const isTooCostly = ({ n }: Sealing): boolean => n > maxN
+
+/** The keys of the seals of locks that come one after the other. Undefined for a lock without seals, and for one whose key would cost too much. */
+export type SealKeys = (sealing: Sealing | undefined) => Promise<Buffer | undefined>
+
+/** Remembers the last one: most changes of a lock leave its parameters as they are. */
+export function createSealKeys(passphrase: string): SealKeys {
+  let last: { readonly of: Sealing; readonly key: Buffer } | undefined
+  return async (sealing) => {
+    if (sealing === undefined || isTooCostly(sealing)) return undefined
+    if (!last || !isDeepStrictEqual(last.of, sealing)) last = { of: sealing, key: await sealKey(passphrase, sealing) }
+    return last.key
+  }
 }
 
 /** The record with its seal. */
@@ -51,108 +71,115 @@ export const noSeal = "its record has no seal of the keystore's passphrase"
 export const hasSeal = ({ seal: given, allowedAt }: LockedPlugin): boolean => given !== undefined && allowedAt !== undefined
 
 /** Why a record is not what the operator's passphrase stands for; undefined where it is. */
-function sealProblem(name: string, record: LockedPlugin, key: Buffer | undefined): string | undefined {
+function sealProblem(name: string, record: LockedPlugin, key: Buffer | undefined, sealing: Sealing | undefined): string | undefined {
   if (!hasSeal(record)) return noSeal
+  if (sealing && isTooCostly(sealing))
+    return `the lock asks for more work than ${maxN} to check its seals (sealing.n), which this version never wrote`
   if (key !== undefined && isSealed(key, name, record)) return undefined
   return 'its record was changed since it was allowed, or was sealed with another passphrase'
 }
 
-/**
- * Whether a user's processes can change a file: by writing it, or by putting another in its place. What belongs to the user counts, since its
- * owner changes its mode. A file on a disk that is mounted read-only cannot be changed.
- */
-export function canChange(file: string): boolean {
-  if (!existsSync(file)) return true
-  const named = path.resolve(file)
-  if (realpathSync(named) === named && accessOf(named) === 'EROFS') return false
-  return canChangePath(named, maxLinks)
-}
-
-/** As many as Linux follows. */
-const maxLinks = 40
-
-/** Where the path leads over a link, the link can be changed in its folder, and what it leads to, too. */
-function canChangePath(named: string, links: number): boolean {
-  for (let at = named; ; at = path.dirname(at)) {
-    const stat = lstatSync(at)
-    if (stat.isSymbolicLink()) {
-      if (links === 0 || canChangePath(path.resolve(realpathSync(path.dirname(at)), readlinkSync(at)), links - 1)) return true
-    } else if (accessOf(at) === 'writable' || stat.uid === process.getuid?.()) return true
-    if (at === path.dirname(at)) return false
-  }
-}
-
-function accessOf(file: string): string {
-  try {
-    accessSync(file, constants.W_OK)
-    return 'writable'
-  } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-  }
-}
-
-/** When the newest record of each plugin was made that this data folder has seen, so that none takes the place of a newer one. */
-interface Seen {
-  readonly allowedAt: string
-  /** It was taken out of the lock: the same record does not come back. */
-  readonly removed?: true
-}
+const seenRecord = Type.Object(
+  {
+    /** Of the newest record that held. */
+    allowedAt: Type.String(),
+    /** It was taken out of the lock: the same record does not come back. */
+    removed: Type.Optional(Type.Literal(true)),
+  },
+  { additionalProperties: false },
+)
+/** What was seen of each plugin, so that no record takes the place of a newer one. */
+export const seenRecords = Type.Record(Type.String(), seenRecord)
+export type SeenRecords = Static<typeof seenRecords>
+type Seen = Static<typeof seenRecord>
 
 const seenFile = (dataDir: string): string => path.join(dataDir, 'lock-seen.json')
 
-function readSeen(dataDir: string): ReadonlyMap<string, Seen> {
+function readSeen(dataDir: string): SeenRecords {
   try {
     const read: unknown = JSON.parse(readFileSync(seenFile(dataDir), 'utf8'))
-    return new Map(
-      Object.entries(isObject(read) ? read : {}).flatMap(([name, each]) =>
-        isObject(each) && typeof each['allowedAt'] === 'string'
+    return Object.fromEntries(
+      Object.entries(isObject(read) ? read : {}).flatMap(([name, each]): [string, Seen][] =>
+        isObject(each) && typeof each['allowedAt'] === 'string' && Number.isFinite(Date.parse(each['allowedAt']))
           ? [[name, { allowedAt: each['allowedAt'], ...(each['removed'] === true && { removed: true as const }) }]]
           : [],
       ),
     )
   } catch {
-    return new Map()
+    return {}
   }
 }
 
-/**
- * The records that may be gone by, and why the others may not.
- * @param key of the seals, where there is a passphrase
- * @param notes whether it is noted that these were seen
- */
-export async function heldRecords(dataDir: string, { plugins }: LockContent, key: Buffer | undefined, { notes }: { notes: boolean }) {
-  const seen = readSeen(dataDir)
+/** The later of two notes of one plugin; a removal is later than the record that it removed. */
+function laterOf(one: Seen, other: Seen | undefined): Seen {
+  if (other === undefined || one.allowedAt > other.allowedAt) return one
+  return other.allowedAt > one.allowedAt || other.removed ? other : one
+}
+
+const joinSeen = (one: SeenRecords, other: SeenRecords): SeenRecords => ({
+  ...other,
+  ...Object.fromEntries(
+    Object.entries(one).map(([name, each]) => [name, laterOf(each, Object.hasOwn(other, name) ? other[name] : undefined)]),
+  ),
+})
+
+interface HeldOptions {
+  readonly dataDir: string
+  /** Of the seals, where there is a passphrase. */
+  readonly key: Buffer | undefined
+  /** What this process has seen itself. The data folder's note is joined with it: who can write that takes nothing away from this. */
+  readonly seen?: SeenRecords
+  /** Whether it is noted in the data folder that these were seen. */
+  readonly notes: boolean
+}
+
+/** The records that may be gone by, why the others may not, and what was seen by now. */
+export async function heldRecords({ plugins, sealing }: LockContent, { dataDir, key, seen = {}, notes }: HeldOptions) {
+  const noted = readSeen(dataDir)
+  const before = joinSeen(seen, noted)
   const held: Record<string, LockedPlugin> = {}
   const problems: { readonly name: string; readonly problem: string }[] = []
-  const next: Record<string, Seen> = Object.fromEntries(
-    [...seen].map(([name, each]) => [name, Object.hasOwn(plugins, name) ? each : { ...each, removed: true as const }]),
+  const next: SeenRecords = Object.fromEntries(
+    Object.entries(before).map(([name, each]) => [name, Object.hasOwn(plugins, name) ? each : { ...each, removed: true as const }]),
   )
   for (const [name, record] of Object.entries(plugins)) {
-    const before = seen.get(name)
+    const last = Object.hasOwn(before, name) ? before[name] : undefined
     const { allowedAt = '' } = record
-    const isOlder = before !== undefined && (allowedAt < before.allowedAt || (before.removed === true && allowedAt === before.allowedAt))
-    const problem = sealProblem(name, record, key) ?? (isOlder ? 'its record is older than one that was in force here' : undefined)
+    const isOlder = last !== undefined && (allowedAt < last.allowedAt || (last.removed === true && allowedAt === last.allowedAt))
+    const problem = sealProblem(name, record, key, sealing) ?? (isOlder ? 'its record is older than one that was in force here' : undefined)
     if (problem !== undefined) problems.push({ name, problem })
     else {
       held[name] = record
       next[name] = { allowedAt }
     }
   }
-  const isNew = JSON.stringify(next) !== JSON.stringify(Object.fromEntries(seen))
-  // Where it cannot be noted, what was seen stays as it was.
-  if (notes && isNew) await writeWholeFile(seenFile(dataDir), `${JSON.stringify(next, null, 2)}\n`, 0o600).catch(() => {})
-  return { held, problems }
+  // Where it cannot be noted, what was seen stays as it was there.
+  if (notes && !isDeepStrictEqual(next, noted))
+    await writeWholeFile(seenFile(dataDir), `${JSON.stringify(next, null, 2)}\n`, 0o600).catch(() => {})
+  return { held, problems, seen: next }
 }
 
 /** Notes that a record was taken out of the lock, so that it does not come back. */
 export async function noteRemoved(dataDir: string, name: string, { allowedAt }: LockedPlugin): Promise<void> {
   if (allowedAt === undefined || !existsSync(dataDir)) return
-  const seen = { ...Object.fromEntries(readSeen(dataDir)), [name]: { allowedAt, removed: true } }
+  const seen = { ...readSeen(dataDir), [name]: { allowedAt, removed: true } }
   await writeWholeFile(seenFile(dataDir), `${JSON.stringify(seen, null, 2)}\n`, 0o600)
+}
+
+/**
+ * Since when the records before a new one followed each other: undefined where there was none, or where it was taken out and came back by another
+ * hand than the operator's.
+ * @param key where the lock has seals
+ */
+export function sinceOf(dataDir: string, name: string, before: LockedPlugin | undefined, key: Buffer | undefined): string | undefined {
+  if (before?.allowedAt === undefined || (key !== undefined && sealProblem(name, before, key, undefined) !== undefined)) return undefined
+  const last = readSeen(dataDir)[name]
+  const isGone = last !== undefined && (last.removed ? before.allowedAt <= last.allowedAt : before.allowedAt < last.allowedAt)
+  return isGone ? undefined : (before.since ?? before.allowedAt)
 }
 
 /** A time for a new record: later than that of every record before it. */
 export function timeOfRecord(dataDir: string, name: string, before: LockedPlugin | undefined): string {
-  const earlier = [before?.allowedAt, readSeen(dataDir).get(name)?.allowedAt].map((text) => Date.parse(text ?? '')).filter(Number.isFinite)
+  const earlier = [before?.allowedAt, readSeen(dataDir)[name]?.allowedAt].map((text) => Date.parse(text ?? '')).filter(Number.isFinite)
   return new Date(Math.max(Date.now(), ...earlier.map((ms) => ms + 1))).toISOString()
 }

@@ -1,4 +1,5 @@
 // What the signer reads before it unlocks anything: the records of sluice.lock that hold, and its policy from them, the release and conf.
+import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
@@ -14,7 +15,8 @@ import {
 } from '../config/lock.ts'
 import { command } from '../layout.ts'
 import { keystoreHasKeys } from './keystore.ts'
-import { canChange, hasSeal, heldRecords, noSeal, sealKey } from './lock-seal.ts'
+import { canChange, readWithOrigin } from './changeable.ts'
+import { createSealKeys, hasSeal, heldRecords, noSeal, seenRecords, type SealKeys, type SeenRecords } from './lock-seal.ts'
 import { policyFromFiles, readSources, signingSources, type SignerFiles } from './policy-files.ts'
 import type { SignerPolicy } from './policy.ts'
 
@@ -22,7 +24,8 @@ export interface OwnPolicyOptions {
   readonly files: SignerFiles
   readonly dataDir: string
   readonly keySources: readonly string[]
-  readonly passphrase: string | undefined
+  /** Of the keystore's passphrase, where one was given. */
+  readonly sealKeys: SealKeys | undefined
 }
 
 /** A record that nothing is signed for. */
@@ -40,6 +43,12 @@ const ownState = Type.Object(
     records: Type.Record(Type.String(), lockedPlugin),
     /** Those that the lock had at the start, and that were not in force then. */
     left: Type.Record(Type.String(), lockedPlugin),
+    /** What was seen since the start, whatever becomes of the data folder. */
+    seen: seenRecords,
+    /** Records that were in force and were replaced a short time ago. */
+    earlier: Type.Array(
+      Type.Object({ name: Type.String(), record: lockedPlugin, untilMs: Type.Number() }, { additionalProperties: false }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -47,23 +56,37 @@ type OwnState = Static<typeof ownState>
 
 export interface OwnPolicy {
   readonly policy: SignerPolicy
+  /** For what earlier versions of plugins planned, until the server has taken up the new ones. */
+  readonly earlier: readonly EarlierPolicy[]
   readonly state: OwnState
   readonly problems: readonly UnheldRecord[]
+  /** The lock could not be read: it is to be read again. */
+  readonly isUnread?: true
+}
+
+/** The same policy with the record that a plugin had before in place of its own. */
+interface EarlierPolicy {
+  /** Of the version's files. */
+  readonly sha256: string
+  /** By `steadyMs`. */
+  readonly untilMs: number
+  readonly policy: SignerPolicy
 }
 
 /** What the start of a server has signed. @throws Error where the installation is broken */
 export async function readOwnPolicy({ files, ...options }: OwnPolicyOptions): Promise<OwnPolicy> {
   const { confDir } = files
-  // A lock that cannot be read allows nothing; the loader says why.
-  const content = readLockAgain(confDir, false) ?? { plugins: {} }
-  const { held, problems } = await recordsThatHold({ confDir, ...options }, content)
+  // A lock that cannot be read allows nothing; the loader says why. Its records are not noted as removed.
+  const lock = readFromLock(confDir)
+  const { held, problems, seen } = lock ? await recordsThatHold(options, lock, {}) : nothingHeld
+  const plugins = lock?.content.plugins ?? {}
   const isNamed = (name: string) => files.plugins.includes(name)
   const records = pick(held, isNamed)
-  const state = { sources: readSources(files), records, left: pick(content.plugins, (name) => !Object.hasOwn(records, name)) }
+  const state = { sources: readSources(files), records, left: pick(plugins, (name) => !Object.hasOwn(records, name)), seen, earlier: [] }
   return policyOf(
     files,
     state,
-    withCures(problems, content.plugins, confDir).filter(({ name }) => isNamed(name)),
+    withCures(problems, plugins, confDir).filter(({ name }) => isNamed(name)),
   )
 }
 
@@ -74,29 +97,68 @@ export function keptOwnPolicy(files: SignerFiles, kept: unknown): OwnPolicy {
 }
 
 /**
- * Takes up a lock that was changed while the server runs: records of contained plugins that are new, gone or other ones than before, where
- * they hold. One that does not hold leaves the record in force that there was. All else counts at the next start: trusted plugins, which run in
- * the server until then, and conf.
+ * Takes up a lock that was changed while the server runs: records of connectors that are contained or data alone, which are new, gone or other
+ * ones than before, where they hold. One that does not hold leaves the record in force that there was. All else counts at the next start: trusted
+ * plugins and chains, which the server has until then, and conf.
  */
-export async function takeUpLock({ files, ...options }: OwnPolicyOptions, { records, left, sources }: OwnState): Promise<OwnPolicy> {
+export async function takeUpLock({ files, ...options }: OwnPolicyOptions, state: OwnState, nowMs = steadyMs()): Promise<OwnPolicy> {
+  const { records, left, sources } = state
   const { confDir, disabled = [] } = files
-  const content = readLockAgain(confDir, Object.keys(records).length > 0)
-  if (content === undefined) return policyOf(files, { sources, records, left }, [unreadable(confDir)])
-  const { held, problems } = await recordsThatHold({ confDir, ...options }, content)
+  const lock = readFromLock(confDir)
+  if (lock === undefined) {
+    const isMissed = Object.keys(records).length > 0 || existsSync(lockFile(confDir))
+    return isMissed ? { ...policyOf(files, state, [unreadable(confDir)]), isUnread: true } : policyOf(files, state, [])
+  }
+  const { plugins } = lock.content
+  const { held, problems, seen } = await recordsThatHold(options, lock, state.seen)
   const isOfStart = (name: string, record: LockedPlugin) => isDeepStrictEqual(left[name], record)
   const fresh = pick(
     held,
     (name, record) =>
-      record.tier === 'contained' && records[name]?.tier !== 'trusted' && !disabled.includes(name) && !isOfStart(name, record),
+      !isOfServer(record) &&
+      !(Object.hasOwn(records, name) && isOfServer(records[name])) &&
+      !disabled.includes(name) &&
+      !isOfStart(name, record),
   )
-  const stay = pick(records, (name, { tier }) => tier === 'trusted' || Object.hasOwn(content.plugins, name))
-  const news = problems.filter(({ name }) => !isDeepStrictEqual(content.plugins[name], left[name]))
-  return policyOf(files, { sources, records: { ...stay, ...fresh }, left }, withCures(news, content.plugins, confDir))
+  const stay = pick(records, (name, record) => isOfServer(record) || Object.hasOwn(plugins, name))
+  const next = { ...stay, ...fresh }
+  const earlier = earlierRecords(state, next, nowMs)
+  const news = problems.filter(({ name }) => !isDeepStrictEqual(plugins[name], left[name]))
+  return policyOf(files, { sources, records: next, left, seen, earlier }, withCures(news, plugins, confDir))
 }
 
+/** Enough for the server to start the new version, and for the operator to mend one that does not load. */
+export const earlierMs = 3_600_000
+
+/** A clock that only goes forward, and is the same in a signer that is started again. */
+export const steadyMs = (): number => Number(process.hrtime.bigint() / 1_000_000n)
+
+/**
+ * The records that go on beside the ones that replaced them, for what their version plans. One that was taken out of the lock ends at once, also
+ * where the plugin was allowed again before anybody looked: the new record says since when it was not. So does one of the same files, since the
+ * server goes on with them.
+ */
+function earlierRecords({ records, earlier }: OwnState, next: PluginLock, nowMs: number): OwnState['earlier'] {
+  const replaced = Object.entries(records).map(([name, record]) => ({ name, record, untilMs: nowMs + earlierMs }))
+  return [...earlier.filter(({ untilMs }) => nowMs < untilMs), ...replaced].filter(({ name, record: { allowedAt, sha256, tier } }) => {
+    const now = Object.hasOwn(next, name) ? next[name] : undefined
+    return now?.since !== undefined && allowedAt !== undefined && allowedAt >= now.since && sha256 !== now.sha256 && tier !== 'trusted'
+  })
+}
+
+/** Which a server that runs neither takes up nor takes out. */
+const isOfServer = (record: LockedPlugin | undefined): boolean => record?.tier === 'trusted' || record?.kind === 'chain'
+
 function policyOf(files: SignerFiles, state: OwnState, problems: readonly UnheldRecord[]): OwnPolicy {
-  const plugins = [...new Set([...files.plugins, ...Object.keys(state.records)])]
-  return { policy: policyFromFiles({ ...files, plugins }, state.records, state.sources), state, problems }
+  const { records, sources } = state
+  const plugins = [...new Set([...files.plugins, ...Object.keys(records)])]
+  const of = (lock: PluginLock) => policyFromFiles({ ...files, plugins }, lock, sources)
+  const earlier = state.earlier.map(({ name, record, untilMs }) => ({
+    sha256: record.sha256,
+    untilMs,
+    policy: of({ ...records, [name]: record }),
+  }))
+  return { policy: of(records), earlier, state, problems }
 }
 
 const pick = (all: PluginLock, is: (name: string, record: LockedPlugin) => boolean): Record<string, LockedPlugin> =>
@@ -117,24 +179,31 @@ function cureOf(name: string, plugins: PluginLock, confDir: string): string {
   return `See what it may do, and seal it: ${command} plugin ${verb} ${name}. Or put ${lockFile(confDir)} where the server's user cannot write.`
 }
 
-/** Where only keys sign that everybody has, since there are no others or they stay locked, and where the server's user cannot change the lock. */
-function holdsAsItIs(confDir: string, opensKeys: boolean): boolean {
-  return !opensKeys || !canChange(lockFile(confDir))
+interface LockRead {
+  readonly content: LockContent
+  /** Only others than the server's user can have written it. */
+  readonly isOfOthers: boolean
 }
+
+/** Undefined where it is not there or cannot be read. */
+function readFromLock(confDir: string): LockRead | undefined {
+  const { value, isOfOthers } = readWithOrigin(lockFile(confDir), (descriptor) => readLockAgain(confDir, true, descriptor))
+  return value && { content: value, isOfOthers }
+}
+
+const nothingHeld: Awaited<ReturnType<typeof recordsThatHold>> = { held: {}, problems: [], seen: {} }
 
 async function recordsThatHold(
-  { confDir, dataDir, keySources, passphrase }: Omit<OwnPolicyOptions, 'files'> & { confDir: string },
-  content: LockContent,
-): Promise<{ held: PluginLock; problems: readonly { name: string; problem: string }[] }> {
-  // The keystore is opened with it, whatever the folder has when it is looked at again.
-  const opensKeystore = passphrase !== undefined
-  const opensKeys = opensKeystore || keySources.some((each) => each !== 'keystore' && each !== 'devnet')
-  if (holdsAsItIs(confDir, opensKeys)) return { held: content.plugins, problems: [] }
-  return heldRecords(dataDir, content, await keyFor(content, passphrase), { notes: true })
+  { dataDir, keySources, sealKeys }: Omit<OwnPolicyOptions, 'files'>,
+  { content, isOfOthers }: LockRead,
+  seen: SeenRecords,
+): Promise<{ held: PluginLock; problems: readonly { name: string; problem: string }[]; seen: SeenRecords }> {
+  // With a passphrase the keystore is opened, whatever the folder has when it is looked at again.
+  const opensKeys = sealKeys !== undefined || keySources.some((each) => each !== 'keystore' && each !== 'devnet')
+  // Keys that everybody has sign for what is there: there are no others, or they stay locked.
+  if (!opensKeys || isOfOthers) return { held: content.plugins, problems: [], seen }
+  return heldRecords(content, { dataDir, key: await sealKeys?.(content.sealing), seen, notes: true })
 }
-
-const keyFor = async ({ sealing }: LockContent, passphrase: string | undefined): Promise<Buffer | undefined> =>
-  passphrase === undefined || sealing === undefined ? undefined : sealKey(passphrase, sealing)
 
 /**
  * The records of sluice.lock that the signer would not go by. Without the passphrase only those are known that have no seal.
@@ -143,10 +212,10 @@ const keyFor = async ({ sealing }: LockContent, passphrase: string | undefined):
 export async function unheldRecords(confDir: string, dataDir: string, passphrase: string | undefined): Promise<UnheldRecord[]> {
   const content = readLockContent(confDir)
   const { plugins } = content
-  if (holdsAsItIs(confDir, keystoreHasKeys(dataDir))) return []
+  if (!keystoreHasKeys(dataDir) || !canChange(lockFile(confDir))) return []
   const found =
     passphrase === undefined
       ? Object.entries(plugins).flatMap(([name, record]) => (hasSeal(record) ? [] : [{ name, problem: noSeal }]))
-      : (await heldRecords(dataDir, content, await keyFor(content, passphrase), { notes: false })).problems
+      : (await heldRecords(content, { dataDir, key: await createSealKeys(passphrase)(content.sealing), notes: false })).problems
   return found.map(({ name, problem }) => ({ name, problem, cure: cureOf(name, plugins, confDir) }))
 }

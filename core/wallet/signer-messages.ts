@@ -86,8 +86,11 @@ const signRequest = Type.Object({
   chain: Type.String(),
   network: Type.String(),
   address: Type.String(),
+  /** The version of the plugin that planned it: the beginning of its hash. It chooses among the records that the operator sealed. */
+  plugin: Type.Optional(Type.String({ pattern: '^[0-9a-f]{16,64}$' })),
   draft: Type.Union([
-    Type.Object({ scheme: Type.Literal('secp256k1'), bytes }),
+    /** `replaces`: the signed transaction whose fees are to be raised. */
+    Type.Object({ scheme: Type.Literal('secp256k1'), bytes, replaces: Type.Optional(bytes) }),
     Type.Object({ scheme: Type.Literal('ed25519'), bytes }),
     Type.Object({ scheme: Type.Literal('eip712'), typedData }),
   ]),

@@ -1,13 +1,14 @@
 // The signer's process: the only one that opens keys and signs. It loads no plugin and talks to its parent only.
 import { isDeepStrictEqual } from 'node:util'
 import { lockFile } from '../config/lock.ts'
-import { watchFile, type WatchedFile } from '../whole-file.ts'
+import { followFile, watchFile } from '../whole-file.ts'
 import { devnetKeys, type KeySource, type LockedWallet, type SigningWallet } from './key-source.ts'
 import { keystore } from './keystore.ts'
 import { isWellKnown } from './keys.ts'
 import { checkEvmRequest, digestOnTrial } from './policy-evm.ts'
 import { networkKey, Refusal, rulesOfPolicy, type SignerRules } from './policy.ts'
-import { keptOwnPolicy, readOwnPolicy, takeUpLock, type OwnPolicy, type OwnPolicyOptions } from './own-policy.ts'
+import { createSealKeys } from './lock-seal.ts'
+import { keptOwnPolicy, readOwnPolicy, steadyMs, takeUpLock, type OwnPolicy, type OwnPolicyOptions } from './own-policy.ts'
 import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
 import { serveParent, tellParent } from './supervisor.ts'
 
@@ -26,7 +27,16 @@ interface OpenState {
 
 let state: OpenState | undefined
 let rules: SignerRules = new Map()
-let own: { readonly options: OwnPolicyOptions; state: OwnPolicy['state']; readonly lock: WatchedFile } | undefined
+/** The versions of plugins that it signs for: hashes of their files. */
+let versions: readonly string[] = []
+/** Of the versions that were replaced a short time ago. */
+let earlierRules: readonly { readonly sha256: string; readonly untilMs: number; readonly rules: SignerRules }[] = []
+interface Own {
+  readonly options: OwnPolicyOptions
+  state: OwnPolicy['state']
+}
+/** Goes by a sluice.lock that changed. Settles when what is asked from now on is held against it. */
+let takeUp: (() => Promise<void>) | undefined
 /** Of the networks that are not local. */
 let publicChainIds: ReadonlySet<bigint> = new Set()
 let tries = false
@@ -39,14 +49,17 @@ const tell = (message: FromSigner): void => tellParent(message)
 async function open({ keySources: named, dataDir, passphrase, files, read }: OpenMessage): Promise<void> {
   if (isOpen) return
   isOpen = true
-  const options = { files, dataDir, keySources: named, passphrase }
+  const sealKeys = passphrase === undefined ? undefined : createSealKeys(passphrase)
+  const options = { files, dataDir, keySources: named, sealKeys }
   const lock = watchFile(lockFile(files.confDir))
   const first = read === undefined ? await readOwnPolicy(options) : keptOwnPolicy(files, read)
   // What was kept is of an earlier lock, maybe.
-  own = { options, state: first.state, lock }
+  const own: Own = { options, state: first.state }
+  takeUp = followFile(lock, () => readAgain(own))
   goBy(first)
+  tellProblems(first.problems)
   if (read !== undefined) lock.forget()
-  setInterval(() => void takeUp(), lookMs).unref()
+  setInterval(() => void takeUp?.(), lookMs).unref()
   tries = files.tries
   const opened = await Promise.all(named.map((text) => openSource(text, { dataDir, passphrase })))
   const wallets = opened.flatMap((source) => source.wallets)
@@ -65,9 +78,21 @@ async function open({ keySources: named, dataDir, passphrase, files, read }: Ope
 }
 
 /** What it reads is kept by the keeper, beside it. */
-function goBy({ policy, state: next, problems }: OwnPolicy): void {
+function goBy({ policy, earlier, state: next }: OwnPolicy): void {
+  const before = earlier.map((each) => ({ ...each, rules: rulesOfPolicy(each.policy) }))
+  rules = rulesOfPolicy(policy)
+  earlierRules = before
+  versions = Object.values(next.records).map(({ sha256 }) => sha256)
+  publicChainIds = new Set([...rules.values()].flatMap((each) => (each.keys === 'secp256k1' && !each.local ? [each.chainId] : [])))
   tellParent({ type: 'read', state: next })
-  for (const { name, problem, cure } of problems)
+}
+
+let lastTold = ''
+
+/** What is wrong is said once, however often it is read again. */
+function tellProblems(problems: OwnPolicy['problems']): void {
+  const told = problems.map(({ name, problem }) => `${name}: ${problem}`).join('\n')
+  for (const { name, problem, cure } of told === lastTold ? [] : problems)
     tell({
       type: 'log',
       level: 'error',
@@ -77,34 +102,32 @@ function goBy({ policy, state: next, problems }: OwnPolicy): void {
           ? `The signer does not take up sluice.lock: ${problem}`
           : `The signer does not sign for the plugin ${name}: ${problem}`,
     })
-  rules = rulesOfPolicy(policy)
-  publicChainIds = new Set([...rules.values()].flatMap((each) => (each.keys === 'secp256k1' && !each.local ? [each.chainId] : [])))
+  lastTold = told
 }
 
-let takingUp: Promise<void> | undefined
-
-/** Goes by a sluice.lock that changed. Settles when what is asked from now on is held against it. */
-function takeUp(): Promise<void> | undefined {
-  if (!own) return undefined
-  if (!takingUp && own.lock.hasChanged()) takingUp = readAgain(own).finally(() => (takingUp = undefined))
-  return takingUp
-}
-
-async function readAgain(now: NonNullable<typeof own>): Promise<void> {
+/** @returns whether the lock could be read */
+async function readAgain(now: Own): Promise<boolean> {
   try {
     const next = await takeUpLock(now.options, now.state)
-    const isSame = isDeepStrictEqual(next.state, now.state)
-    now.state = next.state
+    tellProblems(next.problems)
+    if (next.isUnread) return false
+    const isSame = isDeepStrictEqual(next.state.records, now.state.records)
     goBy(next)
-    if (isSame) return
-    tell({ type: 'log', level: 'info', fields: { plugins: Object.keys(next.state.records) }, message: 'The signer took up sluice.lock' })
+    now.state = next.state
+    if (!isSame)
+      tell({ type: 'log', level: 'info', fields: { plugins: Object.keys(next.state.records) }, message: 'The signer took up sluice.lock' })
+    return true
   } catch (error) {
-    tell({
-      type: 'log',
-      level: 'error',
-      fields: { error: describe(error) },
-      message: 'The signer could not take up sluice.lock: what was in force stays so',
-    })
+    const problem = `error: ${describe(error)}`
+    if (problem !== lastTold)
+      tell({
+        type: 'log',
+        level: 'error',
+        fields: { error: describe(error) },
+        message: 'The signer could not take up sluice.lock: what was in force stays so',
+      })
+    lastTold = problem
+    return false
   }
 }
 
@@ -133,16 +156,20 @@ const walletKey = ({ chain, address }: { chain: string; address: string }): stri
 async function sign(request: unknown): Promise<Uint8Array> {
   if (!isSignRequest(request)) throw new Refusal('the request is malformed')
   if (!state) throw new Refusal('the keys are not open yet', 'SERVICE_UNINITIALIZED')
-  const change = takeUp()
-  if (change) await change
+  await takeUp?.()
   try {
     const wallet = findWallet(request, state)
     return await wallet.sign(checkRequest(request, wallet, state))
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    const { chain, network, address } = request
-    tell({ type: 'log', level: 'warn', fields: { chain, network, address, reason: error.message }, message: 'The signer refused to sign' })
-    throw error
+    const { chain, network, address, plugin } = request
+    const refusal = new Refusal(
+      error.message + (isGone(plugin) ? `; the version ${plugin} of its plugin is not in sluice.lock any more` : ''),
+      error.errorName,
+    )
+    const fields = { chain, network, address, ...(plugin !== undefined && { plugin }), reason: refusal.message }
+    tell({ type: 'log', level: 'warn', fields, message: 'The signer refused to sign' })
+    throw refusal
   }
 }
 
@@ -155,10 +182,19 @@ function findWallet(request: SignRequest, { wallets, locked }: OpenState): Signi
   throw new Refusal(`there is no key for ${address} on ${chain}; add it with "sluice wallet add" and restart the server`, 'LOAD_WALLET')
 }
 
+const isGone = (plugin: string | undefined): boolean => plugin !== undefined && !versions.some((each) => each.startsWith(plugin))
+
+/** The server may say which version planned it: it chooses among what the operator sealed. */
+function rulesFor({ plugin }: SignRequest): SignerRules {
+  if (plugin === undefined) return rules
+  const nowMs = steadyMs()
+  return earlierRules.find(({ sha256, untilMs }) => sha256.startsWith(plugin) && nowMs < untilMs)?.rules ?? rules
+}
+
 /** @returns what the policy allows to sign: a digest or a message */
 function checkRequest(request: SignRequest, { curve, address }: SigningWallet, { solana }: OpenState): Uint8Array {
   const name = networkKey(request.chain, request.network)
-  const network = rules.get(name)
+  const network = rulesFor(request).get(name)
   const isLocal = network === undefined || (network.keys === 'secp256k1' && network.local)
   if (tries && isLocal && curve === 'secp256k1' && isWellKnown(address)) return digestOnTrial(request.draft, publicChainIds)
   if (!network) throw new Refusal(`nothing is signed for ${name}: no plugin serves it`)

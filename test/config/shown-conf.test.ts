@@ -9,6 +9,7 @@ describe('what a plugin that is examined learns of conf', () => {
     ROUTER: '0x1111111111111111111111111111111111111111',
     KEY: 'hunter2',
     NODE: 'https://node.example/v2/hunter2hunter2hunter2',
+    LOGIN: 'operator:hunter2',
   }
   const schema = {
     type: 'object',
@@ -23,15 +24,13 @@ describe('what a plugin that is examined learns of conf', () => {
 
   it('is what core reads, as it is, and no secret: neither of a variable nor of a URL nor by its name', async () => {
     const config = await read(
-      'contractAddresses: { mainnet: { router: "${ROUTER}" } }\nttl: 300\napiKey: ${KEY}\nnode: ${NODE}\nother: https://a:b@x.example/?k=v\npassword: open\nshares: ${UNSET}\n'.replace(
-        'ttl: 300\n',
-        'ttl: 300\n',
-      ),
+      'contractAddresses: { mainnet: { router: "${ROUTER}" } }\nttl: 300\napiKey: ${KEY}\nlogin: ${LOGIN}\nnode: ${NODE}\nother: https://a:b@x.example/?k=v\npassword: open\nshares: ${UNSET}\n',
     )
     expect(config).to.deep.equal({
       contractAddresses: { mainnet: { router: environment.ROUTER } },
       ttl: 300,
       apiKey: '***',
+      login: '***',
       node: 'https://node.example/v2/***',
       other: 'https://***@x.example?***',
       password: '***',

@@ -1,22 +1,17 @@
-import { execFile } from 'node:child_process'
-import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { readLockContent, writeLock, type LockedPlugin } from '../../core/config/lock.ts'
 import { forget } from '../../core/loader/allow.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 import { saveKey } from '../../core/wallet/keystore.ts'
-import { newSealing, seal, sealKey, timeOfRecord } from '../../core/wallet/lock-seal.ts'
-import { keptOwnPolicy, readOwnPolicy, takeUpLock, unheldRecords, type OwnPolicy } from '../../core/wallet/own-policy.ts'
+import { createSealKeys, newSealing, seal, sealKey, sinceOf, timeOfRecord } from '../../core/wallet/lock-seal.ts'
+import { earlierMs, keptOwnPolicy, readOwnPolicy, takeUpLock, unheldRecords, type OwnPolicy } from '../../core/wallet/own-policy.ts'
 import { eachWithHome } from '../config/home.ts'
 import { book } from './example-files.ts'
-import { router, stranger } from './example-policy.ts'
+import { router, stranger, wrapper } from './example-policy.ts'
 
 const passphrase = 'correct horse'
-const sealModule = new URL('../../core/wallet/lock-seal.ts', import.meta.url).href
-
 describe('the seals of sluice.lock', () => {
   const home = eachWithHome()
   const dataDir = () => path.join(home.folder, 'data')
@@ -26,15 +21,23 @@ describe('the seals of sluice.lock', () => {
   beforeEach(() => saveKey({ dataDir: dataDir(), chain: 'ethereum', privateKey: `0x${'a1b2c3d4'.repeat(8)}`, passphrase, scryptN: 1024 }))
 
   async function allow(record: LockedPlugin, by = passphrase): Promise<string> {
-    const dated = { ...record, allowedAt: timeOfRecord(dataDir(), 'book', readLockContent(home.confDir).plugins['book']) }
-    await writeLock(home.confDir, { book: seal(await sealKey(by, sealing), 'book', dated) }, sealing)
+    const before = readLockContent(home.confDir).plugins['book']
+    const key = await sealKey(by, sealing)
+    const since = sinceOf(dataDir(), 'book', before, key)
+    const dated = { ...record, allowedAt: timeOfRecord(dataDir(), 'book', before), ...(since !== undefined && { since }) }
+    await writeLock(home.confDir, { book: seal(key, 'book', dated) }, sealing)
     return readFile(lockFile(), 'utf8')
   }
 
   /** What a start of the server would have signed. */
   async function start(given: string | undefined = passphrase) {
     const files = { confDir: home.confDir, plugins: ['ethereum', 'book'], allowedSpenders: [], environment: {}, tries: false }
-    const { policy, problems } = await readOwnPolicy({ files, dataDir: dataDir(), keySources: ['keystore'], passphrase: given })
+    const { policy, problems } = await readOwnPolicy({
+      files,
+      dataDir: dataDir(),
+      keySources: ['keystore'],
+      sealKeys: given === undefined ? undefined : createSealKeys(given),
+    })
     const [local] = policy.networks.filter(({ network }) => network === 'local')
     return { contracts: local?.contracts ?? [], problems }
   }
@@ -125,7 +128,7 @@ describe('the seals of sluice.lock', () => {
       files: { ...files, confDir: home.confDir, ...more },
       dataDir: dataDir(),
       keySources: ['keystore'],
-      passphrase,
+      sealKeys: createSealKeys(passphrase),
     })
     const atAddress = (address: string): LockedPlugin => ({
       ...contained,
@@ -171,6 +174,123 @@ describe('the seals of sluice.lock', () => {
       expect(contractsOf(await takeUpLock(options(), older.state))).to.deep.equal([])
     })
 
+    it('let no older or removed record come back, also where the data folder forgot what was seen', async () => {
+      const forgetSeen = () => rm(path.join(dataDir(), 'lock-seen.json'))
+      const old = await allow(atAddress(router))
+      const start = await readOwnPolicy(options())
+      await allow(atAddress(stranger))
+      const updated = await takeUpLock(options(), start.state)
+      await writeFile(lockFile(), old)
+      await forgetSeen()
+      const older = await takeUpLock(options(), updated.state)
+      expect([contractsOf(older), problemsOf(older)[0]]).to.deep.equal([[stranger], 'its record is older than one that was in force here'])
+
+      await writeLock(home.confDir, {})
+      const removed = await takeUpLock(options(), older.state)
+      expect(contractsOf(removed)).to.deep.equal([])
+      await forgetSeen()
+      await writeFile(lockFile(), old)
+      // As a signer that is started again has it.
+      const { state } = keptOwnPolicy(options().files, JSON.parse(JSON.stringify(removed.state)))
+      expect(contractsOf(await takeUpLock(options(), state))).to.deep.equal([])
+      await allow(atAddress(router))
+      expect(contractsOf(await takeUpLock(options(), state))).to.deep.equal([router])
+    })
+
+    describe('and replaces one', () => {
+      const first = atAddress(router)
+      const second = { ...atAddress(stranger), sha256: 'cd'.repeat(32) }
+      const earlierOf = ({ earlier }: OwnPolicy) =>
+        earlier.map(({ sha256, untilMs, policy }) => [
+          sha256,
+          untilMs,
+          policy.networks.find(({ network }) => network === 'local')?.contracts,
+        ])
+
+      async function started(): Promise<OwnPolicy> {
+        await allow(first)
+        return readOwnPolicy(options())
+      }
+
+      it('keep what the earlier version may touch beside the new one, for that version and for its time', async () => {
+        const { state } = await started()
+        await allow(second)
+        const updated = await takeUpLock(options(), state, 1000)
+        expect(contractsOf(updated)).to.deep.equal([stranger])
+        const kept = [[first.sha256, 1000 + earlierMs, [router]]]
+        expect(earlierOf(updated)).to.deep.equal(kept)
+        expect(earlierOf(keptOwnPolicy(options().files, JSON.parse(JSON.stringify(updated.state))))).to.deep.equal(kept)
+
+        const third = { ...atAddress(wrapper), sha256: 'ef'.repeat(32) }
+        await allow(third)
+        const again = await takeUpLock(options(), updated.state, 2000)
+        expect(earlierOf(again)).to.deep.equal([...kept, [second.sha256, 2000 + earlierMs, [stranger]]])
+        expect(earlierOf(await takeUpLock(options(), again.state, 1000 + earlierMs)).map(([sha256]) => sha256)).to.deep.equal([
+          second.sha256,
+        ])
+        expect(earlierOf(await takeUpLock(options(), again.state, 2000 + earlierMs))).to.deep.equal([])
+      })
+
+      it('keep nothing of what was taken out, whoever puts it back before the next is allowed and whenever it is looked at', async () => {
+        const { state } = await started()
+        const text = await readFile(lockFile(), 'utf8')
+        const settings = loadSettings({ confDir: home.confDir, env: {} })
+        await forget('book', settings)
+        await allow(second)
+        const replaced = await takeUpLock(options(), state)
+        expect([contractsOf(replaced), earlierOf(replaced)]).to.deep.equal([[stranger], []])
+
+        await forget('book', settings)
+        await writeFile(lockFile(), text)
+        await allow(second)
+        expect(earlierOf(await takeUpLock(options(), state))).to.deep.equal([])
+      })
+
+      it('keep nothing that was kept once the plugin is taken out', async () => {
+        const { state } = await started()
+        await allow(second)
+        const updated = await takeUpLock(options(), state)
+        await writeLock(home.confDir, {})
+        const removed = await takeUpLock(options(), updated.state)
+        expect([contractsOf(removed), earlierOf(removed)]).to.deep.equal([[], []])
+      })
+
+      it('keep nothing that a record before says without the seal of it, and nothing of the same files', async () => {
+        const { state } = await started()
+        const text = await readFile(lockFile(), 'utf8')
+        await writeFile(lockFile(), text.replaceAll(router, wrapper))
+        await allow(second)
+        expect(earlierOf(await takeUpLock(options(), state))).to.deep.equal([])
+        await writeFile(lockFile(), text)
+        await allow({ ...second, sha256: first.sha256 })
+        const same = await takeUpLock(options(), state)
+        expect([contractsOf(same), earlierOf(same)]).to.deep.equal([[stranger], []])
+      })
+    })
+
+    it('are not looked for where the lock asks for more work than Sluice ever does', async () => {
+      const text = await allow(atAddress(router))
+      const start = await readOwnPolicy(options())
+      await writeFile(lockFile(), text.replace('n: 1024', `n: ${2 ** 20}`))
+      const costly = await takeUpLock(options(), start.state)
+      expect(contractsOf(costly)).to.deep.equal([router])
+      expect(problemsOf(costly)[0]).to.match(/asks for more work/)
+    })
+
+    it('are not taken for removed where the lock cannot be read or is away at the start', async () => {
+      const text = await allow(book)
+      expect((await start()).contracts).to.include(router)
+      for (const broken of ['plugins: [', undefined]) {
+        if (broken === undefined) await rm(lockFile())
+        else await writeFile(lockFile(), broken)
+        const unread = await readOwnPolicy(options())
+        expect(contractsOf(unread)).to.deep.equal([])
+        await takeUpLock(options(), unread.state)
+        await writeFile(lockFile(), text)
+        expect((await start()).problems).to.deep.equal([])
+      }
+    })
+
     it('take up nothing of what is trusted, of what is disabled, and of what the start left out', async () => {
       await allow(atAddress(router))
       const left = await readOwnPolicy({ ...options(), files: { ...options().files, plugins: ['ethereum'] } })
@@ -189,6 +309,26 @@ describe('the seals of sluice.lock', () => {
       expect(contractsOf(await takeUpLock(options(), trusted.state))).to.deep.equal(contractsOf(trusted))
     })
 
+    it('take up connectors that are data alone, and no chain', async () => {
+      await writeLock(home.confDir, {})
+      const named = { ...options(), files: { ...options().files, plugins: ['ethereum'] } }
+      const start = await readOwnPolicy(named)
+      await allow({ ...atAddress(router), tier: 'data' })
+      const added = await takeUpLock(options(), start.state)
+      expect(contractsOf(added)).to.deep.equal([router])
+      await writeLock(home.confDir, {})
+      expect(contractsOf(await takeUpLock(options(), added.state))).to.deep.equal([])
+
+      const mainnet = { contracts: {}, spenders: [], chainId: 146, feeCapRaw: '1000' }
+      await allow({ ...contained, tier: 'data', kind: 'chain', keys: 'secp256k1', networks: { 'tonic/mainnet': mainnet } })
+      const chainsOf = ({ policy }: OwnPolicy) => policy.networks.map(({ chain }) => chain)
+      expect(chainsOf(await takeUpLock(options(), start.state))).not.to.include('tonic')
+      const withChain = await readOwnPolicy(options())
+      expect(chainsOf(withChain)).to.include('tonic')
+      await writeLock(home.confDir, {})
+      expect(chainsOf(await takeUpLock(options(), withChain.state))).to.include('tonic')
+    })
+
     it('take conf as it was at the start, also of a plugin that came later', async () => {
       await writeLock(home.confDir, {})
       const start = await readOwnPolicy({ ...options(), files: { ...options().files, plugins: ['ethereum'] } })
@@ -204,6 +344,14 @@ describe('the seals of sluice.lock', () => {
     })
   })
 
+  it('derive their key once for a lock that keeps its salt', async () => {
+    const keys = createSealKeys(passphrase)
+    const key = await keys(sealing)
+    expect(await keys({ ...sealing })).to.equal(key)
+    expect(await keys(newSealing(1024))).not.to.deep.equal(key)
+    expect(await keys({ ...sealing, n: 2 ** 20 })).to.equal(undefined)
+  })
+
   it('are not needed where no key can be opened', async () => {
     await writeLock(home.confDir, { book })
     const files = { confDir: home.confDir, plugins: ['ethereum', 'book'], allowedSpenders: [], environment: {}, tries: false }
@@ -211,7 +359,7 @@ describe('the seals of sluice.lock', () => {
       files,
       dataDir: path.join(home.folder, 'empty'),
       keySources: ['keystore'],
-      passphrase: undefined,
+      sealKeys: undefined,
     })
     expect(problems).to.deep.equal([])
   })
@@ -221,34 +369,6 @@ describe('the seals of sluice.lock', () => {
     await rename(path.join(dataDir(), 'keystore'), path.join(dataDir(), 'hidden'))
     const { contracts, problems } = await start()
     expect([contracts, problems[0]?.problem]).to.deep.equal([[], "its record has no seal of the keystore's passphrase"])
-  })
-
-  it('are needed where a link leads to the file, and its folder can be written', async function () {
-    if (process.getuid?.() !== 0) {
-      console.warn('Not run: only root can be two users.')
-      return this.skip()
-    }
-    const own = await mkdtemp(path.join(tmpdir(), 'sluice-lock-'))
-    try {
-      await chown(own, 60_999, 60_999)
-      const link = path.join(own, 'sluice.lock')
-      await symlink('/etc/hostname', link)
-      const code = `import { canChange } from ${JSON.stringify(sealModule)}; console.log(JSON.stringify(process.argv.slice(1).map(canChange)))`
-      const asUser = [
-        '--reuid=60999',
-        '--regid=60999',
-        '--clear-groups',
-        process.execPath,
-        '--import=tsx',
-        '--input-type=module',
-        '-e',
-        code,
-      ]
-      const { stdout } = await promisify(execFile)('setpriv', [...asUser, '--', link, '/etc/hostname'])
-      expect(JSON.parse(stdout)).to.deep.equal([true, false])
-    } finally {
-      await rm(own, { recursive: true })
-    }
   })
 
   it('are needed where the file is read-only but the user its owner', async () => {

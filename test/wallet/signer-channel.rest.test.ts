@@ -10,7 +10,7 @@ import { forkModule } from '../../core/wallet/supervisor.ts'
 import { saveKey } from '../../core/wallet/keystore.ts'
 import { startSigner } from '../../core/wallet/signer.ts'
 import { exampleFiles } from './example-files.ts'
-import { examplePolicy, requestOf, router, stranger, token, transaction } from './example-policy.ts'
+import { examplePolicy, requestOf, router, stranger, token, transaction, wrapper } from './example-policy.ts'
 import { until } from './processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -115,26 +115,48 @@ describe('a signer whose sluice.lock changes', () => {
     const lines = () => logged.splice(0).join('; ')
     const log = (_: object, message = '') => void logged.push(message)
     const signer = await startSigner({ dataDir, passphrase, devnet: true, files, log: { info: log, warn: log, error: log } })
-    const signs = (to: string) =>
-      signer.sign(call(to)).then(
+    const signs = (to: string, more: Partial<SignRequest> = {}) =>
+      signer.sign({ ...call(to), ...more }).then(
         () => true,
         () => false,
       )
+    async function restart(): Promise<void> {
+      const before = signer.processId()
+      process.kill(before ?? 0, 'SIGKILL')
+      await until(() => signer.processId() !== undefined && signer.processId() !== before)
+    }
     try {
       expect(await signs(stranger)).to.equal(false)
       await exampleFiles(dataDir, { records: { book: contained(stranger) } })
       expect(await signs(stranger), 'without a seal').to.equal(false)
       expect(lines()).to.contain('does not sign for the plugin book: its record has no seal')
-      await exampleFiles(dataDir, { passphrase, records: { book: contained(stranger) } })
+      const first = contained(stranger)
+      await exampleFiles(dataDir, { passphrase, records: { book: first } })
       expect(await signs(stranger), lines()).to.equal(true)
-      const before = signer.processId()
-      process.kill(before ?? 0, 'SIGKILL')
-      await until(() => signer.processId() !== undefined && signer.processId() !== before)
+      await restart()
       expect(await signs(stranger), 'of a signer that was started again').to.equal(true)
       await exampleFiles(dataDir, { records: { book: contained(router) } })
       expect([await signs(router), await signs(stranger)], 'with a wrong record').to.deep.equal([false, true])
+
+      const second = { ...contained(router), sha256: 'ef'.repeat(32), since: first.allowedAt }
+      await exampleFiles(dataDir, { passphrase, records: { book: second } })
+      const earlier = { plugin: first.sha256.slice(0, 16) }
+      const both = async () => [await signs(router), await signs(stranger), await signs(stranger, earlier), await signs(wrapper, earlier)]
+      expect(await both(), 'of an update').to.deep.equal([true, false, true, false])
+      await restart()
+      expect(await both(), 'of an update, after a restart').to.deep.equal([true, false, true, false])
+      lines()
+      const unknown = await signer.sign({ ...call(stranger), plugin: 'ab'.repeat(8) }).catch(String)
+      expect(unknown, 'of a version that nobody sealed').to.match(
+        /no connector declares .+ the version (ab){8} of its plugin is not in sluice\.lock/,
+      )
+
+      lines()
+      await writeFile(path.join(dataDir, 'sluice.lock'), 'plugins: [')
+      expect([await signs(router), await signs(router)], 'while it cannot be read').to.deep.equal([true, true])
+      expect(lines().match(/does not take up sluice\.lock/g), 'said once').to.have.length(1)
       await exampleFiles(dataDir, { passphrase, records: {} })
-      expect(await signs(stranger), 'once it is gone').to.equal(false)
+      expect([await signs(stranger), await signs(stranger, earlier)], 'once it is gone').to.deep.equal([false, false])
     } finally {
       await signer.stop()
     }
