@@ -18,7 +18,7 @@ const chunkFolder = path.join(dist, 'chunks')
 const stamp = path.join(dist, '.built')
 const sources = ['core', 'kits', 'testkit', 'plugins', 'templates']
 
-/** Modules that are started by their URL: the command line, threads, processes, and what mocha runs for `sluice plugin test`. */
+/** Modules that are started by their URL: the command line, threads, processes, what mocha runs for `sluice plugin test`, and `sluice plugin dev`. */
 const started = [
   'core/main.ts',
   'core/devnet/outside-process.ts',
@@ -29,6 +29,7 @@ const started = [
   'core/loader/watchdog-thread.ts',
   'kits/declared.ts',
   'testkit/contract-spec.ts',
+  'testkit/dev-process.ts',
 ]
 /** Processes with little memory: apart, because what they share with the server would come with all that the server needs of it. */
 const startedApart = ['core/wallet/signer-keeper.ts', 'core/wallet/signer-process.ts']

@@ -23,6 +23,7 @@ const levels: readonly (readonly string[])[] = [
     'core/registry.ts',
     'core/late-plugins.ts',
     'core/running-plugins.ts',
+    'core/former-versions.ts',
     'core/changed-plugins.ts',
     'core/signing.ts',
     'core/home.ts',

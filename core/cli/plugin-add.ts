@@ -4,9 +4,10 @@ import { lockFile, readLock } from '../config/lock.ts'
 import { command } from '../layout.ts'
 import { pluginOnDisk, record } from '../loader/allow.ts'
 import { PluginFault } from '../loader/refusal.ts'
-import { sourceOf, stagePlugin, type StagedPlugin } from '../loader/stage.ts'
+import { putBackLeftovers, sourceOf, stagePlugin, type StagedPlugin } from '../loader/stage.ts'
 import type { Settings } from '../config/settings.ts'
-import { consentTo, passphraseOf, run, whenInForce, type SettingsOf, type Tier, tierOf } from './plugin-consent.ts'
+import { droppedSpenders, hasSpenders } from './plugin-allowances.ts'
+import { consentTo, passphraseOf, revokeAll, run, whenInForce, type SettingsOf, type Tier, tierOf } from './plugin-consent.ts'
 
 interface AddOptions {
   readonly yes?: true
@@ -47,8 +48,11 @@ async function added(source: string, { yes, trusted, name }: AddOptions, setting
 async function updated(name: string, version: string | undefined, { yes }: AddOptions, settings: Settings): Promise<string> {
   const before = readLock(settings.confDir)[name]
   if (before === undefined) throw new Error(`${name} is not in ${lockFile(settings.confDir)}: ${command} plugin add <source>`)
+  await putBackLeftovers(settings)
   const { plugin } = pluginOnDisk(name, settings)
-  const staged = await stagePlugin(newer(before.source, version, name), { settings, replaces: { name, folder: plugin.origin } })
+  const { sha256, source } = before
+  const replaces = { name, folder: plugin.origin, sha256, ...(source !== undefined && { source }) }
+  const staged = await stagePlugin(newer(source, version, name), { settings, replaces })
   return settle(staged, before.tier, yes === true, settings)
 }
 
@@ -58,10 +62,12 @@ function newer(source: string | undefined, version: string | undefined, name: st
   const isVersion = version === undefined || /^[\w.+~^-]+$/.test(version)
   if (kind === 'npm' && isVersion && !isThere(version)) return `${from}@${version ?? 'latest'}`
   if (kind === 'git' && isVersion && !isThere(version)) return `git+${from}${version === undefined ? '' : `#${version}`}`
-  if (version !== undefined) return version
+  // Of a tarball or a folder no version can be asked for, and the registry has packages of such names, by anybody.
+  const isNoSource = version === undefined || (!isThere(version) && /^(v?\d[\w.+-]*|latest|next)$/.test(version))
+  if (!isNoSource) return version
   throw new PluginFault(
     'find',
-    `${name} came from ${source ?? 'a folder'}, where no newer version can be asked for`,
+    `${name} came from ${source ?? 'a folder'}, where no other version can be asked for`,
     `Name it: ${command} plugin update ${name} <source>`,
   )
 }
@@ -85,9 +91,15 @@ async function settle(staged: StagedPlugin, asking: Tier, yes: boolean, settings
     if (before?.sha256 === onDisk.files.sha256 && before.tier === tier) return `${name} has these files already.`
     const asked = await consentTo({ name, onDisk, before, tier, yes, settings })
     const passphrase = await passphraseOf(settings)
+    // Its files are moved from there.
+    const inForce = whenInForce(asked, onDisk.plugin.folder)
+    // Before the record: after it the signer signs nothing for a spender that no record has, not even what revokes.
+    const dropped = before && droppedSpenders(before, asked)
+    const said = dropped && hasSpenders(dropped) ? await revokeAll(dropped, yes ? { yes } : {}, settings) : []
     await staged.commit(() => record(name, { ...asked, source }, settings, passphrase))
     const version = asked.version === undefined ? '' : ` ${asked.version}`
-    return `${name}${version} is ${before ? 'updated' : 'added'}, in ${lockFile(settings.confDir)}. ${whenInForce(tier)}`
+    const done = `${name}${version} is ${before ? 'updated' : 'added'}, in ${lockFile(settings.confDir)}. ${inForce}`
+    return [...(said.length > 0 ? ['Spenders that it has no more:', ...said] : []), done].join('\n')
   } finally {
     await staged.discard()
   }

@@ -25,16 +25,37 @@ interface WalletName {
   readonly address: string
 }
 
+/** Whether it has spenders on EVM chains. */
+export const hasSpenders = ({ networks }: LockedPlugin): boolean =>
+  Object.values(networks).some(({ spenders }) => spenders.some((each) => each.startsWith('0x')))
+
+/** The wallets of the running server that its certificate may use. @throws Error where the server does not say */
+export const walletsOf = async (server: ServerClient): Promise<readonly WalletName[]> =>
+  (await answer(server, '/wallet', {}, Wallets)) ?? []
+
 /** Every wallet with every spender of the plugin, on EVM chains. */
 export const approvableOf = ({ networks }: LockedPlugin, wallets: readonly WalletName[]): Approvable[] =>
   Object.entries(networks).flatMap(([on, { spenders }]) => {
     const [chain = '', network = ''] = on.split('/')
     const evm = spenders.filter((each) => each.startsWith('0x'))
-    return wallets.flatMap(({ chain: own, address }) =>
+    const distinct = [...new Map(wallets.map((each) => [`${each.chain} ${each.address.toLowerCase()}`, each])).values()]
+    return distinct.flatMap(({ chain: own, address }) =>
       own === chain && address.startsWith('0x') ? evm.map((spender) => ({ chain, network, address, spender })) : [],
     )
   })
 
+/** The same record with those of its spenders alone that the next one has not, on the networks where that is so. */
+export const droppedSpenders = (before: LockedPlugin, next: Pick<LockedPlugin, 'networks'>): LockedPlugin => ({
+  ...before,
+  networks: Object.fromEntries(
+    Object.entries(before.networks).map(([on, network]) => {
+      const kept = new Set(next.networks[on]?.spenders.map((each) => each.toLowerCase()))
+      return [on, { ...network, spenders: network.spenders.filter((each) => !kept.has(each.toLowerCase())) }]
+    }),
+  ),
+})
+
+const Wallets = Type.Array(Type.Object({ chain: Type.String(), address: Type.String() }))
 const Tokens = Type.Array(Type.Object({ symbol: Type.String(), address: Type.String() }))
 const Approvals = Type.Object({ approvals: Type.Record(Type.String(), Type.String()) })
 /** More than any list has on one network is asked in several requests, whose addresses have to fit into a URL. */

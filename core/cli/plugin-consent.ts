@@ -5,19 +5,21 @@ import { readLock, lockFile, type LockedPlugin } from '../config/lock.ts'
 import { ConfigError } from '../config/problems.ts'
 import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { tradingWallets } from '../devnet/anvil.ts'
-import { command } from '../layout.ts'
+import { devnetFileOf } from '../devnet/outside.ts'
+import { command, version } from '../layout.ts'
 import { changedFiles, examine, forget, isConfNewer, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
 import { whyNotContained } from '../loader/host/way.ts'
-import { isDeclared } from '../loader/find.ts'
+import { findPlugins, isDeclared } from '../loader/find.ts'
 import { PluginFault } from '../loader/refusal.ts'
+import { dotNameIn } from '../loader/stage.ts'
 import { oneLine } from '../loader/thrown.ts'
 import { keystoreHasKeys, listWallets } from '../wallet/keystore.ts'
-import { canChange } from '../wallet/lock-seal.ts'
+import { canChange } from '../wallet/changeable.ts'
 import { unheldRecords } from '../wallet/own-policy.ts'
-import { releasedOwners } from '../wallet/policy-files.ts'
+import { releasedOwners, releasedScope, type ReleasedScope } from '../wallet/policy-files.ts'
 import { ask, hasTerminal, passphraseForNewKey, passphraseFromFile } from '../wallet/prompt.ts'
 import { isYes, printError, printResult } from './output.ts'
-import { approvableOf, revocationOf, revoke, standingAllowances, type Allowance } from './plugin-allowances.ts'
+import { approvableOf, hasSpenders, revocationOf, revoke, standingAllowances, walletsOf, type Allowance } from './plugin-allowances.ts'
 import { serverClient, type ServerClient } from './server-client.ts'
 
 export type SettingsOf = () => Settings
@@ -53,7 +55,7 @@ export function consentCommands(settingsOf: SettingsOf): Command[] {
     show,
     remember('contained', 'show what a plugin of a third party may do, ask, and let exactly these files run'),
     check,
-    remember('trusted', 'let a plugin of a third party run in the server itself, with everything that the server has but the keys'),
+    remember('trusted', 'let a plugin of a third party run in the server itself, with all the rights of its user'),
     remove,
   ]
 }
@@ -65,7 +67,7 @@ const about: Readonly<Record<Tier, string>> = {
     'process of its own, which sees no file and no network. What cannot run so (chains, exchanges of signed actions, connectors on Solana) has to be\n' +
     'trusted instead.',
   trusted:
-    'A trusted plugin runs in the server: it reads what the server reads, and can change what others do. The keys are in another process. Chains,\n' +
+    'A trusted plugin runs in the server: it reads what the server reads, the keystore among it, and can change what others do. Chains,\n' +
     'exchanges of signed actions and connectors on Solana run in no other way. Trust what you have read, or whose authors you would give your server to.',
   data:
     'It is data alone: nothing of it is run. A kit of this release reads it. It may have the wallets call the contracts that it names, and tokens approved\n' +
@@ -83,6 +85,10 @@ export const run = (command: () => Promise<string>): Promise<void> =>
   )
 
 async function shown(name: string, settings: Settings): Promise<string> {
+  const { folders, disabled } = settings.plugins
+  const isBuiltIn = findPlugins(folders, disabled).found.some((each) => each.name === name && each.builtIn)
+  const scope = isBuiltIn ? releasedScope(name, { confDir: settings.confDir, environment: process.env }) : undefined
+  if (scope) return builtInWords(name, scope).join('\n')
   const onDisk = pluginOnDisk(name, settings)
   const locked = readLock(settings.confDir)[name]
   const lines = [`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`]
@@ -123,7 +129,7 @@ async function consent(name: string, asking: Tier, yes: boolean, settings: Setti
   }
   const asked = await consentTo({ name, onDisk, before, tier, yes, settings })
   await record(name, asked, settings, passphrase ?? (await passphraseOf(settings)))
-  return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'}, in ${lockFile(settings.confDir)}. ${whenInForce(tier)}`
+  return `${name} is ${tier === 'trusted' ? 'trusted' : 'allowed'}, in ${lockFile(settings.confDir)}. ${whenInForce(asked, onDisk.plugin.folder)}`
 }
 
 /** Data alone has a tier of its own, whichever was asked for. @throws Error where there is no code to trust */
@@ -135,8 +141,19 @@ export function tierOf({ plugin }: PluginOnDisk, asking: Tier): Tier {
 }
 
 /** When a running server goes by what was recorded. */
-export const whenInForce = (tier: Tier): string =>
-  tier !== 'contained' ? 'A running server loads it when it is restarted.' : 'A running server takes it up by itself.'
+export function whenInForce(record: Pick<LockedPlugin, 'tier' | 'kind'>, folder: string): string {
+  if (whyRestart(record) !== undefined) return `A running server takes it up when it is restarted: ${whyRestart(record)}.`
+  const alone = 'A running server takes it up by itself.'
+  return devnetFileOf(folder) === undefined
+    ? alone
+    : `${alone} Its contracts for the devnet are deployed when that starts: restart a server that runs one.`
+}
+
+/** Why a running server does not take a change of it up. */
+function whyRestart({ tier, kind }: Pick<LockedPlugin, 'tier' | 'kind'>): string | undefined {
+  if (kind === 'chain') return 'nonces, open transactions and what the signer signs depend on a chain'
+  return tier === 'trusted' ? 'code that runs in the server cannot be changed while it runs' : undefined
+}
 
 interface ConsentRequest {
   readonly name: string
@@ -154,15 +171,18 @@ export async function consentTo({ name, onDisk, before, tier, yes, settings }: C
   say([`${name}: ${size(onDisk)}`, `SHA-256 ${onDisk.files.sha256}`])
   if (before) say(changes(name, onDisk, before, settings))
   if (before?.sha256 === onDisk.files.sha256 && isConfNewer(onDisk, before, settings)) say([confChanged])
-  if (tier !== 'data') await askToRun(yes, settings, say)
+  if (tier !== 'data') await askToRun(yes, onDisk.plugin.folder, settings, say)
   const asked = await examine(onDisk, tier, settings)
   say(['', ...words(name, asked), '', about[tier], ...(before ? ['', ...declaredChanges(before, asked)] : [])])
   await confirm(`${tier === 'trusted' ? 'Trust' : 'Allow'} it? Type yes: `, yes)
   return asked
 }
 
-/** @throws Error where the answer is no */
-async function askToRun(yes: boolean, settings: Settings, say: (lines: readonly string[]) => void): Promise<void> {
+/**
+ * Where nobody can be asked, contained code is run all the same: without what it declares nobody could say whether it may. @throws Error where the
+ * answer is no
+ */
+async function askToRun(yes: boolean, folder: string, settings: Settings, say: (lines: readonly string[]) => void): Promise<void> {
   const notContained = await whyNotContained(settings)
   if (notContained && settings.plugins.hostSocket !== undefined) throw notContained
   say([
@@ -171,7 +191,11 @@ async function askToRun(yes: boolean, settings: Settings, say: (lines: readonly 
       ? 'Its code is run once now, to read what it declares: contained, without files, network and environment.'
       : 'Its code is run once now, to read what it declares. This system cannot contain it: it can do there what you can.',
   ])
-  await confirm('Go on? Type yes: ', yes)
+  if (hasTerminal() || yes) return confirm('Go on? Type yes: ', yes)
+  if (notContained)
+    throw new Error(
+      `There is no terminal to ask at, and what it may do is not shown before its code is run: read ${folder}, and say --yes.`,
+    )
 }
 
 /** Of the keystore, where it has keys: it seals what is recorded. @throws Error where it does not open them */
@@ -183,7 +207,7 @@ const givenPassphrase = ({ passphraseFile }: Settings['wallet']): string | undef
 
 async function confirm(question: string, yes: boolean): Promise<void> {
   if (yes) return
-  if (!hasTerminal()) throw new Error('There is no terminal to ask at; read what is above, and say --yes.')
+  if (!hasTerminal()) throw new Error('There is no terminal to ask at; nothing was changed. Read what is above, and say --yes.')
   if (!isYes(await ask(question))) throw new Error('Not allowed; nothing was changed.')
 }
 
@@ -224,16 +248,16 @@ async function removed(name: string, options: RemoveOptions, settings: Settings)
   const folder = locked.source === undefined ? undefined : takeAway(name, locked, settings)
   return [
     ...said,
-    `${name} is not allowed any more. ${locked.tier === 'trusted' ? 'A running server uses it until it is restarted.' : 'A running server follows its open transactions to their end, and takes nothing new for it.'}`,
+    `${name} is not allowed any more. ${whyRestart(locked) === undefined ? 'A running server follows its open transactions to their end, and takes nothing new for it.' : `A running server uses it until it is restarted: ${whyRestart(locked)}.`}`,
     ...(folder === undefined ? [] : [`Its folder ${folder} was deleted.`]),
   ].join('\n')
 }
 
-/** Deletes the folder that `plugin add` made, unless somebody changed it since. @returns the folder */
+/** Deletes the folder that `plugin add` made, unless somebody changed it or put something into it since. @returns the folder */
 function takeAway(name: string, { sha256 }: LockedPlugin, settings: Settings): string | undefined {
   try {
     const { plugin, files } = pluginOnDisk(name, settings)
-    if (files.sha256 !== sha256) return undefined
+    if (files.sha256 !== sha256 || dotNameIn(plugin.origin) !== undefined) return undefined
     rmSync(plugin.origin, { recursive: true, force: true })
     return plugin.origin
   } catch (thrown) {
@@ -242,12 +266,20 @@ function takeAway(name: string, { sha256 }: LockedPlugin, settings: Settings): s
   }
 }
 
+const noWallet = ({ networks }: LockedPlugin, dataDir: string): string =>
+  `No wallet was found that could have approved them on ${Object.keys(networks).join(', ')}: neither in ${dataDir} nor, where one runs, among those that the server shows to this certificate.`
+
+/** The record goes after this was said, and with it what the signer signs for its spenders. */
+const afterwards =
+  'The signer signs that where the spender is one of another plugin, or in wallet.allowedSpenders (conf/server.yml): add it there and restart the server.'
+
 /** Asks the running server what the wallets allow, and has it revoke that, where the operator says so. @returns what is left to do */
-async function revokeAll(locked: LockedPlugin, { yes, url }: RemoveOptions, settings: Settings): Promise<string[]> {
+export async function revokeAll(locked: LockedPlugin, { yes, url }: RemoveOptions, settings: Settings): Promise<string[]> {
   const { data, devnet, server } = settings
+  if (!hasSpenders(locked)) return ['It named no spenders: wallets approve nothing to it.']
   const local = devnet.enabled ? tradingWallets.map((address) => ({ chain: devnetNetwork.chain, address })) : []
-  const all = approvableOf(locked, [...listWallets(data.dir), ...local])
-  if (all.length === 0) return []
+  const known = [...listWallets(data.dir), ...local]
+  let all = approvableOf(locked, known)
   let allowances: readonly Allowance[]
   let client: ServerClient
   try {
@@ -257,23 +289,31 @@ async function revokeAll(locked: LockedPlugin, { yes, url }: RemoveOptions, sett
       timeoutMs: (server.requestTimeoutSeconds + 5) * 1000,
       ...(url !== undefined && { url }),
     })
+    // It may have others than are here: those of its devnet, of its own keystore.
+    all = approvableOf(locked, [...known, ...(await walletsOf(client))])
     allowances = await standingAllowances(client, all)
   } catch (error) {
     return [
       `What its spenders may take could not be read: ${error instanceof Error ? error.message : String(error)}`,
       'What was approved stays on the chain. For each token, ask a running server:',
+      ...(all.length === 0 ? [`  POST /evm/approve with the amount 0, by each wallet. ${noWallet(locked, data.dir)}`] : []),
       ...all.map((each) => `  POST /evm/approve ${JSON.stringify(revocationOf({ ...each, token: '<token>' }))}`),
+      afterwards,
     ]
   }
-  if (allowances.length === 0) return ['Its spenders may take nothing of the tokens in the lists. Tokens beside these were not looked at.']
+  if (all.length === 0) return [`What its spenders may take was not read. ${noWallet(locked, data.dir)}`]
+  const lookedAt = `Looked at ${[...new Set(all.map(({ address, chain, network }) => `${address} on ${chain}/${network}`))].join(', ')}.`
+  if (allowances.length === 0)
+    return [`Its spenders may take nothing of the tokens in the lists. ${lookedAt} Tokens beside these were not looked at.`]
   process.stderr.write(
-    `${['Its spenders may take:', ...allowances.map((each) => `  ${each.amount} ${each.symbol} of ${each.address} on ${each.chain}/${each.network}, by ${each.spender}`)].join('\n')}\n`,
+    `${[lookedAt, 'Its spenders may take:', ...allowances.map((each) => `  ${each.amount} ${each.symbol} of ${each.address} on ${each.chain}/${each.network}, by ${each.spender}`)].join('\n')}\n`,
   )
   const isWanted = yes === true || (hasTerminal() && isYes(await ask('Revoke it now? It costs gas. Type yes: ')))
   if (!isWanted)
     return [
       'That was not revoked, and stays on the chain. To revoke it:',
       ...allowances.map((each) => `  POST /evm/approve ${JSON.stringify(revocationOf(each))}`),
+      afterwards,
     ]
   const done: string[] = []
   for (const each of allowances) done.push(`Revoked ${each.symbol} of ${each.address}: ${await revoke(client, each)}`)
@@ -297,13 +337,29 @@ function words(name: string, { version, kind, tier, networks, signs, hosts }: Lo
   const lines = [
     `${name} ${version ?? ''}`.trim() + `, a ${kind}, ${tierWords[tier]}`,
     ...venues,
-    ...(signs.length === 0
-      ? ['It has no typed data signed.']
-      : ['It may have typed data signed:', ...signs.map(({ domain, primaryType }) => `  ${primaryType} of ${domain}`)]),
+    ...signWords(signs),
     ...webWords(tier, hosts),
   ]
   return lines.map(oneLine)
 }
+
+function builtInWords(name: string, { kind, networks, spenders, signs }: ReleasedScope): string[] {
+  return [
+    `${name} ${version}, a ${kind}, built in: this release allows it`,
+    ...networks.flatMap(({ on, chainId, contracts }) => [
+      `On ${on}${chainId ? `, chain id ${chainId}` : ''}${Object.keys(contracts).length === 0 ? '.' : ', where wallets may be made to call'}`,
+      ...Object.entries(contracts).map(
+        ([label, address]) => `  ${String(address)}  ${label}${spenders.includes(label) ? ', and approve tokens to it' : ''}`,
+      ),
+    ]),
+    ...signWords(signs),
+  ].map(oneLine)
+}
+
+const signWords = (signs: ReleasedScope['signs']): string[] =>
+  signs.length === 0
+    ? ['It has no typed data signed.']
+    : ['It may have typed data signed:', ...signs.map(({ domain, primaryType }) => `  ${primaryType} of ${domain}`)]
 
 const tierWords: Readonly<Record<Tier, string>> = {
   contained: 'allowed',

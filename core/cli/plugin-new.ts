@@ -231,7 +231,7 @@ const testOf = (contract: string): string =>
   `import { ${contract} } from 'sluice/testing'\n\n${contract}({ folder: import.meta.dirname })\n`
 
 function packageOf(name: string, { isChain }: Template, folder: string) {
-  const { mocha, tsx, typescript, '@types/node': node } = developmentVersions
+  const { mocha, tsx, typescript, '@types/mocha': mochaTypes, '@types/node': node } = developmentVersions
   return {
     name,
     version: '0.1.0',
@@ -240,8 +240,9 @@ function packageOf(name: string, { isChain }: Template, folder: string) {
     keywords: ['sluice', 'sluice-plugin'],
     type: 'module',
     files: ['*.ts', '!*.test.ts', '*.json', '*.yml', '!tsconfig.json', 'artifacts'],
-    scripts: { test: 'mocha --import=tsx --exit contract.test.ts', types: 'tsc' },
+    scripts: { test: 'mocha --import=tsx --exit *.test.ts', types: 'tsc' },
     devDependencies: {
+      '@types/mocha': mochaTypes,
       '@types/node': node,
       mocha,
       sluice: specOf('sluice', folder),
@@ -274,9 +275,10 @@ function readmeOf(name: string, { about, steps, isChain }: Template, text: strin
     steps: steps.map((step, index) => `${index + 1}. ${step}`).join('\n'),
     devnet: isChain ? '' : ', and the exchange of `devnet.ts` on a local chain,',
     nameToo: isChain ? '' : ', in `devnet.ts`',
+    trusted: isChain ? '--trusted ' : '',
     load: isChain
-      ? `The code of a chain runs in the server: its operator has to trust it, with \`${command} plugin trust ${name}\`.`
-      : `A server that only tries, on the devnet, loads it at once. Others ask their operator:\n\`${command} plugin allow ${name}\` shows what it may do, and records that it may.`,
+      ? 'The code of a chain runs in the server: its operator has to trust it,\nand a running server takes it up when it is restarted.'
+      : 'It shows what the plugin may do, and asks. A running server takes it up by itself;\nwhat `devnet.ts` deploys is on its devnet after a restart.',
   }
   return text.replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => values[key] ?? '')
 }

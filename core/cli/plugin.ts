@@ -8,6 +8,7 @@ import { builtInPlugins, codeRoot, command, inSource, moduleUrl } from '../layou
 import { addCommands } from './plugin-add.ts'
 import { examples } from './output.ts'
 import { consentCommands } from './plugin-consent.ts'
+import { devCommand } from './plugin-dev.ts'
 import { listCommand } from './plugin-list.ts'
 import { newCommand } from './plugin-new.ts'
 
@@ -15,6 +16,7 @@ import { newCommand } from './plugin-new.ts'
 const forExample: Readonly<Record<string, readonly string[]>> = {
   list: ['plugin list', 'plugin list --json'],
   new: ['plugin new my-exchange --kind amm'],
+  dev: ['plugin dev my-exchange', 'plugin dev my-exchange --inspect'],
   add: ['plugin add riverswap@1.4.0', 'plugin add https://example.org/riverswap.git#v1.2.0 --yes'],
   update: ['plugin update riverswap', 'plugin update riverswap 1.5.0'],
   show: ['plugin show riverswap'],
@@ -32,6 +34,7 @@ export function pluginCommand(settingsOf: () => Settings): Command {
   for (const each of [
     listCommand(settingsOf),
     newCommand(settingsOf),
+    devCommand(),
     ...addCommands(settingsOf),
     ...consentCommands(settingsOf),
     pluginTestCommand(settingsOf),

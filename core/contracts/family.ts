@@ -33,8 +33,24 @@ export interface RemoteReading<R extends object> {
   facts(reader: R, head: Head | undefined): unknown
   /** In the server: carries out what a connector asked for. Its code is a stranger's: whatever is no reading question is refused. */
   answer(reader: R, request: unknown, at: At): Promise<unknown>
+  /**
+   * In the server: what one connector's questions are read by. Whatever fails there changes nothing for others. Absent: the chain's own.
+   * @param take is called with the number of calls before each request to a node, and may throw
+   */
+  isolated?(reader: R, take: (calls: number) => void): IsolatedReading<R>
   /** For the connector. @param facts the newest ones */
   connect(facts: () => unknown, ask: (request: unknown, at: At) => Promise<unknown>): R
+}
+
+/** A reader, and the events of blocks as `Chain.changes` has them. */
+export interface IsolatedReading<R extends object> {
+  readonly reader: R
+  changes?(
+    after: Head,
+    to: Head,
+    interest: { readonly follow: readonly string[]; from?(): readonly string[] | undefined },
+    at: At,
+  ): Promise<readonly { readonly head: Head; readonly changes: readonly Json[]; readonly from?: readonly string[] }[] | 'forked'>
 }
 
 export interface Token {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { type Settings, devnetNetwork } from '../config/settings.ts'
 import { registerHook } from '../loader/compile.ts'
 import { allowedPlugins, type AllowedPlugins } from '../loader/consent.ts'
+import type { FoundPlugin } from '../loader/find.ts'
 import { tryPlugins } from '../loader/load.ts'
 import type { Store } from '../store/store.ts'
 import { anvilBinary, DevnetError, installedDevnet, chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
@@ -31,6 +32,8 @@ export interface Devnet {
   readonly built: boolean
   /** Devnet files that failed. The others are deployed, and the next start tries these again. */
   readonly refused: readonly Refusal[]
+  /** By the names of plugins of third parties, what their contracts on it were made of; empty where none of them deploys any. */
+  readonly deployedFrom: ReadonlyMap<string, string>
   /** Settles when the chain has ended, by `stop` or by itself. */
   readonly ended: Promise<void>
   stop(): Promise<void>
@@ -41,7 +44,31 @@ export interface Devnet {
 const flags = ['--block-time', '1', '--mixed-mining', '--no-request-size-limit']
 
 /** Starts the local chain with the plugins' contracts on it. It ends with this process, however that ends. */
-export async function startDevnet({ port, dataDir, devnetFiles, outside, log = () => {} }: DevnetOptions): Promise<Devnet> {
+export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
+  const { accepted, ...devnet } = await startDeployed(options)
+  const deployed = accepted.filter(({ file }) => !devnet.refused.some((each) => each.file === file))
+  const deployedFrom = new Map(
+    await Promise.all(deployed.map(async ({ plugin, file }) => [plugin.name, await inputsHash([file])] as const)),
+  )
+  return { ...devnet, deployedFrom }
+}
+
+/** Why the contracts that a plugin of a third party deploys need not be on the devnet, and what to do about it; undefined where they are there. */
+export async function whyNotDeployed(
+  { deployedFrom }: Pick<Devnet, 'deployedFrom'>,
+  { name, folder }: Pick<FoundPlugin, 'name' | 'folder'>,
+): Promise<string | undefined> {
+  const file = devnetFileOf(folder)
+  const from = deployedFrom.get(name)
+  if (file === undefined || from === (await inputsHash([file]))) return undefined
+  return from === undefined
+    ? 'Its contracts are not on the devnet: they are deployed when that starts. Restart the server.'
+    : `Its ${path.basename(file)} is another one than the devnet was made with. Where it deploys other contracts, restart the server.`
+}
+
+type Deployed = Omit<Devnet, 'deployedFrom'> & { readonly accepted: readonly OutsidePlugin[] }
+
+async function startDeployed({ port, dataDir, devnetFiles, outside, log = () => {} }: DevnetOptions): Promise<Deployed> {
   await refuseTakenPort(port) // before the work of building
   const folder = path.join(dataDir, 'devnet')
   const saved = async (plugins: readonly OutsidePlugin[]) => {
@@ -50,13 +77,13 @@ export async function startDevnet({ port, dataDir, devnetFiles, outside, log = (
     return { inputs, anvil: kept && (await chainFrom(kept, port)) }
   }
   let { inputs, anvil } = await saved(outside?.plugins ?? [])
-  if (anvil) return devnet(anvil, { built: false, refused: [] })
+  if (anvil) return devnet(anvil, { built: false, refused: [], accepted: outside?.plugins ?? [] })
 
   // Nothing of a plugin is deployed that is refused itself.
   const { plugins, refused: notAccepted } = outside ? await outside.accepted() : { plugins: [], refused: [] }
   if (notAccepted.length > 0) {
     ;({ inputs, anvil } = await saved(plugins))
-    if (anvil) return devnet(anvil, { built: false, refused: notAccepted })
+    if (anvil) return devnet(anvil, { built: false, refused: notAccepted, accepted: plugins })
   }
 
   log('Deploying the exchanges on the devnet; later starts reuse the saved state.')
@@ -68,7 +95,7 @@ export async function startDevnet({ port, dataDir, devnetFiles, outside, log = (
   }
   const fresh = await chainFrom(state, port)
   if (!fresh) throw new DevnetError('anvil does not load its own state. Check that its version is the one in package-lock.json.')
-  return devnet(fresh, { built: true, refused: [...notAccepted, ...refused] })
+  return devnet(fresh, { built: true, refused: [...notAccepted, ...refused], accepted: plugins })
 }
 
 /** A chain that continues from a state; undefined when anvil refuses the state. */
@@ -89,7 +116,7 @@ async function chainFrom(state: Buffer, port: number): Promise<Anvil | undefined
   return undefined
 }
 
-function devnet({ rpcUrl, ended, stop }: Anvil, how: Pick<Devnet, 'built' | 'refused'>): Devnet {
+function devnet({ rpcUrl, ended, stop }: Anvil, how: Pick<Deployed, 'built' | 'refused' | 'accepted'>): Deployed {
   return { rpcUrl, chainId, ended, stop, ...how }
 }
 

@@ -2,15 +2,19 @@ import { existsSync, readdirSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { rpcTo } from '../../core/devnet/anvil.ts'
-import type { Client } from '../../testkit/client.ts'
+import { startKernel, type Kernel } from '../../core/kernel.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
+import { whyNotContained } from '../../core/loader/host/way.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
 import { follow, type Follower } from '../events/client.ts'
 import { local, mined, oneChain, traders } from '../http/shared-server.ts'
 import { fixtures } from '../loader/fixtures.ts'
-import { eventually, sluice } from '../start/command.ts'
+import { eventually, sluice, sluiceWith } from '../start/command.ts'
 
+const templates = fileURLToPath(new URL('../../templates', import.meta.url))
 const pair = { ...local, connector: 'plain-swap', base: 'ETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
 const swap = { ...pair, limitPrice: '1' }
 const requestSeconds = 10
@@ -20,12 +24,15 @@ describe('a plugin that is added, updated and removed while the server runs', fu
   let folder: string
   let server: TestServer
   let client: Client
+  let kernel: Kernel | undefined
   let home: string
   let events: Follower
+  let lastTrade: string
+  const nobodys = `0x${'ab'.repeat(32)}`
   /** sluice.lock with the first version. */
   let allowed: string
   const plugins = () => path.join(home, 'plugins')
-  const entry = async () => (await client.get('/plugins')).body.find(({ name }: { name: string }) => name === 'plain-swap')
+  const entry = async (of = 'plain-swap') => (await client.get('/plugins')).body.find(({ name }: { name: string }) => name === of)
   const heard = (what: string, holds: (plugin: Record<string, unknown> | undefined) => boolean) =>
     events.hears(
       what,
@@ -57,6 +64,8 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     server = await startServer({
       settings: { ...oneChain.settings, 'plugins.folders': 'plugins', 'server.requestTimeoutSeconds': requestSeconds },
       conf: { ...oneChain.conf, 'server.yml': settings },
+      // So that the devnet outlives a restart.
+      between: async (url) => url,
     })
     client = server.client
     home = server.settings.home
@@ -65,6 +74,8 @@ describe('a plugin that is added, updated and removed while the server runs', fu
   })
   after(async () => {
     await events?.close()
+    if (kernel) client.close()
+    await kernel?.stop()
     await server?.stop()
     await rm(folder, { recursive: true, force: true })
   })
@@ -73,6 +84,8 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     const { code, said } = await say('add', await version('1.0.0'))
     expect(code, said).to.equal(1)
     expect(said).to.match(/There is no terminal to ask at/)
+    const isContained = (await whyNotContained(server.settings)) === undefined
+    expect(/^plain-swap 1\.0\.0, a connector, allowed\nOn ethereum\/local, where wallets/m.test(said), said).to.equal(isContained)
     expect([existsSync(path.join(home, 'sluice.lock')), readdirSync(plugins())]).to.deep.equal([false, []])
     expect(await entry()).to.equal(undefined)
   })
@@ -124,6 +137,10 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     await writeFile(defaults, `${await readFile(defaults, 'utf8')}url: https://more.example\n`)
     const { code, said } = await say('update', 'plain-swap', more, '--yes')
     expect(code, said).to.equal(0)
+    // By that the signer knows that the first version was replaced, and not removed.
+    const [, since] = /allowedAt: (\S+)/.exec(allowed) ?? []
+    expect(allowed).not.to.match(/since: /)
+    expect(await readFile(path.join(home, 'sluice.lock'), 'utf8')).to.include(`since: ${since}`)
     expect(said)
       .to.match(/^ {2}changed {2}defaults\.yml$/m)
       .and.match(/^\+ It may ask these hosts on the web: more\.example$/m)
@@ -145,15 +162,34 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     const trade = await client.post('/amm/trade', { ...swap, address: traders })
     expect(trade.status, trade.text).to.equal(200)
     await mined(client, trade.body.txHash)
+    lastTrade = trade.body.txHash
   })
 
   it('is removed: nothing new is taken for it, and its folder is gone', async () => {
-    const { code, said } = await say('remove', 'plain-swap', '--yes', '--url', server.url)
+    // The operator's command knows nothing of the devnet that the server runs.
+    const { ended, printed } = sluiceWith(
+      { SLUICE_DEVNET_ENABLED: 'false' },
+      home,
+      'plugin',
+      'remove',
+      'plain-swap',
+      '--yes',
+      '--url',
+      server.url,
+    )
+    const { code } = await ended
+    const said = printed()
     expect(code, said).to.equal(0)
+    expect(said).to.match(new RegExp(`Looked at .*${traders} on ethereum/local`, 'i'))
     expect(said).to.match(/follows its open transactions to their end.+\nIts folder .+plain-swap was deleted\.$/m)
     await heard('that it leaves', (plugin) => plugin?.['state'] === 'leaving')
     expect((await client.get('/amm/price', pair)).body).to.include({ name: 'UNKNOWN_CONNECTOR' })
     await eventually(async () => (await entry()) === undefined, 'its host ended')
+    const { body } = await client.get('/network/poll', { ...local, connector: 'plain-swap', txHash: lastTrade })
+    expect(Number(body.fill?.amountIn), JSON.stringify(body)).to.equal(0.1)
+    expect((await client.get('/network/poll', { ...local, connector: 'plain-swap', txHash: nobodys })).body).to.include({
+      name: 'UNKNOWN_CONNECTOR',
+    })
     expect(readdirSync(plugins())).to.deep.equal([])
   })
 
@@ -177,5 +213,50 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     await writeFile(path.join(home, 'sluice.lock'), 'plugins: [')
     await writeFile(path.join(home, 'sluice.lock'), allowed)
     await eventually(async () => (await entry()).notTakenUp === undefined, 'it was taken back')
+  })
+
+  it('is taken up too where it is data alone', async () => {
+    const { code, said } = await say('add', path.join(templates, 'rillswap'), '--yes')
+    expect(code, said).to.equal(0)
+    expect(said).to.match(/^rillswap 0\.1\.0 is added, in .+ takes it up by itself\. .+ restart a server that runs one\.$/m)
+    await eventually(async () => (await entry('rillswap'))?.state === 'loaded', 'it is loaded')
+    expect(await entry('rillswap')).to.include({ tier: 'data', allowedBy: 'operator' })
+    await eventually(async () => /not on the devnet.+Restart the server/.test((await entry('rillswap')).notTakenUp ?? ''), 'it says so')
+  })
+
+  it('asks no registry for a version of what came from a folder', async () => {
+    for (const none of ['3.0.0', 'v3', 'latest']) {
+      const { code, said } = await say('update', 'plain-swap', none, '--yes')
+      expect(code).to.equal(1)
+      expect(said).to.match(/plain-swap came from .*, where no other version can be asked for/)
+    }
+  })
+
+  it('has the version back after a restart that made its open transactions', async () => {
+    const rpc = rpcTo(server.rpcUrl)
+    await rpc('evm_setAutomine', false)
+    await rpc('evm_setIntervalMining', 0)
+    const { sha256: first } = await entry()
+    const open = await client.post('/amm/trade', { ...swap, address: traders })
+    expect(open.status, open.text).to.equal(200)
+    const { code, said } = await say('update', 'plain-swap', await version('3.0.0'), '--yes')
+    expect(code, said).to.equal(0)
+    await eventually(async () => (await entry()).version === '3.0.0', 'the new version is there')
+    await events.close()
+    await server.kernel.stop()
+    // They were read when there was no folder of plugins yet.
+    const folders = [...server.settings.plugins.folders, plugins()]
+    kernel = await startKernel(
+      { ...server.settings, plugins: { ...server.settings.plugins, folders } },
+      { print: () => {}, devnet: server.kernel.devnet! },
+    )
+    client = createClient(kernel.url, server.settings.ssl.certsDir)
+    await eventually(async () => (await entry())?.earlier?.[0]?.sha256 === first, 'the earlier one is there again')
+    expect(await entry()).to.include({ state: 'loaded', version: '3.0.0' })
+    await rpc('evm_setAutomine', true)
+    await rpc('evm_setIntervalMining', 1)
+    expect(Number((await mined(client, open.body.txHash)).body.fill.amountIn)).to.equal(0.1)
+    await eventually(async () => (await entry()).earlier === undefined, 'it ended')
+    await eventually(() => !existsSync(path.join(server.settings.data.dir, 'plugins', first)), 'its copy is gone')
   })
 })

@@ -120,6 +120,11 @@ describe("the operator's word on a plugin", function () {
       /^teller .* refused .*\n {2}consent: (.|\n {2})+\n {2}→ (.|\n {2})+plugin allow teller$/m,
     )
     expect((await say('plugin', 'show', 'teller')).said).to.contain('It was not allowed: it does not run.')
+    expect((await say('plugin', 'show', 'uniswap')).said)
+      .to.match(/^uniswap \S+, a connector, built in: this release allows it$/m)
+      .and.match(/^On ethereum\/mainnet, where wallets may be made to call$/m)
+      .and.match(/^ {2}0x\w{40} {2}\w+, and approve tokens to it$/m)
+    expect((await say('plugin', 'show', 'ethereum')).said).to.match(/^On ethereum\/mainnet, chain id 1\.$/m)
     await say('wallet', 'add', '--new', '--chain', 'teller')
     await say('devnet', '--help')
     expect(existsSync(marks), 'none of its code ran').to.equal(false)
@@ -154,24 +159,29 @@ describe("the operator's word on a plugin", function () {
     expect((await say('plugin', 'verify')).said).to.contain('teller has the files that were allowed.')
   })
 
-  it('shows the plugin no secret of conf before it is allowed', async () => {
+  it('shows the plugin no secret of conf before it is allowed, and no package above its folder', async () => {
+    const above = path.join(home, 'node_modules', 'private')
+    await mkdir(above, { recursive: true })
+    await writeFile(path.join(above, 'index.js'), `module.exports = 'hidden-4711'`)
     const folder = path.join(home, 'third', 'curious')
     await mkdir(folder)
     const code = teller(marks)
       .replace("name: 'teller'", "name: 'curious'")
-      .replace(/create: .+/, 'create: ({ config }) => { throw new Error(JSON.stringify(config)) },')
-    await writeFile(path.join(folder, 'index.ts'), code)
+      .replace(/create: .+/, 'create: ({ config }) => { throw new Error(JSON.stringify(config) + Object.values(found)) },')
+    await writeFile(path.join(folder, 'index.ts'), `const found = await import('private').catch(String)\n${code}`)
     await writeFile(path.join(folder, 'defaults.yml'), defaults)
     await writeFile(
       path.join(home, 'conf', 'connectors', 'curious.yml'),
       `${conf}node: https://node.example/v3/\${TELLER_ACCOUNT}8d3a91b2c4\n`,
     )
     const { said } = await say('plugin', 'allow', 'curious', '--yes')
-    expect(said.replace(/^SHA-256 .*$/m, ''))
+    expect(said.replace(/^SHA-256 .*$/m, ''), said)
       .to.contain(`"routerAddress":"${router}"`)
       .and.contain('https://node.example/v3/***')
       .and.not.contain('k-1234')
       .and.not.contain('77')
+      .and.not.contain('hidden-4711')
+    await rm(above, { recursive: true })
     await rm(folder, { recursive: true })
   })
 
@@ -190,6 +200,9 @@ describe("the operator's word on a plugin", function () {
     expect(await readFile(path.join(home, 'sluice.lock'), 'utf8')).to.not.contain('vault')
     const trusted = await say('plugin', 'trust', 'vault', '--yes')
     expect(trusted.code, trusted.said).to.equal(0)
+    expect(trusted.said).to.match(
+      /A running server takes it up when it is restarted: code that runs in the server cannot be changed while it runs\.$/m,
+    )
     expect(trusted.said).to.match(/^It may have typed data signed:\n {2}Order of Vault$/m)
     expect((await say('plugin', 'remove', 'vault')).code).to.equal(0)
     await rm(folder, { recursive: true })
@@ -339,7 +352,32 @@ describe("the operator's word on a plugin", function () {
       expect(code, said).to.equal(0)
       expect(said).to.match(/could not be read: .+\nWhat was approved stays on the chain/)
       expect(said).to.match(new RegExp(`POST /evm/approve .+"network":"mainnet".+"spender":"${router}".+"amount":"0"`))
+      expect(said).to.contain('wallet.allowedSpenders')
       expect(said).to.contain('teller is not allowed any more')
+    })
+
+    it('is updated with the requests that revoke what spenders may take that it has no more', async () => {
+      const made = path.join(home, 'made', 'drip')
+      await mkdir(made, { recursive: true })
+      const code = teller(marks).replaceAll('teller', 'drip').replace("required: ['apiKey', 'account'],", '')
+      await writeFile(path.join(made, 'index.ts'), code)
+      await writeFile(
+        path.join(made, 'defaults.yml'),
+        `allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet: { routerAddress: '${router}' }\n`,
+      )
+      const added = await sayWith('passphrase', 'plugin', 'add', made, '--yes')
+      expect(added.code, added.said).to.equal(0)
+      await writeFile(
+        path.join(made, 'defaults.yml'),
+        `allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet: { routerAddress: '${anotherRouter}' }\n`,
+      )
+      const updated = await sayWith('passphrase', 'plugin', 'update', 'drip', made, '--yes')
+      expect(updated.code, updated.said).to.equal(0)
+      expect(updated.said).to.match(
+        new RegExp(`Spenders that it has no more:(.|\\n)+POST /evm/approve .+"spender":"${router}".+"amount":"0"`),
+      )
+      expect(updated.said).to.contain('wallet.allowedSpenders').and.contain('drip 1.0.0 is updated')
+      expect(updated.said).not.to.contain(`"spender":"${anotherRouter}"`)
     })
   })
 })

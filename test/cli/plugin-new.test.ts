@@ -53,8 +53,16 @@ describe('sluice plugin new', () => {
           .to.not.match(new RegExp(`\\b${template}\\b`))
           .and.not.include('{{')
       }
-      expect(JSON.parse(read(name, 'package.json'))).to.include({ name, type: 'module' })
-      expect(read(name, 'README.md')).to.match(new RegExp(`^# ${name}\n`))
+      const { scripts, devDependencies, ...manifest } = JSON.parse(read(name, 'package.json'))
+      expect(manifest).to.include({ name, type: 'module' })
+      // Tests of the author's own run too, and have types.
+      expect(scripts.test).to.include(' *.test.ts')
+      expect(devDependencies).to.include.keys('mocha', '@types/mocha', 'tsx', 'sluice', 'sluice-devnet')
+      expect(read(name, 'README.md'))
+        .to.match(new RegExp(`^# ${name}\n`))
+        .and.match(
+          new RegExp(`^npx sluice --home <home> plugin add ${kind === 'chain' ? '--trusted ' : ''}\\./${name}-0\\.1\\.0\\.tgz$`, 'm'),
+        )
     }
     expect(readdirSync(home)).to.have.members(Object.keys(templates).map((kind) => `my-${kind}`))
   })

@@ -1,0 +1,135 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { createClient } from '../../testkit/client.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const allPassed = /all: \d{2} passed, 0 failed/
+
+describe('sluice plugin dev', function () {
+  this.timeout(420_000)
+  const base = mkdtempSync(path.join(os.tmpdir(), 'sluice-plugin-dev-'))
+  const folder = path.join(base, 'ferryswap')
+  const source = path.join(folder, 'amm.ts')
+  let child: ChildProcess | undefined
+  let printed = ''
+  let good = ''
+
+  before(() => {
+    cpSync(path.join(root, 'templates', 'ferryswap'), folder, { recursive: true })
+    good = readFileSync(source, 'utf8')
+  })
+  after(() => {
+    child?.kill('SIGKILL')
+    rmSync(base, { recursive: true, force: true })
+  })
+
+  /** What is printed until a run is over, from the last time on. */
+  async function runOver(): Promise<string> {
+    for (;;) {
+      const end = printed.indexOf('Waiting for a save')
+      if (end >= 0) {
+        const text = printed.slice(0, end)
+        printed = printed.slice(end + 1)
+        return text
+      }
+      if (child?.exitCode !== null) throw new Error(`It ended: ${printed}`)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+
+  /** As many editors save: another file takes the place of the first. */
+  function save(text: string): Promise<string> {
+    writeFileSync(`${source}.tmp`, text)
+    renameSync(`${source}.tmp`, source)
+    return runOver()
+  }
+
+  /** Of the processes below one: number and command line. */
+  function below(parent: number): readonly { pid: number; command: string }[] {
+    const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+      .split('\n')
+      .flatMap((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [])
+    const all: { pid: number; parent: number; command: string }[] = []
+    for (let index = 0; index < rows.length; index += 4)
+      all.push({ pid: Number(rows[index + 1]), parent: Number(rows[index + 2]), command: rows[index + 3] ?? '' })
+    const children = (pid: number): typeof all => all.filter((each) => each.parent === pid).flatMap((each) => [each, ...children(each.pid)])
+    return children(parent)
+  }
+
+  const isRunning = (pid: number): boolean => {
+    try {
+      process.kill(pid, 0)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  it('names the cure where the folder is no plugin', () => {
+    const refused = (place: string) => {
+      try {
+        execFileSync(process.execPath, ['bin/launch.mjs', 'plugin', 'dev', place], { cwd: root, encoding: 'utf8', stdio: 'pipe' })
+        return ''
+      } catch (error) {
+        return (error as { stderr: string }).stderr
+      }
+    }
+    expect(refused(path.join(base, 'nowhere'))).to.match(/^error: There is no folder .*nowhere\. .*plugin new my-exchange --kind amm\n$/)
+    expect(refused(path.join(root, 'docs'))).to.match(/^error: .*docs: The folder has neither index\.ts.*\n$/)
+  })
+
+  it('goes on through mistakes, endless loops and the end of the devnet, and leaves nothing behind', async () => {
+    const quote = 'async quote(swap, _choice, at) {'
+    expect(good).to.include(quote)
+    child = spawn(process.execPath, ['bin/launch.mjs', 'plugin', 'dev', folder], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
+    const first = await runOver()
+    expect(first).to.match(/quick cards, which send no transaction: 11 passed, 0 failed/)
+    expect(first).to.match(allPassed)
+    const [, certs = '', url = '', target = ''] = /--cacert (\S+)\/ca_cert\.pem .*'(https:\/\/[^/]+)(\S+)'/.exec(first) ?? []
+    const client = createClient(url, certs)
+    const price = await client.get(target)
+    expect(price.status, price.text).to.equal(200)
+
+    const red = await save(good.replace(quote, `${quote}\n      throw new Error('my own mistake')`))
+    expect(red).to.include('✗ AMM-01')
+    // The log comes by another way than the cards.
+    while (!(red + printed).includes('amm.ts:28: my own mistake') && child.exitCode === null)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    // The server that stays up runs the new version.
+    expect((await client.get(target)).status).to.equal(500)
+    expect(await save(good)).to.match(allPassed)
+    expect((await client.get(target)).body.price).to.be.a('string')
+
+    expect(await save(good.replace('export', 'export export'))).to.match(
+      /✗ ferryswap is refused \(import\): .*amm\.ts:\d+:\d+: Unexpected "export"/,
+    )
+    // The version before goes on.
+    expect((await client.get(target)).status).to.equal(200)
+    expect(await save(`${good}\nfor (;;) {}\n`)).to.include('an endless loop')
+
+    const top = child.pid ?? expect.fail()
+    const anvil = below(top).find(({ command }) => /^\S*anvil /.test(command))
+    process.kill(anvil?.pid ?? expect.fail('no anvil'), 'SIGKILL')
+    expect(await runOver()).to.include('The devnet has ended. It and the server are started anew.')
+    expect(await save(good)).to.match(allPassed)
+    expect((await client.get(target)).status).to.equal(200)
+    client.close()
+
+    const all = below(top)
+    expect(all.map(({ command }) => command).join('\n')).to.include('anvil')
+    const gone = new Promise((resolve) => child?.once('exit', resolve))
+    child.kill('SIGINT')
+    await gone
+    for (const { pid, command } of all) {
+      for (let tries = 0; isRunning(pid) && tries < 600; tries++) await new Promise((resolve) => setTimeout(resolve, 50))
+      expect(isRunning(pid), command).to.equal(false)
+    }
+    expect(existsSync(path.dirname(certs))).to.equal(false)
+  })
+})

@@ -1,0 +1,158 @@
+// The process of `sluice plugin dev` that holds the devnet and the server, and runs the cards on them. It ends with the command, however that ends.
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import Mocha, { type Runner, type Test } from 'mocha'
+import type { DevNews, DevRequest } from '../core/cli/plugin-dev.ts'
+import { devnetTokenSymbols } from '../core/contracts/devnet.ts'
+import { command } from '../core/layout.ts'
+import { authorsStack, placeInStack } from '../core/loader/source-places.ts'
+import type { LoadedPlugin } from '../core/loader/loaded-plugin.ts'
+import type { Refusal } from '../core/loader/refusal.ts'
+import { chainCards } from './chain-contract.ts'
+import { connectorCards } from './connector-contract.ts'
+import { startServer, type TestServer } from './server.ts'
+
+const { DEV_FOLDER: folder = '', DEV_HOME: home = '', DEV_PORT: port = '0', DEV_TRUSTED: trusted, DEV_NETWORK: network } = process.env
+const name = path.basename(folder)
+/** What a process that hangs gets to stop. */
+const stopMs = 3_000
+
+const tell = (news: DevNews): void => {
+  if (process.connected) process.send?.(news)
+}
+
+/** Cards that send no transaction, of those that run first. */
+const quickCards = /^(PLUGIN|CONFIG|ADDRESS|CHAIN)-|^AMM-0[1-5] /
+
+/** The devnet stays up, so what cannot be undone on it is left to `sluice plugin test`. */
+const lastingCards = /closed for good/
+
+/** The command shows the cards. */
+function SilentReporter(): void {}
+
+let stopping = false
+let run: Runner | undefined
+let isBusy: Promise<void> = Promise.resolve()
+
+async function start(): Promise<TestServer> {
+  const server = await startServer(
+    {
+      plugins: [folder],
+      ...(trusted !== undefined && { trusted: [name] }),
+      settings: {
+        'server.port': Number(port),
+        'log.level': 'warn',
+        // It is the author's own code, with keys that everybody knows.
+        'plugins.weakContainment': true,
+        // Of processor time: an endless loop is told soon.
+        'limits.pluginStallSeconds': 5,
+        'limits.pluginLoadSeconds': 5,
+      },
+    },
+    home,
+  )
+  void server.kernel.devnet?.ended.then(() => {
+    if (!stopping) tell({ is: 'devnet ended' })
+  })
+  return server
+}
+
+async function work(server: TestServer, { reload }: { reload: boolean }): Promise<void> {
+  const before = process.cpuUsage()
+  const refusal = reload ? await server.kernel.reloadPlugin(name) : server.kernel.plugins.refused.find((each) => each.name === name)
+  const plugin = server.kernel.plugins.loaded.find((each) => each.origin === folder || each.name === name)
+  const devnetRefusal = server.kernel.devnet?.refused.find(({ file }) => path.basename(path.dirname(file)) === name)
+  if (refusal) tell({ is: 'refused', ...shown(refusal) })
+  else if (devnetRefusal) tell({ is: 'refused', step: 'devnet', reason: devnetRefusal.reason, cure: 'Correct its devnet.' })
+  else if (!plugin) tell({ is: 'refused', step: 'find', reason: 'It was not found', cure: 'See the lines above.' })
+  else await runCards(server, plugin)
+  const { user, system } = process.cpuUsage(before)
+  const example = plugin && (await exampleFor(server, plugin))
+  tell({
+    is: 'done',
+    processorMs: Math.round((user + system) / 1000),
+    isUsedUp: !refusal && plugin?.kind === 'connector' && plugin.manifest.trading_type.some((type) => type.endsWith('CLOB')),
+    ...(example !== undefined && { example }),
+  })
+}
+
+const shown = ({ step, reason, cure }: Refusal) => ({ step, reason, cure })
+
+async function runCards(server: TestServer, { kind }: LoadedPlugin): Promise<void> {
+  const mocha = new Mocha({ timeout: 60_000, grep: lastingCards, invert: true, reporter: SilentReporter as never })
+  mocha.suite.emit('pre-require', globalThis, '', mocha)
+  if (kind === 'chain') chainCards({ folder, ...(network !== undefined && { network }) }, server)
+  else connectorCards({ folder, trusted: trusted !== undefined }, server)
+  await new Promise<void>((resolve) => {
+    run = mocha.run(() => resolve())
+    run.on('test', ({ title }: Test) => tell({ is: 'begins', title }))
+    run.on('pass', (test: Test) => card(test, 'passed'))
+    run.on('pending', (test: Test) => card(test, 'not run'))
+    run.on('fail', (test: Test, error: unknown) => card(test, 'failed', error))
+  })
+  run = undefined
+  mocha.suite.eachTest((test: Test) => {
+    if (lastingCards.test(test.title)) card(test, 'not run', `It changes the devnet for good: ${command} plugin test runs it.`)
+  })
+}
+
+function card({ title, duration = 0 }: Test, state: 'passed' | 'failed' | 'not run', error?: unknown): void {
+  tell({ is: 'card', title, state, ms: duration, isQuick: quickCards.test(title), ...(error !== undefined && { error: wordsOf(error) }) })
+}
+
+/** With the line of the author's own files, where the stack has one. */
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const place = placeInStack(authorsStack(error.stack ?? ''), folder)
+  return place === undefined ? error.message : `${error.message}\nat ${place}`
+}
+
+/** The path of a request that works as it is. */
+async function exampleFor({ client }: TestServer, plugin: LoadedPlugin): Promise<string | undefined> {
+  if (plugin.kind === 'chain') return `/network/status?chain=${name}`
+  const venue = { chain: 'ethereum', network: 'local', connector: name }
+  const [base, quote] = plugin.manifest.trading_type.includes('AMM') ? await quotedPair() : []
+  if (base === undefined || quote === undefined) return `/connector/config?connector=${name}`
+  return pathOf({ ...venue, base, quote, amount: '0.01', side: 'SELL' })
+
+  async function quotedPair(): Promise<readonly string[]> {
+    for (const base of devnetTokenSymbols)
+      for (const quote of devnetTokenSymbols) {
+        if (base === quote) continue
+        const { status } = await client.get('/amm/price', { ...venue, base, quote, amount: '0.01', side: 'SELL' })
+        if (status === 200) return [base, quote]
+      }
+    return []
+  }
+}
+
+const pathOf = (query: Record<string, string>): string => `/amm/price?${new URLSearchParams(query).toString()}`
+
+/** @param isAlone the command was killed, and cannot remove the home */
+async function end(server: Promise<TestServer>, isAlone = false): Promise<void> {
+  if (stopping) return
+  stopping = true
+  setTimeout(() => process.exit(1), stopMs).unref()
+  await (await server.catch(() => undefined))?.stop()
+  if (isAlone) await rm(home, { recursive: true, force: true })
+  process.exit(0)
+}
+
+// Ctrl-C at the terminal is the command's, which says when to stop.
+process.on('SIGINT', () => {})
+const starting = start()
+process.on('SIGTERM', () => void end(starting))
+process.on('disconnect', () => void end(starting, true))
+process.on('message', (request: DevRequest) => {
+  if (request.do === 'stop') return void end(starting)
+  run?.abort()
+  isBusy = isBusy.then(async () => work(await starting, request)).catch((error: unknown) => tell({ is: 'failed', why: wordsOf(error) }))
+})
+starting.then(
+  ({ url, settings }) => tell({ is: 'ready', url, certsDir: settings.ssl.certsDir }),
+  (error: unknown) => {
+    tell({ is: 'failed', why: wordsOf(error) })
+    process.exitCode = 1
+    process.disconnect?.()
+  },
+)
