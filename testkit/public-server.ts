@@ -29,6 +29,8 @@ export interface TestServer {
   url: string
   /** A client with the certificate from set-up, which has all permissions. */
   client: Client
+  /** The folder with its certificates, for `createClient`. */
+  certsDir: string
   /** URL of the devnet's node; empty without a devnet. */
   rpcUrl: string
   stop(): Promise<void>

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -26,16 +27,15 @@ export interface TestServer extends PublicServer {
   settings: Settings
 }
 
-/** Starts the whole server in this process, in a temporary home, with the devnet and real certificates. */
-export async function startServer({
-  plugins = [],
-  trusted,
-  settings: flags = {},
-  conf = {},
-  env = {},
-  between,
-}: ServerOptions = {}): Promise<TestServer> {
-  const home = await mkdtemp(path.join(tmpdir(), 'sluice-'))
+/**
+ * Starts the whole server in this process, in a temporary home, with the devnet and real certificates.
+ * @param kept a home that stays when the server stops, with the certificates of an earlier one
+ */
+export async function startServer(
+  { plugins = [], trusted, settings: flags = {}, conf = {}, env = {}, between }: ServerOptions = {},
+  kept?: string,
+): Promise<TestServer> {
+  const home = kept ?? (await mkdtemp(path.join(tmpdir(), 'sluice-')))
   const confDir = path.join(home, 'conf')
   await shareDevnetState(home)
   const allPermissions = { clients: { client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' } } }
@@ -74,12 +74,13 @@ export async function startServer({
     settings,
     url: kernel.url,
     client,
+    certsDir: settings.ssl.certsDir,
     rpcUrl: kernel.devnet?.rpcUrl ?? '',
     async stop() {
       client.close()
       await kernel.stop()
       await devnet?.stop()
-      await rm(home, { recursive: true, force: true })
+      if (kept === undefined) await rm(home, { recursive: true, force: true })
     },
   }
 }
@@ -150,6 +151,7 @@ export async function venuesReady(
 async function shareDevnetState(home: string): Promise<void> {
   const shared = path.join(tmpdir(), `sluice-devnet-${process.getuid?.() ?? ''}`)
   await mkdir(shared, { recursive: true, mode: 0o700 })
-  await mkdir(path.join(home, 'data'), { mode: 0o700 })
-  await symlink(shared, path.join(home, 'data', 'devnet'))
+  await mkdir(path.join(home, 'data'), { recursive: true, mode: 0o700 })
+  const link = path.join(home, 'data', 'devnet')
+  if (!existsSync(link)) await symlink(shared, link)
 }

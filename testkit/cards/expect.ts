@@ -14,8 +14,16 @@ export const bodyOf = async (answer: Promise<Answer>): Promise<any> => expectOk(
 
 /** The request must be refused with this status and error, such as "422 TRADE_FAILED", naming the field. */
 export function expectRefusal({ status, body, text }: Answer, outcome: string, request: string, field?: string): void {
-  expect(`${status} ${body?.name}`, `${request}: ${text}`).to.equal(outcome)
+  expect(`${status} ${body?.name}`, `${request}: ${text}${neededFor(outcome)}`).to.equal(outcome)
   if (field !== undefined) expect(body.details[0].field, text).to.equal(field)
+}
+
+/** What a plan lacks whose wallet is not told what it lacks. */
+function neededFor(outcome: string): string {
+  const need = outcome.endsWith('INSUFFICIENT_BALANCE')
+    ? "{ is: 'balance', token, amountRaw }"
+    : outcome.endsWith('INSUFFICIENT_ALLOWANCE') && "{ is: 'allowance', token, spender, amountRaw }"
+  return need ? ` Look at the plan's \`needs\`: they have to name ${need}` : ''
 }
 
 /** Both decimal strings must be the same number. */

@@ -61,6 +61,8 @@ export async function createLpFixture(venue: TestVenue): Promise<LpFixture> {
   const send: LpFixture['send'] = (endpoint, fields) => client.post(`/amm/liquidity/${endpoint}`, { ...venueFields(venue), ...fields })
   const request = async (endpoint: string, fields: Fields) =>
     expectOk(await send(endpoint, fields), `${endpoint} ${JSON.stringify(fields)}`)
+  /** The positions that the cards made, as `contract/id`. */
+  const added = new Set<string>()
   const change = async (endpoint: string, fields: Fields) => {
     const answer = await request(endpoint, { address: owner, ...fields })
     const { fill, txReceipt, reason } = await waitForMined(venue, answer.txHash)
@@ -68,8 +70,11 @@ export async function createLpFixture(venue: TestVenue): Promise<LpFixture> {
     expect(txReceipt.status, `${what} reverted: ${reason}`).to.equal(1)
     const changes = await readWalletChanges(venue, owner, answer.txHash)
     const named = [token0, token1, fields['token0'], fields['token1']].filter((each) => typeof each === 'string')
-    // A position that is emptied may be burned.
-    const positions = endpoint === 'remove' ? [...changes.gains.keys()].filter((key) => key.includes('/')) : []
+    if (endpoint === 'add') for (const [key, raw] of changes.gains) if (key.endsWith(`/${fill?.tokenId}`) && raw > 0n) added.add(key)
+    if (endpoint === 'add' && fields['tokenId'] === undefined && ![...added].some((key) => key.endsWith(`/${fill?.tokenId}`)))
+      expect.fail(`${what}: no position came to the wallet. The recipient in the call of \`add\` has to be terms.owner.`)
+    // The position that is emptied may be burned, and no other.
+    const positions = endpoint === 'remove' ? [...added].filter((key) => key.endsWith(`/${String(fields['tokenId'])}`)) : []
     expectNothingElseLeft(changes, [...(await addressesOf(venue, [...new Set(named)])), ...positions], what)
     return { answer, fill, gasRaw: BigInt(txReceipt.gasUsed) * BigInt(txReceipt.effectiveGasPrice) }
   }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { expectClose, expectNear, expectSame } from './expect.ts'
 import { createPerpFixture, tickerOf, type Market, type PerpFixture } from './perp-fixture.ts'
 import { figureCards, onChainCards } from './perp-on-chain.ts'
-import { addCards, toRaw, venueFields, type AddCard, type Card, type TestVenue } from './venue.ts'
+import { addCards, toRaw, venueFields, withoutAllowance, type AddCard, type Card, type TestVenue } from './venue.ts'
 
 /** What every exchange of the trading type PERP_AMM must do. */
 export function perpCards(venue: TestVenue, add: AddCard): void {
@@ -179,7 +179,7 @@ const accountCards: readonly Card<PerpFixture>[] = [
   ],
   [
     'PERP-09 invalid deposits and withdrawals are refused',
-    async ({ refused, owner, settlement }) => {
+    async ({ refused, owner, settlement, venue }) => {
       const request = { address: owner, token: settlement, amount: '1' }
       for (const endpoint of ['deposit', 'withdraw']) {
         for (const amount of ['0', '-1', '0.0000000000000000001', '1e78'])
@@ -187,6 +187,7 @@ const accountCards: readonly Card<PerpFixture>[] = [
         await refused(endpoint, { ...request, token: 'NOPE' }, '404 TOKEN_NOT_SUPPORTED')
       }
       await refused('deposit', { ...request, amount: '1e12' }, '422 INSUFFICIENT_BALANCE')
+      await withoutAllowance(venue, owner, settlement, () => refused('deposit', request, '422 INSUFFICIENT_ALLOWANCE'))
       const rich = await refused('withdraw', { ...request, amount: '1e12' }, '422 INSUFFICIENT_MARGIN')
       expect(rich.body.details).to.have.all.keys('free', 'needed')
     },

@@ -41,10 +41,14 @@ export interface ChainControl {
   first: object
 }
 
+/** The card found nothing to try: what the author has to provide. */
+export interface NotTested {
+  readonly notTested: string
+}
 /** One card: its number and title, and what it checks. */
-export type Card<F> = readonly [title: string, run: (fixture: F) => Promise<void>]
+export type Card<F> = readonly [title: string, run: (fixture: F) => Promise<void | NotTested>]
 /** Adds a card to the suite. One that needs what an earlier card has shown to fail is `not run`. */
-export type AddCard = (title: string, run: () => Promise<void | 'not run'>) => void
+export type AddCard = (title: string, run: () => Promise<void | 'not run' | NotTested>) => void
 
 /** Adds cards that share one fixture, which is created with the first of them. `prepare` runs before each. */
 export function addCards<F>(
@@ -58,7 +62,7 @@ export function addCards<F>(
     add(title, async () => {
       const fixture = await (creating ??= create())
       await prepare(fixture)
-      await run(fixture)
+      return run(fixture)
     })
 }
 
@@ -91,6 +95,14 @@ export async function approve(venue: TestVenue, address: string, token: string, 
   await waitForMined(venue, txHash)
 }
 
+/** Takes the exchange's allowance from a wallet as long as `during` runs. Only where the chain has allowances. */
+export async function withoutAllowance(venue: TestVenue, address: string, token: string, during: () => Promise<unknown>): Promise<void> {
+  if (venue.rpcUrl === '' || venue.chainControl) return
+  await approve(venue, address, token, '0')
+  await during()
+  await approve(venue, address, token)
+}
+
 /** The poll of a transaction once it is in a block. */
 export const waitForMined = (venue: TestVenue, txHash: string) => waitForPoll(venue, txHash, 'is mined', ({ txStatus }) => txStatus === 1)
 
@@ -116,9 +128,22 @@ export async function nodeCall({ rpcUrl }: Pick<TestVenue, 'rpcUrl'>, method: st
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   })
-  const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } }
-  if (error) throw new Error(`${method}: ${error.message}`)
+  const { result, error } = (await response.json()) as { result?: unknown; error?: { code: number; message: string } }
+  if (error) throw new NodeError(`${method}: ${error.message}`, error.code)
   return result
+}
+
+/** What a node answered instead of a result. */
+export class NodeError extends Error {
+  readonly code: number
+  constructor(message: string, code: number) {
+    super(message)
+    this.code = code
+  }
+  /** https://geth.ethereum.org/docs/interacting-with-geth/rpc: 3 is a call that reverted. */
+  get isRevert(): boolean {
+    return this.code === 3
+  }
 }
 
 /** Fees on the devnet with which a transaction goes before others. */

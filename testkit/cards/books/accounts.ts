@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { MarginBookOperator } from '../../../core/contracts/devnet.ts'
+import { withoutAllowance } from '../venue.ts'
 import { bodyOf, expectRefusal, expectSame, waitFor } from '../expect.ts'
 import { openStates, tradesTokens } from './fixture.ts'
 import type { BookCard, BookFixture, Fields, FundsExact, Order, Side, Trade } from './fixture.ts'
@@ -225,7 +226,7 @@ export const balanceCards: readonly BookCard[] = [
   ],
   [
     'BOOK-17 an order that the wallet cannot pay is refused, with what it needs',
-    async ({ order, refused, funds, operator, market, owner, fair }) => {
+    async ({ order, refused, funds, operator, market, owner, fair, venue }) => {
       const { base, quote } = await funds()
       const tooMuch = { BUY: Math.ceil((Number(plain(quote.free)) / fair) * 1.2), SELL: Math.ceil(Number(plain(base.free)) * 1.1) }
       for (const side of ['BUY', 'SELL'] as const) {
@@ -235,6 +236,9 @@ export const balanceCards: readonly BookCard[] = [
         expect(body.details.token).to.equal(side === 'BUY' ? market.quote : market.base)
         expectSame(body.details.current, (await operator.funds(owner, body.details.token)).free, 'current')
         expect(Number(body.details.needed)).to.be.above(Number(body.details.current))
+        await withoutAllowance(venue, owner, body.details.token, () =>
+          refused(order(side, side === 'BUY' ? 0.99 : 1.01), '422 INSUFFICIENT_ALLOWANCE'),
+        )
       }
     },
     tradesTokens,

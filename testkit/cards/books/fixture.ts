@@ -5,7 +5,8 @@ import type { Book } from '../../../core/contracts/index.ts'
 import type { Answer, RequestOptions } from '../../client.ts'
 import { bodyOf, expectRefusal, waitFor } from '../expect.ts'
 import { approve, venueFields, type Card, type TestVenue } from '../venue.ts'
-import { exact, onGrid, plain, unitOf, type Market } from './grid.ts'
+import { expectPaidOnly } from '../wallet-changes.ts'
+import { exact, onGrid, plain, times, unitOf, type Market } from './grid.ts'
 
 export type BookType = keyof BookOperators
 
@@ -161,6 +162,16 @@ export async function createBookFixture<O extends BookOperator>(venue: TestVenue
     )
   const at = (multiple: number) => onGrid(market, fair * multiple)
   let refusals = 0
+  /** Off a chain the wallet's tokens are the exchange's word, which the cards compare with the operator's `funds`. */
+  const onChain = (txHash: unknown): txHash is string => venue.rpcUrl !== '' && typeof txHash === 'string'
+  const expectPaidByOrder = async (fields: Fields, { side, price, amount, clientOrderId }: Order, txHash: unknown) => {
+    if (!onChain(txHash)) return
+    // A market order says no price: what it pays is bounded by its token alone.
+    const most =
+      side === 'SELL' ? amount : fields['price'] === undefined ? '1e30' : plain(times(exact(amount), exact(price)) + exact('1e-6'))
+    const paid = { symbol: side === 'SELL' ? market.base : market.quote, most }
+    await expectPaidOnly(venue, addressIn(fields) ?? owner, txHash, paid, `The order ${clientOrderId}`)
+  }
 
   const fixture: BookFixture<O> = {
     venue,
@@ -197,12 +208,16 @@ export async function createBookFixture<O extends BookOperator>(venue: TestVenue
     async place(fields) {
       const answer = await bodyOf(post('orders', fields))
       expect(answer.clientOrderId, JSON.stringify(answer)).to.be.a('string')
-      return settled(answer, addressIn(fields))
+      const placed = await settled(answer, addressIn(fields))
+      await expectPaidByOrder(fields, placed, answer.txHash)
+      return placed
     },
     async cancel(order, fields = {}) {
       const { clientOrderId, orderId } = order
-      await bodyOf(fixture.remove({ ...(orderId === undefined ? { clientOrderId } : { orderId }), ...fields }))
-      return settled(order, addressIn(fields))
+      const { txHash } = await bodyOf(fixture.remove({ ...(orderId === undefined ? { clientOrderId } : { orderId }), ...fields }))
+      const canceled = await settled(order, addressIn(fields))
+      if (onChain(txHash)) await expectPaidOnly(venue, addressIn(fields) ?? owner, txHash, undefined, `The cancel of ${clientOrderId}`)
+      return canceled
     },
     trades: async (fields = {}) => (await bodyOf(read('trades', { market: name, limit: '500', ...fields }))).trades,
     async rest(side, multiple, amount = unit) {

@@ -1,0 +1,172 @@
+// Connectors that are wrong in one method: a kit's own contract, and what is changed in it. cards.rest.test.ts runs the card that has to be red.
+import { readFile } from 'node:fs/promises'
+import { parse, stringify } from 'yaml'
+import { markets } from '../../plugins/oasis/markets.ts'
+import { markets as perpMarkets } from '../../plugins/perp/markets.ts'
+import { v3Deployments } from '../../plugins/uniswap/deployments.ts'
+
+type Kind = 'book' | 'perp' | 'range'
+
+export interface WrappedPlugin {
+  readonly kind: Kind
+  /** What an author may get wrong. */
+  readonly what: string
+  /** The changed methods; `good` has those of the kit. */
+  readonly wrap: string
+  /** The card that is red. */
+  readonly card: string
+  readonly says: RegExp
+}
+
+const withoutNeed = (need: string) => `needs: plan.needs.filter(({ is }) => is !== '${need}')`
+const actWithout = (need: string) =>
+  `act: async (...all) => (await good.act(...all)).map(({ plan, ...each }) => ({ ...each, plan: { ...plan, ${withoutNeed(need)} } }))`
+const moveWithout = (need: string) => `move(...all) { const plan = good.move(...all); return { ...plan, ${withoutNeed(need)} } }`
+const addWithout = (need: string) => `add(...all) { const plan = good.add(...all); return { ...plan, ${withoutNeed(need)} } }`
+const thief = '0x00000000000000000000000000000000000000A7'
+
+export const wrappedPlugins: Readonly<Record<string, WrappedPlugin>> = {
+  'book-no-balance': {
+    kind: 'book',
+    what: 'an order whose needs lack the balance',
+    wrap: actWithout('balance'),
+    card: 'BOOK-17',
+    says: /`needs`: they have to name { is: 'balance'/,
+  },
+  'book-no-allowance': {
+    kind: 'book',
+    what: 'an order whose needs lack the allowance',
+    wrap: actWithout('allowance'),
+    card: 'BOOK-17',
+    says: /`needs`: they have to name { is: 'allowance'/,
+  },
+  'book-twice': {
+    kind: 'book',
+    what: 'an order for twice the amount',
+    wrap: `act: (owner, actions, at) => good.act(owner, actions.map((each) => each.do === 'cancel' ? each :
+      { ...each, order: { ...each.order, amount: String(2 * Number(each.order.amount)) } }), at)`,
+    card: 'BOOK-06',
+    says: /takes \d+ of 0x\w+ from the wallet, where the request allows taking \d+ at most/,
+  },
+  'perp-no-balance': {
+    kind: 'perp',
+    what: 'a deposit whose needs lack the balance',
+    wrap: moveWithout('balance'),
+    card: 'PERP-09',
+    says: /`needs`: they have to name { is: 'balance'/,
+  },
+  'perp-no-allowance': {
+    kind: 'perp',
+    what: 'a deposit whose needs lack the allowance',
+    wrap: moveWithout('allowance'),
+    card: 'PERP-09',
+    says: /`needs`: they have to name { is: 'allowance'/,
+  },
+  'perp-without-bound': {
+    kind: 'perp',
+    what: 'a position without its bound',
+    wrap: `open: (quote, terms) => good.open(quote, { ...terms, boundRaw: quote.order.side === 'LONG' ? 2n * terms.boundRaw : 1n })`,
+    card: 'PERP-17',
+    says: /`open` and `close` have to put terms\.boundRaw into the call/,
+  },
+  'perp-without-deadline': {
+    kind: 'perp',
+    what: 'a position without its deadline',
+    wrap: `open: (quote, terms) => good.open(quote, { ...terms, deadline: 10 ** 12 })`,
+    card: 'PERP-18',
+    says: /`open` and `close` have to put terms\.deadline into the call/,
+  },
+  'range-stranger': {
+    kind: 'range',
+    what: "a stranger's position",
+    wrap: `add: (what, terms) => good.add(what, { ...terms, owner: '${thief}' })`,
+    card: 'LP-01',
+    says: /no position came to the wallet\. The recipient in the call of `add` has to be terms\.owner/,
+  },
+  'range-no-balance': {
+    kind: 'range',
+    what: 'liquidity whose needs lack the balance',
+    wrap: addWithout('balance'),
+    card: 'LP-12',
+    says: /`needs`: they have to name { is: 'balance'/,
+  },
+  'range-no-allowance': {
+    kind: 'range',
+    what: 'liquidity whose needs lack the allowance',
+    wrap: addWithout('allowance'),
+    card: 'LP-12',
+    says: /`needs`: they have to name { is: 'allowance'/,
+  },
+  'range-without-bound': {
+    kind: 'range',
+    what: 'liquidity without minimum amounts',
+    wrap: `add: (what, terms) => good.add(what, { ...terms, slippage: { numerator: 99n, denominator: 100n } })`,
+    card: 'LP-16',
+    says: /minimum amounts that follow from terms\.slippage/,
+  },
+  'range-without-deadline': {
+    kind: 'range',
+    what: 'liquidity without its deadline',
+    wrap: `add: (what, terms) => good.add(what, { ...terms, deadline: 10 ** 12 })`,
+    card: 'LP-17',
+    says: /the call has to have terms\.deadline/,
+  },
+}
+
+const manifest = (name: string, types: string, schema: string) => `manifest: {
+  name: '${name}', apiVersion: '1.0', trading_type: [${types}],
+  available_networks: [{ chain: 'ethereum', networks: ['local'] }], schema: ${schema},
+}`
+/** A market for each: the cards leave none of the devnet's offers. */
+const bookPairs: Readonly<Record<string, readonly string[] | undefined>> = Object.fromEntries(
+  Object.entries(wrappedPlugins)
+    .filter(([, { kind }]) => kind === 'book')
+    .map(([name], index) => [name, markets['ethereum/local']?.[index]]),
+)
+
+/** `index.ts` of such a connector. */
+export function sourceOf(name: string, { kind, wrap }: WrappedPlugin): string {
+  const imports = `import { evm } from 'sluice/evm'
+import { addressesSchema, defineConnector, singleRouterSchema, versionedSchema } from 'sluice/plugin'`
+  if (kind === 'book')
+    return `${imports}
+import { oasis, oasisEvents, oasisRefusals } from 'sluice/oasis'
+export default defineConnector({ family: evm, ${manifest(name, "'CLOB'", 'singleRouterSchema')},
+  create(venue) {
+    const good = oasis(venue, { markets: { 'ethereum/local': [${JSON.stringify(bookPairs[name])}] } })
+    return { CLOB: { ...good, ${wrap} }, spenders: { market: good.spender }, events: oasisEvents, refusals: oasisRefusals }
+  } })`
+  if (kind === 'perp')
+    return `${imports}
+import { perp, perpEvents, perpRefusals } from 'sluice/perp'
+export default defineConnector({ family: evm, ${manifest(name, "'PERP_AMM'", "addressesSchema('routerAddress', 'vaultAddress')")},
+  create(venue) {
+    const good = perp(venue, { markets: { 'ethereum/local': ${JSON.stringify(perpMarkets['ethereum/local'])} } })
+    return { PERP_AMM: { ...good, ${wrap} }, spenders: { perp: good.spender }, events: perpEvents, refusals: perpRefusals, start: good.start }
+  } })`
+  const deployments = { 'ethereum/local': v3Deployments['ethereum/local'] }
+  return `${imports}
+import { poolAMM } from 'sluice/pools'
+import { uniswapV3, v3Events } from 'sluice/uniswap-v3'
+export default defineConnector({ family: evm, ${manifest(name, "'AMM', 'AMM_RANGE'", "versionedSchema({ v3: ['v3RouterAddress', 'positionManagerAddress'] })")},
+  create(venue) {
+    const v3 = uniswapV3(venue, { deployments: ${JSON.stringify(deployments)} })
+    const AMM = poolAMM(venue, v3)
+    const good = v3.range
+    return { AMM, AMM_RANGE: { ...good, ${wrap} }, spenders: { ...AMM.spenders, positions: good.positionManager }, events: v3Events }
+  } })`
+}
+
+/** The built-in exchange whose contracts it trades on. */
+const exchanges: Readonly<Record<Kind, string>> = { book: 'oasis', perp: 'perp', range: 'uniswap' }
+
+/** `defaults.yml`. */
+export async function defaultsOf({ kind }: WrappedPlugin): Promise<string> {
+  const { contractAddresses } = parse(await readFile(new URL(`../../plugins/${exchanges[kind]}/defaults.yml`, import.meta.url), 'utf8'))
+  const { v2RouterAddress: _unused, ...local } = contractAddresses.local
+  const terms = { allowedSlippage: '1/100', ttl: 300 }
+  return stringify(
+    { ...terms, ...(kind === 'range' && { versions: { v3: terms } }), contractAddresses: { local } },
+    { aliasDuplicateObjects: false },
+  )
+}
