@@ -1,37 +1,49 @@
 // A folder of plugins outside of any checkout, as an author has it: types in the editor, and the contract tests by mocha.
 import { expect } from 'chai'
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { asProject, environment, folder, install, nodeFrom, nodes, newPlugin, removePlace, root, run, tarball } from './outside.mjs'
-
-/** By the kinds of `sluice plugin new`. */
-const kinds = ['amm', 'amm-range', 'pool', 'clob', 'perp', 'chain', 'fork']
+import {
+  authorsFolder,
+  environment,
+  guide,
+  install,
+  kinds,
+  nodeFrom,
+  nodes,
+  newPlugin,
+  removePlace,
+  root,
+  run,
+  runBeside,
+} from './outside.mjs'
 
 after(removePlace)
 
 describe('the author of a plugin', () => {
   let cwd
   before(() => {
-    cwd = folder('Plugins von mir')
-    asProject(cwd)
-    install(cwd, [
-      '--save-dev',
-      tarball('sluice'),
-      tarball('sluice-devnet'),
-      'mocha',
-      'tsx',
-      'typescript@5',
-      'typescript-7@npm:typescript@7',
-    ])
-    // Beside the packages, which they find there.
-    for (const kind of kinds) newPlugin(cwd, `my-${kind}`, kind)
-    copyFileSync(path.join(cwd, 'my-amm', 'tsconfig.json'), path.join(cwd, 'tsconfig.json'))
+    cwd = authorsFolder()
+    copyFileSync(path.join(cwd, kinds.amm, 'tsconfig.json'), path.join(cwd, 'tsconfig.json'))
+    startContracts()
   })
+  // They wait for blocks more than they work: this machine's Node runs them beside the other tests, and others one after another.
+  const names = [...Object.values(kinds), 'riverswap']
+  const contracts = new Map()
+  function startContracts() {
+    // The test of docs/testing-a-plugin.md besides.
+    const files = [...names.map((each) => `${each}/contract.test.ts`), 'ferryswap/own.test.ts']
+    const args = ['mocha', '--import=tsx', '--parallel', '--jobs', '2', '--exit', ...files]
+    for (const { name, version } of nodes) {
+      const start = () => runBeside('npx', args, { cwd, env: environment(version && nodeFrom(version)) })
+      const running = version === undefined ? start() : undefined
+      contracts.set(name, () => running ?? start())
+    }
+  }
   const tsc = (version, ...args) =>
     run(
       process.execPath,
-      [path.join(cwd, 'node_modules', version === 5 ? 'typescript' : 'typescript-7', 'bin', 'tsc'), '--strict', ...args],
+      [path.join(cwd, 'node_modules', version === 5 ? 'typescript-5' : 'typescript', 'bin', 'tsc'), '--strict', ...args],
       { cwd },
     )
 
@@ -63,17 +75,16 @@ describe('the author of a plugin', () => {
   })
 
   it('is told by the compiler of a trading type that is declared and not implemented', () => {
-    const file = path.join(cwd, 'my-amm', 'index.ts')
-    const text = readFileSync(file, 'utf8')
-    writeFileSync(file, text.replace("trading_type: ['AMM']", "trading_type: ['AMM', 'AMM_RANGE']"))
+    newPlugin(cwd, 'my-amm', 'amm')
+    replaceIn(path.join(cwd, 'my-amm', 'index.ts'), "trading_type: ['AMM']", "trading_type: ['AMM', 'AMM_RANGE']")
     const { code, printed } = tsc(7)
-    writeFileSync(file, text)
+    rmSync(path.join(cwd, 'my-amm'), { recursive: true })
     expect(code).to.be.above(0)
     expect(printed).to.include('my-amm/index.ts').and.include('AMM_RANGE')
   })
 
   it('is shown units and errors by the editor', () => {
-    const ts = createRequire(path.join(cwd, 'package.json'))('typescript')
+    const ts = createRequire(path.join(cwd, 'package.json'))('typescript-5')
     const file = path.join(cwd, 'hover.ts')
     const text = `import { parseDecimal, toRaw } from 'sluice/decimal'\nimport type { Quote } from 'sluice/plugin'\nexport const raw = toRaw('1', 6)\nexport const parts = parseDecimal('1')\nexport const of = (quote: Quote) => quote.amountRaw\n`
     writeFileSync(file, text)
@@ -122,25 +133,10 @@ describe('the author of a plugin', () => {
     writeFileSync(file, '')
   })
 
-  // All of them were compiled above, together.
-  const tested = process.env.PACKAGE_TEST_ALL ? kinds : ['amm']
-  for (const kind of tested) {
-    it(`compiles a new plugin of the kind ${kind} in its folder`, () => {
-      expect(run('npm', ['run', '--silent', 'types'], { cwd: path.join(cwd, `my-${kind}`) })).to.deep.equal({ code: 0, printed: '' })
-    })
-  }
-
-  for (const { name, version } of nodes) {
-    for (const kind of tested) {
-      it(`runs the contract tests of a new plugin of the kind ${kind} with npm test, on ${name}`, () => {
-        const env = environment(version && nodeFrom(version))
-        const { code, printed } = run('npm', ['test'], { cwd: path.join(cwd, `my-${kind}`), env })
-        expect(code, printed).to.equal(0)
-        expect(printed).to.match(/✔ (PLUGIN|CHAIN)-01/)
-        if (kind === 'amm') expect(printed).to.match(/✔ AMM-06 the fill equals the quote/)
-      })
-    }
-  }
+  it('compiles a new plugin in its own folder', () => {
+    // Those of the other kinds were compiled above, together.
+    expect(run('npm', ['run', '--silent', 'types'], { cwd: path.join(cwd, kinds.amm) })).to.deep.equal({ code: 0, printed: '' })
+  })
 
   describe('of a chain of the family of Solana', () => {
     const { peerDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
@@ -156,15 +152,32 @@ describe('the author of a plugin', () => {
     }
   })
 
-  it('is told by npm test of a plugin that is wrong', () => {
-    const file = path.join(cwd, 'my-pool', 'pairs.ts')
-    const text = readFileSync(file, 'utf8')
-    writeFileSync(file, text.replace('[3n, 1000n]', '[2n, 1000n]'))
-    const { code, printed } = run('npm', ['test'], { cwd: path.join(cwd, 'my-pool') })
-    writeFileSync(file, text)
+  for (const { name } of nodes) {
+    it(`runs the contract tests of a plugin of each kind, and of the guides, on ${name}`, async function () {
+      this.timeout(600_000)
+      const { code, printed } = await contracts.get(name)()
+      expect(code, printed).to.equal(0)
+      for (const plugin of names) expect(printed).to.match(new RegExp(`^ +(connector|chain) ${plugin}$`, 'm'))
+      expect(printed.match(/✔ (PLUGIN|CHAIN)-01/g)).to.have.length(names.length)
+      expect(printed).to.match(/✔ AMM-06 the fill equals the quote/)
+      for (const [, title] of guide('testing-a-plugin').matchAll(/^ {2}it\('([^']+)/gm)) expect(printed).to.include(`✔ ${title}`)
+    })
+  }
+
+  it('is told by npm test of a plugin that is wrong', function () {
+    this.timeout(600_000)
+    newPlugin(cwd, 'my-pool', 'pool')
+    replaceIn(path.join(cwd, 'my-pool', 'pairs.ts'), '[3n, 1000n]', '[2n, 1000n]')
+    const { code, printed } = run('npm', ['test'], { cwd: path.join(cwd, 'my-pool'), seconds: 500 })
     expect(code).to.be.above(0)
     expect(printed)
       .to.match(/\d+ failing/)
       .and.include('AMM-05')
   })
 })
+
+function replaceIn(file, from, to) {
+  const text = readFileSync(file, 'utf8')
+  expect(text).to.include(from)
+  writeFileSync(file, text.replace(from, to))
+}

@@ -1,11 +1,24 @@
 // What a user has: a folder, a package manager, the command, and a client with the certificate that the server made.
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import https from 'node:https'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { fencesOf, filesOf } from '../../test/docs/page.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const packages = path.join(root, 'dist', 'packages')
@@ -39,6 +52,18 @@ export function run(program, args, { cwd, env = environment(), seconds = 200, ..
   const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, env, encoding: 'utf8', timeout: seconds * 1000, ...options })
   const printed = `${stdout}${stderr}`.replace(/^npm (warn|notice).*\n/gm, '')
   return { code: status, printed: error ? `${printed}${error.message}` : printed }
+}
+
+/** The same beside what this process does. What it prints goes into a file: while this process waits for another program, it reads no pipe. */
+export function runBeside(program, args, { cwd, env = environment() }) {
+  const file = path.join(folder('printed'), `${randomUUID()}.txt`)
+  const printed = openSync(file, 'w')
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', printed, printed] })
+  closeSync(printed)
+  process.once('exit', () => child.kill())
+  return new Promise((resolve, reject) =>
+    child.once('error', reject).once('close', (code) => resolve({ code, printed: readFileSync(file, 'utf8') })),
+  )
 }
 
 /** Installs with npm from an empty cache of its own. */
@@ -139,7 +164,41 @@ export function newPlugin(cwd, name, kind, options) {
   if (code !== 0) throw new Error(`plugin new ${name} --kind ${kind} ended with ${code}:\n${printed}`)
 }
 
-/** As the README of a new plugin says: its package is what a server loads. */
+/** By the kinds of `sluice plugin new`, the names that the guides give their plugins. */
+export const kinds = {
+  amm: 'ferryswap',
+  'amm-range': 'lakeswap',
+  pool: 'brookswap',
+  clob: 'tidebook',
+  perp: 'reefperp',
+  chain: 'sonic',
+  fork: 'rillswap',
+}
+
+/** The pages that show whole plugins. */
+export const guides = ['writing-a-connector', 'writing-an-order-book-connector', 'writing-a-chain', 'testing-a-plugin']
+export const guide = (name) => readFileSync(path.join(root, 'docs', `${name}.md`), 'utf8')
+
+let author
+/** The folder of an author, made once for all tests: both packages, beside them a new plugin of each kind, and what the guides show. */
+export function authorsFolder() {
+  if (author !== undefined) return author
+  const cwd = folder('Plugins von mir')
+  for (const name of ['sluice', 'sluice-devnet']) copyFileSync(tarball(name), path.join(cwd, path.basename(tarball(name))))
+  const [typed] = fencesOf(guide('your-first-plugin'))
+  const { code, printed } = run('sh', ['-euc', typed.text], { cwd, env: { ...environment(), npm_config_cache: path.join(place, 'cache') } })
+  if (code !== 0) throw new Error(`${typed.text} ended with ${code}:\n${printed}`)
+  install(cwd, ['--save-dev', 'typescript-5@npm:typescript@5'])
+  for (const [kind, name] of Object.entries(kinds)) newPlugin(cwd, name, kind)
+  for (const [file, text] of guides.flatMap((name) => [...filesOf(guide(name))])) {
+    mkdirSync(path.dirname(path.join(cwd, file)), { recursive: true })
+    writeFileSync(path.join(cwd, file), text)
+  }
+  author = cwd
+  return author
+}
+
+/** Its package is what a server loads: without a lock, for servers that only try. */
 export function putPlugin(cwd, name, home) {
   const into = folder(home, 'plugins', name)
   for (const [program, ...args] of [

@@ -11,5 +11,7 @@ const node = (...args) =>
 const packed = node('tools/pack.mjs')
 if (packed.status !== 0) process.exit(packed.status ?? 1)
 if (process.argv.includes('--all')) process.env.PACKAGE_TEST_ALL = 'yes'
-const tests = ['package', 'managers', 'trouble', 'author'].map((name) => path.join('tools', 'package', `${name}.mjs`))
-process.exit(node('node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '240000', '--exit', ...tests).status ?? 1)
+const tests = ['package', 'managers', 'trouble', 'author', 'guides'].map((name) => path.join('tools', 'package', `${name}.mjs`))
+process.exit(
+  node('--import', 'tsx', 'node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '240000', '--exit', ...tests).status ?? 1,
+)
