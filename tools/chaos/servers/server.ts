@@ -12,7 +12,14 @@ process.stdout.on('error', () => process.exit(0))
 const { confDir, devnetUrl, flags, env }: { confDir: string; devnetUrl?: string; flags: Flags; env: Record<string, string> } = JSON.parse(
   process.argv[2] ?? '{}',
 )
-const endless = { chainId: 31337, built: false, refused: [], ended: new Promise<void>(() => {}), stop: async () => {} } as const
+const endless = {
+  chainId: 31337,
+  built: false,
+  refused: [],
+  deployedFrom: new Map<string, string>(),
+  ended: new Promise<void>(() => {}),
+  stop: async () => {},
+} as const
 const devnet = devnetUrl === undefined ? {} : { devnet: { rpcUrl: devnetUrl, ...endless } }
 const kernel = await startKernel(loadSettings({ confDir, env, flags }), { print: () => {}, ...devnet })
 process.once('SIGTERM', () => void kernel.stop().then(() => process.exit(0)))

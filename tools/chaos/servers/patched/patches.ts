@@ -27,7 +27,7 @@ const steps: readonly Step[] = [
   {
     name: 'sign',
     file: 'core/transactions/attempts.ts',
-    find: 'const { id, raw } = rail.seal(signable, await sign({ chain, network, address, signable }))',
+    find: 'const { id, raw } = rail.seal(signable, await sign(asked))',
   },
   {
     name: 'send',
