@@ -72,7 +72,7 @@ export const wrappedPlugins: Readonly<Record<string, WrappedPlugin>> = {
   'perp-without-deadline': {
     kind: 'perp',
     what: 'a position without its deadline',
-    wrap: `open: (quote, terms) => good.open(quote, { ...terms, deadline: 10 ** 12 })`,
+    wrap: `open: (quote, terms) => ({ ...good.open(quote, { ...terms, deadline: 10 ** 12 }), deadline: terms.deadline })`,
     card: 'PERP-18',
     says: /`open` and `close` have to put terms\.deadline into the call/,
   },
@@ -107,7 +107,7 @@ export const wrappedPlugins: Readonly<Record<string, WrappedPlugin>> = {
   'range-without-deadline': {
     kind: 'range',
     what: 'liquidity without its deadline',
-    wrap: `add: (what, terms) => good.add(what, { ...terms, deadline: 10 ** 12 })`,
+    wrap: `add: (what, terms) => ({ ...good.add(what, { ...terms, deadline: 10 ** 12 }), deadline: terms.deadline })`,
     card: 'LP-17',
     says: /the call has to have terms\.deadline/,
   },
