@@ -23,7 +23,9 @@ async function follow(page, first, compare) {
   const type = (text) => {
     const where = path.join(first, 'where.txt')
     const asked = text.replace(/plugin (add|update) .*/, '$& --yes').replaceAll('https://localhost:15888', server?.url ?? '')
-    const { code, printed } = run('sh', ['-euc', `exec 2>&1\n${functions}${asked}\npwd > "${where}"`], { cwd })
+    // The commands ask the server of the guide, which is at no other port for its reader.
+    const env = { ...environment(), ...(server && { SLUICE_SERVER_PORT: new URL(server.url).port }) }
+    const { code, printed } = run('sh', ['-euc', `exec 2>&1\n${functions}${asked}\npwd > "${where}"`], { cwd, env })
     expect(code, `${text}\n${printed}`).to.equal(0)
     cwd = readFileSync(where, 'utf8').trim()
     return printed
