@@ -164,6 +164,8 @@ export type SimulatedOutcome<A = string> =
        */
       readonly gains: ReadonlyMap<A, bigint>
       readonly grants: readonly Grant<A>[]
+      /** What leaves the wallet by the events of transfers, whatever comes back, smallest units by token. Absent: the node shows no events. */
+      readonly sent?: ReadonlyMap<A, bigint>
     }
 
 /** What a chain plugin's `create` gets for one network. */

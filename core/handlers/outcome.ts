@@ -92,7 +92,7 @@ export async function checkOutcome(
       `The connector ${connector}`,
       `has a plan that lets ${grant.spender} move the wallet's tokens of ${grant.token}, by a simulation of it`,
     )
-  const outside = outsideBounds(outcome, bounds)
+  const outside = [...outsideBounds(outcome, bounds), ...tooMuchSent(outcome, bounds)]
   const fault = outside.find(({ isBetter }) => !isBetter)
   if (fault) throw pluginDefect(`The connector ${connector}`, `has a plan that ${fault.what}, by a simulation of it${fault.cause ?? ''}`)
   const [better] = outside
@@ -168,6 +168,18 @@ function outsideBounds(
     })
   }
   return outside
+}
+
+/** What comes back in a simulation need not come back on chain, so that what leaves is within the bounds by itself. */
+function tooMuchSent({ sent }: SimulatedOutcome & { is: 'done' }, bounds: OutcomeBounds | undefined): ReturnType<typeof outsideBounds> {
+  if (!bounds || !sent) return []
+  return [...sent].flatMap(([token, sentRaw]) => {
+    const { leastRaw } = bounds.get(token) ?? { leastRaw: 0n }
+    const mostRaw = leastRaw < 0n ? -leastRaw : 0n
+    if (sentRaw <= mostRaw) return []
+    const what = `moves ${sentRaw} of ${token} out of the wallet, where the request allows ${mostRaw} at most (smallest units), whatever comes back`
+    return [{ what, isBetter: false, cause: undefined }]
+  })
 }
 
 const describe = (gainRaw: bigint) => (gainRaw < 0n ? `taking ${-gainRaw}` : `giving ${gainRaw}`)

@@ -9,20 +9,30 @@ const transfer = id('Transfer(address,address,uint256)')
 const transferSingle = id('TransferSingle(address,address,address,uint256,uint256)')
 const transferBatch = id('TransferBatch(address,address,address,uint256[],uint256[])')
 
-/** What all transfers that name the wallet add up to, by token, or by `address/id`. Undefined if one of them cannot be read. */
-export function gainsByEvents(logs: readonly EvmLog[], wallet: string): Map<string, bigint> | undefined {
-  const gains = new Map<string, bigint>()
-  const add = (key: string, amountRaw: bigint) => void gains.set(key, (gains.get(key) ?? 0n) + amountRaw)
+/** By token, or by `address/id`. */
+interface Movements {
+  /** What all transfers that name the wallet add up to. */
+  gains: Map<string, bigint>
+  /** What left the wallet, whatever came back. */
+  sent: Map<string, bigint>
+}
+
+/** What the events of transfers say that moved. Undefined if one of those that name the wallet cannot be read. */
+export function movementsByEvents(logs: readonly EvmLog[], wallet: string): Movements | undefined {
+  const [gains, sent] = [new Map<string, bigint>(), new Map<string, bigint>()]
+  const add = (to: Map<string, bigint>, key: string, amountRaw: bigint) => void to.set(key, (to.get(key) ?? 0n) + amountRaw)
   for (const log of logs) {
     if (!log.topics.some((topic) => isAddressTopic(topic, wallet))) continue
     const transfers = transfersIn(log)
     if (!transfers) return undefined
     for (const { from, to, key, amountRaw } of transfers) {
-      if (isAddressTopic(from, wallet)) add(key, -amountRaw)
-      if (isAddressTopic(to, wallet)) add(key, amountRaw)
+      const [leaves, comes] = [isAddressTopic(from, wallet), isAddressTopic(to, wallet)]
+      if (leaves) add(gains, key, -amountRaw)
+      if (comes) add(gains, key, amountRaw)
+      if (leaves && !comes) add(sent, key, amountRaw)
     }
   }
-  return gains
+  return { gains, sent }
 }
 
 interface Transfer {
@@ -72,7 +82,7 @@ interface CoinTokens {
  */
 export function movedIn({ status, logs }: EvmReceipt, sentRaw: bigint, wallet: string, tokens: CoinTokens) {
   const [coin, wrapped] = [canonical(tokens.coin), canonical(tokens.wrapped)]
-  const moved = status === 1 ? gainsByEvents(logs, wallet) : undefined
+  const moved = status === 1 ? movementsByEvents(logs, wallet)?.gains : undefined
   if (!moved) return undefined
   const wraps = logs.filter(({ address, topics: [event] }) => canonical(address) === wrapped && (event === deposit || event === withdrawal))
   // Some wrapped coins tell this by a transfer too, and some do not.

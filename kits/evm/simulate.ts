@@ -1,5 +1,6 @@
 // What steps would do to a wallet: they are simulated on the newest block by `eth_simulateV1`
 // (https://github.com/ethereum/execution-apis), between two readings of its balances and allowances.
+import { randomBytes } from 'node:crypto'
 import { id } from 'ethers'
 import { toQuantity } from 'ethers/utils'
 import type { Allowance, At, Grant, SimulatedOutcome } from '../../core/contracts/index.ts'
@@ -8,8 +9,8 @@ import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { addressOf, isAddressTopic, isBytes, wordAt, wordCount } from './encoding.ts'
 import { callOf, simulatedCalls } from './gas-limit.ts'
-import { addressIn, canonical, gainsByEvents } from './movements.ts'
-import { aggregateResults, ethBalanceCall, packAggregate3, packAggregate3Value } from './multicall.ts'
+import { addressIn, canonical, movementsByEvents } from './movements.ts'
+import { aggregateResults, ethBalanceCall, packAggregate3, packAggregate3Value, unpackAggregate3 } from './multicall.ts'
 import { revertReason } from './node-errors.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { Call, CallResult, EvmIntent, EvmLog } from './types.ts'
@@ -47,70 +48,110 @@ export function createSimulation(rpc: Rpc, multicall: string, coin: string) {
   ): Promise<SimulatedOutcome | 'unavailable'> {
     const tokens = question.tokens.map(canonical)
     const allowances = question.allowances.map(({ token, spender }) => ({ token: canonical(token), spender: canonical(spender) }))
-    // Where no events are shown: what a step calls may be a token that nobody asked about.
-    const called = [...new Set(steps.map(({ to }) => canonical(to)))].filter((to) => !tokens.includes(to))
     const reads = [
       ethBalanceCall(multicall, wallet),
       ...tokens.map((token) => balanceOfCall(token, wallet)),
       ...allowances.map(({ token, spender }) => allowanceCall(token, wallet, spender)),
-      ...called.map((to) => balanceOfCall(to, wallet)),
     ]
-    const simulation = { wallet, reads, steps }
-    const simulated = (await bySimulateV1(rpc, multicall, simulation, at)) ?? (await byOverride(rpc, multicall, simulation, at))
+    // Where no events are shown: what a step calls may be a token that nobody asked about.
+    const called = [...new Set(steps.map(({ to }) => canonical(to)))].filter((to) => !tokens.includes(to))
+    const readCalled = called.map((to) => balanceOfCall(to, wallet))
+    const simulated =
+      (await bySimulateV1(rpc, multicall, { wallet, reads, steps }, at)) ??
+      (await byOverride(rpc, multicall, { wallet, reads: [...reads, ...readCalled], steps }, at))
     if (!simulated) return 'unavailable'
     if (simulated.is === 'failed') return simulated
     const logs = simulated.logs === 'not shown' ? [] : simulated.logs
-    const [before, after] = [simulated.before, simulated.after].map((results) => results.map((result) => uintOf(result) ?? 0n))
-    const changeOf = (index: number) => (after?.[index] ?? 0n) - (before?.[index] ?? 0n)
+    const [before, after] = [simulated.before.map(uintOf), simulated.after.map(uintOf)]
+    const subjects = [coin, ...tokens, ...allowances.map(({ token }) => token), ...(simulated.logs === 'not shown' ? called : [])]
+    // Of the contracts that are called some are no tokens.
+    const unread = subjects.findIndex((_, index) =>
+      index < reads.length
+        ? before[index] === undefined || after[index] === undefined
+        : (before[index] === undefined) !== (after[index] === undefined),
+    )
+    if (unread >= 0) return { is: 'failed', reason: `the balance or the allowance of ${subjects[unread]} cannot be read` }
+    const changeOf = (index: number) => (after[index] ?? 0n) - (before[index] ?? 0n)
 
-    const gains = gainsByEvents(logs, wallet)
-    if (!gains) return { is: 'failed', reason: 'a contract emits an event of token transfers that cannot be read' }
+    const movements = movementsByEvents(logs, wallet)
+    if (!movements) return { is: 'failed', reason: 'a contract emits an event of token transfers that cannot be read' }
+    const { gains, sent } = movements
     for (const [index, token] of [coin, ...tokens].entries()) gains.set(token, changeOf(index))
-    if (simulated.logs === 'not shown')
-      for (const [index, to] of called.entries()) {
-        const change = changeOf(1 + tokens.length + allowances.length + index)
-        if (change !== 0n) gains.set(to, change)
-      }
-    const isKnown = ({ token, spender }: Grant) => allowances.some((each) => each.token === token && each.spender === spender)
+    for (let index = reads.length; index < subjects.length; index += 1)
+      if (changeOf(index) !== 0n) gains.set(subjects[index] ?? '', changeOf(index))
+    const read = allowances.map((allowance, index) => ({ allowance, index: 1 + tokens.length + index }))
+    const grown = read.flatMap(({ allowance, index }): readonly Grant[] =>
+      changeOf(index) > 0n ? [{ ...allowance, amountRaw: after[index] ?? 0n }] : [],
+    )
+    const known = new Map(read.map(({ allowance, index }) => [keyOf(allowance), before[index] ?? 0n]))
     const grants = [
-      ...allowances.flatMap((allowance, index): readonly Grant[] => {
-        const read = 1 + tokens.length + index
-        return changeOf(read) > 0n ? [{ ...allowance, amountRaw: after?.[read] ?? 0n }] : []
-      }),
-      // Many tokens emit an approval of what is left when a spender takes something.
-      ...(simulated.logs === 'not shown' ? grantsByCalls(steps) : grantsByEvents(logs, wallet)).filter(
-        (grant) => grant.amountRaw === undefined || !isKnown(grant),
-      ),
+      ...grown,
+      ...newGrants(grantsByEvents(logs, wallet), known),
+      ...grantsByCalls(steps).filter((grant) => !isCounted(grant, known)),
     ]
-    return { is: 'done', gains, grants }
+    return { is: 'done', gains, grants: distinct(grants), ...(simulated.logs !== 'not shown' && { sent }) }
   }
 }
 
-/** A contract that exists in the simulation only and emits one event: some nodes answer without any. */
-const witness = { address: '0x00000000000000000000000000000000000000c1', topic: id('Sluice looks whether events are shown') }
-/** PUSH32 topic, PUSH0, PUSH0, LOG1. */
-const witnessCode = `0x7f${witness.topic.slice(2)}5f5fa1`
+const keyOf = ({ token, spender }: Allowance) => `${token} ${spender}`
+
+/** The change of its allowance is read. */
+const isCounted = (grant: Grant, known: ReadonlyMap<string, bigint>) => grant.amountRaw !== undefined && known.has(keyOf(grant))
+
+/**
+ * Those that give more than there was. Many tokens emit an approval of what is left when a spender takes something: an allowance that is read
+ * may become smaller, step by step, and never larger again.
+ */
+function newGrants(grants: readonly Grant[], known: ReadonlyMap<string, bigint>): readonly Grant[] {
+  const left = new Map(known)
+  return grants.filter((grant) => {
+    const { amountRaw } = grant
+    const lastRaw = left.get(keyOf(grant))
+    if (amountRaw === undefined || lastRaw === undefined) return amountRaw !== 0n
+    left.set(keyOf(grant), amountRaw)
+    return amountRaw > lastRaw
+  })
+}
+
+const distinct = (grants: readonly Grant[]): readonly Grant[] => [...new Map(grants.map((grant) => [keyOf(grant), grant])).values()]
+
+/** Of contracts and accounts that exist in the simulation only. Nobody can look for one that is new each time. */
+const newAddress = () => canonical(`0x${randomBytes(20).toString('hex')}`)
+
+/**
+ * Code that calls Multicall3 with its own input by STATICCALL and returns what that returns: tokens that are read run the code of whoever wrote
+ * them, and nothing may move while it runs. RETURNDATASIZE stands for 0 until the call.
+ */
+const readerCode = (multicall: string) => `0x363d3d373d3d363d73${multicall.slice(2)}5afa3d600060003e3d6000f3`
+
+/** Emits one event: some nodes answer without any. PUSH32 topic, PUSH1 0, PUSH1 0, LOG1. */
+const witnessTopic = id('Sluice looks whether events are shown')
+const witnessCode = `0x7f${witnessTopic.slice(2)}60006000a1`
 
 /** Undefined if the node does not know the method, or shows no events by it. */
 async function bySimulateV1(rpc: Rpc, multicall: string, { wallet, reads, steps }: Simulation, at: At): Promise<Simulated | undefined> {
-  const read = { to: multicall, data: packAggregate3(reads) }
-  const calls = [read, ...steps.map((step) => callOf(step, wallet)), read, { to: witness.address }]
-  const stateOverrides = { [witness.address]: { code: witnessCode } }
+  const [reader, witness] = [newAddress(), newAddress()]
+  const read = { to: reader, data: packAggregate3(reads) }
+  // The witness comes first: the steps may leave no gas for it.
+  const calls = [{ to: witness }, read, ...steps.map((step) => callOf(step, wallet)), read]
+  const stateOverrides = { [witness]: { code: witnessCode }, [reader]: { code: readerCode(multicall) } }
   const params = [{ blockStateCalls: [{ stateOverrides, calls }] }, 'latest']
   const [answer] = await rpc.batch([{ method: 'eth_simulateV1', params }], at)
   if (isUnknownMethod(answer)) return undefined
-  const all = resultsOf(rpc, answer, calls.length)
-  if (all.at(-1)?.logs[0]?.topics[0] !== witness.topic) return undefined
-  const results = all.slice(0, -1)
-  const ofSteps = results.slice(1, -1)
+  const [witnessed, first, ...rest] = resultsOf(rpc, answer, calls.length)
+  if (witnessed?.logs[0]?.topics[0] !== witnessTopic) return undefined
+  const [ofSteps, last] = [rest.slice(0, -1), rest.at(-1)]
   const failed = ofSteps.find(({ ok }) => !ok)
   if (failed) return { is: 'failed', reason: revertReason(failed.data) }
-  const [before = [], after = []] = [results[0], results.at(-1)].map((each) => aggregateResults(rpc, each?.data, reads.length))
+  if (last?.ok !== true) return unreadAfter
+  const [before, after] = [readingOf(rpc, first, reads), readingOf(rpc, last, reads)]
   return { is: 'done', before, after, logs: ofSteps.flatMap(({ logs }) => logs) }
 }
 
-/** Has the coin that the steps send. */
-const payer = '0x00000000000000000000000000000000000000c0'
+/** The steps leave too little gas, or too little else, for reading what they did. */
+const unreadAfter: Simulated = { is: 'failed', reason: 'what it does to the wallet cannot be read after it' }
+
+const readingOf = (rpc: Rpc, result: CallResult | undefined, reads: readonly Call[]) => aggregateResults(rpc, result?.data, reads.length)
 
 /**
  * By a call that runs Multicall3's code in the wallet's place, so that the steps have the wallet as their caller. It shows no events, so rights
@@ -120,16 +161,19 @@ const payer = '0x00000000000000000000000000000000000000c0'
 async function byOverride(rpc: Rpc, multicall: string, { wallet, reads, steps }: Simulation, at: At): Promise<Simulated | undefined> {
   const [found] = await rpc.batch([{ method: 'eth_getCode', params: [multicall, 'latest'] }], at)
   const code = resultOf(rpc, 'eth_getCode', found)
-  const calls = [...reads, ...steps, ...reads]
+  const [reader, payer] = [newAddress(), newAddress()]
+  const read = { to: reader, data: packAggregate3(reads) }
+  const calls = [read, ...steps, read]
   const value = toQuantity(steps.reduce((sum, step) => sum + BigInt(step.value), 0n))
   const [answer] = await rpc.batch(
     [
       {
         method: 'eth_call',
         params: [
+          // The payer has the coin that the steps send.
           { from: payer, to: wallet, value, data: packAggregate3Value(calls) },
           'latest',
-          { [wallet]: { code }, [payer]: { balance: toQuantity(2n ** 255n) } },
+          { [wallet]: { code }, [reader]: { code: readerCode(multicall) }, [payer]: { balance: toQuantity(2n ** 255n) } },
         ],
       },
     ],
@@ -138,9 +182,11 @@ async function byOverride(rpc: Rpc, multicall: string, { wallet, reads, steps }:
   // A wallet without code returns nothing.
   if (answer?.error || answer?.result === '0x') return undefined
   const results = aggregateResults(rpc, answer?.result, calls.length)
-  const failed = results.slice(reads.length, -reads.length).find(({ ok }) => !ok)
+  const [first, ofSteps, last] = [results[0], results.slice(1, -1), results.at(-1)]
+  const failed = ofSteps.find(({ ok }) => !ok)
   if (failed) return { is: 'failed', reason: revertReason(failed.data) }
-  return { is: 'done', before: results.slice(0, reads.length), after: results.slice(-reads.length), logs: 'not shown' }
+  const after = unpackAggregate3(last?.data ?? '0x', reads.length)
+  return after ? { is: 'done', before: readingOf(rpc, first, reads), after, logs: 'not shown' } : unreadAfter
 }
 
 function isUnknownMethod({ error }: RpcAnswer = {}): boolean {
@@ -187,20 +233,28 @@ export const permit2Grants: ReadonlySet<string> = new Set([
   id('Permit(address,address,address,uint160,uint48,uint48)'),
 ])
 
-/** Approvals of the wallet that are not taken back. */
+/** https://eips.ethereum.org/EIPS/eip-6909 */
+const operatorSet = id('OperatorSet(address,address,bool)')
+const approvalOfId = id('Approval(address,address,uint256,uint256)')
+/** https://eips.ethereum.org/EIPS/eip-777: the operator comes first. */
+const authorizedOperator = id('AuthorizedOperator(address,address)')
+/** Of Aave's debt tokens: https://github.com/aave/aave-v3-core/blob/master/contracts/interfaces/ICreditDelegationToken.sol */
+const borrowAllowance = id('BorrowAllowanceDelegated(address,address,address,uint256)')
+
+/** Approvals of the wallet, in their order; those of an amount also where it is 0. */
 function grantsByEvents(logs: readonly EvmLog[], wallet: string): readonly Grant[] {
   return logs.flatMap(({ address, topics: [event, owner, second, third], data }): readonly Grant[] => {
+    if (event === authorizedOperator && isAddressTopic(second, wallet)) return [{ token: address, spender: addressIn(owner) }]
     if (event === undefined || !isAddressTopic(owner, wallet)) return []
     const spender = addressIn(second)
     if (event === approval && third !== undefined) return BigInt(second ?? '0x0') === 0n ? [] : [{ token: address, spender }]
-    if (event === approval && wordCount(data) >= 1) {
-      const amountRaw = wordAt(data, 0)
-      return amountRaw === 0n ? [] : [{ token: address, spender, amountRaw }]
-    }
-    if (event === approvalForAll && wordCount(data) >= 1) return wordAt(data, 0) === 0n ? [] : [{ token: address, spender }]
-    if (permit2Grants.has(event) && wordCount(data) >= 1)
-      return wordAt(data, 0) === 0n ? [] : [{ token: addressIn(second), spender: addressIn(third) }]
-    return []
+    if (wordCount(data) < 1) return []
+    const amountRaw = wordAt(data, 0)
+    if (event === approval) return [{ token: address, spender, amountRaw }]
+    if (amountRaw === 0n) return []
+    if (event === approvalForAll || event === operatorSet || event === approvalOfId || event === borrowAllowance)
+      return [{ token: address, spender }]
+    return permit2Grants.has(event) ? [{ token: addressIn(second), spender: addressIn(third) }] : []
   })
 }
 

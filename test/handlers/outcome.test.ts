@@ -52,9 +52,10 @@ describe('a plan by what its simulation says', () => {
       ({ name, message }: Error) => `${name} ${message}`,
     )
   }
-  const done = (gains: Record<string, bigint>, grants: readonly Grant[] = []): SimulatedOutcome => ({
+  const done = (gains: Record<string, bigint>, grants: readonly Grant[] = [], sent: Record<string, bigint> = {}): SimulatedOutcome => ({
     is: 'done',
     gains: new Map(Object.entries(gains)),
+    sent: new Map(Object.entries(sent)),
     grants,
   })
   const swap = swapBounds(
@@ -116,6 +117,19 @@ describe('a plan by what its simulation says', () => {
     ['a swap that takes the native coin too', swap, done({ in: -500n, out: 1005n, coin: -1n }), /takes 1 of coin/],
     ['a swap that takes a token which nobody asked about', swap, done({ in: -500n, out: 1005n, other: -1n }), /takes 1 of other/],
     ['a swap that gives such a token', swap, done({ in: -500n, out: 1005n, other: 1n }), /^signed$/],
+    ['a swap that takes what it may and gives a part back', swap, done({ in: -400n, out: 1005n }, [], { in: 500n }), /^signed$/],
+    [
+      'a swap that takes more and gives it back',
+      swap,
+      done({ in: -500n, out: 1005n }, [], { in: 501n }),
+      /^UNKNOWN_ERROR .*moves 501 of in out of the wallet, where the request allows 500/,
+    ],
+    [
+      'a swap that takes another token and gives it back',
+      swap,
+      done({ in: -500n, out: 1005n }, [], { in: 500n, other: 1n }),
+      /^UNKNOWN_ERROR .*moves 1 of other out .* allows 0/,
+    ],
     ['a swap that takes a token of EIP-721', swap, done({ in: -500n, out: 1005n, [nft]: -1n }), /takes 1 of positions\/7/],
     [
       'a swap that gives a right',

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { id, zeroPadValue } from 'ethers'
 import { nativeAddress } from '../../kits/evm/encoding.ts'
-import { gainsByEvents } from '../../kits/evm/movements.ts'
+import { movementsByEvents } from '../../kits/evm/movements.ts'
 import { permit2Grants } from '../../kits/evm/simulate.ts'
 import { compare, fromRaw } from '../../core/decimal.ts'
 import { isObject } from '../../core/json.ts'
@@ -55,7 +55,7 @@ export async function readWalletChanges(venue: Pick<TestVenue, 'rpcUrl'>, wallet
   const change = async (to: string, data: string, isToken: boolean) =>
     (await uint(to, data, after, isToken)) - (await uint(to, data, before, isToken))
 
-  const byEvents = gainsByEvents(logs, wallet)
+  const byEvents = movementsByEvents(logs, wallet)?.gains
   if (!byEvents) throw new Error(`A transfer of ${wallet} in ${txHash} cannot be read.`)
   const moved = new Set([...byEvents.keys()].map((key) => key.toLowerCase()))
   const gains = new Map<string, bigint>()

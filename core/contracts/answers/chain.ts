@@ -64,6 +64,7 @@ const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(
     is: oneOf('done'),
     gains: map(signedAmount(), maxTokens),
     grants: list(object<Grant>({ token: text(), spender: text(), amountRaw: optional(amount()) }), maxTokens),
+    sent: optional(map(amount(), maxTokens)),
   }),
 )
 

@@ -35,11 +35,31 @@ function calling(to: string, data: string): string {
   return concat([code(at), data])
 }
 
+/** The same code, which returns 1 in place of nothing. */
+function returningOne(code: string): string {
+  const [at, one] = [code.lastIndexOf('5af100'), '600160005260206000f3']
+  // What it calls stands behind the code, ten bytes later than before.
+  const moved = code.slice(0, at + 4) + one + code.slice(at + 6)
+  const dataAt = Number.parseInt(moved.slice(10, 14), 16) + one.length / 2 - 1
+  return `${moved.slice(0, 10)}${dataAt.toString(16).padStart(4, '0')}${moved.slice(14)}`
+}
+
 /** A node's answer in which nothing emitted an event. */
 function withoutEvents(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(withoutEvents)
   if (typeof answer !== 'object' || answer === null) return answer
   return Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, key === 'logs' ? [] : withoutEvents(value)]))
+}
+
+/** A node's answer in which the last call of every block failed. */
+function withLastFailed(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(withLastFailed)
+  if (typeof answer !== 'object' || answer === null) return answer
+  const change = (key: string, value: unknown) =>
+    key === 'calls' && Array.isArray(value)
+      ? [...value.slice(0, -1), { ...value.at(-1), status: '0x0', returnData: '0x', logs: [] }]
+      : withLastFailed(value)
+  return Object.fromEntries(Object.entries(answer).map(([key, value]) => [key, change(key, value)]))
 }
 
 describe('simulated steps', () => {
@@ -151,6 +171,21 @@ describe('simulated steps', () => {
         await send({ to: usdx, data: token.encodeFunctionData('approve', [contract, 0n]) })
       })
 
+      it('let no token that is read move anything', async () => {
+        // It gives back what the step moved, whenever it is asked for a balance.
+        const code = returningOne(calling(usdx, token.encodeFunctionData('transfer', [wallet, 400n])))
+        await site.rpc('anvil_setCode', contract, code)
+        const { gains } = await done([erc20('transfer', contract, 400n)], [], [contract, usdx])
+        expect(gains).to.deep.equal({ [native]: 0n, [contract]: 0n, [usdx]: -400n })
+      })
+
+      it('fail where a balance or an allowance cannot be read', async () => {
+        await site.rpc('anvil_setCode', contract, '0x5f5ffd')
+        const reason = `the balance or the allowance of ${contract} cannot be read`
+        expect(await simulate([], [], [contract])).to.deep.equal({ is: 'failed', reason })
+        expect(await simulate([], [{ token: contract, spender }])).to.deep.equal({ is: 'failed', reason })
+      })
+
       it('change nothing', async () => {
         await done([erc20('mint', wallet, 5n)])
         expect((await done([])).gains).to.deep.equal({ [native]: 0n, [usdx]: 0n })
@@ -198,6 +233,29 @@ describe('simulated steps', () => {
       [word(1n), word(9n)],
       { grants: [{ token: nowhere, spender }] },
     ],
+    [
+      'a right of an operator of EIP-6909',
+      'OperatorSet(address,address,bool)',
+      [mine, theirs],
+      [word(1n)],
+      { grants: [{ token: contract, spender }] },
+    ],
+    ['an operator of EIP-6909 that goes', 'OperatorSet(address,address,bool)', [mine, theirs], [word(0n)], {}],
+    [
+      'a right over one token of EIP-6909',
+      'Approval(address,address,uint256,uint256)',
+      [mine, theirs, word(12n)],
+      [word(3n)],
+      { grants: [{ token: contract, spender }] },
+    ],
+    ['an operator of EIP-777', 'AuthorizedOperator(address,address)', [theirs, mine], [], { grants: [{ token: contract, spender }] }],
+    [
+      'a right to borrow',
+      'BorrowAllowanceDelegated(address,address,address,uint256)',
+      [mine, theirs, word(nowhere)],
+      [word(5n)],
+      { grants: [{ token: contract, spender }] },
+    ],
     ["others' transfers and rights", 'Approval(address,address,uint256)', [theirs, mine], [word(5n)], {}],
   ]
   for (const [what, signature, topics, data, expected] of events)
@@ -208,6 +266,33 @@ describe('simulated steps', () => {
       expect(coin).to.equal(0n)
       expect({ gains: others, grants }).to.deep.equal({ gains: {}, grants: [], ...expected })
     })
+
+  it('fail where a node cannot run the reading after them, as where they leave no gas', async () => {
+    site.relay.edit = (methods, answer) => (methods.includes('eth_simulateV1') ? withLastFailed(answer) : answer)
+    expect(await simulate([erc20('approve', spender, 9n)])).to.deep.equal({
+      is: 'failed',
+      reason: 'what it does to the wallet cannot be read after it',
+    })
+  })
+
+  it('show what leaves, whatever comes back', async () => {
+    await site.rpc('anvil_setCode', contract, calling(usdx, token.encodeFunctionData('transfer', [wallet, 300n])))
+    const outcome = await simulate([erc20('transfer', contract, 300n), call(contract, '0x'), erc20('transfer', wallet, 50n)])
+    const { gains, sent } = Object(outcome)
+    expect([gains.get(usdx), sent]).to.deep.equal([0n, new Map([[usdx, 300n]])])
+  })
+
+  it('show a right that is given and taken back, and none where a spender takes what it may', async () => {
+    const asked = [{ token: usdx, spender }]
+    const { grants } = await done([erc20('approve', spender, 9n), erc20('approve', spender, 0n)], asked)
+    expect(grants).to.deep.equal([{ token: usdx, spender, amountRaw: 9n }])
+    await send({ to: usdx, data: token.encodeFunctionData('approve', [spender, 9n]) })
+    expect((await done([erc20('approve', spender, 8n), erc20('approve', spender, 3n)], asked)).grants).to.deep.equal([])
+    expect((await done([erc20('approve', spender, 3n), erc20('approve', spender, 9n)], asked)).grants).to.deep.equal([
+      { token: usdx, spender, amountRaw: 9n },
+    ])
+    await send({ to: usdx, data: token.encodeFunctionData('approve', [spender, 0n]) })
+  })
 
   it('fail if an event cannot be read', async () => {
     const topics = [id('TransferBatch(address,address,address,uint256[],uint256[])'), theirs, mine, theirs]
