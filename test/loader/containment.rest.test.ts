@@ -122,4 +122,17 @@ describe('where a plugin of a third party runs', function () {
     channel.resume().on('error', () => {})
     expect((await ended).said).to.equal('["EACCES",127,true,true]')
   })
+
+  it('has no more memory and open files than its process may have, also where it takes them at once', async () => {
+    const code = `
+      const fs = require('node:fs')
+      const failureOf = (take) => { try { take() } catch (error) { return error.code ?? error.name } }
+      const open = []
+      const memory = failureOf(() => Buffer.alloc(1.5 * 2 ** 30))
+      const files = failureOf(() => { while (open.length < 300) open.push(fs.openSync(process.execPath)) })
+      fs.writeSync(2, JSON.stringify([memory, files, open.length < 256]))`
+    const { ended, channel } = startContained(await findContainment(), { args: ['-e', code], binds: [] })
+    channel.resume().on('error', () => {})
+    expect((await ended).said).to.equal('["RangeError","EMFILE",true]')
+  })
 })

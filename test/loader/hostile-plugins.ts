@@ -242,7 +242,7 @@ for (;;) all.push(Array(1e5).fill(all.length))`,
   'buffers-at-import': {
     what: 'takes memory outside of its heap',
     atImport: `const all = []
-for (;;) { all.push(Buffer.alloc(2 ** 25, 1)); await new Promise((resolve) => setTimeout(resolve, 50)) }`,
+for (;;) { all.push(Buffer.alloc(2 ** 25, 1)); await new Promise((resolve) => setTimeout(resolve, 100)) }`,
     step: 'import',
     reason: /Its process ended while it was loaded: it took more than 512 MB of memory/,
   },

@@ -55,6 +55,9 @@ type Program = (typeof programNames)[number]
 /** The descriptor by which the process and its parent talk: one end of a socket pair. */
 export const channelDescriptor = 3
 
+/** What the kernel lets one process have. Memory is also looked at once a second; what it takes in between is bounded here. */
+export const mostOfProcess = { files: 256, dataBytes: 2 ** 30 }
+
 /**
  * Makes the process's own root, of what it may see, and starts the script's arguments in it. Files are bound one by one, all read-only, by one
  * program for all of them. It has no /proc, so that it sees nothing of other processes. The new root covers /dev, which every system has.
@@ -72,6 +75,8 @@ echo plugin 2> /dev/null > /proc/sys/kernel/hostname || true
 # It has no use for more namespaces, and the kernel has had defects in them.
 echo 0 2> /dev/null > /proc/sys/user/max_user_namespaces || true
 ulimit -c 0
+ulimit -n ${mostOfProcess.files}
+ulimit -d ${mostOfProcess.dataBytes / 1024}
 ${programs.mount} -t tmpfs -o mode=755,size=1m,nosuid,nodev none /dev
 ${programs.mkdir} -p ${[...new Set(made)].map(quoted).join(' ')}
 ${(files ?? []).map((each) => `: > ${quoted(inRoot(each))}`).join('\n')}

@@ -11,7 +11,7 @@ import { pause } from '../../async.ts'
 import { bundledCode, version } from '../../layout.ts'
 import { readPluginFiles } from '../plugin-files.ts'
 import { messageOf } from '../thrown.ts'
-import { channelDescriptor, endOf, programPath } from './containment.ts'
+import { channelDescriptor, endOf, mostOfProcess, programPath } from './containment.ts'
 import { usesByUser, type ProcessUse } from './process-tree.ts'
 import {
   firstLineMs,
@@ -190,7 +190,15 @@ function spawnAs(
     [`--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--no-new-privs'],
     ['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all', '--pdeathsig', 'KILL'],
     // It has nowhere to write, and no use for a queue of the kernel.
-    [prlimit, `--nproc=${maxThreads}`, '--nofile=256', '--core=0', '--fsize=0', '--msgqueue=0'],
+    [
+      prlimit,
+      `--nproc=${maxThreads}`,
+      `--nofile=${mostOfProcess.files}`,
+      `--data=${mostOfProcess.dataBytes}`,
+      '--core=0',
+      '--fsize=0',
+      '--msgqueue=0',
+    ],
     [nice, '-n', '10', sh, '-c', 'echo 1000 2> /dev/null > /proc/self/oom_score_adj; unset PWD OLDPWD; exec "$@"', 'sh', ...command],
   ].flat()
   const stdio: ('ignore' | 'pipe' | Socket)[] = ['ignore', 'ignore', 'pipe']
