@@ -53,7 +53,7 @@ export const EVMApproveRequest = request({
   address: WalletAddress,
   spender: Spender,
   token: TokenName,
-  amount: Type.Optional(Decimal('Absent: unlimited, which spenders of contained plugins do not get. 0 revokes.')),
+  amount: Type.Optional(Decimal('Absent: unlimited, which spenders of contained plugins do not get. 0 revokes, for any address.')),
   ...transactionFields,
 })
 export const EVMApproveResponse = enveloped({

@@ -269,9 +269,9 @@ function takeAway(name: string, { sha256 }: LockedPlugin, settings: Settings): s
 const noWallet = ({ networks }: LockedPlugin, dataDir: string): string =>
   `No wallet was found that could have approved them on ${Object.keys(networks).join(', ')}: neither in ${dataDir} nor, where one runs, among those that the server shows to this certificate.`
 
-/** The record goes after this was said, and with it what the signer signs for its spenders. */
+/** The record goes after this was said, and with it all that is signed for its spenders but this. */
 const afterwards =
-  'The signer signs that where the spender is one of another plugin, or in wallet.allowedSpenders (conf/server.yml): add it there and restart the server.'
+  "The signer signs that at any time for tokens of the built-in chains' lists and of conf/tokens; else put the token there, or the spender into wallet.allowedSpenders (conf/server.yml), and restart the server."
 
 /** Asks the running server what the wallets allow, and has it revoke that, where the operator says so. @returns what is left to do */
 export async function revokeAll(locked: LockedPlugin, { yes, url }: RemoveOptions, settings: Settings): Promise<string[]> {

@@ -16,10 +16,11 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   const address = readAddress(network, request.address)
   requireKey(services.wallets, network, address)
   const spenders = await readSpenders(request.spender, network, services.registry)
-  requireMayApprove(spenders, services)
   const feeOverrides = readFees(request, network)
   const token = await network.tokens.resolve(request.token, 'token', at)
   const amountRaw = readAllowance(request.amount, token)
+  // To take something away gives nobody anything.
+  if (amountRaw !== 0n) requireMayApprove(spenders, services)
   requireExact(spenders, amountRaw, network, services)
 
   // One submission for all spenders, so that their nonces are claimed together: either all are approved or none.

@@ -103,12 +103,22 @@ function checkTarget({ to, value, data }: Transaction, from: string, rules: EvmR
     if (value !== 0n || data !== '0x') throw new Refusal('a transfer to oneself (cancel) must have no value and no data')
     return
   }
-  if (isDeclaredDeposit({ target, value, data }, rules.deposits)) return
+  if (isDeclaredDeposit({ target, value, data }, rules.deposits) || isRevocation({ target, value, data }, rules)) return
   const rights = tokenRights.get(data.slice(0, 10))
   if (rights) checkTokenRights(rights, { data, isDeclared, rules })
   else if (!isDeclared) throw new Refusal(`no connector declares the contract ${to} on ${rules.name}`)
   if (value !== 0n && !isDeclared) throw new Refusal(`an allowance must have no value; this one sends ${value} wei to ${to}`)
 }
+
+/**
+ * Whether a call takes an allowance of an ERC-20 token to 0, which gives nobody anything, whoever the spender is. An ERC-721 contract reads the
+ * same bytes as a right to its token 0, so the target has to be in a token list. Nobody but the operator writes into those that count here.
+ */
+const isRevocation = ({ target, value, data }: { target: string; value: bigint; data: string }, { tokens }: EvmRules): boolean =>
+  value === 0n && isApproveOfZero(data) && addressArgument(data, 0) !== undefined && tokens.has(target)
+
+const isApproveOfZero = (data: string): boolean =>
+  data.length === twoArgumentsLength && data.startsWith(approveSelector) && /^0{64}$/.test(data.slice(-64))
 
 function checkTokenRights(
   { call, holderArgument }: { call: string; holderArgument: number },
@@ -122,7 +132,7 @@ function checkTokenRights(
   if (rules.exactSpenders.has(holder)) return checkExact({ call, data, isApprove, name: rules.name })
   if (rules.spenders.has(holder)) return
   const cure = isApprove
-    ? 'an operator adds it to wallet.allowedSpenders (conf/server.yml) and restarts the server'
+    ? `an operator adds it to wallet.allowedSpenders (conf/server.yml)${isApproveOfZero(data) ? ', or the token to conf/tokens: of tokens listed there every allowance may be taken to 0,' : ''} and restarts the server`
     : 'it is not signed for anybody else'
   throw new Refusal(`${call} goes to ${holder}, which is not a spender of a registered connector on ${rules.name}; ${cure}`)
 }

@@ -1,6 +1,6 @@
 // What the signer signs, from files alone: what the release says of its own plugins (signing.json, their defaults.yml), the records of
 // sluice.lock, and the operator's conf over both. No code of a plugin runs here.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseUnits } from 'ethers/utils'
@@ -9,7 +9,7 @@ import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
 import type { LockedPlugin, PluginLock } from '../config/lock.ts'
 import { mapTexts, mergeOver, substitute, type Environment, type Section } from '../config/tree.ts'
-import { mergedFiles, readYaml } from '../config/yaml.ts'
+import { mergedFiles, readTextFile, readYaml } from '../config/yaml.ts'
 import { isObject } from '../json.ts'
 import { builtInPlugins, codeRoot } from '../layout.ts'
 import { curves, type CurveName } from './keys.ts'
@@ -109,6 +109,8 @@ export const signingSources = Type.Object(
     defaults: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())),
     /** By `chains/<name>` and `connectors/<name>`. */
     conf: Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown())),
+    /** Addresses of ERC-20 tokens, by `chain/network`. */
+    tokens: Type.Record(Type.String(), Type.Array(Type.String())),
   },
   { additionalProperties: false },
 )
@@ -121,7 +123,57 @@ export function readSources({ confDir, plugins, environment }: SignerFiles): Sig
     Object.hasOwn(released.connectors, name) ? [[name, mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])]] : [],
   )
   const conf = confFiles(confDir).map((file) => [file, fileOf(path.join(confDir, `${file}.yml`), environment)])
-  return { released, defaults: Object.fromEntries(defaults), conf: Object.fromEntries(conf) }
+  return { released, defaults: Object.fromEntries(defaults), conf: Object.fromEntries(conf), tokens: listedTokens(released, confDir) }
+}
+
+/** As the loader reads them. */
+const maxTokenListBytes = 10_000_000
+
+/** Folders that are mounted may be links. */
+const foldersIn = (folder: string): string[] =>
+  existsSync(folder)
+    ? readdirSync(folder).filter((name) => statSync(path.join(folder, name), { throwIfNoEntry: false })?.isDirectory())
+    : []
+
+const tokenList = Type.Object({ tokens: Type.Array(Type.Object({ chainId: Type.Integer(), address: Type.String() })) })
+
+/** What cannot be read has no tokens: then the loader refuses the chain, and says why. */
+function addressesOf(file: string, chainId: number | undefined): string[] {
+  const read = readTextFile(file, maxTokenListBytes)
+  if (read.is !== 'text') return []
+  let list: unknown
+  try {
+    list = JSON.parse(read.text)
+  } catch {
+    return []
+  }
+  if (!Value.Check(tokenList, list)) return []
+  return list.tokens.flatMap((each) =>
+    chainId !== undefined && each.chainId !== chainId ? [] : (curves.secp256k1.address(each.address) ?? []),
+  )
+}
+
+/**
+ * The tokens of the lists of the release's EVM chains and of `conf/tokens`. Lists of other plugins, and those that conf names elsewhere, do not
+ * count: their authors would decide what is taken for an ERC-20 token.
+ */
+function listedTokens({ chains }: Released, confDir: string): Record<string, string[]> {
+  const found: Record<string, string[]> = {}
+  const chainIds = new Map<string, number>()
+  const note = (on: string, file: string) => {
+    const here = addressesOf(file, chainIds.get(on))
+    if (here.length > 0) found[on] = [...new Set([...(found[on] ?? []), ...here])]
+  }
+  for (const [name, { chain, keys, networks }] of Object.entries(chains))
+    for (const [network, { chainId }] of keys === 'secp256k1' ? Object.entries(networks) : []) {
+      chainIds.set(`${chain}/${network}`, chainId)
+      note(`${chain}/${network}`, path.join(builtInPlugins, name, 'tokens.json'))
+    }
+  const own = path.join(confDir, 'tokens')
+  for (const chain of foldersIn(own))
+    for (const file of readdirSync(path.join(own, chain)))
+      if (file.endsWith('.json')) note(`${chain}/${file.slice(0, -'.json'.length)}`, path.join(own, chain, file))
+  return found
 }
 
 const confFiles = (confDir: string): string[] =>
@@ -185,7 +237,7 @@ export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: S
   }
 
   return {
-    networks: [...chains].flatMap(([on, facts]) => networkPolicy(facts, on, connectors, deposits)),
+    networks: [...chains].flatMap(([on, facts]) => networkPolicy(facts, on, connectors, deposits, ownOf(sources.tokens, on))),
     allowedSpenders: allowedSpenders.flatMap((text) => curves.secp256k1.address(text) ?? []),
   }
 }
@@ -241,6 +293,7 @@ function networkPolicy(
   on: string,
   connectors: readonly ConnectorFacts[],
   deposits: readonly Deposit[],
+  tokens: readonly string[] = [],
 ): NetworkPolicy[] {
   const here = connectors.filter((each) => each.on === on)
   const spelt = (addresses: readonly unknown[]): string[] => [
@@ -259,6 +312,7 @@ function networkPolicy(
       chainId,
       spenders: spendersOf(here),
       exactSpenders: spendersOf(here.filter(({ isContained }) => isContained)).filter((each) => !trusted.includes(each)),
+      tokens: [...tokens],
       deposits: deposits.flatMap((each) => {
         const [token, recipient] = [each.token, each.recipient].map((text) => curves.secp256k1.address(text))
         return each.on === on && token !== undefined && recipient !== undefined ? [{ token, recipient }] : []

@@ -52,6 +52,8 @@ const evmPolicy = Type.Object(
     spenders: Type.Array(address),
     /** Those of them that get allowances in exact amounts only, because their plugins are contained. */
     exactSpenders: Type.Optional(Type.Array(address)),
+    /** ERC-20 tokens by the lists of the release and of conf: on them anybody's allowance may be taken to 0. */
+    tokens: Type.Optional(Type.Array(address)),
     /** The one transfer of a token that is signed: to the address by which a connector takes deposits from this network. */
     deposits: Type.Array(Type.Object({ token: address, recipient: address }, { additionalProperties: false })),
     /** The typed data (EIP-712) that connectors declare. */
@@ -101,6 +103,8 @@ export interface EvmRules {
   readonly spenders: ReadonlySet<string>
   /** Those of the spenders that get no unlimited allowance. */
   readonly exactSpenders: ReadonlySet<string>
+  /** On these anybody's allowance may be taken to 0. */
+  readonly tokens: ReadonlySet<string>
   readonly deposits: readonly { readonly token: string; readonly recipient: string }[]
   readonly typedData: readonly TypedDataRules[]
 }
@@ -149,7 +153,7 @@ export function rulesOfPolicy(policy: SignerPolicy): SignerRules {
 function rulesOf(name: string, policy: NetworkPolicy, allowedSpenders: readonly string[]): EvmRules | SolanaRules {
   const feeCapRaw = BigInt(policy.feeCapRaw)
   if (policy.keys === 'ed25519') return { keys: policy.keys, name, feeCapRaw, contracts: new Set(policy.contracts) }
-  const { keys, chainId, local, contracts, spenders, exactSpenders = [], deposits, typedData } = policy
+  const { keys, chainId, local, contracts, spenders, exactSpenders = [], tokens = [], deposits, typedData } = policy
   return {
     keys,
     name,
@@ -159,6 +163,7 @@ function rulesOf(name: string, policy: NetworkPolicy, allowedSpenders: readonly 
     contracts: new Set(contracts.map(lowerCase)),
     spenders: new Set([...spenders.map(lowerCase), ...allowedSpenders]),
     exactSpenders: new Set(exactSpenders.map(lowerCase).filter((each) => !allowedSpenders.includes(each))),
+    tokens: new Set(tokens.map(lowerCase)),
     deposits: deposits.map(({ token, recipient }) => ({ token: lowerCase(token), recipient: lowerCase(recipient) })),
     typedData,
   }

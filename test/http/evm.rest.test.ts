@@ -109,6 +109,15 @@ describe('/evm', () => {
     await mined(client, known.body.txHash)
   })
 
+  it('takes an allowance to 0 whoever the spender is', async () => {
+    const stranger = freshAddress()
+    const { body, status, text } = await approve({ spender: stranger, amount: '0.0' })
+    expect(status, text).to.equal(200)
+    expect((await mined(client, body.txHash)).body.txReceipt.status).to.equal(1)
+    for (const amount of [undefined, '0.000001'])
+      expect(outcome(await approve({ spender: stranger, amount })), amount).to.equal('403 FORBIDDEN')
+  })
+
   it('refuses the native coin, and invalid allowances', async () => {
     expect(outcome(await approve({ token: 'ETH' }))).to.equal('400 INCOMPLETE_PARAMS')
     for (const amount of ['-1', '1.0000001', '1e90', '0.1.2', 1e-7])

@@ -23,6 +23,7 @@ import {
   dollar,
   examplePolicy,
   feeCapRaw,
+  listed,
   localRules,
   otherBridge,
   router,
@@ -41,7 +42,7 @@ const rights = new Interface([
   'function transfer(address,uint256)',
   'function transferFrom(address,address,uint256)',
 ])
-const approve = (spender: string): string => rights.encodeFunctionData('approve', [spender, MaxUint256])
+const approve = (spender: string, amountRaw = MaxUint256): string => rights.encodeFunctionData('approve', [spender, amountRaw])
 
 const transfer = (recipient: string): string => rights.encodeFunctionData('transfer', [recipient, 5_000_000n])
 const transferFrom = (owner: string, recipient: string): string => rights.encodeFunctionData('transferFrom', [owner, recipient, 1n])
@@ -101,6 +102,7 @@ describe('the policy for EVM transactions', () => {
     ['an allowance of any token for a connector', { to: token, value: 0n, data: approve(router) }],
     ['an allowance of a declared token for a connector', { to: wrapper, value: 0n, data: approve(router) }],
     ['an allowance for an allowed spender', { to: token, value: 0n, data: approve(allowedSpender) }],
+    ['an allowance of 0 for a stranger, on a token of the lists', { to: listed, value: 0n, data: approve(stranger, 0n) }],
     ['an empty transfer to oneself', { to: from, value: 0n, data: '0x' }],
     ['value to a declared contract without data', { to: wrapper, value: 5n, data: '0x' }],
     ['a deposit over a declared bridge', { to: dollar, value: 0n, data: transfer(bridge) }],
@@ -132,6 +134,31 @@ describe('the policy for EVM transactions', () => {
     ['an access list transaction', { type: 1, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 1n }, /type 1/],
     ['an allowance for a stranger', { to: token, value: 0n, data: approve(stranger) }, /goes to 0x5555.*allowedSpenders/],
     ['an allowance for a stranger on a declared token', { to: wrapper, value: 0n, data: approve(stranger) }, /goes to 0x5555/],
+    // An ERC-721 contract reads it as a right to its token 0.
+    [
+      'an allowance of 0 for a stranger, on what is in no list',
+      { to: token, value: 0n, data: approve(stranger, 0n) },
+      /goes to 0x5555.*or the token to conf\/tokens/,
+    ],
+    ['an allowance of 0 for a stranger, on a declared contract', { to: wrapper, value: 0n, data: approve(stranger, 0n) }, /goes to 0x5555/],
+    ['an allowance of 0 for a stranger, with value', { to: listed, value: 1n, data: approve(stranger, 0n) }, /goes to 0x5555/],
+    [
+      'an allowance of 0 for a stranger, with additional bytes',
+      { to: listed, value: 0n, data: `${approve(stranger, 0n)}00` },
+      /wrong length/,
+    ],
+    ['an allowance of 0 that ends early', { to: listed, value: 0n, data: approve(stranger, 0n).slice(0, -2) }, /wrong length/],
+    [
+      'an allowance of 0 for what is no address',
+      { to: listed, value: 0n, data: approve(stranger, 0n).replace('0x095ea7b300', '0x095ea7b301') },
+      /argument 1 is not an address/,
+    ],
+    ['an allowance of 1 for a stranger, on a token of the lists', { to: listed, value: 0n, data: approve(stranger, 1n) }, /goes to 0x5555/],
+    [
+      'another right of 0 for a stranger, on a token of the lists',
+      { to: listed, value: 0n, data: rights.encodeFunctionData('setApprovalForAll', [stranger, false]) },
+      /setApprovalForAll.* is not signed/,
+    ],
     ['an allowance with value', { to: token, value: 1n, data: approve(router) }, /must have no value/],
     ['an allowance with missing bytes', { to: token, value: 0n, data: approve(router).slice(0, -2) }, /wrong length/],
     ['an allowance with additional bytes', { to: token, value: 0n, data: `${approve(router)}00` }, /wrong length/],

@@ -6,6 +6,8 @@ import type { SignRequest } from '../../core/wallet/signer-messages.ts'
 export const router = '0x1111111111111111111111111111111111111111'
 export const wrapper = '0x2222222222222222222222222222222222222222'
 export const token = '0x3333333333333333333333333333333333333333'
+/** In the token list of the devnet. */
+export const listed = '0x1010101010101010101010101010101010101010'
 export const allowedSpender = '0x4444444444444444444444444444444444444444'
 export const stranger = '0x5555555555555555555555555555555555555555'
 /** Exchanges elsewhere take deposits of it by the bridge; of the wrapper, which is declared besides, by the other one. */
@@ -31,6 +33,7 @@ export const examplePolicy: SignerPolicy = {
       network: 'local',
       chainId: 31337,
       local: true,
+      tokens: [listed],
       deposits: [
         { token: dollar, recipient: bridge },
         { token: wrapper, recipient: otherBridge },

@@ -91,6 +91,33 @@ describe('what the signer reads of files', function () {
     }
   })
 
+  it("has the tokens of the release's lists and of conf/tokens for their network alone, and none of a list that cannot be read", async () => {
+    const inList = (chainId: number, address: string) => JSON.stringify({ tokens: [{ chainId, address, symbol: 'X', decimals: 18 }] })
+    const [other, third] = ['0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222']
+    await home.write('conf/tokens/ethereum/mainnet.json', inList(1, own.toLowerCase()))
+    await home.write('conf/tokens/ethereum/sepolia.json', inList(1, other))
+    await home.write('conf/tokens/polygon/mainnet.json', '{')
+    await home.write('conf/tokens/far/mainnet.json', inList(7, third))
+    const far = {
+      ...book,
+      kind: 'chain' as const,
+      keys: 'secp256k1' as const,
+      networks: { 'far/mainnet': { contracts: {}, spenders: [], chainId: 7, feeCapRaw: '1' } },
+    }
+    const files = { confDir: home.confDir, plugins: ['ethereum', 'polygon', 'far'], allowedSpenders: [], environment: {}, tries: false }
+    const policy = policyFromFiles(files, { far })
+    const tokensOn = (chain: string, network: string) => {
+      const found = policy.networks.find((each) => each.chain === chain && each.network === network)
+      return found?.keys === 'secp256k1' ? found.tokens : undefined
+    }
+    const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
+    expect(tokensOn('ethereum', 'mainnet')).to.include(own).and.include(usdc)
+    expect(tokensOn('ethereum', 'local')).to.have.length.above(2).and.not.include(own).and.not.include(usdc)
+    expect(tokensOn('ethereum', 'sepolia')).not.to.include(other)
+    expect(tokensOn('polygon', 'mainnet')).to.have.length.above(2)
+    expect(tokensOn('far', 'mainnet')).to.deep.equal([third])
+  })
+
   it('says what a record lacks of files that are in force: another address or deposit, or a network', () => {
     const on = (text: string) => ({
       contractAddresses: { mainnet: { router: text, wrapper: '0x2222222222222222222222222222222222222222' } },
