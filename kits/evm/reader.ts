@@ -13,6 +13,8 @@ import type { Call, CallResult, Evm, EvmReader, Probe, FoundLog, LogFilter } fro
 
 /** The second try is at one block, if the node has it. */
 const maxTries = 3
+/** Of a reading at one block that the node answers for another one. */
+const maxTriesAtBlock = 2
 
 /** A tag, a number, or a hash: https://eips.ethereum.org/EIPS/eip-1898 */
 type BlockParameter = string | { readonly blockHash: string }
@@ -53,11 +55,13 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
   const headCalls = [...blockCalls, ...(rollup?.calls ?? [])]
 
   async function read(calls: readonly (Call | Probe)[], at: At, after?: Head): Promise<Reading> {
-    const { head, results } = await readAt(after ? blockOf(after) : 'latest', calls, at)
-    if (!after) return { head, results }
-    if (head.number !== after.number || head.timestamp !== after.timestamp)
-      throw invalidAnswer(rpc, 'answered for another block than the one that it was asked for')
-    return { head: after, results }
+    if (!after) return readAt('latest', calls, at)
+    // A node may do so while it takes up a new block.
+    for (let tries = 0; tries < maxTriesAtBlock; tries += 1) {
+      const { head, results } = await readAt(blockOf(after), calls, at)
+      if (head.number === after.number && head.timestamp === after.timestamp) return { head: after, results }
+    }
+    throw invalidAnswer(rpc, 'answered for another block than the one that it was asked for')
   }
 
   async function readAt(block: BlockParameter, calls: readonly (Call | Probe)[], at: At): Promise<Reading> {

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { dataLength, Interface } from 'ethers'
 import * as fc from 'fast-check'
 import { batchParts, maxCreationBytes, packBatch } from '../../../kits/evm/multicall.ts'
+import type { Head } from '../../../core/contracts/index.ts'
 import type { Call, Probe } from '../../../kits/evm/index.ts'
 import { json, startFakeNode, type Behaviour } from './fake-node.ts'
 import { at, chainOver, startStillChain, type TestChain } from './test-chain.ts'
@@ -137,7 +138,7 @@ describe('a batch in parts, while blocks are mined', () => {
     answers.encodeFunctionResult('aggregate3', [[word(block), word(block * 10), word(7), '0x01'].map((data) => [true, data])])
 
   /** @param blockOf the block that the `index`th call of the `times`th request is answered from */
-  async function readOver(blockOf: (times: number, index: number, tag: unknown) => number) {
+  async function readOver(blockOf: (times: number, index: number, tag: unknown) => number, after?: Head) {
     let times = 0
     const behaviour: Behaviour = ({ calls, batched }, response) => {
       const isBatch = calls[0]?.method === 'eth_call'
@@ -152,7 +153,7 @@ describe('a batch in parts, while blocks are mined', () => {
     const node = await startFakeNode(behaviour)
     const { chain } = chainOver({ rpcUrls: [node.url] })
     try {
-      return await chain.reader.read(long, at)
+      return await chain.reader.read(long, at, after)
     } finally {
       await chain.stop?.()
       await node.close()
@@ -167,6 +168,14 @@ describe('a batch in parts, while blocks are mined', () => {
     })
     expect(tags).to.deep.equal(['latest', 'latest', '0x8', '0x8'])
     expect(head).to.deep.equal({ number: 8n, timestamp: 80, baseFeeRaw: 7n })
+  })
+
+  it('reads once more at a block for which a node answers with another one, as while it takes up a new one', async () => {
+    const block = { number: 8n, timestamp: 80, hash: `0x${'12'.repeat(32)}` }
+    const { head } = await readOver((times) => (times === 0 ? 9 : 8), block)
+    expect(head).to.equal(block)
+    const error = await readOver(() => 9, block).catch((failure: unknown) => failure)
+    expect(error).to.have.property('name', 'NETWORK')
   })
 
   it('throws NETWORK if the parts never come from one block', async () => {
