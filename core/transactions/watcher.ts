@@ -142,19 +142,29 @@ export function createWatcher({
     nextInLine = updateNextInLine(nextInLine, open, observations, head.number)
     let isAnyOpen = false
     let failure: unknown
-    for (const leased of watched) {
-      const { queue } = leased
-      const entries = open.filter((entry) => signerOf(entry) === queue.address)
+    /** An error of one wallet does not stop the others. */
+    async function attempt(work: () => Promise<void>): Promise<void> {
       try {
-        const competingOf = await findCompeting(entries, observations, { recorder, confirmations })
-        if (await moveAll(entries, leased, { head, observations, competingOf })) isAnyOpen = true
-        fillGaps(leased, synced.get(queue.address))
+        await work()
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error
-        // An error of one wallet does not stop the others.
         if (!(error instanceof OwnershipLost)) failure ??= error
       }
     }
+    const polled: { leased: LeasedQueue; entries: readonly Entry[]; result: PollResult }[] = []
+    for (const leased of watched)
+      await attempt(async () => {
+        const entries = open.filter((entry) => signerOf(entry) === leased.queue.address)
+        const competingOf = await findCompeting(entries, observations, { recorder, confirmations })
+        polled.push({ leased, entries, result: { head, observations, competingOf } })
+      })
+    // Those of all wallets at once: each call may wait a moment.
+    await outcomes.begin(polled.flatMap(({ entries, result }) => entries.map((entry) => observedStep(entry, result).entry)))
+    for (const { leased, entries, result } of polled)
+      await attempt(async () => {
+        if (await moveAll(entries, leased, result)) isAnyOpen = true
+        fillGaps(leased, synced.get(leased.queue.address))
+      })
     if (failure !== undefined) throw failure
     return isAnyOpen
   }
@@ -163,12 +173,12 @@ export function createWatcher({
     for (const gap of update === undefined ? [] : queue.gaps(update)) upkeep.fill(queue.address, rail.nonceOf(gap))
   }
 
-  /** One write for all changes of a queue. Returns whether any of its entries is still open. */
+  /** One write for all changes of a queue, whose outcomes are being read already. Returns whether any of its entries is still open. */
   async function moveAll(open: readonly Entry[], leased: LeasedQueue, result: PollResult): Promise<boolean> {
     let entries = open
     for (let tries = 0; tries < maxBatches; tries += 1) {
       const observed = entries.map((before) => ({ before, step: observedStep(before, result) }))
-      await outcomes.begin(observed.map(({ step }) => step.entry))
+      if (tries > 0) await outcomes.begin(observed.map(({ step }) => step.entry))
       const steps = observed.map(({ before, step }) => ({ before, ...settled(before, step) }))
       const changes = steps.flatMap(({ before, entry }) => (entry === before ? [] : [{ before, after: entry }]))
       const written = changes.length === 0 ? [] : await recorder.write(changes, leased.lease)

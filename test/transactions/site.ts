@@ -130,6 +130,7 @@ interface TransactionsOn {
   walletQueue?: number
   log?: Parameters<typeof createTransactions>[0]['log']
   onChange?: (entry: Entry, before?: Entry) => void
+  readOutcome?: Parameters<typeof createTransactions>[0]['readOutcome']
   nowMs?: () => number
   steadyMs?: () => number
 }
@@ -143,13 +144,19 @@ export async function transactionsOn({
   walletQueue = 256,
   log = silent,
   onChange,
+  readOutcome,
   nowMs,
   steadyMs,
 }: TransactionsOn = {}): Promise<Transactions> {
   const store = given ?? (await freshStore())
   const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
   const journal = journalOf(sqlJournal(store))
-  const told = { ...(onChange && { onChange }), ...(nowMs && { nowMs }), ...(steadyMs && { steadyMs }) }
+  const told = {
+    ...(onChange && { onChange }),
+    ...(readOutcome && { readOutcome }),
+    ...(nowMs && { nowMs }),
+    ...(steadyMs && { steadyMs }),
+  }
   const transactions = createTransactions({ journal, leases, targets: sites, sign: signer, walletQueue, log, ...told })
   await transactions.recovered
   return {
