@@ -136,14 +136,15 @@ export function takeUpChanges({
   }
 
   function notInForce(name: string, why: string): void {
-    if (!registry.note(name, why)) return
-    log.warn({ plugin: name }, `change of a plugin is not in force: ${why}`)
+    if (registry.note(name, why)) log.warn({ plugin: name }, `change of a plugin is not in force: ${why}`)
   }
 
   /** A devnet deploys when it starts: a chain that others trade on is not set back where a deployment fails. @returns whether there is something to say */
   async function noteDevnet(name: string, plugin: LoadedPlugin): Promise<boolean> {
     const why = await whyNotDeployed(plugin)
-    if (why !== undefined) notInForce(name, why)
+    // The plugin itself is in force.
+    if (why !== undefined && registry.note(name, why))
+      log.warn({ plugin: name }, `plugin is loaded, but its contracts may not be on the devnet: ${why}`)
     return why !== undefined
   }
 
@@ -180,7 +181,7 @@ export function takeUpChanges({
     // What may come by itself: files that are still being put there, or time. Who drops folders in corrects them there.
     const mayCome = refusal.temporary === true || refusal.step === 'find' || refusal.step === 'consent' || state.is === 'dropped in'
     if (!mayCome) waiting.delete(name)
-    if (running) notInForce(name, `${refusal.step}: ${refusal.reason}. ${refusal.cure}`)
+    if (running) notInForce(name, `${refusal.step}: ${refusal.reason}. ${refusal.cure}${howLong(running, record)}`)
     else refuse(refusal)
   }
 
@@ -348,6 +349,12 @@ const whyRestart = ({ kind }: { readonly kind: 'chain' | 'connector' }): string 
   kind === 'chain'
     ? 'A running server does not change its chains: nonces, open transactions and what the signer signs depend on them'
     : 'A trusted plugin runs in the server, whose code cannot be changed while it runs'
+
+/** How long the signer signs for a version whose update did not load: `earlierMs` of core/wallet/own-policy.ts. */
+const howLong = ({ sha256 }: LoadedPlugin, record: LockedPlugin | undefined): string =>
+  record?.since === undefined || record.sha256 === sha256
+    ? ''
+    : ' The version before goes on. The signer signs for it for one hour after the update was allowed, and refuses its trades then.'
 
 /** Whether a plugin is allowed as it was. */
 const isSameRecord = (one: LockedPlugin | undefined, other: LockedPlugin | undefined): boolean =>

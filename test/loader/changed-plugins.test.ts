@@ -33,6 +33,7 @@ describe('the loop that loads plugins while the server runs', () => {
   let startOf: () => Promise<void>
   let open: Entry[]
   let logged: string[]
+  let warned: string[]
 
   /** Writes a plugin with this content. @returns its record */
   function plant(name: string, content: string, change: Partial<LockedPlugin> = {}): LockedPlugin {
@@ -78,7 +79,11 @@ describe('the loop that loads plugins while the server runs', () => {
     again: (refused: readonly Refusal[]) => ReturnType<typeof more> = none,
     onDevnet: Partial<Parameters<typeof takeUpChanges>[0]> = {},
   ): void {
-    const log = { ...silent, error: (_: unknown, text: string = String(_)) => void logged.push(text) }
+    const log = {
+      ...silent,
+      warn: (_: unknown, text: string = String(_)) => void warned.push(text),
+      error: (_: unknown, text: string = String(_)) => void logged.push(text),
+    }
     const journal = { openQueues: async () => [{ ...on, address: '0x' }], unfinished: async () => open }
     const options = { settings, plugins, loader: { more, again }, registry, journal, after: Promise.resolve(), log, ...onDevnet }
     ;({ stop } = takeUpChanges({ ...options, lock: lockOfStart(settings), pauses: { lookMs: 5, firstAgainMs: 1 } }))
@@ -99,7 +104,7 @@ describe('the loop that loads plugins while the server runs', () => {
   let looks = 0
 
   beforeEach(() => {
-    ;[tried, onLoad, open, logged, looks] = [[], {}, [], [], 0]
+    ;[tried, onLoad, open, logged, warned, looks] = [[], {}, [], [], [], 0]
     startOf = async () => {}
     mkdirSync(path.join(home.folder, 'plugins'))
     const flags = { 'plugins.folders': [path.join(home.folder, 'plugins')], 'devnet.enabled': false }
@@ -145,8 +150,12 @@ describe('the loop that loads plugins while the server runs', () => {
     await allow({ riverswap: first })
     await until('it is loaded', () => isLoaded('riverswap'))
     onLoad['riverswap'] = () => ({ step: 'import', reason: 'it throws', cure: 'Correct it.' })
-    await allow({ riverswap: plant('riverswap', '2') })
-    await until('it says so', () => entry('riverswap')?.notTakenUp === 'import: it throws. Correct it.')
+    await allow({ riverswap: plant('riverswap', '2', { since: first.allowedAt }) })
+    await until('it says so', () => entry('riverswap')?.notTakenUp !== undefined)
+    const why =
+      'import: it throws. Correct it. The version before goes on. The signer signs for it for one hour after the update was allowed, and refuses its trades then.'
+    expect(entry('riverswap')?.notTakenUp).to.equal(why)
+    expect(warned).to.deep.equal([`change of a plugin is not in force: ${why}`])
     expect(entry('riverswap')).to.include({ state: 'loaded', sha256: first.sha256 })
     await allow({ riverswap: plant('riverswap', '1') })
     await until('it was taken back', () => entry('riverswap')?.notTakenUp === undefined)
@@ -163,6 +172,7 @@ describe('the loop that loads plugins while the server runs', () => {
     await allow({ riverswap: plant('riverswap', '1', { allowedAt: 'later' }) })
     await rounds(3)
     expect(entry('riverswap')).to.include({ state: 'loaded', notTakenUp: missing })
+    expect(warned).to.deep.equal([`plugin is loaded, but its contracts may not be on the devnet: ${missing}`])
     said = undefined
     await allow({ riverswap: plant('riverswap', '1', { allowedAt: 'still later' }) })
     await until('it is said no more', () => entry('riverswap')?.notTakenUp === undefined)
