@@ -84,25 +84,26 @@ export async function readActionOutcomes(
 }
 
 /**
- * What the journal is to keep of a transaction that is about to be final; undefined where it can be read at any time: what the release's
- * connectors and core itself read. Rejects where it cannot be read now, but may be in a moment.
+ * Reads what the journal is to keep of a transaction that is about to be final; undefined where it can be read at any time: what the release's
+ * connectors and core itself read. The reading rejects where it cannot be done now, but may be in a moment.
  */
 export function outcomeToJournal(
   entry: Entry,
   registry: Fills & Pick<Registry, 'networks' | 'venueOf'>,
-): Promise<Json | undefined> | undefined {
+): (() => Promise<Json | undefined>) | undefined {
   const { kind, connector, plugin, landed } = entry
   if (!landed?.ok || connector === undefined || !(hasFill(kind) || kind === 'order') || isReadByCore(entry)) return undefined
   const network = registry.networks.find((each) => each.chain === entry.chain && each.network === entry.network)
   const venue = network && registry.venueOf(entry, network)
   // Where nobody allowed it, there is no version to wait for.
   if (!network || venue?.builtIn || (!venue && plugin === undefined)) return undefined
-  if (kind === 'order') return ordersToJournal(entry, registry.plannedBy(entry, network))
-  return readFill(entry, landed.receipt, network, registry).then((reading) => {
+  if (kind === 'order') return () => ordersToJournal(entry, registry.plannedBy(entry, network))
+  return async () => {
+    const reading = await readFill(entry, landed.receipt, network, registry)
     if (reading.is === 'read') return { ...reading.fill }
     if (reading.is === 'none') return undefined
     throw untold(entry, reading.is)
-  })
+  }
 }
 
 async function ordersToJournal(entry: Entry, venue: VenueEntry | undefined): Promise<Json | undefined> {

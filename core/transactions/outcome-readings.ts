@@ -4,8 +4,8 @@ import { withTimeout } from '../async.ts'
 import type { Json, Log } from '../contracts/index.ts'
 import { txHashOf, type Entry } from './entry.ts'
 
-/** Undefined: nothing is to be journaled. Rejects where it may be read in a moment. */
-export type ReadOutcome = (entry: Entry) => Promise<Json | undefined> | undefined
+/** Undefined: nothing is to be journaled. What it returns asks the plugin, and rejects where it may be read in a moment. */
+export type ReadOutcome = (entry: Entry) => (() => Promise<Json | undefined>) | undefined
 
 export interface OutcomeReadings {
   /** Starts a reading for each that is new among these, and for each that failed. Settles after a moment at the latest. */
@@ -14,40 +14,98 @@ export interface OutcomeReadings {
   settle(before: Entry, after: Entry): Entry
 }
 
+/** Those of one version of a plugin. A slow one keeps only its own transactions waiting. */
+interface PluginReadings {
+  active: number
+  /** Each is called when it may be asked. */
+  readonly queue: (() => void)[]
+  answeredAt: number
+  /** Its last reading took longer than a moment: polls do not wait for it. */
+  isSlow: boolean
+}
+
 interface Reading {
   /** Of a block: after a reorganisation it is read again. */
   readonly id: string
+  readonly plugin: PluginReadings
   readonly since: number
+  /** Absent while it waits for other readings of its plugin. */
+  askedAt?: number
   state: 'reading' | 'failed' | 'done'
   outcome?: Json
 }
 
 /** Hosts answer in less: who takes longer is looked at again with the next block. */
 const inlineMs = 250
-/** After this time a transaction is final without it: a plugin that is broken must not keep a nonce. */
+/**
+ * After this time a transaction is final without it: a plugin that is broken must not keep a nonce. It counts from the first time that the plugin
+ * is asked. While other transactions are before it, it counts from the plugin's last answer.
+ */
 const maxHeldMs = 30_000
+/** A plugin that answers, but not as fast as transactions come, holds none for longer. */
+const maxWaitMs = 600_000
+/** A host does one thing after the other, so more would only wait there, where nobody sees it. */
+const maxAtOnce = 4
 const maxReadings = 10_000
 
 export function createOutcomeReadings(readOutcome: ReadOutcome, { log, steadyMs }: { log: Log; steadyMs: () => number }): OutcomeReadings {
   const readings = new Map<string, Reading>()
+  const plugins = new Map<string, PluginReadings>()
 
-  function start(entry: Entry, before: Reading | undefined): Promise<void> | undefined {
-    const work = readOutcome(entry)
-    if (!work) return undefined
-    const reading: Reading = { id: idOf(entry), since: before?.since ?? steadyMs(), state: 'reading' }
+  function pluginOf({ connector, plugin }: Entry): PluginReadings {
+    const name = `${connector} ${plugin}`
+    const found = plugins.get(name) ?? { active: 0, queue: [], answeredAt: -Infinity, isSlow: false }
+    plugins.set(name, found)
+    return found
+  }
+
+  function start(entry: Entry, before: Reading | undefined): { reading: Reading; work: Promise<void> } | undefined {
+    const read = readOutcome(entry)
+    if (!read) return undefined
+    const { since = steadyMs(), askedAt } = before ?? {}
+    const reading: Reading = {
+      id: idOf(entry),
+      plugin: pluginOf(entry),
+      since,
+      ...(askedAt !== undefined && { askedAt }),
+      state: 'reading',
+    }
     readings.set(entry.key, reading)
     for (const [oldest] of readings) if (readings.size > maxReadings) readings.delete(oldest)
-    return withTimeout(work, maxHeldMs, () => {
-      throw new Error('no answer')
-    }).then(
-      (outcome) => {
-        if (outcome !== undefined) reading.outcome = outcome
-        reading.state = 'done'
-      },
-      () => {
-        reading.state = 'failed'
-      },
-    )
+    return { reading, work: inTurn(entry, reading, read) }
+  }
+
+  async function inTurn({ key }: Entry, reading: Reading, read: () => Promise<Json | undefined>): Promise<void> {
+    const { plugin } = reading
+    if (plugin.active < maxAtOnce) plugin.active += 1
+    // Its place is passed on by the one before.
+    else await new Promise<void>((go) => plugin.queue.push(go))
+    // It may be final without it by now, or in another block.
+    if (readings.get(key) === reading) await ask(reading, read)
+    const next = plugin.queue.shift()
+    if (next) next()
+    else plugin.active -= 1
+  }
+
+  async function ask(reading: Reading, read: () => Promise<Json | undefined>): Promise<void> {
+    const { plugin } = reading
+    const fromMs = steadyMs()
+    reading.askedAt ??= fromMs
+    try {
+      const outcome = await withTimeout(read(), maxHeldMs, () => {
+        throw new Error('no answer')
+      })
+      if (outcome !== undefined) reading.outcome = outcome
+      reading.state = 'done'
+      plugin.answeredAt = steadyMs()
+    } catch {
+      reading.state = 'failed'
+    }
+    plugin.isSlow = steadyMs() - fromMs >= inlineMs
+  }
+
+  function isHeldTooLong({ plugin, since, askedAt = Math.max(since, plugin.answeredAt) }: Reading): boolean {
+    return steadyMs() - askedAt >= maxHeldMs || steadyMs() - since >= maxWaitMs
   }
 
   return {
@@ -57,7 +115,11 @@ export function createOutcomeReadings(readOutcome: ReadOutcome, { log, steadyMs 
         const same = known?.id === idOf(entry) ? known : undefined
         return same && same.state !== 'failed' ? [] : (start(entry, same) ?? [])
       })
-      if (started.length > 0) await withTimeout(Promise.all(started), inlineMs, () => {})
+      const awaited = started.filter(({ reading }) => !reading.plugin.isSlow)
+      if (awaited.length === 0) return
+      await withTimeout(Promise.all(awaited.map(({ work }) => work)), inlineMs, () => {
+        for (const { reading } of awaited) if (reading.state === 'reading') reading.plugin.isSlow = true
+      })
     },
     settle(before, after) {
       if (!isConfirmed(after)) return after
@@ -67,7 +129,7 @@ export function createOutcomeReadings(readOutcome: ReadOutcome, { log, steadyMs 
         readings.delete(after.key)
         return reading.outcome === undefined ? after : { ...after, outcome: reading.outcome }
       }
-      if (steadyMs() - reading.since >= maxHeldMs) {
+      if (isHeldTooLong(reading)) {
         readings.delete(after.key)
         const { connector, plugin } = after
         log.warn({ txHash: txHashOf(after), connector, plugin }, 'transaction is final, and its plugin did not tell what it brought')

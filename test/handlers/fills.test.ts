@@ -63,8 +63,8 @@ describe('what a transaction brought', () => {
 
   it('goes into the journal where it could not be read later, and only there', async () => {
     const registry = createRegistry(entries(first))
-    expect(await outcomeToJournal(planned(first), registry)).to.be.an('object')
-    expect(await outcomeToJournal(planned(second), registry)?.catch(({ message }: Error) => message)).to.match(/does not tell.+: gone$/)
+    expect(await outcomeToJournal(planned(first), registry)?.()).to.be.an('object')
+    expect(await outcomeToJournal(planned(second), registry)?.().catch(({ message }: Error) => message)).to.match(/does not tell.+: gone$/)
     const released = createRegistry(entries(undefined, { builtIn: true }))
     expect(outcomeToJournal(planned(undefined), released)).to.equal(undefined)
     const swap = { ...planned(first), kind: 'trade' as const, about: { moves: { in: '0x1', out: '0x2', sentRaw: '0' } } }

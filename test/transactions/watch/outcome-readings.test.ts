@@ -18,14 +18,14 @@ describe('what a transaction brought, where only its plugin can tell', () => {
 
   it('is journaled with the final state, and asked for once', async () => {
     let asked = 0
-    const outcomes = readings(async () => ({ liquidity: `${(asked += 1)}` }))
+    const outcomes = readings(() => async () => ({ liquidity: `${(asked += 1)}` }))
     await outcomes.begin([confirmed, entryOf('REVERTED', { key: 'two' })])
     expect(outcomes.settle(mined, confirmed)).to.deep.equal({ ...confirmed, outcome: { liquidity: '1' } })
     expect(asked).to.equal(1)
   })
 
   it('changes nothing where nothing is to be journaled, or there was nothing', async () => {
-    for (const read of [() => undefined, async () => undefined] satisfies ReadOutcome[]) {
+    for (const read of [() => undefined, () => async () => undefined] satisfies ReadOutcome[]) {
       const outcomes = readings(read)
       await outcomes.begin([confirmed])
       expect(outcomes.settle(mined, confirmed)).to.equal(confirmed)
@@ -34,7 +34,7 @@ describe('what a transaction brought, where only its plugin can tell', () => {
 
   it('keeps the transaction MINED while it cannot be read, and is asked for again', async () => {
     let isBack = false
-    const outcomes = readings(async () => {
+    const outcomes = readings(() => async () => {
       if (!isBack) throw new Error('its host is being started')
       return { liquidity: '1' }
     })
@@ -47,7 +47,7 @@ describe('what a transaction brought, where only its plugin can tell', () => {
   })
 
   it('does not keep it for ever, which is said', async () => {
-    const outcomes = readings(() => Promise.reject(new Error('broken')))
+    const outcomes = readings(() => () => Promise.reject(new Error('broken')))
     await outcomes.begin([confirmed])
     nowMs = 29_999
     await outcomes.begin([confirmed])
@@ -58,16 +58,74 @@ describe('what a transaction brought, where only its plugin can tell', () => {
   })
 
   it('delays others by a moment only where its plugin hangs', async () => {
-    const outcomes = readings(({ key }) => (key === 'one' ? new Promise(() => {}) : Promise.resolve({ liquidity: '2' })))
+    const outcomes = readings(
+      ({ key }) =>
+        () =>
+          key === 'one' ? new Promise(() => {}) : Promise.resolve({ liquidity: '2' }),
+    )
     const other = entryOf('CONFIRMED', { key: 'two' })
     await outcomes.begin([confirmed, other])
     expect(outcomes.settle(mined, confirmed)).to.equal(mined)
     expect(outcomes.settle(mined, other).outcome).to.deep.equal({ liquidity: '2' })
   })
 
+  describe('of a plugin that is slow', () => {
+    const keys = ['1', '2', '3', '4', '5']
+    const entries = (state: Entry['state'], more: Partial<Entry> = {}) => keys.map((key) => entryOf(state, { key, ...more }))
+    let answers: Map<string, (outcome: { liquidity: string }) => void>
+    const slow = () =>
+      readings(
+        ({ key }) =>
+          () =>
+            new Promise((done) => void answers.set(key, done)),
+      )
+    const turn = () => new Promise((done) => setImmediate(done))
+    beforeEach(() => {
+      answers = new Map()
+    })
+
+    it('waits for its turn, and for the plugin from then on', async () => {
+      const outcomes = slow()
+      const [mines, finals] = [entries('MINED'), entries('CONFIRMED')]
+      await outcomes.begin(finals)
+      expect([...answers.keys()]).to.deep.equal(['1', '2', '3', '4'])
+      nowMs = 29_999
+      for (const answer of answers.values()) answer({ liquidity: '1' })
+      await turn()
+      expect([...answers.keys()]).to.deep.equal(keys)
+      nowMs = 59_998
+      expect(outcomes.settle(mines[4] as Entry, finals[4] as Entry)).to.equal(mines[4])
+      answers.get('5')?.({ liquidity: '5' })
+      await turn()
+      expect(outcomes.settle(mines[4] as Entry, finals[4] as Entry).outcome).to.deep.equal({ liquidity: '5' })
+      expect(warned).to.deep.equal([])
+    })
+
+    it('does not wait for its turn behind others that hang for ever', async () => {
+      const outcomes = slow()
+      const finals = entries('CONFIRMED')
+      await outcomes.begin(finals)
+      nowMs = 30_000
+      for (const each of finals) expect(outcomes.settle(each, each)).to.equal(each)
+      expect(warned).to.have.length(keys.length)
+    })
+
+    it('keeps no poll waiting again, and no transaction of another plugin', async () => {
+      const outcomes = slow()
+      await outcomes.begin(entries('CONFIRMED'))
+      const isBegun = outcomes.begin([entryOf('CONFIRMED', { key: '6' })]).then(() => 'begun')
+      expect(await Promise.race([isBegun, turn()])).to.equal('begun')
+      const other = entryOf('CONFIRMED', { key: '7', connector: 'lakeswap' })
+      const begun = outcomes.begin([other])
+      answers.get('7')?.({ liquidity: '7' })
+      await begun
+      expect(outcomes.settle(other, other).outcome).to.deep.equal({ liquidity: '7' })
+    })
+  })
+
   it('is read again where a reorganisation put the transaction into another block', async () => {
     let asked = 0
-    const outcomes = readings(async () => ({ liquidity: `${(asked += 1)}` }))
+    const outcomes = readings(() => async () => ({ liquidity: `${(asked += 1)}` }))
     await outcomes.begin([confirmed])
     const moved = entryOf('CONFIRMED', { landed: { ...landed, blockHash: '0xb' } })
     await outcomes.begin([moved])

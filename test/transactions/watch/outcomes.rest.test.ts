@@ -5,9 +5,10 @@ describe('outcomes of transactions that are final in one block', () => {
   it('are asked for together, whichever wallets they are of', async () => {
     const site = await startSite({ flags: ['--no-mining'] })
     const seen: string[] = []
-    const readOutcome = () => {
+    const readOutcome = () => async () => {
       seen.push('asked')
-      return new Promise<undefined>((done) => setTimeout(done, 20, undefined))
+      await new Promise((done) => setTimeout(done, 20))
+      return undefined
     }
     const onChange = ({ state }: { state: string }) => {
       if (state === 'MINED' || state === 'CONFIRMED') seen.push('written')
