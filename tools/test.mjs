@@ -1,8 +1,8 @@
 // `npm test` and `npm run test:rest`: the two tiers of tests, by the names of their files.
 //
 //   *.test.ts        quick: needs no process of its own, and one real devnet and server (test/one-trade.test.ts). One mocha, files in parallel.
-//   *.rest.test.ts   everything else: a mocha for each folder, the image beside them, then what tries the machine itself
-//                   (cluster, chaos), a mocha for each file.
+//   *.rest.test.ts   everything else: a mocha for each folder, the packages and the image beside them, then what tries the machine
+//                   itself (cluster, chaos), a mocha for each file.
 //
 // The output of each mocha is printed when it ends; at the end the sum of all, with every failure.
 import { spawn, spawnSync } from 'node:child_process'
@@ -26,8 +26,9 @@ const demanding = ['test/cluster', 'tools/chaos']
 const slowest = [
   'test/http',
   'test/contracts',
-  'test/docs',
   'test/loader',
+  'test/cli',
+  'test/docs',
   'test/start',
   'test/transactions',
   'test/plugins/solana',
@@ -71,9 +72,9 @@ function crashOf(text) {
 }
 
 /** @returns all that Node printed, its exit code, and how long it took */
-function run(args) {
+function run(args, env = built) {
   const began = performance.now()
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...built } })
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
   const parts = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part))
   return new Promise((done) =>
@@ -148,6 +149,9 @@ async function runAll(jobs, atOnce) {
   await Promise.all(Array.from({ length: atOnce }, work))
 }
 
+/** The packages are installed and used with one processor most of the time: this goes beside other tests. */
+const runPackages = async () => report('tools/package', await run(['tools/package/run.mjs', '--packed'], {}))
+
 /** The image is built and run with tools of Debian's; elsewhere this says what is missing. */
 async function runImage() {
   const missing = ['buildah', 'mmdebstrap'].filter((program) => spawnSync('which', [program]).status !== 0)
@@ -166,12 +170,14 @@ async function runImage() {
 const startedAt = performance.now()
 Object.assign(built, await fewModules())
 if (process.argv[2] === 'rest') {
-  // Servers that tests start as processes run dist/. What the build takes belongs to no test.
+  // Servers that tests start as processes run dist/, which nothing may write to from here on: packing builds it whole.
+  const packed = await run(['tools/pack.mjs'], { SLUICE_CONFIRMED_NAMES: '' })
+  if (packed.code !== 0) report('pack', packed)
   await buildWhenStale()
   built.BUILT_SLUICE = 'dist'
   const groups = restGroups()
   const folders = groups.filter(({ name }) => !demanding.includes(name)).map(({ name, files }) => mochaOf(name, files))
-  await runAll([...folders.slice(0, 2), runImage, ...folders.slice(2)], cores + 2)
+  await runAll([...folders.slice(0, 2), runImage, ...(packed.code === 0 ? [runPackages] : []), ...folders.slice(2)], cores + 2)
   const alone = demanding.flatMap((folder) => testsIn(folder).filter(isRest))
   await runAll(
     alone.map((file) => mochaOf(file, [file])),

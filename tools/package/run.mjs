@@ -1,5 +1,6 @@
 // `npm run test:package`: packs both packages and uses them as an operator and an author of plugins do, in empty folders, with this machine's
-// Node and npm. `npm run test:package -- --all` also with Node 20.19, 22 and 24 from npm, and with pnpm and yarn.
+// Node and npm. `npm run test:package -- --all` also with Node 20.19, 22 and 24 from npm, and with pnpm and yarn. `--packed` takes the packages
+// that are there.
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,8 +9,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const node = (...args) =>
   spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...process.env, SLUICE_CONFIRMED_NAMES: '' } })
 
-const packed = node('tools/pack.mjs')
-if (packed.status !== 0) process.exit(packed.status ?? 1)
+if (!process.argv.includes('--packed')) {
+  const packed = node('tools/pack.mjs')
+  if (packed.status !== 0) process.exit(packed.status ?? 1)
+}
 if (process.argv.includes('--all')) process.env.PACKAGE_TEST_ALL = 'yes'
 const tests = ['package', 'managers', 'trouble', 'author', 'guides'].map((name) => path.join('tools', 'package', `${name}.mjs`))
 process.exit(
