@@ -99,7 +99,13 @@ export async function approve(venue: TestVenue, address: string, token: string, 
 export async function withoutAllowance(venue: TestVenue, address: string, token: string, during: () => Promise<unknown>): Promise<void> {
   if (venue.rpcUrl === '' || venue.chainControl) return
   await approve(venue, address, token, '0')
-  await during()
+  try {
+    await during()
+  } catch (error) {
+    // Other cards need it. Why this one failed says more than an approval that fails after it.
+    await approve(venue, address, token).catch(() => {})
+    throw error
+  }
   await approve(venue, address, token)
 }
 
