@@ -51,6 +51,8 @@ export interface IsolatedReading<R extends object> {
     interest: { readonly follow: readonly string[]; from?(): readonly string[] | undefined },
     at: At,
   ): Promise<readonly { readonly head: Head; readonly changes: readonly Json[]; readonly from?: readonly string[] }[] | 'forked'>
+  /** Nobody asks it any more: its connections are closed. */
+  close?(): Promise<void>
 }
 
 export interface Token {

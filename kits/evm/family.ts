@@ -1,5 +1,5 @@
 // The family, and the reader of its connectors that run in a process of their own: they ask by data for what they read, and the server's reader reads it.
-import { SluiceError, type Chain, type Family, type Head, type RemoteReading, type Token } from '../../core/contracts/index.ts'
+import { SluiceError, type Family, type Head, type IsolatedReading, type RemoteReading, type Token } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/json.ts'
 import type { Call, CallResult, Evm, EvmReader, FoundLog, LogFilter, Probe } from './types.ts'
 
@@ -84,11 +84,12 @@ const maxGasUnits = 50_000_000n
 /** The reader for hosts, by what is asked of: that may be the reader itself. */
 const isolated = new WeakMap<EvmReader, EvmReader>()
 
-function isolate(own: EvmReader, take: (calls: number) => void): { reader: EvmReader; changes?: NonNullable<Chain<Evm>['changes']> } {
-  const { reader, changes } = own.isolated?.({ gasUnits: maxGasUnits, take }) ?? { reader: own }
+function isolate(own: EvmReader, take: (calls: number) => void): IsolatedReading<EvmReader> {
+  const { reader, changes, close } = own.isolated?.({ gasUnits: maxGasUnits, take }) ?? { reader: own }
   isolated.set(reader, reader)
   return {
     reader,
+    ...(close && { close }),
     ...(changes && {
       async changes(after, to, interest, at) {
         if (interest.follow.every(isTopic) && interest.from?.()?.every(isAddress) !== false) return changes(after, to, interest, at)

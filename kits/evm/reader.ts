@@ -131,7 +131,7 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
     gasPriceRaw: (head) => fees.priceRaw(head),
     isolated({ gasUnits, take }) {
       const own = options.rpc.isolated(take)
-      return { reader: createReader(options, { rpc: own, gasUnits }), changes: options.changesBy(own) }
+      return { reader: createReader(options, { rpc: own, gasUnits }), changes: options.changesBy(own), close: () => own.close() }
     },
   }
 }

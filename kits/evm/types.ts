@@ -94,5 +94,10 @@ export interface EvmReader {
    * The same reader for code of strangers, and the events of blocks for it: no `eth_call` may use more gas, and whatever fails changes nothing for
    * others. `take` is called with the number of calls before each request, and may throw. A server's own has it.
    */
-  isolated?(limits: { gasUnits: bigint; take(calls: number): void }): { reader: EvmReader; changes: NonNullable<Chain<Evm>['changes']> }
+  isolated?(limits: { gasUnits: bigint; take(calls: number): void }): {
+    reader: EvmReader
+    changes: NonNullable<Chain<Evm>['changes']>
+    /** Closes its connections: it is not used any more. */
+    close?(): Promise<void>
+  }
 }

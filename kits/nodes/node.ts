@@ -38,8 +38,12 @@ export interface RpcNode {
   close(): Promise<void>
 }
 
-/** @throws NodeFailure; the signal's reason */
-export type IsolatedPost = RpcNode['post']
+interface IsolatedPost {
+  /** @throws NodeFailure; the signal's reason */
+  post: RpcNode['post']
+  /** Its connections, for ever. */
+  close(): Promise<void>
+}
 
 interface NodeOptions {
   url: string
@@ -66,7 +70,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   const stats = createNodeStats()
 
   const http = createHttp(url, { timeoutMs, connections, maxResponseBytes }, disconnected)
-  const isolatedHttp: Http[] = []
+  const isolatedHttp = new Set<Http>()
 
   /** Another node may be behind the same URL by now. */
   function disconnected(): void {
@@ -149,9 +153,9 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     const own = createHttp(url, { ...isolatedLimits, timeoutMs: timeoutMs / 2 }, () => {
       isChecked = false
     })
-    isolatedHttp.push(own)
+    isolatedHttp.add(own)
     const over = { http: own, isCounted: false }
-    const once: IsolatedPost = async (calls, batched, at) => {
+    const once: RpcNode['post'] = async (calls, batched, at) => {
       if (!isChecked) {
         const [answer] = await exchange([identity.call], false, at, over)
         const fault = identityFault(answer)
@@ -160,15 +164,21 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
       }
       return exchange(calls, batched, at, over)
     }
-    return async (...asked) => {
-      try {
-        return await once(...asked).catch((error: unknown) => {
-          if (error instanceof ConnectionClosed) return once(...asked)
-          throw error
-        })
-      } catch (error) {
-        throw error instanceof NodeFailure ? named(error) : error
-      }
+    return {
+      async post(...asked) {
+        try {
+          return await once(...asked).catch((error: unknown) => {
+            if (error instanceof ConnectionClosed) return once(...asked)
+            throw error
+          })
+        } catch (error) {
+          throw error instanceof NodeFailure ? named(error) : error
+        }
+      },
+      async close() {
+        isolatedHttp.delete(own)
+        await own.close()
+      },
     }
   }
 

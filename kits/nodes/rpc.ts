@@ -51,12 +51,18 @@ export interface Rpc {
    * a question goes to two nodes at most.
    * @param take is called with the number of calls before each request, and may throw
    */
-  isolated(take: (calls: number) => void): ReadRpc
+  isolated(take: (calls: number) => void): IsolatedRpc
   stop(): Promise<void>
 }
 
 /** What reading needs of it. */
 export type ReadRpc = Pick<Rpc, 'request' | 'batch' | 'url' | 'markUnhealthy'>
+
+/** Its connections to the nodes are its own. */
+export interface IsolatedRpc extends ReadRpc {
+  /** Whatever is asked later fails. */
+  close(): Promise<void>
+}
 
 /** Of a question of strangers: the first node may have just failed. */
 const maxIsolatedTries = 2
@@ -156,7 +162,7 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : send(calls, true, at)),
   })
 
-  function isolated(take: (calls: number) => void): ReadRpc {
+  function isolated(take: (calls: number) => void): IsolatedRpc {
     const ways = new Map(readers.map((node) => [node, node.isolated()]))
     async function send(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
       at.signal.throwIfAborted()
@@ -168,7 +174,7 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
       for (const node of ranking.ready().slice(0, maxIsolatedTries)) {
         take(calls.length)
         try {
-          const answers = (await ways.get(node)?.(calls, batched, at)) ?? []
+          const answers = (await ways.get(node)?.post(calls, batched, at)) ?? []
           const { blocks } = ranking.heads.isLagging(node) ? ranking.heads.lag(node) : { blocks: 0 }
           return blocks === 0 ? answers : answers.map((answer) => ({ ...answer, behind: blocks }))
         } catch (error) {
@@ -178,7 +184,14 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
       }
       throw noNodeLeft(network, failures.length > 0 ? failures : readers.flatMap((node) => node.failure() ?? []), 1)
     }
-    return { ...readBy(send), url, markUnhealthy: () => {} }
+    return {
+      ...readBy(send),
+      url,
+      markUnhealthy: () => {},
+      async close() {
+        await Promise.all([...ways.values()].map((way) => way.close()))
+      },
+    }
   }
 
   const url = () => (ranking.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? '')

@@ -7,6 +7,10 @@ import type { ContainedProcess, ProcessEnd } from '../../core/loader/host/contai
 import type { Log } from '../../core/contracts/index.ts'
 import { startHost, type HostOptions } from '../../core/loader/host/host.ts'
 import { PluginFault } from '../../core/loader/refusal.ts'
+import { createBroker } from '../../core/loader/host/broker.ts'
+import type { HostVenue } from '../../core/loader/host/messages.ts'
+import { evm, evmChain, multicall3 } from '../../kits/evm/index.ts'
+import { answering, startFakeNode } from '../kits/evm/fake-node.ts'
 import { keptLog } from './fixtures.ts'
 
 /** Processor time of a step, and time by the clock. */
@@ -119,4 +123,39 @@ describe('the host of a plugin', function () {
         await host.stop()
       }
     })
+
+  it('leaves no connection of its own to the nodes of its chain', async () => {
+    const { log } = keptLog()
+    const node = await startFakeNode(answering({ eth_call: '0x' }))
+    const { rpcUrls, wrapped } = { rpcUrls: [node.url], wrapped: { symbol: 'WETH', address: `0x${'11'.repeat(20)}`, decimals: 18 } }
+    const chain = evmChain(
+      { chain: 'ethereum', network: 'local', config: { rpcUrls }, log, meter: { rpc: () => {} } },
+      {
+        chainId: 31337,
+        nativeCurrency: 'ETH',
+        wrapped,
+        intermediates: [],
+        multicall: multicall3,
+        blockSeconds: 1,
+        confirmations: 1,
+        local: true,
+      },
+    )
+    const broker = createBroker({ chain, remote: evm.remote!, network: 'ethereum/local', staleBlocks: 2, onHead: () => {}, log })
+    const spawn = () => fakeProcess({ create: async () => ({ venues: [{}] }), processorMs: () => 0 })
+    const host = await startHost(hostOptions(log, spawn))
+    try {
+      await host.create([{ venue: () => ({}) as HostVenue, broker }], settings)
+      const call = { do: 'call', call: { to: wrapped.address, data: '0x' } }
+      await broker.answer('read', [call], new AbortController().signal)
+      const open = await node.connections()
+      expect(open).to.be.at.least(2)
+      await host.stop()
+      while ((await node.connections()) === open) await wait(5)
+    } finally {
+      await host.stop()
+      await chain.stop?.()
+      await node.close()
+    }
+  })
 })

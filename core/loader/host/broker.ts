@@ -21,6 +21,8 @@ export interface Broker {
   acceptNumber(number: bigint): void
   /** The host has ended: it follows nothing any more. */
   reset(): void
+  /** There will be no other host: nothing is asked any more. */
+  close(): Promise<void>
 }
 
 interface BrokerOptions {
@@ -175,6 +177,10 @@ export function createBroker({ chain, network, remote, onHead, staleBlocks, log 
         }
       }
       throw new SluiceError('UNSUPPORTED', 'The plugin asked its chain for something that is not there.')
+    },
+    async close() {
+      reset()
+      await own?.close?.()
     },
     accept: (given) => requireFresh(knownHead(given)),
     acceptNumber(number) {

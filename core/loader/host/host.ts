@@ -328,6 +328,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
         return properties
       } catch (thrown) {
         created = undefined
+        await closeBrokers(venues)
         throw thrown
       }
     },
@@ -351,10 +352,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
       const now = running
       now?.kill('the server stops')
       await now?.ended
+      await closeBrokers(created?.venues ?? [])
       await options.web.close()
     },
   }
 }
+
+const closeBrokers = (venues: readonly CreatedVenue[]) => Promise.all(venues.map(({ broker }) => broker.close()))
 
 /** Talks with the process. */
 function run(

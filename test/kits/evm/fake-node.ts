@@ -17,6 +17,8 @@ export interface FakeNode {
   asked: string[]
   requests: number
   behave(behaviour: Behaviour): void
+  /** That are open now. */
+  connections(): Promise<number>
   /** As a load balancer does; settles when the clients' ends are gone too. */
   dropConnections(): Promise<void>
   close(): Promise<void>
@@ -37,6 +39,8 @@ export async function startFakeNode(behaviour: Behaviour = healthy()): Promise<F
       current({ calls, batched }, response)
     })
   })
+  // Connections end where the client or the test ends them.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('The fake node has no port.')
@@ -47,6 +51,10 @@ export async function startFakeNode(behaviour: Behaviour = healthy()): Promise<F
     behave: (next) => {
       current = next
     },
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((failure, count) => (failure ? reject(failure) : resolve(count)))
+      }),
     async dropConnections() {
       server.closeAllConnections()
       await sleep(50)

@@ -145,6 +145,19 @@ describe('an RPC client', () => {
       expect(said.join()).to.not.contain('put aside')
     })
 
+  it('closes the connections of one stranger, and no others', async () => {
+    const only = await node(healthy({ result: '0x10' }))
+    const rpc = client([only])
+    const strangers = [rpc.isolated(() => {}), rpc.isolated(() => {})]
+    for (const each of [rpc, ...strangers]) expect(await each.request('eth_blockNumber', [], at)).to.equal('0x10')
+    const open = await only.connections()
+    await strangers[0]?.close()
+    while ((await only.connections()) === open) await new Promise((done) => setTimeout(done, 5))
+    expect(await only.connections()).to.be.at.least(2)
+    for (const each of [rpc, strangers[1]]) expect(await each?.request('eth_blockNumber', [], at)).to.equal('0x10')
+    expect(await failureOf(strangers[0]?.request('eth_blockNumber', [], at) ?? rpc.stop())).to.have.property('name', 'NETWORK')
+  })
+
   it('asks a node of another network no question of strangers', async () => {
     const only = await node(healthy({ result: '0x1' }))
     const rpc = client([only])
