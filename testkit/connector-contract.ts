@@ -19,7 +19,7 @@ import { perpCards } from './cards/perp.ts'
 import { quotedPairs, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
 import { devnetBookOperators, devnetNoDeadline, devnetPerpOperator, devnetQuoter, requireDeployed } from './devnet-operators.ts'
 import type { ServerOptions } from './public-server.ts'
-import { startServer, venuesReady, type TestServer } from './server.ts'
+import { devnetConf, startServer, venuesReady, type TestServer } from './server.ts'
 
 /** A service that stands in for an exchange which cannot run on the devnet. */
 export interface ContractSite {
@@ -67,6 +67,7 @@ export function connectorCards({ folder, site: startSite, trusted = false }: Con
       quoter: undefined,
     }
     let plugin: LoadedPlugin
+    let refillBooks = async () => {}
     // Everything that was started is stopped, even if it starts only after the hook's timeout. Otherwise mocha would not end.
     const started: Promise<{ stop(): Promise<void> }>[] = []
     const start = <T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
@@ -92,9 +93,10 @@ export function connectorCards({ folder, site: startSite, trusted = false }: Con
       }
       if (types.includes('AMM_RANGE')) lpCards(venue, add)
       if (types.includes('PERP_AMM')) perpCards(venue, add)
-      bookCards(venue, types, add)
+      refillBooks = bookCards(venue, types, add)
     })
     after(async () => {
+      if (running) await refillBooks()
       for (const each of started) await (await each.catch(() => undefined))?.stop()
     })
 
@@ -120,6 +122,7 @@ const serverOptions = (folder: string, site: ContractSite | undefined, trusted: 
   ...site?.server,
   ...(trusted && { trusted: [path.basename(folder)] }),
   plugins: [folder, ...(site?.server.plugins ?? [])],
+  conf: { ...(!site && devnetConf), ...site?.server.conf },
   settings: { 'log.level': 'warn', ...(site && { 'devnet.enabled': false }), ...site?.server.settings },
 })
 

@@ -10,7 +10,7 @@ import type { LoadedPlugin } from '../core/loader/loaded-plugin.ts'
 import type { Refusal } from '../core/loader/refusal.ts'
 import { chainCards } from './chain-contract.ts'
 import { connectorCards } from './connector-contract.ts'
-import { startServer, type TestServer } from './server.ts'
+import { devnetConf, startServer, type TestServer } from './server.ts'
 
 const { DEV_FOLDER: folder = '', DEV_HOME: home = '', DEV_PORT: port = '0', DEV_TRUSTED: trusted, DEV_NETWORK: network } = process.env
 const name = path.basename(folder)
@@ -38,6 +38,7 @@ async function start(): Promise<TestServer> {
   const server = await startServer(
     {
       plugins: [folder],
+      conf: devnetConf,
       ...(trusted !== undefined && { trusted: [name] }),
       settings: {
         'server.port': Number(port),
@@ -62,38 +63,46 @@ async function work(server: TestServer, { reload }: { reload: boolean }): Promis
   const refusal = reload ? await server.kernel.reloadPlugin(name) : server.kernel.plugins.refused.find((each) => each.name === name)
   const plugin = server.kernel.plugins.loaded.find((each) => each.origin === folder || each.name === name)
   const devnetRefusal = server.kernel.devnet?.refused.find(({ file }) => path.basename(path.dirname(file)) === name)
+  let isUsedUp = false
   if (refusal) tell({ is: 'refused', ...shown(refusal) })
   else if (devnetRefusal) tell({ is: 'refused', step: 'devnet', reason: devnetRefusal.reason, cure: 'Correct its devnet.' })
   else if (!plugin) tell({ is: 'refused', step: 'find', reason: 'It was not found', cure: 'See the lines above.' })
-  else await runCards(server, plugin)
+  else isUsedUp = await runCards(server, plugin)
   const { user, system } = process.cpuUsage(before)
   const example = plugin && (await exampleFor(server, plugin))
   tell({
     is: 'done',
     processorMs: Math.round((user + system) / 1000),
-    isUsedUp: !refusal && plugin?.kind === 'connector' && plugin.manifest.trading_type.some((type) => type.endsWith('CLOB')),
+    isUsedUp,
     ...(example !== undefined && { example }),
   })
 }
 
 const shown = ({ step, reason, cure }: Refusal) => ({ step, reason, cure })
 
-async function runCards(server: TestServer, { kind }: LoadedPlugin): Promise<void> {
+/** Whether the cards left the devnet such that they cannot run on it again. */
+async function runCards(server: TestServer, { kind }: LoadedPlugin): Promise<boolean> {
   const mocha = new Mocha({ timeout: 60_000, grep: lastingCards, invert: true, reporter: SilentReporter as never })
   mocha.suite.emit('pre-require', globalThis, '', mocha)
   if (kind === 'chain') chainCards({ folder, ...(network !== undefined && { network }) }, server)
   else connectorCards({ folder, trusted: trusted !== undefined }, server)
+  let isUsedUp = false
   await new Promise<void>((resolve) => {
     run = mocha.run(() => resolve())
     run.on('test', ({ title }: Test) => tell({ is: 'begins', title }))
     run.on('pass', (test: Test) => card(test, 'passed'))
     run.on('pending', (test: Test) => card(test, 'not run'))
-    run.on('fail', (test: Test, error: unknown) => card(test, 'failed', error))
+    run.on('fail', (test: Test, error: unknown) => {
+      // What the cards changed could not be put back.
+      isUsedUp ||= test.title.startsWith('"after all"')
+      card(test, 'failed', error)
+    })
   })
   run = undefined
   mocha.suite.eachTest((test: Test) => {
     if (lastingCards.test(test.title)) card(test, 'not run', `It changes the devnet for good: ${command} plugin test runs it.`)
   })
+  return isUsedUp
 }
 
 function card({ title, duration = 0 }: Test, state: 'passed' | 'failed' | 'not run', error?: unknown): void {

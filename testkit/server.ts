@@ -27,6 +27,9 @@ export interface TestServer extends PublicServer {
   settings: Settings
 }
 
+/** Configuration of the devnet for the cards: they wait for many blocks, which come with each transaction. */
+export const devnetConf = { 'chains/ethereum.yml': { local: { required: true, pollingSeconds: 0.05 } } }
+
 /**
  * Starts the whole server in this process, in a temporary home, with the devnet and real certificates.
  * @param kept a home that stays when the server stops, with the certificates of an earlier one

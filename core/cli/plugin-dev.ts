@@ -316,7 +316,7 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
       if (!child) return start()
       if (isTrusted) return again('Its code runs in the server, which is started anew.')
       if (devnetParts(folder) !== deployed) return again('What it deploys has changed: devnet and server are started anew.')
-      if (isUsedUp) return again('The cards have used up the orders of its books: devnet and server are started anew.')
+      if (isUsedUp) return again('The cards could not put back what they changed on the devnet: it and the server are started anew.')
       if (isReady) run(true)
       else isStale = true
     },

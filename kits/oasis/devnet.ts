@@ -281,6 +281,7 @@ const tokenAbi = [
   'function decimals() view returns (uint8)',
   'function balanceOf(address) view returns (uint256)',
   'function approve(address, uint256)',
+  'function allowance(address, address) view returns (uint256)',
   'function mint(address, uint256)',
   'function deposit() payable',
 ]
@@ -296,13 +297,19 @@ async function tokenAt(site: DevnetSite, address: string): Promise<OperatorToken
 const balanceOf = async (site: DevnetSite, { address }: OperatorToken, owner: string): Promise<bigint> =>
   BigInt(await contractOf(site, address).getFunction('balanceOf').staticCall(owner))
 
-/** Mints tokens for somebody and approves a spender for them. */
-async function fund(site: DevnetSite, { symbol, address }: OperatorToken, to: string, raw: bigint, spender: string): Promise<void> {
-  const encode = (method: string, ...args: readonly unknown[]) => contractOf(site, address).interface.encodeFunctionData(method, [...args])
-  // Anybody can mint the devnet's tokens, except the one that wraps ether.
-  if (symbol === 'WETH') await sendAs(site, to, { to: address, data: encode('deposit'), value: raw })
-  else await sendAs(site, to, { to: address, data: encode('mint', to, raw) })
-  await sendAs(site, to, { to: address, data: encode('approve', spender, MaxUint256) })
+/** Mints tokens for somebody who has too few, enough for some orders, and approves a spender for them. */
+async function fund(site: DevnetSite, token: OperatorToken, to: string, neededRaw: bigint, spender: string): Promise<void> {
+  const { symbol, address } = token
+  const contract = contractOf(site, address)
+  const send = (method: string, args: readonly unknown[], value = 0n) =>
+    sendAs(site, to, { to: address, data: contract.interface.encodeFunctionData(method, [...args]), value })
+  if ((await balanceOf(site, token, to)) < neededRaw) {
+    const raw = neededRaw * 50n
+    // Anybody can mint the devnet's tokens, except the one that wraps ether.
+    await (symbol === 'WETH' ? send('deposit', [], raw) : send('mint', [to, raw]))
+  }
+  const allowedRaw = BigInt(await contract.getFunction('allowance').staticCall(to, spender))
+  if (allowedRaw < neededRaw) await send('approve', [spender, MaxUint256])
 }
 
 const etherRaw = 10n ** 18n
@@ -319,10 +326,8 @@ async function sendAs(
   const { to, data, value = 0n } = call
   const balanceRaw = BigInt(await provider.send('eth_getBalance', [from, 'latest']))
   if (balanceRaw < value + etherRaw) await provider.send('anvil_setBalance', [from, toQuantity(balanceRaw + value + etherRaw)])
-  await provider.send('anvil_impersonateAccount', [from])
   const transaction = { from, to, data, value: toQuantity(value), gas: toQuantity(gasLimit) }
-  const hash = String(await provider.send('eth_sendTransaction', [transaction]))
-  await provider.send('anvil_stopImpersonatingAccount', [from])
+  const hash = String(await provider.send('eth_sendUnsignedTransaction', [transaction]))
   for (;;) {
     const receipt = await provider.getTransactionReceipt(hash)
     if (receipt?.status === 1) return receipt

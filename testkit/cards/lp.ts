@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { expectOk } from './expect.ts'
 import { createLpFixture, inOrderOf, isClose, rawLike, raws, type LpFixture, type MinedChange } from './lp-fixture.ts'
-import { addCards, mineAfterDeadline, minedInOneBlock, priorityFields, toRaw, venueFields, withoutAllowance } from './venue.ts'
+import { addCards, advanceTime, mineAfterDeadline, minedInOneBlock, priorityFields, toRaw, venueFields, withoutAllowance } from './venue.ts'
 import type { AddCard, Card, TestVenue } from './venue.ts'
 
 /** What every exchange of the trading type AMM_RANGE must do. */
@@ -206,9 +205,9 @@ const priceCards: readonly Card<LpFixture>[] = [
   ],
   [
     'LP-10 the series of prices has the requested length, and an error says how far back the oracle reaches',
-    async ({ price, sellMined, refused, pool: { token0, token1, fee } }) => {
+    async ({ venue, price, sellMined, refused, pool: { token0, token1, fee } }) => {
       await sellMined('0.001')
-      await sleep(3_000)
+      await advanceTime(venue, 3)
       const request = { token0, token1, fee }
       const far = await refused('price', { ...request, period: 4_000_000_000, interval: 10_000_000 }, '422 PRICE_FAILED')
       const { holdsSeconds } = far.body.details

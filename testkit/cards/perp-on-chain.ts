@@ -2,8 +2,17 @@ import { expect } from 'chai'
 import { roundTripsTo } from '../round-trips.ts'
 import { expectClose, expectOk, expectSame } from './expect.ts'
 import { tickerOf, type Market, type PerpFixture } from './perp-fixture.ts'
-import { inOneBlock, mineAfterDeadline, minedInOneBlock, nodeCall, priorityFields, waitForMined, waitForPoll } from './venue.ts'
-import type { Card, TestVenue } from './venue.ts'
+import {
+  advanceTime,
+  inOneBlock,
+  mineAfterDeadline,
+  minedInOneBlock,
+  nodeCall,
+  priorityFields,
+  waitForMined,
+  waitForPoll,
+} from './venue.ts'
+import type { Card } from './venue.ts'
 
 export const figureCards: readonly Card<PerpFixture>[] = [
   [
@@ -101,12 +110,6 @@ export const figureCards: readonly Card<PerpFixture>[] = [
     },
   ],
 ]
-
-/** Advances the chain's clock. */
-async function advanceTime(venue: TestVenue, seconds: number): Promise<void> {
-  await nodeCall(venue, 'evm_increaseTime', seconds)
-  await nodeCall(venue, 'evm_mine')
-}
 
 async function expectPosition({ position, operator, owner }: PerpFixture, on: Market): Promise<void> {
   const { blockNumber, ...shown } = await position(on)

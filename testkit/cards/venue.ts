@@ -186,6 +186,12 @@ export async function minedInOneBlock(venue: TestVenue, during: () => Promise<st
   return waitForMined(venue, txHash)
 }
 
+/** Advances the chain's clock. */
+export async function advanceTime(venue: TestVenue, seconds: number): Promise<void> {
+  await nodeCall(venue, 'evm_increaseTime', seconds)
+  await nodeCall(venue, 'evm_mine')
+}
+
 /** Mines the next block after the deadline of a request's answer. Returns the transaction's hash. */
 export async function mineAfterDeadline(venue: TestVenue, { txHash, deadline }: { txHash: string; deadline: number }): Promise<string> {
   await nodeCall(venue, 'evm_setNextBlockTimestamp', deadline + 1)

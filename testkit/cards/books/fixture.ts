@@ -92,6 +92,8 @@ export interface BookFixture<O extends BookOperator = BookOperator> {
   funds(owner?: string): Promise<Record<'base' | 'quote', FundsExact>>
   /** The state that every card starts from: an open market without orders. */
   clear(): Promise<void>
+  /** Puts others' orders on both sides of the empty book, as at the start: where the devnet goes on after the cards. */
+  refill(): Promise<void>
   /** The request for an order must be refused, naming the field, and place no order. */
   refused(fields: Fields, outcome: string, field?: string): Promise<Answer>
 }
@@ -129,6 +131,10 @@ export const quantityAt = ({ buys, sells }: Pick<Book, 'buys' | 'sells'>, side: 
 
 const prefixes = { CLOB: '/clob', MARGIN_CLOB: '/clob/margin', PERP_CLOB: '/clob/perp' } as const satisfies Record<BookType, string>
 const pendingStates = ['PENDING_OPEN', 'PENDING_CANCEL']
+/** What the cards ask for at once: the server's `limits.pageSize`. */
+export const maxPage = 500
+/** No card places more with one wallet. All earlier ones have ended. */
+export const maxOrdersPerCard = 100
 
 export async function createBookFixture<O extends BookOperator>(venue: TestVenue, type: BookType, operator: O): Promise<BookFixture<O>> {
   const { client } = venue
@@ -146,7 +152,7 @@ export async function createBookFixture<O extends BookOperator>(venue: TestVenue
     for (const address of [owner, other]) for (const token of [market.base, market.quote]) await approve(venue, address, token)
 
   const orders: BookFixture['orders'] = async (fields = {}) =>
-    (await bodyOf(read('orders', { address: owner, market: name, limit: '500', ...fields }))).orders
+    (await bodyOf(read('orders', { address: owner, market: name, limit: maxPage, ...fields }))).orders
   const find: BookFixture['find'] = async ({ clientOrderId }, fields = {}) => {
     const found = await orders({ clientOrderId, ...fields })
     expect(found, `the orders with id ${clientOrderId}`).to.have.length(1)
@@ -219,7 +225,7 @@ export async function createBookFixture<O extends BookOperator>(venue: TestVenue
       if (onChain(txHash)) await expectPaidOnly(venue, addressIn(fields) ?? owner, txHash, undefined, `The cancel of ${clientOrderId}`)
       return canceled
     },
-    trades: async (fields = {}) => (await bodyOf(read('trades', { market: name, limit: '500', ...fields }))).trades,
+    trades: async (fields = {}) => (await bodyOf(read('trades', { market: name, limit: maxPage, ...fields }))).trades,
     async rest(side, multiple, amount = unit) {
       const price = at(multiple)
       const { orderId } = await operator.place(name, { side, price, amount })
@@ -236,16 +242,20 @@ export async function createBookFixture<O extends BookOperator>(venue: TestVenue
     },
     async clear() {
       for (const address of [owner, other]) {
-        for (const { orderId, state } of await orders({ address }))
-          if (openStates.includes(state)) await bodyOf(fixture.remove({ orderId, address }))
-        await waitFor(
-          'no order is open',
-          () => orders({ address }),
-          (all) => all.every(({ state }) => ![...openStates, ...pendingStates].includes(state)),
-        )
+        const newest = () => orders({ address, limit: maxOrdersPerCard })
+        const hasEnded = ({ state }: Order) => ![...openStates, ...pendingStates].includes(state)
+        const before = await newest()
+        if (before.every(hasEnded)) continue
+        for (const { orderId, state } of before) if (openStates.includes(state)) await bodyOf(fixture.remove({ orderId, address }))
+        await waitFor('no order is open', newest, (all) => all.every(hasEnded))
       }
       await operator.clear(name, [owner, other])
       await bookWhere('the book is empty', ({ buys, sells }) => buys.length + sells.length === 0)
+    },
+    async refill() {
+      await operator.clear(name, [])
+      await operator.place(name, { side: 'BUY', price: at(0.99), amount: unit })
+      await operator.place(name, { side: 'SELL', price: at(1.01), amount: unit })
     },
     async refused(fields, outcome, field) {
       refusals += 1

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { bodyOf, waitFor } from '../expect.ts'
 import { venueFields } from '../venue.ts'
-import { subscribeToBook } from './fixture.ts'
+import { maxPage, subscribeToBook } from './fixture.ts'
 import type { BookAnswer, BookCard, BookFixture, Exchange, Level, Order, Trade } from './fixture.ts'
 import { exact } from './grid.ts'
 import { becomes } from './orders.ts'
@@ -168,12 +168,15 @@ export const listCards: readonly BookCard[] = [
       const paged: Order[] = []
       let cursor: string | undefined
       do {
-        const page = await bodyOf(read('orders', { address: owner, market: market.market, limit: '2', cursor }))
-        expect(page.orders.length, 'a page').to.be.within(1, 2)
+        // Small pages first, then larger ones to the end.
+        const limit = paged.length < 10 ? 2 : 50
+        const page = await bodyOf(read('orders', { address: owner, market: market.market, limit, cursor }))
+        expect(page.orders.length, 'a page').to.be.within(1, limit)
         paged.push(...page.orders)
         cursor = page.nextCursor
       } while (cursor !== undefined && paged.length < all.length + 2)
-      expect(idsOf(paged)).to.deep.equal(idsOf(all))
+      // A server that goes on after the cards may have more than one answer holds.
+      expect(idsOf(all.length < maxPage ? paged : paged.slice(0, maxPage))).to.deep.equal(idsOf(all))
       for (const [index, each] of all.entries()) expect(each.createdAt).to.be.at.most(all[index - 1]?.createdAt ?? Infinity)
     },
   ],
