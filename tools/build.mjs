@@ -16,7 +16,7 @@ const dist = path.join(root, 'dist')
 const devnet = path.join(dist, 'sluice-devnet')
 const chunkFolder = path.join(dist, 'chunks')
 const stamp = path.join(dist, '.built')
-const sources = ['core', 'kits', 'testkit', 'plugins', 'templates']
+const sources = ['core', 'kits', 'client', 'testkit', 'plugins', 'templates']
 
 /** Modules that are started by their URL: the command line, threads, processes, what mocha runs for `sluice plugin test`, and `sluice plugin dev`. */
 const started = [

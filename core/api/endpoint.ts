@@ -17,11 +17,13 @@ export interface Endpoint<
   Req extends TObject = TObject,
   Res extends TSchema = TSchema,
   On extends Target = Target,
+  Method extends 'GET' | 'POST' | 'DELETE' = 'GET' | 'POST' | 'DELETE',
+  Path extends string = string,
 > {
   /** Derived from the URL: `/amm/price` is `AMMPrice`. Its interfaces are `<name>Request` and `<name>Response`. */
   readonly name: Name
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  readonly path: string
+  readonly method: Method
+  readonly path: Path
   /** The group of endpoints, a tag of the OpenAPI document. */
   readonly set: 'Service' | 'NetworkBase' | 'EVM' | 'altchain' | 'ConnectorBase' | 'AMM' | 'AMM_RANGE' | 'PERP_AMM' | BookSet
   readonly summary: string
@@ -38,9 +40,14 @@ export interface Endpoint<
   readonly errors?: readonly ErrorName[]
 }
 
-export function endpoint<const Name extends string, Req extends TObject, Res extends TSchema, const On extends Target>(
-  definition: Endpoint<Name, Req, Res, On>,
-): Endpoint<Name, Req, Res, On> {
+export function endpoint<
+  const Name extends string,
+  Req extends TObject,
+  Res extends TSchema,
+  const On extends Target,
+  const Method extends Endpoint['method'],
+  const Path extends string,
+>(definition: Endpoint<Name, Req, Res, On, Method, Path>): Endpoint<Name, Req, Res, On, Method, Path> {
   return definition
 }
 

@@ -112,6 +112,7 @@ export const eventData = {
   plugins: PluginsNews,
 }
 export type EventTopic = keyof typeof eventData
+export type EventData<Topic extends EventTopic> = Static<(typeof eventData)[Topic]>
 export const eventTopics = Object.keys(eventData) as EventTopic[]
 
 /** Names of tokens contain no colon. Lists are split at commas. */

@@ -9,9 +9,6 @@ import { evmEndpoints } from './evm.ts'
 import { networkEndpoints } from './network.ts'
 import { perpAMMEndpoints } from './perp.ts'
 
-/** Version of the interface, raised by semantic versioning. */
-export const interfaceVersion = '1.4.0'
-
 export const orderBookEndpoints = [...clobEndpoints, ...clobMarginEndpoints, ...clobPerpEndpoints]
 
 export const endpoints = [
@@ -72,4 +69,5 @@ export * from './perp.ts'
 export * from './range.ts'
 export * from './service.ts'
 export { errorsOf, permissions } from './endpoint.ts'
+export { interfaceVersion } from './version.ts'
 export type { AnswerOf, BookSet, Endpoint, Permission, RequestOf, ResponseOf, Target } from './endpoint.ts'

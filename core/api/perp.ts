@@ -219,14 +219,20 @@ const ofMarket = ['PAIR_NOT_FOUND', ...known] as const
 const trading = ['PAIR_NOT_FOUND', 'PRICE_FAILED', 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE'] as const
 
 /** Every endpoint has both prefixes. */
-function bothPrefixes<const Verb extends string, const Path extends string, Req extends TObject, Res extends TSchema>(
-  verb: Verb,
-  path: Path,
-  definition: Omit<Endpoint<string, Req, Res, 'connector'>, 'name' | 'path'>,
-) {
+function bothPrefixes<
+  const Verb extends string,
+  const Path extends string,
+  Req extends TObject,
+  Res extends TSchema,
+  const Method extends Endpoint['method'],
+>(verb: Verb, path: Path, definition: Omit<Endpoint<string, Req, Res, 'connector', Method>, 'name' | 'path'>) {
   return [
-    endpoint<`PerpAMM${Verb}`, Req, Res, 'connector'>({ ...definition, name: `PerpAMM${verb}`, path: `/perpAMM/${path}` }),
-    endpoint<`Perp${Verb}`, Req, Res, 'connector'>({ ...definition, name: `Perp${verb}`, path: `/perp/${path}` }),
+    endpoint<`PerpAMM${Verb}`, Req, Res, 'connector', Method, `/perpAMM/${Path}`>({
+      ...definition,
+      name: `PerpAMM${verb}`,
+      path: `/perpAMM/${path}`,
+    }),
+    endpoint<`Perp${Verb}`, Req, Res, 'connector', Method, `/perp/${Path}`>({ ...definition, name: `Perp${verb}`, path: `/perp/${path}` }),
   ] as const
 }
 

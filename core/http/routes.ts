@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import fastJsonStringify from 'fast-json-stringify'
 import type { Endpoint } from '../api/endpoint.ts'
 import { endpoints, interfaceVersion, type AnyEndpoint } from '../api/index.ts'
+import { versionHeader } from '../api/version.ts'
 import type { Settings } from '../config/settings.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import {
@@ -152,7 +153,7 @@ function reply({ requestId, res }: Exchange, send: ResponseBatcher, { status, bo
 }
 
 /** Headers of every answer. */
-export const responseHeaders = (requestId: string) => ({ 'X-Request-Id': requestId, 'Sluice-Api-Version': interfaceVersion })
+export const responseHeaders = (requestId: string) => ({ 'X-Request-Id': requestId, [versionHeader]: interfaceVersion })
 
 export const jsonHeaders = (requestId: string, body: string): OutgoingHttpHeaders => ({
   'Content-Type': 'application/json; charset=utf-8',
