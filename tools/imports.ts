@@ -74,6 +74,8 @@ export function mayImport(from: string, to: string): boolean {
       return false
     case 'kits':
       return levelOf(to) >= 0 && levelOf(to) <= 1
+    case 'client':
+      return to === 'core/api'
     case 'testkit':
       return to !== 'tools' && to !== 'test'
     case 'tools':

@@ -34,6 +34,15 @@ describe('the page of the interface', () => {
     expect(await madeUnder('order-1')).to.have.length(1)
   })
 
+  it('has a page of clients, with an example as it is, and what that prints', async () => {
+    const file = 'examples/client.mjs'
+    const page = fencesOf(await readPage('docs/clients.md'))
+    const index = page.findIndex((each) => each.file === file)
+    expect(page[index]?.text).to.equal(await readFile(path.join(root, file), 'utf8'))
+    const output = await run('node', [file], { cwd: server.settings.home, env: environment() })
+    expect(printed(output)).to.equal(printed(page[index + 1]?.text ?? ''))
+  })
+
   it('shows a program that trades once however often it is killed', async () => {
     for (let i = 0; i < 8; i++) {
       const child = spawn('node', [example, 'order-2'], {
