@@ -103,7 +103,7 @@ export function decodeLogs(receipt: EvmReceipt, events: readonly string[]): Json
 
 /**
  * Of the arguments without a fixed size, of all logs of a receipt. Anybody's contract can log what it likes under the name of a known event, and
- * reading takes up to a tenth of a millisecond a word. What comes after stays as it is.
+ * reading takes up to a tenth of a millisecond a word. A log for which too little is left stays as it is.
  */
 const maxDecodedWords = 2_048
 
@@ -112,8 +112,10 @@ function decodeLog(log: EvmLog, codecs: readonly EventCodec[], budget: { left: n
     const indexed = fragment.inputs.filter((input) => input.indexed).length
     if (log.topics[0] !== fragment.topicHash || log.topics.length !== indexed + 1) continue
     // Each of them may read all the data.
-    budget.left -= fragment.inputs.filter(isDynamic).length * (log.data.length / 64)
-    if (budget.left < 0) return log
+    const words = fragment.inputs.filter(isDynamic).length * (log.data.length / 64)
+    // Transfers cost nothing, so that no other logs hide them.
+    if (words > budget.left) return log
+    budget.left -= words
     try {
       const values = codec.decodeEventLog(fragment, log.data, [...log.topics])
       return {

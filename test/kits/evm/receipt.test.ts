@@ -115,6 +115,18 @@ describe('a receipt', () => {
     expect(names).to.deep.equal(['Long', 'Long', undefined])
   })
 
+  it('decodes transfers and short logs after logs that are too long to read', () => {
+    const receipt = readReceipt(raw([log('event Transfer(address indexed from, address indexed to, uint256 value)', [owner, pool, 5n])]))
+    const [moved] = receipt?.logs ?? []
+    if (!receipt || !moved) throw new Error('No receipt.')
+    const logOf = (words: number) => ({ address: pool, topics: [id('Note(bytes)')], data: `0x${encodeNote(words)}` })
+    const decoded = decodeLogs({ ...receipt, logs: [logOf(2_100), moved, logOf(2_000), logOf(100), moved, logOf(1)] }, [
+      'event Note(bytes text)',
+    ])
+    const names = (decoded as { logs: readonly { name?: string }[] }).logs.map(({ name }) => name)
+    expect(names).to.deep.equal([undefined, 'Transfer', 'Note', undefined, 'Transfer', 'Note'])
+  })
+
   it('refuses an invalid event signature and shows a valid one', () => {
     const receipt = readReceipt(raw())
     if (!receipt) throw new Error('No receipt.')
@@ -142,3 +154,9 @@ describe('a transaction as JSON', () => {
     })
   })
 })
+
+/** The data of an event with one argument of so many words. */
+function encodeNote(words: number): string {
+  const word = (value: number) => value.toString(16).padStart(64, '0')
+  return `${word(32)}${word(words * 32)}${'00'.repeat(words * 32)}`
+}
