@@ -7,18 +7,8 @@ import { writeNew } from '../../core/cli/plugin-new.ts'
 import { loadSettings } from '../../core/config/settings.ts'
 import { deployerAddress } from '../../core/devnet/build-state.ts'
 import { perpDevnetContracts } from '../../kits/perp/devnet.ts'
+import { kinds } from '../docs/kinds.ts'
 import { fencesOf, readPage, root } from '../docs/page.ts'
-
-/** By kind, the name that the plugin has in templates/. */
-const templates = {
-  amm: 'ferryswap',
-  'amm-range': 'lakeswap',
-  pool: 'brookswap',
-  clob: 'tidebook',
-  perp: 'reefperp',
-  chain: 'sonic',
-  fork: 'rillswap',
-}
 
 describe('sluice plugin new', () => {
   let base: string
@@ -35,7 +25,7 @@ describe('sluice plugin new', () => {
   const read = (...names: readonly string[]) => readFileSync(path.join(home, ...names), 'utf8')
 
   it('writes a folder of each kind, in which nothing has the name of the template', async () => {
-    for (const [kind, template] of Object.entries(templates)) {
+    for (const [kind, template] of Object.entries(kinds)) {
       const name = `my-${kind}`
       expect(await make(name, kind)).to.include(path.join(home, name))
       const files = readdirSync(path.join(home, name))
@@ -64,7 +54,7 @@ describe('sluice plugin new', () => {
           new RegExp(`^npx sluice --home <home> plugin add ${kind === 'chain' ? '--trusted ' : ''}\\./${name}-0\\.1\\.0\\.tgz$`, 'm'),
         )
     }
-    expect(readdirSync(home)).to.have.members(Object.keys(templates).map((kind) => `my-${kind}`))
+    expect(readdirSync(home)).to.have.members(Object.keys(kinds).map((kind) => `my-${kind}`))
   })
 
   it('writes the addresses that the devnet gives to contracts of a plugin of this name', async () => {
@@ -85,7 +75,7 @@ describe('sluice plugin new', () => {
     const pages = ['docs/writing-a-connector.md', 'docs/writing-a-chain.md', 'docs/writing-an-order-book-connector.md']
     const shown = (await Promise.all(pages.map(readPage))).flatMap(fencesOf)
     const compared: string[] = []
-    for (const name of Object.values(templates)) {
+    for (const name of Object.values(kinds)) {
       for (const file of readdirSync(path.join(root, 'templates', name))) {
         const fence = shown.find((each) => each.file === `${name}/${file}`)
         if (fence) expect(readFileSync(path.join(root, 'templates', name, file), 'utf8'), fence.file).to.equal(fence.text)

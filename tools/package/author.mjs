@@ -3,20 +3,8 @@ import { expect } from 'chai'
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import {
-  authorsFolder,
-  environment,
-  guide,
-  install,
-  kinds,
-  nodeFrom,
-  nodes,
-  newPlugin,
-  removePlace,
-  root,
-  run,
-  runBeside,
-} from './outside.mjs'
+import { kinds } from '../../test/docs/kinds.ts'
+import { authorsFolder, environment, guide, install, nodeFrom, nodes, newPlugin, removePlace, root, run, runBeside } from './outside.mjs'
 
 after(removePlace)
 

@@ -1,5 +1,6 @@
 // The guides for authors of plugins, followed in a folder where the packages are installed: files, commands and trades as they are written.
 import { expect } from 'chai'
+import { randomUUID } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -43,10 +44,13 @@ async function follow(page, first, compare) {
       } else if (text.startsWith('ask()')) functions = text
       else if (language === 'sh') {
         const isShown = ['text', 'json'].includes(shown?.language)
+        // A request that writes is sent again with its key: it is carried out once, however often its command is typed.
+        const key = randomUUID()
+        const typed = text.replace(/^ask (?=-H 'Content-Type)/m, `ask -H 'Idempotency-Key: ${key}' `)
         // What follows from a command, such as a transaction in a block, is there a little later.
         for (let left = text.includes('ask ') ? 120 : 0; ; left--) {
           try {
-            const printed = type(text)
+            const printed = type(typed)
             if (isShown) compare(printed, shown)
             break
           } catch (unlikeShown) {

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { kinds } from '../../test/docs/kinds.ts'
 import { fencesOf, filesOf } from '../../test/docs/page.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -29,7 +30,10 @@ export const tarball = (name) => path.join(packages, `${name}-${version}.tgz`)
 export const place = path.join(mkdtempSync(path.join(tmpdir(), 'sluice-package-')), 'Köln & Zürich')
 mkdirSync(place)
 chmodSync(path.dirname(place), 0o755)
-export const removePlace = () => rmSync(path.dirname(place), { recursive: true, force: true })
+export function removePlace() {
+  endBeside()
+  rmSync(path.dirname(place), { recursive: true, force: true })
+}
 
 /** Makes a folder there. */
 export function folder(...names) {
@@ -58,12 +62,29 @@ export function run(program, args, { cwd, env = environment(), seconds = 200, ..
 export function runBeside(program, args, { cwd, env = environment() }) {
   const file = path.join(folder('printed'), `${randomUUID()}.txt`)
   const printed = openSync(file, 'w')
-  const child = spawn(program, args, { cwd, env, stdio: ['ignore', printed, printed] })
+  // In a group of its own: npx ends without what it has started.
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', printed, printed], detached: true })
   closeSync(printed)
-  process.once('exit', () => child.kill())
+  beside.add(child)
   return new Promise((resolve, reject) =>
-    child.once('error', reject).once('close', (code) => resolve({ code, printed: readFileSync(file, 'utf8') })),
+    child.once('error', reject).once('close', (code) => {
+      beside.delete(child)
+      resolve({ code, printed: readFileSync(file, 'utf8') })
+    }),
   )
+}
+
+const beside = new Set()
+process.once('exit', endBeside)
+/** Where a test failed, nobody waits for them. */
+function endBeside() {
+  for (const { pid } of beside) {
+    try {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  }
 }
 
 /** Installs with npm from an empty cache of its own. */
@@ -162,17 +183,6 @@ export const swap = { chain: 'ethereum', network: 'local', connector: 'uniswap',
 export function newPlugin(cwd, name, kind, options) {
   const { code, printed } = sluice(cwd, ['plugin', 'new', name, '--kind', kind], options)
   if (code !== 0) throw new Error(`plugin new ${name} --kind ${kind} ended with ${code}:\n${printed}`)
-}
-
-/** By the kinds of `sluice plugin new`, the names that the guides give their plugins. */
-export const kinds = {
-  amm: 'ferryswap',
-  'amm-range': 'lakeswap',
-  pool: 'brookswap',
-  clob: 'tidebook',
-  perp: 'reefperp',
-  chain: 'sonic',
-  fork: 'rillswap',
 }
 
 /** The pages that show whole plugins. */
