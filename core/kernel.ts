@@ -246,7 +246,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     stops.push(async () => {
       const closed = listener.stop(drainMs() + lastAnswersMs)
       await withTimeout(closed, drainMs(), () => {})
-      // What still runs is aborted now, and its callers are told what became of it.
+      // Requests that still run are aborted now. Their callers are told the state of their transactions.
       await Promise.all([closed, transactions.stop(0)])
     })
 

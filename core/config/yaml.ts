@@ -209,7 +209,7 @@ export const openToRead = (file: string): number => openSync(file, constants.O_R
 export function readTextFile(file: string | number, limitBytes = maxBytes): TextFile {
   let opened: number | undefined
   try {
-    // What is looked at is what is read, whatever is put in its place meanwhile.
+    // One descriptor for both: the file that is checked is the file that is read, whatever is put in its place meanwhile.
     const descriptor = typeof file === 'number' ? file : (opened = openToRead(file))
     const stats = fstatSync(descriptor)
     // Reading a FIFO or a device could block for ever.

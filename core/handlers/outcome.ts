@@ -96,7 +96,7 @@ export async function checkOutcome(
   const fault = outside.find(({ isBetter }) => !isBetter)
   if (fault) throw pluginDefect(`The connector ${connector}`, `has a plan that ${fault.what}, by a simulation of it${fault.cause ?? ''}`)
   const [better] = outside
-  // What is above the bound somebody else could take.
+  // Somebody else could take the part above the bound.
   if (better)
     throw new SluiceError(
       'TRADE_FAILED',
@@ -170,7 +170,7 @@ function outsideBounds(
   return outside
 }
 
-/** What comes back in a simulation need not come back on chain, so that what leaves is within the bounds by itself. */
+/** Tokens that come back in the simulation need not come back on chain. So the amounts that leave the wallet have to keep the bounds by themselves. */
 function tooMuchSent({ sent }: SimulatedOutcome & { is: 'done' }, bounds: OutcomeBounds | undefined): ReturnType<typeof outsideBounds> {
   if (!bounds || !sent) return []
   return [...sent].flatMap(([token, sentRaw]) => {

@@ -205,7 +205,7 @@ export function createRegistry(first: RegistryEntries): GrowingRegistry {
 
   function showEarlier(entry: PluginEntry): void {
     const versions = earlier.filter(({ connector }) => connector === entry.name).map(({ shown }) => shown)
-    // What leaves is one of them itself.
+    // A plugin that is leaving is one of these versions itself.
     if (versions.length > 0 && entry.state !== 'leaving') entry.earlier = versions
     else delete entry.earlier
   }

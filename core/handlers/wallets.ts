@@ -124,7 +124,7 @@ export async function submit(asked: SubmitRequest, context: ConnectorContext, bo
   }
 }
 
-/** What is `via` the exchange's own rail costs no gas. */
+/** Limits the gas of a plan. An action on the exchange's own rail (`via`) costs none. */
 function limited(request: SubmitRequest, { network, venue }: ConnectorContext): SubmitRequest {
   const { plan, scope } = request
   if ('via' in plan) return request

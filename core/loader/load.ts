@@ -170,7 +170,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
   }
 }
 
-/** What the release has was tried by its tests, and data does nothing. */
+/** Plugins of the release were tried by its tests. Plugins that are data alone run no code. */
 const isTried = (found: FoundPlugin): boolean => !found.builtIn && !isDeclared(found)
 
 /** Some turn out not to run in hosts, and are refused. */

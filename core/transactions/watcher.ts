@@ -210,7 +210,7 @@ export function createWatcher({
     return act(entry, actions, leased, result.head)
   }
 
-  /** What is about to be final waits for what it brought. */
+  /** An entry that is about to be final waits until its outcome is read. */
   function settled(before: Entry, step: Step): Step {
     const entry = outcomes.settle(before, step.entry)
     return entry === step.entry ? step : { entry, actions: [] }

@@ -82,7 +82,7 @@ const [firstPauseMs, maxPauseMs] = [1_000, 60_000]
 const awayPauseMs = 500
 const maxErrorText = 2_000
 
-/** What is done anew after a restart is above all `start()`. */
+/** A restart calls `start()` again, and little else. */
 const startWords = { what: 'start()', when: 'in start()', cure: 'Let it end, or throw where it cannot.' }
 
 /** A process while it runs. */
@@ -227,7 +227,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     deaths += 1
     onDeath()
     const now = performance.now()
-    // What contained it may end with all plugins: that is no plugin's fault.
+    // The service that contains all plugins may end with them: that is no plugin's fault.
     deathTimes = [...deathTimes.filter((at) => now - at < deathsWithinMs), ...(started.isLost() ? [] : [now])]
     const reason = started.reason()
     if (deathTimes.length >= maxDeaths) {

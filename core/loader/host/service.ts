@@ -211,7 +211,7 @@ async function endAll(programs: Programs, user: number): Promise<void> {
   while (usesByUser().has(user)) {
     const killer = spawnAs(programs, user, [programs.sh, '-c', 'kill -9 -1'], 'ignore')
     killer.stderr?.resume()
-    // What it is to end may stop it: then another one ends both.
+    // The processes that it ends may stop it: then another one ends them all.
     await Promise.race([new Promise((resolve) => killer.once('error', resolve).once('close', resolve)), pause(1_000)])
     await pause(20)
   }

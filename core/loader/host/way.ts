@@ -91,12 +91,12 @@ function namespacesWay(containment: Containment): Way {
       const binds: Bind[] = [codeMoved, ...moved]
       const manifest = path.join(bundledCode, '..', 'package.json')
       if (!existsSync(path.join(bundledCode, 'package.json'))) binds.push({ from: manifest, to: '/sluice/package.json' })
-      // What was allowed has its packages in its own folder: others are in no hash, and may be anything of this user's.
+      // An allowed plugin has its packages in its own folder. Packages elsewhere are in no hash, and may be any files of this user.
       const unhashed = plugins.filter(({ allowedBy }) => allowedBy !== 'operator')
       const above = unhashed.map(({ folder }) => packagesAbove(folder)).find((each) => each !== undefined)
       if (above !== undefined) binds.push({ from: above, to: `${pluginsInside}/node_modules` })
       const packages = [above, ...unhashed.map(({ folder }) => path.join(folder, 'node_modules'))]
-      // What deploys contracts has packages of the release that are not in its bundle.
+      // A `devnet.ts` uses packages of the release that are not in its bundle.
       const ours = script === 'devnet' ? packagesAbove(bundledCode) : undefined
       if (ours !== undefined) binds.push({ from: ours, to: '/sluice/node_modules' })
       for (const each of new Set([...packages, ours].flatMap((one) => (one === undefined ? [] : linkedFrom(one)))))
