@@ -1,10 +1,12 @@
 // The process of `sluice plugin dev` that holds the devnet and the server, and runs the cards on them. It ends with the command, however that ends.
-import { rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
 import path from 'node:path'
 import Mocha, { type Runner, type Test } from 'mocha'
 import type { DevNews, DevRequest } from '../core/cli/plugin-dev.ts'
+import { withTimeout } from '../core/async.ts'
 import { devnetTokenSymbols } from '../core/contracts/devnet.ts'
 import { command } from '../core/layout.ts'
+import { whyNotContained } from '../core/loader/host/way.ts'
 import { authorsStack, placeInStack } from '../core/loader/source-places.ts'
 import type { LoadedPlugin } from '../core/loader/loaded-plugin.ts'
 import type { Refusal } from '../core/loader/refusal.ts'
@@ -16,6 +18,12 @@ const { DEV_FOLDER: folder = '', DEV_HOME: home = '', DEV_PORT: port = '0', DEV_
 const name = path.basename(folder)
 /** What a process that hangs gets to stop. */
 const stopMs = 3_000
+
+const commandPid = process.ppid
+/** That it is alive is told so often: a start and a hook may take long without other news. */
+const beatMs = 5_000
+/** For finding a request to show. */
+const exampleMs = 10_000
 
 const tell = (news: DevNews): void => {
   if (process.connected) process.send?.(news)
@@ -69,7 +77,7 @@ async function work(server: TestServer, { reload }: { reload: boolean }): Promis
   else if (!plugin) tell({ is: 'refused', step: 'find', reason: 'It was not found', cure: 'See the lines above.' })
   else isUsedUp = await runCards(server, plugin)
   const { user, system } = process.cpuUsage(before)
-  const example = plugin && (await exampleFor(server, plugin))
+  const example = plugin && (await withTimeout(exampleFor(server, plugin), exampleMs, () => undefined))
   tell({
     is: 'done',
     processorMs: Math.round((user + system) / 1000),
@@ -137,28 +145,37 @@ async function exampleFor({ client }: TestServer, plugin: LoadedPlugin): Promise
 
 const pathOf = (query: Record<string, string>): string => `/amm/price?${new URLSearchParams(query).toString()}`
 
-/** @param isAlone the command was killed, and cannot remove the home */
-async function end(server: Promise<TestServer>, isAlone = false): Promise<void> {
+async function end(server: Promise<TestServer>): Promise<void> {
   if (stopping) return
   stopping = true
-  setTimeout(() => process.exit(1), stopMs).unref()
+  setTimeout(() => leave(1), stopMs).unref()
   await (await server.catch(() => undefined))?.stop()
-  if (isAlone) await rm(home, { recursive: true, force: true })
-  process.exit(0)
+  leave(0)
+}
+
+/** Removes the home where the command was killed, even while this stopped: then nobody else does. */
+function leave(code: number): never {
+  if (process.ppid !== commandPid) rmSync(home, { recursive: true, force: true })
+  process.exit(code)
 }
 
 // Ctrl-C at the terminal is the command's, which says when to stop.
 process.on('SIGINT', () => {})
 const starting = start()
+setInterval(() => tell({ is: 'alive' }), beatMs).unref()
 process.on('SIGTERM', () => void end(starting))
-process.on('disconnect', () => void end(starting, true))
+process.on('disconnect', () => void end(starting))
 process.on('message', (request: DevRequest) => {
   if (request.do === 'stop') return void end(starting)
   run?.abort()
   isBusy = isBusy.then(async () => work(await starting, request)).catch((error: unknown) => tell({ is: 'failed', why: wordsOf(error) }))
 })
 starting.then(
-  ({ url, settings }) => tell({ is: 'ready', url, certsDir: settings.ssl.certsDir }),
+  async ({ url, settings, kernel }) => {
+    const isContained = kernel.plugins.loaded.some((each) => each.name === name && each.tier === 'contained')
+    const fault = isContained ? await whyNotContained(settings) : undefined
+    tell({ is: 'ready', url, certsDir: settings.ssl.certsDir, ...(fault && { notContained: fault.message }) })
+  },
   (error: unknown) => {
     tell({ is: 'failed', why: wordsOf(error) })
     process.exitCode = 1

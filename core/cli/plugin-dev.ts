@@ -11,6 +11,7 @@ import { styleText } from 'node:util'
 import { Command, InvalidArgumentError } from 'commander'
 import { isObject } from '../json.ts'
 import { command, programUrl } from '../layout.ts'
+import { weaklyContained } from '../loader/host/way.ts'
 import { inspectPlugin } from '../loader/find.ts'
 import { printable } from '../loader/thrown.ts'
 import { printError } from './output.ts'
@@ -21,9 +22,17 @@ export type DevRequest = { readonly do: 'run'; readonly reload: boolean } | { re
 
 /** What it tells. */
 export type DevNews =
-  | { readonly is: 'ready'; readonly url: string; readonly certsDir: string }
+  | {
+      readonly is: 'ready'
+      readonly url: string
+      readonly certsDir: string
+      /** Why the plugin's code is not contained here, where it should be. */
+      readonly notContained?: string
+    }
   /** The plugin was not loaded; the version before goes on where there was one. */
   | { readonly is: 'refused'; readonly step: string; readonly reason: string; readonly cure: string }
+  /** It is neither blocked nor gone. */
+  | { readonly is: 'alive' }
   | { readonly is: 'begins'; readonly title: string }
   | {
       readonly is: 'card'
@@ -52,7 +61,7 @@ interface DevOptions {
   readonly inspect?: number | true
 }
 
-/** A run that says nothing for so long hangs: longer than each card's own deadline. */
+/** A process that does not even tell that it is alive is blocked by a loop. Hooks and cards have deadlines of their own. */
 const silentMs = 75_000
 /** What the process gets to stop. */
 const stopMs = 5_000
@@ -127,6 +136,7 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
   let saidCard = ''
   let counts = { passed: 0, failed: 0, 'not run': 0 }
   let isQuickSaid = false
+  let isContainmentSaid = false
   let url = ''
   /** What the running devnet was made of. */
   let deployed = ''
@@ -190,14 +200,23 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
   function stillThere(): void {
     clearTimeout(silent)
     silent = setTimeout(() => {
+      // A slow machine, or much to deploy: loading the plugin has a limit of its own.
+      if (!isReady) {
+        say(`The start takes more than ${silentMs / 1000} s, and goes on. Ctrl-C ends it.`)
+        return stillThere()
+      }
       say(
-        `${saidCard || 'The start'} has not ended in ${silentMs / 1000} s: the server is started anew. Look for a loop that does not end.`,
+        `${saidCard || 'The first card'} has blocked the server for ${silentMs / 1000} s: the server is started anew. Look for a loop that does not end.`,
       )
       child?.kill('SIGKILL')
     }, silentMs)
   }
 
   function hear(news: DevNews): void {
+    if (news.is === 'alive') {
+      if (isReady && !isDone) stillThere()
+      return
+    }
     stillThere()
     const isOld = over + 1 < asked
     if (news.is === 'done' || (news.is === 'failed' && isReady)) over += 1
@@ -207,6 +226,7 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
         isReady = true
         ;({ url, certsDir } = news)
         port = Number(new URL(url).port)
+        sayNotContained(news.notContained)
         return run(isStale)
       case 'refused':
         counts.failed += 1
@@ -225,6 +245,12 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
         if (isReady) isDone = true
         clearTimeout(silent)
     }
+  }
+
+  function sayNotContained(why: string | undefined): void {
+    if (why === undefined || isContainmentSaid) return
+    isContainmentSaid = true
+    say(`${styleText('yellow', `Nothing contains ${name} here`)}: ${weaklyContained}. ${printable(why)}`)
   }
 
   function showCard({ title, state, ms, isQuick, error }: Extract<DevNews, { is: 'card' }>): void {
@@ -333,7 +359,7 @@ const bad = (text: string): string => styleText('red', text)
 function logText(line: string, name: string): string | undefined {
   const entry = parsed(line)
   if (!isObject(entry) || typeof entry['msg'] !== 'string') return line
-  if (entry['plugin'] !== name) return undefined
+  if (entry['plugin'] !== name || entry['msg'].endsWith(weaklyContained)) return undefined
   // What a host says of itself is text within the server's own line.
   const said = typeof entry['said'] === 'string' ? parsed(entry['said']) : undefined
   const { at, err } = isObject(said) ? said : entry

@@ -1,9 +1,13 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { SourceMap } from 'node:module'
+import { createServer, type AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import { WebSocket } from 'undici'
 import { createClient } from '../../testkit/client.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -49,6 +53,18 @@ describe('sluice plugin dev', function () {
     return runOver()
   }
 
+  function develop(options: readonly string[] = [], within: readonly string[] = []): ChildProcess {
+    printed = ''
+    const [program = '', ...args] = [...within, process.execPath, 'bin/launch.mjs', 'plugin', 'dev', folder, ...options]
+    child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
+    return child
+  }
+
+  const ends = async (pid: number): Promise<void> => {
+    for (let tries = 0; isRunning(pid) && tries < 600; tries++) await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+
   /** Of the processes below one: number and command line. */
   function below(parent: number): readonly { pid: number; command: string }[] {
     const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
@@ -86,8 +102,7 @@ describe('sluice plugin dev', function () {
   it('goes on through mistakes, endless loops and the end of the devnet, and leaves nothing behind', async () => {
     const quote = 'async quote(swap, _choice, at) {'
     expect(good).to.include(quote)
-    child = spawn(process.execPath, ['bin/launch.mjs', 'plugin', 'dev', folder], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
-    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
+    child = develop()
     const first = await runOver()
     expect(first).to.match(/quick cards, which send no transaction: 11 passed, 0 failed/)
     expect(first).to.match(allPassed)
@@ -127,9 +142,99 @@ describe('sluice plugin dev', function () {
     child.kill('SIGINT')
     await gone
     for (const { pid, command } of all) {
-      for (let tries = 0; isRunning(pid) && tries < 600; tries++) await new Promise((resolve) => setTimeout(resolve, 50))
+      await ends(pid)
       expect(isRunning(pid), command).to.equal(false)
     }
     expect(existsSync(path.dirname(certs))).to.equal(false)
   })
+
+  it('says once that nothing contains the plugin, where the system has no namespaces', async () => {
+    writeFileSync(source, good)
+    const noNamespaces = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+    const command = develop([], ['unshare', '--user', '--map-root-user', 'sh', '-c', noNamespaces, 'sh'])
+    const runs = (await runOver()) + (await save(`${good}// Saved.\n`))
+    expect(runs.match(/Nothing contains ferryswap here: .* can do what this user can/g)).to.have.length(1)
+    expect(runs.match(/not contained/g)).to.equal(null)
+    const ended = once(command, 'exit')
+    command.kill('SIGINT')
+    await ended
+  })
+
+  it('stops at the line of the author where a debugger asks it to, and leaves nothing behind where it is killed while it stops', async () => {
+    writeFileSync(source, good)
+    const port = await freePort()
+    const command = develop(['--inspect', String(port)])
+    const [, certs = '', url = '', target = ''] = /--cacert (\S+)\/ca_cert\.pem .*'(https:\/\/[^/]+)(\S+)'/.exec(await runOver()) ?? []
+    const line = good.split('\n').findIndex((each) => each.includes('async quote(swap'))
+    const inspector = await connectInspector(port)
+    const scripts: { scriptId: string; url: string; sourceMapURL: string }[] = []
+    const paused = new Promise<{ callFrames: readonly { location: { scriptId: string; lineNumber: number; columnNumber: number } }[] }>(
+      (resolve) => {
+        inspector.on('Debugger.scriptParsed', (params) => scripts.push(params))
+        inspector.on('Debugger.paused', resolve)
+      },
+    )
+    await inspector.send('Debugger.enable')
+    const script = scripts.find((each) => each.url.includes('/ferryswap/amm.ts')) ?? expect.fail('The debugger is not told of the file.')
+    const map = new SourceMap(JSON.parse(Buffer.from(script.sourceMapURL.split('base64,')[1] ?? '', 'base64').toString('utf8')))
+    const authorsLineOf = (lineNumber: number, column: number): number | undefined => {
+      const entry = map.findEntry(lineNumber, column)
+      return 'originalLine' in entry ? entry.originalLine : undefined
+    }
+    // The first statement of the function: as a debugger does, by the map of the script.
+    const lineNumber = Array.from({ length: 2_000 }, (_, each) => each).find((each) => (authorsLineOf(each, 4) ?? 0) > line)
+    await inspector.send('Debugger.setBreakpointByUrl', { url: script.url, lineNumber })
+    const client = createClient(url, certs)
+    const answer = client.get(target)
+    const { callFrames } = await paused
+    const [frame] = callFrames
+    expect(frame?.location.scriptId).to.equal(script.scriptId)
+    expect(authorsLineOf(frame?.location.lineNumber ?? 0, frame?.location.columnNumber ?? 0)).to.be.within(line + 1, line + 3)
+    await inspector.send('Debugger.disable')
+    expect((await answer).status).to.equal(200)
+    client.close()
+    inspector.close()
+
+    const all = below(command.pid ?? expect.fail())
+    const home = path.dirname(certs)
+    expect(existsSync(home)).to.equal(true)
+    command.kill('SIGINT')
+    // The server stops first of all; then the command is killed.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    command.kill('SIGKILL')
+    for (const { pid } of all) await ends(pid)
+    expect(existsSync(home)).to.equal(false)
+  })
 })
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+/** A client of the inspector protocol, as an editor has one. */
+async function connectInspector(port: number) {
+  const [target] = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as { webSocketDebuggerUrl: string }[]
+  const socket = new WebSocket(target?.webSocketDebuggerUrl ?? '')
+  await new Promise((resolve) => socket.addEventListener('open', resolve))
+  const listeners = new EventEmitter()
+  let last = 0
+  socket.addEventListener('message', ({ data }) => {
+    const { id, method, params, result } = JSON.parse(String(data))
+    listeners.emit(method ?? `answer ${id}`, params ?? result)
+  })
+  return {
+    // eslint-disable-next-line typescript/no-explicit-any -- each event has parameters of its own
+    on: (event: string, listener: (params: any) => void) => void listeners.on(event, listener),
+    async send(method: string, params: object = {}): Promise<void> {
+      last += 1
+      const answered = once(listeners, `answer ${last}`)
+      socket.send(JSON.stringify({ id: last, method, params }))
+      await answered
+    },
+    close: () => socket.close(),
+  }
+}
