@@ -6,13 +6,14 @@ import { pluginOnDisk, record } from '../loader/allow.ts'
 import { PluginFault } from '../loader/refusal.ts'
 import { putBackLeftovers, sourceOf, stagePlugin, type StagedPlugin } from '../loader/stage.ts'
 import type { Settings } from '../config/settings.ts'
-import { droppedSpenders, hasSpenders } from './plugin-allowances.ts'
-import { consentTo, passphraseOf, revokeAll, run, whenInForce, type SettingsOf, type Tier, tierOf } from './plugin-consent.ts'
+import { droppedSpenders, hasSpenders, revokeAll, type RevokeOptions } from './plugin-allowances.ts'
+import { consentTo, passphraseOf, run, whenInForce, type SettingsOf, type Tier, tierOf } from './plugin-consent.ts'
 
 interface AddOptions {
   readonly yes?: true
   readonly trusted?: true
   readonly name?: string
+  readonly url?: string
 }
 
 const sources = `<source> is a package of the npm registry with its version (@acme/sluice-riverswap@1.2.0), a packed package (.tgz), a folder, or a git URL with a
@@ -33,6 +34,7 @@ export function addCommands(settingsOf: SettingsOf): Command[] {
     .argument('<name>', "the plugin's folder")
     .argument('[version]', 'the version, or a source as for add; without it the newest one of where it came from')
     .option('--yes', 'do not ask')
+    .option('--url <url>', 'the running server, which revokes (default: that of these settings, on this machine)')
     .addHelpText('after', `\n${sources}`)
     .action((name: string, version: string | undefined, options: AddOptions) =>
       run(async () => updated(name, version, options, settingsOf())),
@@ -42,10 +44,10 @@ export function addCommands(settingsOf: SettingsOf): Command[] {
 
 async function added(source: string, { yes, trusted, name }: AddOptions, settings: Settings): Promise<string> {
   const staged = await stagePlugin(source, { settings, ...(name !== undefined && { name }) })
-  return settle(staged, trusted ? 'trusted' : 'contained', yes === true, settings)
+  return settle(staged, trusted ? 'trusted' : 'contained', { ...(yes && { yes }) }, settings)
 }
 
-async function updated(name: string, version: string | undefined, { yes }: AddOptions, settings: Settings): Promise<string> {
+async function updated(name: string, version: string | undefined, { yes, url }: AddOptions, settings: Settings): Promise<string> {
   const before = readLock(settings.confDir)[name]
   if (before === undefined) throw new Error(`${name} is not in ${lockFile(settings.confDir)}: ${command} plugin add <source>`)
   await putBackLeftovers(settings)
@@ -53,7 +55,7 @@ async function updated(name: string, version: string | undefined, { yes }: AddOp
   const { sha256, source } = before
   const replaces = { name, folder: plugin.origin, sha256, ...(source !== undefined && { source }) }
   const staged = await stagePlugin(newer(source, version, name), { settings, replaces })
-  return settle(staged, before.tier, yes === true, settings)
+  return settle(staged, before.tier, { ...(yes && { yes }), ...(url !== undefined && { url }) }, settings)
 }
 
 /** What to fetch for another version. @throws PluginFault where that is not known */
@@ -83,23 +85,23 @@ function isThere(version: string | undefined): boolean {
 }
 
 /** Shows it, asks, and puts it in its place; or leaves everything as it was. */
-async function settle(staged: StagedPlugin, asking: Tier, yes: boolean, settings: Settings): Promise<string> {
+async function settle(staged: StagedPlugin, asking: Tier, options: RevokeOptions, settings: Settings): Promise<string> {
   const { name, onDisk, source } = staged
   const before = readLock(settings.confDir)[name]
   try {
     const tier = tierOf(onDisk, asking)
     if (before?.sha256 === onDisk.files.sha256 && before.tier === tier) return `${name} has these files already.`
-    const asked = await consentTo({ name, onDisk, before, tier, yes, settings })
+    const asked = await consentTo({ name, onDisk, before, tier, yes: options.yes === true, settings })
     const passphrase = await passphraseOf(settings)
     // Its files are moved from there.
     const inForce = whenInForce(asked, onDisk.plugin.folder)
-    // Before the record: after it the signer signs nothing for a spender that no record has, not even what revokes.
     const dropped = before && droppedSpenders(before, asked)
-    const said = dropped && hasSpenders(dropped) ? await revokeAll(dropped, yes ? { yes } : {}, settings) : []
+    const revocation = dropped && hasSpenders(dropped) ? await revokeAll(name, dropped, options, settings) : undefined
     await staged.commit(() => record(name, { ...asked, source }, settings, passphrase))
     const version = asked.version === undefined ? '' : ` ${asked.version}`
     const done = `${name}${version} is ${before ? 'updated' : 'added'}, in ${lockFile(settings.confDir)}. ${inForce}`
-    return [...(said.length > 0 ? ['Spenders that it has no more:', ...said] : []), done].join('\n')
+    const revoked = revocation ? ['Spenders that it has no more:', ...revocation.said, ...(await revocation.finish(asked.sha256))] : []
+    return [...revoked, done].join('\n')
   } finally {
     await staged.discard()
   }

@@ -1,8 +1,17 @@
 // What spenders of a plugin may still take from the wallets, as a running server reads it from the chain, and how that is taken back.
 import * as Type from 'typebox'
 import * as Value from 'typebox/value'
-import type { LockedPlugin } from '../config/lock.ts'
-import type { ServerClient } from './server-client.ts'
+import { pause } from '../async.ts'
+import { readLock, type LockedPlugin } from '../config/lock.ts'
+import { devnetNetwork, type Settings } from '../config/settings.ts'
+import { tradingWallets } from '../devnet/anvil.ts'
+import { command } from '../layout.ts'
+import { findPlugins } from '../loader/find.ts'
+import { listWallets } from '../wallet/keystore.ts'
+import { namedVariables, spenderOwners } from '../wallet/policy-files.ts'
+import { ask, hasTerminal } from '../wallet/prompt.ts'
+import { isYes } from './output.ts'
+import { serverClient, type ServerClient } from './server-client.ts'
 
 /** A spender that a wallet may have approved. */
 export interface Approvable {
@@ -121,4 +130,204 @@ export async function revoke(server: ServerClient, allowance: Allowance): Promis
   const read: unknown = status === 200 ? JSON.parse(text) : undefined
   if (Value.Check(Type.Object({ txHash: Type.String() }), read)) return read.txHash
   throw new Error(`The server did not revoke ${allowance.symbol} (${status}): ${text.slice(0, 300)}`)
+}
+
+/** A revocation that is on its way. */
+interface Sent {
+  readonly allowance: Allowance
+  readonly txHash: string
+}
+
+const Polled = Type.Object({ txStatus: Type.Number(), final: Type.Optional(Type.Boolean()) })
+const askAgainMs = 500
+
+/** Waits until the chain has these. @returns those that it does not have by then @throws Error where the server does not say */
+export async function unminedOf(server: ServerClient, sent: readonly Sent[], withinMs: number): Promise<readonly Sent[]> {
+  const until = performance.now() + withinMs
+  let left = sent
+  for (;;) {
+    const polled = await Promise.all(
+      left.map(async ({ allowance: { chain, network }, txHash }) => answer(server, '/network/poll', { chain, network, txHash }, Polled)),
+    )
+    left = left.filter((_, index) => polled[index]?.txStatus !== 1 && polled[index]?.final !== true)
+    if (left.length === 0 || performance.now() >= until) return left
+    await pause(askAgainMs)
+  }
+}
+
+const Plugins = Type.Array(
+  Type.Object({ name: Type.String(), sha256: Type.Optional(Type.String()), notTakenUp: Type.Optional(Type.String()) }),
+)
+
+/** Waits until callers can have nothing approved to the version before. @returns whether that is so */
+async function isTakenUp(server: ServerClient, name: string, sha256: string): Promise<boolean> {
+  const until = performance.now() + waitMs
+  for (;;) {
+    const running = (await answer(server, '/plugins', {}, Plugins))?.find((each) => each.name === name)
+    if (running === undefined || running.sha256 === sha256) return true
+    if (running.notTakenUp !== undefined || performance.now() >= until) return false
+    await pause(askAgainMs)
+  }
+}
+
+export interface RevokeOptions {
+  readonly yes?: true
+  readonly url?: string
+}
+
+interface Revocation {
+  readonly said: readonly string[]
+  /**
+   * After the record changed: waits until what was revoked is mined, and revokes what was approved meanwhile.
+   * @param sha256 of the version that takes the place of this one
+   */
+  finish(sha256?: string): Promise<string[]>
+}
+
+/** How long the command waits for the chain, and for the server to take a new version up. */
+const waitMs = 60_000
+
+const noWallet = ({ networks }: LockedPlugin, dataDir: string): string =>
+  `No wallet was found that could have approved them on ${Object.keys(networks).join(', ')}: neither in ${dataDir} nor, where one runs, among those that the server shows to this certificate.`
+
+/** The record goes after this was said, and with it all that is signed for its spenders but this. */
+const afterwards =
+  "The signer signs that at any time for tokens of the built-in chains' lists and of conf/tokens; else put the token there, or the spender into wallet.allowedSpenders (conf/server.yml), and restart the server."
+
+const saidOnly = (said: readonly string[]): Revocation => ({ said, finish: async () => [] })
+
+/** Asks the running server what the wallets allow, and has it revoke that, where the operator says so. @returns what is left to do */
+export async function revokeAll(name: string, record: LockedPlugin, { yes, url }: RevokeOptions, settings: Settings): Promise<Revocation> {
+  const { data, devnet, server } = settings
+  if (!hasSpenders(record)) return saidOnly(['It named no spenders: wallets approve nothing to it.'])
+  const { locked, shared } = ownSpenders(name, record, settings)
+  if (!hasSpenders(locked)) return saidOnly(shared)
+  const local = devnet.enabled ? tradingWallets.map((address) => ({ chain: devnetNetwork.chain, address })) : []
+  const known = [...listWallets(data.dir), ...local]
+  let all = approvableOf(locked, known)
+  let allowances: readonly Allowance[]
+  let client: ServerClient
+  try {
+    client = serverClient({
+      settings,
+      clients: ['operator', 'client'],
+      timeoutMs: (server.requestTimeoutSeconds + 5) * 1000,
+      ...(url !== undefined && { url }),
+    })
+    // It may have others than are here: those of its devnet, of its own keystore.
+    all = approvableOf(locked, [...known, ...(await walletsOf(client))])
+    allowances = await standingAllowances(client, all)
+  } catch (error) {
+    return saidOnly([
+      ...shared,
+      `What its spenders may take could not be read: ${messageOf(error)}`,
+      'What was approved stays on the chain. For each token, ask a running server:',
+      ...(all.length === 0 ? [`  POST /evm/approve with the amount 0, by each wallet. ${noWallet(locked, data.dir)}`] : []),
+      ...all.map((each) => `  POST /evm/approve ${JSON.stringify(revocationOf({ ...each, token: '<token>' }))}`),
+      afterwards,
+    ])
+  }
+  if (all.length === 0) return saidOnly([...shared, `What its spenders may take was not read. ${noWallet(locked, data.dir)}`])
+  const lookedAt = `Looked at ${[...new Set(all.map(({ address, chain, network }) => `${address} on ${chain}/${network}`))].join(', ')}.`
+  if (allowances.length > 0) {
+    process.stderr.write(
+      `${[lookedAt, 'Its spenders may take:', ...allowances.map((each) => `  ${each.amount} ${each.symbol} of ${each.address} on ${each.chain}/${each.network}, by ${each.spender}`)].join('\n')}\n`,
+    )
+    const isWanted = yes === true || (hasTerminal() && isYes(await ask('Revoke it now? It costs gas. Type yes: ')))
+    if (!isWanted)
+      return saidOnly([
+        ...shared,
+        'That was not revoked, and stays on the chain. To revoke it:',
+        ...allowances.map((each) => `  POST /evm/approve ${JSON.stringify(revocationOf(each))}`),
+        afterwards,
+      ])
+  }
+  const sent = await revokeEach(client, allowances)
+  const none = `Its spenders may take nothing of the tokens in the lists. ${lookedAt} Tokens beside these were not looked at.`
+  return {
+    said: [...shared, ...(allowances.length === 0 ? [none] : [])],
+    finish: (sha256) =>
+      finish({ name, client, all, sent, ...(sha256 !== undefined && { sha256 }), mayRevoke: yes === true || sent.length > 0 }),
+  }
+}
+
+/** A spender that another plugin has too keeps what it may take: that plugin's trades need it. */
+function ownSpenders(name: string, record: LockedPlugin, { confDir, plugins }: Settings): { locked: LockedPlugin; shared: string[] } {
+  const { [name]: _, ...others } = readLock(confDir)
+  const builtIn = findPlugins(plugins.folders, plugins.disabled).found.flatMap((each) => (each.builtIn ? [each.name] : []))
+  const files = { confDir, plugins: [...builtIn, ...Object.keys(others)], allowedSpenders: [], tries: false }
+  const ownersOf = spenderOwners({ ...files, environment: namedVariables(confDir, process.env) }, others)
+  const shared: string[] = []
+  const isOwn = (on: string, spender: string): boolean => {
+    const owners = ownersOf(on, spender.toLowerCase())
+    if (owners.length > 0) shared.push(`What ${spender} may take on ${on} stays: it is a spender of ${owners.join(', ')} too.`)
+    return owners.length === 0
+  }
+  const networks = Object.entries(record.networks).map(
+    ([on, network]) => [on, { ...network, spenders: network.spenders.filter((each) => isOwn(on, each)) }] as const,
+  )
+  return { locked: { ...record, networks: Object.fromEntries(networks) }, shared }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+async function revokeEach(client: ServerClient, allowances: readonly Allowance[]): Promise<Sent[]> {
+  const sent: Sent[] = []
+  for (const allowance of allowances) sent.push({ allowance, txHash: await revoke(client, allowance) })
+  return sent
+}
+
+interface Finishing {
+  readonly name: string
+  readonly client: ServerClient
+  readonly all: readonly Approvable[]
+  readonly sent: readonly Sent[]
+  readonly sha256?: string
+  /** The operator said yes. */
+  readonly mayRevoke: boolean
+}
+
+/** The record is changed by then: what fails is said, and fails nothing else. */
+async function finish({ name, client, all, sent, sha256, mayRevoke }: Finishing): Promise<string[]> {
+  const said: string[] = []
+  let unmined: readonly Sent[] = sent
+  let last: readonly Sent[] = sent
+  try {
+    if (sha256 !== undefined && !(await isTakenUp(client, name, sha256)))
+      said.push('The server has not taken the new version up: what is approved to these spenders until then stays.')
+    unmined = await waitFor(client, sent)
+    const isOnItsWay = (each: Allowance) => unmined.some(({ allowance }) => keyOf(allowance) === keyOf(each))
+    const standing = (await standingAllowances(client, all)).filter((each) => !isOnItsWay(each))
+    if (standing.length > 0 && !mayRevoke)
+      said.push(
+        'This was approved meanwhile, and stays on the chain. To revoke it:',
+        ...standing.map((each) => `  POST /evm/approve ${JSON.stringify(revocationOf(each))}`),
+      )
+    const again = mayRevoke ? await revokeEach(client, standing) : []
+    last = [...sent.filter(({ allowance }) => !standing.some((each) => keyOf(each) === keyOf(allowance))), ...again]
+    const left = unmined
+    unmined = [...left, ...again]
+    unmined = [...left, ...(await waitFor(client, again))]
+  } catch (error) {
+    said.push(`Whether all of it is revoked is not known: ${messageOf(error)}`)
+  }
+  return [
+    ...last.map(({ allowance: { symbol, address }, txHash }) =>
+      unmined.some((each) => each.txHash === txHash)
+        ? `Not mined yet, so that the allowance stands: the revocation of ${symbol} of ${address}, ${txHash}. To see whether it is: ${command} tx show ${txHash}`
+        : `Revoked ${symbol} of ${address}: ${txHash}`,
+    ),
+    ...said,
+  ]
+}
+
+const keyOf = ({ chain, network, address, spender, token }: Allowance): string =>
+  [chain, network, address, spender, token].join(' ').toLowerCase()
+
+async function waitFor(client: ServerClient, sent: readonly Sent[]): Promise<readonly Sent[]> {
+  if (sent.length === 0) return []
+  process.stderr.write(
+    `Waiting until ${sent.length === 1 ? 'the revocation is' : `${sent.length} revocations are`} mined, for ${waitMs / 1000} seconds at most.\n`,
+  )
+  return unminedOf(client, sent, waitMs)
 }

@@ -3,8 +3,7 @@ import { rmSync } from 'node:fs'
 import { Command } from 'commander'
 import { readLock, lockFile, type LockedPlugin } from '../config/lock.ts'
 import { ConfigError } from '../config/problems.ts'
-import { devnetNetwork, type Settings } from '../config/settings.ts'
-import { tradingWallets } from '../devnet/anvil.ts'
+import type { Settings } from '../config/settings.ts'
 import { devnetFileOf } from '../devnet/outside.ts'
 import { command, version } from '../layout.ts'
 import { changedFiles, examine, forget, isConfNewer, pluginOnDisk, record, verify, type PluginOnDisk } from '../loader/allow.ts'
@@ -13,14 +12,13 @@ import { findPlugins, isDeclared } from '../loader/find.ts'
 import { PluginFault } from '../loader/refusal.ts'
 import { dotNameIn } from '../loader/stage.ts'
 import { oneLine } from '../loader/thrown.ts'
-import { keystoreHasKeys, listWallets } from '../wallet/keystore.ts'
+import { keystoreHasKeys } from '../wallet/keystore.ts'
 import { canChange } from '../wallet/changeable.ts'
 import { unheldRecords } from '../wallet/own-policy.ts'
 import { releasedOwners, releasedScope, type ReleasedScope } from '../wallet/policy-files.ts'
 import { ask, hasTerminal, passphraseForNewKey, passphraseFromFile } from '../wallet/prompt.ts'
 import { isYes, printError, printResult } from './output.ts'
-import { approvableOf, hasSpenders, revocationOf, revoke, standingAllowances, walletsOf, type Allowance } from './plugin-allowances.ts'
-import { serverClient, type ServerClient } from './server-client.ts'
+import { revokeAll, type RevokeOptions } from './plugin-allowances.ts'
 
 export type SettingsOf = () => Settings
 export type Tier = LockedPlugin['tier']
@@ -49,7 +47,7 @@ export function consentCommands(settingsOf: SettingsOf): Command[] {
     .argument('<name>', "the plugin's folder")
     .option('--yes', 'revoke without asking')
     .option('--url <url>', 'the running server, which revokes (default: that of these settings, on this machine)')
-    .action((name: string, options: RemoveOptions) => run(async () => removed(name, options, settingsOf())))
+    .action((name: string, options: RevokeOptions) => run(async () => removed(name, options, settingsOf())))
 
   return [
     show,
@@ -235,19 +233,15 @@ async function verified(name: string | undefined, settings: Settings): Promise<s
   ].join('\n')
 }
 
-interface RemoveOptions {
-  readonly yes?: true
-  readonly url?: string
-}
-
-async function removed(name: string, options: RemoveOptions, settings: Settings): Promise<string> {
+async function removed(name: string, options: RevokeOptions, settings: Settings): Promise<string> {
   const locked = readLock(settings.confDir)[name]
   if (locked === undefined) throw new Error(`${name} is not in ${lockFile(settings.confDir)}; nothing was changed.`)
-  const said = await revokeAll(locked, options, settings)
+  const revocation = await revokeAll(name, locked, options, settings)
   await forget(name, settings)
   const folder = locked.source === undefined ? undefined : takeAway(name, locked, settings)
   return [
-    ...said,
+    ...revocation.said,
+    ...(await revocation.finish()),
     `${name} is not allowed any more. ${whyRestart(locked) === undefined ? 'A running server follows its open transactions to their end, and takes nothing new for it.' : `A running server uses it until it is restarted: ${whyRestart(locked)}.`}`,
     ...(folder === undefined ? [] : [`Its folder ${folder} was deleted.`]),
   ].join('\n')
@@ -264,60 +258,6 @@ function takeAway(name: string, { sha256 }: LockedPlugin, settings: Settings): s
     if (thrown instanceof PluginFault) return undefined
     throw thrown
   }
-}
-
-const noWallet = ({ networks }: LockedPlugin, dataDir: string): string =>
-  `No wallet was found that could have approved them on ${Object.keys(networks).join(', ')}: neither in ${dataDir} nor, where one runs, among those that the server shows to this certificate.`
-
-/** The record goes after this was said, and with it all that is signed for its spenders but this. */
-const afterwards =
-  "The signer signs that at any time for tokens of the built-in chains' lists and of conf/tokens; else put the token there, or the spender into wallet.allowedSpenders (conf/server.yml), and restart the server."
-
-/** Asks the running server what the wallets allow, and has it revoke that, where the operator says so. @returns what is left to do */
-export async function revokeAll(locked: LockedPlugin, { yes, url }: RemoveOptions, settings: Settings): Promise<string[]> {
-  const { data, devnet, server } = settings
-  if (!hasSpenders(locked)) return ['It named no spenders: wallets approve nothing to it.']
-  const local = devnet.enabled ? tradingWallets.map((address) => ({ chain: devnetNetwork.chain, address })) : []
-  const known = [...listWallets(data.dir), ...local]
-  let all = approvableOf(locked, known)
-  let allowances: readonly Allowance[]
-  let client: ServerClient
-  try {
-    client = serverClient({
-      settings,
-      clients: ['operator', 'client'],
-      timeoutMs: (server.requestTimeoutSeconds + 5) * 1000,
-      ...(url !== undefined && { url }),
-    })
-    // It may have others than are here: those of its devnet, of its own keystore.
-    all = approvableOf(locked, [...known, ...(await walletsOf(client))])
-    allowances = await standingAllowances(client, all)
-  } catch (error) {
-    return [
-      `What its spenders may take could not be read: ${error instanceof Error ? error.message : String(error)}`,
-      'What was approved stays on the chain. For each token, ask a running server:',
-      ...(all.length === 0 ? [`  POST /evm/approve with the amount 0, by each wallet. ${noWallet(locked, data.dir)}`] : []),
-      ...all.map((each) => `  POST /evm/approve ${JSON.stringify(revocationOf({ ...each, token: '<token>' }))}`),
-      afterwards,
-    ]
-  }
-  if (all.length === 0) return [`What its spenders may take was not read. ${noWallet(locked, data.dir)}`]
-  const lookedAt = `Looked at ${[...new Set(all.map(({ address, chain, network }) => `${address} on ${chain}/${network}`))].join(', ')}.`
-  if (allowances.length === 0)
-    return [`Its spenders may take nothing of the tokens in the lists. ${lookedAt} Tokens beside these were not looked at.`]
-  process.stderr.write(
-    `${[lookedAt, 'Its spenders may take:', ...allowances.map((each) => `  ${each.amount} ${each.symbol} of ${each.address} on ${each.chain}/${each.network}, by ${each.spender}`)].join('\n')}\n`,
-  )
-  const isWanted = yes === true || (hasTerminal() && isYes(await ask('Revoke it now? It costs gas. Type yes: ')))
-  if (!isWanted)
-    return [
-      'That was not revoked, and stays on the chain. To revoke it:',
-      ...allowances.map((each) => `  POST /evm/approve ${JSON.stringify(revocationOf(each))}`),
-      afterwards,
-    ]
-  const done: string[] = []
-  for (const each of allowances) done.push(`Revoked ${each.symbol} of ${each.address}: ${await revoke(client, each)}`)
-  return done
 }
 
 const size = ({ files: { files } }: PluginOnDisk): string =>

@@ -255,6 +255,23 @@ export function releasedOwners(): (on: string, address: string) => readonly stri
   return (on, address) => owners.get(keyOf(on, address)) ?? []
 }
 
+/** Which connectors of these files and records may have a spender (in lower case) approved on a network (`chain/network`). Runs no code of a plugin. */
+export function spenderOwners(files: SignerFiles, lock: PluginLock): (on: string, spender: string) => readonly string[] {
+  const sources = readSources(files)
+  const isChain = (name: string) => Object.hasOwn(sources.released.chains, name) || ownOf(lock, name)?.kind === 'chain'
+  const chains = files.plugins.filter(isChain)
+  const owners = new Map<string, string[]>()
+  for (const name of files.plugins.filter((each) => !isChain(each))) {
+    const { networks } = policyFromFiles({ ...files, plugins: [...chains, name] }, lock, sources)
+    for (const each of networks)
+      for (const spender of each.keys === 'secp256k1' ? each.spenders : []) {
+        const key = `${each.chain}/${each.network} ${spender.toLowerCase()}`
+        owners.set(key, [...(owners.get(key) ?? []), name])
+      }
+  }
+  return (on, spender) => owners.get(`${on} ${spender}`) ?? []
+}
+
 /** What a plugin of the release may touch, of its defaults and conf: runs none of its code. @throws Error where the installation is broken */
 export function releasedScope(
   name: string,

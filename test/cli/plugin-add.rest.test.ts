@@ -18,6 +18,18 @@ const templates = fileURLToPath(new URL('../../templates', import.meta.url))
 const pair = { ...local, connector: 'plain-swap', base: 'ETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
 const swap = { ...pair, limitPrice: '1' }
 const requestSeconds = 10
+const uniswapRouter = '0x2c4A1b0276Cd3B18695fd175B99d5Ac2294d6D01'
+const [oldRouter, newRouter] = ['0x00000000000000000000000000000000000000E5', '0x00000000000000000000000000000000000000E6']
+const laneTrade = {
+  ...local,
+  connector: 'lane-swap',
+  address: traders,
+  base: 'USDC',
+  quote: 'WETH',
+  amount: '10',
+  side: 'SELL',
+  limitPrice: '0.00001',
+}
 
 describe('a plugin that is added, updated and removed while the server runs', function () {
   this.timeout(300_000)
@@ -53,6 +65,20 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     await writeFile(path.join(at, 'index.ts'), change(code.replace("apiVersion: '1.0',", `apiVersion: '1.0', version: '${number}',`)))
     return at
   }
+
+  /** The same with a router that no other one has. */
+  async function lane(number: string, router: string, name = 'lane-swap'): Promise<string> {
+    const at = path.join(folder, `${name}-${number}`, name)
+    await cp(path.join(fixtures, 'contained', 'plain-swap'), at, { recursive: true })
+    const edit = async (file: string, from: string, to: string) =>
+      writeFile(path.join(at, file), (await readFile(path.join(at, file), 'utf8')).replace(from, to))
+    await edit('index.ts', "name: 'plain-swap',", `name: '${name}', version: '${number}',`)
+    await edit('defaults.yml', uniswapRouter, router)
+    return at
+  }
+  const approve = (fields: object) => client.post('/evm/approve', { ...local, address: traders, ...fields })
+  const allowance = async (spender: string, token: string): Promise<string> =>
+    (await client.get('/evm/allowances', { ...local, address: traders, spender, tokenSymbols: token })).body.approvals[token]
 
   const nothingLeft = () => {
     expect(readdirSync(plugins()).filter((name) => name.startsWith('.'))).to.deep.equal([])
@@ -180,7 +206,7 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     const { code } = await ended
     const said = printed()
     expect(code, said).to.equal(0)
-    expect(said).to.match(new RegExp(`Looked at .*${traders} on ethereum/local`, 'i'))
+    expect(said).to.match(/^What 0x2c4A\w+ may take on ethereum\/local stays: it is a spender of .*uniswap.* too\.$/m)
     expect(said).to.match(/follows its open transactions to their end.+\nIts folder .+plain-swap was deleted\.$/m)
     await heard('that it leaves', (plugin) => plugin?.['state'] === 'leaving')
     expect((await client.get('/amm/price', pair)).body).to.include({ name: 'UNKNOWN_CONNECTOR' })
@@ -191,6 +217,62 @@ describe('a plugin that is added, updated and removed while the server runs', fu
       name: 'UNKNOWN_CONNECTOR',
     })
     expect(readdirSync(plugins())).to.deep.equal([])
+  })
+
+  it('that does without a spender: what that may take is revoked, and the open trade of the old version has its fill', async () => {
+    const rpc = rpcTo(server.rpcUrl)
+    const routerCode = await rpc('eth_getCode', uniswapRouter, 'latest')
+    for (const each of [oldRouter, newRouter]) await rpc('anvil_setCode', each, routerCode)
+    const first = await say('add', await lane('1.0.0', oldRouter), '--yes')
+    expect(first.code, first.said).to.equal(0)
+    await eventually(async () => (await entry('lane-swap'))?.state === 'loaded', 'it is loaded')
+    expect((await approve({ spender: 'lane-swap', token: 'USDC', amount: '25' })).status).to.equal(200)
+    await eventually(async () => Number(await allowance(oldRouter, 'USDC')) === 25, 'it is approved')
+
+    await rpc('evm_setAutomine', false)
+    await rpc('evm_setIntervalMining', 0)
+    const open = await client.post('/amm/trade', laneTrade)
+    expect(open.status, open.text).to.equal(200)
+    // On its way, so that the chain does not have it when the command looks.
+    expect((await approve({ spender: 'lane-swap', token: 'DAI', amount: '3' })).status).to.equal(200)
+    const update = sluice(home, 'plugin', 'update', 'lane-swap', await lane('2.0.0', newRouter), '--yes', '--url', server.url)
+    await update.until(/Waiting until the revocation is mined, for 60 seconds at most/)
+    expect((await entry('lane-swap')).version).to.equal('2.0.0')
+    expect((await approve({ spender: oldRouter, token: 'USDC', amount: '1' })).body).to.include({ name: 'FORBIDDEN' })
+    await rpc('evm_setAutomine', true)
+    await rpc('evm_setIntervalMining', 1)
+    const { code } = await update.ended
+    expect(code, update.printed()).to.equal(0)
+    expect(update.printed())
+      .to.match(/Spenders that it has no more:\nRevoked USDC of 0x\w+: 0x\w+\nRevoked DAI of 0x\w+: 0x\w+\nlane-swap 2\.0\.0 is updated/)
+      .and.not.contain('Not mined yet')
+    for (const token of ['USDC', 'DAI']) expect(Number(await allowance(oldRouter, token)), token).to.equal(0)
+    expect(Number((await mined(client, open.body.txHash)).body.fill.amountIn)).to.equal(10)
+
+    await mined(client, (await approve({ spender: 'lane-swap', token: 'USDC', amount: '25' })).body.txHash)
+    expect(Number(await allowance(newRouter, 'USDC'))).to.equal(25)
+    const trade = await client.post('/amm/trade', laneTrade)
+    expect(trade.status, trade.text).to.equal(200)
+    expect(Number((await mined(client, trade.body.txHash)).body.fill.amountIn)).to.equal(10)
+    expect(Number(await allowance(newRouter, 'USDC'))).to.equal(15)
+  })
+
+  it('that shares its spender with another one leaves what it may take; the last one that goes has it revoked', async () => {
+    const other = await say('add', await lane('1.0.0', newRouter, 'lane-too'), '--yes')
+    expect(other.code, other.said).to.equal(0)
+    const first = await say('remove', 'lane-swap', '--yes', '--url', server.url)
+    expect(first.code, first.said).to.equal(0)
+    expect(first.said).to.match(new RegExp(`What ${newRouter} may take on ethereum/local stays: it is a spender of lane-too too`))
+    expect(Number(await allowance(newRouter, 'USDC'))).to.equal(15)
+    // The operator's command knows nothing of the devnet that the server runs.
+    const last = sluiceWith({ SLUICE_DEVNET_ENABLED: 'false' }, home, 'plugin', 'remove', 'lane-too', '--yes', '--url', server.url)
+    const { code } = await last.ended
+    expect(code, last.printed()).to.equal(0)
+    expect(last.printed())
+      .to.match(new RegExp(`Looked at .*${traders} on ethereum/local`, 'i'))
+      .and.match(/^Revoked USDC of 0x\w+: 0x\w+$/m)
+    expect(Number(await allowance(newRouter, 'USDC'))).to.equal(0)
+    await eventually(async () => (await entry('lane-too')) === undefined, 'its host ended')
   })
 
   it('is taken up from a volume, whether sluice.lock or the folder comes first', async () => {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { stringify } from 'yaml'
-import { approvableOf, revoke, standingAllowances } from '../../core/cli/plugin-allowances.ts'
+import { approvableOf, revoke, standingAllowances, unminedOf } from '../../core/cli/plugin-allowances.ts'
 import { serverClient } from '../../core/cli/server-client.ts'
 import { lockFile, readLock } from '../../core/config/lock.ts'
 import { rpcTo } from '../../core/devnet/anvil.ts'
@@ -247,7 +247,18 @@ describe('trades of a plugin that the operator has allowed', function () {
     const [found, ...more] = await standingAllowances(client, all)
     expect(found).to.include({ ...local, address: admins, spender: ownRouter, symbol: 'USDC', amount: '7.500000' })
     expect(more).to.deep.equal([])
-    await mined(server.client, found ? await revoke(client, found) : '')
+    if (!found) throw new Error('There is none.')
+    const rpc = rpcTo(server.rpcUrl)
+    await rpc('evm_setIntervalMining', 0)
+    await rpc('evm_setAutomine', false)
+    const sent = [{ allowance: found, txHash: await revoke(client, found) }]
+    try {
+      expect(await unminedOf(client, sent, 0)).to.deep.equal(sent)
+    } finally {
+      await rpc('evm_setAutomine', true)
+      await rpc('evm_setIntervalMining', 1)
+    }
+    expect(await unminedOf(client, sent, 40_000)).to.deep.equal([])
     expect(await standingAllowances(client, all)).to.deep.equal([])
   })
 
