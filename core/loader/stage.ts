@@ -42,7 +42,7 @@ interface StageOptions {
 /** Brings a plugin beside the others, and checks what can be checked without running it. @throws PluginFault */
 export async function stagePlugin(given: string, { settings, name, replaces }: StageOptions): Promise<StagedPlugin> {
   const home = replaces ? path.dirname(replaces.folder) : pluginHome(settings)
-  const staging = path.join(home, `${stagingPrefix}${process.pid}-${randomUUID()}`)
+  const staging = path.join(home, [`${stagingPrefix}${process.pid}`, startOf(process.pid) ?? [], randomUUID()].flat().join('-'))
   const discard = () => rm(staging, { recursive: true, force: true })
   try {
     await putBackLeftovers(settings)
@@ -90,8 +90,9 @@ export async function putBackLeftovers(settings: Settings): Promise<void> {
     ...folders.filter((each) => each !== builtInPlugins).flatMap((each) => [each, path.dirname(each)]),
   ]))
     for (const name of namesIn(home)) {
-      const [, processId] = new RegExp(`^\\${stagingPrefix}(\\d+)-`).exec(name) ?? []
-      if (processId === undefined || isAlive(Number(processId))) continue
+      // Those of earlier releases have no start in their names.
+      const [, processId, start] = new RegExp(`^\\${stagingPrefix}(\\d+)-(?:(\\d+\\.[0-9a-f-]{36})-)?`).exec(name) ?? []
+      if (processId === undefined || isAlive(Number(processId), start)) continue
       await putBack(path.join(home, name, aside), home, lock)
       await rm(path.join(home, name), { recursive: true, force: true })
     }
@@ -152,12 +153,27 @@ function refuseLoss({ name, folder, sha256, source }: NonNullable<StageOptions['
 export const dotNameIn = (folder: string): string | undefined =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((each) => path.basename(each).startsWith('.'))
 
-function isAlive(processId: number): boolean {
+/** @param start of the process that is meant, where it is known: in containers the next command has the same process id */
+function isAlive(processId: number, start: string | undefined): boolean {
+  const now = startOf(processId)
+  if (start !== undefined && now !== undefined && now !== start) return false
   try {
     process.kill(processId, 0)
     return true
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+/** When a process started, in ticks since which boot (man 5 proc); undefined where there is no /proc, or no such process. */
+function startOf(processId: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${processId}/stat`, 'latin1')
+    // The second field is a name in brackets, which may hold spaces and brackets. The start is field 22.
+    const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[22 - 3]
+    return `${start}.${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}`
+  } catch {
+    return undefined
   }
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -336,6 +336,37 @@ describe('a plugin that is fetched', function () {
     cpSync(source('river', { 'index.ts': 'export default 2' }), folder, { recursive: true })
     await putBackLeftovers(settingsOf())
     isAsBefore()
+  })
+
+  it('is there again where the next process has the id of the killed one, and not while its own command runs', async function () {
+    if (!existsSync('/proc/self/stat')) return this.skip()
+    await staged(source('river'))
+    const folder = inHome('plugins', 'river')
+    const { sha256 } = readPluginFiles(folder)
+    const replaces = { name: 'river', folder, sha256, source: 'folder:river' }
+    const update = await stagePlugin(source('river', { 'index.ts': 'export default 2' }), { settings: settingsOf(), replaces })
+    const ofEarlier = `.sluice-adding-${process.pid}-${randomUUID()}`
+    const failed = update.commit(async () => {
+      await putBackLeftovers(settingsOf())
+      const [own = ''] = readdirSync(inHome('plugins'))
+      // Of an earlier process of this id, and of one before the machine was started again.
+      for (const killed of [own.replace(/-\d+\./, '-1.'), own.replace(/\.[0-9a-f-]{36}-/, `.${randomUUID()}-`)]) {
+        mkdirSync(inHome('plugins', killed, 'before', 'lake'), { recursive: true })
+        await putBackLeftovers(settingsOf())
+        expect(readdirSync(inHome('plugins'))).to.have.members([own, 'lake', 'river'])
+        rmSync(inHome('plugins', 'lake'), { recursive: true })
+      }
+      // An earlier release wrote the process id alone.
+      mkdirSync(inHome('plugins', ofEarlier))
+      await putBackLeftovers(settingsOf())
+      expect(readdirSync(inHome('plugins'))).to.have.members([own, ofEarlier, 'river'])
+      expect(readdirSync(inHome('plugins', own, 'before'))).to.deep.equal(['river'])
+      throw new Error('seen')
+    })
+    expect(await failed.catch(String)).to.equal('Error: seen')
+    await update.discard()
+    expect(readPluginFiles(folder).sha256).to.equal(sha256)
+    expect(readdirSync(inHome('plugins'))).to.have.members(['river', ofEarlier])
   })
 
   it('takes no file away that somebody put into the folder of the version before', async () => {
