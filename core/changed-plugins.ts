@@ -1,6 +1,7 @@
 // Loads plugins while the server runs: what `sluice plugin add|update|allow|remove` changed in sluice.lock, what appears in the folders of a server
 // that only tries, and again what was refused for lack of time. One loop does it all, so that no two loads are about one plugin.
-import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Logger } from 'pino'
 import { abortable, createBackoff, pause } from './async.ts'
@@ -11,6 +12,7 @@ import { createFormerVersions } from './former-versions.ts'
 import type { GrowingRegistry } from './handlers/registry.ts'
 import { allowedNow, onlyTries } from './loader/consent.ts'
 import { findPlugins, findRefusal, isDeclared, pluginNames, type FoundPlugin, type Tier } from './loader/find.ts'
+import { whyNotContained } from './loader/host/way.ts'
 import type { LoadResult } from './loader/load.ts'
 import type { LoadedConnector, LoadedPlugin } from './loader/loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './loader/refusal.ts'
@@ -41,6 +43,8 @@ interface ChangesOptions {
   whyNotDeployed?: (plugin: LoadedPlugin) => Promise<string | undefined>
   /** It begins then: when what the start found was loaded or refused. */
   after: Promise<unknown>
+  /** Why nothing contains plugins here. */
+  notContained?: () => Promise<Error | undefined>
   log: Pick<Logger, 'info' | 'warn' | 'error'>
   pauses?: typeof usualPauses
 }
@@ -82,6 +86,7 @@ export function takeUpChanges({
   journal,
   whyNotDeployed = async () => undefined,
   after,
+  notContained = async () => whyNotContained(settings),
   log,
   pauses: { lookMs, firstAgainMs } = usualPauses,
 }: ChangesOptions): PluginChanges {
@@ -100,6 +105,7 @@ export function takeUpChanges({
     journal,
     log,
     signal: stopping.signal,
+    whyNotContained: notContained,
     allowed: (name) => (Object.hasOwn(known, name) ? known[name]?.sha256 : undefined),
   })
 
@@ -162,7 +168,7 @@ export function takeUpChanges({
       if (!running || !(await noteDevnet(name, running))) registry.note(name, undefined)
       return
     }
-    const stamp = stampOf(folders(), name)
+    const stamp = await stampOf(folders(), name)
     if (stamp === state.stamp && performance.now() < state.againAt) return
     // A folder that nobody allows is tried once it was the same twice: somebody may be putting it there, or about to allow it.
     const isBeingPut = state.is === 'dropped in' && stamp !== state.stamp
@@ -235,7 +241,7 @@ export function takeUpChanges({
     for (const { origin, allowedBy } of plugins.loaded.filter(isReplaceable))
       if (allowedBy === 'nobody' && !existsSync(origin)) waiting.set(path.basename(origin), { is: 'removed', stamp: '', againAt: 0 })
     for (const [name, { is }] of waiting) {
-      if (is !== 'dropped in' || stampOf(folders(), name) !== '') continue
+      if (is !== 'dropped in' || placesOf(folders(), name).some((place) => existsSync(place))) continue
       waiting.delete(name)
       plugins.dropRefused(name)
     }
@@ -371,22 +377,24 @@ async function droppedIn(name: string, settings: Settings): Promise<FoundPlugin>
   return plugin
 }
 
-/** Differs when a file of the plugin was changed. Its content is not read. */
-function stampOf(folders: readonly string[], name: string): string {
+const placesOf = (folders: readonly string[], name: string): string[] =>
+  folders.map((folder) => (path.basename(folder) === name ? folder : path.join(folder, name)))
+
+/** Differs when a file of the plugin was changed. Its content is not read. Requests are served meanwhile: a plugin may have thousands of files. */
+async function stampOf(folders: readonly string[], name: string): Promise<string> {
   const lines: string[] = []
-  const add = (file: string): void => {
+  const add = async (file: string): Promise<void> => {
     try {
-      const { size, mtimeMs, ino } = lstatSync(file)
+      const { size, mtimeMs, ino } = await lstat(file)
       lines.push(`${file} ${size} ${mtimeMs} ${ino}`)
     } catch {
       // It is not there, or went away meanwhile.
     }
   }
-  for (const folder of folders) {
-    const place = path.basename(folder) === name ? folder : path.join(folder, name)
-    add(place)
+  for (const place of placesOf(folders, name)) {
+    await add(place)
     try {
-      for (const entry of readdirSync(place, { recursive: true, withFileTypes: true })) add(path.join(entry.parentPath, entry.name))
+      for (const entry of await readdir(place, { recursive: true, withFileTypes: true })) await add(path.join(entry.parentPath, entry.name))
     } catch {
       // The same.
     }

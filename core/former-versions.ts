@@ -7,7 +7,8 @@ import type { Settings } from './config/settings.ts'
 import { pluginVersionOf } from './handlers/registry.ts'
 import type { LoadResult } from './loader/load.ts'
 import type { LoadedConnector, LoadedPlugin } from './loader/loaded-plugin.ts'
-import { inspectPlugin, type FoundPlugin } from './loader/find.ts'
+import { inspectPlugin, isDeclared, type FoundPlugin } from './loader/find.ts'
+import { command } from './layout.ts'
 import { isKept, keptFolder } from './loader/plugin-files.ts'
 import type { RunningPlugins } from './running-plugins.ts'
 import type { Journal } from './transactions/journal/journal.ts'
@@ -32,6 +33,8 @@ interface Options {
   /** The hash that sluice.lock has of a plugin now. */
   allowed(name: string): string | undefined
   log: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** Why nothing contains plugins here; undefined where they are contained. */
+  whyNotContained(): Promise<Error | undefined>
   signal: AbortSignal
 }
 
@@ -40,7 +43,7 @@ const afterRequestsMs = 1_000
 /** `sluice plugin allow` asks a person between the copy and the record. */
 const askingMs = 3_600_000
 
-export function createFormerVersions({ settings, plugins, more, journal, allowed, log, signal }: Options): FormerVersions {
+export function createFormerVersions({ settings, plugins, more, journal, allowed, log, whyNotContained, signal }: Options): FormerVersions {
   const former: { readonly plugin: LoadedConnector; readonly since: number; failure?: string }[] = []
   /** Of which somebody runs the bytes. */
   const all = (): LoadedPlugin[] => [...plugins.loaded, ...former.map(({ plugin }) => plugin)]
@@ -92,15 +95,22 @@ export function createFormerVersions({ settings, plugins, more, journal, allowed
   async function resume(): Promise<void> {
     const open = await openVersions()
     const copies = keptCopies(settings.data.dir)
-    for (const { connector, plugin } of open.values()) {
-      const isIt = ({ name, sha256 }: { name: string; sha256?: string | undefined }) =>
-        name === connector && sha256 !== undefined && pluginVersionOf(sha256) === plugin
-      if ([...copies, ...all(), { name: connector, sha256: allowed(connector) }].some(isIt)) continue
-      log.error(
-        { plugin: connector, version: plugin, cure: 'Restore data/plugins from a copy.' },
-        'earlier version of a plugin is not there for its open transactions: there is no copy of its files',
+    const isHere = ({ connector, plugin }: { connector: string; plugin: string }) =>
+      [...copies, ...all(), { name: connector, sha256: allowed(connector) }].some(
+        ({ name, sha256 }) => name === connector && sha256 !== undefined && pluginVersionOf(sha256) === plugin,
       )
-    }
+    const missing = [...open.values()].filter((each) => !isHere(each))
+    if (settings.store.url !== undefined && missing.length > 0)
+      log.warn(
+        { versions: missing, cure: 'Where no server has them, restore data/plugins of the one that had.' },
+        'versions of plugins that planned open transactions are not on this server: a server of the same store that has them reads what these bring',
+      )
+    else
+      for (const { connector, plugin } of missing)
+        log.error(
+          { plugin: connector, version: plugin, cure: 'Restore data/plugins from a copy.' },
+          'earlier version of a plugin is not there for its open transactions: there is no copy of its files',
+        )
     for (const copy of copies) {
       signal.throwIfAborted()
       const isRunning = all().some(({ name, sha256 }) => name === copy.name && sha256 === copy.sha256)
@@ -126,6 +136,12 @@ export function createFormerVersions({ settings, plugins, more, journal, allowed
     try {
       if (!isKept(folder, sha256)) return failed('the kept copy of its files was changed', 'Restore it from a copy.')
       const found: FoundPlugin = { ...inspectPlugin(folder), sha256, allowedBy: 'operator', hosts: [] }
+      // Somebody removed it: it is not run with this user's rights, whatever is accepted of those that are allowed.
+      if (allowed(name) === undefined && !isDeclared(found) && (await whyNotContained()))
+        return failed(
+          'it was removed, and nothing contains plugins here',
+          `Allow it again until they are final: ${command} plugin allow ${name}`,
+        )
       const { loaded, refused } = await more([found])
       const [now] = loaded
       if (now?.kind !== 'connector') return failed(refused[0]?.reason ?? 'it is no connector', refused[0]?.cure ?? '')

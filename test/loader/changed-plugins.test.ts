@@ -393,5 +393,35 @@ describe('the loop that loads plugins while the server runs', () => {
       await until('its copy is gone', () => !existsSync(copyOf('riverswap', first)))
       expect(existsSync(copyOf('riverswap', now))).to.equal(true)
     })
+
+    it('runs none that was removed where nothing contains plugins, and says so', async () => {
+      const keep = async (name: string) => {
+        const record = plant(name, '1')
+        await keepPlugin(settings.data.dir, name, readPluginFiles(folderOf(name)))
+        return record
+      }
+      const [removed, updated] = [await keep('goneswap'), await keep('riverswap')]
+      await allow({ riverswap: plant('riverswap', '2') })
+      open = [planned('goneswap', removed), planned('riverswap', updated)]
+      begin(none, { notContained: async () => new Error('no namespaces') })
+      await until('that of one that is allowed runs', () => registry.isLeaving('riverswap'))
+      await rounds(3)
+      expect(tried).to.not.include('goneswap')
+      expect(logged).to.deep.equal([
+        'earlier version of a plugin is not there for its open transactions: it was removed, and nothing contains plugins here',
+      ])
+      expect(existsSync(copyOf('goneswap', removed))).to.equal(true)
+    })
+
+    it('says once which versions other servers of a shared store have', async () => {
+      settings = { ...settings, store: { ...settings.store, url: 'postgres://127.0.0.1/none' } }
+      const elsewhere = (name: string) => planned(name, { sha256: 'c3'.repeat(32) } as LockedPlugin)
+      open = [elsewhere('riverswap'), elsewhere('lakeswap')]
+      begin()
+      await rounds(3)
+      expect(logged).to.deep.equal([])
+      expect(warned).to.have.length(1)
+      expect(warned[0]).to.match(/^versions of plugins .+ are not on this server/)
+    })
   })
 })
