@@ -5,7 +5,7 @@ import type { Allowance, At, Bridge, Plan, SimulatedOutcome, Swap } from '../con
 import { SluiceError } from '../errors.ts'
 import { isObject } from '../json.ts'
 import { pluginDefect } from '../transactions/submit-request.ts'
-import { isDeclaredDeposit, tokenRights } from '../wallet/token-rights.ts'
+import { callsIn, isDeclaredDeposit, tokenRights } from '../wallet/token-rights.ts'
 import type { NetworkEntry, VenueEntry } from './registry.ts'
 import type { Slippage } from './slippage.ts'
 
@@ -117,7 +117,9 @@ function refuseTokenCalls(steps: Plan['steps'], connector: string, bridges: read
     // The network's rail refuses what is no call.
     if (typeof to !== 'string' || typeof bytes !== 'string') continue
     const data = bytes.toLowerCase()
-    const rights = tokenRights.get(data.slice(0, 10))
+    const calls = callsIn(data)
+    if (!calls) throw pluginDefect(`The connector ${connector}`, `has a plan whose call of ${to} has calls inside that cannot be read`)
+    const rights = calls.map((each) => tokenRights.get(each.slice(0, 10))).find((each) => each !== undefined)
     if (!rights) continue
     if (value === '0' && isDeclaredDeposit({ target: to.toLowerCase(), value: 0n, data }, deposits)) continue
     throw pluginDefect(

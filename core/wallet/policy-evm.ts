@@ -6,7 +6,7 @@ import { getBytes, hexlify } from 'ethers/utils'
 import { isWellKnown } from './keys.ts'
 import { isUnlimited, Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
 import type { SignRequest, TypedData } from './signer-messages.ts'
-import { addressArgument, approveSelector, isDeclaredDeposit, tokenRights, twoArgumentsLength } from './token-rights.ts'
+import { addressArgument, approveSelector, callsIn, isDeclaredDeposit, tokenRights, twoArgumentsLength } from './token-rights.ts'
 
 /** Checks a request for a network of the EVM family. @returns the digest to sign, 32 bytes. @throws Refusal */
 export function checkEvmRequest({ draft, address }: SignRequest, rules: EvmRules): Uint8Array {
@@ -104,9 +104,13 @@ function checkTarget({ to, value, data }: Transaction, from: string, rules: EvmR
     return
   }
   if (isDeclaredDeposit({ target, value, data }, rules.deposits) || isRevocation({ target, value, data }, rules)) return
-  const rights = tokenRights.get(data.slice(0, 10))
-  if (rights) checkTokenRights(rights, { data, isDeclared, rules })
-  else if (!isDeclared) throw new Refusal(`no connector declares the contract ${to} on ${rules.name}`)
+  const calls = callsIn(data)
+  if (!calls) throw new Refusal(`the calls inside of ${data.slice(0, 10)} cannot be read`)
+  for (const each of calls) {
+    const rights = tokenRights.get(each.slice(0, 10))
+    if (rights) checkTokenRights(rights, { data: each, isDeclared, rules })
+    else if (!isDeclared) throw new Refusal(`no connector declares the contract ${to} on ${rules.name}`)
+  }
   if (value !== 0n && !isDeclared) throw new Refusal(`an allowance must have no value; this one sends ${value} wei to ${to}`)
 }
 

@@ -59,6 +59,51 @@ export const tokenRights: ReadonlyMap<string, { readonly call: string; readonly 
   ['0x87517c45', { call: 'approve(address,address,uint160,uint48)', holderArgument: 1 }],
 ])
 
+/** Calls of a contract to itself in the caller's name, one after the other, and the argument that lists them as `bytes[]`. */
+const batches: ReadonlyMap<string, number> = new Map([
+  // https://github.com/Uniswap/v3-periphery/blob/main/contracts/interfaces/IMulticall.sol
+  ['0xac9650d8', 0], // multicall(bytes[])
+  // https://github.com/Uniswap/swap-router-contracts/blob/main/contracts/interfaces/IMulticallExtended.sol
+  ['0x5ae401dc', 1], // multicall(uint256,bytes[])
+  ['0x1f0464d1', 1], // multicall(bytes32,bytes[])
+  // https://github.com/boringcrypto/BoringSolidity/blob/master/contracts/BoringBatchable.sol
+  ['0xd2423b51', 0], // batch(bytes[],bool)
+])
+const [maxCalls, maxDepth] = [64, 4]
+
+/**
+ * A call and those that it has the contract make in the caller's name, however deep. In lower case.
+ * @returns undefined where they cannot be told: then nothing is known of what it does
+ */
+export function callsIn(data: string, depth = 0): readonly string[] | undefined {
+  const argument = batches.get(data.slice(0, 10))
+  if (argument === undefined) return [data]
+  if (depth === maxDepth) return undefined
+  const args = data.slice(10)
+  const list = numberAt(args, argument * 32)
+  const count = list === undefined ? undefined : numberAt(args, list)
+  if (list === undefined || count === undefined || count > maxCalls) return undefined
+  const calls = [data]
+  for (let index = 0; index < count; index += 1) {
+    // Offsets in a list count from behind its length.
+    const offset = numberAt(args, list + 32 + index * 32)
+    const length = offset === undefined ? undefined : numberAt(args, list + 32 + offset)
+    if (offset === undefined || length === undefined) return undefined
+    const from = 2 * (list + 64 + offset)
+    if (from + 2 * length > args.length) return undefined
+    const inner = callsIn(`0x${args.slice(from, from + 2 * length)}`, depth + 1)
+    if (!inner || calls.length + inner.length > maxCalls) return undefined
+    calls.push(...inner)
+  }
+  return calls
+}
+
+/** The word at a byte offset, as a number that can be one of bytes. */
+function numberAt(args: string, offset: number): number | undefined {
+  const word = args.slice(2 * offset, 2 * offset + 64)
+  return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined
+}
+
 /**
  * Whether a call is a deposit to an exchange as a connector declares it: a transfer of that token to that address, and nothing else.
  * Token and recipient are a pair: the token of one exchange may not go to the recipient of another.

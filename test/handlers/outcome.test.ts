@@ -172,6 +172,14 @@ describe('a plan by what its simulation says', () => {
     expect(await judged(done({ in: -500n, out: 1005n }), swap, [step(callOf('swap(address,uint256)', thief, '0x01'))])).to.equal('signed')
   })
 
+  it('is refused: the same inside of calls of a contract to itself, and calls that cannot be read', async () => {
+    const word = (value: number) => value.toString(16).padStart(64, '0')
+    const inner = callOf('approve(address,uint256)', thief, '0x01').slice(2)
+    const batch = `0xac9650d8${word(32)}${word(1)}${word(32)}${word(68)}${inner.padEnd(192, '0')}`
+    expect(await judged(done({ in: -500n, out: 1005n }), swap, [step(batch)])).to.include('calls approve(address,uint256)')
+    expect(await judged(done({ in: -500n, out: 1005n }), swap, [step(batch.slice(0, 200))])).to.include('calls inside that cannot be read')
+  })
+
   it('is signed: the deposit by a declared bridge, and no other transfer', async () => {
     const transfer = (to: string) => callOf('transfer(address,uint256)', to, '0x07')
     expect(await judged(done({}), undefined, [step(transfer(recipient))])).to.equal('signed')

@@ -42,6 +42,7 @@ const rights = new Interface([
   'function transfer(address,uint256)',
   'function transferFrom(address,address,uint256)',
 ])
+const several = new Interface(['function multicall(bytes[])', 'function multicall(uint256,bytes[])'])
 const approve = (spender: string, amountRaw = MaxUint256): string => rights.encodeFunctionData('approve', [spender, amountRaw])
 
 const transfer = (recipient: string): string => rights.encodeFunctionData('transfer', [recipient, 5_000_000n])
@@ -103,6 +104,10 @@ describe('the policy for EVM transactions', () => {
     ['an allowance of a declared token for a connector', { to: wrapper, value: 0n, data: approve(router) }],
     ['an allowance for an allowed spender', { to: token, value: 0n, data: approve(allowedSpender) }],
     ['an allowance of 0 for a stranger, on a token of the lists', { to: listed, value: 0n, data: approve(stranger, 0n) }],
+    [
+      'calls of a declared contract to itself that give nobody anything',
+      { to: wrapper, value: 0n, data: several.encodeFunctionData('multicall(bytes[])', [['0x12345678', approve(router, 5n)]]) },
+    ],
     ['an empty transfer to oneself', { to: from, value: 0n, data: '0x' }],
     ['value to a declared contract without data', { to: wrapper, value: 5n, data: '0x' }],
     ['a deposit over a declared bridge', { to: dollar, value: 0n, data: transfer(bridge) }],
@@ -130,6 +135,24 @@ describe('the policy for EVM transactions', () => {
     ],
     ['a contract that no connector declares', { to: stranger }, /no connector declares the contract/],
     ['value to an undeclared address', { to: stranger, data: '0x', value: 1n }, /no connector declares the contract/],
+    [
+      'an allowance for a stranger among calls of a declared contract to itself',
+      { to: wrapper, value: 0n, data: several.encodeFunctionData('multicall(bytes[])', [['0x12345678', approve(stranger)]]) },
+      /approve\(address,uint256\) goes to 0x5555/,
+    ],
+    [
+      'a transfer of somebody in such calls within such calls',
+      {
+        to: wrapper,
+        value: 0n,
+        data: several.encodeFunctionData('multicall(uint256,bytes[])', [
+          1n,
+          [several.encodeFunctionData('multicall(bytes[])', [[transferFrom(from, stranger)]])],
+        ]),
+      },
+      /transferFrom\(address,address,uint256\) goes to 0x5555/,
+    ],
+    ['such calls that cannot be read', { to: wrapper, value: 0n, data: '0xac9650d8ff' }, /the calls inside of 0xac9650d8 cannot be read/],
     ['the creation of a contract', { to: null }, /creating a contract/],
     ['an access list transaction', { type: 1, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 1n }, /type 1/],
     ['an allowance for a stranger', { to: token, value: 0n, data: approve(stranger) }, /goes to 0x5555.*allowedSpenders/],
