@@ -82,10 +82,26 @@ export async function releasedNow(): Promise<Released> {
             ),
           ),
         ].toSorted(),
+        holds: heldBy(plugin),
         signs,
       }
   }
   return release
+}
+
+/** A swap leaves nothing with its contracts; positions in ranges are with their manager, and all else is with any contract of the exchange. */
+function heldBy(plugin: LoadedPlugin): string[] {
+  if (plugin.kind === 'chain') return []
+  const names = plugin.venues.flatMap(({ contracts, implementation }) => {
+    const {
+      AMM: _,
+      AMM_RANGE: range,
+      ...others
+    } = Object.fromEntries(plugin.manifest.trading_type.map((type) => [type, implementation[type]]))
+    const manager = range && 'positionManager' in range ? range.positionManager : undefined
+    return Object.entries(contracts).flatMap(([name, address]) => (Object.keys(others).length > 0 || address === manager ? [name] : []))
+  })
+  return [...new Set(names)].toSorted()
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -29,7 +29,8 @@ import {
   type LoadOptions,
   type ChainNetwork,
 } from './loaded-plugin.ts'
-import { notRemote, PluginFault, signedActions, trustedOnly } from './refusal.ts'
+import { releasedHolders } from '../wallet/policy-files.ts'
+import { notRemote, PluginFault, signedActions, trustedOnly, trustCure } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 import type { TrialVenue } from './trials.ts'
 
@@ -90,12 +91,15 @@ export function connectorVenues(
           reason: `contractAddresses has no entry for ${name} ${network}`,
           cure: `Add it to conf/connectors/${found.name}.yml, or as its author to defaults.yml.`,
         })
-      else
+      else {
+        const inForce = canonical(found, on, contracts, configuration)
+        if (found.tier === 'contained' && on.implementation.local !== true) refuseHolders(found.name, here, inForce)
         venues.push({
           on,
-          contracts: canonical(found, on, contracts, configuration),
+          contracts: inForce,
           bridges: bridgesOf(found.name, config, here, manifest, chains),
         })
+      }
     }
   }
   if (venues.length === 0) {
@@ -107,6 +111,28 @@ export function connectorVenues(
     )
   }
   return { venues, unserved }
+}
+
+/**
+ * A contract takes a call of the wallet for the wallet's own, whichever plugin made it: one that may have it called could have positions or
+ * collateral paid out to somebody else. What the simulation sees is the wallet, and not what lies there.
+ * @throws PluginFault
+ */
+function refuseHolders(
+  name: string,
+  { chain, network }: { chain: string; network: string },
+  contracts: Readonly<Record<string, string>>,
+): void {
+  const holders = releasedHolders()
+  for (const [label, address] of Object.entries(contracts)) {
+    const [connector] = holders(`${chain}/${network}`, address)
+    if (connector !== undefined)
+      throw new PluginFault(
+        'networks',
+        `Its ${label} on ${chain}/${network} is ${address}, in which wallets have what they hold by the built-in connector '${connector}'. A plugin that is not trusted may not have wallets call it`,
+        `Trade there by '${connector}'. ${trustCure(name)}`,
+      )
+  }
 }
 
 /** The networks that the manifest names and their chains do not have, whatever the settings say. */

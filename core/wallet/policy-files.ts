@@ -58,6 +58,8 @@ const released = Type.Object(
           networks: Type.Array(Type.String()),
           /** Those of its contracts that may be given allowances, by their names. */
           spenders: Type.Array(Type.String()),
+          /** Those in which wallets have positions, collateral or offers, by their names. */
+          holds: Type.Array(Type.String()),
           signs: Type.Array(Type.Unsafe<TypedDataRules>({})),
         },
         { additionalProperties: false },
@@ -242,15 +244,25 @@ export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: S
   }
 }
 
-/** Reads the contracts of the release's connectors. @returns those that have a contract on a network (`chain/network`) */
-export function releasedOwners(): (on: string, address: string) => readonly string[] {
+/** @returns the names of connectors, by network (`chain/network`) and contract */
+type OwnersOf = (on: string, address: string) => readonly string[]
+
+/** Reads the contracts of the release's connectors. @returns those that have a contract on a network */
+export const releasedOwners = (): OwnersOf => ownersBy(() => true)
+
+/** The same, of the contracts in which wallets have something by them. Whoever has a wallet call such a contract may take it out. */
+export const releasedHolders = (): OwnersOf => ownersBy((name, { holds }) => holds.includes(name))
+
+function ownersBy(counts: (contract: string, connector: Released['connectors'][string]) => boolean): OwnersOf {
   const owners = new Map<string, string[]>()
   const keyOf = (on: string, address: string) => `${on} ${address.toLowerCase()}`
-  for (const [name, { networks }] of Object.entries(readReleased().connectors)) {
+  for (const [name, connector] of Object.entries(readReleased().connectors)) {
     const defaults = mergedFiles([path.join(builtInPlugins, name, 'defaults.yml')])
-    for (const [on, contracts] of entriesOf(defaults, 'contractAddresses', networks))
-      for (const key of new Set(Object.values(contracts).map((address) => keyOf(on, String(address)))))
+    for (const [on, contracts] of entriesOf(defaults, 'contractAddresses', connector.networks)) {
+      const counted = Object.entries(contracts).filter(([label]) => counts(label, connector))
+      for (const key of new Set(counted.map(([, address]) => keyOf(on, String(address)))))
         owners.set(key, [...(owners.get(key) ?? []), name])
+    }
   }
   return (on, address) => owners.get(keyOf(on, address)) ?? []
 }
