@@ -129,7 +129,7 @@ function refuseHolders(
     if (connector !== undefined)
       throw new PluginFault(
         'networks',
-        `Its ${label} on ${chain}/${network} is ${address}, in which wallets have what they hold by the built-in connector '${connector}'. A plugin that is not trusted may not have wallets call it`,
+        `Its ${JSON.stringify(label)} on ${chain}/${network} is ${address}, in which wallets have what they hold by the built-in connector '${connector}'. A plugin that is not trusted may not have wallets call it`,
         `Trade there by '${connector}'. ${trustCure(name)}`,
       )
   }

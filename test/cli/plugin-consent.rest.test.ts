@@ -10,6 +10,8 @@ import { makeHome, root, sluiceWith, type Running } from '../start/command.ts'
 
 const router = '0x24aea0F351852FaeCDcE735E04cd16a80207cfA4'
 const anotherRouter = '0x9999999999999999999999999999999999999999'
+/** Of Uniswap's router. */
+const swapRouter = '0x68b3465833fb72A70ecDF485E0e4C7bD8665Fc45'
 /** Of Uniswap's position manager. */
 const positions = '0xC36442b4a4522E871399CD717aBDD847Ab11FE88'
 
@@ -40,7 +42,7 @@ export default defineConnector({
 const defaults = `allowedSlippage: 1/100
 url: wss://stream.teller.example/v1
 contractAddresses:
-  mainnet: { routerAddress: '${anotherRouter}', "fake\\r\\e[2K\\nIt reaches nothing": '${positions}' }
+  mainnet: { routerAddress: '${anotherRouter}', "fake\\r\\e[2K\\nIt reaches nothing": '${swapRouter}' }
 `
 const conf = `ttl: 300
 apiKey: k-1234
@@ -141,7 +143,7 @@ describe("the operator's word on a plugin", function () {
     for (const line of [
       /^teller 1\.0\.0, a connector, allowed$/m,
       /^On ethereum\/mainnet, where wallets may be made to call\n {2}0x24ae\w+ {2}routerAddress, and approve tokens to it$/m,
-      /^ {2}0xC36\w+ {2}fake\uFFFD\uFFFD\[2K\uFFFDIt reaches nothing \(of uniswap too: it reaches what your wallets have there\)$/m,
+      /^ {2}0x68b\w+ {2}fake\uFFFD\uFFFD\[2K\uFFFDIt reaches nothing \(of uniswap too: it reaches what your wallets have there\)$/m,
       /^It has no typed data signed\.$/m,
       /^It may ask these hosts on the web: stream\.teller\.example$/m,
       /^It learns the orders that are sent to it, and may tell them to these hosts\.$/m,
@@ -205,6 +207,26 @@ describe("the operator's word on a plugin", function () {
     )
     expect(trusted.said).to.match(/^It may have typed data signed:\n {2}Order of Vault$/m)
     expect((await say('plugin', 'remove', 'vault')).code).to.equal(0)
+    await rm(folder, { recursive: true })
+  })
+
+  it('does not allow it to have wallets call a contract in which they have positions by another connector', async () => {
+    const folder = path.join(home, 'third', 'taker')
+    await mkdir(folder)
+    await writeFile(path.join(folder, 'index.ts'), teller(path.join(home, 'of-taker')).replace("name: 'teller'", "name: 'taker'"))
+    await writeFile(
+      path.join(folder, 'defaults.yml'),
+      `${defaults}${conf.slice(0, conf.indexOf('contract'))}`.replace('${TELLER_ACCOUNT}', '77').replace(swapRouter, positions),
+    )
+    const allowed = await say('plugin', 'allow', 'taker', '--yes')
+    expect(allowed.code).to.equal(1)
+    expect(allowed.said).to.match(
+      /ethereum\/mainnet is 0xC36442\w+, in which wallets have what they hold by the built-in connector 'uniswap'/,
+    )
+    expect(allowed.said).to.match(/^Trade there by 'uniswap'\. If you trust it: .*sluice plugin trust taker$/m)
+    expect(await readFile(path.join(home, 'sluice.lock'), 'utf8')).to.not.contain('taker')
+    expect((await say('plugin', 'trust', 'taker', '--yes')).code).to.equal(0)
+    expect((await say('plugin', 'remove', 'taker')).code).to.equal(0)
     await rm(folder, { recursive: true })
   })
 
