@@ -51,7 +51,10 @@ export function connectorContract(contract: ConnectorContract): void {
  * @internal What authors see leads to no part of the server.
  * @param running the server that has the plugin already, and goes on afterwards
  */
-export function connectorCards({ folder, site: startSite, trusted = false }: ConnectorContract, running?: TestServer): void {
+export function connectorCards(
+  { folder, site: startSite, trusted = false }: ConnectorContract,
+  running?: TestServer | Promise<TestServer>,
+): void {
   const name = path.basename(folder)
 
   describe(`connector ${name}`, function () {
@@ -79,7 +82,7 @@ export function connectorCards({ folder, site: startSite, trusted = false }: Con
       // A busy machine takes long to start a server and a chain.
       this.timeout(300_000)
       const site = startSite && (await start(startSite()))
-      const server = running ?? (await start(startServer(serverOptions(folder, site, trusted))))
+      const server = (await running) ?? (await start(startServer(serverOptions(folder, site, trusted))))
       plugin = loadedPlugin(server, name)
       requireDeployed(server.kernel, name)
       if (site) await venuesReady(server.kernel, site)
