@@ -115,16 +115,23 @@ async function tokensOf(entry: string, data: unknown): Promise<Parameters<Declar
 }
 
 /**
- * A second chain with the id of another would sign for that one, by nodes and nonces of its own.
+ * A second chain with the id of another would sign for that one, by nodes and nonces of its own. Local chains of different programs have the
+ * same ids.
  * @param others chains of third parties that are loaded
+ * @param besidesRelease whether the release's chains do not count
  * @throws PluginFault
  */
-export function refuseTakenChainId({ name, venues }: ChainVenues, others: readonly ChainVenues[]): void {
+export function refuseTakenChainId(
+  { name, venues }: ChainVenues,
+  others: readonly ChainVenues[],
+  { besidesRelease = false }: { besidesRelease?: boolean } = {},
+): void {
   for (const { network, implementation } of venues) {
-    const { chainId } = implementation
-    const released = Object.values(readReleased().chains).find(({ networks }) =>
-      Object.values(networks).some((each) => each.chainId === chainId),
-    )
+    const { chainId, local } = implementation
+    if (besidesRelease && local === true) continue
+    const released = besidesRelease
+      ? undefined
+      : Object.values(readReleased().chains).find(({ networks }) => Object.values(networks).some((each) => each.chainId === chainId))
     const other = others.find((each) => each.venues.some((venue) => venue.implementation.chainId === chainId))
     const owner = released ? `${released.chain} of this release` : other?.name
     if (owner !== undefined)
@@ -138,5 +145,5 @@ export function refuseTakenChainId({ name, venues }: ChainVenues, others: readon
 
 interface ChainVenues {
   readonly name: string
-  readonly venues: readonly { readonly network: string; readonly implementation: Pick<Chain, 'chainId'> }[]
+  readonly venues: readonly { readonly network: string; readonly implementation: Pick<Chain, 'chainId' | 'local'> }[]
 }

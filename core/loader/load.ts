@@ -82,7 +82,15 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     const chain = await loadChain(candidate, options)
     const rival = chains.find(({ name }) => name === chain.name)
     if (rival) throw rivalFault(candidate, rival)
-    if (isDeclared(candidate.found)) refuseTakenChainId(chain, chains)
+    const { found } = candidate
+    if (isDeclared(found)) refuseTakenChainId(chain, chains)
+    // Who trusts a chain in place of one of the release takes that one out.
+    else if (!found.builtIn)
+      refuseTakenChainId(
+        chain,
+        chains.filter(({ builtIn }) => !builtIn),
+        { besidesRelease: true },
+      )
     chains.push(chain)
     return chain
   }

@@ -56,6 +56,25 @@ describe('loading plugins', function () {
     expect(quote?.spender).to.equal('0xaa01')
   })
 
+  it('refuses a second chain of third parties with one chain id, but for local ones', async () => {
+    for (const name of ['alpine', 'boreal', 'cedar']) {
+      const copy = path.join(folder, name)
+      cpSync(chain, copy, { recursive: true })
+      const file = path.join(copy, 'index.ts')
+      const text = readFileSync(file, 'utf8').replaceAll("'fixture-chain'", `'${name}'`)
+      writeFileSync(file, name === 'cedar' ? text : text.replace('local: true,', ''))
+    }
+    const { loaded, refused } = await load([folder])
+    expect(loaded.map(({ name }) => name)).to.deep.equal(['alpine', 'cedar'])
+    expect(refused).to.have.length(1)
+    expect(refused[0]).to.include({
+      name: 'boreal',
+      step: 'create',
+      reason: 'networks.mainnet.chainId is 1, which is that of the chain alpine',
+      cure: 'Use alpine, or correct the chain id of boreal.',
+    })
+  })
+
   it('loads a chain and a connector of one name, the chain from a folder that ends with -chain', async () => {
     const chainIn = (of: string) => {
       cpSync(chain, of, { recursive: true })
