@@ -47,7 +47,7 @@ const percent = (part: number, whole: number): string => `${((100 * part) / whol
 const sum = (files: readonly Measured[], key: 'lines' | 'code' | 'comments'): number => files.reduce((total, each) => total + each[key], 0)
 const most = (files: readonly Measured[], key: 'lines' | 'depth'): Measured | undefined => files.toSorted((a, b) => b[key] - a[key])[0]
 
-const server = ['core', 'kits', 'testkit'].flatMap((folder) => filesIn(folder, root)).map(measureFile)
+const server = ['core', 'kits', 'client', 'testkit'].flatMap((folder) => filesIn(folder, root)).map(measureFile)
 const all = [...server, ...filesIn('plugins', root).map(measureFile)]
 const names = all.map(({ file }) => file)
 const upward = upwardImports(names, root)

@@ -93,7 +93,8 @@ export function connectorVenues(
         })
       else {
         const inForce = canonical(found, on, contracts, configuration)
-        if (found.tier === 'contained' && on.implementation.local !== true) refuseHolders(found.name, here, inForce)
+        if (found.tier === 'contained' && found.allowedBy === 'operator' && on.implementation.local !== true)
+          refuseHolders(found.name, here, inForce)
         venues.push({
           on,
           contracts: inForce,
@@ -115,7 +116,8 @@ export function connectorVenues(
 
 /**
  * A contract takes a call of the wallet for the wallet's own, whichever plugin made it: one that may have it called could have positions or
- * collateral paid out to somebody else. What the simulation sees is the wallet, and not what lies there.
+ * collateral paid out to somebody else. What the simulation sees is the wallet, and not what lies there. Where a server only tries, and nobody
+ * has allowed a plugin, nothing is at stake.
  * @throws PluginFault
  */
 function refuseHolders(

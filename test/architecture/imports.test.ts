@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { circularImports, filesIn, root, specifiersOf, upwardImports } from '../../tools/imports.ts'
 
-const sources = ['core', 'kits', 'testkit', 'plugins'].flatMap((folder) => filesIn(folder))
+const sources = ['core', 'kits', 'client', 'testkit', 'plugins'].flatMap((folder) => filesIn(folder))
 
 describe('the directions of imports', () => {
   it('run downward only, between the rooms that tools/imports.ts lists', () => {

@@ -12,6 +12,7 @@ const sources = [
   'kits',
   'plugins',
   'templates',
+  'client',
   'testkit',
   'tools',
   'package.json',
