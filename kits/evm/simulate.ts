@@ -53,17 +53,15 @@ export function createSimulation(rpc: Rpc, multicall: string, coin: string) {
       ...tokens.map((token) => balanceOfCall(token, wallet)),
       ...allowances.map(({ token, spender }) => allowanceCall(token, wallet, spender)),
     ]
-    // Where no events are shown: what a step calls may be a token that nobody asked about.
+    // What a step calls may be a token that nobody asked about. Some of its moves have no event of a transfer: a wrapped coin that is unwrapped.
     const called = [...new Set(steps.map(({ to }) => canonical(to)))].filter((to) => !tokens.includes(to))
-    const readCalled = called.map((to) => balanceOfCall(to, wallet))
-    const simulated =
-      (await bySimulateV1(rpc, multicall, { wallet, reads, steps }, at)) ??
-      (await byOverride(rpc, multicall, { wallet, reads: [...reads, ...readCalled], steps }, at))
+    const simulation = { wallet, reads: [...reads, ...called.map((to) => balanceOfCall(to, wallet))], steps }
+    const simulated = (await bySimulateV1(rpc, multicall, simulation, at)) ?? (await byOverride(rpc, multicall, simulation, at))
     if (!simulated) return 'unavailable'
     if (simulated.is === 'failed') return simulated
     const logs = simulated.logs === 'not shown' ? [] : simulated.logs
     const [before, after] = [simulated.before.map(uintOf), simulated.after.map(uintOf)]
-    const subjects = [coin, ...tokens, ...allowances.map(({ token }) => token), ...(simulated.logs === 'not shown' ? called : [])]
+    const subjects = [coin, ...tokens, ...allowances.map(({ token }) => token), ...called]
     // Of the contracts that are called some are no tokens.
     const unread = subjects.findIndex((_, index) =>
       index < reads.length
@@ -77,8 +75,13 @@ export function createSimulation(rpc: Rpc, multicall: string, coin: string) {
     if (!movements) return { is: 'failed', reason: 'a contract emits an event of token transfers that cannot be read' }
     const { gains, sent } = movements
     for (const [index, token] of [coin, ...tokens].entries()) gains.set(token, changeOf(index))
-    for (let index = reads.length; index < subjects.length; index += 1)
-      if (changeOf(index) !== 0n) gains.set(subjects[index] ?? '', changeOf(index))
+    for (const [index, to] of called.entries()) {
+      if (after[reads.length + index] === undefined) continue
+      // Tokens of EIP-721 are told one by one.
+      const told = [...gains].reduce((sum, [key, gainRaw]) => (key.startsWith(`${to}/`) ? sum + gainRaw : sum), 0n)
+      const untold = changeOf(reads.length + index) - told
+      if (untold !== 0n) gains.set(to, untold)
+    }
     const read = allowances.map((allowance, index) => ({ allowance, index: 1 + tokens.length + index }))
     const grown = read.flatMap(({ allowance, index }): readonly Grant[] =>
       changeOf(index) > 0n ? [{ ...allowance, amountRaw: after[index] ?? 0n }] : [],

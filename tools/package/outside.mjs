@@ -52,7 +52,7 @@ export function environment(nodeFolder) {
 }
 
 /** Runs a program to its end. @returns exit code and all that it printed but npm's own warnings */
-export function run(program, args, { cwd, env = environment(), seconds = 200, ...options }) {
+export function run(program, args, { cwd, env = environment(), seconds = 400, ...options }) {
   const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, env, encoding: 'utf8', timeout: seconds * 1000, ...options })
   const printed = `${stdout}${stderr}`.replace(/^npm (warn|notice).*\n/gm, '')
   return { code: status, printed: error ? `${printed}${error.message}` : printed }

@@ -16,5 +16,5 @@ if (!process.argv.includes('--packed')) {
 if (process.argv.includes('--all')) process.env.PACKAGE_TEST_ALL = 'yes'
 const tests = ['package', 'managers', 'trouble', 'author', 'guides'].map((name) => path.join('tools', 'package', `${name}.mjs`))
 process.exit(
-  node('--import', 'tsx', 'node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '240000', '--exit', ...tests).status ?? 1,
+  node('--import', 'tsx', 'node_modules/mocha/bin/mocha.js', '--no-config', '--timeout', '480000', '--exit', ...tests).status ?? 1,
 )

@@ -66,6 +66,7 @@ describe('simulated steps', () => {
   let site: TestSite
   let usdx: string
   let fee: string
+  let weth: string
   const call = (to: string, data: string, value = 0n): Step => ({ to, data, value: String(value) })
   const erc20 = (method: string, ...args: readonly unknown[]) => call(usdx, token.encodeFunctionData(method, args))
 
@@ -104,6 +105,9 @@ describe('simulated steps', () => {
     site = await startSite()
     usdx = await deploy('TestToken')
     fee = await deploy('FeeOnTransferToken')
+    const wrapped: unknown = JSON.parse(await readFile(new URL('../../../plugins/ethereum/artifacts/WETH9.json', import.meta.url), 'utf8'))
+    const receipt = await send({ data: String(Reflect.get(Object(wrapped), 'bytecode')) })
+    weth = site.chain.address(String(Reflect.get(receipt, 'contractAddress'))) ?? ''
   })
   after(() => site.stop())
   afterEach(() => site.heal())
@@ -156,6 +160,17 @@ describe('simulated steps', () => {
       it('show what leaves of a token that is called and that nobody asked about', async () => {
         const { gains } = await done([erc20('transfer', nowhere, 300n)], [], [])
         expect(gains).to.deep.equal({ [native]: 0n, [usdx]: -300n })
+      })
+
+      it('show what leaves of a wrapped coin without a transfer, or comes', async () => {
+        await send({ to: weth, value: '0x64' })
+        const withdraw = (amountRaw: bigint) =>
+          call(weth, new Interface(['function withdraw(uint256)']).encodeFunctionData('withdraw', [amountRaw]))
+        const { gains } = await done([call(weth, '0x', 7n), call(weth, '0x', 3n)], [], [])
+        expect(gains).to.deep.equal({ [native]: -10n, [weth]: 10n })
+        // A wallet that is run as a contract takes no coin.
+        if (way.startsWith('by eth_simulateV1'))
+          expect((await done([withdraw(40n)], [], [])).gains).to.deep.equal({ [native]: 40n, [weth]: -40n })
       })
 
       it('show what a token takes as its fee', async () => {
