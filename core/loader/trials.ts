@@ -31,6 +31,8 @@ const firstSoloShare = 0.5
 /** Starting a thread is the server's work, not the plugin's: it has a deadline of its own. */
 const bootMs = 60_000
 const heapMegabytes = 512
+/** V8 of Node 24 takes half a gigabyte for each thread, which counts where the kernel bounds what a process may have. */
+const codeRangeSizeMb = 64
 
 /** What a plugin may use to load. Time by the clock passes on a busy machine too, so that it is a cap only. */
 export interface LoadBudget {
@@ -145,7 +147,7 @@ interface Thread {
 
 async function bootThread(): Promise<Thread> {
   const worker = new Worker(threadUrl('core/loader/trial-thread'), {
-    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, codeRangeSizeMb },
     stdout: true,
     stderr: true,
   })

@@ -59,8 +59,9 @@ describe('where a plugin of a third party runs', function () {
     }
   }
 
-  it('is a host, where the system has namespaces', async () => {
-    const { loaded, refused, warnings, containedBy, doctor } = await load([])
+  it('is a host, where the system has namespaces, and before it is allowed a process that reads it', async () => {
+    const { loaded, refused, warnings, containedBy, doctor, examined } = await load([], 'examine')
+    expect(examined).to.deep.equal(['ethereum/local'])
     expect(containedBy).to.deep.equal(['namespaces of this system'])
     expect(refused).to.deep.equal([])
     expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })

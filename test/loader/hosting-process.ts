@@ -1,6 +1,8 @@
 // A process like the server's, for tests: loads the contained fixture, and others, says how, and ends.
 import path from 'node:path'
 import { examineContainment } from '../../core/doctor.ts'
+import { examinePlugin } from '../../core/loader/examine.ts'
+import { findPlugins } from '../../core/loader/find.ts'
 import { createHosts } from '../../core/loader/host/hosts.ts'
 import { builtInPlugins } from '../../core/layout.ts'
 import { fixtures, keptLog, load } from './fixtures.ts'
@@ -31,8 +33,14 @@ const { loaded, refused } = await load(folders, {
 await hosts.stop()
 const [connector] = loaded.filter(({ kind }) => kind === 'connector')
 const doctor = await examineContainment(loaded.length > 1 ? loaded : [{ name: 'plain-swap', tier: 'contained' }], containment)
+const [chain, plugin] = findPlugins(folders, []).found
+const examined =
+  accept === 'examine' && chain && plugin
+    ? await examinePlugin({ plugin, chains: [chain], budget, conf: {} }, { tier: 'contained', sha256: '0'.repeat(64) }, containment)
+    : undefined
 process.stdout.write(
   JSON.stringify({
+    examined: examined && Object.keys(examined.networks),
     loaded: connector && { name: connector.name, inHost: connector.host !== undefined },
     refused: refused.map(({ name, step, reason, cure }) => ({ name, step, reason, cure })),
     doctor: doctor.map(({ state, what }) => ({ state, what })),
