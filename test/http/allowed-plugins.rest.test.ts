@@ -111,6 +111,8 @@ describe('trades of a plugin that the operator has allowed', function () {
     for (const side of ['SELL', 'BUY']) {
       const answer = await trade({ amount: honest, side })
       expect(outcome(answer), answer.text).to.equal('200')
+      // It moves the price, which the following compare.
+      await mined(server.client, answer.body.txHash)
     }
   })
 
