@@ -15,6 +15,8 @@ import {
   newPlugin,
   putPlugin,
   removePlace,
+  root,
+  run,
   sluice,
   start,
   swap,
@@ -29,6 +31,15 @@ const megabytes = (cwd) =>
   readdirSync(cwd, { recursive: true })
     .map((name) => lstatSync(path.join(cwd, name)))
     .reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0) / 1e6
+
+describe('the packed packages', () => {
+  it('have a file and types that fit for each entry point: publint and are-the-types-wrong find nothing', () => {
+    const { code, printed } = run(process.execPath, ['tools/check-packages.mjs', tarball('sluice'), tarball('sluice-devnet')], {
+      cwd: root,
+    })
+    expect(code, printed).to.equal(0)
+  })
+})
 
 for (const { name, version } of nodes) {
   describe(`the packages on ${name}`, () => {
