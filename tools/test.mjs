@@ -22,6 +22,8 @@ const cores = Math.min(3, availableParallelism())
 const nested = ['test/kits', 'test/plugins', 'tools']
 /** What they test takes a whole machine, and has time limits: they come last. */
 const demanding = ['test/cluster', 'tools/chaos']
+/** So many small folders are one job. */
+const atOnce = 5
 /** The folders that take longest begin first, so that none is left over at the end. */
 const slowest = [
   'test/http',
@@ -36,7 +38,8 @@ const slowest = [
   'test/build',
   'test/wallet',
   'test/kits/amm',
-  'test/plugins/exchanges',
+  'test/devnet',
+  'test/events',
 ]
 
 const isRest = (file) => file.endsWith('.rest.test.ts')
@@ -50,14 +53,19 @@ const foldersIn = (folder) =>
     .filter((entry) => entry.isDirectory())
     .map((entry) => path.posix.join(folder, entry.name))
 
-/** The files of the tests that are not quick, by folder. */
+/** The files of the tests that are not quick, by folder. Those of small folders are one job for several: to load everything takes each job seconds. */
 function restGroups() {
-  const folders = [...foldersIn('test'), 'tools'].flatMap((folder) => (nested.includes(folder) ? foldersIn(folder) : [folder]))
-  const rank = (folder) => (slowest.includes(folder) ? slowest.indexOf(folder) : slowest.length)
-  return folders
-    .toSorted((a, b) => rank(a) - rank(b))
+  const folders = [...foldersIn('test'), 'tools']
+    .flatMap((folder) => (nested.includes(folder) ? foldersIn(folder) : [folder]))
+    .filter((folder) => !demanding.includes(folder))
     .map((name) => ({ name, files: testsIn(name).filter(isRest) }))
     .filter(({ files }) => files.length > 0)
+  const small = folders.filter(({ name }) => !slowest.includes(name))
+  const together = Array.from({ length: Math.ceil(small.length / atOnce) }, (_, index) => small.slice(index * atOnce, (index + 1) * atOnce))
+  return [
+    ...slowest.flatMap((name) => folders.find((each) => each.name === name) ?? []),
+    ...together.map((each) => ({ name: each.map(({ name }) => name).join(', '), files: each.flatMap(({ files }) => files) })),
+  ]
 }
 
 /** What Node, V8, libuv and native packages print when they end a process. mocha only says that a worker is gone. */
@@ -141,12 +149,12 @@ function report(name, { output, code, seconds }) {
   }
 }
 
-async function runAll(jobs, atOnce) {
+async function runAll(jobs, most) {
   const queue = [...jobs]
   const work = async () => {
     for (let job = queue.shift(); job !== undefined; job = queue.shift()) await job()
   }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  await Promise.all(Array.from({ length: most }, work))
 }
 
 /** The packages are installed and used with one processor most of the time: this goes beside other tests. */
@@ -175,8 +183,7 @@ if (process.argv[2] === 'rest') {
   if (packed.code !== 0) report('pack', packed)
   await buildWhenStale()
   built.BUILT_SLUICE = 'dist'
-  const groups = restGroups()
-  const folders = groups.filter(({ name }) => !demanding.includes(name)).map(({ name, files }) => mochaOf(name, files))
+  const folders = restGroups().map(({ name, files }) => mochaOf(name, files))
   await runAll([...folders.slice(0, 2), runImage, ...(packed.code === 0 ? [runPackages] : []), ...folders.slice(2)], cores + 2)
   const alone = demanding.flatMap((folder) => testsIn(folder).filter(isRest))
   await runAll(

@@ -155,7 +155,7 @@ describe(`any request (SLUICE_FUZZ_SEED=${seed})`, function () {
       return process.memoryUsage().heapUsed
     }
     const before = heapUsed()
-    await run(400, 1)
+    await run(200, 1)
     let left = heapUsed() - before
     // What is still being closed is gone a moment later.
     for (let tries = 0; left >= slackBytes && tries < 40; tries += 1) {

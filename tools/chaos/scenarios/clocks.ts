@@ -25,7 +25,7 @@ const offsets = [26 * hour, -26 * hour, 30 * 24 * hour, hour, -hour, 0] as const
 /** Two servers on one PostgreSQL, whose clocks are real ones that are wrong and jump: libfaketime. */
 export const clocks: Scenario<Size> = {
   name: 'clocks',
-  small: { trades: 60, times: 1, repeats: 40 },
+  small: { trades: 40, times: 1, repeats: 20 },
   full: { trades: 2_000, times: 20, repeats: 1_000 },
   async run({ trades, times, repeats }, random, judge) {
     const folder = await mkdtemp(path.join(tmpdir(), 'sluice-clocks-'))

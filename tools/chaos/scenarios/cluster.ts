@@ -15,7 +15,7 @@ const count = 3
 /** Three servers on one PostgreSQL, that die, stand still and lose their database. */
 export const cluster: Scenario<Size> = {
   name: 'cluster',
-  small: { trades: 60, times: 1 },
+  small: { trades: 40, times: 1 },
   full: { trades: 3000, times: 25 },
   async run({ trades, times }, random, judge) {
     const world = await createWorld({ random, servers: count, postgres: true })

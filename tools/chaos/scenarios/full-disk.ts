@@ -20,7 +20,7 @@ const patienceMs = 60_000
 /** The disk with the journal and the log of the server becomes full again and again while bots trade; in some of these times the server is killed. */
 export const fullDisk: Scenario<Size> = {
   name: 'full disk',
-  small: { trades: 60, times: 4 },
+  small: { trades: 40, times: 2 },
   full: { trades: 2_000, times: 60 },
   async run(size, random, judge) {
     const disk = await createSmallDisk(diskBytes(size))

@@ -13,7 +13,7 @@ const callsOfATrade = 1.6
 /** Bots place, cancel and batch orders of spot and of perpetuals, through a server that is killed again and again, on an exchange that fails. */
 export const hyperliquid: Scenario<{ trades: number; kills: number }> = {
   name: 'hyperliquid',
-  small: { trades: 220, kills: 3 },
+  small: { trades: 130, kills: 2 },
   full: { trades: 2200, kills: 25 },
   async run(size, random, judge) {
     const stage = await createHyperliquidStage({ random })

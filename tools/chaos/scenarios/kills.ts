@@ -18,7 +18,7 @@ interface Size {
 /** kill -9 at every point between two durable steps, and at random times, while bots trade. */
 export const kills: Scenario<Size> = {
   name: 'kills',
-  small: { trades: 150, kills: 6 },
+  small: { trades: 90, kills: 5 },
   full: { trades: 10_000, kills: 200 },
   async run(size, random, judge) {
     const world = await createWorld({ random, patches: ['points'] })

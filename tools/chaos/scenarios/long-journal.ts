@@ -27,7 +27,7 @@ const patienceMs = 60_000
 /** Bots trade through a server that is killed, beside readers of its lists, with a journal of as much as a busy year leaves. */
 export const longJournal: Scenario<Size> = {
   name: 'long journal',
-  small: { entries: 100_000, trades: 80, kills: 2, walks: 3 },
+  small: { entries: 50_000, trades: 50, kills: 1, walks: 2 },
   full: { entries: 1_000_000, trades: 2_000, kills: 30, walks: 60 },
   async run(size, random, judge) {
     const world = await createWorld({ random, patches: ['points'] })

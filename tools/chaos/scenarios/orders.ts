@@ -8,7 +8,7 @@ import { comeAndGo } from './weather.ts'
 /** Bots place, cancel and batch orders on an order book, through a server that is killed again and again, and a node that fails. */
 export const orders: Scenario<{ trades: number; kills: number }> = {
   name: 'orders',
-  small: { trades: 80, kills: 3 },
+  small: { trades: 50, kills: 2 },
   full: { trades: 2000, kills: 60 },
   async run(size, random, judge) {
     const world = await createWorld({ random, patches: ['points'], wishes: orderWishes })

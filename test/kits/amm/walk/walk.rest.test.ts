@@ -6,7 +6,7 @@ import { poolLife } from './pool-life.ts'
 import { walkChecker, type Choice } from './walk-checker.ts'
 import { openWalkFixture, type WalkFixture } from './walk-fixture.ts'
 
-const trades = Number(process.env['SLUICE_WALK_TRADES'] ?? 100)
+const trades = Number(process.env['SLUICE_WALK_TRADES'] ?? 60)
 const seed = Number(process.env['SLUICE_WALK_SEED'] ?? 1)
 /** Once in this many steps. */
 const [moveEvery, compareEvery] = [20, 10]
