@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { fixtures } from '../loader/fixtures.ts'
 import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from '../loader/hostile-plugins.ts'
-import { makeHome, root, sluiceWith } from '../start/command.ts'
+import { makeHome, sluiceWith, twoPlugins } from '../start/command.ts'
 
 const all = { ...refusedFixtures, ...refusedInHosts, ...harmlessFixtures }
 /** One for each way to end, to hang, or to be wrong, and what `plugin allow` says of it. */
@@ -24,7 +24,7 @@ describe('with hostile plugins in the folder', function () {
   before(async () => {
     ;({ home, remove } = await makeHome({
       devnet: { enabled: false },
-      plugins: { folders: [path.join(root, 'plugins'), 'third'] },
+      plugins: { folders: [...twoPlugins, 'third'] },
       limits: { pluginLoadSeconds: 3 },
     }))
     const third = path.join(home, 'third')
@@ -55,7 +55,7 @@ describe('with hostile plugins in the folder', function () {
   /** Where a server only tries, and so runs what nobody has allowed. */
   const trying = () => ({
     SLUICE_DEVNET_ENABLED: 'true',
-    SLUICE_PLUGINS_FOLDERS: `${path.join(root, 'plugins')},${path.join(home, 'chosen')}`,
+    SLUICE_PLUGINS_FOLDERS: [...twoPlugins, path.join(home, 'chosen')].join(),
   })
 
   it('`plugin list` names each with step, reason and cure, and runs none that was not allowed', async () => {

@@ -6,7 +6,7 @@ import { pause } from '../../core/async.ts'
 import { whyNotContained } from '../../core/loader/host/way.ts'
 import { createClient } from '../../testkit/client.ts'
 import { saveKey } from '../../core/wallet/keystore.ts'
-import { makeHome, root, sluiceWith, type Running } from '../start/command.ts'
+import { makeHome, sluiceWith, twoPlugins, type Running } from '../start/command.ts'
 
 const router = '0x24aea0F351852FaeCDcE735E04cd16a80207cfA4'
 const anotherRouter = '0x9999999999999999999999999999999999999999'
@@ -64,7 +64,7 @@ describe("the operator's word on a plugin", function () {
     ;({ home, remove } = await makeHome({
       devnet: { enabled: false },
       // This is not about hosts: where the system has no namespaces, it runs as well.
-      plugins: { folders: [path.join(root, 'plugins'), 'third'], weakContainment: true },
+      plugins: { folders: [...twoPlugins, 'third'], weakContainment: true },
     }))
     marks = path.join(home, 'marks')
     await mkdir(path.join(home, 'third', 'teller'), { recursive: true })

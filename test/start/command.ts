@@ -7,6 +7,9 @@ import { stringify } from 'yaml'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
+/** What a test needs that is not about all of them: each command reads every plugin there is. */
+export const twoPlugins = ['ethereum', 'uniswap'].map((name) => path.join(root, 'plugins', name))
+
 /** A home as an operator has one: its own conf, certs and data, with the plugins of the checkout. */
 export async function makeHome(server: Record<string, unknown> = {}): Promise<{ home: string; remove(): Promise<void> }> {
   const home = await mkdtemp(path.join(tmpdir(), 'sluice-home-'))
