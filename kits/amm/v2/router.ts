@@ -39,11 +39,16 @@ export function v2Router({ version, address, factory, wrapped, coin }: RouterOpt
   }
 }
 
+/** By the coin: to parse one takes longer than the rest of a connector, and most networks have the same. */
+const abis = new Map<string, Interface>()
+
 /** The router's functions. Forks on chains with another coin name theirs after it: `swapExactAVAXForTokens`, `WAVAX`. */
 function routerAbi(coin: string): Interface {
+  const known = abis.get(coin)
+  if (known) return known
   const rest = 'address[] path, address to, uint256 deadline'
   const amounts = 'returns (uint256[] amounts)'
-  return new Interface([
+  const abi = new Interface([
     `function swapExactTokensForTokens(uint256 amountIn, uint256 amountOutMin, ${rest}) ${amounts}`,
     `function swapTokensForExactTokens(uint256 amountOut, uint256 amountInMax, ${rest}) ${amounts}`,
     `function swapExact${coin}ForTokens(uint256 amountOutMin, ${rest}) payable ${amounts}`,
@@ -53,6 +58,8 @@ function routerAbi(coin: string): Interface {
     'function factory() view returns (address)',
     `function W${coin}() view returns (address)`,
   ])
+  abis.set(coin, abi)
+  return abi
 }
 
 /** One call to the router, which enforces the bound and the deadline. */
