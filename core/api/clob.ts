@@ -341,7 +341,9 @@ export const DepositRequest = request({
   fromChain: Type.Optional({
     ...ChainName,
     description:
-      "The chain to deposit from, if the exchange accepts deposits from it. Token, nonce and fees are of that chain. Absent: the exchange's default.",
+      "The chain to deposit from, if the exchange accepts deposits from it. Token, nonce and fees are of that chain. Absent: the exchange's default. " +
+      "Of `hyperliquid` that is its own chain, where Circle's CoreDepositWallet (`coreDepositWallet`) takes the token and needs an allowance, with " +
+      'the spender `hyperliquid`; from `arbitrum` it needs none.',
   }),
 })
 export const DepositResponse = enveloped({

@@ -17,13 +17,16 @@ const Spender = Type.String({
   minLength: 1,
   maxLength: 256,
   expects: "a connector's name or an address",
-  description: "A registered connector's name (its router on this network), `name/version`, or an address.",
+  description:
+    "A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router " +
+    '(of `balancer` its Vault) and position manager, the market of `oasis`, of `perp` the Vault that collateral is deposited in (not the router that ' +
+    "opens positions, which takes nothing), of `hyperliquid` Circle's CoreDepositWallet.",
 })
 
 export const EVMAllowancesRequest = request({ ...chainFields, address: WalletAddress, spender: Spender, tokenSymbols: TokenSymbols })
 const Approvals = Type.Record(Type.String(), Type.String())
 export const EVMAllowancesResponse = enveloped({
-  spender: Type.String({ description: 'Address; the first if the connector has several.' }),
+  spender: Type.String({ description: 'The address that the name stands for; the first if the connector has several.' }),
   approvals: Type.Record(Type.String(), Type.String(), {
     description: 'Token as in the request → decimal string; the smallest if the connector has several spenders.',
   }),

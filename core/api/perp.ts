@@ -172,8 +172,11 @@ export const PerpAMMEstimateGasResponse = enveloped(gasFields)
 const MoveRequest = request({
   ...connectorFields,
   address: WalletAddress,
-  token: TokenName,
-  amount: Decimal('Of the token.'),
+  token: { ...TokenName, description: 'The token that accounts are kept in; `balance` names it.' },
+  amount: Decimal(
+    "Of the token. A deposit needs an allowance of the spender that has the connector's name: of `perp` that is the Vault (`vaultAddress` in its configuration), " +
+      'and not `routerAddress`. To open, to close and to withdraw needs none.',
+  ),
   ...transactionFields,
 })
 const MoveResponse = enveloped({ token: Type.String(), amount: Type.String(), ...gasFields, nonce: Type.Number(), txHash: Type.String() })
