@@ -220,7 +220,9 @@ for (const kind of ['embedded', 'postgres'] as const) {
         ),
       )
       expect(effects).to.equal(1)
-      expect([...new Set(answers)].filter((each) => each !== 'IN_FLIGHT')).to.deep.equal(['effect 1'])
+      // These say to ask again. A store may be OVERLOADED by so many at once.
+      expect([...new Set(answers)].filter((each) => each !== 'IN_FLIGHT' && each !== 'OVERLOADED')).to.deep.equal(['effect 1'])
+      expect((await once(servers[0].idempotency, key, never)).body).to.equal('effect 1')
     })
 
     it('last a day of running servers where nothing was journaled, and are deleted some time later', async () => {
