@@ -167,7 +167,7 @@ async function runImage() {
     console.log('\n=== tools/image was left out: it needs root, and buildah and mmdebstrap of Debian. `npm run test:image` runs it alone.')
     return
   }
-  const { output, code, seconds } = await run(['--import', 'tsx', 'tools/image/test-image.mjs'])
+  const { output, code, seconds } = await run(['--import', 'tsx', 'tools/image/test-image.mjs', '--packed'])
   process.stdout.write(`\n=== tools/image (${seconds} s)\n${output}`)
   const count = (word) => Number(new RegExp(`(\\d+) ${word}`).exec(output)?.[1] ?? 0)
   sum.passing += count('passed')
@@ -184,7 +184,7 @@ if (process.argv[2] === 'rest') {
   await buildWhenStale()
   built.BUILT_SLUICE = 'dist'
   const folders = restGroups().map(({ name, files }) => mochaOf(name, files))
-  await runAll([...folders.slice(0, 2), runImage, ...(packed.code === 0 ? [runPackages] : []), ...folders.slice(2)], cores + 2)
+  await runAll([...folders.slice(0, 2), ...(packed.code === 0 ? [runImage, runPackages] : []), ...folders.slice(2)], cores + 2)
   const alone = demanding.flatMap((folder) => testsIn(folder).filter(isRest))
   await runAll(
     alone.map((file) => mochaOf(file, [file])),

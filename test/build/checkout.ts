@@ -5,22 +5,20 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
+/** What the image is built from (.dockerignore), and the command. A build of these is one that the Dockerfile makes. */
 const sources = [
   'bin',
-  'conf',
-  'core',
-  'kits',
-  'plugins',
-  'templates',
-  'client',
-  'testkit',
-  'tools',
-  'package.json',
-  'signing.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'LICENSE',
+  ...readFileSync(path.join(root, '.dockerignore'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .flatMap((line) => (line === '!tools/*.mjs' ? scriptsOf('tools') : line.slice(1))),
 ]
+
+function scriptsOf(folder: string): string[] {
+  return readdirSync(path.join(root, folder))
+    .filter((name) => name.endsWith('.mjs'))
+    .map((name) => path.join(folder, name))
+}
 
 /** A checkout of its own, known to git, with the packages of this one. Its sources may be changed. */
 export class Checkout {

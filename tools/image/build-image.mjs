@@ -2,8 +2,11 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { run } from './run.mjs'
 
-/** Builds one target of the Dockerfile, for this machine or another processor. Gives its configuration and the folder that holds its root. */
-export async function buildImage({ buildah, layers, root, base, folder, target, processor }) {
+/**
+ * Builds one target of the Dockerfile, for this machine or another processor; with these packages, where a folder of them is given, in place of
+ * those that its first stage makes. Gives its configuration and the folder that holds its root.
+ */
+export async function buildImage({ buildah, layers, root, base, folder, packages, target, processor }) {
   const name = `sluice-test-${target}${processor ? `-${processor}` : ''}`
   const rootfs = path.join(folder, name)
   const npmrc = path.join(folder, 'npmrc')
@@ -16,6 +19,8 @@ export async function buildImage({ buildah, layers, root, base, folder, target, 
     `--layers=${layers}`,
     // As --platform would set it, which asks a registry for a base of that platform.
     ...(processor ? ['--build-arg', `TARGETARCH=${processor}`] : []),
+    // As COPY names the stage.
+    ...(packages ? ['--build-context', `package=${packages}`] : []),
     '--target',
     target,
     '--build-arg',
