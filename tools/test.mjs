@@ -3,6 +3,8 @@
 //   *.test.ts        quick: needs no process of its own, and one real devnet and server (test/one-trade.test.ts). One mocha, files in parallel.
 //   *.rest.test.ts   everything else: a mocha for each folder, the packages and the image beside them, then what tries the machine
 //                   itself (cluster, chaos), a mocha for each file.
+//                   `npm run test:rest -- --all` leaves nothing out: all scenarios of chaos, the whole table of the image, all cards and compilers
+//                   of the packages.
 //
 // The output of each mocha is printed when it ends; at the end the sum of all, with every failure.
 import { spawn, spawnSync } from 'node:child_process'
@@ -41,6 +43,22 @@ const slowest = [
   'test/devnet',
   'test/events',
 ]
+
+const isAll = process.argv.includes('--all')
+if (isAll) process.env.PACKAGE_TEST_ALL = 'yes'
+
+/** Those of tools/chaos that every run plays. Of the others each commit plays two, which its hash chooses; all: npm run test:rest -- --all. */
+const everyTime = ['kills', 'cluster', 'chain-trouble', 'node-faults', 'orders']
+function scenarios() {
+  const files = testsIn('tools/chaos').filter(isRest)
+  const others = files.filter((file) => !everyTime.some((name) => file.endsWith(`/${name}.rest.test.ts`)))
+  if (isAll) return files
+  const { stdout } = spawnSync('git', ['rev-parse', '--short=8', 'HEAD'], { cwd: root, encoding: 'utf8' })
+  const first = (Number.parseInt(stdout || '0', 16) || 0) % others.length
+  const chosen = [others[first], others[(first + 1) % others.length]]
+  console.log(`Of tools/chaos this commit leaves out: ${others.filter((file) => !chosen.includes(file)).join(', ')}`)
+  return files.filter((file) => !others.includes(file) || chosen.includes(file))
+}
 
 const isRest = (file) => file.endsWith('.rest.test.ts')
 const testsIn = (folder) =>
@@ -167,7 +185,7 @@ async function runImage() {
     console.log('\n=== tools/image was left out: it needs root, and buildah and mmdebstrap of Debian. `npm run test:image` runs it alone.')
     return
   }
-  const { output, code, seconds } = await run(['--import', 'tsx', 'tools/image/test-image.mjs', '--packed'])
+  const { output, code, seconds } = await run(['--import', 'tsx', 'tools/image/test-image.mjs', ...(isAll ? [] : ['--short'])])
   process.stdout.write(`\n=== tools/image (${seconds} s)\n${output}`)
   const count = (word) => Number(new RegExp(`(\\d+) ${word}`).exec(output)?.[1] ?? 0)
   sum.passing += count('passed')
@@ -185,7 +203,7 @@ if (process.argv[2] === 'rest') {
   built.BUILT_SLUICE = 'dist'
   const folders = restGroups().map(({ name, files }) => mochaOf(name, files))
   await runAll([...folders.slice(0, 2), ...(packed.code === 0 ? [runImage, runPackages] : []), ...folders.slice(2)], cores + 2)
-  const alone = demanding.flatMap((folder) => testsIn(folder).filter(isRest))
+  const alone = [...testsIn('test/cluster').filter(isRest), ...scenarios()]
   await runAll(
     alone.map((file) => mochaOf(file, [file])),
     cores,

@@ -193,12 +193,14 @@ describe('npm run release', () => {
     mkdirSync(file('dist/packages'))
   })
 
-  it('changes nothing with --dry-run', () => {
-    const { status, printed } = release('major', '--dry-run')
-    expect(status, printed).to.equal(0)
-    expect(printed).to.include(`Version ${raised(0)} can be made. It would change CHANGELOG.md, `)
-    expect(everything()).to.equal(asItWas)
-  })
+  // It packs everything once more.
+  if (process.env['PACKAGE_TEST_ALL'])
+    it('changes nothing with --dry-run', () => {
+      const { status, printed } = release('major', '--dry-run')
+      expect(status, printed).to.equal(0)
+      expect(printed).to.include(`Version ${raised(0)} can be made. It would change CHANGELOG.md, `)
+      expect(everything()).to.equal(asItWas)
+    })
 })
 
 const today = () => new Date().toISOString().slice(0, 10)
