@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { roundTripsTo } from '../round-trips.ts'
-import { expectClose, expectOk, expectSame } from './expect.ts'
+import { expectClose, expectOk, expectSame, waitFor } from './expect.ts'
 import { tickerOf, type Market, type PerpFixture } from './perp-fixture.ts'
 import {
   advanceTime,
@@ -8,8 +8,8 @@ import {
   mineAfterDeadline,
   minedInOneBlock,
   nodeCall,
+  pollOf,
   priorityFields,
-  waitForMined,
   waitForPoll,
 } from './venue.ts'
 import type { Card } from './venue.ts'
@@ -230,7 +230,15 @@ export const onChainCards: readonly Card<PerpFixture>[] = [
         const hashes: string[] = []
         for (let tries = 0; tries < 10 && (await position()).positionAmt !== '0'; tries++)
           hashes.push(await operator.liquidate(owner, tickerOf(market)))
-        const { txReceipt } = await waitForMined(venue, txHash)
+        // The server asks for it by itself, and sends it again, after some blocks without it. No others come here.
+        const { txReceipt } = await waitFor(
+          `${txHash} is mined`,
+          async () => {
+            await nodeCall(venue, 'evm_mine')
+            return pollOf(venue, txHash)
+          },
+          ({ txStatus }) => txStatus === 1,
+        )
         expect(txReceipt.status).to.equal(0)
         // The reason is known once the journal has the receipt.
         const isKnown = ({ reason: why, txState }: { reason?: string; txState: string }) => why !== undefined && txState !== 'BROADCAST'

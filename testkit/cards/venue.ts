@@ -113,13 +113,17 @@ export async function withoutAllowance(venue: TestVenue, address: string, token:
 export const waitForMined = (venue: TestVenue, txHash: string) => waitForPoll(venue, txHash, 'is mined', ({ txStatus }) => txStatus === 1)
 
 export const waitForPoll = (
-  { client, chain, network }: TestVenue,
+  venue: TestVenue,
   txHash: string,
   what: string,
   // eslint-disable-next-line typescript/no-explicit-any -- the cards look into the answer
   holds: (poll: any) => boolean,
   // eslint-disable-next-line typescript/no-explicit-any -- the cards look into the answer
-): Promise<any> => waitFor(`${txHash} ${what}`, async () => (await client.get('/network/poll', { chain, network, txHash })).body, holds)
+): Promise<any> => waitFor(`${txHash} ${what}`, () => pollOf(venue, txHash), holds)
+
+// eslint-disable-next-line typescript/no-explicit-any -- the cards look into the answer
+export const pollOf = async ({ client, chain, network }: TestVenue, txHash: string): Promise<any> =>
+  (await client.get('/network/poll', { chain, network, txHash })).body
 
 /** The devnet's token whose transfers take a fee, `site.tokens.TAX`. It is on no list. */
 export const devnetFeeToken = () => getCreateAddress({ from: deployerAddress(devnetNetwork.chain), nonce: feeTokenNonce })
