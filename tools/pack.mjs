@@ -1,7 +1,8 @@
 // `npm run pack`: builds dist/ whole and packs both packages, sluice and sluice-devnet, into dist/packages/ (docs/releasing.md).
 //
 // Packed packages are private, which every registry refuses, until a maintainer has confirmed on the registry whose the names are and says
-// so: SLUICE_CONFIRMED_NAMES=sluice,sluice-devnet npm run pack. `--refuse-publishing` is what `npm publish` in the checkout gets instead.
+// so: SLUICE_CONFIRMED_NAMES=sluice,sluice-devnet npm run pack. `--packed` takes the packages that are there. `--refuse-publishing` is what
+// `npm publish` in the checkout gets instead.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,10 +21,12 @@ if (process.argv.includes('--refuse-publishing')) {
   process.exit(1)
 }
 
-run(process.execPath, [path.join(root, 'tools', 'build.mjs')])
-rmSync(packages, { recursive: true, force: true })
-mkdirSync(packages, { recursive: true })
-for (const folder of [root, path.join(root, 'dist', 'sluice-devnet')]) pack(folder, packages)
+if (!process.argv.includes('--packed')) {
+  run(process.execPath, [path.join(root, 'tools', 'build.mjs')])
+  rmSync(packages, { recursive: true, force: true })
+  mkdirSync(packages, { recursive: true })
+  for (const folder of [root, path.join(root, 'dist', 'sluice-devnet')]) pack(folder, packages)
+}
 if (names.every((name) => confirmed.includes(name))) for (const file of readdirSync(packages)) makePublic(path.join(packages, file))
 else console.log(`The packages are private: SLUICE_CONFIRMED_NAMES does not name ${names.join(' and ')} (docs/releasing.md).`)
 

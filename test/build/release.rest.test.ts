@@ -77,6 +77,10 @@ describe('npm run release', () => {
     return printed
   }
 
+  function manifestOf(tarball: string) {
+    const { stdout } = spawnSync('tar', ['-xzOf', file(`dist/packages/${tarball}`), 'package/package.json'], { encoding: 'utf8' })
+    return JSON.parse(stdout)
+  }
   const versionNow = () => json('package.json').version
   const raised = (part: number) =>
     versionNow()
@@ -179,11 +183,15 @@ describe('npm run release', () => {
     const tarballs = [`sluice-${version}.tgz`, `sluice-devnet-${version}.tgz`]
     expect(readdirSync(file('dist/packages')).toSorted()).to.deep.equal(tarballs)
     for (const tarball of tarballs) {
-      const { stdout } = spawnSync('tar', ['-xzOf', file(`dist/packages/${tarball}`), 'package/package.json'], { encoding: 'utf8' })
-      expect(JSON.parse(stdout)).to.include({ version, private: true })
+      expect(manifestOf(tarball)).to.include({ version, private: true })
       expect(printed).to.include(`${tarball}: publint finds nothing`).and.include(`${tarball}: are-the-types-wrong finds nothing`)
     }
     expect(printed).to.include(`git tag -a v${version}`).and.include('not for publishing').and.not.include('npm publish')
+
+    // What was tested becomes what is published, without being made again.
+    const env = { PATH, HOME, SLUICE_CONFIRMED_NAMES: 'sluice,sluice-devnet' }
+    spawnSync(process.execPath, ['tools/pack.mjs', '--packed'], { cwd: checkout.folder, env })
+    for (const tarball of tarballs) expect(manifestOf(tarball)).to.include({ version }).and.not.have.property('private')
 
     const [, undo = ''] = /To undo it:\n +(.+)\n/.exec(printed) ?? []
     spawnSync('sh', ['-euc', undo], { cwd: checkout.folder })

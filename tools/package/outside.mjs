@@ -23,7 +23,7 @@ import { fencesOf, filesOf } from '../../test/docs/page.ts'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const packages = path.join(root, 'dist', 'packages')
-const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+export const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
 export const tarball = (name) => path.join(packages, `${name}-${version}.tgz`)
 
 /** A folder whose name is not made for shells, outside of the checkout. Everybody may look into it. */

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { asProject, environment, filesIn, folder, install, nodeFrom, removePlace, root, run, start, tarball } from './outside.mjs'
+import { asProject, environment, filesIn, folder, install, nodeFrom, removePlace, root, run, start, tarball, version } from './outside.mjs'
 
 after(removePlace)
 
@@ -63,7 +63,6 @@ describe('in trouble, the command', () => {
 
   it('says that the devnet is of another version, or lacks its anvil, and makes nothing', () => {
     const devnet = path.join(path.dirname(command), '..', '..', 'sluice-devnet')
-    const [, version] = /sluice-(.+)\.tgz/.exec(tarball('sluice'))
     const cwd = folder('devnets')
     mkdirSync(devnet)
     for (const [installed, said] of [
