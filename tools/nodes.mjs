@@ -2,6 +2,7 @@
 //
 //   npm run test:nodes                                 all of it, in Node 22 and 24
 //   npm run test:nodes -- test/loader/hosts.rest.test.ts   these files alone
+//   SLUICE_NODES=24 npm run test:nodes                 in Node 24 alone
 //
 // The versions come from npm, as packages that hold a binary and no install script.
 import { spawnSync } from 'node:child_process'
@@ -12,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { buildWhenStale } from './build.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const versions = ['22', '24']
+const versions = (process.env.SLUICE_NODES ?? '22,24').split(',')
 const all = ['containment', 'hosts', 'service', 'harms', 'broken-plugins', 'hostile-plugins', 'hostile-hosts'].map(
   (name) => `test/loader/${name}.rest.test.ts`,
 )

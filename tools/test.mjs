@@ -48,7 +48,7 @@ const isAll = process.argv.includes('--all')
 if (isAll) process.env.PACKAGE_TEST_ALL = 'yes'
 
 /** Those of tools/chaos that every run plays. Of the others each commit plays two, which its hash chooses; all: npm run test:rest -- --all. */
-const everyTime = ['kills', 'cluster', 'chain-trouble', 'node-faults', 'orders']
+const everyTime = ['kills', 'cluster']
 function scenarios() {
   const files = testsIn('tools/chaos').filter(isRest)
   const others = files.filter((file) => !everyTime.some((name) => file.endsWith(`/${name}.rest.test.ts`)))
