@@ -2,16 +2,7 @@ import { expect } from 'chai'
 import { roundTripsTo } from '../round-trips.ts'
 import { expectClose, expectOk, expectSame, waitFor } from './expect.ts'
 import { tickerOf, type Market, type PerpFixture } from './perp-fixture.ts'
-import {
-  advanceTime,
-  inOneBlock,
-  mineAfterDeadline,
-  minedInOneBlock,
-  nodeCall,
-  pollOf,
-  priorityFields,
-  waitForPoll,
-} from './venue.ts'
+import { advanceTime, inOneBlock, mineAfterDeadline, minedInOneBlock, nodeCall, pollOf, priorityFields, waitForPoll } from './venue.ts'
 import type { Card } from './venue.ts'
 
 export const figureCards: readonly Card<PerpFixture>[] = [
