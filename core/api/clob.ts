@@ -342,8 +342,7 @@ export const DepositRequest = request({
     ...ChainName,
     description:
       "The chain to deposit from, if the exchange accepts deposits from it. Token, nonce and fees are of that chain. Absent: the exchange's default. " +
-      "Of `hyperliquid` that is its own chain, where Circle's CoreDepositWallet (`coreDepositWallet`) takes the token and needs an allowance, with " +
-      'the spender `hyperliquid`; from `arbitrum` it needs none.',
+      "There the spender that has the connector's name takes the token and needs an allowance; from another chain it may be a transfer, which needs none.",
   }),
 })
 export const DepositResponse = enveloped({

@@ -18,9 +18,9 @@ const Spender = Type.String({
   maxLength: 256,
   expects: "a connector's name or an address",
   description:
-    "A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router " +
-    '(of `balancer` its Vault) and position manager, the market of `oasis`, of `perp` the Vault that collateral is deposited in (not the router that ' +
-    "opens positions, which takes nothing), of `hyperliquid` Circle's CoreDepositWallet.",
+    "A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router or " +
+    'vault and its position manager, the market of an order book, and where funds are deposited first the contract that takes deposits, which need not ' +
+    'be the one that opens positions. docs/api.md has it for each connector.',
 })
 
 export const EVMAllowancesRequest = request({ ...chainFields, address: WalletAddress, spender: Spender, tokenSymbols: TokenSymbols })

@@ -174,8 +174,8 @@ const MoveRequest = request({
   address: WalletAddress,
   token: { ...TokenName, description: 'The token that accounts are kept in; `balance` names it.' },
   amount: Decimal(
-    "Of the token. A deposit needs an allowance of the spender that has the connector's name: of `perp` that is the Vault (`vaultAddress` in its configuration), " +
-      'and not `routerAddress`. To open, to close and to withdraw needs none.',
+    "Of the token. A deposit needs an allowance of the spender that has the connector's name: the contract that takes collateral (`vaultAddress` in the " +
+      'configuration), and not `routerAddress`. To open, to close and to withdraw needs none.',
   ),
   ...transactionFields,
 })
