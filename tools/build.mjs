@@ -153,7 +153,7 @@ async function build({ whole }) {
     minifyWhitespace: true,
     minifySyntax: true,
     lineLimit: 160,
-    plugins: [fewMediaTypes, ...(whole ? [packagesWithoutMap] : [])],
+    plugins: [fewMediaTypes, namesOfUndici, ...(whole ? [packagesWithoutMap] : [])],
     ...(whole && { sourcemap: 'linked', sourcesContent: false }),
   }
   const split = { ...options, outdir: dist, splitting: true, external, banner }
@@ -250,6 +250,20 @@ const fewMediaTypes = {
       const types = Object.entries(JSON.parse(readFileSync(file, 'utf8'))).filter(([type]) => used.test(type))
       return { contents: JSON.stringify(Object.fromEntries(types)), loader: 'json' }
     })
+  },
+}
+
+/** It is CommonJS: of a chunk that is imported when it is needed, Node knows no name but `default`. */
+const namesOfUndici = {
+  name: 'names-of-undici',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^undici$/ }, ({ kind, path: file }) =>
+      kind === 'dynamic-import' ? { path: file, namespace: 'names-of-undici' } : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'names-of-undici' }, () => ({
+      contents: `export { Agent, Pool, WebSocket, request } from 'undici'`,
+      resolveDir: root,
+    }))
   },
 }
 
