@@ -5,6 +5,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { SluiceError } from './api/index.ts'
 import { type Settings, devnetNetwork } from './config/settings.ts'
 import { tradingWallets } from './devnet/anvil.ts'
+import { simulated } from './devnet/local-sites.ts'
 import { command } from './layout.ts'
 import { acceptsNone, findWay, weaklyContained, type ContainmentSettings } from './loader/host/way.ts'
 import { faultOf } from './loader/refusal.ts'
@@ -29,8 +30,9 @@ export async function examine(settings: Settings): Promise<readonly Finding[]> {
   const settingsOf = (chain: string, network: string) => chains.find(({ name }) => name === chain)?.configuration.networks[network]
   const isRequired = (chain: string, network: string) => settingsOf(chain, network)?.required ?? false
   // Not served on purpose: by `enabled: false`, or because it is the devnet's.
+  const devnetChains = [devnetNetwork.chain, ...simulated(loaded)]
   const isLeftOut = (chain: string, network: string) =>
-    settingsOf(chain, network)?.enabled === false || (chain === devnetNetwork.chain && network === devnetNetwork.network)
+    settingsOf(chain, network)?.enabled === false || (devnetChains.includes(chain) && network === devnetNetwork.network)
   return [
     ...configuration(settings, plugins),
     ...(await examineCertificates(settings)),

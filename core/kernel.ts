@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { withTimeout } from './async.ts'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
+import { openLocalSites, wantedSites } from './devnet/local-sites.ts'
 import { bringUpDevnet, forgetDevnet, whyNotDeployed, type Devnet } from './devnet/start-devnet.ts'
 import { createEvents, type Events } from './events/events.ts'
 import { toQuoteVenue } from './handlers/amm/swap.ts'
@@ -50,6 +51,8 @@ export interface Kernel {
   log: Logger
   services: Services
   devnet: Devnet | undefined
+  /** Simulated exchanges beside the devnet. */
+  sites: readonly string[]
   /** Grows while plugins in hosts are being loaded. */
   plugins: Pick<LoadResult, 'loaded' | 'refused'>
   /** Settles when no plugin is pending any more. Never rejects. */
@@ -145,13 +148,17 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     for (const text of notAllowed) log.warn({ plugins: allowed.tried }, text)
     // Unlocking takes as long as scrypt does: it goes on beside the devnet and the plugins.
     const files = signerFiles(settings, allowed)
-    const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings), files })
+    const siteNames = running === undefined && settings.devnet.enabled ? wantedSites(settings, allowed.found) : []
+    const opening = openSigner({ settings, log, passphrase: await askPassphrase(settings), files, devnetChains: siteNames })
     stops.push(async () => (await opening.catch(() => undefined))?.stop())
     const devnet = running ?? (settings.devnet.enabled ? await bringUpDevnet(settings, print, allowed) : undefined)
     if (devnet && devnet !== running) {
       stops.push(() => devnet.stop())
       await forgetDevnet(store)
+      for (const name of siteNames) await forgetDevnet(store, name)
     }
+    const sites = devnet && (await openLocalSites(siteNames, devnet.rpcUrl, log))
+    stops.push(() => sites?.stop())
 
     // Before plugins run in this thread: a plugin that passes its trial may still loop here.
     const watchdog = startWatchdog({ stallSeconds: settings.limits.pluginStallSeconds })
@@ -167,7 +174,16 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     })
     stops.push(() => hosts.stop())
     const plugins = await loadPlugins(
-      pluginOptions({ settings, plugins: allowed, log, devnetUrl: devnet?.rpcUrl, meterOf, hosts, hostsLater: true }),
+      pluginOptions({
+        settings,
+        plugins: allowed,
+        log,
+        devnetUrl: devnet?.rpcUrl,
+        ...(sites && { localHosts: sites.addresses }),
+        meterOf,
+        hosts,
+        hostsLater: true,
+      }),
     )
     pluginsNow = plugins
     logRefused(plugins.refused)
@@ -178,7 +194,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
 
     const venues = startVenues(container, plugins.loaded)
     stops.push(() => venues.stop())
-    const registry = buildRegistry({ ...plugins, running: venues.running })
+    const registry = buildRegistry({ ...plugins, running: venues.running, ...(sites && { whyAway: sites.whyAway }) })
     measurePlugins(metrics, registry)
     measureNodes(metrics, registry)
 
@@ -298,6 +314,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       log,
       services,
       devnet,
+      sites: sites?.names ?? [],
       plugins: current,
       pluginsLoaded: late.done,
       reloadPlugin: changes.reload,

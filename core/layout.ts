@@ -106,6 +106,9 @@ export function devnetRoot(): URL | undefined {
   return undefined
 }
 
+/** The same with programs, which are built in sources, too. */
+export const builtDevnetRoot = (): URL | undefined => (inSource ? new URL('dist/sluice-devnet/', codeRoot) : devnetRoot())
+
 /** `sluice/plugin` and the other `exports` of the package → the running core's files, so that one core exists. */
 export function entryPoints(): Record<string, string> {
   const devnet = devnetRoot()

@@ -30,12 +30,21 @@ interface LoadedParts extends Pick<LoadResult, 'loaded' | 'refused'> {
   running: ReadonlyMap<LoadedVenue<object>, RunningVenue>
   /** Loaded earlier: connectors may be on their networks. */
   before?: readonly LoadedPlugin[]
+  /** Of networks that are simulated. */
+  whyAway?: (chain: string, network: string) => string | undefined
 }
 
 /** Builds what handlers look up: the networks, venues and plugins that were loaded, and whether they run. */
 export const buildRegistry = (parts: LoadedParts): GrowingRegistry => createRegistry(registryEntries(parts))
 
-export function registryEntries({ loaded, refused, pending = [], running, before = [] }: LoadedParts): RegistryEntries {
+export function registryEntries({
+  loaded,
+  refused,
+  pending = [],
+  running,
+  before = [],
+  whyAway = () => undefined,
+}: LoadedParts): RegistryEntries {
   const life = (venue: LoadedVenue<object>) => {
     const run = () => running.get(venue)
     return {
@@ -47,6 +56,15 @@ export function registryEntries({ loaded, refused, pending = [], running, before
         return why === undefined ? undefined : maskUrls(why)
       },
       trouble: () => run()?.lastTrouble,
+    }
+  }
+  const lifeOf = (venue: LoadedVenue<object>) => {
+    const [own, away] = [life(venue), () => whyAway(venue.chain, venue.network)]
+    return {
+      ...own,
+      whyAway: away,
+      notReady: () => away() ?? own.notReady(),
+      trouble: () => (away() === undefined ? own.trouble() : ('NETWORK' as const)),
     }
   }
   const chains = [...before, ...loaded].flatMap((plugin) => (plugin.kind === 'chain' ? plugin.venues : []))
@@ -64,7 +82,7 @@ export function registryEntries({ loaded, refused, pending = [], running, before
           impl,
           required,
           tokens: createTokenBook(impl, tokens, `${chain}/${network}`),
-          ...life(venue),
+          ...lifeOf(venue),
         })
       }
     } else {

@@ -38,6 +38,8 @@ interface SignerParts {
   log: Logger
   passphrase: string | undefined
   files: SignerFiles
+  /** Chains beside the devnet's own on which its wallets sign. */
+  devnetChains?: readonly string[]
 }
 
 /** Asks for the passphrase where the keystore has keys, before code of plugins runs beside the prompt. */
@@ -58,10 +60,10 @@ export function openSigner(parts: SignerParts): Promise<Signer> {
   return opening
 }
 
-const open = ({ settings: { data, devnet, wallet }, log, passphrase, files }: SignerParts): Promise<Signer> =>
+const open = ({ settings: { data, devnet, wallet }, log, passphrase, files, devnetChains = [] }: SignerParts): Promise<Signer> =>
   startSigner({
     dataDir: data.dir,
-    keySources: wallet.keySources,
+    keySources: [...devnetChains.map((chain) => `devnet:${chain}`), ...wallet.keySources],
     passphrase,
     devnet: devnet.enabled,
     files,

@@ -16,7 +16,7 @@ const dist = path.join(root, 'dist')
 const devnet = path.join(dist, 'sluice-devnet')
 const chunkFolder = path.join(dist, 'chunks')
 const stamp = path.join(dist, '.built')
-const sources = ['core', 'kits', 'client', 'testkit', 'plugins', 'templates']
+const sources = ['core', 'kits', 'client', 'testkit', 'plugins', 'templates', 'tools/hyperliquid-simulator']
 
 /** Modules that are started by their URL: the command line, threads, processes, what mocha runs for `sluice plugin test`, and `sluice plugin dev`. */
 const started = [
@@ -173,10 +173,19 @@ async function build({ whole }) {
     external: ['ethers'],
     plugins: [kitsBeside(paths), ...options.plugins],
   })
+  const simulator = await bundle({
+    ...options,
+    entryPoints: [{ in: 'tools/hyperliquid-simulator/local.ts', out: 'plugins/hyperliquid/local' }],
+    outdir: devnet,
+    external: ['ethers'],
+  })
   // Its process would stay as long as this one, which goes on as the server.
   await stop()
   const files = new Map(
-    [...server.outputFiles, ...signer.outputFiles, ...local.outputFiles].map(({ path: file, contents }) => [file, contents]),
+    [...server.outputFiles, ...signer.outputFiles, ...local.outputFiles, ...simulator.outputFiles].map(({ path: file, contents }) => [
+      file,
+      contents,
+    ]),
   )
   const add = (file, contents) => files.set(path.join(dist, file), Buffer.from(contents))
 
@@ -203,6 +212,7 @@ async function build({ whole }) {
   const parts = [server, signer].flatMap(({ metafile }) => bundledFolders(metafile))
   const bundled = [...new Set([...parts, 'node_modules/swagger-ui-dist'])]
   if (whole) {
+    add('sluice-devnet/THIRD-PARTY-LICENSES.md', licensesOf(bundledFolders(simulator.metafile)))
     for (const [name, text] of licenseTexts(root, artifacts)) add(`sluice-devnet/LICENSES/${name}`, text)
     for (const [file, contents] of types(entryPoints)) add(file, contents)
     for (const file of filesIn('conf')) add(file, path.basename(file) === 'server.yml' ? withoutDevnet(read(file)) : read(file))

@@ -17,6 +17,7 @@ interface StartOptions {
   host?: string
   port?: string
   devnet?: boolean
+  only?: string
   logLevel?: string
 }
 
@@ -28,12 +29,14 @@ export function startCommand(settingsOf: (flags?: Flags) => Settings): Command {
     .option('--port <number>', 'listen on this port (server.port)')
     .option('--devnet', 'with the local chain, on which everything can be tried (devnet.enabled)')
     .option('--no-devnet', 'without the local chain')
+    .option('--only <chains>', 'with ethereum, or more chains with commas between them, in place of all local networks (devnet.only)')
     .option('--log-level <level>', 'trace, debug, info, warn, error, fatal or silent (log.level)')
-    .action(async ({ host, port, devnet, logLevel }: StartOptions) => {
+    .action(async ({ host, port, devnet, only, logLevel }: StartOptions) => {
       const flags = {
         ...(host !== undefined && { 'server.host': host }),
         ...(port !== undefined && { 'server.port': port }),
         ...(devnet !== undefined && { 'devnet.enabled': devnet }),
+        ...(only !== undefined && { 'devnet.only': only }),
         ...(logLevel !== undefined && { 'log.level': logLevel }),
       }
       await start(() => settingsOf(flags))
@@ -207,17 +210,22 @@ async function networkLines({ services: { registry: directory } }: Kernel): Prom
 function walletLines({ services }: Kernel): string[] {
   const wallets = services.wallets.all()
   if (wallets.length === 0) return [bold('Wallets'), `  none; add one with \`${command} wallet add\``]
+  // The devnet's are the same on each of its chains.
+  const [first, ...others] = new Set(wallets.flatMap(({ chain, devnet }) => (devnet ? [chain] : [])))
+  const also = others.length > 0 && `also on ${others.join(', ')}`
   return [
     bold('Wallets'),
-    ...wallets.map(
-      ({ chain, address, label, devnet }) =>
-        `  ${chain}  ${address}  ${dim([label, devnet && 'devnet only: everybody knows its key'].filter(Boolean).join(', '))}`,
-    ),
+    ...wallets
+      .filter(({ chain, devnet }) => !devnet || chain === first)
+      .map(({ chain, address, label, devnet }) => {
+        const notes = devnet ? [label, also, 'devnet only: everybody knows its key'] : [label]
+        return `  ${chain}  ${address}  ${dim(notes.filter(Boolean).join(', '))}`
+      }),
   ]
 }
 
 /** Commands to paste. With a devnet they make a quote and a trade. */
-function examples({ url, services, devnet }: Kernel, { ssl }: Settings): string[] {
+function examples({ url, services, devnet, sites }: Kernel, { ssl }: Settings): string[] {
   const certs = path.relative(process.cwd(), ssl.certsDir) || '.'
   const curl = `curl --cacert ${certs}/ca_cert.pem --cert ${certs}/client_cert.pem --key ${certs}/client_key.pem -w '\\n'`
   const wallet = services.wallets.all().find((each) => each.devnet)
@@ -235,5 +243,16 @@ function examples({ url, services, devnet }: Kernel, { ssl }: Settings): string[
     '',
     bold('A trade'),
     `  ${curl} -H 'Content-Type: application/json' -d '${trade}' ${url}/amm/trade`,
+    ...sites.flatMap((name) => {
+      const coin = services.registry.networks.find(({ chain, network }) => chain === name && network === 'local')?.impl.nativeCurrency
+      if (!coin) return []
+      const market = { chain: name, network: 'local', connector: name, address: wallet.address, market: `${coin.symbol}-USDC` }
+      const order = { ...market, side: 'BUY', orderType: 'LIMIT', price: '30', amount: '1' }
+      return [
+        '',
+        `${bold('An order')} ${dim(`in a book of ${name}/local, which starts with its first request`)}`,
+        `  ${curl} -H 'Content-Type: application/json' -d '${JSON.stringify(order)}' ${url}/clob/orders`,
+      ]
+    }),
   ]
 }

@@ -81,6 +81,12 @@ export const serverSchema = closed({
       description: 'Whether the local chain is started; it is true in conf/server.yml of a fresh checkout',
     }),
     port: port(8545, 'Port of the local chain’s node'),
+    only: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        uniqueItems: true,
+        description: 'Chains whose network local comes with it; ethereum always does. Absent: all that can be simulated',
+      }),
+    ),
   }),
   log: closed({
     level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {

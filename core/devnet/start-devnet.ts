@@ -176,8 +176,8 @@ const outsideBudget = { processorMs: 30_000, clockMs: 120_000 }
  * free again, and the same bytes may be signed a second time. Events about the earlier devnet stay. An Idempotency-Key that was used only
  * there is free again too, because its answer names a transaction that no longer exists.
  */
-export async function forgetDevnet(store: Store): Promise<void> {
-  const { chain, network } = devnetNetwork
+export async function forgetDevnet(store: Store, chain: string = devnetNetwork.chain): Promise<void> {
+  const { network } = devnetNetwork
   const isDevnets = { chain, network }
   await store.write(async (tx) => {
     const made = (isIt: boolean) => {

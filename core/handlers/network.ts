@@ -24,9 +24,9 @@ const networkStatus: Handler<'NetworkStatus'> = async ({ chain, network }, { ser
 export const networkStatuses = (networks: readonly NetworkEntry[], signal: AbortSignal): Promise<NetworkStatusResponse> =>
   Promise.all(networks.map((each) => statusOf(each, signal)))
 
-async function statusOf({ chain, network, impl }: NetworkEntry, signal: AbortSignal): Promise<NetworkStatusResponse[number]> {
+async function statusOf({ chain, network, impl, whyAway }: NetworkEntry, signal: AbortSignal): Promise<NetworkStatusResponse[number]> {
   const known = { chain, network, rpcUrl: impl.rpcUrl(), nativeCurrency: impl.nativeCurrency.symbol }
-  const down = (error: string) => ({ ...known, currentBlockNumber: -1, currentBlockSeconds: -1, error })
+  const down = (error: string) => ({ ...known, currentBlockNumber: -1, currentBlockSeconds: -1, error: whyAway?.() ?? error })
   try {
     const head = await withTimeout(impl.head({ signal }), deadlineMs, () => undefined)
     if (!head) return down(noAnswer)

@@ -14,6 +14,8 @@ export interface NetworkEntry {
   impl: Chain
   tokens: TokenBook
   required: boolean
+  /** Why nobody answers there, where the server itself runs it. */
+  whyAway?(): string | undefined
   /** Undefined if ready, else the reason. Starts nothing. */
   notReady(): string | undefined
   /** Where it is not ready because its nodes cannot be used: the error for callers. */

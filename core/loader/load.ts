@@ -3,7 +3,7 @@ import { loadPluginConfigBy, type TokenListSource } from '../config/plugin-confi
 import { ConfigError, nearest } from '../config/problems.ts'
 import { devnetNetwork, pluginFileWarnings, type Settings } from '../config/settings.ts'
 import { loadTokens } from '../config/token-list.ts'
-import { substitute } from '../config/tree.ts'
+import { mapTexts, substitute } from '../config/tree.ts'
 import { mergedFiles } from '../config/yaml.ts'
 import type { Log } from '../contracts/index.ts'
 import { makeCandidate, type Candidate, type PluginOutline } from './candidate.ts'
@@ -234,10 +234,12 @@ interface PluginOptions extends Pick<LoadOptions, 'meterOf' | 'hosts' | 'hostsLa
   log: ParentLog
   /** Absent where no devnet runs: then the devnet's network is left out. */
   devnetUrl: string | undefined
+  /** Addresses for hosts of defaults that end with `.localhost`. A chain's network `local` on another such host is left out. */
+  localHosts?: ReadonlyMap<string, string>
 }
 
 /** What the settings say of plugins: their folders, configurations, token lists and logs. */
-export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, hosts, hostsLater }: PluginOptions): LoadOptions {
+export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, meterOf, hosts, hostsLater }: PluginOptions): LoadOptions {
   const { limits, confDir, home, data } = settings
   return {
     plugins,
@@ -259,8 +261,13 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, meterOf, host
         ...(networks && { networks }),
         ...(networkKeys && { networkKeys }),
       })
-      if (kind !== 'chain' || name !== devnetNetwork.chain) return configuration
-      return { ...configuration, config: withDevnet(configuration.config, devnetUrl), shown: withDevnet(configuration.shown, devnetUrl) }
+      if (!builtIn) return configuration
+      const local = <C extends Record<string, unknown>>(config: C): C => {
+        if (kind === 'chain' && name === devnetNetwork.chain) return withDevnet(config, devnetUrl)
+        const placed = withLocalHosts(config, localHosts)
+        return kind === 'chain' ? withoutUnplaced(placed) : placed
+      }
+      return { ...configuration, config: local(configuration.config), shown: local(configuration.shown) }
     },
     async tokensOf({ chain, network, folder, implementation: { chainId }, settings: own }) {
       const tokensWith = (tokenLists: readonly TokenListSource[]) =>
@@ -316,6 +323,20 @@ function withDevnet<C extends Record<string, unknown>>(config: C, devnetUrl: str
   const { [devnetNetwork.network]: local, ...others } = config
   if (devnetUrl === undefined || !isObject(local)) return others as C
   return { ...config, [devnetNetwork.network]: { ...local, rpcUrls: [devnetUrl] } }
+}
+
+const localHost = /\/\/([a-z.-]+\.localhost)(?=\/|$)/
+
+function withLocalHosts<C>(config: C, hosts: ReadonlyMap<string, string> = new Map()): C {
+  const placed = (text: string) => text.replace(localHost, (whole, name: string) => `//${hosts.get(name) ?? name}`)
+  return mapTexts(config, placed) as C
+}
+
+/** Nothing answers there. */
+function withoutUnplaced<C extends Record<string, unknown>>(config: C): C {
+  const { [devnetNetwork.network]: local, ...others } = config
+  const urls = isObject(local) && Array.isArray(local['rpcUrls']) ? local['rpcUrls'] : []
+  return urls.some((url) => localHost.test(String(url))) ? (others as C) : config
 }
 
 /** Warnings for settings of plugins that do not exist: the names are probably misspelt. */

@@ -55,13 +55,13 @@ export const devnetPrivateKeys: readonly string[] = [
   '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
 ]
 
-/** The devnet's trading wallets. */
+/** The devnet's trading wallets, on its own chain or on that of the argument. */
 export const devnetKeys: KeySource = {
-  async open() {
+  async open({ argument = 'ethereum' }) {
     const wallets = devnetPrivateKeys.map((privateKey, index): SigningWallet => {
       const address = curves.secp256k1.addressOf(privateKey)
       const sign = curves.secp256k1.signerOf(privateKey)
-      return { chain: 'ethereum', address, curve: 'secp256k1', label: `devnet ${index}`, devnet: true, sign }
+      return { chain: argument, address, curve: 'secp256k1', label: `devnet ${index}`, devnet: true, sign }
     })
     return { wallets, locked: [] }
   },

@@ -15,4 +15,6 @@ const shared = {
 export const networks = {
   mainnet: { ...shared, chainId: 999, tokens: ['WHYPE', 'USDC'] },
   testnet: { ...shared, chainId: 998, tokens: ['WHYPE', 'USDC'] },
+  // The node beside the simulator of the exchange; the chain id is nobody's.
+  local: { ...shared, chainId: 31338, tokens: ['WHYPE', 'USDC'], local: true },
 } satisfies Record<string, EvmNetworkTable>

@@ -120,7 +120,7 @@ export const schema = {
     bridges: bridgesSchema,
     networks: {
       type: 'object',
-      properties: { mainnet: urls, testnet: urls },
+      properties: { mainnet: urls, testnet: urls, local: urls },
       required: ['mainnet', 'testnet'],
       additionalProperties: false,
       description: 'The URLs of the exchange',

@@ -1,5 +1,14 @@
 import { evm, type Evm } from 'sluice/evm'
-import { defineConnector, type At, type BookAction, type CLOB, type MarginCLOB, type PerpCLOB, type VenuePlan } from 'sluice/plugin'
+import {
+  defineConnector,
+  SluiceError,
+  type At,
+  type BookAction,
+  type CLOB,
+  type MarginCLOB,
+  type PerpCLOB,
+  type VenuePlan,
+} from 'sluice/plugin'
 import {
   requireMode,
   readPayments,
@@ -36,7 +45,7 @@ export default defineConnector({
     name: 'hyperliquid',
     apiVersion: '1.0',
     trading_type: ['CLOB', 'MARGIN_CLOB', 'PERP_CLOB'],
-    available_networks: [{ chain: 'hyperliquid', networks: ['mainnet', 'testnet'] }],
+    available_networks: [{ chain: 'hyperliquid', networks: ['mainnet', 'testnet', 'local'] }],
     schema,
     signs: [
       agentKind,
@@ -84,6 +93,7 @@ function orderBook(
     },
     outcome: outcomeOf,
     async depositFrom(chain, token, amountRaw, owner, at) {
+      requireDeposits(exchange)
       const { user, chain: own } = ownerOf(owner)
       if (chain !== own) return depositOverBridge({ queryInfo, user, kind }, token, amountRaw, at)
       return depositFromEvm({ queryInfo, user, kind }, token, amountRaw, exchange, at)
@@ -91,11 +101,20 @@ function orderBook(
   }
 }
 
+function requireDeposits({ network }: Exchange): void {
+  if (network.takesNoDeposits)
+    throw new SluiceError(
+      'UNSUPPORTED',
+      'Nothing can be deposited at this simulator: the wallets of the devnet have money there from the start.',
+    )
+}
+
 /** Deposits by a transaction of the chain, withdraws by a signed action. */
 function movesOf(exchange: Exchange, kind: MarketEntry['kind']): CLOB<Evm>['move'] {
   const { queryInfo, ownerOf, clock, ttlMs, tokens } = exchange
   return async (token, amountRaw, how, owner, at) => {
     const { user } = ownerOf(owner)
+    if (how === 'deposit') requireDeposits(exchange)
     if (how === 'deposit') return depositFromEvm({ queryInfo, user, kind }, token, amountRaw, exchange, at)
     await clock.aheadMs(at)
     const deadline = Math.ceil((clock.nowMs() + ttlMs) / 1000)

@@ -27,7 +27,7 @@ describe('sluice start', () => {
     return running
   }
 
-  it('prints a summary whose two curl commands work', async () => {
+  it('prints a summary whose curl commands work', async () => {
     const where = await home()
     const server = run(where, 'start')
     await server.until(/Ctrl-C stops the server/)

@@ -1,0 +1,190 @@
+// Exchanges that the release simulates beside the devnet, as networks `local` of chains of their own. Only listeners are opened at start: the
+// simulator and the node of its chain are started by the first connection, so that who does not use them has none of their cost.
+import { existsSync } from 'node:fs'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { StartError } from '../config/problems.ts'
+import { devnetNetwork, type Settings } from '../config/settings.ts'
+import { isObject } from '../json.ts'
+import { builtDevnetRoot } from '../layout.ts'
+import { messageOf } from '../loader/thrown.ts'
+import { endWatched, host, rpcTo, spawnWatched, startAnvil, tradingWallets, type WatchedProcess } from './anvil.ts'
+
+export interface LocalSites {
+  /** Each is that of a connector and of its chain. */
+  readonly names: readonly string[]
+  /** Where the hosts of `hostsOf` are, by their names. */
+  readonly addresses: ReadonlyMap<string, string>
+  /** Why a network is not there, once somebody has asked for it. */
+  whyAway(chain: string, network: string): string | undefined
+  stop(): Promise<void>
+}
+
+const program = (name: string): URL | undefined => {
+  const root = builtDevnetRoot()
+  const file = root && new URL(`plugins/${name}/local.js`, root)
+  return file && existsSync(file) ? file : undefined
+}
+
+/** Those of the release's plugins that are simulated. */
+export const simulated = (plugins: readonly { readonly name: string; readonly builtIn: boolean }[]): string[] =>
+  plugins.flatMap(({ name, builtIn }) => (builtIn && program(name) ? [name] : []))
+
+/** Those of them that the settings want. @throws StartError for a chain that is not among them */
+export function wantedSites({ devnet: { only } }: Pick<Settings, 'devnet'>, plugins: Parameters<typeof simulated>[0]): string[] {
+  const names = simulated(plugins)
+  const known = [devnetNetwork.chain, ...names]
+  const unknown = only?.find((name) => !known.includes(name))
+  if (unknown !== undefined)
+    throw new StartError(`devnet.only (--only) names "${unknown}", and the chains with a local network here are ${known.join(', ')}.`)
+  return names.filter((name) => only?.includes(name) ?? true)
+}
+
+/** What stands in a plugin's defaults for the addresses, which are any free ones. */
+const hostsOf = (name: string) => ({ api: `${name}.localhost`, node: `evm.${name}.localhost` })
+
+/** @param devnetUrl the node of the devnet */
+export async function openLocalSites(names: readonly string[], devnetUrl: string, log: SiteLog): Promise<LocalSites> {
+  const addresses = new Map<string, string>()
+  const all: ReturnType<typeof createSite>[] = []
+  for (const name of names) {
+    const site = createSite(name, devnetUrl, log)
+    const { api, node } = hostsOf(name)
+    addresses.set(api, await site.listen('api'))
+    addresses.set(node, await site.listen('node'))
+    all.push(site)
+  }
+  return {
+    names,
+    addresses,
+    whyAway: (chain, network) => (network === devnetNetwork.network ? all.find(({ name }) => name === chain)?.whyAway() : undefined),
+    stop: async () => void (await Promise.all(all.map((site) => site.stop()))),
+  }
+}
+
+interface SiteLog {
+  info(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** The ports of what was started. */
+interface Running {
+  readonly api: number
+  readonly node: number
+}
+
+function createSite(name: string, devnetUrl: string, log: SiteLog) {
+  const network = { chain: name, network: devnetNetwork.network }
+  const servers: Server[] = []
+  const sockets = new Set<Socket>()
+  const stops: (() => Promise<void>)[] = []
+  let starting: Promise<Running> | undefined
+  let whyAway: string | undefined
+  let isStopped = false
+
+  const away = (why: string) => {
+    whyAway = why
+    if (!isStopped) log.error({ ...network, reason: why }, 'simulator missing; everything else works without it')
+  }
+
+  function start(): Promise<Running> {
+    starting ??= bringUp().then(
+      (running) => {
+        whyAway = undefined
+        log.info(network, 'simulator started, because its network was asked for')
+        return running
+      },
+      async (error: unknown) => {
+        away(`its simulator could not be started: ${messageOf(error)}`)
+        await endAll()
+        // The next one who asks tries again.
+        starting = undefined
+        throw error
+      },
+    )
+    return starting
+  }
+
+  async function bringUp(): Promise<Running> {
+    const file = program(name)
+    if (!file) throw new Error(`plugins/${name}/local.js of the package sluice-devnet is missing`)
+    const child = spawnWatched(process.execPath, [fileURLToPath(file), ...tradingWallets])
+    stops.push(() => endWatched(child))
+    const said = await firstLine(child)
+    child.once('exit', () => away('its simulator has ended. Restart the server'))
+    const node = await startAnvil(0, ['--block-time', '1', '--mixed-mining'])
+    stops.push(() => node.stop())
+    await node.rpc('anvil_setChainId', said.chainId)
+    const devnet = rpcTo(devnetUrl)
+    for (const address of said.contracts) await node.rpc('anvil_setCode', address, await devnet('eth_getCode', address, 'latest'))
+    return { api: said.port, node: Number(new URL(node.rpcUrl).port) }
+  }
+
+  async function endAll(): Promise<void> {
+    await Promise.all(stops.splice(0).map((stop) => stop()))
+  }
+
+  function serve(socket: Socket, to: keyof Running): void {
+    sockets.add(socket)
+    socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
+    start().then(
+      (running) => {
+        const there = connect(running[to], host)
+        there.on('error', () => socket.destroy()).on('close', () => socket.destroy())
+        socket.on('close', () => there.destroy())
+        socket.pipe(there).pipe(socket)
+      },
+      // Once it was asked something: what comes before the question need not be read.
+      () => socket.once('data', () => socket.end(`HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)),
+    )
+  }
+
+  return {
+    name,
+    whyAway: () => whyAway,
+    /** @returns host and port */
+    async listen(to: keyof Running): Promise<string> {
+      const server = createServer((socket) => serve(socket, to))
+      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, host, resolve))
+      servers.push(server)
+      return `${host}:${(server.address() as AddressInfo).port}`
+    },
+    async stop() {
+      isStopped = true
+      for (const server of servers) server.close()
+      for (const socket of sockets) socket.destroy()
+      await starting?.catch(() => {})
+      await endAll()
+    },
+  }
+}
+
+const startTimeoutMs = 15_000
+
+interface Said {
+  readonly port: number
+  readonly chainId: number
+  /** Contracts of the devnet that the node has, too. */
+  readonly contracts: readonly string[]
+}
+
+/** It prints one line of JSON once it listens. */
+async function firstLine(child: WatchedProcess): Promise<Said> {
+  let [said, complained] = ['', '']
+  child.stderr.on('data', (chunk: Buffer) => (complained = (complained + chunk.toString()).slice(-500)))
+  const line = await new Promise<string>((resolve, reject) => {
+    const limit = setTimeout(() => reject(new Error(`it did not listen within ${startTimeoutMs / 1000} s`)), startTimeoutMs)
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.includes('\n')) resolve(said)
+    })
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`it ended with ${code ?? 'a signal'}. ${complained.trim()}`)))
+    child.once('exit', () => clearTimeout(limit))
+    child.stdout.once('data', () => clearTimeout(limit))
+  })
+  const read: unknown = JSON.parse(line)
+  if (isObject(read) && typeof read['port'] === 'number' && typeof read['chainId'] === 'number' && Array.isArray(read['contracts']))
+    return { port: read['port'], chainId: read['chainId'], contracts: read['contracts'].map(String) }
+  throw new Error(`it said ${line.slice(0, 200)}`)
+}

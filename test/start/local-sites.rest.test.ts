@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process'
+import path from 'node:path'
+import { expect } from 'chai'
+import { openLocalSites } from '../../core/devnet/local-sites.ts'
+import { createClient, type Client } from '../../testkit/client.ts'
+import { descendants, stillRunning } from '../devnet/run-server.ts'
+import { eventually, keepDevnet, makeHome, root, sluice, type Running } from './command.ts'
+
+const venue = { chain: 'hyperliquid', network: 'local', connector: 'hyperliquid' }
+const book = { ...venue, market: 'HYPE-USDC' }
+const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const plugins = ['ethereum', 'uniswap', 'hyperliquid', 'hyperliquid-chain'].map((name) => path.join(root, 'plugins', name))
+
+describe('hyperliquid/local beside the devnet', () => {
+  const cleanUps: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const each of cleanUps.splice(0).toReversed()) await each()
+  })
+
+  async function makePlace(): Promise<string> {
+    const { home, remove } = await makeHome({ plugins: { folders: plugins } })
+    await keepDevnet(home)
+    cleanUps.push(remove)
+    return home
+  }
+
+  async function start(home: string, ...args: string[]): Promise<{ server: Running; client: Client }> {
+    const server = sluice(home, 'start', ...args)
+    cleanUps.push(async () => {
+      server.child.kill('SIGKILL')
+      await server.ended
+    })
+    const [, url = ''] = await server.until(/Sluice is ready at (https:\S+)[^]*Ctrl-C stops the server/)
+    const client = createClient(url, path.join(home, 'certs'))
+    cleanUps.push(() => client.close())
+    return { server, client }
+  }
+
+  /** The simulator, and the node of its chain. */
+  const simulators = ({ child }: Running) =>
+    descendants(child.pid ?? 0).filter(({ pid }) =>
+      spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout.includes('plugins/hyperliquid/local.js'),
+    )
+  const anvils = ({ child }: Running) => descendants(child.pid ?? 0).filter(({ command }) => command.includes('anvil'))
+
+  it('is not started with the server; the pasted order starts it and stands in its book, until the next start', async () => {
+    const home = await makePlace()
+    const { server, client } = await start(home)
+    expect([simulators(server).length, anvils(server).length]).to.deep.equal([0, 1])
+
+    const order = server
+      .printed()
+      .split('\n')
+      .filter((line) => line.startsWith('  curl'))
+      .find((line) => line.includes('/clob/orders') && line.includes('hyperliquid'))
+    const pasted = spawnSync('sh', ['-c', (order ?? '').replace('curl ', 'curl -sS ')], { cwd: home, encoding: 'utf8' })
+    expect(pasted.stderr).to.equal('')
+    expect(JSON.parse(pasted.stdout)).to.include({ state: 'OPEN' })
+    const { price, amount } = JSON.parse(/-d '(.*?)'/.exec(order ?? '')?.[1] ?? '')
+    const { body } = await client.get('/clob/orderBook', book)
+    expect(body.buys).to.deep.include({ price, quantity: amount })
+    // Others have orders, too.
+    expect(body.sells).to.have.length.above(1)
+    const perpetual = { ...venue, address, market: 'ETH-USD', side: 'BUY', orderType: 'MARKET', amount: '0.1' }
+    expect((await client.post('/clob/perp/orders', perpetual)).body).to.include({ state: 'FILLED' })
+    const deposit = await client.post('/clob/deposit', { ...venue, address, token: 'USDC', amount: '10' })
+    expect([deposit.status, deposit.body.name]).to.deep.equal([501, 'UNSUPPORTED'])
+    expect(anvils(server)).to.have.length(2)
+
+    const below = descendants(server.child.pid ?? 0).map(({ pid }) => pid)
+    server.child.kill('SIGTERM')
+    expect(await server.ended).to.deep.equal({ code: 0, signal: null })
+    expect(await stillRunning(below)).to.deep.equal([])
+
+    const { client: again } = await start(home)
+    const query = { ...venue, address }
+    expect((await again.get('/transactions', { chain: 'hyperliquid', network: 'local' })).body.transactions).to.deep.equal([])
+    expect((await again.get('/clob/orders', { ...query, market: book.market })).body.orders).to.deep.equal([])
+  })
+
+  it('is said to be missing where its simulator has ended, and everything else works', async () => {
+    const { server, client } = await start(await makePlace())
+    expect((await client.get('/clob/orderBook', book)).status).to.equal(200)
+    for (const { pid } of simulators(server)) process.kill(pid, 'SIGKILL')
+    const status = async (chain: string) => (await client.get('/network/status', { chain, network: 'local' })).body[0]
+    await eventually(async () => (await client.get('/clob/orderBook', book)).status === 503, 'the simulator is missed')
+    const { body } = await client.get('/clob/orderBook', book)
+    expect(body.name).to.equal('NETWORK')
+    expect(body.message).to.include('its simulator has ended').and.include('Restart the server')
+    expect(await status('ethereum')).to.not.have.property('error')
+    const swap = { chain: 'ethereum', network: 'local', connector: 'uniswap', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
+    expect((await client.get('/amm/price', swap)).status).to.equal(200)
+  })
+
+  it('is left out by --only ethereum, with its wallets', async () => {
+    const { server, client } = await start(await makePlace(), '--only', 'ethereum')
+    expect(server.printed())
+      .to.match(/ethereum\/local +block/)
+      .and.not.include('also on')
+    expect((await client.get('/network/status', { chain: 'hyperliquid', network: 'local' })).body).to.include({
+      name: 'UNKNOWN_CHAIN_ERROR',
+    })
+    expect((await client.get('/clob/orderBook', book)).body).to.include({ name: 'UNKNOWN_CHAIN_ERROR' })
+  })
+
+  it('is refused by a name that has no local network', async () => {
+    const server = sluice(await makePlace(), 'start', '--only', 'ethereum,hyperliquids')
+    expect((await server.ended).code).to.equal(1)
+    expect(server.printed()).to.include('devnet.only').and.include('"hyperliquids"').and.include('ethereum, hyperliquid')
+  })
+
+  it('says why a simulator could not be started, to who connects', async () => {
+    const said: string[] = []
+    const log = { info: () => {}, error: (_: object, message: string) => void said.push(message) }
+    const sites = await openLocalSites(['nobody'], 'http://127.0.0.1:1', log)
+    cleanUps.push(() => sites.stop())
+    expect(sites.whyAway('nobody', 'local')).to.equal(undefined)
+    const answer = await fetch(`http://${sites.addresses.get('nobody.localhost')}/info`, { method: 'POST', body: '{}' })
+    expect(answer.status).to.equal(503)
+    expect(sites.whyAway('nobody', 'local')).to.include('could not be started').and.include('is missing')
+    expect(said).to.have.length(1)
+  })
+})
