@@ -1,4 +1,5 @@
 // Addresses, JSON-RPC quantities and ABI words, read and written by hand: a decoder makes objects of each log, and blocks have thousands.
+import './keccak.ts'
 import { getAddress } from 'ethers'
 
 const prefix = '0x'.length

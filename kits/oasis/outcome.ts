@@ -1,7 +1,7 @@
 import type { LogDescription } from 'ethers'
 import type { ActionOutcome, Json, OrderState } from '../../core/contracts/index.ts'
 import * as json from '../../core/json.ts'
-import { oasisAbi, isSameAddress } from './contract.ts'
+import { oasisAbi, isSameAddress, topicOf } from './contract.ts'
 import { bookPriceOf, formatRaw } from '../../core/decimal.ts'
 
 /** The outcome of an order or a cancel, from the market's events in its transaction. @throws where memo or receipt are not of an order */
@@ -80,6 +80,8 @@ export const writeCreate = ({ amountRaw, quoteRaw, ...memo }: NewOrder): Json =>
 
 export const writeCancel = ({ market, owner, id }: CancelMemo): Json => ({ market, owner, id })
 
+const offerTopics: ReadonlySet<string> = new Set(['LogMake', 'LogTake', 'LogKill'].map(topicOf))
+
 type ParsedLog = Pick<LogDescription, 'name' | 'args'>
 
 /** A contract's events of offers in a transaction, in their order. Undefined where the transaction failed. */
@@ -90,6 +92,8 @@ function logsOf(receipt: Json, market: string): readonly ParsedLog[] | undefined
     if (!json.isObject(log)) return []
     const { address, topics, data } = log
     if (typeof address !== 'string' || typeof data !== 'string' || !Array.isArray(topics) || !isSameAddress(address, market)) return []
+    // The market's other events repeat the same information.
+    if (!offerTopics.has(String(topics[0]))) return []
     const parsed = oasisAbi.parseLog({ topics: topics.map(String), data })
     return parsed ? [parsed] : []
   })
