@@ -222,21 +222,18 @@ export async function expectRefused(
 /** The raw amount of a decimal string that is padded to the token's decimals. */
 export const toRaw = (padded: string) => BigInt(padded.replace('.', ''))
 
-/** So many defects say enough: one may affect all pairs, and their timeouts would exceed the hook's. */
-const enoughDefects = 2
-
 /** The pairs of the devnet's tokens that are quoted, and the errors of the others. */
 export async function quotedPairs(venue: TestVenue): Promise<Required<Pick<TestVenue, 'pairs' | 'unquoted' | 'defects'>>> {
-  const pairs: [string, string][] = []
-  const unquoted: string[] = []
-  const defects: string[] = []
-  for (const [i, base] of devnetTokenSymbols.entries()) {
-    for (const quote of devnetTokenSymbols.slice(i + 1)) {
-      const { status, body } = await venue.client.get('/amm/price', { ...venueFields(venue), base, quote, amount: '0.01', side: 'SELL' })
-      if (status === 200) pairs.push([base, quote])
-      else (isDefect(body) ? defects : unquoted).push(`${base}-${quote}: ${body.name}: ${body.message}`)
-      if (defects.length === enoughDefects) return { pairs, unquoted: [...unquoted, ...defects], defects }
-    }
+  const all = devnetTokenSymbols.flatMap((base, i) => devnetTokenSymbols.slice(i + 1).map((quote) => [base, quote] as const))
+  // At once: a defect may affect all pairs, and their timeouts one after the other would exceed the hook's.
+  const answers = await Promise.all(
+    all.map(([base, quote]) => venue.client.get('/amm/price', { ...venueFields(venue), base, quote, amount: '0.01', side: 'SELL' })),
+  )
+  const [pairs, unquoted, defects]: [(readonly [string, string])[], string[], string[]] = [[], [], []]
+  for (const [index, { status, body }] of answers.entries()) {
+    const [base, quote] = all[index] ?? ['', '']
+    if (status === 200) pairs.push([base, quote])
+    else (isDefect(body) ? defects : unquoted).push(`${base}-${quote}: ${body.name}: ${body.message}`)
   }
   return { pairs, unquoted: [...unquoted, ...defects], defects }
 }
