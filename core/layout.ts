@@ -11,8 +11,8 @@ import { isObject } from './json.ts'
 export const inSource = import.meta.url.endsWith('.ts')
 
 /**
- * Sources start the processes of the signer from `dist/`, which is what this environment variable says that it has just been built for: they take
- * a second to start from TypeScript, and half of the time of many tests.
+ * Sources start the processes of the signer and the threads in which plugins are tried from `dist/`, which is what this environment variable
+ * says that it has just been built for: they take a second to start from TypeScript, and half of the time of many tests.
  */
 const fromDist = inSource && process.env['BUILT_SLUICE'] === 'dist'
 
@@ -57,6 +57,7 @@ export function programUrl(name: string): { readonly url: URL; readonly flags: r
 
 /** What to start a thread with. From sources the thread registers tsx first, because tsx does not register itself in threads. */
 export function threadUrl(name: string): URL {
+  if (fromDist) return new URL(`dist/${name}.js`, codeRoot)
   const module = moduleUrl(name)
   if (!inSource) return module
   const code = `import { register } from '${import.meta.resolve('tsx/esm/api')}'; register(); await import('${module.href}')`

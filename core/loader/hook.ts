@@ -60,7 +60,9 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
   }
   const target = pluginFolder(url.href)
   const leavesFolder = target === undefined ? requested.href.startsWith(folder) && !url.href.startsWith(folder) : target !== folder
-  if (leavesFolder || (target === undefined && privateFolders.some((each) => url.href.startsWith(each)))) {
+  // TypeScript is compiled for the plugin's own files alone.
+  const isPrivate = privateFolders.some((each) => url.href.startsWith(each)) || /\.[cm]?ts$/.test(url.href)
+  if (leavesFolder || (target === undefined && isPrivate)) {
     throw new Error(
       `'${specifier}' leads out of the plugin's folder to ${url.href}: a plugin imports its own files, its packages and ${Object.keys(entryPoints).join(', ')}`,
     )

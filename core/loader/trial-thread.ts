@@ -8,6 +8,7 @@ import type { Chain, ChainVenue, Log } from '../contracts/index.ts'
 import type { FoundPlugin } from './find.ts'
 import { importPlugin, instantiateChain, instantiateConnector } from './instantiate.ts'
 import { PluginFault, faultOf } from './refusal.ts'
+import { builtInPlugins, inSource } from '../layout.ts'
 import { updateHook } from './module-hook.ts'
 import type { TrialReply, TrialRequest, TrialVenue } from './trials.ts'
 
@@ -30,7 +31,7 @@ async function answer(request: TrialRequest): Promise<void> {
   try {
     if (request.do === 'judge') return reply({ is: 'judged', answer: judgeBySchema(request.question) })
     await updateHook(request.news)
-    const { plugin, description } = await importPlugin(request.plugin.entry)
+    const { plugin, description } = await importPlugin(entryOf(request.plugin))
     for (const venue of request.do === 'create' ? request.venues : []) {
       if (plugin.kind === 'chain') instantiateChain(plugin, request.plugin.name, chainVenue(venue, venue.config))
       else if (venue.connector !== undefined) {
@@ -51,11 +52,15 @@ async function answer(request: TrialRequest): Promise<void> {
   }
 }
 
+/** Those of the release lie beside this code: a server that runs from sources may try plugins in threads that run from dist/. */
+const entryOf = ({ builtIn, folder, entry }: FoundPlugin): string =>
+  builtIn && !inSource ? path.join(builtInPlugins, path.basename(folder), path.basename(entry).replace(/ts$/, 'js')) : entry
+
 async function chainOf(venue: TrialVenue, on: { plugin: FoundPlugin; config: unknown }): Promise<Chain> {
   const key = `${venue.chain} ${venue.network}`
   const known = chains.get(key)
   if (known !== undefined) return known
-  const { plugin } = await importPlugin(on.plugin.entry)
+  const { plugin } = await importPlugin(entryOf(on.plugin))
   if (plugin.kind !== 'chain') throw new PluginFault('create', `${on.plugin.name} is not a chain`, 'Correct the chain plugin.')
   const chain = instantiateChain(plugin, on.plugin.name, chainVenue(venue, on.config))
   chains.set(key, chain)

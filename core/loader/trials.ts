@@ -150,6 +150,7 @@ async function bootThread(): Promise<Thread> {
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, codeRangeSizeMb },
     stdout: true,
     stderr: true,
+    execArgv: [],
   })
   // A plugin's output while loading is shown once, when it is loaded into the server.
   worker.stdout.resume()
