@@ -3,12 +3,12 @@
 //   *.test.ts        quick: needs no process of its own, and one real devnet and server (test/one-trade.test.ts). One mocha, files in parallel.
 //   *.rest.test.ts   everything else: a mocha for each folder, the packages and the image beside them, then what tries the machine
 //                   itself (cluster, chaos), a mocha for each file.
-//                   `npm run test:rest -- --all` leaves nothing out: all scenarios of chaos, the whole table of the image, all cards and compilers
-//                   of the packages.
+//                   `npm run test:rest -- --all` leaves nothing out: what takes long and is played in turn, the whole table of the image, all
+//                   cards and compilers of the packages.
 //
 // The output of each mocha is printed when it ends; at the end the sum of all, with every failure.
 import { spawn, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,20 +47,53 @@ const slowest = [
 const isAll = process.argv.includes('--all')
 if (isAll) process.env.PACKAGE_TEST_ALL = 'yes'
 
-/** Those of tools/chaos that every run plays. Of the others each commit plays two, which its hash chooses; all: npm run test:rest -- --all. */
-const everyTime = ['kills', 'cluster']
-function scenarios() {
-  const files = testsIn('tools/chaos').filter(isRest)
-  const others = files.filter((file) => !everyTime.some((name) => file.endsWith(`/${name}.rest.test.ts`)))
-  if (isAll) return files
-  const { stdout } = spawnSync('git', ['rev-parse', '--short=8', 'HEAD'], { cwd: root, encoding: 'utf8' })
-  const first = (Number.parseInt(stdout || '0', 16) || 0) % others.length
-  const chosen = [others[first], others[(first + 1) % others.length]]
-  console.log(`Of tools/chaos this commit leaves out: ${others.filter((file) => !chosen.includes(file)).join(', ')}`)
-  return files.filter((file) => !others.includes(file) || chosen.includes(file))
+/**
+ * What takes long, in parts that take about as long as each other: each commit plays one of them, so that three commits play all. All at
+ * once: npm run test:rest -- --all. The guides are those that tools/package follows.
+ */
+const inTurn = [
+  {
+    files: [
+      ...['bursts', 'cluster', 'node-faults', 'solana'].map(chaos),
+      'test/cli/plugin-dev.rest.test.ts',
+      'test/http/fuzz.rest.test.ts',
+    ],
+    guide: 'your-first-plugin',
+  },
+  {
+    files: [
+      ...['chain-trouble', 'clocks', 'long-journal', 'orders'].map(chaos),
+      'test/build/release.rest.test.ts',
+      'test/loader/busy-machine.rest.test.ts',
+      'test/loader/nodes.rest.test.ts',
+      'test/plugins/solana/fuzz.rest.test.ts',
+    ],
+    guide: 'writing-a-chain',
+  },
+  {
+    files: [
+      ...['full-disk', 'hyperliquid', 'stopped-signer'].map(chaos),
+      'test/cli/hostile-plugins.rest.test.ts',
+      'test/cluster/cluster.rest.test.ts',
+      'test/loader/late-plugins.rest.test.ts',
+    ],
+    guide: 'writing-a-connector',
+  },
+]
+function chaos(scenario) {
+  return `tools/chaos/${scenario}.rest.test.ts`
 }
 
-const isRest = (file) => file.endsWith('.rest.test.ts')
+/** The part of this commit. */
+const turn = isAll ? undefined : inTurn[commits() % inTurn.length]
+function commits() {
+  const { stdout } = spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' })
+  return Number.parseInt(stdout, 10) || 0
+}
+if (turn) process.env.PACKAGE_TEST_GUIDES = turn.guide
+const otherTurns = new Set(turn ? inTurn.flatMap(({ files }) => (files === turn.files ? [] : files)) : [])
+
+const isRest = (file) => file.endsWith('.rest.test.ts') && !otherTurns.has(file)
 const testsIn = (folder) =>
   readdirSync(path.join(root, folder), { recursive: true })
     .filter((file) => file.endsWith('.test.ts'))
@@ -196,6 +229,9 @@ async function runImage() {
 const startedAt = performance.now()
 Object.assign(built, await fewModules())
 if (process.argv[2] === 'rest') {
+  const missing = inTurn.flatMap(({ files }) => files).filter((file) => !existsSync(path.join(root, file)))
+  if (missing.length > 0) throw new Error(`tools/test.mjs names files that do not exist: ${missing.join(', ')}`)
+  if (turn) console.log(`Left to the next commits, or to npm run test:rest -- --all: ${[...otherTurns].join(', ')}`)
   // Servers that tests start as processes run dist/, which nothing may write to from here on: packing builds it whole.
   const packed = await run(['tools/pack.mjs'], { SLUICE_CONFIRMED_NAMES: '' })
   if (packed.code !== 0) report('pack', packed)
@@ -203,13 +239,13 @@ if (process.argv[2] === 'rest') {
   built.BUILT_SLUICE = 'dist'
   const folders = restGroups().map(({ name, files }) => mochaOf(name, files))
   await runAll([...folders.slice(0, 2), ...(packed.code === 0 ? [runImage, runPackages] : []), ...folders.slice(2)], cores + 2)
-  const alone = [...testsIn('test/cluster').filter(isRest), ...scenarios()]
+  const alone = demanding.flatMap(testsIn).filter(isRest)
   await runAll(
     alone.map((file) => mochaOf(file, [file])),
     cores,
   )
 } else {
-  const files = [...testsIn('test'), ...testsIn('tools')].filter((file) => !isRest(file))
+  const files = [...testsIn('test'), ...testsIn('tools')].filter((file) => !file.endsWith('.rest.test.ts'))
   await mochaOf('quick tests', files, ['--parallel', '--jobs', String(cores + 1)])()
 }
 

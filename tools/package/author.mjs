@@ -38,7 +38,7 @@ describe('the author of a plugin', () => {
       { cwd },
     )
 
-  // The types of another family of chains need that family's library. TypeScript 5 takes half a minute for the types of all endpoints.
+  // The types of another family of chains need that family's library.
   const { exports } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
   const all = Object.keys(exports).filter((name) => !['./package.json', './solana'].includes(name))
   const some = all.filter((name) => !['./api', './client'].includes(name))
@@ -49,12 +49,10 @@ describe('the author of a plugin', () => {
     )
   afterEach(() => writeFileSync(path.join(cwd, 'every.ts'), 'export {}\n'))
 
-  for (const version of [5, 7]) {
+  // TypeScript 5 takes the better part of a minute.
+  for (const version of process.env.PACKAGE_TEST_ALL ? [5, 7] : [7]) {
     it(`compiles against every entry point with TypeScript ${version}, declarations checked`, () => {
-      every(
-        version === 5 && !process.env.PACKAGE_TEST_ALL ? some : all,
-        (index) => `export const keys${index}: string[] = Object.keys(entry${index})`,
-      )
+      every(all, (index) => `export const keys${index}: string[] = Object.keys(entry${index})`)
       const { code, printed } = tsc(version, '--skipLibCheck', 'false')
       expect([code, printed]).to.deep.equal([0, ''])
     })
@@ -165,7 +163,7 @@ describe('the author of a plugin', () => {
     this.timeout(600_000)
     newPlugin(cwd, 'my-pool', 'pool')
     replaceIn(path.join(cwd, 'my-pool', 'pairs.ts'), '[3n, 1000n]', '[2n, 1000n]')
-    const { code, printed } = run('npm', ['test', '--', '--grep', 'AMM-0'], { cwd: path.join(cwd, 'my-pool'), seconds: 500 })
+    const { code, printed } = run('npm', ['test', '--', '--grep', 'PLUGIN-01|AMM-0[1-6]'], { cwd: path.join(cwd, 'my-pool'), seconds: 500 })
     expect(code).to.be.above(0)
     expect(printed)
       .to.match(/\d+ failing/)
