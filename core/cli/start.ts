@@ -4,6 +4,7 @@ import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { ConfigError, StartError } from '../config/problems.ts'
 import type { Flags, Settings } from '../config/settings.ts'
+import type { TradingType } from '../contracts/index.ts'
 import { networkStatuses } from '../handlers/network.ts'
 import type { Kernel } from '../kernel.ts'
 import { command } from '../layout.ts'
@@ -224,35 +225,59 @@ function walletLines({ services }: Kernel): string[] {
   ]
 }
 
-/** Commands to paste. With a devnet they make a quote and a trade. */
-function examples({ url, services, devnet, sites }: Kernel, { ssl }: Settings): string[] {
+/** Commands to paste. With a devnet they make a quote, a trade, orders and a position. */
+function examples({ url, services: { registry, wallets }, devnet, sites }: Kernel, { ssl }: Settings): string[] {
   const certs = path.relative(process.cwd(), ssl.certsDir) || '.'
   const curl = `curl --cacert ${certs}/ca_cert.pem --cert ${certs}/client_cert.pem --key ${certs}/client_key.pem -w '\\n'`
-  const wallet = services.wallets.all().find((each) => each.devnet)
-  // The connector on most chains is the best known one.
-  const [connector] = services.registry.connectors
-    .filter(({ available_networks }) => available_networks.some(({ networks }) => networks.includes('local')))
-    .toSorted((a, b) => b.available_networks.length - a.available_networks.length)
-  if (!devnet || !wallet || !connector) return [bold('Try it'), `  ${curl} ${url}/network/status`]
-  const venue = { chain: wallet.chain, network: 'local', connector: connector.name }
-  const query = new URLSearchParams({ ...venue, base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' })
-  const trade = JSON.stringify({ ...venue, address: wallet.address, base: 'ETH', quote: 'USDC', amount: '1', side: 'SELL' })
-  return [
-    bold('A quote'),
-    `  ${curl} '${url}/amm/price?${query.toString()}'`,
-    '',
-    bold('A trade'),
-    `  ${curl} -H 'Content-Type: application/json' -d '${trade}' ${url}/amm/trade`,
-    ...sites.flatMap((name) => {
-      const coin = services.registry.networks.find(({ chain, network }) => chain === name && network === 'local')?.impl.nativeCurrency
-      if (!coin) return []
-      const market = { chain: name, network: 'local', connector: name, address: wallet.address, market: `${coin.symbol}-USDC` }
-      const order = { ...market, side: 'BUY', orderType: 'LIMIT', price: '30', amount: '1' }
-      return [
-        '',
-        `${bold('An order')} ${dim(`in a book of ${name}/local, which starts with its first request`)}`,
-        `  ${curl} -H 'Content-Type: application/json' -d '${JSON.stringify(order)}' ${url}/clob/orders`,
-      ]
-    }),
-  ]
+  const json = `-H 'Content-Type: application/json'`
+  const wallet = wallets.all().find((each) => each.devnet)
+  const tryIt = [bold('Try it'), `  ${curl} ${url}/network/status`]
+  if (!devnet || !wallet) return tryIt
+
+  const { chain, address } = wallet
+  /** Where a connector of the type is on a chain's local network; that on most chains is the best known one. */
+  const venueOf = (type: TradingType, on = chain) => {
+    const isThere = (each: { chain: string; networks: readonly string[] }) => each.chain === on && each.networks.includes('local')
+    const [best] = registry.connectors
+      .filter(({ trading_type, available_networks }) => trading_type.includes(type) && available_networks.some(isThere))
+      .toSorted((a, b) => b.available_networks.length - a.available_networks.length)
+    return best && { chain: on, network: 'local', connector: best.name }
+  }
+  const post = (target: string, body: object) => `-d '${JSON.stringify(body)}' ${url}${target}`
+  const lines: string[] = []
+  const show = (what: string, note: string, ...commands: readonly string[]) =>
+    lines.push(...(lines.length > 0 ? [''] : []), `${bold(what)}${note && ` ${dim(note)}`}`, ...commands.map((each) => `  ${each}`))
+
+  const amm = venueOf('AMM')
+  if (amm) {
+    const query = new URLSearchParams({ ...amm, base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' })
+    show('A quote', '', `${curl} '${url}/amm/price?${query.toString()}'`)
+    const trade = { ...amm, address, base: 'ETH', quote: 'USDC', amount: '1', side: 'SELL' }
+    show('A trade', '', `${curl} ${json} ${post('/amm/trade', trade)}`)
+  }
+  const order = { side: 'BUY', orderType: 'LIMIT', amount: '1' }
+  for (const { chain: on, impl } of registry.networks.filter(({ network, chain: site }) => network === 'local' && sites.includes(site))) {
+    const books = venueOf('CLOB', on)
+    const market = `${impl.nativeCurrency.symbol}-USDC`
+    const note = `in a book of ${on}/local, which starts with its first request`
+    if (books) show('An order', note, `${curl} ${json} ${post('/clob/orders', { ...books, address, market, ...order, price: '30' })}`)
+  }
+
+  const [books, perpetuals] = [venueOf('CLOB'), venueOf('PERP_AMM')]
+  const steps = (...posts: readonly string[]) => posts.map((each) => `ask ${each}`).join(' && ')
+  const approve = (venue: { connector: string }, amount: string) =>
+    post('/evm/approve', { chain, network: 'local', address, spender: venue.connector, token: 'USDC', amount })
+  const more: string[] = []
+  if (books) {
+    const bid = post('/clob/orders', { ...books, address, market: 'WETH-USDC', ...order, price: '2900' })
+    more.push(dim(`an order in a book of ${chain}/local`), steps(approve(books, '2900'), bid))
+  }
+  if (perpetuals) {
+    const deposit = post('/perpAMM/deposit', { ...perpetuals, address, token: 'USDC', amount: '1000' })
+    const short = { base: 'ETH', quote: 'USD', side: 'SHORT', amount: '1', margin: '620', leverage: '5' }
+    const open = post('/perpAMM/open', { ...perpetuals, address, ...short })
+    more.push(dim(`a margin account and a perpetual position on ${chain}/local`), steps(approve(perpetuals, '1000'), deposit, open))
+  }
+  if (more.length > 0) show('More', 'after this line', `ask() { ${curl} ${json} "$@"; }`, ...more)
+  return lines.length > 0 ? lines : tryIt
 }

@@ -43,6 +43,12 @@ describe('sluice start', () => {
       .map((line) => paste(line, where))
     expect(quote).to.have.property('expectedAmount')
     expect(trade).to.have.property('txHash')
+    const steps = text.split('\n').filter((line) => /^ {2}ask\b/.test(line))
+    const answers = pasteAll(steps.join('\n'), where)
+    const [, bid, , , position] = answers
+    expect(answers).to.have.length(5)
+    expect(bid).to.have.property('clientOrderId')
+    expect(position).to.have.nested.property('position.positionSide', 'SHORT')
     server.child.kill('SIGTERM')
     expect(await server.ended).to.deep.equal({ code: 0, signal: null })
   })
@@ -123,6 +129,15 @@ function paste(line: string, cwd: string): unknown {
   const { stdout, stderr } = spawnSync('sh', ['-c', line.replace('curl ', 'curl -sS ')], { cwd, encoding: 'utf8' })
   expect(stderr).to.equal('')
   return JSON.parse(stdout)
+}
+
+/** Each answer is a line. */
+function pasteAll(lines: string, cwd: string): unknown[] {
+  const { stdout } = spawnSync('sh', ['-c', lines.replace('curl ', 'curl -sS ')], { cwd, encoding: 'utf8' })
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): unknown => JSON.parse(line))
 }
 
 async function answers(url: string): Promise<boolean> {
