@@ -175,9 +175,10 @@ async function build({ whole }) {
   })
   const simulator = await bundle({
     ...options,
+    // A process of its own, for which no package manager finds packages.
     entryPoints: [{ in: 'tools/hyperliquid-simulator/local.ts', out: 'plugins/hyperliquid/local' }],
     outdir: devnet,
-    external: ['ethers'],
+    banner,
   })
   // Its process would stay as long as this one, which goes on as the server.
   await stop()
