@@ -111,12 +111,13 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
     const child = spawnWatched(process.execPath, [fileURLToPath(file), ...tradingWallets])
     stops.push(() => endWatched(child))
     const said = await firstLine(child)
-    child.once('exit', () => away('its simulator has ended. Restart the server'))
     const node = await startAnvil(0, ['--block-time', '1', '--mixed-mining'])
     stops.push(() => node.stop())
     await node.rpc('anvil_setChainId', said.chainId)
     const devnet = rpcTo(devnetUrl)
     for (const address of said.contracts) await node.rpc('anvil_setCode', address, await devnet('eth_getCode', address, 'latest'))
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error('it ended')
+    child.once('exit', () => away('its simulator has ended. Restart the server'))
     return { api: said.port, node: Number(new URL(node.rpcUrl).port) }
   }
 
@@ -130,8 +131,8 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
     start().then(
       (running) => {
         const there = connect(running[to], host)
-        there.on('error', () => socket.destroy()).on('close', () => socket.destroy())
-        socket.on('close', () => there.destroy())
+        there.on('error', () => socket.destroy()).on('close', () => socket.end())
+        socket.on('close', () => there.end())
         socket.pipe(there).pipe(socket)
       },
       // Once it was asked something: what comes before the question need not be read.
@@ -145,7 +146,7 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
     /** @returns host and port */
     async listen(to: keyof Running): Promise<string> {
       const server = createServer((socket) => serve(socket, to))
-      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, host, resolve))
+      await new Promise<void>((resolve, reject) => server.on('error', reject).listen(0, host, resolve))
       servers.push(server)
       return `${host}:${(server.address() as AddressInfo).port}`
     },
@@ -153,6 +154,8 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
       isStopped = true
       for (const server of servers) server.close()
       for (const socket of sockets) socket.destroy()
+      await endAll()
+      // What was being started meanwhile.
       await starting?.catch(() => {})
       await endAll()
     },
@@ -170,19 +173,20 @@ interface Said {
 
 /** It prints one line of JSON once it listens. */
 async function firstLine(child: WatchedProcess): Promise<Said> {
+  const spent = new AbortController()
   let [said, complained] = ['', '']
   child.stderr.on('data', (chunk: Buffer) => (complained = (complained + chunk.toString()).slice(-500)))
   const line = await new Promise<string>((resolve, reject) => {
-    const limit = setTimeout(() => reject(new Error(`it did not listen within ${startTimeoutMs / 1000} s`)), startTimeoutMs)
     child.stdout.on('data', (chunk: Buffer) => {
       said += chunk.toString()
       if (said.includes('\n')) resolve(said)
     })
     child.once('error', reject)
     child.once('exit', (code) => reject(new Error(`it ended with ${code ?? 'a signal'}. ${complained.trim()}`)))
-    child.once('exit', () => clearTimeout(limit))
-    child.stdout.once('data', () => clearTimeout(limit))
-  })
+    const limit = setTimeout(() => reject(new Error(`it did not listen within ${startTimeoutMs / 1000} s`)), startTimeoutMs)
+    spent.signal.addEventListener('abort', () => clearTimeout(limit))
+  }).finally(() => spent.abort())
+  child.stdout.removeAllListeners('data').resume()
   const read: unknown = JSON.parse(line)
   if (isObject(read) && typeof read['port'] === 'number' && typeof read['chainId'] === 'number' && Array.isArray(read['contracts']))
     return { port: read['port'], chainId: read['chainId'], contracts: read['contracts'].map(String) }
