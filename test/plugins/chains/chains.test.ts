@@ -59,7 +59,7 @@ describe('every chain', () => {
   })
 
   it('lets well-known keys sign on a local network only', () => {
-    expect(everyNetwork.filter(({ table }) => table.local).map(({ name }) => name)).to.deep.equal(['ethereum/local'])
+    expect(everyNetwork.filter(({ table }) => table.local).map(({ name }) => name)).to.deep.equal(['ethereum/local', 'hyperliquid/local'])
   })
 
   it('waits for a transaction to be final between a second and three minutes', () => {
