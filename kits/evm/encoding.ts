@@ -1,6 +1,8 @@
 // Addresses, JSON-RPC quantities and ABI words, read and written by hand: a decoder makes objects of each log, and blocks have thousands.
-import './keccak.ts'
 import { getAddress } from 'ethers'
+import { keepShortHashes } from './keccak.ts'
+
+keepShortHashes()
 
 const prefix = '0x'.length
 export const wordDigits = 64
