@@ -175,9 +175,14 @@ function pluginCards(loaded: () => { plugin: LoadedPlugin; venue: TestVenue }): 
 
   it('PLUGIN-02 the server shows what its manifest says', async () => {
     const { plugin, venue } = loaded()
-    const { name, trading_type, available_networks } = plugin.manifest
+    const { name, trading_type } = plugin.manifest
     expect(name).to.equal(path.basename(plugin.folder))
     const { body } = await venue.client.get('/connector/config', { connector: name })
+    // Of a chain that is simulated elsewhere, the network local may not be there.
+    const isServed = (chain: string, network: string) => !plugin.unserved.some((each) => each.chain === chain && each.network === network)
+    const available_networks = plugin.manifest.available_networks
+      .map(({ chain, networks }) => ({ chain, networks: networks.filter((network) => isServed(chain, network)) }))
+      .filter(({ networks }) => networks.length > 0)
     expect(body).to.deep.include({ name, trading_type, available_networks })
   })
 }
