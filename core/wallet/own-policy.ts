@@ -199,7 +199,7 @@ async function recordsThatHold(
   seen: SeenRecords,
 ): Promise<{ held: PluginLock; problems: readonly { name: string; problem: string }[]; seen: SeenRecords }> {
   // With a passphrase the keystore is opened, whatever the folder has when it is looked at again.
-  const opensKeys = sealKeys !== undefined || keySources.some((each) => each !== 'keystore' && each !== 'devnet')
+  const opensKeys = sealKeys !== undefined || keySources.some((each) => !['keystore', 'devnet'].includes(each.split(':')[0] ?? ''))
   // Keys that everybody has sign for what is there: there are no others, or they stay locked.
   if (!opensKeys || isOfOthers) return { held: content.plugins, problems: [], seen }
   return heldRecords(content, { dataDir, key: await sealKeys?.(content.sealing), seen, notes: true })
