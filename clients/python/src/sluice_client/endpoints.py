@@ -1,0 +1,4191 @@
+"""The endpoints' types. Written by `node --import tsx tools/python-client.ts`: change their declarations in core/api."""
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple, TypedDict, Union, final, overload
+
+INTERFACE_VERSION = "1.4.0"
+
+# Of a token, or a price: exact. A float is refused.
+Amount = Union[str, int, Decimal]
+
+
+@final
+class StatusRequest(TypedDict, total=False):
+    pass
+
+
+@final
+class StatusResponse(TypedDict):
+    status: Literal["ok"]
+
+
+@final
+class ConnectorsRequest(TypedDict, total=False):
+    pass
+
+
+@final
+class ConnectorsResponseEntry(TypedDict):
+    chain: str
+    networks: list[str]
+
+
+ConnectorsResponse = dict[str, list[ConnectorsResponseEntry]]
+
+
+@final
+class PluginsRequest(TypedDict, total=False):
+    pass
+
+
+@final
+class PluginsResponseEntryAvailable_networks(TypedDict):
+    chain: str
+    networks: list[str]
+
+
+class _PluginsResponseEntryEarlier(TypedDict):
+    version: str
+
+
+@final
+class PluginsResponseEntryEarlier(_PluginsResponseEntryEarlier, total=False):
+    sha256: str
+
+
+@final
+class PluginsResponseEntryHost(TypedDict):
+    deaths: int  # How often it has ended since the server started.
+
+
+class _PluginsResponseEntry(TypedDict):
+    name: str
+    kind: Literal["chain"] | Literal["connector"] | Literal["unknown"]
+    version: str
+    trading_type: list[str]
+    available_networks: list[PluginsResponseEntryAvailable_networks]
+    state: Literal["loaded"] | Literal["refused"] | Literal["pending"] | Literal["leaving"]  # pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed, and its open transactions are followed to their end.
+
+
+@final
+class PluginsResponseEntry(_PluginsResponseEntry, total=False):
+    tier: Literal["built in"] | Literal["trusted"] | Literal["contained"] | Literal["data"]  # Of a loaded plugin: of this release, of a third party that the operator trusts, of any other, or data alone, without code.
+    allowedBy: Literal["release"] | Literal["operator"] | Literal["nobody"]  # Who allowed it to run: the release, the operator in sluice.lock, or nobody, where a server only tries.
+    sha256: str  # The hash of its files, where the operator allowed it.
+    reason: str  # Why it was refused, and what to do about it.
+    notTakenUp: str  # Why a change of it in sluice.lock is not in force, or its contracts are not on the devnet, and what to do about it. What ran before goes on.
+    earlier: list[PluginsResponseEntryEarlier]  # Versions that it had since the server started, and that still read what their open transactions bring.
+    deprecated: list[str]  # What it, or conf for it, still has of an earlier interface, and what to use instead.
+    starting: list[str]  # Those of its networks that are not ready yet.
+    host: PluginsResponseEntryHost  # The contained process that it runs in; absent where it runs in the server.
+
+
+PluginsResponse = list[PluginsResponseEntry]
+
+
+@final
+class HealthLiveRequest(TypedDict, total=False):
+    pass
+
+
+@final
+class HealthLiveResponseFailing(TypedDict):
+    part: str
+    reason: str
+
+
+class _HealthLiveResponse(TypedDict):
+    status: Literal["ok"] | Literal["failing"]
+
+
+@final
+class HealthLiveResponse(_HealthLiveResponse, total=False):
+    failing: list[HealthLiveResponseFailing]
+
+
+@final
+class HealthReadyRequest(TypedDict, total=False):
+    pass
+
+
+@final
+class HealthReadyResponseFailing(TypedDict):
+    part: str
+    reason: str
+
+
+class _HealthReadyResponse(TypedDict):
+    status: Literal["ok"] | Literal["failing"]
+
+
+@final
+class HealthReadyResponse(_HealthReadyResponse, total=False):
+    failing: list[HealthReadyResponseFailing]
+
+
+@final
+class WalletRequest(TypedDict, total=False):
+    pass
+
+
+class _WalletResponseEntry(TypedDict):
+    chain: str
+    address: str
+
+
+@final
+class WalletResponseEntry(_WalletResponseEntry, total=False):
+    label: str
+
+
+WalletResponse = list[WalletResponseEntry]
+
+
+@final
+class TransactionsRequest(TypedDict, total=False):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+    state: Literal["QUEUED", "SIGNED", "BROADCAST", "MINED", "CONFIRMED", "REVERTED", "REPLACED", "CANCELLED", "DROPPED", "OVERTAKEN", "EXPIRED"]  # Only those in this state, in any letter case.
+    txHash: str  # Of any attempt, also of one that was replaced.
+    idempotencyKey: str  # The Idempotency-Key of the request.
+    requestId: str  # The X-Request-Id of the request.
+    archived: bool  # true: archived ones, too. A page may then have fewer entries than `limit`, or none, though there is a `nextCursor`. By txHash, idempotencyKey or requestId they are always listed.
+    limit: int  # Maximum of entries. 100 without it.
+    cursor: str  # `nextCursor` of the previous page.
+
+
+@final
+class TransactionsResponseTransactionsAttempts(TypedDict):
+    txHash: str
+    signedAt: float
+    sends: float
+
+
+class _TransactionsResponseTransactions(TypedDict):
+    chain: str
+    network: str
+    address: str
+    kind: str  # trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, cancel, or fill: one of the server’s own that fills a nonce gap.
+    txHash: str | None  # The mined one, or the newest. null before it is signed.
+    nonce: float
+    txState: str  # QUEUED, SIGNED, BROADCAST, MINED, CONFIRMED, REVERTED, REPLACED, CANCELLED, DROPPED, OVERTAKEN or EXPIRED. Later versions may add others: `final` says whether it is over.
+    final: bool  # It never changes again.
+    txStatus: float  # As in /network/poll, by what the journal knows.
+    txBlock: float  # -1 until mined.
+    attempts: list[TransactionsResponseTransactionsAttempts]  # Everything that was signed for it on its nonce: at most one of them is ever mined. Times in milliseconds since the Unix epoch.
+    requestId: str
+    createdAt: float  # Milliseconds since the Unix epoch.
+    updatedAt: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class TransactionsResponseTransactions(_TransactionsResponseTransactions, total=False):
+    connector: str
+    signer: str  # Only of signed actions, which an exchange takes instead of transactions: the address whose key signed, the wallet’s own or an agent’s.
+    replacedBy: str  # Hash of the transaction that replaces, or replaced, it.
+    reason: str  # Why it was dropped, why the chain reverted it, or a node's last objection.
+    idempotencyKey: str
+    deadline: float  # Seconds since the Unix epoch. The chain refuses the trade after it.
+    archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
+
+
+class _TransactionsResponse(TypedDict):
+    transactions: list[TransactionsResponseTransactions]  # Newest first.
+
+
+@final
+class TransactionsResponse(_TransactionsResponse, total=False):
+    nextCursor: str  # There are more entries: request them with this as `cursor`.
+
+
+class _TransactionsPruneRequest(TypedDict):
+    olderThanDays: float  # Transactions that became final at least so long ago, in days in which servers ran.
+
+
+@final
+class TransactionsPruneRequest(_TransactionsPruneRequest, total=False):
+    dryRun: bool  # true: only counts them.
+    after: str  # `next` of the previous answer: it goes on from there.
+
+
+class _TransactionsPruneResponse(TypedDict):
+    archived: int  # Transactions that were moved; those that would be, with `dryRun`.
+    kept: int  # Those that are old enough and stay: the newest of each wallet, those that placed an order which may be open, those whose nonce a transaction waits for, and damaged ones.
+    folder: str  # The folder of the archive, on the server's machine.
+
+
+@final
+class TransactionsPruneResponse(_TransactionsPruneResponse, total=False):
+    next: str  # There may be more: request them with this as `after`.
+
+
+@final
+class NetworkStatusRequest(TypedDict, total=False):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+
+
+class _NetworkStatusResponseEntry(TypedDict):
+    chain: str
+    network: str
+    rpcUrl: str  # The node in use, without its secrets.
+    currentBlockNumber: float  # -1 when the network is down.
+    currentBlockSeconds: float  # Seconds since the last block; -1 when the network is down.
+    nativeCurrency: str
+
+
+@final
+class NetworkStatusResponseEntry(_NetworkStatusResponseEntry, total=False):
+    error: str
+
+
+NetworkStatusResponse = list[NetworkStatusResponseEntry]
+
+
+@final
+class NetworkChainConfigRequest(TypedDict):
+    chain: str  # Name of a chain.
+
+
+NetworkChainConfigResponse = dict[str, Any]
+
+
+class _NetworkTokensRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+
+
+@final
+class NetworkTokensRequest(_NetworkTokensRequest, total=False):
+    tokenSymbols: list[str]  # Symbols or addresses.
+
+
+@final
+class NetworkTokensResponseEntry(TypedDict):
+    chain: str
+    network: str
+    symbol: str
+    address: str
+    decimals: float
+
+
+NetworkTokensResponse = list[NetworkTokensResponseEntry]
+
+
+@final
+class NetworkBalancesRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+    tokenSymbols: list[str]  # Symbols or addresses.
+
+
+@final
+class NetworkBalancesResponse(TypedDict):
+    balances: dict[str, str]  # Token as in the request → decimal string.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _NetworkPollRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    txHash: str  # Hash (or signature) of a transaction.
+
+
+@final
+class NetworkPollRequest(_NetworkPollRequest, total=False):
+    connector: str  # Name of a registered connector.
+
+
+@final
+class NetworkPollResponseFill1(TypedDict):
+    amountIn: str
+    amountOut: str
+    price: str
+
+
+@final
+class NetworkPollResponseFill2(TypedDict):
+    tokenId: str
+    liquidity: str  # Added or removed, an integer; 0 if only fees were collected.
+    amount0: str  # In the order of the request's tokens; else in the pool's.
+    amount1: str
+
+
+class _NetworkPollResponseFill3(TypedDict):
+    size: str  # In base.
+    price: str  # Quote per one base, fees included.
+    fee: str  # In quote.
+    realizedProfit: str  # In quote: proceeds of the closed part less its cost, fees included. Below 0 is a loss.
+
+
+@final
+class NetworkPollResponseFill3(_NetworkPollResponseFill3, total=False):
+    closedRatio: str  # Of a close: the fraction of the position that was closed, 1 for all of it.
+
+
+class _NetworkPollResponse(TypedDict):
+    currentBlock: float  # -1 if no node answers: then only what the journal has as final is shown.
+    txHash: str
+    txStatus: float  # -1 unknown or dead, 0 accepted, 1 mined, 2 pending and pays enough, 3 pending and pays too little.
+    txBlock: float  # -1 until mined; always -1 for signed actions, which are in no block.
+    txData: Any  # The decoded transaction, or null.
+    txReceipt: Any  # The receipt with the logs of known contracts decoded, or null.
+    confirmations: float  # Blocks from its own to the newest; a lower bound if no node answers.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class NetworkPollResponse(_NetworkPollResponse, total=False):
+    txState: str  # State in the journal. Later versions may add others.
+    final: bool  # Whether that state never changes again.
+    archived: bool  # true: the transaction ended long ago and left the journal. There is a `fill` then only where it was journaled: the archive has what it was read from.
+    replacedBy: str  # Hash of the transaction that replaces, or replaced, the requested one: the same at higher fees, or another.
+    reason: str  # Why it was dropped, why the chain reverted it, or a node's last objection.
+    fill: NetworkPollResponseFill1 | NetworkPollResponseFill2 | NetworkPollResponseFill3
+    fillMissing: str  # Why there is no `fill` of a transaction that may have brought something: only its plugin can read that.
+
+
+@final
+class EVMAllowancesRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+    spender: str  # A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router or vault and its position manager, the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/api.md has it for each connector.
+    tokenSymbols: list[str]  # Symbols or addresses.
+
+
+class _EVMAllowancesResponse(TypedDict):
+    spender: str  # The address that the name stands for; the first if the connector has several.
+    approvals: dict[str, str]  # Token as in the request → decimal string; the smallest if the connector has several spenders.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class EVMAllowancesResponse(_EVMAllowancesResponse, total=False):
+    spenders: dict[str, dict[str, str]]
+
+
+@final
+class EVMNonceRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class EVMNonceResponse(TypedDict):
+    nonce: float  # The next nonce that the server would assign.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _EVMCancelRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class EVMCancelRequest(_EVMCancelRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class EVMCancelResponse(TypedDict):
+    txHash: str
+    nonce: float
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _EVMSpeedUpRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class EVMSpeedUpRequest(_EVMSpeedUpRequest, total=False):
+    nonce: int  # Of the pending transaction. Absent: the lowest pending one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei. Absent: the lowest that the network accepts for a replacement.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei. Absent: the lowest that the network accepts for a replacement.
+
+
+@final
+class EVMSpeedUpResponse(TypedDict):
+    txHash: str  # Of the new attempt. An earlier one may still be mined instead.
+    nonce: float
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _EVMApproveRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+    spender: str  # A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router or vault and its position manager, the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/api.md has it for each connector.
+    token: str  # A symbol of the network's token list, or the address of a token.
+
+
+@final
+class EVMApproveRequest(_EVMApproveRequest, total=False):
+    amount: Amount  # Absent: unlimited, which spenders of contained plugins do not get. 0 revokes, for any address.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class EVMApproveResponseTransactions(TypedDict):
+    spender: str
+    nonce: float
+    txHash: str
+
+
+class _EVMApproveResponse(TypedDict):
+    spender: str
+    tokenAddress: str
+    amount: str
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class EVMApproveResponse(_EVMApproveResponse, total=False):
+    transactions: list[EVMApproveResponseTransactions]
+
+
+class _AltchainCreateTokenRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+    tokenSymbol: str  # A symbol of the network's token list, or the address of a token.
+
+
+@final
+class AltchainCreateTokenRequest(_AltchainCreateTokenRequest, total=False):
+    nonce: int  # Index of one of the wallet's durable nonce accounts (conf/chains/<chain>.yml), from 0. Absent: a recent blockhash.
+
+
+@final
+class AltchainCreateTokenResponse(TypedDict):
+    txHash: str | None  # The signature; null if the account exists already.
+    tokenAccount: str  # The wallet's account for the token.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class ConnectorConfigRequest(TypedDict):
+    connector: str  # Name of a registered connector.
+
+
+ConnectorConfigResponse = dict[str, Any]
+
+
+class _AMMPriceRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    quote: str  # A symbol of the network's token list, or the address of a token.
+    base: str  # A symbol of the network's token list, or the address of a token.
+    amount: Amount  # Of the base token.
+    side: Literal["BUY", "SELL"]  # BUY or SELL of the base token, in any letter case.
+
+
+@final
+class AMMPriceRequest(_AMMPriceRequest, total=False):
+    version: str  # Restricts a connector with several versions of its protocol to one.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    address: str  # Address of a wallet whose key the server has.
+
+
+class _AMMPriceResponseRoute(TypedDict):
+    pool: str
+    version: str
+    tokenIn: str
+    tokenOut: str
+
+
+@final
+class AMMPriceResponseRoute(_AMMPriceResponseRoute, total=False):
+    fee: str  # Fraction of the input.
+    share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+
+
+@final
+class AMMPriceResponseAllowance(TypedDict):
+    spender: str
+    sufficient: bool
+
+
+class _AMMPriceResponse(TypedDict):
+    base: str  # Token address; the zero address for the native coin.
+    quote: str  # Token address; the zero address for the native coin.
+    amount: str  # Of the base token.
+    rawAmount: str  # The amount in the base token's smallest unit.
+    expectedAmount: str  # Quote tokens to pay (BUY) or to receive (SELL).
+    price: str  # Quote per one base; rounded up for BUY and down for SELL.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    priceImpact: str  # Fraction of the input's value that the swap loses, at the pools' marginal price and fees included: 1 − output / (input × marginal price). The same for BUY and SELL.
+    route: list[AMMPriceResponseRoute]  # The pools in order; if the swap is split, one path after the other.
+    blockNumber: float  # The block of the quote.
+    source: Literal["memory", "rpc"]  # memory: computed from state that the server keeps up to date, without asking a node; rpc: the chain was asked.
+    slippagePrice: str  # The worst price that a trade without limitPrice would accept.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMPriceResponse(_AMMPriceResponse, total=False):
+    allowance: AMMPriceResponseAllowance  # Only if the request has an address.
+
+
+class _AMMTradeRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    quote: str  # A symbol of the network's token list, or the address of a token.
+    base: str  # A symbol of the network's token list, or the address of a token.
+    amount: Amount  # Of the base token.
+    side: Literal["BUY", "SELL"]  # BUY or SELL of the base token, in any letter case.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class AMMTradeRequest(_AMMTradeRequest, total=False):
+    version: str  # Restricts a connector with several versions of its protocol to one.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    limitPrice: Amount  # The worst price to accept: quote per one base. Required where the connector is neither built in nor trusted, and the worst price that its quote and slippage allow is more than 5 % worse than that of the built-in connectors, or none of these has one.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+class _AMMTradeResponse(TypedDict):
+    base: str
+    quote: str
+    price: str  # The price expected at the block of the quote.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    amount: str
+    rawAmount: str
+    expectedAmount: str
+    limitPrice: str  # The limit that the chain enforces.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMTradeResponse(_AMMTradeResponse, total=False):
+    deadline: float  # Seconds since the Unix epoch; enforced on chain. Absent if the exchange has no deadlines: then a trade expires with what it was signed upon, on Solana a blockhash, after about a minute.
+
+
+@final
+class AMMEstimateGasRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class AMMEstimateGasResponse(TypedDict):
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _AMMLiquidityAddRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token0: str  # A symbol or address. Prices are token1 per token0, in the order of the request.
+    token1: str  # A symbol of the network's token list, or the address of a token.
+    amount0: Amount  # Maximum of token0 to add.
+    amount1: Amount  # Maximum of token1 to add.
+
+
+@final
+class AMMLiquidityAddRequest(_AMMLiquidityAddRequest, total=False):
+    lowerPrice: Amount  # Lower bound of the range, token1 per token0. Required unless tokenId is given.
+    upperPrice: Amount  # Upper bound of the range, token1 per token0. Required unless tokenId is given.
+    fee: Amount  # Fee tier, by name or in hundredths of a basis point. Absent: the deepest pool.
+    tokenId: Amount  # Adds to this position instead of making a new one.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+class _AMMLiquidityAddResponse(TypedDict):
+    token0: str  # Address, in the request's order; the zero address for the native coin.
+    token1: str
+    fee: float  # Hundredths of a basis point.
+    pool: str
+    lowerPrice: str  # The bound that was used: rounded outward to a price of the pool.
+    upperPrice: str  # The bound that was used: rounded outward to a price of the pool.
+    amount0: str  # Expected at the price of this block; at most the amount of the request.
+    amount1: str  # Expected at the price of this block; at most the amount of the request.
+    liquidity: str  # Expected, an integer. The fill of /network/poll has what was added.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    deadline: float  # Seconds since the Unix epoch; enforced on chain.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMLiquidityAddResponse(_AMMLiquidityAddResponse, total=False):
+    tokenId: str  # Only if it adds to a position; the fill has the id of a new one.
+
+
+class _AMMLiquidityRemoveRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    tokenId: Amount  # Id of a position.
+
+
+@final
+class AMMLiquidityRemoveRequest(_AMMLiquidityRemoveRequest, total=False):
+    decreasePercent: Amount  # Percentage of its liquidity, more than 0 and at most 100. Absent: 100.
+    burn: bool  # Burns the position too; only if all of it is removed. Absent: it stays.
+    native: bool  # Pays out the native coin instead of its wrapped form. Absent: the wrapped form, as the pool holds it.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class AMMLiquidityRemoveResponse(TypedDict):
+    tokenId: str
+    liquidity: str  # The liquidity that is removed, an integer.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    deadline: float  # Seconds since the Unix epoch; enforced on chain.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _AMMLiquidityCollectFeesRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    tokenId: Amount  # Id of a position.
+
+
+@final
+class AMMLiquidityCollectFeesRequest(_AMMLiquidityCollectFeesRequest, total=False):
+    native: bool  # Pays out the native coin instead of its wrapped form. Absent: the wrapped form, as the pool holds it.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class AMMLiquidityCollectFeesResponse(TypedDict):
+    tokenId: str
+    unclaimedToken0: str  # Unclaimed at this block, in the pool's order. The fill has what was collected.
+    unclaimedToken1: str
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _AMMLiquidityPriceRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    token0: str  # A symbol or address. Prices are token1 per token0, in the order of the request.
+    token1: str  # A symbol of the network's token list, or the address of a token.
+
+
+@final
+class AMMLiquidityPriceRequest(_AMMLiquidityPriceRequest, total=False):
+    fee: Amount  # Fee tier, by name or in hundredths of a basis point. Absent: the deepest pool.
+    period: int  # How far back the series goes. Required with interval; without both there is no series.
+    interval: int  # Length of each interval of the series, at most the period.
+    address: str  # Accepted, and without effect.
+    liquidity: Amount  # Accepted, and without effect.
+
+
+class _AMMLiquidityPriceResponse(TypedDict):
+    token0: str  # Address, in the request's order; the zero address for the native coin.
+    token1: str
+    fee: float  # Hundredths of a basis point.
+    price: str  # Token1 per token0 at this block.
+    prices: list[str]  # Geometric mean of the price over each interval, oldest first, from the pool's own oracle.
+    pool: str
+    tick: float  # The pool's own, in its order of tokens.
+    sqrtPriceX96: str  # The pool's own, in its order of tokens.
+    liquidity: str  # In range at this price, an integer.
+    blockNumber: float
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMLiquidityPriceResponse(_AMMLiquidityPriceResponse, total=False):
+    period: float
+    interval: float
+
+
+@final
+class AMMLiquidityPositionRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    tokenId: Amount  # Id of a position.
+
+
+@final
+class AMMLiquidityPositionResponse(TypedDict):
+    tokenId: str
+    token0: str  # Address, in the pool's order.
+    token1: str  # Address, in the pool's order.
+    fee: float  # Hundredths of a basis point.
+    lowerPrice: str  # Token1 per token0.
+    upperPrice: str  # Token1 per token0.
+    amount0: str  # What removing all of it returns at this price.
+    amount1: str  # What removing all of it returns at this price.
+    unclaimedToken0: str  # Fees earned and not collected, at this block.
+    unclaimedToken1: str  # Fees earned and not collected, at this block.
+    liquidity: str  # An integer.
+    inRange: bool
+    poolPrice: str  # Token1 per token0.
+    pool: str
+    owner: str
+    blockNumber: float
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMLiquidityPositionsRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class AMMLiquidityPositionsResponsePositions(TypedDict):
+    tokenId: str
+    token0: str  # Address, in the pool's order.
+    token1: str  # Address, in the pool's order.
+    fee: float  # Hundredths of a basis point.
+    lowerPrice: str  # Token1 per token0.
+    upperPrice: str  # Token1 per token0.
+    amount0: str  # What removing all of it returns at this price.
+    amount1: str  # What removing all of it returns at this price.
+    unclaimedToken0: str  # Fees earned and not collected, at this block.
+    unclaimedToken1: str  # Fees earned and not collected, at this block.
+    liquidity: str  # An integer.
+    inRange: bool
+    poolPrice: str  # Token1 per token0.
+    pool: str
+    owner: str
+
+
+@final
+class AMMLiquidityPositionsResponseUnshown(TypedDict):
+    tokenId: str
+    reason: str
+
+
+class _AMMLiquidityPositionsResponse(TypedDict):
+    positions: list[AMMLiquidityPositionsResponsePositions]
+    blockNumber: float
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMLiquidityPositionsResponse(_AMMLiquidityPositionsResponse, total=False):
+    unshown: list[AMMLiquidityPositionsResponseUnshown]  # Positions whose tokens cannot be read. Anybody can send such positions to a wallet.
+
+
+@final
+class PerpAMMPriceRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+    amount: Amount  # Size in base.
+    side: Literal["LONG", "SHORT", "BUY", "SELL"]  # LONG or SHORT, in any letter case; BUY and SELL mean the same.
+
+
+@final
+class PerpAMMPriceResponse(TypedDict):
+    quote: str
+    base: str
+    side: Literal["LONG", "SHORT"]
+    amount: str  # Size in base.
+    price: str  # Price per one base to pay (LONG) or to receive (SHORT) for that size, fees included, rounded against the caller.
+    expectedAmount: str  # The same for the whole size, in quote.
+    fee: str  # The exchange's fee in it, in quote.
+    markPrice: str  # The market's own price.
+    indexPrice: str  # The price of the underlying, from outside of the exchange.
+    indexTwapPrice: str  # Mean of the index price over the exchange's interval.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpPriceRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+    amount: Amount  # Size in base.
+    side: Literal["LONG", "SHORT", "BUY", "SELL"]  # LONG or SHORT, in any letter case; BUY and SELL mean the same.
+
+
+@final
+class PerpPriceResponse(TypedDict):
+    quote: str
+    base: str
+    side: Literal["LONG", "SHORT"]
+    amount: str  # Size in base.
+    price: str  # Price per one base to pay (LONG) or to receive (SHORT) for that size, fees included, rounded against the caller.
+    expectedAmount: str  # The same for the whole size, in quote.
+    fee: str  # The exchange's fee in it, in quote.
+    markPrice: str  # The market's own price.
+    indexPrice: str  # The price of the underlying, from outside of the exchange.
+    indexTwapPrice: str  # Mean of the index price over the exchange's interval.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMPositionRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    wallet_address: str  # Address of a wallet whose key the server has.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+
+
+@final
+class PerpAMMPositionResponsePosition(TypedDict):
+    positionAmt: str  # Size in base, without sign; "0" without a position.
+    positionSide: Literal["LONG", "SHORT"]
+    unrealizedProfit: str  # In quote, at the mark price; below 0 is a loss.
+    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
+    entryPrice: str  # Quote per one base.
+    markPrice: str  # Quote per one base.
+    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
+    tickerSymbol: str  # ETHUSD
+    pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
+
+
+@final
+class PerpAMMPositionResponse(TypedDict):
+    position: PerpAMMPositionResponsePosition
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpPositionRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    wallet_address: str  # Address of a wallet whose key the server has.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+
+
+@final
+class PerpPositionResponsePosition(TypedDict):
+    positionAmt: str  # Size in base, without sign; "0" without a position.
+    positionSide: Literal["LONG", "SHORT"]
+    unrealizedProfit: str  # In quote, at the mark price; below 0 is a loss.
+    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
+    entryPrice: str  # Quote per one base.
+    markPrice: str  # Quote per one base.
+    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
+    tickerSymbol: str  # ETHUSD
+    pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
+
+
+@final
+class PerpPositionResponse(TypedDict):
+    position: PerpPositionResponsePosition
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMMarginRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    wallet_address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class PerpAMMMarginResponseMargin(TypedDict):
+    accountValue: str  # Collateral, profit and loss, and pending funding.
+    freeCollateral: str  # Collateral available for a new position, by the rule of the exchange. Below 0 by what is missing, where an exchange itself may show 0.
+    collateral: str  # What the wallet has in the exchange: deposits and realized profit, without unrealized profit and pending funding.
+    initialMargin: str  # What its positions require to be opened.
+    maintenanceMargin: str  # What its positions require not to be liquidated.
+    marginRatio: str  # The account value divided by the value of the positions, possibly below 0; "0" without positions.
+    leverage: str  # The value of the positions divided by the account value, or by its smallest unit if that is 0 or less; "0" without positions.
+
+
+@final
+class PerpAMMMarginResponse(TypedDict):
+    margin: PerpAMMMarginResponseMargin
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpMarginRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    wallet_address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class PerpMarginResponseMargin(TypedDict):
+    accountValue: str  # Collateral, profit and loss, and pending funding.
+    freeCollateral: str  # Collateral available for a new position, by the rule of the exchange. Below 0 by what is missing, where an exchange itself may show 0.
+    collateral: str  # What the wallet has in the exchange: deposits and realized profit, without unrealized profit and pending funding.
+    initialMargin: str  # What its positions require to be opened.
+    maintenanceMargin: str  # What its positions require not to be liquidated.
+    marginRatio: str  # The account value divided by the value of the positions, possibly below 0; "0" without positions.
+    leverage: str  # The value of the positions divided by the account value, or by its smallest unit if that is 0 or less; "0" without positions.
+
+
+@final
+class PerpMarginResponse(TypedDict):
+    margin: PerpMarginResponseMargin
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMFundingRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    wallet_address: str  # Address of a wallet whose key the server has.
+
+
+class _PerpAMMFundingResponseFunding(TypedDict):
+    tickerSymbol: str
+    fundingRate: str  # Per fundingPeriodSeconds; above 0 if longs pay shorts.
+    fundingPeriodSeconds: float
+    markPrice: str  # The market's own price.
+    indexPrice: str  # The price of the underlying, from outside of the exchange.
+    pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
+
+
+@final
+class PerpAMMFundingResponseFunding(_PerpAMMFundingResponseFunding, total=False):
+    nextFundingTimestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class PerpAMMFundingResponse(TypedDict):
+    funding: list[PerpAMMFundingResponseFunding]
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpFundingRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    wallet_address: str  # Address of a wallet whose key the server has.
+
+
+class _PerpFundingResponseFunding(TypedDict):
+    tickerSymbol: str
+    fundingRate: str  # Per fundingPeriodSeconds; above 0 if longs pay shorts.
+    fundingPeriodSeconds: float
+    markPrice: str  # The market's own price.
+    indexPrice: str  # The price of the underlying, from outside of the exchange.
+    pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
+
+
+@final
+class PerpFundingResponseFunding(_PerpFundingResponseFunding, total=False):
+    nextFundingTimestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class PerpFundingResponse(TypedDict):
+    funding: list[PerpFundingResponseFunding]
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _PerpAMMOpenRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+    amount: Amount  # Size in base.
+    side: Literal["LONG", "SHORT", "BUY", "SELL"]  # LONG or SHORT, in any letter case; BUY and SELL mean the same.
+    margin: Amount  # Collateral that the caller assigns to it; nothing is deposited.
+    leverage: Amount  # Size times price is at most margin times leverage.
+
+
+@final
+class PerpAMMOpenRequest(_PerpAMMOpenRequest, total=False):
+    limitPrice: Amount  # The worst price to accept: quote per one base, fees included.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class PerpAMMOpenResponsePosition(TypedDict):
+    positionAmt: str  # Size in base, without sign; "0" without a position.
+    positionSide: Literal["LONG", "SHORT"]
+    unrealizedProfit: str  # In quote, at the mark price; below 0 is a loss.
+    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
+    entryPrice: str  # Quote per one base.
+    markPrice: str  # Quote per one base.
+    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
+    tickerSymbol: str  # ETHUSD
+    pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
+
+
+@final
+class PerpAMMOpenResponse(TypedDict):
+    position: PerpAMMOpenResponsePosition  # As expected after the fill.
+    price: str  # Expected at this block, fees included.
+    limitPrice: str  # The limit that the chain enforces.
+    deadline: float  # Seconds since the Unix epoch; enforced on chain.
+    blockNumber: float  # The block at which price, margin and leverage were checked.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _PerpOpenRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+    amount: Amount  # Size in base.
+    side: Literal["LONG", "SHORT", "BUY", "SELL"]  # LONG or SHORT, in any letter case; BUY and SELL mean the same.
+    margin: Amount  # Collateral that the caller assigns to it; nothing is deposited.
+    leverage: Amount  # Size times price is at most margin times leverage.
+
+
+@final
+class PerpOpenRequest(_PerpOpenRequest, total=False):
+    limitPrice: Amount  # The worst price to accept: quote per one base, fees included.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class PerpOpenResponsePosition(TypedDict):
+    positionAmt: str  # Size in base, without sign; "0" without a position.
+    positionSide: Literal["LONG", "SHORT"]
+    unrealizedProfit: str  # In quote, at the mark price; below 0 is a loss.
+    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
+    entryPrice: str  # Quote per one base.
+    markPrice: str  # Quote per one base.
+    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
+    tickerSymbol: str  # ETHUSD
+    pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
+
+
+@final
+class PerpOpenResponse(TypedDict):
+    position: PerpOpenResponsePosition  # As expected after the fill.
+    price: str  # Expected at this block, fees included.
+    limitPrice: str  # The limit that the chain enforces.
+    deadline: float  # Seconds since the Unix epoch; enforced on chain.
+    blockNumber: float  # The block at which price, margin and leverage were checked.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _PerpAMMCloseRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+
+
+@final
+class PerpAMMCloseRequest(_PerpAMMCloseRequest, total=False):
+    limitPrice: Amount  # The worst price to take for the closing side: quote per one base, fees included.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class PerpAMMCloseResponse(TypedDict):
+    amount: str  # Size in base that is expected to be closed: less than the position if the exchange closes it in parts.
+    price: str  # Expected at this block, fees included.
+    limitPrice: str  # The limit that the chain enforces.
+    deadline: float  # Seconds since the Unix epoch; enforced on chain.
+    blockNumber: float  # The block of the answer.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _PerpCloseRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+
+
+@final
+class PerpCloseRequest(_PerpCloseRequest, total=False):
+    limitPrice: Amount  # The worst price to take for the closing side: quote per one base, fees included.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class PerpCloseResponse(TypedDict):
+    amount: str  # Size in base that is expected to be closed: less than the position if the exchange closes it in parts.
+    price: str  # Expected at this block, fees included.
+    limitPrice: str  # The limit that the chain enforces.
+    deadline: float  # Seconds since the Unix epoch; enforced on chain.
+    blockNumber: float  # The block of the answer.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMMarketPricesRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+
+
+@final
+class PerpAMMMarketPricesResponse(TypedDict):
+    markPrice: str  # The market's own price.
+    indexPrice: str  # The price of the underlying, from outside of the exchange.
+    indexTwapPrice: str  # Mean of the index price over the exchange's interval.
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpMarketPricesRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+
+
+@final
+class PerpMarketPricesResponse(TypedDict):
+    markPrice: str  # The market's own price.
+    indexPrice: str  # The price of the underlying, from outside of the exchange.
+    indexTwapPrice: str  # Mean of the index price over the exchange's interval.
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMMarketStatusRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+
+
+@final
+class PerpAMMMarketStatusResponse(TypedDict):
+    isActive: bool  # Whether positions can be opened.
+    status: Literal["open", "paused", "closed"]
+    maxLeverage: str  # The most leverage that a position may be opened with.
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpMarketStatusRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    quote: str  # The asset that the market is priced in, such as USD, in any letter case.
+    base: str  # The asset that is traded, such as ETH, in any letter case.
+
+
+@final
+class PerpMarketStatusResponse(TypedDict):
+    isActive: bool  # Whether positions can be opened.
+    status: Literal["open", "paused", "closed"]
+    maxLeverage: str  # The most leverage that a position may be opened with.
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMPairsRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class PerpAMMPairsResponse(TypedDict):
+    pairs: list[str]  # ETHUSD, …: those that are paused or closed too.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpPairsRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class PerpPairsResponse(TypedDict):
+    pairs: list[str]  # ETHUSD, …: those that are paused or closed too.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMBalanceRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class PerpAMMBalanceResponse(TypedDict):
+    balance: str  # Collateral in the exchange, before profit that is not realized.
+    token: str  # Symbol of the token that accounts are kept in.
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpBalanceRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class PerpBalanceResponse(TypedDict):
+    balance: str  # Collateral in the exchange, before profit that is not realized.
+    token: str  # Symbol of the token that accounts are kept in.
+    blockNumber: float  # The block of the answer.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpAMMEstimateGasRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class PerpAMMEstimateGasResponse(TypedDict):
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class PerpEstimateGasRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class PerpEstimateGasResponse(TypedDict):
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _PerpAMMDepositRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # The token that accounts are kept in; `balance` names it.
+    amount: Amount  # Of the token. A deposit needs an allowance of the spender that has the connector's name: the contract that takes collateral (`vaultAddress` in the configuration), and not `routerAddress`. To open, to close and to withdraw needs none.
+
+
+@final
+class PerpAMMDepositRequest(_PerpAMMDepositRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class PerpAMMDepositResponse(TypedDict):
+    token: str
+    amount: str
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _PerpDepositRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # The token that accounts are kept in; `balance` names it.
+    amount: Amount  # Of the token. A deposit needs an allowance of the spender that has the connector's name: the contract that takes collateral (`vaultAddress` in the configuration), and not `routerAddress`. To open, to close and to withdraw needs none.
+
+
+@final
+class PerpDepositRequest(_PerpDepositRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class PerpDepositResponse(TypedDict):
+    token: str
+    amount: str
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _PerpAMMWithdrawRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # The token that accounts are kept in; `balance` names it.
+    amount: Amount  # Of the token. A deposit needs an allowance of the spender that has the connector's name: the contract that takes collateral (`vaultAddress` in the configuration), and not `routerAddress`. To open, to close and to withdraw needs none.
+
+
+@final
+class PerpAMMWithdrawRequest(_PerpAMMWithdrawRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class PerpAMMWithdrawResponse(TypedDict):
+    token: str
+    amount: str
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _PerpWithdrawRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # The token that accounts are kept in; `balance` names it.
+    amount: Amount  # Of the token. A deposit needs an allowance of the spender that has the connector's name: the contract that takes collateral (`vaultAddress` in the configuration), and not `routerAddress`. To open, to close and to withdraw needs none.
+
+
+@final
+class PerpWithdrawRequest(_PerpWithdrawRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class PerpWithdrawResponse(TypedDict):
+    token: str
+    amount: str
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBMarketsRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class CLOBMarketsRequest(_CLOBMarketsRequest, total=False):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+class _CLOBMarketsResponseMarkets(TypedDict):
+    market: str
+    base: str
+    quote: str
+    lotSize: str  # Amounts are multiples of it.
+    orderTypes: list[Literal["LIMIT", "LIMIT_MAKER", "MARKET"]]
+    timeInForce: list[Literal["GTC", "IOC", "FOK"]]
+    takes: dict[str, list[Literal["GTC", "IOC", "FOK"]]]  # Times in force by order type; the first is the default.
+    makerFee: str  # Fraction of the traded amount; below 0 if the exchange pays it.
+    takerFee: str  # Fraction of the traded amount.
+    status: Literal["open", "paused", "closed"]
+
+
+@final
+class CLOBMarketsResponseMarkets(_CLOBMarketsResponseMarkets, total=False):
+    tickSize: str  # Prices are multiples of it.
+    priceSignificantFigures: float  # Maximum of significant figures of prices; an integer may have more.
+    priceDecimals: float  # Maximum of decimals of prices.
+    minOrderSize: str  # Of base.
+    minNotional: str  # Of price times amount, in quote.
+    maxLeverage: str  # Maximum of the leverage of an order.
+
+
+@final
+class CLOBMarketsResponse(TypedDict):
+    markets: dict[str, CLOBMarketsResponseMarkets]  # By the name of the market, BASE-QUOTE.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBTickerRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class CLOBTickerRequest(_CLOBTickerRequest, total=False):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+class _CLOBTickerResponseMarkets(TypedDict):
+    bestBid: str | None  # null without bids.
+    bestAsk: str | None  # null without asks.
+    lastPrice: str | None  # null without a known trade.
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class CLOBTickerResponseMarkets(_CLOBTickerResponseMarkets, total=False):
+    volume24h: str  # Of base.
+
+
+class _CLOBTickerResponse(TypedDict):
+    markets: dict[str, CLOBTickerResponseMarkets]  # By the name of the market.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBTickerResponse(_CLOBTickerResponse, total=False):
+    failing: dict[str, str]  # Markets that are unknown now, and why. Only if all were requested.
+
+
+class _CLOBOrderBookRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBOrderBookRequest(_CLOBOrderBookRequest, total=False):
+    depth: int  # Maximum of levels of each side.
+
+
+@final
+class CLOBOrderBookResponseBuys(TypedDict):
+    price: str  # Quote per one base.
+    quantity: str  # Of base.
+
+
+@final
+class CLOBOrderBookResponseSells(TypedDict):
+    price: str  # Quote per one base.
+    quantity: str  # Of base.
+
+
+class _CLOBOrderBookResponse(TypedDict):
+    market: str
+    buys: list[CLOBOrderBookResponseBuys]  # Best first.
+    sells: list[CLOBOrderBookResponseSells]  # Best first.
+    sequence: float  # Increases with every change of this book.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBOrderBookResponse(_CLOBOrderBookResponse, total=False):
+    blockNumber: float  # The block of the book, if it is on chain.
+
+
+class _CLOBOrdersRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBOrdersRequest(_CLOBOrdersRequest, total=False):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+    orderId: Amount  # The id of the order on the exchange.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]  # Only those in this state.
+    limit: int  # Maximum of entries. 100 without it.
+    cursor: str  # `nextCursor` of the previous page.
+
+
+class _CLOBOrdersResponseOrders(TypedDict):
+    market: str
+    side: Literal["BUY", "SELL"]
+    orderType: Literal["LIMIT", "LIMIT_MAKER", "MARKET"]
+    price: str  # The limit; for a MARKET order the worst price to accept.
+    amount: str  # Of base.
+    filledAmount: str  # Of base. A filled order may have a rest that the exchange cannot trade, worth less than the smallest unit of quote.
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    createdAt: float  # Milliseconds since the Unix epoch.
+    updatedAt: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class CLOBOrdersResponseOrders(_CLOBOrdersResponseOrders, total=False):
+    orderId: str  # Absent until the exchange has assigned one.
+    clientOrderId: str  # Of orders that this server placed, or if the exchange stores it.
+    timeInForce: Literal["GTC", "IOC", "FOK"]
+    averagePrice: str  # Of what was filled.
+    reason: str  # Why it was refused, or failed.
+    txHash: str  # Of the transaction that placed it, if there is one.
+
+
+class _CLOBOrdersResponse(TypedDict):
+    orders: list[CLOBOrdersResponseOrders]  # Newest first.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBOrdersResponse(_CLOBOrdersResponse, total=False):
+    nextCursor: str  # There are more entries: request them with this as `cursor`.
+
+
+class _CLOBOrdersPostRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    side: Literal["BUY", "SELL"]  # BUY or SELL of the base token, in any letter case.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+    orderType: Literal["LIMIT", "LIMIT_MAKER", "MARKET"]  # LIMIT_MAKER is a limit order that is refused if it would trade at once.
+    amount: Amount  # Of base.
+
+
+@final
+class CLOBOrdersPostRequest(_CLOBOrdersPostRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    price: Amount  # The limit, quote per one base. Only for LIMIT and LIMIT_MAKER.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+    timeInForce: Literal["GTC", "IOC", "FOK"]  # Absent: the first that /clob/markets shows for the order type.
+    limitPrice: Amount  # For MARKET: the worst price to accept, quote per one base.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+
+
+class _CLOBOrdersPostResponse(TypedDict):
+    clientOrderId: str  # The caller's, or a generated one.
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBOrdersPostResponse(_CLOBOrdersPostResponse, total=False):
+    orderId: str  # Absent until the exchange has assigned one.
+    filledAmount: str  # If the exchange reported it at once. A filled order may have a rest that the exchange cannot trade.
+    averagePrice: str  # Of what was filled at once.
+    limitPrice: str  # For MARKET: the limit that the exchange enforces.
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If an order is a transaction.
+    nonce: float  # If an order is a transaction.
+
+
+class _CLOBOrdersDeleteRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBOrdersDeleteRequest(_CLOBOrdersDeleteRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    orderId: Amount  # The id of the order on the exchange.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+
+
+class _CLOBOrdersDeleteResponse(TypedDict):
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]  # Of the order: FILLED if it was filled before it could be cancelled.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBOrdersDeleteResponse(_CLOBOrdersDeleteResponse, total=False):
+    orderId: str
+    clientOrderId: str
+    filledAmount: str  # Of base, if known. A filled order may have a rest that the exchange cannot trade.
+    reason: str
+    txHash: str  # Of the cancel, if it is a transaction.
+    nonce: float
+
+
+class _CLOBBatchOrdersRequestCreate(TypedDict):
+    side: Literal["BUY", "SELL"]  # BUY or SELL of the base token, in any letter case.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+    orderType: Literal["LIMIT", "LIMIT_MAKER", "MARKET"]  # LIMIT_MAKER is a limit order that is refused if it would trade at once.
+    amount: Amount  # Of base.
+
+
+@final
+class CLOBBatchOrdersRequestCreate(_CLOBBatchOrdersRequestCreate, total=False):
+    price: Amount  # The limit, quote per one base. Only for LIMIT and LIMIT_MAKER.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+    timeInForce: Literal["GTC", "IOC", "FOK"]  # Absent: the first that /clob/markets shows for the order type.
+    limitPrice: Amount  # For MARKET: the worst price to accept, quote per one base.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+
+
+class _CLOBBatchOrdersRequestCancel(TypedDict):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBBatchOrdersRequestCancel(_CLOBBatchOrdersRequestCancel, total=False):
+    orderId: Amount  # The id of the order on the exchange.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+
+
+class _CLOBBatchOrdersRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBBatchOrdersRequest(_CLOBBatchOrdersRequest, total=False):
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    create: list[CLOBBatchOrdersRequestCreate]  # Orders to place.
+    cancel: list[CLOBBatchOrdersRequestCancel]  # Orders to cancel, before others are placed.
+
+
+class _CLOBBatchOrdersResponseCreatedError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class CLOBBatchOrdersResponseCreatedError(_CLOBBatchOrdersResponseCreatedError, total=False):
+    details: Any
+
+
+@final
+class CLOBBatchOrdersResponseCreated(TypedDict, total=False):
+    orderId: str  # Absent until the exchange has assigned one.
+    clientOrderId: str
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    filledAmount: str  # If the exchange reported it at once. A filled order may have a rest that the exchange cannot trade.
+    averagePrice: str  # Of what was filled at once.
+    limitPrice: str  # For MARKET: the limit that the exchange enforces.
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If an order is a transaction.
+    nonce: float  # If an order is a transaction.
+    error: CLOBBatchOrdersResponseCreatedError  # Why this one failed. The others continue.
+
+
+class _CLOBBatchOrdersResponseCancelledError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class CLOBBatchOrdersResponseCancelledError(_CLOBBatchOrdersResponseCancelledError, total=False):
+    details: Any
+
+
+@final
+class CLOBBatchOrdersResponseCancelled(TypedDict, total=False):
+    orderId: str
+    clientOrderId: str
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    filledAmount: str  # Of base, if known. A filled order may have a rest that the exchange cannot trade.
+    reason: str
+    txHash: str  # Of the cancel, if it is a transaction.
+    nonce: float
+    error: CLOBBatchOrdersResponseCancelledError  # Why this one failed. The others continue.
+
+
+@final
+class CLOBBatchOrdersResponse(TypedDict):
+    created: list[CLOBBatchOrdersResponseCreated]  # One for each of `create`, in its order.
+    cancelled: list[CLOBBatchOrdersResponseCancelled]  # One for each of `cancel`, in its order.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBTradesRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBTradesRequest(_CLOBTradesRequest, total=False):
+    address: str  # Only trades of this wallet. Absent: trades of all.
+    orderId: Amount  # The id of the order on the exchange.
+    limit: int  # Maximum of entries. 100 without it.
+    cursor: str  # `nextCursor` of the previous page.
+
+
+class _CLOBTradesResponseTrades(TypedDict):
+    tradeId: str
+    market: str
+    side: Literal["BUY", "SELL"]  # The wallet's side if the request has an address, else the taker's.
+    price: str  # Quote per one base.
+    amount: str  # Of base.
+    fee: str  # In `feeToken`; below 0 if the wallet received it.
+    feeToken: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class CLOBTradesResponseTrades(_CLOBTradesResponseTrades, total=False):
+    orderId: str
+    txHash: str
+
+
+class _CLOBTradesResponse(TypedDict):
+    trades: list[CLOBTradesResponseTrades]  # Newest first.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBTradesResponse(_CLOBTradesResponse, total=False):
+    nextCursor: str  # There are more entries: request them with this as `cursor`.
+
+
+@final
+class CLOBBalancesRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBBalancesResponseBalances(TypedDict):
+    total: str
+    available: str  # Available for orders.
+    locked: str  # Reserved by orders.
+
+
+@final
+class CLOBBalancesResponse(TypedDict):
+    balances: dict[str, CLOBBalancesResponseBalances]  # What is held in the exchange, by symbol.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBDepositRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # A symbol of the network's token list, or the address of a token.
+    amount: Amount  # Of the token.
+
+
+@final
+class CLOBDepositRequest(_CLOBDepositRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    fromChain: str  # The chain to deposit from, if the exchange accepts deposits from it. Token, nonce and fees are of that chain. Absent: the exchange's default. There the spender that has the connector's name takes the token and needs an allowance; from another chain it may be a transfer, which needs none.
+
+
+class _CLOBDepositResponse(TypedDict):
+    id: str  # The transaction's hash, or the id of the signed action, as in /transactions.
+    state: Literal["PENDING", "DONE", "REJECTED"]
+    token: str  # Its address.
+    amount: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBDepositResponse(_CLOBDepositResponse, total=False):
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If it is a transaction.
+    nonce: float
+    fromChain: str  # As in the request: txHash and nonce are of that chain.
+    fromNetwork: str  # The network of that chain, for /network/poll.
+
+
+class _CLOBWithdrawRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # A symbol of the network's token list, or the address of a token.
+    amount: Amount  # Of the token.
+
+
+@final
+class CLOBWithdrawRequest(_CLOBWithdrawRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+class _CLOBWithdrawResponse(TypedDict):
+    id: str  # The transaction's hash, or the id of the signed action, as in /transactions.
+    state: Literal["PENDING", "DONE", "REJECTED"]
+    token: str  # Its address.
+    amount: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBWithdrawResponse(_CLOBWithdrawResponse, total=False):
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If it is a transaction.
+    nonce: float
+
+
+@final
+class CLOBEstimateGasRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class CLOBEstimateGasResponse(TypedDict):
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBMarginMarketsRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class CLOBMarginMarketsRequest(_CLOBMarginMarketsRequest, total=False):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+class _CLOBMarginMarketsResponseMarkets(TypedDict):
+    market: str
+    base: str
+    quote: str
+    lotSize: str  # Amounts are multiples of it.
+    orderTypes: list[Literal["LIMIT", "LIMIT_MAKER", "MARKET"]]
+    timeInForce: list[Literal["GTC", "IOC", "FOK"]]
+    takes: dict[str, list[Literal["GTC", "IOC", "FOK"]]]  # Times in force by order type; the first is the default.
+    makerFee: str  # Fraction of the traded amount; below 0 if the exchange pays it.
+    takerFee: str  # Fraction of the traded amount.
+    status: Literal["open", "paused", "closed"]
+
+
+@final
+class CLOBMarginMarketsResponseMarkets(_CLOBMarginMarketsResponseMarkets, total=False):
+    tickSize: str  # Prices are multiples of it.
+    priceSignificantFigures: float  # Maximum of significant figures of prices; an integer may have more.
+    priceDecimals: float  # Maximum of decimals of prices.
+    minOrderSize: str  # Of base.
+    minNotional: str  # Of price times amount, in quote.
+    maxLeverage: str  # Maximum of the leverage of an order.
+
+
+@final
+class CLOBMarginMarketsResponse(TypedDict):
+    markets: dict[str, CLOBMarginMarketsResponseMarkets]  # By the name of the market, BASE-QUOTE.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBMarginTickerRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class CLOBMarginTickerRequest(_CLOBMarginTickerRequest, total=False):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+class _CLOBMarginTickerResponseMarkets(TypedDict):
+    bestBid: str | None  # null without bids.
+    bestAsk: str | None  # null without asks.
+    lastPrice: str | None  # null without a known trade.
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class CLOBMarginTickerResponseMarkets(_CLOBMarginTickerResponseMarkets, total=False):
+    volume24h: str  # Of base.
+
+
+class _CLOBMarginTickerResponse(TypedDict):
+    markets: dict[str, CLOBMarginTickerResponseMarkets]  # By the name of the market.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginTickerResponse(_CLOBMarginTickerResponse, total=False):
+    failing: dict[str, str]  # Markets that are unknown now, and why. Only if all were requested.
+
+
+class _CLOBMarginOrderBookRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBMarginOrderBookRequest(_CLOBMarginOrderBookRequest, total=False):
+    depth: int  # Maximum of levels of each side.
+
+
+@final
+class CLOBMarginOrderBookResponseBuys(TypedDict):
+    price: str  # Quote per one base.
+    quantity: str  # Of base.
+
+
+@final
+class CLOBMarginOrderBookResponseSells(TypedDict):
+    price: str  # Quote per one base.
+    quantity: str  # Of base.
+
+
+class _CLOBMarginOrderBookResponse(TypedDict):
+    market: str
+    buys: list[CLOBMarginOrderBookResponseBuys]  # Best first.
+    sells: list[CLOBMarginOrderBookResponseSells]  # Best first.
+    sequence: float  # Increases with every change of this book.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginOrderBookResponse(_CLOBMarginOrderBookResponse, total=False):
+    blockNumber: float  # The block of the book, if it is on chain.
+
+
+class _CLOBMarginOrdersRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBMarginOrdersRequest(_CLOBMarginOrdersRequest, total=False):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+    orderId: Amount  # The id of the order on the exchange.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]  # Only those in this state.
+    limit: int  # Maximum of entries. 100 without it.
+    cursor: str  # `nextCursor` of the previous page.
+
+
+class _CLOBMarginOrdersResponseOrders(TypedDict):
+    market: str
+    side: Literal["BUY", "SELL"]
+    orderType: Literal["LIMIT", "LIMIT_MAKER", "MARKET"]
+    price: str  # The limit; for a MARKET order the worst price to accept.
+    amount: str  # Of base.
+    filledAmount: str  # Of base. A filled order may have a rest that the exchange cannot trade, worth less than the smallest unit of quote.
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    createdAt: float  # Milliseconds since the Unix epoch.
+    updatedAt: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class CLOBMarginOrdersResponseOrders(_CLOBMarginOrdersResponseOrders, total=False):
+    orderId: str  # Absent until the exchange has assigned one.
+    clientOrderId: str  # Of orders that this server placed, or if the exchange stores it.
+    timeInForce: Literal["GTC", "IOC", "FOK"]
+    averagePrice: str  # Of what was filled.
+    reason: str  # Why it was refused, or failed.
+    txHash: str  # Of the transaction that placed it, if there is one.
+
+
+class _CLOBMarginOrdersResponse(TypedDict):
+    orders: list[CLOBMarginOrdersResponseOrders]  # Newest first.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginOrdersResponse(_CLOBMarginOrdersResponse, total=False):
+    nextCursor: str  # There are more entries: request them with this as `cursor`.
+
+
+class _CLOBMarginOrdersPostRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    side: Literal["BUY", "SELL"]  # BUY or SELL of the base token, in any letter case.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+    orderType: Literal["LIMIT", "LIMIT_MAKER", "MARKET"]  # LIMIT_MAKER is a limit order that is refused if it would trade at once.
+    amount: Amount  # Of base.
+
+
+@final
+class CLOBMarginOrdersPostRequest(_CLOBMarginOrdersPostRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    price: Amount  # The limit, quote per one base. Only for LIMIT and LIMIT_MAKER.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+    timeInForce: Literal["GTC", "IOC", "FOK"]  # Absent: the first that /clob/markets shows for the order type.
+    limitPrice: Amount  # For MARKET: the worst price to accept, quote per one base.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    leverage: Amount  # The leverage of the order. Absent: that of the account.
+    reduceOnly: bool  # The order may only reduce a position.
+
+
+class _CLOBMarginOrdersPostResponse(TypedDict):
+    clientOrderId: str  # The caller's, or a generated one.
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginOrdersPostResponse(_CLOBMarginOrdersPostResponse, total=False):
+    orderId: str  # Absent until the exchange has assigned one.
+    filledAmount: str  # If the exchange reported it at once. A filled order may have a rest that the exchange cannot trade.
+    averagePrice: str  # Of what was filled at once.
+    limitPrice: str  # For MARKET: the limit that the exchange enforces.
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If an order is a transaction.
+    nonce: float  # If an order is a transaction.
+
+
+class _CLOBMarginOrdersDeleteRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBMarginOrdersDeleteRequest(_CLOBMarginOrdersDeleteRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    orderId: Amount  # The id of the order on the exchange.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+
+
+class _CLOBMarginOrdersDeleteResponse(TypedDict):
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]  # Of the order: FILLED if it was filled before it could be cancelled.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginOrdersDeleteResponse(_CLOBMarginOrdersDeleteResponse, total=False):
+    orderId: str
+    clientOrderId: str
+    filledAmount: str  # Of base, if known. A filled order may have a rest that the exchange cannot trade.
+    reason: str
+    txHash: str  # Of the cancel, if it is a transaction.
+    nonce: float
+
+
+class _CLOBMarginBatchOrdersRequestCreate(TypedDict):
+    side: Literal["BUY", "SELL"]  # BUY or SELL of the base token, in any letter case.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+    orderType: Literal["LIMIT", "LIMIT_MAKER", "MARKET"]  # LIMIT_MAKER is a limit order that is refused if it would trade at once.
+    amount: Amount  # Of base.
+
+
+@final
+class CLOBMarginBatchOrdersRequestCreate(_CLOBMarginBatchOrdersRequestCreate, total=False):
+    price: Amount  # The limit, quote per one base. Only for LIMIT and LIMIT_MAKER.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+    timeInForce: Literal["GTC", "IOC", "FOK"]  # Absent: the first that /clob/markets shows for the order type.
+    limitPrice: Amount  # For MARKET: the worst price to accept, quote per one base.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    leverage: Amount  # The leverage of the order. Absent: that of the account.
+    reduceOnly: bool  # The order may only reduce a position.
+
+
+class _CLOBMarginBatchOrdersRequestCancel(TypedDict):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBMarginBatchOrdersRequestCancel(_CLOBMarginBatchOrdersRequestCancel, total=False):
+    orderId: Amount  # The id of the order on the exchange.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+
+
+class _CLOBMarginBatchOrdersRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBMarginBatchOrdersRequest(_CLOBMarginBatchOrdersRequest, total=False):
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    create: list[CLOBMarginBatchOrdersRequestCreate]  # Orders to place.
+    cancel: list[CLOBMarginBatchOrdersRequestCancel]  # Orders to cancel, before others are placed.
+
+
+class _CLOBMarginBatchOrdersResponseCreatedError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class CLOBMarginBatchOrdersResponseCreatedError(_CLOBMarginBatchOrdersResponseCreatedError, total=False):
+    details: Any
+
+
+@final
+class CLOBMarginBatchOrdersResponseCreated(TypedDict, total=False):
+    orderId: str  # Absent until the exchange has assigned one.
+    clientOrderId: str
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    filledAmount: str  # If the exchange reported it at once. A filled order may have a rest that the exchange cannot trade.
+    averagePrice: str  # Of what was filled at once.
+    limitPrice: str  # For MARKET: the limit that the exchange enforces.
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If an order is a transaction.
+    nonce: float  # If an order is a transaction.
+    error: CLOBMarginBatchOrdersResponseCreatedError  # Why this one failed. The others continue.
+
+
+class _CLOBMarginBatchOrdersResponseCancelledError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class CLOBMarginBatchOrdersResponseCancelledError(_CLOBMarginBatchOrdersResponseCancelledError, total=False):
+    details: Any
+
+
+@final
+class CLOBMarginBatchOrdersResponseCancelled(TypedDict, total=False):
+    orderId: str
+    clientOrderId: str
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    filledAmount: str  # Of base, if known. A filled order may have a rest that the exchange cannot trade.
+    reason: str
+    txHash: str  # Of the cancel, if it is a transaction.
+    nonce: float
+    error: CLOBMarginBatchOrdersResponseCancelledError  # Why this one failed. The others continue.
+
+
+@final
+class CLOBMarginBatchOrdersResponse(TypedDict):
+    created: list[CLOBMarginBatchOrdersResponseCreated]  # One for each of `create`, in its order.
+    cancelled: list[CLOBMarginBatchOrdersResponseCancelled]  # One for each of `cancel`, in its order.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBMarginTradesRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBMarginTradesRequest(_CLOBMarginTradesRequest, total=False):
+    address: str  # Only trades of this wallet. Absent: trades of all.
+    orderId: Amount  # The id of the order on the exchange.
+    limit: int  # Maximum of entries. 100 without it.
+    cursor: str  # `nextCursor` of the previous page.
+
+
+class _CLOBMarginTradesResponseTrades(TypedDict):
+    tradeId: str
+    market: str
+    side: Literal["BUY", "SELL"]  # The wallet's side if the request has an address, else the taker's.
+    price: str  # Quote per one base.
+    amount: str  # Of base.
+    fee: str  # In `feeToken`; below 0 if the wallet received it.
+    feeToken: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class CLOBMarginTradesResponseTrades(_CLOBMarginTradesResponseTrades, total=False):
+    orderId: str
+    txHash: str
+
+
+class _CLOBMarginTradesResponse(TypedDict):
+    trades: list[CLOBMarginTradesResponseTrades]  # Newest first.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginTradesResponse(_CLOBMarginTradesResponse, total=False):
+    nextCursor: str  # There are more entries: request them with this as `cursor`.
+
+
+@final
+class CLOBMarginBalancesRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBMarginBalancesResponseBalances(TypedDict):
+    total: str
+    available: str  # Available for orders.
+    locked: str  # Reserved by orders.
+
+
+@final
+class CLOBMarginBalancesResponse(TypedDict):
+    balances: dict[str, CLOBMarginBalancesResponseBalances]  # What is held in the exchange, by symbol.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBMarginDepositRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # A symbol of the network's token list, or the address of a token.
+    amount: Amount  # Of the token.
+
+
+@final
+class CLOBMarginDepositRequest(_CLOBMarginDepositRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    fromChain: str  # The chain to deposit from, if the exchange accepts deposits from it. Token, nonce and fees are of that chain. Absent: the exchange's default. There the spender that has the connector's name takes the token and needs an allowance; from another chain it may be a transfer, which needs none.
+
+
+class _CLOBMarginDepositResponse(TypedDict):
+    id: str  # The transaction's hash, or the id of the signed action, as in /transactions.
+    state: Literal["PENDING", "DONE", "REJECTED"]
+    token: str  # Its address.
+    amount: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginDepositResponse(_CLOBMarginDepositResponse, total=False):
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If it is a transaction.
+    nonce: float
+    fromChain: str  # As in the request: txHash and nonce are of that chain.
+    fromNetwork: str  # The network of that chain, for /network/poll.
+
+
+class _CLOBMarginWithdrawRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # A symbol of the network's token list, or the address of a token.
+    amount: Amount  # Of the token.
+
+
+@final
+class CLOBMarginWithdrawRequest(_CLOBMarginWithdrawRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+class _CLOBMarginWithdrawResponse(TypedDict):
+    id: str  # The transaction's hash, or the id of the signed action, as in /transactions.
+    state: Literal["PENDING", "DONE", "REJECTED"]
+    token: str  # Its address.
+    amount: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginWithdrawResponse(_CLOBMarginWithdrawResponse, total=False):
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If it is a transaction.
+    nonce: float
+
+
+@final
+class CLOBMarginEstimateGasRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class CLOBMarginEstimateGasResponse(TypedDict):
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginAccountRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+class _CLOBMarginAccountResponseTokens(TypedDict):
+    deposited: str
+    borrowed: str  # Including interest until now.
+    available: str  # Available for withdrawal now.
+    borrowRate: str  # Per year: "0.05" is 5 %.
+
+
+@final
+class CLOBMarginAccountResponseTokens(_CLOBMarginAccountResponseTokens, total=False):
+    borrowCap: str  # Maximum that the wallet may owe.
+
+
+@final
+class CLOBMarginAccountResponse(TypedDict):
+    mode: str  # The exchange's own name of it.
+    sharedWith: list[str]  # What shares its equity, such as perpetual positions.
+    equity: str  # Value of the account, in the unit of account of the exchange.
+    collateral: str
+    borrowed: str
+    freeCollateral: str
+    initialMargin: str
+    maintenanceMargin: str
+    marginRatio: str  # As the exchange computes it; "0" without positions.
+    tokens: dict[str, CLOBMarginAccountResponseTokens]  # By symbol.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBMarginBorrowRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # A symbol of the network's token list, or the address of a token.
+    amount: Amount  # Of the token.
+
+
+@final
+class CLOBMarginBorrowRequest(_CLOBMarginBorrowRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+class _CLOBMarginBorrowResponse(TypedDict):
+    id: str  # The transaction's hash, or the id of the signed action, as in /transactions.
+    state: Literal["PENDING", "DONE", "REJECTED"]
+    token: str  # Its address.
+    amount: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginBorrowResponse(_CLOBMarginBorrowResponse, total=False):
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If it is a transaction.
+    nonce: float
+
+
+class _CLOBMarginRepayRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # A symbol of the network's token list, or the address of a token.
+    amount: Amount  # Of the token.
+
+
+@final
+class CLOBMarginRepayRequest(_CLOBMarginRepayRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+class _CLOBMarginRepayResponse(TypedDict):
+    id: str  # The transaction's hash, or the id of the signed action, as in /transactions.
+    state: Literal["PENDING", "DONE", "REJECTED"]
+    token: str  # Its address.
+    amount: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBMarginRepayResponse(_CLOBMarginRepayResponse, total=False):
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If it is a transaction.
+    nonce: float
+
+
+class _CLOBPerpMarketsRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class CLOBPerpMarketsRequest(_CLOBPerpMarketsRequest, total=False):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+class _CLOBPerpMarketsResponseMarkets(TypedDict):
+    market: str
+    base: str
+    quote: str
+    lotSize: str  # Amounts are multiples of it.
+    orderTypes: list[Literal["LIMIT", "LIMIT_MAKER", "MARKET"]]
+    timeInForce: list[Literal["GTC", "IOC", "FOK"]]
+    takes: dict[str, list[Literal["GTC", "IOC", "FOK"]]]  # Times in force by order type; the first is the default.
+    makerFee: str  # Fraction of the traded amount; below 0 if the exchange pays it.
+    takerFee: str  # Fraction of the traded amount.
+    status: Literal["open", "paused", "closed"]
+
+
+@final
+class CLOBPerpMarketsResponseMarkets(_CLOBPerpMarketsResponseMarkets, total=False):
+    tickSize: str  # Prices are multiples of it.
+    priceSignificantFigures: float  # Maximum of significant figures of prices; an integer may have more.
+    priceDecimals: float  # Maximum of decimals of prices.
+    minOrderSize: str  # Of base.
+    minNotional: str  # Of price times amount, in quote.
+    maxLeverage: str  # Maximum of the leverage of an order.
+
+
+@final
+class CLOBPerpMarketsResponse(TypedDict):
+    markets: dict[str, CLOBPerpMarketsResponseMarkets]  # By the name of the market, BASE-QUOTE.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBPerpTickerRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class CLOBPerpTickerRequest(_CLOBPerpTickerRequest, total=False):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+class _CLOBPerpTickerResponseMarkets(TypedDict):
+    bestBid: str | None  # null without bids.
+    bestAsk: str | None  # null without asks.
+    lastPrice: str | None  # null without a known trade.
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class CLOBPerpTickerResponseMarkets(_CLOBPerpTickerResponseMarkets, total=False):
+    volume24h: str  # Of base.
+
+
+class _CLOBPerpTickerResponse(TypedDict):
+    markets: dict[str, CLOBPerpTickerResponseMarkets]  # By the name of the market.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpTickerResponse(_CLOBPerpTickerResponse, total=False):
+    failing: dict[str, str]  # Markets that are unknown now, and why. Only if all were requested.
+
+
+class _CLOBPerpOrderBookRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBPerpOrderBookRequest(_CLOBPerpOrderBookRequest, total=False):
+    depth: int  # Maximum of levels of each side.
+
+
+@final
+class CLOBPerpOrderBookResponseBuys(TypedDict):
+    price: str  # Quote per one base.
+    quantity: str  # Of base.
+
+
+@final
+class CLOBPerpOrderBookResponseSells(TypedDict):
+    price: str  # Quote per one base.
+    quantity: str  # Of base.
+
+
+class _CLOBPerpOrderBookResponse(TypedDict):
+    market: str
+    buys: list[CLOBPerpOrderBookResponseBuys]  # Best first.
+    sells: list[CLOBPerpOrderBookResponseSells]  # Best first.
+    sequence: float  # Increases with every change of this book.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpOrderBookResponse(_CLOBPerpOrderBookResponse, total=False):
+    blockNumber: float  # The block of the book, if it is on chain.
+
+
+class _CLOBPerpOrdersRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBPerpOrdersRequest(_CLOBPerpOrdersRequest, total=False):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+    orderId: Amount  # The id of the order on the exchange.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]  # Only those in this state.
+    limit: int  # Maximum of entries. 100 without it.
+    cursor: str  # `nextCursor` of the previous page.
+
+
+class _CLOBPerpOrdersResponseOrders(TypedDict):
+    market: str
+    side: Literal["BUY", "SELL"]
+    orderType: Literal["LIMIT", "LIMIT_MAKER", "MARKET"]
+    price: str  # The limit; for a MARKET order the worst price to accept.
+    amount: str  # Of base.
+    filledAmount: str  # Of base. A filled order may have a rest that the exchange cannot trade, worth less than the smallest unit of quote.
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    createdAt: float  # Milliseconds since the Unix epoch.
+    updatedAt: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class CLOBPerpOrdersResponseOrders(_CLOBPerpOrdersResponseOrders, total=False):
+    orderId: str  # Absent until the exchange has assigned one.
+    clientOrderId: str  # Of orders that this server placed, or if the exchange stores it.
+    timeInForce: Literal["GTC", "IOC", "FOK"]
+    averagePrice: str  # Of what was filled.
+    reason: str  # Why it was refused, or failed.
+    txHash: str  # Of the transaction that placed it, if there is one.
+
+
+class _CLOBPerpOrdersResponse(TypedDict):
+    orders: list[CLOBPerpOrdersResponseOrders]  # Newest first.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpOrdersResponse(_CLOBPerpOrdersResponse, total=False):
+    nextCursor: str  # There are more entries: request them with this as `cursor`.
+
+
+class _CLOBPerpOrdersPostRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    side: Literal["BUY", "SELL", "LONG", "SHORT"]  # BUY or SELL, in any letter case; LONG and SHORT mean the same.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+    orderType: Literal["LIMIT", "LIMIT_MAKER", "MARKET"]  # LIMIT_MAKER is a limit order that is refused if it would trade at once.
+    amount: Amount  # Of base.
+
+
+@final
+class CLOBPerpOrdersPostRequest(_CLOBPerpOrdersPostRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    price: Amount  # The limit, quote per one base. Only for LIMIT and LIMIT_MAKER.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+    timeInForce: Literal["GTC", "IOC", "FOK"]  # Absent: the first that /clob/markets shows for the order type.
+    limitPrice: Amount  # For MARKET: the worst price to accept, quote per one base.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    leverage: Amount  # The leverage of the order. Absent: that of the account.
+    reduceOnly: bool  # The order may only reduce a position.
+
+
+class _CLOBPerpOrdersPostResponse(TypedDict):
+    clientOrderId: str  # The caller's, or a generated one.
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpOrdersPostResponse(_CLOBPerpOrdersPostResponse, total=False):
+    orderId: str  # Absent until the exchange has assigned one.
+    filledAmount: str  # If the exchange reported it at once. A filled order may have a rest that the exchange cannot trade.
+    averagePrice: str  # Of what was filled at once.
+    limitPrice: str  # For MARKET: the limit that the exchange enforces.
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If an order is a transaction.
+    nonce: float  # If an order is a transaction.
+
+
+class _CLOBPerpOrdersDeleteRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBPerpOrdersDeleteRequest(_CLOBPerpOrdersDeleteRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    orderId: Amount  # The id of the order on the exchange.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+
+
+class _CLOBPerpOrdersDeleteResponse(TypedDict):
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]  # Of the order: FILLED if it was filled before it could be cancelled.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpOrdersDeleteResponse(_CLOBPerpOrdersDeleteResponse, total=False):
+    orderId: str
+    clientOrderId: str
+    filledAmount: str  # Of base, if known. A filled order may have a rest that the exchange cannot trade.
+    reason: str
+    txHash: str  # Of the cancel, if it is a transaction.
+    nonce: float
+
+
+class _CLOBPerpBatchOrdersRequestCreate(TypedDict):
+    side: Literal["BUY", "SELL", "LONG", "SHORT"]  # BUY or SELL, in any letter case; LONG and SHORT mean the same.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+    orderType: Literal["LIMIT", "LIMIT_MAKER", "MARKET"]  # LIMIT_MAKER is a limit order that is refused if it would trade at once.
+    amount: Amount  # Of base.
+
+
+@final
+class CLOBPerpBatchOrdersRequestCreate(_CLOBPerpBatchOrdersRequestCreate, total=False):
+    price: Amount  # The limit, quote per one base. Only for LIMIT and LIMIT_MAKER.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+    timeInForce: Literal["GTC", "IOC", "FOK"]  # Absent: the first that /clob/markets shows for the order type.
+    limitPrice: Amount  # For MARKET: the worst price to accept, quote per one base.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    leverage: Amount  # The leverage of the order. Absent: that of the account.
+    reduceOnly: bool  # The order may only reduce a position.
+
+
+class _CLOBPerpBatchOrdersRequestCancel(TypedDict):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBPerpBatchOrdersRequestCancel(_CLOBPerpBatchOrdersRequestCancel, total=False):
+    orderId: Amount  # The id of the order on the exchange.
+    clientOrderId: str  # The caller's own id of an order, unique for a wallet on an exchange.
+
+
+class _CLOBPerpBatchOrdersRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBPerpBatchOrdersRequest(_CLOBPerpBatchOrdersRequest, total=False):
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    create: list[CLOBPerpBatchOrdersRequestCreate]  # Orders to place.
+    cancel: list[CLOBPerpBatchOrdersRequestCancel]  # Orders to cancel, before others are placed.
+
+
+class _CLOBPerpBatchOrdersResponseCreatedError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class CLOBPerpBatchOrdersResponseCreatedError(_CLOBPerpBatchOrdersResponseCreatedError, total=False):
+    details: Any
+
+
+@final
+class CLOBPerpBatchOrdersResponseCreated(TypedDict, total=False):
+    orderId: str  # Absent until the exchange has assigned one.
+    clientOrderId: str
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    filledAmount: str  # If the exchange reported it at once. A filled order may have a rest that the exchange cannot trade.
+    averagePrice: str  # Of what was filled at once.
+    limitPrice: str  # For MARKET: the limit that the exchange enforces.
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If an order is a transaction.
+    nonce: float  # If an order is a transaction.
+    error: CLOBPerpBatchOrdersResponseCreatedError  # Why this one failed. The others continue.
+
+
+class _CLOBPerpBatchOrdersResponseCancelledError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class CLOBPerpBatchOrdersResponseCancelledError(_CLOBPerpBatchOrdersResponseCancelledError, total=False):
+    details: Any
+
+
+@final
+class CLOBPerpBatchOrdersResponseCancelled(TypedDict, total=False):
+    orderId: str
+    clientOrderId: str
+    state: Literal["PENDING_OPEN", "OPEN", "PARTIALLY_FILLED", "FILLED", "PENDING_CANCEL", "CANCELED", "EXPIRED", "REJECTED", "FAILED"]
+    filledAmount: str  # Of base, if known. A filled order may have a rest that the exchange cannot trade.
+    reason: str
+    txHash: str  # Of the cancel, if it is a transaction.
+    nonce: float
+    error: CLOBPerpBatchOrdersResponseCancelledError  # Why this one failed. The others continue.
+
+
+@final
+class CLOBPerpBatchOrdersResponse(TypedDict):
+    created: list[CLOBPerpBatchOrdersResponseCreated]  # One for each of `create`, in its order.
+    cancelled: list[CLOBPerpBatchOrdersResponseCancelled]  # One for each of `cancel`, in its order.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBPerpTradesRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBPerpTradesRequest(_CLOBPerpTradesRequest, total=False):
+    address: str  # Only trades of this wallet. Absent: trades of all.
+    orderId: Amount  # The id of the order on the exchange.
+    limit: int  # Maximum of entries. 100 without it.
+    cursor: str  # `nextCursor` of the previous page.
+
+
+class _CLOBPerpTradesResponseTrades(TypedDict):
+    tradeId: str
+    market: str
+    side: Literal["BUY", "SELL"]  # The wallet's side if the request has an address, else the taker's.
+    price: str  # Quote per one base.
+    amount: str  # Of base.
+    fee: str  # In `feeToken`; below 0 if the wallet received it.
+    feeToken: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class CLOBPerpTradesResponseTrades(_CLOBPerpTradesResponseTrades, total=False):
+    orderId: str
+    txHash: str
+
+
+class _CLOBPerpTradesResponse(TypedDict):
+    trades: list[CLOBPerpTradesResponseTrades]  # Newest first.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpTradesResponse(_CLOBPerpTradesResponse, total=False):
+    nextCursor: str  # There are more entries: request them with this as `cursor`.
+
+
+@final
+class CLOBPerpBalancesRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBPerpBalancesResponseBalances(TypedDict):
+    total: str
+    available: str  # Available for orders.
+    locked: str  # Reserved by orders.
+
+
+@final
+class CLOBPerpBalancesResponse(TypedDict):
+    balances: dict[str, CLOBPerpBalancesResponseBalances]  # What is held in the exchange, by symbol.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBPerpDepositRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # A symbol of the network's token list, or the address of a token.
+    amount: Amount  # Of the token.
+
+
+@final
+class CLOBPerpDepositRequest(_CLOBPerpDepositRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    fromChain: str  # The chain to deposit from, if the exchange accepts deposits from it. Token, nonce and fees are of that chain. Absent: the exchange's default. There the spender that has the connector's name takes the token and needs an allowance; from another chain it may be a transfer, which needs none.
+
+
+class _CLOBPerpDepositResponse(TypedDict):
+    id: str  # The transaction's hash, or the id of the signed action, as in /transactions.
+    state: Literal["PENDING", "DONE", "REJECTED"]
+    token: str  # Its address.
+    amount: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpDepositResponse(_CLOBPerpDepositResponse, total=False):
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If it is a transaction.
+    nonce: float
+    fromChain: str  # As in the request: txHash and nonce are of that chain.
+    fromNetwork: str  # The network of that chain, for /network/poll.
+
+
+class _CLOBPerpWithdrawRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    token: str  # A symbol of the network's token list, or the address of a token.
+    amount: Amount  # Of the token.
+
+
+@final
+class CLOBPerpWithdrawRequest(_CLOBPerpWithdrawRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+class _CLOBPerpWithdrawResponse(TypedDict):
+    id: str  # The transaction's hash, or the id of the signed action, as in /transactions.
+    state: Literal["PENDING", "DONE", "REJECTED"]
+    token: str  # Its address.
+    amount: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpWithdrawResponse(_CLOBPerpWithdrawResponse, total=False):
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If it is a transaction.
+    nonce: float
+
+
+@final
+class CLOBPerpEstimateGasRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+
+
+@final
+class CLOBPerpEstimateGasResponse(TypedDict):
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBPerpPositionsRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBPerpPositionsRequest(_CLOBPerpPositionsRequest, total=False):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBPerpPositionsResponsePositions(TypedDict):
+    market: str
+    positionAmt: str  # Size in base, without sign; "0" without a position.
+    positionSide: Literal["LONG", "SHORT"]
+    unrealizedProfit: str  # In quote, at the mark price; below 0 is a loss.
+    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
+    entryPrice: str  # Quote per one base.
+    markPrice: str  # Quote per one base.
+    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
+    tickerSymbol: str  # ETHUSD
+    pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
+    marginMode: Literal["cross", "isolated"]
+
+
+@final
+class CLOBPerpPositionsResponse(TypedDict):
+    positions: list[CLOBPerpPositionsResponsePositions]
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpAccountRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBPerpAccountResponse(TypedDict):
+    accountValue: str  # Collateral, profit and loss, and pending funding.
+    freeCollateral: str  # Collateral available for a new position, by the rule of the exchange. Below 0 by what is missing, where an exchange itself may show 0.
+    collateral: str  # What the wallet has in the exchange: deposits and realized profit, without unrealized profit and pending funding.
+    initialMargin: str  # What its positions require to be opened.
+    maintenanceMargin: str  # What its positions require not to be liquidated.
+    marginRatio: str  # The account value divided by the value of the positions, possibly below 0; "0" without positions.
+    leverage: str  # The value of the positions divided by the account value, or by its smallest unit if that is 0 or less; "0" without positions.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBPerpLeverageRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+    leverage: Amount  # Maximum value of a position as a multiple of its margin.
+
+
+@final
+class CLOBPerpLeverageRequest(_CLOBPerpLeverageRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+    marginMode: Literal["cross", "isolated"]  # Absent: the current mode of the exchange, or its default.
+
+
+class _CLOBPerpLeverageResponse(TypedDict):
+    id: str  # The transaction's hash, or the id of the signed action, as in /transactions.
+    state: Literal["PENDING", "DONE", "REJECTED"]
+    market: str
+    leverage: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpLeverageResponse(_CLOBPerpLeverageResponse, total=False):
+    reason: str  # Why the exchange refused it.
+    txHash: str  # If it is a transaction.
+    nonce: float
+
+
+@final
+class CLOBPerpFundingInfoRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBPerpFundingInfoResponse(TypedDict):
+    market: str
+    fundingRate: str  # Per funding interval; above 0 if longs pay shorts.
+    indexPrice: str
+    markPrice: str
+    nextFundingTimestamp: float  # Milliseconds since the Unix epoch.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _CLOBPerpFundingPaymentsRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+
+
+@final
+class CLOBPerpFundingPaymentsRequest(_CLOBPerpFundingPaymentsRequest, total=False):
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+    limit: int  # Maximum of entries. 100 without it.
+    cursor: str  # `nextCursor` of the previous page.
+
+
+@final
+class CLOBPerpFundingPaymentsResponsePayments(TypedDict):
+    market: str
+    amount: str  # In quote; above 0 if the wallet received it.
+    rate: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+class _CLOBPerpFundingPaymentsResponse(TypedDict):
+    payments: list[CLOBPerpFundingPaymentsResponsePayments]  # Newest first.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class CLOBPerpFundingPaymentsResponse(_CLOBPerpFundingPaymentsResponse, total=False):
+    nextCursor: str  # There are more entries: request them with this as `cursor`.
+
+
+@final
+class CLOBPerpLastTradePriceRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    market: str  # BASE-QUOTE, in any letter case; /clob/markets lists them.
+
+
+@final
+class CLOBPerpLastTradePriceResponse(TypedDict):
+    market: str
+    lastTradePrice: str  # Quote per one base.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class EventsRequest(TypedDict, total=False):
+    topics: list[Literal["transactions", "blocks", "orderBook", "price", "positions", "plugins"]]  # Any of transactions, blocks, orderBook, price, positions, plugins. Without it, transactions.
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Of transactions: only those of this wallet. Of positions: the wallet.
+    connector: str  # Of orderBook, price and positions: the exchange.
+    market: list[str]  # Of orderBook: the books. Of positions in order books: only those in these markets.
+    type: Literal["CLOB", "MARGIN_CLOB", "PERP_CLOB"]  # Of orderBook: the kind of market, if a connector has several. Without it, the first kind that has the name.
+    depth: int  # Of orderBook: the maximum of levels of each side. 20 without it.
+    price: list[str]  # Of price: the prices, each BASE:QUOTE:SIDE:AMOUNT, such as WETH:USDC:SELL:1.5.
+    base: str  # Of price: one price by base, quote, side and amount. Of positions of PERP_AMM: only the one in the market of base and quote.
+    quote: str  # Of price, and of positions of PERP_AMM.
+    side: Literal["BUY", "SELL"]  # Of price.
+    amount: Amount  # Of price: of the base token.
+    version: str  # Of price: only through pools of this version.
+    lastEventId: str  # For clients that cannot set the header Last-Event-ID, which takes precedence. 0: from the first event.
+
+
+@final
+class TransactionsDataAttempts(TypedDict):
+    txHash: str
+    signedAt: float
+    sends: float
+
+
+class _TransactionsData(TypedDict):
+    chain: str
+    network: str
+    address: str
+    kind: str  # trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, cancel, or fill: one of the server’s own that fills a nonce gap.
+    txHash: str | None  # The mined one, or the newest. null before it is signed.
+    nonce: float
+    txState: str  # QUEUED, SIGNED, BROADCAST, MINED, CONFIRMED, REVERTED, REPLACED, CANCELLED, DROPPED, OVERTAKEN or EXPIRED. Later versions may add others: `final` says whether it is over.
+    final: bool  # It never changes again.
+    txStatus: float  # As in /network/poll, by what the journal knows.
+    txBlock: float  # -1 until mined.
+    attempts: list[TransactionsDataAttempts]  # Everything that was signed for it on its nonce: at most one of them is ever mined. Times in milliseconds since the Unix epoch.
+    requestId: str
+    createdAt: float  # Milliseconds since the Unix epoch.
+    updatedAt: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class TransactionsData(_TransactionsData, total=False):
+    connector: str
+    signer: str  # Only of signed actions, which an exchange takes instead of transactions: the address whose key signed, the wallet’s own or an agent’s.
+    replacedBy: str  # Hash of the transaction that replaces, or replaced, it.
+    reason: str  # Why it was dropped, why the chain reverted it, or a node's last objection.
+    idempotencyKey: str
+    deadline: float  # Seconds since the Unix epoch. The chain refuses the trade after it.
+    archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
+
+
+class TransactionsEvent(NamedTuple):
+    topic: Literal["transactions"]
+    id: str
+    data: TransactionsData
+
+
+class _BlocksData(TypedDict):
+    chain: str
+    network: str
+    number: float
+    timestamp: float  # The block's own, seconds since the Unix epoch.
+
+
+@final
+class BlocksData(_BlocksData, total=False):
+    hash: str
+
+
+class BlocksEvent(NamedTuple):
+    topic: Literal["blocks"]
+    id: str
+    data: BlocksData
+
+
+@final
+class OrderBookDataBuys(TypedDict):
+    price: str
+    quantity: str
+
+
+@final
+class OrderBookDataSells(TypedDict):
+    price: str
+    quantity: str
+
+
+class _OrderBookData(TypedDict):
+    chain: str
+    network: str
+    connector: str
+    type: Literal["CLOB", "MARGIN_CLOB", "PERP_CLOB"]
+    market: str
+    buys: list[OrderBookDataBuys]  # Best first.
+    sells: list[OrderBookDataSells]  # Best first.
+    timestamp: float  # Milliseconds since the Unix epoch.
+
+
+@final
+class OrderBookData(_OrderBookData, total=False):
+    sequence: float  # Increases with every change of this book.
+    blockNumber: float  # The block that the book is of, if it is on chain.
+    stale: bool  # true: no book may be shown now. An event follows when there is one again.
+
+
+class OrderBookEvent(NamedTuple):
+    topic: Literal["orderBook"]
+    id: str
+    data: OrderBookData
+
+
+class _PriceDataRoute(TypedDict):
+    pool: str
+    version: str
+    tokenIn: str
+    tokenOut: str
+
+
+@final
+class PriceDataRoute(_PriceDataRoute, total=False):
+    fee: str  # Fraction of the input.
+    share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+
+
+@final
+class PriceDataError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+
+
+class _PriceData(TypedDict):
+    asked: str  # The price as it was requested: BASE:QUOTE:SIDE:AMOUNT.
+    chain: str
+    network: str
+    connector: str
+    base: str  # Token address; the zero address for the native coin.
+    quote: str  # Token address; the zero address for the native coin.
+    side: Literal["BUY", "SELL"]  # BUY or SELL of the base token, in any letter case.
+    amount: str  # Of the base token.
+    timestamp: float  # Milliseconds since the Unix epoch: of the block, or of the server's clock if there is no price.
+
+
+@final
+class PriceData(_PriceData, total=False):
+    version: str
+    price: str  # Quote per one base; rounded up for BUY and down for SELL.
+    expectedAmount: str  # Quote tokens to pay (BUY) or to receive (SELL).
+    route: list[PriceDataRoute]
+    blockNumber: float  # The block since which the price holds. It holds until the next event.
+    source: Literal["memory"]
+    stale: bool  # true: the price is unknown now. An event follows when there is a price again.
+    error: PriceDataError  # Why the exchange gives no price. An event follows when it gives one.
+
+
+class PriceEvent(NamedTuple):
+    topic: Literal["price"]
+    id: str
+    data: PriceData
+
+
+@final
+class PositionsDataPositions1(TypedDict):
+    market: str
+    positionAmt: str  # Size in base, without sign; "0" without a position.
+    positionSide: Literal["LONG", "SHORT"]
+    unrealizedProfit: str  # In quote, at the mark price; below 0 is a loss.
+    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
+    entryPrice: str  # Quote per one base.
+    markPrice: str  # Quote per one base.
+    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
+    tickerSymbol: str  # ETHUSD
+    pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
+    marginMode: Literal["cross", "isolated"]
+
+
+@final
+class PositionsDataPositions2(TypedDict):
+    positionAmt: str  # Size in base, without sign; "0" without a position.
+    positionSide: Literal["LONG", "SHORT"]
+    unrealizedProfit: str  # In quote, at the mark price; below 0 is a loss.
+    leverage: str  # The position's value divided by the account's value, or by its smallest unit if that is 0 or less.
+    entryPrice: str  # Quote per one base.
+    markPrice: str  # Quote per one base.
+    liquidationPrice: str  # The mark price at which it could be liquidated, other prices unchanged; "0" if there is none.
+    tickerSymbol: str  # ETHUSD
+    pendingFundingPayment: str  # In quote; above 0 if the wallet receives it.
+
+
+@final
+class PositionsDataPositions3(TypedDict):
+    tokenId: str
+    token0: str  # Address, in the pool's order.
+    token1: str  # Address, in the pool's order.
+    fee: float  # Hundredths of a basis point.
+    lowerPrice: str  # Token1 per token0.
+    upperPrice: str  # Token1 per token0.
+    amount0: str  # What removing all of it returns at this price.
+    amount1: str  # What removing all of it returns at this price.
+    unclaimedToken0: str  # Fees earned and not collected, at this block.
+    unclaimedToken1: str  # Fees earned and not collected, at this block.
+    liquidity: str  # An integer.
+    inRange: bool
+    poolPrice: str  # Token1 per token0.
+    pool: str
+    owner: str
+
+
+@final
+class PositionsDataUnshown(TypedDict):
+    tokenId: str
+    reason: str
+
+
+@final
+class PositionsDataError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+
+
+class _PositionsData(TypedDict):
+    chain: str
+    network: str
+    connector: str
+    address: str
+    timestamp: float  # When the exchange was asked, in milliseconds since the Unix epoch.
+
+
+@final
+class PositionsData(_PositionsData, total=False):
+    positions: list[PositionsDataPositions1 | PositionsDataPositions2 | PositionsDataPositions3]  # All positions of the wallet there, each as its endpoint shows it.
+    unshown: list[PositionsDataUnshown]
+    blockNumber: float  # The block that they are of, if they are on chain.
+    stale: bool  # true: the positions are unknown now. An event follows when they are known again.
+    error: PositionsDataError  # Why the exchange gives no positions. An event follows when it does.
+
+
+class PositionsEvent(NamedTuple):
+    topic: Literal["positions"]
+    id: str
+    data: PositionsData
+
+
+@final
+class PluginsDataPluginsAvailable_networks(TypedDict):
+    chain: str
+    networks: list[str]
+
+
+class _PluginsDataPluginsEarlier(TypedDict):
+    version: str
+
+
+@final
+class PluginsDataPluginsEarlier(_PluginsDataPluginsEarlier, total=False):
+    sha256: str
+
+
+@final
+class PluginsDataPluginsHost(TypedDict):
+    deaths: int  # How often it has ended since the server started.
+
+
+class _PluginsDataPlugins(TypedDict):
+    name: str
+    kind: Literal["chain"] | Literal["connector"] | Literal["unknown"]
+    version: str
+    trading_type: list[str]
+    available_networks: list[PluginsDataPluginsAvailable_networks]
+    state: Literal["loaded"] | Literal["refused"] | Literal["pending"] | Literal["leaving"]  # pending: its process is started after the server is ready; then it is loaded or refused. leaving: it was removed, and its open transactions are followed to their end.
+
+
+@final
+class PluginsDataPlugins(_PluginsDataPlugins, total=False):
+    tier: Literal["built in"] | Literal["trusted"] | Literal["contained"] | Literal["data"]  # Of a loaded plugin: of this release, of a third party that the operator trusts, of any other, or data alone, without code.
+    allowedBy: Literal["release"] | Literal["operator"] | Literal["nobody"]  # Who allowed it to run: the release, the operator in sluice.lock, or nobody, where a server only tries.
+    sha256: str  # The hash of its files, where the operator allowed it.
+    reason: str  # Why it was refused, and what to do about it.
+    notTakenUp: str  # Why a change of it in sluice.lock is not in force, or its contracts are not on the devnet, and what to do about it. What ran before goes on.
+    earlier: list[PluginsDataPluginsEarlier]  # Versions that it had since the server started, and that still read what their open transactions bring.
+    deprecated: list[str]  # What it, or conf for it, still has of an earlier interface, and what to use instead.
+    starting: list[str]  # Those of its networks that are not ready yet.
+    host: PluginsDataPluginsHost  # The contained process that it runs in; absent where it runs in the server.
+
+
+@final
+class PluginsData(TypedDict):
+    plugins: list[PluginsDataPlugins]  # Those of third parties, each as /plugins shows it. Again when one of them changed.
+
+
+class PluginsEvent(NamedTuple):
+    topic: Literal["plugins"]
+    id: str
+    data: PluginsData
+
+
+@final
+class ReadyData(TypedDict):
+    topics: list[str]
+
+
+class ReadyEvent(NamedTuple):
+    topic: Literal["ready"]
+    id: str
+    data: ReadyData
+
+
+Event = Union[TransactionsEvent, BlocksEvent, OrderBookEvent, PriceEvent, PositionsEvent, PluginsEvent, ReadyEvent]
+
+
+EVENTS: dict[str, type[Any]] = {"transactions": TransactionsEvent, "blocks": BlocksEvent, "orderBook": OrderBookEvent, "price": PriceEvent, "positions": PositionsEvent, "plugins": PluginsEvent, "ready": ReadyEvent}
+
+
+class Endpoints(ABC):
+    """A method for each HTTP method, with the types of each path."""
+
+    @abstractmethod
+    def _call(self, method: str, path: str, request: Mapping[str, object] | None, key: str | None, timeout: float | None) -> Any:
+        """Gives the answer of the server, or raises SluiceError."""
+
+    @overload
+    def get(self, path: Literal["/"], request: StatusRequest = ..., *, timeout: float | None = ...) -> StatusResponse:
+        """The server answers."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/connectors"], request: ConnectorsRequest = ..., *, timeout: float | None = ...) -> ConnectorsResponse:
+        """The registered connectors and the networks that each serves."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/plugins"], request: PluginsRequest = ..., *, timeout: float | None = ...) -> PluginsResponse:
+        """The plugins that were loaded, those that were refused, with the reason, and those that are still being started."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/health/live"], request: HealthLiveRequest = ..., *, timeout: float | None = ...) -> HealthLiveResponse:
+        """The process is alive."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/health/ready"], request: HealthReadyRequest = ..., *, timeout: float | None = ...) -> HealthReadyResponse:
+        """The listener, the wallets and every required network are ready; 503 names the failing part."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/wallet"], request: WalletRequest = ..., *, timeout: float | None = ...) -> WalletResponse:
+        """The addresses that the caller may use."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/transactions"], request: TransactionsRequest = ..., *, timeout: float | None = ...) -> TransactionsResponse:
+        """The journal of the caller's wallets, newest first."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/network/status"], request: NetworkStatusRequest = ..., *, timeout: float | None = ...) -> NetworkStatusResponse:
+        """The newest block of every network. A network that is down keeps its entry."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/network/chain_config"], request: NetworkChainConfigRequest, *, timeout: float | None = ...) -> NetworkChainConfigResponse:
+        """The chain's configuration that is in force, defaults included, secrets masked."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/network/tokens"], request: NetworkTokensRequest, *, timeout: float | None = ...) -> NetworkTokensResponse:
+        """The network's tokens."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/network/balances"], request: NetworkBalancesRequest, *, timeout: float | None = ...) -> NetworkBalancesResponse:
+        """A wallet's balances, in one round trip."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/network/poll"], request: NetworkPollRequest, *, timeout: float | None = ...) -> NetworkPollResponse:
+        """The status of a transaction, and its fill."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/evm/allowances"], request: EVMAllowancesRequest, *, timeout: float | None = ...) -> EVMAllowancesResponse:
+        """A spender's allowances of a wallet, in one round trip."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/evm/nonce"], request: EVMNonceRequest, *, timeout: float | None = ...) -> EVMNonceResponse:
+        """The next nonce that the server would assign."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/connector/config"], request: ConnectorConfigRequest, *, timeout: float | None = ...) -> ConnectorConfigResponse:
+        """The connector's configuration and effective settings, secrets masked."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/amm/price"], request: AMMPriceRequest, *, timeout: float | None = ...) -> AMMPriceResponse:
+        """The price of a swap at the latest block."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/amm/liquidity/positions"], request: AMMLiquidityPositionsRequest, *, timeout: float | None = ...) -> AMMLiquidityPositionsResponse:
+        """All of a wallet's positions."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perpAMM/price"], request: PerpAMMPriceRequest, *, timeout: float | None = ...) -> PerpAMMPriceResponse:
+        """The price of opening a position, by the exchange's own calculation."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perp/price"], request: PerpPriceRequest, *, timeout: float | None = ...) -> PerpPriceResponse:
+        """The price of opening a position, by the exchange's own calculation."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perpAMM/position"], request: PerpAMMPositionRequest, *, timeout: float | None = ...) -> PerpAMMPositionResponse:
+        """A wallet's position in a market."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perp/position"], request: PerpPositionRequest, *, timeout: float | None = ...) -> PerpPositionResponse:
+        """A wallet's position in a market."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perpAMM/margin"], request: PerpAMMMarginRequest, *, timeout: float | None = ...) -> PerpAMMMarginResponse:
+        """The value of a wallet's account, and the margin that it requires."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perp/margin"], request: PerpMarginRequest, *, timeout: float | None = ...) -> PerpMarginResponse:
+        """The value of a wallet's account, and the margin that it requires."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perpAMM/funding"], request: PerpAMMFundingRequest, *, timeout: float | None = ...) -> PerpAMMFundingResponse:
+        """Funding of the markets in which a wallet has positions."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perp/funding"], request: PerpFundingRequest, *, timeout: float | None = ...) -> PerpFundingResponse:
+        """Funding of the markets in which a wallet has positions."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perpAMM/market-prices"], request: PerpAMMMarketPricesRequest, *, timeout: float | None = ...) -> PerpAMMMarketPricesResponse:
+        """Mark price, index price and its mean."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perp/market-prices"], request: PerpMarketPricesRequest, *, timeout: float | None = ...) -> PerpMarketPricesResponse:
+        """Mark price, index price and its mean."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perpAMM/market-status"], request: PerpAMMMarketStatusRequest, *, timeout: float | None = ...) -> PerpAMMMarketStatusResponse:
+        """Whether a market accepts positions."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perp/market-status"], request: PerpMarketStatusRequest, *, timeout: float | None = ...) -> PerpMarketStatusResponse:
+        """Whether a market accepts positions."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perpAMM/pairs"], request: PerpAMMPairsRequest, *, timeout: float | None = ...) -> PerpAMMPairsResponse:
+        """All markets."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perp/pairs"], request: PerpPairsRequest, *, timeout: float | None = ...) -> PerpPairsResponse:
+        """All markets."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perpAMM/balance"], request: PerpAMMBalanceRequest, *, timeout: float | None = ...) -> PerpAMMBalanceResponse:
+        """A wallet's collateral in the exchange."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/perp/balance"], request: PerpBalanceRequest, *, timeout: float | None = ...) -> PerpBalanceResponse:
+        """A wallet's collateral in the exchange."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/markets"], request: CLOBMarketsRequest, *, timeout: float | None = ...) -> CLOBMarketsResponse:
+        """The markets, and the orders that they accept."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/ticker"], request: CLOBTickerRequest, *, timeout: float | None = ...) -> CLOBTickerResponse:
+        """Best prices and the last one, from memory."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/orderBook"], request: CLOBOrderBookRequest, *, timeout: float | None = ...) -> CLOBOrderBookResponse:
+        """The book, from memory."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/orders"], request: CLOBOrdersRequest, *, timeout: float | None = ...) -> CLOBOrdersResponse:
+        """A wallet's orders, newest first: those that this server placed and those that the exchange has."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/trades"], request: CLOBTradesRequest, *, timeout: float | None = ...) -> CLOBTradesResponse:
+        """A market's trades, or a wallet's in it, newest first."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/balances"], request: CLOBBalancesRequest, *, timeout: float | None = ...) -> CLOBBalancesResponse:
+        """A wallet's balances in the exchange."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/estimateGas"], request: CLOBEstimateGasRequest, *, timeout: float | None = ...) -> CLOBEstimateGasResponse:
+        """The gas cost of a typical order."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/margin/markets"], request: CLOBMarginMarketsRequest, *, timeout: float | None = ...) -> CLOBMarginMarketsResponse:
+        """The markets, and the orders that they accept."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/margin/ticker"], request: CLOBMarginTickerRequest, *, timeout: float | None = ...) -> CLOBMarginTickerResponse:
+        """Best prices and the last one, from memory."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/margin/orderBook"], request: CLOBMarginOrderBookRequest, *, timeout: float | None = ...) -> CLOBMarginOrderBookResponse:
+        """The book, from memory."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/margin/orders"], request: CLOBMarginOrdersRequest, *, timeout: float | None = ...) -> CLOBMarginOrdersResponse:
+        """A wallet's orders, newest first: those that this server placed and those that the exchange has."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/margin/trades"], request: CLOBMarginTradesRequest, *, timeout: float | None = ...) -> CLOBMarginTradesResponse:
+        """A market's trades, or a wallet's in it, newest first."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/margin/balances"], request: CLOBMarginBalancesRequest, *, timeout: float | None = ...) -> CLOBMarginBalancesResponse:
+        """A wallet's balances in the exchange."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/margin/estimateGas"], request: CLOBMarginEstimateGasRequest, *, timeout: float | None = ...) -> CLOBMarginEstimateGasResponse:
+        """The gas cost of a typical order."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/margin/account"], request: CLOBMarginAccountRequest, *, timeout: float | None = ...) -> CLOBMarginAccountResponse:
+        """The value and the debt of a margin account, and the margin that it requires."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/markets"], request: CLOBPerpMarketsRequest, *, timeout: float | None = ...) -> CLOBPerpMarketsResponse:
+        """The markets, and the orders that they accept."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/ticker"], request: CLOBPerpTickerRequest, *, timeout: float | None = ...) -> CLOBPerpTickerResponse:
+        """Best prices and the last one, from memory."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/orderBook"], request: CLOBPerpOrderBookRequest, *, timeout: float | None = ...) -> CLOBPerpOrderBookResponse:
+        """The book, from memory."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/orders"], request: CLOBPerpOrdersRequest, *, timeout: float | None = ...) -> CLOBPerpOrdersResponse:
+        """A wallet's orders, newest first: those that this server placed and those that the exchange has."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/trades"], request: CLOBPerpTradesRequest, *, timeout: float | None = ...) -> CLOBPerpTradesResponse:
+        """A market's trades, or a wallet's in it, newest first."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/balances"], request: CLOBPerpBalancesRequest, *, timeout: float | None = ...) -> CLOBPerpBalancesResponse:
+        """A wallet's balances in the exchange."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/estimateGas"], request: CLOBPerpEstimateGasRequest, *, timeout: float | None = ...) -> CLOBPerpEstimateGasResponse:
+        """The gas cost of a typical order."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/positions"], request: CLOBPerpPositionsRequest, *, timeout: float | None = ...) -> CLOBPerpPositionsResponse:
+        """A wallet's positions."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/account"], request: CLOBPerpAccountRequest, *, timeout: float | None = ...) -> CLOBPerpAccountResponse:
+        """The value of a wallet's account, and the margin that it requires."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/funding/info"], request: CLOBPerpFundingInfoRequest, *, timeout: float | None = ...) -> CLOBPerpFundingInfoResponse:
+        """Funding rate, index price and mark price of a market."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/funding/payments"], request: CLOBPerpFundingPaymentsRequest, *, timeout: float | None = ...) -> CLOBPerpFundingPaymentsResponse:
+        """Funding that a wallet paid and received, newest first."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/clob/perp/lastTradePrice"], request: CLOBPerpLastTradePriceRequest, *, timeout: float | None = ...) -> CLOBPerpLastTradePriceResponse:
+        """The price of the last trade, from memory."""
+        ...
+
+    def get(self, path: str, request: Any = None, *, timeout: float | None = None) -> Any:
+        return self._call("GET", path, request, None, timeout)
+
+    @overload
+    def post(self, path: Literal["/transactions/prune"], request: TransactionsPruneRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> TransactionsPruneResponse:
+        """Moves old transactions from the journal to the archive, about a thousand at a time. Their outcomes stay."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/evm/cancel"], request: EVMCancelRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> EVMCancelResponse:
+        """Replaces a pending transaction by an empty one."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/evm/speedUp"], request: EVMSpeedUpRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> EVMSpeedUpResponse:
+        """Raises the fees of a pending transaction."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/evm/approve"], request: EVMApproveRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> EVMApproveResponse:
+        """Sets the allowance of a spender for a token."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/altchain/create-token"], request: AltchainCreateTokenRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AltchainCreateTokenResponse:
+        """Creates a wallet's account for a token, if there is none."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/amm/trade"], request: AMMTradeRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMTradeResponse:
+        """Swaps tokens; the chain enforces price limit and deadline."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/amm/estimateGas"], request: AMMEstimateGasRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMEstimateGasResponse:
+        """The gas cost of a typical swap."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/amm/liquidity/add"], request: AMMLiquidityAddRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMLiquidityAddResponse:
+        """Adds liquidity to a range of prices, in a new position or an existing one."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/amm/liquidity/remove"], request: AMMLiquidityRemoveRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMLiquidityRemoveResponse:
+        """Removes liquidity and all fees from a position, in one transaction."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/amm/liquidity/collect_fees"], request: AMMLiquidityCollectFeesRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMLiquidityCollectFeesResponse:
+        """Collects the fees of a position."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/amm/liquidity/price"], request: AMMLiquidityPriceRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMLiquidityPriceResponse:
+        """A pool's price now, and a series of past prices from its own oracle."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/amm/liquidity/position"], request: AMMLiquidityPositionRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMLiquidityPositionResponse:
+        """A position at the latest block, with its unclaimed fees."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/perpAMM/open"], request: PerpAMMOpenRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> PerpAMMOpenResponse:
+        """Opens, increases, reduces or reverses a position; the chain enforces price limit and deadline."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/perp/open"], request: PerpOpenRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> PerpOpenResponse:
+        """Opens, increases, reduces or reverses a position; the chain enforces price limit and deadline."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/perpAMM/close"], request: PerpAMMCloseRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> PerpAMMCloseResponse:
+        """Closes a position; the chain enforces price limit and deadline."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/perp/close"], request: PerpCloseRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> PerpCloseResponse:
+        """Closes a position; the chain enforces price limit and deadline."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/perpAMM/estimateGas"], request: PerpAMMEstimateGasRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> PerpAMMEstimateGasResponse:
+        """The gas cost of opening a position."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/perp/estimateGas"], request: PerpEstimateGasRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> PerpEstimateGasResponse:
+        """The gas cost of opening a position."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/perpAMM/deposit"], request: PerpAMMDepositRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> PerpAMMDepositResponse:
+        """Deposits collateral into the exchange."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/perp/deposit"], request: PerpDepositRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> PerpDepositResponse:
+        """Deposits collateral into the exchange."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/perpAMM/withdraw"], request: PerpAMMWithdrawRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> PerpAMMWithdrawResponse:
+        """Withdraws collateral from the exchange to the same wallet."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/perp/withdraw"], request: PerpWithdrawRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> PerpWithdrawResponse:
+        """Withdraws collateral from the exchange to the same wallet."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/orders"], request: CLOBOrdersPostRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBOrdersPostResponse:
+        """Places an order."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/batchOrders"], request: CLOBBatchOrdersRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBBatchOrdersResponse:
+        """Cancels and places many orders, each with its own result."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/deposit"], request: CLOBDepositRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBDepositResponse:
+        """Deposits a token into the exchange."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/withdraw"], request: CLOBWithdrawRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBWithdrawResponse:
+        """Withdraws a token from the exchange to the same wallet."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/margin/orders"], request: CLOBMarginOrdersPostRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBMarginOrdersPostResponse:
+        """Places an order."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/margin/batchOrders"], request: CLOBMarginBatchOrdersRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBMarginBatchOrdersResponse:
+        """Cancels and places many orders, each with its own result."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/margin/deposit"], request: CLOBMarginDepositRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBMarginDepositResponse:
+        """Deposits a token into the exchange."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/margin/withdraw"], request: CLOBMarginWithdrawRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBMarginWithdrawResponse:
+        """Withdraws a token from the exchange to the same wallet."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/margin/borrow"], request: CLOBMarginBorrowRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBMarginBorrowResponse:
+        """Borrows a token from the exchange."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/margin/repay"], request: CLOBMarginRepayRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBMarginRepayResponse:
+        """Repays a borrowed token."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/perp/orders"], request: CLOBPerpOrdersPostRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBPerpOrdersPostResponse:
+        """Places an order."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/perp/batchOrders"], request: CLOBPerpBatchOrdersRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBPerpBatchOrdersResponse:
+        """Cancels and places many orders, each with its own result."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/perp/deposit"], request: CLOBPerpDepositRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBPerpDepositResponse:
+        """Deposits a token into the exchange."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/perp/withdraw"], request: CLOBPerpWithdrawRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBPerpWithdrawResponse:
+        """Withdraws a token from the exchange to the same wallet."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/clob/perp/leverage"], request: CLOBPerpLeverageRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBPerpLeverageResponse:
+        """Sets the leverage of a market for a wallet."""
+        ...
+
+    def post(self, path: str, request: Any = None, *, idempotency_key: str | None = None, timeout: float | None = None) -> Any:
+        return self._call("POST", path, request, idempotency_key, timeout)
+
+    @overload
+    def delete(self, path: Literal["/clob/orders"], request: CLOBOrdersDeleteRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBOrdersDeleteResponse:
+        """Cancels an order."""
+        ...
+
+    @overload
+    def delete(self, path: Literal["/clob/margin/orders"], request: CLOBMarginOrdersDeleteRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBMarginOrdersDeleteResponse:
+        """Cancels an order."""
+        ...
+
+    @overload
+    def delete(self, path: Literal["/clob/perp/orders"], request: CLOBPerpOrdersDeleteRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> CLOBPerpOrdersDeleteResponse:
+        """Cancels an order."""
+        ...
+
+    def delete(self, path: str, request: Any = None, *, idempotency_key: str | None = None, timeout: float | None = None) -> Any:
+        return self._call("DELETE", path, request, idempotency_key, timeout)
