@@ -57,6 +57,7 @@ const inTurn = [
       ...['bursts', 'cluster', 'node-faults', 'solana'].map(chaos),
       'test/cli/plugin-dev.rest.test.ts',
       'test/http/fuzz.rest.test.ts',
+      'test/loader/hostile-hosts.rest.test.ts',
     ],
     guide: 'your-first-plugin',
   },
@@ -64,6 +65,7 @@ const inTurn = [
     files: [
       ...['chain-trouble', 'clocks', 'long-journal', 'orders'].map(chaos),
       'test/build/release.rest.test.ts',
+      'test/cli/plugin-consent.rest.test.ts',
       'test/loader/busy-machine.rest.test.ts',
       'test/loader/nodes.rest.test.ts',
       'test/plugins/solana/fuzz.rest.test.ts',
@@ -74,7 +76,9 @@ const inTurn = [
     files: [
       ...['full-disk', 'hyperliquid', 'stopped-signer'].map(chaos),
       'test/cli/hostile-plugins.rest.test.ts',
+      'test/cli/plugin-add.rest.test.ts',
       'test/cluster/cluster.rest.test.ts',
+      'test/docs/market-makers.rest.test.ts',
       'test/loader/late-plugins.rest.test.ts',
     ],
     guide: 'writing-a-connector',
