@@ -121,11 +121,11 @@ describe('the Python client', () => {
     expect(taken.filter((each) => each.startsWith('!clients'))).to.deep.equal([])
   })
 
-  it('passes mypy --strict as it is installed, and so does the example', async () => {
+  it('passes mypy --strict as it is installed, and so do the examples', async () => {
     await run(python, ['-m', 'mypy', '--strict', '--cache-dir', path.join(folder, 'mypy'), '-p', 'sluice_client'], {
       cwd: site,
     })
-    await mypy(path.join(root, 'examples/client.py'))
+    for (const example of ['client.py', 'market_maker.py']) await mypy(path.join(root, 'examples', example))
   })
 
   it('has types that refuse wrong fields, floats and unknown paths', async () => {
