@@ -32,6 +32,8 @@ export function openapi(registry: Registry): object {
     path[each.method.toLowerCase()] = operation(each, each.method)
     if (alsoPosts(each)) path.post = operation(each, 'POST')
   }
+  const used = JSON.stringify(paths)
+  const schemas = Object.entries({ ...Object.fromEntries(served.flatMap(interfaces)), Error: errorSchema })
   return {
     openapi: '3.1.0',
     info: {
@@ -39,10 +41,13 @@ export function openapi(registry: Registry): object {
       version: interfaceVersion,
       description: 'One HTTP interface over mutual TLS to decentralized exchanges. Amounts and prices are decimal strings.',
     },
+    // Where the document is: behind any port and any proxy.
+    servers: [{ url: '/' }],
     tags: [...new Set(served.map(({ set }) => set))].map((name) => ({ name })),
     paths,
     components: {
-      schemas: { ...Object.fromEntries(served.flatMap(interfaces)), Error: errorSchema },
+      // The fields of a request in the query are its parameters.
+      schemas: Object.fromEntries(schemas.filter(([name]) => used.includes(`"${refTo(name).$ref}"`))),
       securitySchemes: { mutualTLS: { type: 'mutualTLS', description: "A client certificate signed by the server's CA." } },
     },
     security: [{ mutualTLS: [] }],
@@ -72,6 +77,8 @@ function withExamples<R extends Endpoint['request']>(request: R, { plugins, netw
   return { ...request, properties: Object.fromEntries(properties) }
 }
 
+const refTo = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
+
 const interfaces = ({ name, request, response }: Endpoint): [string, Schema][] => [
   [`${name}Request`, plain(request)],
   [`${name}Response`, plain(response)],
@@ -80,7 +87,6 @@ const interfaces = ({ name, request, response }: Endpoint): [string, Schema][] =
 function operation(endpoint: Endpoint, method: Endpoint['method']): object {
   const { name, set, summary, request, permission } = endpoint
   const isStream = name === eventsEndpoint.name
-  const ref = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
   // The fields of a DELETE are in the query or in a body, so that neither is required.
   const inQuery = { GET: request.required ?? [], DELETE: [], POST: undefined }[method]
   const parameters = inQuery ? queryParameters(request.properties, inQuery) : []
@@ -90,14 +96,17 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
     summary,
     ...(permission && { description: `Needs the permission \`${permission}\`.` }),
     parameters: [...parameters, ...(endpoint.acts ? [idempotencyKey] : []), ...(isStream ? [lastEventId] : [])],
-    ...(method !== 'GET' && { requestBody: { required: method === 'POST', content: json(ref(`${name}Request`)) } }),
+    ...(method !== 'GET' && { requestBody: { required: method === 'POST', content: json(refTo(`${name}Request`)) } }),
     responses: {
       200: isStream
-        ? { description: 'Events; the schema is that of their data.', content: { 'text/event-stream': { schema: ref(`${name}Response`) } } }
-        : { description: 'OK', content: json(ref(`${name}Response`)) },
-      ...(name === 'HealthReady' && { 503: { description: 'Not ready', content: json(ref(`${name}Response`)) } }),
-      ...errorResponses(endpoint, ref('Error')),
-      ...(method !== 'GET' && bodyResponses(ref('Error'))),
+        ? {
+            description: 'Events; the schema is that of their data.',
+            content: { 'text/event-stream': { schema: refTo(`${name}Response`) } },
+          }
+        : { description: 'OK', content: json(refTo(`${name}Response`)) },
+      ...(name === 'HealthReady' && { 503: { description: 'Not ready', content: json(refTo(`${name}Response`)) } }),
+      ...errorResponses(endpoint, refTo('Error')),
+      ...(method !== 'GET' && bodyResponses(refTo('Error'))),
     },
   }
 }

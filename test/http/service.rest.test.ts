@@ -173,6 +173,12 @@ describe('/openapi.json', function () {
     for (const ref of all) expect(at(document, ref), ref).to.be.an('object')
   })
 
+  it('has no schema that nothing refers to, and is of the server that gave it', () => {
+    const used = new Set([...refs(document)].map((ref) => ref.split('/').at(-1)))
+    expect(Object.keys(document.components.schemas).filter((name) => !used.has(name))).to.deep.equal([])
+    expect(document.servers).to.deep.equal([{ url: '/' }])
+  })
+
   it('gives every operation a unique id, a summary and responses', () => {
     const operations = Object.values(document.paths).flatMap((item) => Object.values(Object(item))) as Record<string, unknown>[]
     const ids = operations.map(({ operationId }) => operationId)
