@@ -42,12 +42,15 @@ describe('a server with every chain', () => {
     expect(node.requests).to.equal(0)
   })
 
-  it('answers the status of them all though only the devnet answers', async () => {
+  it('answers the status of them all though only local ones answer', async () => {
     const { status, body } = await server.client.get('/network/status')
     expect(status).to.equal(200)
     expect(body).to.have.length(all.length)
-    const down = body.filter((entry: { error?: string }) => entry.error !== undefined)
-    expect(down).to.have.length(all.length - 1)
+    const isLocal = ({ chain, network }: { chain: string; network: string }) => network === 'local' && chain !== 'solana'
+    expect(body.find(({ chain, network }: Record<string, string>) => chain === 'ethereum' && network === 'local').error).to.equal(undefined)
+    const down = body.filter((entry: { error?: string }) => entry.error !== undefined).filter((entry: never) => !isLocal(entry))
+    // hyperliquid/local is started by this request, and may be there in time.
+    expect(down).to.have.length(all.length - 2)
     for (const entry of down) {
       expect(entry).to.include({ currentBlockNumber: -1, currentBlockSeconds: -1 })
       // Its nodes are at fault, and not the plugin.
