@@ -12,6 +12,7 @@ import { errorsOf, type Endpoint } from '../api/endpoint.ts'
 import { endpoints, eventsEndpoint, interfaceVersion } from '../api/index.ts'
 import { tradingVerbs } from '../contracts/index.ts'
 import { errorTable } from '../errors.ts'
+import { isObject } from '../json.ts'
 import type { Registry } from '../handlers/registry.ts'
 import { codeRoot, inSource } from '../layout.ts'
 import { alsoPosts } from './routes.ts'
@@ -39,7 +40,10 @@ export function openapi(registry: Registry): object {
     info: {
       title: 'Sluice',
       version: interfaceVersion,
-      description: 'One HTTP interface over mutual TLS to decentralized exchanges. Amounts and prices are decimal strings.',
+      description: [
+        'One HTTP interface over mutual TLS to decentralized exchanges. Amounts and prices are decimal strings; a body may have a JSON number where it is exact.',
+        'A field that is null, or empty in a query, is absent. Words of a list of values are taken in any letter case. Lists in a query are `a=x,y` or `a=x&a=y`.',
+      ].join(' '),
     },
     // Where the document is: behind any port and any proxy.
     servers: [{ url: '/' }],
@@ -80,7 +84,7 @@ function withExamples<R extends Endpoint['request']>(request: R, { plugins, netw
 const refTo = (schema: string) => ({ $ref: `#/components/schemas/${schema}` })
 
 const interfaces = ({ name, request, response }: Endpoint): [string, Schema][] => [
-  [`${name}Request`, plain(request)],
+  [`${name}Request`, plain(inBody(Object(request)))],
   [`${name}Response`, plain(response)],
 ]
 
@@ -164,6 +168,32 @@ const errorSchema = {
     details: {},
   },
   required: ['errorCode', 'name', 'message', 'httpErrorCode', 'requestId'],
+}
+
+/** What a body may have besides: a number for a decimal, where it is exact, and null for a field that may be absent. */
+function inBody(schema: Schema): Schema {
+  const { type, properties, required, items, acceptsNumber } = schema
+  if (acceptsNumber === true) return { ...schema, type: [type, 'number'] }
+  if (isObject(items)) return { ...schema, items: inBody(items) }
+  if (!isObject(properties)) return schema
+  const isRequired = (name: string) => Array.isArray(required) && required.includes(name)
+  const fields = Object.entries(properties).map(([name, field]) => {
+    const taken = inBody(Object(field))
+    return [name, isRequired(name) ? taken : orNull(taken)]
+  })
+  return { ...schema, properties: Object.fromEntries(fields) }
+}
+
+function orNull({ description, ...schema }: Schema): Schema {
+  const { type, enum: known } = schema
+  const shown = description === undefined ? {} : { description }
+  if (type === undefined && known === undefined) return { ...shown, anyOf: [schema, { type: 'null' }] }
+  return {
+    ...schema,
+    ...shown,
+    ...(type !== undefined && { type: [type, 'null'].flat() }),
+    ...(Array.isArray(known) && { enum: [...known, null] }),
+  }
 }
 
 /** JSON Schema without our own keywords. */

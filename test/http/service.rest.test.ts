@@ -1,4 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv } from 'ajv'
 import { expect } from 'chai'
 import { endpoints, errorsOf, errorTable, eventsEndpoint, interfaceVersion, type Endpoint } from '../../core/api/index.ts'
 import { tradingVerbs } from '../../core/contracts/index.ts'
@@ -177,6 +178,26 @@ describe('/openapi.json', function () {
     const used = new Set([...refs(document)].map((ref) => ref.split('/').at(-1)))
     expect(Object.keys(document.components.schemas).filter((name) => !used.has(name))).to.deep.equal([])
     expect(document.servers).to.deep.equal([{ url: '/' }])
+  })
+
+  it('says what is taken in a body: numbers for decimals, and null for what may be absent', async () => {
+    const { client } = await sharedServer()
+    const takes = new Ajv({ strict: false }).compile(document.components.schemas.AMMPriceRequest)
+    const price = { chain: 'ethereum', network: 'local', connector: 'uniswap', base: 'ETH', quote: 'USDC', side: 'SELL' }
+    for (const [fields, isTaken] of [
+      [{ amount: '1' }, true],
+      [{ amount: 1.5, allowedSlippage: null }, true],
+      [{ amount: '1,5' }, false],
+      [{ amount: true }, false],
+      [{ amount: null }, false],
+      [{}, false],
+    ] as const) {
+      expect(takes({ ...price, ...fields }), JSON.stringify(fields)).to.equal(isTaken)
+      const { status } = await client.post('/amm/price', { ...price, ...fields })
+      expect(status, JSON.stringify(fields)).to.equal(isTaken ? 200 : 400)
+    }
+    const [amount] = document.paths['/amm/price'].get.parameters.filter(({ name }: { name: string }) => name === 'amount')
+    expect(amount.schema.type).to.equal('string')
   })
 
   it('gives every operation a unique id, a summary and responses', () => {
