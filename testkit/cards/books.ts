@@ -35,6 +35,9 @@ const commonCards: readonly BookCard[] = [
   ...statusCards,
 ]
 
+/** Of all types. */
+export const bookCardTitles: readonly string[] = [...marginCards, ...perpCards, ...commonCards].map(([title]) => title)
+
 function addBookCards<O extends BookOperator>(
   venue: TestVenue,
   type: BookType,

@@ -43,7 +43,7 @@ export function expectNear(actual: number, expected: number, off: number, what: 
 }
 
 const timeoutMs = 20_000
-const pollMs = 50
+const pollMs = 15
 
 /** Polls until the answer satisfies the condition. */
 export async function waitFor<T>(what: string, poll: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
