@@ -9,6 +9,7 @@ import { lockFile, readLockAgain, type LockedPlugin, type PluginLock } from './c
 import { pluginHome, type Settings } from './config/settings.ts'
 import { readYaml } from './config/yaml.ts'
 import { createFormerVersions } from './former-versions.ts'
+import type { Devnet } from './devnet/start-devnet.ts'
 import type { GrowingRegistry } from './handlers/registry.ts'
 import { allowedNow, onlyTries } from './loader/consent.ts'
 import { findPlugins, findRefusal, isDeclared, pluginNames, type FoundPlugin, type Tier } from './loader/find.ts'
@@ -39,8 +40,8 @@ interface ChangesOptions {
   loader: Pick<LoadResult, 'more' | 'again'>
   registry: Pick<GrowingRegistry, 'note'>
   journal: Pick<Journal, 'openQueues' | 'unfinished'>
-  /** Where a devnet runs: why a plugin's contracts need not be on it, and what to do about it. */
-  whyNotDeployed?: (plugin: LoadedPlugin) => Promise<string | undefined>
+  /** Where one runs. */
+  devnet?: Pick<Devnet, 'whyNotDeployed' | 'deployAdded'>
   /** It begins then: when what the start found was loaded or refused. */
   after: Promise<unknown>
   /** Why nothing contains plugins here. */
@@ -84,7 +85,7 @@ export function takeUpChanges({
   loader,
   registry,
   journal,
-  whyNotDeployed = async () => undefined,
+  devnet,
   after,
   notContained = async () => whyNotContained(settings),
   log,
@@ -145,9 +146,9 @@ export function takeUpChanges({
     if (registry.note(name, why)) log.warn({ plugin: name }, `change of a plugin is not in force: ${why}`)
   }
 
-  /** A devnet deploys when it starts: a chain that others trade on is not set back where a deployment fails. @returns whether there is something to say */
+  /** @returns whether there is something to say */
   async function noteDevnet(name: string, plugin: LoadedPlugin): Promise<boolean> {
-    const why = await whyNotDeployed(plugin)
+    const why = await devnet?.whyNotDeployed(plugin)
     // The plugin itself is in force.
     if (why !== undefined && registry.note(name, why))
       log.warn({ plugin: name }, `plugin is loaded, but its contracts may not be on the devnet: ${why}`)
@@ -214,6 +215,8 @@ export function takeUpChanges({
       faultOf(thrown, 'consent', 'See the reason.'),
     )
     if (found instanceof PluginFault) return findRefusal(name, running?.origin ?? placeOf(name), found)
+    // Its venues read their contracts when they start.
+    await devnet?.deployAdded(found)
     const { loaded, refused } = await loader.more([found])
     const [now] = loaded
     if (now?.kind !== 'connector') return refused[0]

@@ -7,7 +7,7 @@ import { withTimeout } from './async.ts'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
 import { openLocalSites, wantedSites } from './devnet/local-sites.ts'
-import { bringUpDevnet, forgetDevnet, whyNotDeployed, type Devnet } from './devnet/start-devnet.ts'
+import { bringUpDevnet, forgetDevnet, type Devnet } from './devnet/start-devnet.ts'
 import { createEvents, type Events } from './events/events.ts'
 import { toQuoteVenue } from './handlers/amm/swap.ts'
 import { outcomeToJournal } from './handlers/fills.ts'
@@ -301,7 +301,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
       loader: plugins,
       registry,
       journal,
-      ...(devnet && { whyNotDeployed: (plugin) => whyNotDeployed(devnet, plugin) }),
+      ...(devnet && { devnet }),
       after: late.done,
       log,
     })

@@ -142,9 +142,7 @@ export function tierOf({ plugin }: PluginOnDisk, asking: Tier): Tier {
 export function whenInForce(record: Pick<LockedPlugin, 'tier' | 'kind'>, folder: string): string {
   if (whyRestart(record) !== undefined) return `A running server takes it up when it is restarted: ${whyRestart(record)}.`
   const alone = 'A running server takes it up by itself.'
-  return devnetFileOf(folder) === undefined
-    ? alone
-    : `${alone} Its contracts for the devnet are deployed when that starts: restart a server that runs one.`
+  return devnetFileOf(folder) === undefined ? alone : `${alone} Where it runs a devnet, its contracts are deployed there.`
 }
 
 /** Why a running server does not take a change of it up. */

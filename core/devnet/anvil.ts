@@ -15,6 +15,8 @@ const startTimeoutMs = 15_000
 // Anvil keeps a few hundred states in memory and writes all older ones to disk, without this limit.
 const statesOnDisk = 100
 
+export const toHex = (bytes: Buffer): string => `0x${bytes.toString('hex')}`
+
 export interface Anvil {
   rpcUrl: string
   rpc: Rpc

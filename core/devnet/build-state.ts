@@ -30,8 +30,8 @@ import type {
 import { declaredDevnet } from '../loader/declared.ts'
 import { isDeclared } from '../loader/find.ts'
 import { messageOf } from '../loader/thrown.ts'
-import { DevnetError, chainId, startAnvil, tradingWallets } from './anvil.ts'
-import { deployOutside, readAccounts, type OutsideBudget, type OutsidePlugin, type StartOutside } from './outside.ts'
+import { DevnetError, chainId, startAnvil, toHex, tradingWallets, type Anvil } from './anvil.ts'
+import { deployOutside, readAccounts, type DeployStep, type OutsideBudget, type OutsidePlugin, type StartOutside } from './outside.ts'
 import { isObject } from '../json.ts'
 
 const pluginTimeoutMs = 60_000
@@ -64,12 +64,7 @@ async function buildState(plugins: readonly DevnetPlugin[], outside?: Outside): 
   const [chain, ...others] = plugins.filter((plugin) => plugin.tokens)
   if (!chain?.tokens || others.length > 0) throw new DevnetError('The devnet needs exactly one devnet.ts with `tokens`, that of its chain.')
   const anvil = await startAnvil(0)
-  const provider = new JsonRpcProvider(anvil.rpcUrl, chainId, {
-    staticNetwork: true,
-    batchMaxCount: 1,
-    cacheTimeout: -1,
-    pollingInterval: 4,
-  })
+  const provider = providerOf(anvil)
   try {
     const tokens = await deployed(chain, chain.tokens(await devnetSite(chain.name, provider)))
     for (const plugin of plugins) {
@@ -95,6 +90,75 @@ async function buildState(plugins: readonly DevnetPlugin[], outside?: Outside): 
   } finally {
     provider.destroy()
     await anvil.stop()
+  }
+}
+
+const providerOf = ({ rpcUrl }: Pick<Anvil, 'rpcUrl'>): JsonRpcProvider =>
+  new JsonRpcProvider(rpcUrl, chainId, { staticNetwork: true, batchMaxCount: 1, cacheTimeout: -1, pollingInterval: 4 })
+
+interface RunningDeployment extends Omit<Outside, 'plugins'> {
+  /** The `devnet.ts` with the tokens. */
+  readonly chainFile: string
+  /** What the chain was made of. */
+  readonly state: Buffer
+  readonly outside: OutsidePlugin
+}
+
+/**
+ * Deploys a plugin's contracts on a chain that others trade on, by the same steps as on a copy of it. The plugin's code sees the copy only: a
+ * deployment that fails, or changes what is not its own, leaves the chain as it is.
+ * @throws Error with what went wrong
+ */
+export async function deployOnRunning(
+  running: Pick<Anvil, 'rpcUrl'>,
+  { chainFile, state, outside, start, budget }: RunningDeployment,
+): Promise<void> {
+  const { name } = outside.plugin
+  const chain = await loadDevnetPlugin(chainFile)
+  const copy = await startAnvil(0, ['--no-request-size-limit'])
+  const [onCopy, onChain] = [providerOf(copy), providerOf(running)]
+  try {
+    // On an empty chain their addresses are those of the state, which has these accounts, too.
+    const tokens = await chain.tokens?.(await devnetSite(chain.name, onCopy))
+    if (!tokens) throw new DevnetError(`${chainFile} has no tokens.`)
+    if ((await copy.rpc('anvil_loadState', toHex(state))) !== true) throw new DevnetError('anvil does not load its own state.')
+    const steps: DeployStep[] = []
+    const site = await devnetSite(name, onCopy)
+    const to = {
+      anvil: copy,
+      before: await readAccounts(copy),
+      site,
+      tokens: mintedBy(site, tokens),
+      onStep: (step: DeployStep) => steps.push(step),
+    }
+    await deployOutside(outside, to, start, budget)
+    const here = await devnetSite(name, onChain)
+    await repeatSteps(steps, onChain, onCopy, mintedBy(here, tokens))
+  } finally {
+    onCopy.destroy()
+    onChain.destroy()
+    await copy.stop()
+  }
+}
+
+/** @throws Error where a transaction ends otherwise than on the copy */
+async function repeatSteps(
+  steps: readonly DeployStep[],
+  chain: JsonRpcProvider,
+  copy: JsonRpcProvider,
+  tokens: DevnetTokens,
+): Promise<void> {
+  for (const step of steps) {
+    if (step.is === 'mint') {
+      await tokens[step.symbol].mint(step.to, step.amountRaw)
+      continue
+    }
+    const result: unknown = await chain.send(step.method, [...step.params])
+    if (step.method !== 'eth_sendRawTransaction' || typeof result !== 'string') continue
+    const expected = await copy.getTransactionReceipt(result)
+    const receipt = expected && (await receiptOf(chain, result))
+    if (receipt && receipt.status !== expected.status)
+      throw new Error(`its transaction ${result} ends otherwise than on a copy of the chain`)
   }
 }
 
@@ -208,13 +272,18 @@ async function mined(provider: JsonRpcProvider, signer: Wallet, wanted: Transact
   const signed = await signer.signTransaction(transaction)
   const hash: unknown = await provider.send('eth_sendRawTransaction', [signed])
   if (typeof hash !== 'string') throw new Error('The chain returned no transaction hash.')
+  const receipt = await receiptOf(provider, hash)
+  if (receipt.status === 0) {
+    // Throws the reason of the revert.
+    await provider.call({ ...transaction, nonce: null })
+    throw new Error(`The transaction ${hash} reverted.`)
+  }
+  return receipt
+}
+
+async function receiptOf(provider: JsonRpcProvider, hash: string): Promise<TransactionReceipt> {
   for (;;) {
     const receipt = await provider.getTransactionReceipt(hash)
-    if (receipt?.status === 0) {
-      // Throws the reason of the revert.
-      await provider.call({ ...transaction, nonce: null })
-      throw new Error(`The transaction ${hash} reverted.`)
-    }
     if (receipt) return receipt
     await pause(askAgainMs)
   }

@@ -76,7 +76,14 @@ interface Deployed {
   readonly site: DevnetSite
   /** The accounts as they are before. */
   readonly before: Accounts
+  /** Gets what changed the chain, in its order. */
+  readonly onStep?: (step: DeployStep) => void
 }
+
+/** What changed the chain while a plugin deployed its contracts. */
+export type DeployStep =
+  | { readonly is: 'call'; readonly method: string; readonly params: readonly unknown[] }
+  | { readonly is: 'mint'; readonly symbol: DevnetTokenSymbol; readonly to: string; readonly amountRaw: bigint }
 
 /**
  * Has a plugin deploy its contracts. Where that fails, the chain is as it was before. @returns the accounts as they are after it
@@ -191,7 +198,7 @@ const maxTransactions = 5_000
 const callTimeoutMs = 60_000
 const maxCallGas = 30_000_000n
 
-function createBroker({ anvil, before, tokens, site }: Deployed): Broker {
+function createBroker({ anvil, before, tokens, site, onStep = () => {} }: Deployed): Broker {
   const pending = new Set<Promise<unknown>>()
   let transactions = 0
   const own = site.signer.address
@@ -233,14 +240,18 @@ function createBroker({ anvil, before, tokens, site }: Deployed): Broker {
   }
 
   async function rpc(method: string, params: readonly unknown[]): Promise<unknown> {
-    const { result, error } = await askNode(anvil.rpcUrl, method, await checked(method, params), callTimeoutMs)
+    const taken = await checked(method, params)
+    if (!readingMethods.has(method)) onStep({ is: 'call', method, params: taken })
+    const { result, error } = await askNode(anvil.rpcUrl, method, taken, callTimeoutMs)
     return error === undefined ? { result } : { error }
   }
 
   async function answer(method: string, [first, second, third]: readonly unknown[]): Promise<unknown> {
     if (method === 'rpc' && typeof first === 'string' && Array.isArray(second)) return rpc(first, second)
-    if (method === 'mint' && isSymbol(first, tokens) && typeof second === 'string' && typeof third === 'bigint')
+    if (method === 'mint' && isSymbol(first, tokens) && typeof second === 'string' && typeof third === 'bigint') {
+      onStep({ is: 'mint', symbol: first, to: second, amountRaw: third })
       return tokens[first].mint(second, third)
+    }
     return refuse(method)
   }
 

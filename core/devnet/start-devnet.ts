@@ -6,8 +6,9 @@ import { allowedPlugins, type AllowedPlugins } from '../loader/consent.ts'
 import type { FoundPlugin } from '../loader/find.ts'
 import { tryPlugins } from '../loader/load.ts'
 import type { Store } from '../store/store.ts'
-import { anvilBinary, DevnetError, installedDevnet, chainId, refuseTakenPort, startAnvil, type Anvil } from './anvil.ts'
-import { deployPlugins, type Outside, type Refusal } from './build-state.ts'
+import { messageOf } from '../loader/thrown.ts'
+import { anvilBinary, DevnetError, installedDevnet, chainId, refuseTakenPort, startAnvil, toHex, type Anvil } from './anvil.ts'
+import { deployOnRunning, deployPlugins, type Outside, type Refusal } from './build-state.ts'
 import { devnetFileOf, startOutside, type OutsidePlugin } from './outside.ts'
 import { inputsHash, saveState, readSavedState } from './saved-state.ts'
 
@@ -22,6 +23,8 @@ export interface DevnetOptions {
     /** Which of them may deploy: asked for where something has to be deployed. */
     accepted(): Promise<{ readonly plugins: readonly OutsidePlugin[]; readonly refused: readonly Refusal[] }>
   }
+  /** How what is added while it runs is deployed; absent where nothing is. */
+  later?: Omit<Outside, 'plugins'> & { readonly chainFile: string }
   log?: (message: string) => void
 }
 
@@ -32,8 +35,10 @@ export interface Devnet {
   readonly built: boolean
   /** Devnet files that failed. The others are deployed, and the next start tries these again. */
   readonly refused: readonly Refusal[]
-  /** By the names of plugins of third parties, what their contracts on it were made of; empty where none of them deploys any. */
-  readonly deployedFrom: ReadonlyMap<string, string>
+  /** Why the contracts that a plugin of a third party deploys need not be on it, and what to do about it; undefined where they are there. */
+  whyNotDeployed(plugin: Pick<FoundPlugin, 'name' | 'folder'>): Promise<string | undefined>
+  /** Deploys the contracts of a plugin that has none on it yet. Where that fails, `whyNotDeployed` has the reason. */
+  deployAdded(plugin: FoundPlugin): Promise<void>
   /** Settles when the chain has ended, by `stop` or by itself. */
   readonly ended: Promise<void>
   stop(): Promise<void>
@@ -45,28 +50,49 @@ const flags = ['--block-time', '1', '--mixed-mining', '--no-request-size-limit']
 
 /** Starts the local chain with the plugins' contracts on it. It ends with this process, however that ends. */
 export async function startDevnet(options: DevnetOptions): Promise<Devnet> {
-  const { accepted, ...devnet } = await startDeployed(options)
+  const { accepted, state, ...devnet } = await startDeployed(options)
   const deployed = accepted.filter(({ file }) => !devnet.refused.some((each) => each.file === file))
+  /** By name, what their contracts were made of. */
   const deployedFrom = new Map(
     await Promise.all(deployed.map(async ({ plugin, file }) => [plugin.name, await inputsHash([file])] as const)),
   )
-  return { ...devnet, deployedFrom }
+  const failures = new Map<string, string>()
+
+  return {
+    ...devnet,
+    async whyNotDeployed({ name, folder }) {
+      const file = devnetFileOf(folder)
+      const from = deployedFrom.get(name)
+      if (file === undefined || from === (await inputsHash([file]))) return undefined
+      return from === undefined
+        ? `Its contracts are not on the devnet: ${failures.get(name) ?? 'they are deployed when that starts. Restart the server.'}`
+        : `Its ${path.basename(file)} is another one than the devnet was made with. Where it deploys other contracts, restart the server.`
+    },
+    async deployAdded(plugin) {
+      const { name } = plugin
+      const file = devnetFileOf(plugin.folder)
+      if (file === undefined || options.later === undefined || deployedFrom.has(name)) return
+      try {
+        const from = await inputsHash([file])
+        await deployOnRunning(devnet, {
+          ...options.later,
+          state: await state(),
+          outside: { plugin, file },
+        })
+        deployedFrom.set(name, from)
+        failures.delete(name)
+      } catch (error) {
+        failures.set(name, `the ${path.basename(file)} of ${name} failed: ${messageOf(error)}. Correct it, and update the plugin.`)
+      }
+    },
+  }
 }
 
-/** Why the contracts that a plugin of a third party deploys need not be on the devnet, and what to do about it; undefined where they are there. */
-export async function whyNotDeployed(
-  { deployedFrom }: Pick<Devnet, 'deployedFrom'>,
-  { name, folder }: Pick<FoundPlugin, 'name' | 'folder'>,
-): Promise<string | undefined> {
-  const file = devnetFileOf(folder)
-  const from = deployedFrom.get(name)
-  if (file === undefined || from === (await inputsHash([file]))) return undefined
-  return from === undefined
-    ? 'Its contracts are not on the devnet: they are deployed when that starts. Restart the server.'
-    : `Its ${path.basename(file)} is another one than the devnet was made with. Where it deploys other contracts, restart the server.`
+type Deployed = Omit<Devnet, 'whyNotDeployed' | 'deployAdded'> & {
+  readonly accepted: readonly OutsidePlugin[]
+  /** What it was made of. */
+  state(): Promise<Buffer>
 }
-
-type Deployed = Omit<Devnet, 'deployedFrom'> & { readonly accepted: readonly OutsidePlugin[] }
 
 async function startDeployed({ port, dataDir, devnetFiles, outside, log = () => {} }: DevnetOptions): Promise<Deployed> {
   await refuseTakenPort(port) // before the work of building
@@ -77,13 +103,15 @@ async function startDeployed({ port, dataDir, devnetFiles, outside, log = () => 
     return { inputs, anvil: kept && (await chainFrom(kept, port)) }
   }
   let { inputs, anvil } = await saved(outside?.plugins ?? [])
-  if (anvil) return devnet(anvil, { built: false, refused: [], accepted: outside?.plugins ?? [] })
+  const savedNow = async () =>
+    (await readSavedState(folder, inputs)) ?? fail(`the state that the devnet was made of is gone from ${folder}. Restart the server`)
+  if (anvil) return devnet(anvil, { built: false, refused: [], accepted: outside?.plugins ?? [], state: savedNow })
 
   // Nothing of a plugin is deployed that is refused itself.
   const { plugins, refused: notAccepted } = outside ? await outside.accepted() : { plugins: [], refused: [] }
   if (notAccepted.length > 0) {
     ;({ inputs, anvil } = await saved(plugins))
-    if (anvil) return devnet(anvil, { built: false, refused: notAccepted, accepted: plugins })
+    if (anvil) return devnet(anvil, { built: false, refused: notAccepted, accepted: plugins, state: savedNow })
   }
 
   log('Deploying the exchanges on the devnet; later starts reuse the saved state.')
@@ -95,14 +123,20 @@ async function startDeployed({ port, dataDir, devnetFiles, outside, log = () => 
   }
   const fresh = await chainFrom(state, port)
   if (!fresh) throw new DevnetError('anvil does not load its own state. Check that its version is the one in package-lock.json.')
-  return devnet(fresh, { built: true, refused: [...notAccepted, ...refused], accepted: plugins })
+  // Where something failed it is not kept in a file.
+  const stateNow = refused.length === 0 ? savedNow : async () => state
+  return devnet(fresh, { built: true, refused: [...notAccepted, ...refused], accepted: plugins, state: stateNow })
+}
+
+function fail(why: string): never {
+  throw new DevnetError(why)
 }
 
 /** A chain that continues from a state; undefined when anvil refuses the state. */
 async function chainFrom(state: Buffer, port: number): Promise<Anvil | undefined> {
   const anvil = await startAnvil(port, flags)
   try {
-    const taken = await anvil.rpc('anvil_loadState', `0x${state.toString('hex')}`).catch(() => false)
+    const taken = await anvil.rpc('anvil_loadState', toHex(state)).catch(() => false)
     if (taken === true) {
       // The state has the time of its creation: without a new block, deadlines counted from it would be in the past.
       await anvil.rpc('evm_mine')
@@ -116,7 +150,7 @@ async function chainFrom(state: Buffer, port: number): Promise<Anvil | undefined
   return undefined
 }
 
-function devnet({ rpcUrl, ended, stop }: Anvil, how: Pick<Deployed, 'built' | 'refused' | 'accepted'>): Deployed {
+function devnet({ rpcUrl, ended, stop }: Anvil, how: Pick<Deployed, 'built' | 'refused' | 'accepted' | 'state'>): Deployed {
   return { rpcUrl, chainId, ended, stop, ...how }
 }
 
@@ -133,21 +167,24 @@ export async function bringUpDevnet(settings: Settings, say: (line: string) => v
   const root = installedDevnet()
   const builtIn = plugins.found.filter((plugin) => plugin.builtIn)
   await registerHook(builtIn)
-  const devnetFiles = builtIn.flatMap(({ name }) => devnetFileOf(fileURLToPath(new URL(`plugins/${name}`, root))) ?? [])
+  const fileOf = (name: string) => devnetFileOf(fileURLToPath(new URL(`plugins/${name}`, root)))
+  const devnetFiles = builtIn.flatMap(({ name }) => fileOf(name) ?? [])
+  const chainFile = fileOf(devnetNetwork.chain)
   const outside = plugins.found.flatMap((plugin): OutsidePlugin[] => {
     const file = plugin.builtIn ? undefined : devnetFileOf(plugin.folder)
     return file === undefined ? [] : [{ plugin, file }]
   })
+  const deploying = { start: (plugin: FoundPlugin) => startOutside(plugin, settings), budget: outsideBudget }
   const started = await startDevnet({
     port: devnet.port,
     dataDir: data.dir,
     devnetFiles,
+    ...(chainFile !== undefined && { later: { ...deploying, chainFile } }),
     log: say,
     ...(outside.length > 0 && {
       outside: {
         plugins: outside,
-        start: (plugin) => startOutside(plugin, settings),
-        budget: outsideBudget,
+        ...deploying,
         async accepted() {
           const { refused } = await tryPlugins(settings, plugins)
           const refusalOf = ({ plugin }: OutsidePlugin) => refused.find(({ folder }) => folder === plugin.origin)

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { rpcTo } from '../../core/devnet/anvil.ts'
+import { deployerAddress } from '../../core/devnet/build-state.ts'
 import { startKernel, type Kernel } from '../../core/kernel.ts'
 import { createClient, type Client } from '../../testkit/client.ts'
 import { whyNotContained } from '../../core/loader/host/way.ts'
@@ -297,13 +298,43 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     await eventually(async () => (await entry()).notTakenUp === undefined, 'it was taken back')
   })
 
-  it('is taken up too where it is data alone', async () => {
+  it('is taken up too where it is data alone, and its contracts are deployed on the running devnet', async () => {
+    const rpc = rpcTo(server.rpcUrl)
+    const before = Number(await rpc('eth_blockNumber'))
     const { code, said } = await say('add', path.join(templates, 'rillswap'), '--yes')
     expect(code, said).to.equal(0)
-    expect(said).to.match(/^rillswap 0\.1\.0 is added, in .+ takes it up by itself\. .+ restart a server that runs one\.$/m)
+    expect(said).to.match(
+      /^rillswap 0\.1\.0 is added, in .+ takes it up by itself\. Where it runs a devnet, its contracts are deployed there\.$/m,
+    )
     await eventually(async () => (await entry('rillswap'))?.state === 'loaded', 'it is loaded')
-    expect(await entry('rillswap')).to.include({ tier: 'data', allowedBy: 'operator' })
-    await eventually(async () => /not on the devnet.+Restart the server/.test((await entry('rillswap')).notTakenUp ?? ''), 'it says so')
+    expect(await entry('rillswap'))
+      .to.include({ tier: 'data', allowedBy: 'operator' })
+      .and.not.have.property('notTakenUp')
+    expect(Number(await rpc('eth_blockNumber'))).to.be.above(before, 'nothing was set back')
+    expect((await mined(client, (await approve({ spender: 'rillswap', token: 'USDC', amount: '25' })).body.txHash)).status).to.equal(200)
+    const trade = await client.post('/amm/trade', { ...laneTrade, connector: 'rillswap' })
+    expect(trade.status, trade.text).to.equal(200)
+    expect(Number((await mined(client, trade.body.txHash)).body.fill.amountIn)).to.equal(10)
+  })
+
+  it('whose devnet.ts fails is loaded, and says why its contracts are not on the devnet', async () => {
+    const rpc = rpcTo(server.rpcUrl)
+    const at = await lane('1.0.0', newRouter, 'bare-swap')
+    const account = deployerAddress('bare-swap')
+    const deploys = 'await site.signer.sendTransaction({ to: site.signer.address, gasLimit: 21000n })'
+    await writeFile(
+      path.join(at, 'devnet.ts'),
+      `export default { name: 'bare-swap', async deploy(site) {\n${deploys}\nthrow new Error('no such pool')\n} }\n`,
+    )
+    const { code, said } = await say('add', at, '--yes')
+    expect(code, said).to.equal(0)
+    await eventually(async () => (await entry('bare-swap'))?.notTakenUp !== undefined, 'it says so')
+    expect(await entry('bare-swap')).to.include({
+      state: 'loaded',
+      notTakenUp:
+        'Its contracts are not on the devnet: the devnet.ts of bare-swap failed: devnet.ts:3: no such pool. Correct it, and update the plugin.',
+    })
+    expect(await rpc('eth_getTransactionCount', account, 'latest'), 'what it sent before it failed').to.equal('0x0')
   })
 
   it('asks no registry for a version of what came from a folder', async () => {

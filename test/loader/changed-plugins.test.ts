@@ -165,7 +165,7 @@ describe('the loop that loads plugins while the server runs', () => {
   it('says of what it loads that its contracts are not on the devnet, until they are', async () => {
     const missing = 'Its contracts are not on the devnet: they are deployed when that starts. Restart the server.'
     let said: string | undefined = missing
-    begin(none, { whyNotDeployed: async () => said })
+    begin(none, { devnet: { whyNotDeployed: async () => said, deployAdded: async () => {} } })
     await allow({ riverswap: plant('riverswap', '1') })
     await until('it says so', () => isLoaded('riverswap') && entry('riverswap')?.notTakenUp === missing)
     const { length } = tried

@@ -16,7 +16,8 @@ const endless = {
   chainId: 31337,
   built: false,
   refused: [],
-  deployedFrom: new Map<string, string>(),
+  whyNotDeployed: async () => undefined,
+  deployAdded: async () => {},
   ended: new Promise<void>(() => {}),
   stop: async () => {},
 } as const
