@@ -84,9 +84,7 @@ async function buildState(plugins: readonly DevnetPlugin[], outside?: Outside): 
         refused.push({ file: each.file, reason: `The devnet.ts of ${name} failed: ${messageOf(error)}` })
       }
     }
-    const dump = await anvil.rpc('anvil_dumpState')
-    if (!isHexString(dump)) throw new DevnetError('anvil did not return a state.')
-    return { state: withoutTraces(Buffer.from(dump.slice(2), 'hex')), refused }
+    return { state: withoutTraces(await dumpOf(anvil.rpc)), refused }
   } finally {
     provider.destroy()
     await anvil.stop()
@@ -160,6 +158,13 @@ async function repeatSteps(
     if (receipt && receipt.status !== expected.status)
       throw new Error(`its transaction ${result} ends otherwise than on a copy of the chain`)
   }
+}
+
+/** All of a chain, as anvil writes it. */
+export async function dumpOf(rpc: Anvil['rpc']): Promise<Buffer> {
+  const dump = await rpc('anvil_dumpState')
+  if (!isHexString(dump)) throw new DevnetError('anvil did not return a state.')
+  return Buffer.from(dump.slice(2), 'hex')
 }
 
 /** Drops the traces of the deployments: nobody reads them, and they are most of the state, which each start loads. */

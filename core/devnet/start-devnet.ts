@@ -8,7 +8,7 @@ import { tryPlugins } from '../loader/load.ts'
 import type { Store } from '../store/store.ts'
 import { messageOf } from '../loader/thrown.ts'
 import { anvilBinary, DevnetError, installedDevnet, chainId, refuseTakenPort, startAnvil, toHex, type Anvil } from './anvil.ts'
-import { deployOnRunning, deployPlugins, type Outside, type Refusal } from './build-state.ts'
+import { deployOnRunning, deployPlugins, dumpOf, type Outside, type Refusal } from './build-state.ts'
 import { devnetFileOf, startOutside, type OutsidePlugin } from './outside.ts'
 import { inputsHash, saveState, readSavedState } from './saved-state.ts'
 
@@ -103,15 +103,18 @@ async function startDeployed({ port, dataDir, devnetFiles, outside, log = () => 
     return { inputs, anvil: kept && (await chainFrom(kept, port)) }
   }
   let { inputs, anvil } = await saved(outside?.plugins ?? [])
-  const savedNow = async () =>
-    (await readSavedState(folder, inputs)) ?? fail(`the state that the devnet was made of is gone from ${folder}. Restart the server`)
-  if (anvil) return devnet(anvil, { built: false, refused: [], accepted: outside?.plugins ?? [], state: savedNow })
+  /** Others that share the folder may have removed it; as it is now, it has all blocks since. */
+  const stateOf =
+    ({ rpc }: Anvil) =>
+    async () =>
+      (await readSavedState(folder, inputs)) ?? dumpOf(rpc)
+  if (anvil) return devnet(anvil, { built: false, refused: [], accepted: outside?.plugins ?? [], state: stateOf(anvil) })
 
   // Nothing of a plugin is deployed that is refused itself.
   const { plugins, refused: notAccepted } = outside ? await outside.accepted() : { plugins: [], refused: [] }
   if (notAccepted.length > 0) {
     ;({ inputs, anvil } = await saved(plugins))
-    if (anvil) return devnet(anvil, { built: false, refused: notAccepted, accepted: plugins, state: savedNow })
+    if (anvil) return devnet(anvil, { built: false, refused: notAccepted, accepted: plugins, state: stateOf(anvil) })
   }
 
   log('Deploying the exchanges on the devnet; later starts reuse the saved state.')
@@ -123,13 +126,7 @@ async function startDeployed({ port, dataDir, devnetFiles, outside, log = () => 
   }
   const fresh = await chainFrom(state, port)
   if (!fresh) throw new DevnetError('anvil does not load its own state. Check that its version is the one in package-lock.json.')
-  // Where something failed it is not kept in a file.
-  const stateNow = refused.length === 0 ? savedNow : async () => state
-  return devnet(fresh, { built: true, refused: [...notAccepted, ...refused], accepted: plugins, state: stateNow })
-}
-
-function fail(why: string): never {
-  throw new DevnetError(why)
+  return devnet(fresh, { built: true, refused: [...notAccepted, ...refused], accepted: plugins, state: stateOf(fresh) })
 }
 
 /** A chain that continues from a state; undefined when anvil refuses the state. */

@@ -192,7 +192,12 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     lastTrade = trade.body.txHash
   })
 
-  it('is removed: nothing new is taken for it, and its folder is gone', async () => {
+  it('is removed: nothing new is taken for it, its open trade is followed to its end, and its folder is gone', async () => {
+    const rpc = rpcTo(server.rpcUrl)
+    await rpc('evm_setAutomine', false)
+    await rpc('evm_setIntervalMining', 0)
+    const open = await client.post('/amm/trade', { ...swap, address: traders })
+    expect(open.status, open.text).to.equal(200)
     // The operator's command knows nothing of the devnet that the server runs.
     const { ended, printed } = sluiceWith(
       { SLUICE_DEVNET_ENABLED: 'false' },
@@ -211,6 +216,12 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     expect(said).to.match(/follows its open transactions to their end.+\nIts folder .+plain-swap was deleted\.$/m)
     await heard('that it leaves', (plugin) => plugin?.['state'] === 'leaving')
     expect((await client.get('/amm/price', pair)).body).to.include({ name: 'UNKNOWN_CONNECTOR' })
+    // Longer than any request takes: only the open transaction holds it.
+    await new Promise((done) => setTimeout(done, (requestSeconds + 2) * 1000))
+    expect((await entry()).state).to.equal('leaving')
+    await rpc('evm_setAutomine', true)
+    await rpc('evm_setIntervalMining', 1)
+    expect(Number((await mined(client, open.body.txHash)).body.fill.amountIn)).to.equal(0.1)
     await eventually(async () => (await entry()) === undefined, 'its host ended')
     const { body } = await client.get('/network/poll', { ...local, connector: 'plain-swap', txHash: lastTrade })
     expect(Number(body.fill?.amountIn), JSON.stringify(body)).to.equal(0.1)
@@ -230,13 +241,25 @@ describe('a plugin that is added, updated and removed while the server runs', fu
     expect((await approve({ spender: 'lane-swap', token: 'USDC', amount: '25' })).status).to.equal(200)
     await eventually(async () => Number(await allowance(oldRouter, 'USDC')) === 25, 'it is approved')
 
+    const lock = await readFile(path.join(home, 'sluice.lock'), 'utf8')
+    const second = await lane('2.0.0', newRouter)
+    const without = await say('update', 'lane-swap', second, '--url', server.url)
+    expect(without.code, without.said).to.equal(1)
+    expect(without.said)
+      .to.match(new RegExp(`^\\+ {3}${newRouter} {2}routerAddress, and approve tokens to it$`, 'm'))
+      .and.match(/There is no terminal to ask at/)
+    nothingLeft()
+    expect(await readFile(path.join(home, 'sluice.lock'), 'utf8')).to.equal(lock)
+    expect(await entry('lane-swap')).to.include({ state: 'loaded', version: '1.0.0' })
+    expect(Number(await allowance(oldRouter, 'USDC'))).to.equal(25)
+
     await rpc('evm_setAutomine', false)
     await rpc('evm_setIntervalMining', 0)
     const open = await client.post('/amm/trade', laneTrade)
     expect(open.status, open.text).to.equal(200)
     // On its way, so that the chain does not have it when the command looks.
     expect((await approve({ spender: 'lane-swap', token: 'DAI', amount: '3' })).status).to.equal(200)
-    const update = sluice(home, 'plugin', 'update', 'lane-swap', await lane('2.0.0', newRouter), '--yes', '--url', server.url)
+    const update = sluice(home, 'plugin', 'update', 'lane-swap', second, '--yes', '--url', server.url)
     await update.until(/Waiting until the revocation is mined, for 60 seconds at most/)
     expect((await entry('lane-swap')).version).to.equal('2.0.0')
     expect((await approve({ spender: oldRouter, token: 'USDC', amount: '1' })).body).to.include({ name: 'FORBIDDEN' })
