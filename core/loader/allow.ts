@@ -1,7 +1,7 @@
 // What `sluice plugin allow` and its kin do: they read, keep and record. What they show is in core/cli.
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { readLock, readLockContent, writeLock, type LockedPlugin, type PluginLock } from '../config/lock.ts'
+import { lockFile, readLock, readLockContent, writeLock, type LockedPlugin, type PluginLock } from '../config/lock.ts'
 import { ConfigError } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { shownConf, type ShownConf } from '../config/shown-conf.ts'
@@ -14,7 +14,7 @@ import { allowedPlugins, copyOf } from './consent.ts'
 import { examinePlugin } from './examine.ts'
 import { findPlugins, type FoundPlugin } from './find.ts'
 import { isKept, keepPlugin, keptFolder, readPluginFiles, type PluginFiles } from './plugin-files.ts'
-import { PluginFault } from './refusal.ts'
+import { diskFault, PluginFault } from './refusal.ts'
 import { maxLoadMs } from './trials.ts'
 
 /** A plugin of a third party as its folder holds it now. */
@@ -116,11 +116,15 @@ export async function record(
     const since = sinceOf(data.dir, name, last, key)
     return { ...own, allowedAt: timeOfRecord(data.dir, name, last), ...(since !== undefined && { since }) }
   }
-  if (passphrase === undefined) return writeLock(confDir, { ...plugins, [name]: dated(undefined) }, before)
+  const write = (plugin: LockedPlugin, sealing: typeof before) =>
+    writeLock(confDir, { ...plugins, [name]: plugin }, sealing).catch((thrown: unknown) => {
+      throw diskFault(thrown, path.dirname(lockFile(confDir)))
+    })
+  if (passphrase === undefined) return write(dated(undefined), before)
   // A seal made with less work would tell more of the passphrase. After another salt no record before this one has a seal that holds.
   const sealing = before !== undefined && before.n >= usualN && !isTooCostly(before) ? before : newSealing()
   const key = await sealKey(passphrase, sealing)
-  await writeLock(confDir, { ...plugins, [name]: seal(key, name, dated(key)) }, sealing)
+  await write(seal(key, name, dated(key)), sealing)
 }
 
 /** Takes a plugin out of the lock. */

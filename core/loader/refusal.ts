@@ -69,3 +69,17 @@ export const trustedOnly = (name: string, why: string): PluginFault =>
   new PluginFault('consent', `It cannot be contained, so it has to be trusted: ${why}`, trustCure(name))
 
 export const trustCure = (name: string): string => `If you trust it: ${command} plugin trust ${name}`
+
+/** In words where a disk is full or closed, in the place of the error of the system. */
+export function diskFault(thrown: unknown, home: string): unknown {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new PluginFault('consent', `There is no room in ${home}: nothing was changed`, 'Make room, and try again.')
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM')
+    return new PluginFault(
+      'consent',
+      `${home} cannot be written (${code}): nothing was changed`,
+      'Type this where that folder can be written.',
+    )
+  return thrown
+}

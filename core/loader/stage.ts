@@ -14,7 +14,7 @@ import type { PluginOnDisk } from './allow.ts'
 import { cloneRepository, installPackage, packPackage, unpackPackage } from './fetch.ts'
 import { findPlugins, inspectPlugin, namePattern } from './find.ts'
 import { isKept, keptFolder, maxBytes, readPluginFiles, type PluginFiles } from './plugin-files.ts'
-import { PluginFault } from './refusal.ts'
+import { diskFault, PluginFault } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 
 export interface StagedPlugin {
@@ -75,7 +75,7 @@ export async function stagePlugin(given: string, { settings, name, replaces }: S
     }
   } catch (thrown) {
     await discard()
-    throw faultOf(thrown, home)
+    throw diskFault(thrown, home)
   }
 }
 
@@ -385,17 +385,4 @@ async function putInPlace(
 async function dropKept({ data }: Settings, { sha256 }: PluginFiles, name: string): Promise<void> {
   const kept = keptFolder(data.dir, sha256, name)
   if (isKept(kept, sha256)) await rm(path.dirname(kept), { recursive: true, force: true })
-}
-
-function faultOf(thrown: unknown, home: string): unknown {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new PluginFault('consent', `There is no room in ${home}: nothing was changed`, 'Make room, and try again.')
-  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM')
-    return new PluginFault(
-      'consent',
-      `${home} cannot be written (${code}): nothing was changed`,
-      'Type this where that folder can be written.',
-    )
-  return thrown
 }
