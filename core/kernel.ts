@@ -70,6 +70,8 @@ export interface StartOptions {
   print(line: string): void
   /** A devnet that runs already and outlives the server. */
   devnet?: Devnet
+  /** For the author of plugins: their hosts say which function loops. */
+  sayLoops?: boolean
 }
 
 /** What is built in is ready before hosts start, unless its nodes are away. */
@@ -93,7 +95,7 @@ interface Cradle {
 }
 
 /** Everything that happens at start, in its order. Parts stop in the opposite order. @throws StartError, ConfigError */
-export async function startKernel(settings: Settings, { print, devnet: running }: StartOptions): Promise<Kernel> {
+export async function startKernel(settings: Settings, { print, devnet: running, sayLoops = false }: StartOptions): Promise<Kernel> {
   const startedAt = performance.now()
   const container = createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true })
   container.register({
@@ -169,6 +171,7 @@ export async function startKernel(settings: Settings, { print, devnet: running }
     })
     const hosts = createHosts({
       ...hostOptions(settings, log),
+      sayLoops,
       onFault: (plugin) => metrics.pluginFaults.inc({ plugin }),
       onDeath: (plugin) => metrics.hostDeaths.inc({ plugin }),
     })

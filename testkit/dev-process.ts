@@ -59,6 +59,7 @@ async function start(): Promise<TestServer> {
       },
     },
     home,
+    true,
   )
   void server.kernel.devnet?.ended.then(() => {
     if (!stopping) tell({ is: 'devnet ended' })

@@ -33,10 +33,12 @@ export const devnetConf = { 'chains/ethereum.yml': { local: { required: true, po
 /**
  * Starts the whole server in this process, in a temporary home, with the devnet and real certificates.
  * @param kept a home that stays when the server stops, with the certificates of an earlier one
+ * @param sayLoops hosts of plugins say which function loops
  */
 export async function startServer(
   { plugins = [], trusted, settings: flags = {}, conf = {}, env = {}, between }: ServerOptions = {},
   kept?: string,
+  sayLoops = false,
 ): Promise<TestServer> {
   const home = kept ?? (await mkdtemp(path.join(tmpdir(), 'sluice-')))
   const confDir = path.join(home, 'conf')
@@ -68,7 +70,7 @@ export async function startServer(
   if (trusted || !onlyTries(settings)) await trustDeclared(settings, trusted)
   const devnet = between && (await bringUpDevnet(settings, () => {}))
   const proxied = devnet && { ...devnet, rpcUrl: await between(devnet.rpcUrl) }
-  const kernel = await startKernel(settings, { print: () => {}, ...(proxied && { devnet: proxied }) })
+  const kernel = await startKernel(settings, { print: () => {}, sayLoops, ...(proxied && { devnet: proxied }) })
   await kernel.pluginsLoaded
   if (kernel.devnet) await venuesReady(kernel, devnetNetwork)
   const client = createClient(kernel.url, settings.ssl.certsDir)

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parentPort, workerData } from 'node:worker_threads'
 import { authorsLine } from './source-places.ts'
 import { folderUrl, pluginOfStack, type PluginFolder } from './uncaught.ts'
-import type { WatchdogData } from './watchdog.ts'
+import { loopWords, type WatchdogData } from './watchdog.ts'
 
 interface Frame {
   functionName: string
@@ -21,7 +21,7 @@ interface Frame {
 /** How long it may take to find the function that is running. */
 const inquiryMs = 2_000
 
-const { shared, beatMs, beatsPerStall, stallSeconds }: WatchdogData = workerData
+const { shared, beatMs, beatsPerStall, stallSeconds, saysOnly }: WatchdogData = workerData
 let plugins: readonly PluginFolder[] = []
 parentPort?.on('message', (more: readonly PluginFolder[]) => {
   plugins = more
@@ -80,29 +80,31 @@ function isRunnable(): boolean {
   }
 }
 
-/** Pauses the main thread by the debugger's protocol and reads its call frames. The thread stays paused: the process ends. */
+/** Pauses the main thread by the debugger's protocol and reads its call frames. The thread stays paused where the process ends. */
 function findRunningFunction(): void {
   const scripts = new Map<string, { readonly url: string; readonly sourceMapURL?: string | undefined }>()
-  setTimeout(() => end([]), inquiryMs)
+  if (!saysOnly) setTimeout(() => end([]), inquiryMs)
   try {
     const session = new inspector.Session()
     session.connectToMainThread()
     session.on('Debugger.scriptParsed', ({ params }) => scripts.set(params.scriptId, params))
     session.on('Debugger.paused', ({ params }) => {
-      end(
-        params.callFrames.map(({ functionName, location, url }) => ({
-          functionName,
-          url: scripts.get(location.scriptId)?.url ?? url,
-          line: location.lineNumber + 1,
-          column: location.columnNumber ?? 0,
-          map: scripts.get(location.scriptId)?.sourceMapURL,
-        })),
-      )
+      const frames = params.callFrames.map(({ functionName, location, url }) => ({
+        functionName,
+        url: scripts.get(location.scriptId)?.url ?? url,
+        line: location.lineNumber + 1,
+        column: location.columnNumber ?? 0,
+        map: scripts.get(location.scriptId)?.sourceMapURL,
+      }))
+      if (!saysOnly) return end(frames)
+      say(frames)
+      session.post('Debugger.resume')
+      session.disconnect()
     })
     session.post('Debugger.enable')
     session.post('Debugger.pause')
   } catch {
-    end([])
+    if (!saysOnly) end([])
   }
 }
 
@@ -113,11 +115,26 @@ function placeOf({ url, line, column, map }: Frame): string {
   return `${path.relative(folder, fileURLToPath(url))}:${(map !== undefined && authorsLine(map, line, column)) || line}`
 }
 
-function end(frames: readonly Frame[]): void {
+interface Running {
+  readonly plugin: string | undefined
+  readonly where: string | undefined
+}
+
+function runningIn(frames: readonly Frame[]): Running {
   const guilty = frames.find(({ url }) => pluginOfStack(url, plugins) !== undefined)
   const top = guilty ?? frames.find(({ url }) => url.startsWith('file:')) ?? frames[0]
   const plugin = guilty && pluginOfStack(guilty.url, plugins)
-  const where = top && `${top.functionName || 'an anonymous function'} (${placeOf(top)})`
+  return { plugin, where: top && `${top.functionName || 'an anonymous function'} (${placeOf(top)})` }
+}
+
+/** In the words that `loopIn` reads. */
+function say(frames: readonly Frame[]): void {
+  const { where } = runningIn(frames)
+  if (where !== undefined) writeSync(2, `${loopWords}${where}\n`)
+}
+
+function end(frames: readonly Frame[]): void {
+  const { plugin, where } = runningIn(frames)
   const who = plugin === undefined ? 'no plugin was running' : `the plugin '${plugin}' was running`
   const msg = `event loop blocked for ${stallSeconds} s: ${who}${where === undefined ? '' : `, in ${where}`}. The process ends; its supervisor starts it again.`
   // Synchronous and without the logger, whose thread is paused.

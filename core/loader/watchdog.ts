@@ -9,6 +9,8 @@ export interface WatchdogData {
   beatMs: number
   beatsPerStall: number
   stallSeconds: number
+  /** It says which function loops, and leaves the process to whoever watches it. */
+  saysOnly: boolean
 }
 
 interface Watchdog {
@@ -19,15 +21,25 @@ interface Watchdog {
 
 const beatsPerStall = 20
 
+/** How a line begins that says which function loops. */
+export const loopWords = 'endless loop in '
+
+/** Which function a process said to loop in, last. */
+export const loopIn = (said: string): string | undefined =>
+  said
+    .split('\n')
+    .findLast((line) => line.startsWith(loopWords))
+    ?.slice(loopWords.length, 300)
+
 /**
  * Starts a thread that ends the process when the event loop has been blocked for `stallSeconds`, for the supervisor to start it again:
  * nothing else helps against an endless loop in a plugin. The thread logs one line first, with the plugin and the function that were
  * running. An attached debugger switches the watchdog off.
  */
-export function startWatchdog({ stallSeconds }: { stallSeconds: number }): Watchdog {
+export function startWatchdog({ stallSeconds, saysOnly = false }: { stallSeconds: number; saysOnly?: boolean }): Watchdog {
   const beatMs = Math.max(20, (stallSeconds * 1000) / beatsPerStall)
   const shared = new Int32Array(new SharedArrayBuffer(8))
-  const data: WatchdogData = { shared, beatMs, beatsPerStall, stallSeconds }
+  const data: WatchdogData = { shared, beatMs, beatsPerStall, stallSeconds, saysOnly }
   const worker = new Worker(threadUrl('core/loader/watchdog-thread'), { workerData: data, execArgv: [] })
   worker.unref()
   const beat = setInterval(() => {

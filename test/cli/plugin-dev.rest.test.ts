@@ -126,7 +126,9 @@ describe('sluice plugin dev', function () {
     )
     // The version before goes on.
     expect((await client.get(target)).status).to.equal(200)
-    expect(await save(`${good}\nfor (;;) {}\n`)).to.include('an endless loop')
+    expect(await save(`${good}\nfor (;;) {}\n`)).to.match(/an endless loop in an anonymous function \(amm\.ts:\d+\)/)
+    const looping = await save(good.replace(quote, `${quote}\n      for (;;);`))
+    expect(looping + printed).to.match(/it did not answer for \d+ s; an endless loop in quote \(amm\.ts:28\)/)
 
     const top = child.pid ?? expect.fail()
     const anvil = below(top).find(({ command }) => /^\S*anvil /.test(command))

@@ -8,7 +8,8 @@ import { SluiceError } from '../../errors.ts'
 import { isObject } from '../../json.ts'
 import type { Description } from '../instantiate.ts'
 import { faultOf, PluginFault, schemaCure, type Step, wordsOf } from '../refusal.ts'
-import { messageOf } from '../thrown.ts'
+import { messageOf, oneLine } from '../thrown.ts'
+import { loopIn } from '../watchdog.ts'
 import type { LoadBudget } from '../trials.ts'
 import type { Broker } from './broker.ts'
 import type { Web } from './web.ts'
@@ -99,6 +100,8 @@ interface Running {
   isLost(): boolean
   /** What `ask` throws once it has ended. */
   readonly reason: () => string
+  /** What it said of a loop; empty where it said nothing. To be asked once it has ended. */
+  readonly loop: () => string
 }
 
 /** @throws PluginFault where the plugin cannot be loaded */
@@ -186,26 +189,27 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const { what, when, cure } = words
     const usedBefore = started.use()?.processorMs ?? 0
     const tooLong = (reason: string, more = '') => new PluginFault(step, `${what} was not done after ${reason}`, cure + more, true)
-    let fault: PluginFault | undefined
+    let isLoop = false
     const look = setInterval(() => {
       if ((started.use()?.processorMs ?? 0) - usedBefore < budget.processorMs) return
-      fault = tooLong(
-        `${budget.processorMs / 1000} s of processor time: an endless loop`,
-        ' The budget is limits.pluginLoadSeconds in conf/server.yml.',
-      )
-      started.kill(fault.message)
+      isLoop = true
+      started.kill(`${what} was not done after ${budget.processorMs / 1000} s of processor time: an endless loop`)
     }, 100)
     try {
       return await withTimeout(work(), budget.clockMs, () => {
         throw tooLong(`${budget.clockMs / 1000} s: an await that never settles, or a machine that is too busy`)
       })
     } catch (thrown) {
-      const why = fault ?? (thrown instanceof PluginFault ? thrown : undefined)
       // Where it ends by itself, how it ended says more than that it is gone.
       if (messageOf(thrown) !== otherEndGone) started.kill(messageOf(thrown))
       await started.ended
+      if (isLoop)
+        throw tooLong(
+          `${budget.processorMs / 1000} s of processor time: ${started.loop() || 'an endless loop'}`,
+          ' The budget is limits.pluginLoadSeconds in conf/server.yml.',
+        )
       throw (
-        why ??
+        (thrown instanceof PluginFault ? thrown : undefined) ??
         new PluginFault(
           step,
           `Its process ended ${when}: ${started.reason()}`,
@@ -421,8 +425,14 @@ function run(
     isClosed: () => isClosed,
     isLost: () => isLost,
     kill,
-    reason: () => [why ?? 'unknown', lastLine(said)].filter(Boolean).join('; '),
+    reason: () => [why ?? 'unknown', loopOf(said) || lastLine(said)].filter(Boolean).join('; '),
+    loop: () => loopOf(said),
   }
+}
+
+const loopOf = (said: string): string => {
+  const where = loopIn(said)
+  return where === undefined ? '' : `an endless loop in ${oneLine(where)}`
 }
 
 /** The last words of a process that failed are its error. */
