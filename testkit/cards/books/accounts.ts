@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { MarginBookOperator } from '../../../core/contracts/devnet.ts'
 import { withoutAllowance } from '../venue.ts'
 import { bodyOf, expectRefusal, expectSame, waitFor } from '../expect.ts'
-import { maxOrdersPerCard, openStates, tradesTokens } from './fixture.ts'
+import { openStates, tradesTokens } from './fixture.ts'
 import type { BookCard, BookFixture, Fields, FundsExact, Order, Side, Trade } from './fixture.ts'
 import { exact, plain, times } from './grid.ts'
 
@@ -245,13 +245,15 @@ export const balanceCards: readonly BookCard[] = [
   ],
 ]
 
+const steps = 24
+
 /** Both wallets place orders, trade with each other and cancel. */
 async function trade(fixture: BookFixture, wallets: readonly string[]): Promise<void> {
   const { place, order, cancel, units, orders } = fixture
   const random = createRandom(20_26)
-  for (let step = 0; step < 24; step++) {
+  for (let step = 0; step < steps; step++) {
     const address = wallets[random(2)] ?? ''
-    const mine: Order[] = (await orders({ address, limit: maxOrdersPerCard })).filter(({ state }) => openStates.includes(state))
+    const mine: Order[] = (await orders({ address, limit: steps })).filter(({ state }) => openStates.includes(state))
     const oldest = mine.at(-1)
     if (oldest && random(4) === 0) {
       await cancel(oldest, { address })

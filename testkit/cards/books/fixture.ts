@@ -141,8 +141,12 @@ export async function createBookFixture<O extends BookOperator>(venue: TestVenue
   const [other, , owner] = venue.wallets
   const path = (endpoint: string) => `${prefixes[type]}/${endpoint}`
   const read: BookFixture['read'] = (endpoint, fields = {}) => client.get(path(endpoint), asQuery({ ...venueFields(venue), ...fields }))
-  const post: BookFixture['post'] = (endpoint, fields = {}, options) =>
-    client.post(path(endpoint), { ...venueFields(venue), ...fields }, options)
+  /** Orders since the market was cleared, at most. */
+  let posted = maxOrdersPerCard
+  const post: BookFixture['post'] = (endpoint, fields = {}, options) => {
+    posted += endpoint === 'orders' ? 1 : maxOrdersPerCard
+    return client.post(path(endpoint), { ...venueFields(venue), ...fields }, options)
+  }
 
   const { market, fair } = await findMarket(read)
   const name = market.market
@@ -241,14 +245,16 @@ export async function createBookFixture<O extends BookOperator>(venue: TestVenue
       return { base: await of(market.base), quote: await of(market.quote) }
     },
     async clear() {
-      for (const address of [owner, other]) {
-        const newest = () => orders({ address, limit: maxOrdersPerCard })
+      const limit = Math.min(posted, maxOrdersPerCard)
+      for (const address of limit === 0 ? [] : [owner, other]) {
+        const newest = () => orders({ address, limit })
         const hasEnded = ({ state }: Order) => ![...openStates, ...pendingStates].includes(state)
         const before = await newest()
         if (before.every(hasEnded)) continue
         for (const { orderId, state } of before) if (openStates.includes(state)) await bodyOf(fixture.remove({ orderId, address }))
         await waitFor('no order is open', newest, (all) => all.every(hasEnded))
       }
+      posted = 0
       await operator.clear(name, [owner, other])
       await bookWhere('the book is empty', ({ buys, sells }) => buys.length + sells.length === 0)
     },
