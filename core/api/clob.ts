@@ -17,6 +17,7 @@ import {
   gasFields,
   endpoint,
   type BookSet,
+  type FieldRule,
 } from './endpoint.ts'
 
 const visible = (maxLength: number) => `^[\\x21-\\x7e]{1,${maxLength}}$`
@@ -81,6 +82,14 @@ export const orderFields = { side: Side, ...anyOrderFields }
 
 /** Names an order. */
 export const orderName = { market: MarketName, orderId: Type.Optional(OrderId), clientOrderId: Type.Optional(ClientOrderId) }
+
+/** One of its ids names the order. */
+const namedRules = [{ anyOf: [['orderId'], ['clientOrderId']] }]
+
+const orderRules = [
+  { where: { field: 'orderType', is: ['LIMIT', 'LIMIT_MAKER'] }, anyOf: [['price']], without: ['limitPrice', 'allowedSlippage'] },
+  { where: { field: 'orderType', is: ['MARKET'] }, without: ['price'] },
+]
 
 export const walletFields = { ...connectorFields, address: WalletAddress }
 export const actingFields = { ...walletFields, ...transactionFields }
@@ -256,29 +265,37 @@ const cancelled = {
 }
 
 /** @param order the fields of an order of this kind */
-export const ordersPostRequest = <P extends TProperties>(order: P) => request({ ...actingFields, ...order })
+export const ordersPostRequest = <P extends TProperties>(order: P) => request({ ...actingFields, ...order }, orderRules)
 export const CLOBOrdersPostResponse = enveloped(placed)
 
-export const CLOBOrdersDeleteRequest = request({ ...actingFields, ...orderName })
+export const CLOBOrdersDeleteRequest = request({ ...actingFields, ...orderName }, namedRules)
 export const CLOBOrdersDeleteResponse = enveloped(cancelled)
 
 const maxInBatch = 1000
 const { maxFeePerGas, maxPriorityFeePerGas } = transactionFields
 
 /** Each entry is validated by itself. */
-const entries = <P extends TProperties>(fields: P, description: string) =>
+const entries = <P extends TProperties>(fields: P, rules: readonly FieldRule[], description: string) =>
   Type.Optional(
-    Type.Array(request(fields), { maxItems: maxInBatch, apart: true, expects: `a list of at most ${maxInBatch} entries`, description }),
+    Type.Array(request(fields, rules), {
+      maxItems: maxInBatch,
+      apart: true,
+      expects: `a list of at most ${maxInBatch} entries`,
+      description,
+    }),
   )
 
 export const batchOrdersRequest = <P extends TProperties>(order: P) =>
-  request({
-    ...walletFields,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
-    create: entries(order, 'Orders to place.'),
-    cancel: entries(orderName, 'Orders to cancel, before others are placed.'),
-  })
+  request(
+    {
+      ...walletFields,
+      maxFeePerGas,
+      maxPriorityFeePerGas,
+      create: entries(order, orderRules, 'Orders to place.'),
+      cancel: entries(orderName, namedRules, 'Orders to cancel, before others are placed.'),
+    },
+    [{ anyOf: [['create'], ['cancel']] }],
+  )
 
 const failed = Type.Optional(
   Type.Object(

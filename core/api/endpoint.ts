@@ -51,7 +51,20 @@ export function endpoint<
   return definition
 }
 
-export const request = <P extends TProperties>(fields: P) => Type.Object(fields, { additionalProperties: false })
+/** What a request demands of several of its fields. A type cannot say it: the handler checks it, and the OpenAPI document says it. */
+export interface FieldRule {
+  /** The rule is only for requests in which the field has one of these values. */
+  readonly where?: { readonly field: string; readonly is: readonly string[] }
+  /** At least one of these groups is given, each in full. */
+  readonly anyOf?: readonly (readonly string[])[]
+  /** All of them are given, or none. */
+  readonly together?: readonly string[]
+  /** None of them is given. */
+  readonly without?: readonly string[]
+}
+
+export const request = <P extends TProperties>(fields: P, rules?: readonly FieldRule[]) =>
+  Type.Object(fields, { additionalProperties: false, ...(rules && { rules }) })
 export const response = <P extends TProperties>(fields: P) => Type.Object(fields)
 /** The response of a chain or exchange endpoint: with `network`, `timestamp` and `latency`. */
 export const enveloped = <P extends TProperties>(fields: P) => Type.Object({ ...fields, ...envelopeFields })

@@ -169,7 +169,7 @@ export const EventsRequest = request({
   base: Type.Optional({
     ...TokenName,
     description:
-      'Of price: one price by base, quote, side and amount. Of positions of PERP_AMM: only the one in the market of base and quote.',
+      'Of price: one price by base, quote, side and amount, which are given together. Of positions of PERP_AMM: only the one in the market of base and quote.',
   }),
   quote: Type.Optional({ ...TokenName, description: 'Of price, and of positions of PERP_AMM.' }),
   side: Type.Optional({ ...Side, description: 'Of price.' }),

@@ -46,18 +46,21 @@ const Native = Type.Boolean({
   description: 'Pays out the native coin instead of its wrapped form. Absent: the wrapped form, as the pool holds it.',
 })
 
-export const AMMLiquidityAddRequest = request({
-  ...connectorFields,
-  address: WalletAddress,
-  ...pairFields,
-  amount0: Decimal('Maximum of token0 to add.'),
-  amount1: Decimal('Maximum of token1 to add.'),
-  lowerPrice: Type.Optional(Decimal('Lower bound of the range, token1 per token0. Required unless tokenId is given.')),
-  upperPrice: Type.Optional(Decimal('Upper bound of the range, token1 per token0. Required unless tokenId is given.')),
-  fee: Type.Optional(Fee),
-  tokenId: Type.Optional({ ...TokenId, description: 'Adds to this position instead of making a new one.' }),
-  ...terms,
-})
+export const AMMLiquidityAddRequest = request(
+  {
+    ...connectorFields,
+    address: WalletAddress,
+    ...pairFields,
+    amount0: Decimal('Maximum of token0 to add.'),
+    amount1: Decimal('Maximum of token1 to add.'),
+    lowerPrice: Type.Optional(Decimal('Lower bound of the range, token1 per token0. Required unless tokenId is given.')),
+    upperPrice: Type.Optional(Decimal('Upper bound of the range, token1 per token0. Required unless tokenId is given.')),
+    fee: Type.Optional(Fee),
+    tokenId: Type.Optional({ ...TokenId, description: 'Adds to this position instead of making a new one.' }),
+    ...terms,
+  },
+  [{ together: ['lowerPrice', 'upperPrice'] }, { anyOf: [['lowerPrice', 'upperPrice'], ['tokenId']] }],
+)
 export const AMMLiquidityAddResponse = enveloped({
   token0: Type.String({ description: "Address, in the request's order; the zero address for the native coin." }),
   token1: Type.String(),
@@ -103,15 +106,18 @@ export const AMMLiquidityCollectFeesResponse = enveloped({
   txHash: Type.String(),
 })
 
-export const AMMLiquidityPriceRequest = request({
-  ...connectorFields,
-  ...pairFields,
-  fee: Type.Optional(Fee),
-  period: Type.Optional(Seconds('How far back the series goes. Required with interval; without both there is no series.')),
-  interval: Type.Optional(Seconds('Length of each interval of the series, at most the period.')),
-  address: Type.Optional({ ...WalletAddress, description: 'Accepted, and without effect.' }),
-  liquidity: Type.Optional(Decimal('Accepted, and without effect.')),
-})
+export const AMMLiquidityPriceRequest = request(
+  {
+    ...connectorFields,
+    ...pairFields,
+    fee: Type.Optional(Fee),
+    period: Type.Optional(Seconds('How far back the series goes. Required with interval; without both there is no series.')),
+    interval: Type.Optional(Seconds('Length of each interval of the series, at most the period.')),
+    address: Type.Optional({ ...WalletAddress, description: 'Accepted, and without effect.' }),
+    liquidity: Type.Optional(Decimal('Accepted, and without effect.')),
+  },
+  [{ together: ['period', 'interval'] }],
+)
 export const AMMLiquidityPriceResponse = enveloped({
   token0: Type.String({ description: "Address, in the request's order; the zero address for the native coin." }),
   token1: Type.String(),

@@ -25,6 +25,8 @@ const ajv = new Ajv({ strict: true, allErrors: true, ownProperties: true, meta: 
 ajv.addKeyword({ keyword: 'expects', schemaType: 'string' })
 ajv.addKeyword({ keyword: 'acceptsNumber', schemaType: 'boolean' })
 ajv.addKeyword({ keyword: 'apart', schemaType: 'boolean' })
+// Checked by the handlers.
+ajv.addKeyword({ keyword: 'rules', schemaType: 'array' })
 
 /** Parses a query. A repeated field becomes a list. All fields are read; the parser's default would stop after a thousand. */
 export const readQuery = (search: string): Record<string, unknown> => parse(search, '&', '=', { maxKeys: 0 })

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import Router from '@koa/router'
 import type Koa from 'koa'
-import { errorsOf, type Endpoint } from '../api/endpoint.ts'
+import { errorsOf, type Endpoint, type FieldRule } from '../api/endpoint.ts'
 import { endpoints, eventsEndpoint, interfaceVersion } from '../api/index.ts'
 import { tradingVerbs } from '../contracts/index.ts'
 import { errorTable } from '../errors.ts'
@@ -20,7 +20,7 @@ import { alsoPosts } from './routes.ts'
 type Schema = Record<string, unknown>
 
 /** Keywords that only our reader of fields knows. */
-const ownKeywords: ReadonlySet<string> = new Set(['expects', 'acceptsNumber', 'apart'])
+const ownKeywords: ReadonlySet<string> = new Set(['expects', 'acceptsNumber', 'apart', 'rules'])
 
 /** The OpenAPI 3.1 document of the endpoints that the loaded plugins can answer. */
 export function openapi(registry: Registry): object {
@@ -94,11 +94,12 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
   // The fields of a DELETE are in the query or in a body, so that neither is required.
   const inQuery = { GET: request.required ?? [], DELETE: [], POST: undefined }[method]
   const parameters = inQuery ? queryParameters(request.properties, inQuery) : []
+  const described = [...(permission ? [`Needs the permission \`${permission}\`.`] : []), ...rulesOf(request).map(inWords)]
   return {
     operationId: method === endpoint.method ? name : `${name}Post`,
     tags: [set],
     summary,
-    ...(permission && { description: `Needs the permission \`${permission}\`.` }),
+    ...(described.length > 0 && { description: described.join(' ') }),
     parameters: [...parameters, ...(endpoint.acts ? [idempotencyKey] : []), ...(isStream ? [lastEventId] : [])],
     ...(method !== 'GET' && { requestBody: { required: method === 'POST', content: json(refTo(`${name}Request`)) } }),
     responses: {
@@ -172,7 +173,7 @@ const errorSchema = {
 
 /** What a body may have besides: a number for a decimal, where it is exact, and null for a field that may be absent. */
 function inBody(schema: Schema): Schema {
-  const { type, properties, required, items, acceptsNumber } = schema
+  const { type, properties, required, items, acceptsNumber, rules } = schema
   if (acceptsNumber === true) return { ...schema, type: [type, 'number'] }
   if (isObject(items)) return { ...schema, items: inBody(items) }
   if (!isObject(properties)) return schema
@@ -181,7 +182,42 @@ function inBody(schema: Schema): Schema {
     const taken = inBody(Object(field))
     return [name, isRequired(name) ? taken : orNull(taken)]
   })
-  return { ...schema, properties: Object.fromEntries(fields) }
+  const ruled = rulesOf({ rules }).map((rule) => inRule(rule, Object(properties)))
+  return { ...schema, properties: Object.fromEntries(fields), ...(ruled.length > 0 && { allOf: ruled }) }
+}
+
+const rulesOf = (schema: object): readonly FieldRule[] => ('rules' in schema && Array.isArray(schema.rules) ? schema.rules : [])
+
+/** A rule as JSON Schema. A field that is null is not given. */
+function inRule({ where, anyOf = [], together = [], without = [] }: FieldRule, properties: Readonly<Record<string, object>>): Schema {
+  const isList = (name: string) => 'items' in Object(properties[name])
+  const given = (names: readonly string[]) => ({
+    required: names,
+    properties: each(names, (name) => ({ not: { type: 'null' }, ...(isList(name) && { minItems: 1 }) })),
+  })
+  const absent = (names: readonly string[]) => ({ properties: each(names, () => ({ type: 'null' })) })
+  const demands = [
+    ...(anyOf.length > 0 ? [{ anyOf: anyOf.map(given) }] : []),
+    ...(together.length > 0 ? [{ anyOf: [given(together), absent(together)] }] : []),
+    ...(without.length > 0 ? [absent(without)] : []),
+  ]
+  const [only = {}, ...others] = demands
+  const demanded = others.length === 0 ? only : { allOf: demands }
+  return where ? { anyOf: [{ properties: { [where.field]: { not: { enum: where.is } } } }, demanded] } : demanded
+}
+
+const each = (names: readonly string[], schema: (name: string) => object) => Object.fromEntries(names.map((name) => [name, schema(name)]))
+
+/** A rule in words: of the fields in a query OpenAPI cannot say it otherwise. */
+function inWords({ where, anyOf = [], together = [], without = [] }: FieldRule): string {
+  const list = (names: readonly string[], word: string) => names.map((name) => `\`${name}\``).join(` ${word} `)
+  const demands = [
+    ...(anyOf.length > 0 ? [`give ${anyOf.map((names) => list(names, 'and')).join(', or ')}`] : []),
+    ...(together.length > 0 ? [`give all of ${list(together, 'and')}, or none`] : []),
+    ...(without.length > 0 ? [`leave out ${list(without, 'and')}`] : []),
+  ].join(', and ')
+  const sentence = where ? `where \`${where.field}\` is ${where.is.join(' or ')} ${demands}` : demands
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
 }
 
 function orNull({ description, ...schema }: Schema): Schema {

@@ -6,7 +6,7 @@ import { tradingVerbs } from '../../core/contracts/index.ts'
 import { alsoPosts } from '../../core/http/routes.ts'
 import { openapi } from '../../core/http/openapi.ts'
 import type { Client } from '../../testkit/client.ts'
-import { outcome, sharedServer } from './shared-server.ts'
+import { outcome, sharedServer, traders } from './shared-server.ts'
 import { scrape } from './scrape.ts'
 
 /** Every `$ref` in a document. */
@@ -198,6 +198,52 @@ describe('/openapi.json', function () {
     }
     const [amount] = document.paths['/amm/price'].get.parameters.filter(({ name }: { name: string }) => name === 'amount')
     expect(amount.schema.type).to.equal('string')
+  })
+
+  it('says what is taken of fields that belong together, as the server takes them', async () => {
+    const { client } = await sharedServer()
+    const local = { chain: 'ethereum', network: 'local', address: traders }
+    const oasis = { ...local, connector: 'oasis', market: 'WETH-USDC' }
+    const order = { ...oasis, side: 'BUY', amount: '0.1' }
+    const pair = { ...local, connector: 'uniswap', token0: 'WETH', token1: 'USDC' }
+    const add = { ...pair, amount0: '1', amount1: '3000' }
+    const range = { lowerPrice: '2800', upperPrice: '3200' }
+    const tokenId = '999999999'
+    const { market: _, ...batch } = oasis
+    for (const [method, path, name, body, isTaken] of [
+      ['POST', '/amm/liquidity/price', 'AMMLiquidityPrice', pair, true],
+      ['POST', '/amm/liquidity/price', 'AMMLiquidityPrice', { ...pair, period: null }, true],
+      ['POST', '/amm/liquidity/price', 'AMMLiquidityPrice', { ...pair, period: 60 }, false],
+      ['POST', '/amm/liquidity/price', 'AMMLiquidityPrice', { ...pair, interval: 60, period: null }, false],
+      ['POST', '/amm/liquidity/add', 'AMMLiquidityAdd', add, false],
+      ['POST', '/amm/liquidity/add', 'AMMLiquidityAdd', { ...add, tokenId: null }, false],
+      ['POST', '/amm/liquidity/add', 'AMMLiquidityAdd', { ...add, tokenId, lowerPrice: '2800' }, false],
+      ['POST', '/amm/liquidity/add', 'AMMLiquidityAdd', { ...add, tokenId, upperPrice: '3200' }, false],
+      ['POST', '/amm/liquidity/add', 'AMMLiquidityAdd', { ...add, tokenId }, true],
+      ['POST', '/amm/liquidity/add', 'AMMLiquidityAdd', { ...add, tokenId, ...range }, true],
+      ['POST', '/clob/orders', 'CLOBOrdersPost', { ...order, orderType: 'LIMIT' }, false],
+      ['POST', '/clob/orders', 'CLOBOrdersPost', { ...order, orderType: 'LIMIT', price: null }, false],
+      ['POST', '/clob/orders', 'CLOBOrdersPost', { ...order, orderType: 'LIMIT', price: '100', limitPrice: '100' }, false],
+      ['POST', '/clob/orders', 'CLOBOrdersPost', { ...order, orderType: 'LIMIT', price: '100', allowedSlippage: '1/100' }, false],
+      ['POST', '/clob/orders', 'CLOBOrdersPost', { ...order, orderType: 'LIMIT', price: '100', limitPrice: null }, true],
+      ['POST', '/clob/orders', 'CLOBOrdersPost', { ...order, orderType: 'MARKET', limitPrice: '100', price: '100' }, false],
+      ['POST', '/clob/orders', 'CLOBOrdersPost', { ...order, orderType: 'MARKET', limitPrice: '100' }, true],
+      ['DELETE', '/clob/orders', 'CLOBOrdersDelete', oasis, false],
+      ['DELETE', '/clob/orders', 'CLOBOrdersDelete', { ...oasis, orderId: null }, false],
+      ['DELETE', '/clob/orders', 'CLOBOrdersDelete', { ...oasis, clientOrderId: 'nobody' }, true],
+      ['POST', '/clob/batchOrders', 'CLOBBatchOrders', batch, false],
+      ['POST', '/clob/batchOrders', 'CLOBBatchOrders', { ...batch, create: [], cancel: null }, false],
+      ['POST', '/clob/batchOrders', 'CLOBBatchOrders', { ...batch, cancel: [{ market: 'WETH-USDC', orderId: '999999999' }] }, true],
+      ['POST', '/clob/batchOrders', 'CLOBBatchOrders', { ...batch, cancel: [{ market: 'WETH-USDC' }] }, false],
+    ] as const) {
+      const given = `${method} ${path} ${JSON.stringify(body)}`
+      const takes = new Ajv({ strict: false }).compile(document.components.schemas[`${name}Request`])
+      expect(takes(body), given).to.equal(isTaken)
+      const answer = await client.request(method, path, { headers: { 'content-type': 'application/json' }, raw: JSON.stringify(body) })
+      const refused = answer.body.name ?? answer.body.cancelled?.[0]?.error?.name
+      expect(refused !== 'INCOMPLETE_PARAMS', `${given}: ${answer.text}`).to.equal(isTaken)
+    }
+    expect(document.paths['/clob/orders'].delete.description).to.contain('Give `orderId`, or `clientOrderId`.')
   })
 
   it('gives every operation a unique id, a summary and responses', () => {
