@@ -15,6 +15,7 @@ import { errorTable } from '../errors.ts'
 import { isObject } from '../json.ts'
 import type { Registry } from '../handlers/registry.ts'
 import { codeRoot, inSource } from '../layout.ts'
+import { examples } from './openapi-examples.ts'
 import { alsoPosts } from './routes.ts'
 
 type Schema = Record<string, unknown>
@@ -93,7 +94,8 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
   const isStream = name === eventsEndpoint.name
   // The fields of a DELETE are in the query or in a body, so that neither is required.
   const inQuery = { GET: request.required ?? [], DELETE: [], POST: undefined }[method]
-  const parameters = inQuery ? queryParameters(request.properties, inQuery) : []
+  const example = examples[name]
+  const parameters = inQuery ? queryParameters(request.properties, inQuery, example?.request) : []
   const described = [...(permission ? [`Needs the permission \`${permission}\`.`] : []), ...rulesOf(request).map(inWords)]
   return {
     operationId: method === endpoint.method ? name : `${name}Post`,
@@ -101,14 +103,16 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
     summary,
     ...(described.length > 0 && { description: described.join(' ') }),
     parameters: [...parameters, ...(endpoint.acts ? [idempotencyKey] : []), ...(isStream ? [lastEventId] : [])],
-    ...(method !== 'GET' && { requestBody: { required: method === 'POST', content: json(refTo(`${name}Request`)) } }),
+    ...(method !== 'GET' && {
+      requestBody: { required: method === 'POST', content: json(refTo(`${name}Request`), inQuery ? undefined : example?.request) },
+    }),
     responses: {
       200: isStream
         ? {
             description: 'Events; the schema is that of their data.',
             content: { 'text/event-stream': { schema: refTo(`${name}Response`) } },
           }
-        : { description: 'OK', content: json(refTo(`${name}Response`)) },
+        : { description: 'OK', content: json(refTo(`${name}Response`), example?.response) },
       ...(name === 'HealthReady' && { 503: { description: 'Not ready', content: json(refTo(`${name}Response`)) } }),
       ...errorResponses(endpoint, refTo('Error')),
       ...(method !== 'GET' && bodyResponses(refTo('Error'))),
@@ -116,10 +120,16 @@ function operation(endpoint: Endpoint, method: Endpoint['method']): object {
   }
 }
 
-const json = (schema: object) => ({ 'application/json': { schema } })
+const json = (schema: object, example?: unknown) => ({ 'application/json': { schema, ...(example !== undefined && { example }) } })
 
-const queryParameters = (properties: object, required: readonly string[]) =>
-  Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema: plain(schema) }))
+const queryParameters = (properties: object, required: readonly string[], example: object = {}) =>
+  Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema: plain(schema),
+    ...(name in example && { example: Reflect.get(example, name) }),
+  }))
 
 const idempotencyKey = {
   name: 'Idempotency-Key',

@@ -151,6 +151,25 @@ describe('the service', function () {
   })
 })
 
+interface Content {
+  'application/json': { schema: { $ref: string }; example?: unknown }
+}
+
+interface Operation {
+  parameters: { name: string; in: string; required: boolean; schema: object; example?: unknown }[]
+  requestBody?: { content: Content }
+  responses: Record<string, { content: Content }>
+}
+
+/** Each operation with its method and path. */
+const operationsIn = (document: object): [string, string, Operation][] =>
+  Object.entries<Record<string, Operation>>(Object(document).paths).flatMap(([where, item]) =>
+    Object.entries(item).map(([method, operation]): [string, string, Operation] => [method, where, operation]),
+  )
+
+const queryExamples = ({ parameters }: Operation): [string, unknown][] =>
+  parameters.flatMap(({ name, example }): [string, unknown][] => (example === undefined ? [] : [[name, example]]))
+
 describe('/openapi.json', function () {
   this.timeout(60_000)
   // eslint-disable-next-line typescript/no-explicit-any -- a document, looked into
@@ -244,6 +263,41 @@ describe('/openapi.json', function () {
       expect(refused !== 'INCOMPLETE_PARAMS', `${given}: ${answer.text}`).to.equal(isTaken)
     }
     expect(document.paths['/clob/orders'].delete.description).to.contain('Give `orderId`, or `clientOrderId`.')
+  })
+
+  it('has an example of each query, body and answer, which its schema takes', async () => {
+    const { registry: directory } = (await sharedServer()).kernel.services
+    const every = Object.keys(tradingVerbs) as (keyof typeof tradingVerbs)[]
+    const plugins = directory.plugins.map((each) => ({ ...each, trading_type: every }))
+    const whole: object = JSON.parse(JSON.stringify(openapi({ ...directory, plugins })))
+    const ajv = new Ajv({ strict: false })
+    const expectValid = (schema: unknown, example: unknown, of: string) => {
+      expect(example, of).to.not.equal(undefined)
+      expect(ajv.validate(Object(schema), example), `${of}: ${ajv.errorsText()}`).to.equal(true)
+    }
+    for (const [method, where, operation] of operationsIn(whole)) {
+      const of = `${method} ${where}`
+      const inQuery = operation.parameters.filter((each) => each.in === 'query')
+      for (const { schema, example, required, name } of inQuery)
+        if (required || example !== undefined) expectValid(schema, example, `${of} ${name}`)
+      const body = operation.requestBody?.content['application/json']
+      if (method === 'post') expectValid(at(whole, body?.schema.$ref ?? ''), body?.example, of)
+      else if (body) expectValid(at(whole, body.schema.$ref), Object.fromEntries(queryExamples(operation)), of)
+      else if (inQuery.length > 0) expect(queryExamples(operation), of).to.not.deep.equal([])
+      const answer = operation.responses[200]?.content['application/json']
+      // No exchange of the devnet takes deposits into an order book.
+      if (answer && !/^\/clob\/(perp\/)?deposit$/.test(where)) expectValid(at(whole, answer.schema.$ref), answer.example, of)
+    }
+  })
+
+  it('has examples of queries that the devnet answers', async () => {
+    const { client } = await sharedServer()
+    for (const [method, where, operation] of operationsIn(document)) {
+      if (method !== 'get' || where === '/events') continue
+      const query = Object.fromEntries(queryExamples(operation).map(([name, example]) => [name, String(example)]))
+      const { status, text } = await client.get(where, query)
+      expect(status, `${where}: ${text}`).to.equal(200)
+    }
   })
 
   it('gives every operation a unique id, a summary and responses', () => {
