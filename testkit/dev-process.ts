@@ -98,7 +98,7 @@ async function runCards(server: TestServer, { kind }: LoadedPlugin): Promise<boo
   let isUsedUp = false
   await new Promise<void>((resolve) => {
     run = mocha.run(() => resolve())
-    run.on('test', ({ title }: Test) => tell({ is: 'begins', title }))
+    run.on('test', ({ title }: Test) => tell({ is: 'begins', title, isQuick: quickCards.test(title) }))
     run.on('pass', (test: Test) => card(test, 'passed'))
     run.on('pending', (test: Test) => card(test, 'not run'))
     run.on('fail', (test: Test, error: unknown) => {
@@ -115,7 +115,7 @@ async function runCards(server: TestServer, { kind }: LoadedPlugin): Promise<boo
 }
 
 function card({ title, duration = 0 }: Test, state: 'passed' | 'failed' | 'not run', error?: unknown): void {
-  tell({ is: 'card', title, state, ms: duration, isQuick: quickCards.test(title), ...(error !== undefined && { error: wordsOf(error) }) })
+  tell({ is: 'card', title, state, ms: duration, ...(error !== undefined && { error: wordsOf(error) }) })
 }
 
 /** With the line of the author's own files, where the stack has one. */

@@ -33,14 +33,13 @@ export type DevNews =
   | { readonly is: 'refused'; readonly step: string; readonly reason: string; readonly cure: string }
   /** It is neither blocked nor gone. */
   | { readonly is: 'alive' }
-  | { readonly is: 'begins'; readonly title: string }
+  /** A quick one sends no transaction. */
+  | { readonly is: 'begins'; readonly title: string; readonly isQuick: boolean }
   | {
       readonly is: 'card'
       readonly title: string
       readonly state: 'passed' | 'failed' | 'not run'
       readonly ms: number
-      /** It sends no transaction. */
-      readonly isQuick: boolean
       readonly error?: string
     }
   /** The run is over. */
@@ -233,6 +232,7 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
         return say(`  ${bad('✗')} ${name} is refused (${news.step}): ${printable(news.reason)}\n    ${printable(news.cure)}`)
       case 'begins':
         saidCard = news.title
+        if (!news.isQuick && !isQuickSaid) sayQuick()
         return
       case 'card':
         return showCard(news)
@@ -253,8 +253,7 @@ function createSession(folder: string, home: string, options: DevOptions): Sessi
     say(`${styleText('yellow', `Nothing contains ${name} here`)}: ${weaklyContained}. ${printable(why)}`)
   }
 
-  function showCard({ title, state, ms, isQuick, error }: Extract<DevNews, { is: 'card' }>): void {
-    if (!isQuick && !isQuickSaid) sayQuick()
+  function showCard({ title, state, ms, error }: Extract<DevNews, { is: 'card' }>): void {
     counts[state] += 1
     const mark = { passed: styleText('green', '✓'), failed: bad('✗'), 'not run': styleText('dim', '-') }[state]
     say(`  ${mark} ${title} ${styleText('dim', `(${ms} ms)`)}`)

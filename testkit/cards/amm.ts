@@ -136,8 +136,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
   card('AMM-06', 'the fill equals the quote when nothing came between', ['AMM-02', 'AMM-05'], () =>
     eachPair(async (base, quote) => {
       const [address] = venue.wallets
-      await approve(venue, address, base)
-      await approve(venue, address, quote)
+      await Promise.all([approve(venue, address, base), approve(venue, address, quote)])
       for (const side of ['BUY', 'SELL'] as const) {
         const request = { base, quote, amount: '0.01', side }
         const what = `${side} 0.01 ${base}-${quote}`
@@ -170,7 +169,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
   card('AMM-07', 'a price that moved past the limit reverts on chain and costs only gas', ['AMM-06'], async () => {
     const [base, quote] = firstPair()
     const [victim, mover] = venue.wallets
-    for (const address of [victim, mover]) await approve(venue, address, base)
+    await Promise.all([victim, mover].map((address) => approve(venue, address, base)))
     let before: unknown
     let hash = ''
     let limit!: AMMPriceResponse
@@ -197,7 +196,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
     card('AMM-08', 'a transaction that is mined late gives its bound, or reverts and costs only gas', ['AMM-06'], async () => {
       const [base, quote] = firstPair()
       const [address, mover] = venue.wallets
-      for (const each of [address, mover]) await approve(venue, each, base)
+      await Promise.all([address, mover].map((each) => approve(venue, each, base)))
       let hash = ''
       let promised = ''
       let before: Record<string, string> = {}

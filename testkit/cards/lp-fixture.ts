@@ -56,7 +56,7 @@ export async function createLpFixture(venue: TestVenue): Promise<LpFixture> {
   const [other, , owner] = venue.wallets
   const pool = await findLpPool(venue)
   const { token0, token1, fee, version } = pool
-  for (const address of [owner, other]) for (const token of [token0, token1]) await approve(venue, address, token)
+  await Promise.all([owner, other].flatMap((address) => [token0, token1].map((token) => approve(venue, address, token))))
 
   const send: LpFixture['send'] = (endpoint, fields) => client.post(`/amm/liquidity/${endpoint}`, { ...venueFields(venue), ...fields })
   const request = async (endpoint: string, fields: Fields) =>

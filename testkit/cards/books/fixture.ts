@@ -153,7 +153,7 @@ export async function createBookFixture<O extends BookOperator>(venue: TestVenue
   const unit = unitOf(market, fair)
   // On the devnet the connector needs approvals.
   if (venue.rpcUrl !== '')
-    for (const address of [owner, other]) for (const token of [market.base, market.quote]) await approve(venue, address, token)
+    await Promise.all([owner, other].flatMap((address) => [market.base, market.quote].map((token) => approve(venue, address, token))))
 
   const orders: BookFixture['orders'] = async (fields = {}) =>
     (await bodyOf(read('orders', { address: owner, market: name, limit: maxPage, ...fields }))).orders
