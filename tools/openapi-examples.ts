@@ -1,4 +1,4 @@
-// Writes the examples of the OpenAPI document, core/http/openapi-examples.ts: requests, and what a server on the devnet answers to them.
+// Writes the examples of the OpenAPI document, core/http/openapi-examples.json: requests, and what a server on the devnet answers to them.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { rpcTo } from '../core/devnet/anvil.ts'
 import { isObject } from '../core/json.ts'
 import { startServer } from '../testkit/server.ts'
 
-const file = fileURLToPath(new URL('../core/http/openapi-examples.ts', import.meta.url))
+const file = fileURLToPath(new URL('../core/http/openapi-examples.json', import.meta.url))
 
 type Fields = Record<string, unknown>
 
@@ -219,9 +219,6 @@ await server.stop()
 console.log(failed.join('\n'))
 // The folder is one of this run alone.
 const text = JSON.stringify(examples, undefined, 1).replaceAll(server.settings.home, '/srv/sluice')
-writeFileSync(
-  file,
-  `// Written by node --import tsx tools/openapi-examples.ts, which asks a server on the devnet.\nexport const examples: Readonly<Record<string, { request: object; response?: unknown }>> = ${text}\n`,
-)
+writeFileSync(file, `${text}\n`)
 spawnSync('npx', ['oxfmt', file])
 process.exit(failed.length === 0 ? 0 : 1)

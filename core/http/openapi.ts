@@ -15,10 +15,13 @@ import { errorTable } from '../errors.ts'
 import { isObject } from '../json.ts'
 import type { Registry } from '../handlers/registry.ts'
 import { codeRoot, inSource } from '../layout.ts'
-import { examples } from './openapi-examples.ts'
+import captured from './openapi-examples.json' with { type: 'json' }
 import { alsoPosts } from './routes.ts'
 
 type Schema = Record<string, unknown>
+
+/** By the name of the endpoint. */
+const examples: Readonly<Record<string, { readonly request: object; readonly response?: unknown }>> = captured
 
 /** Keywords that only our reader of fields knows. */
 const ownKeywords: ReadonlySet<string> = new Set(['expects', 'acceptsNumber', 'apart', 'rules'])
