@@ -30,6 +30,9 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
+/** As Node gives the names of headers. */
+const versionHeaderRead = versionHeader.toLowerCase()
+
 type Method = 'GET' | 'POST' | 'DELETE'
 type Headers = Record<string, string>
 
@@ -63,17 +66,30 @@ export function createTransport(options: ClientOptions): Transport {
     ...(passphrase !== undefined && { passphrase }),
   }
   const agent = new https.Agent({ keepAlive: true, ...tls })
+  const place = { agent, host: base.hostname.replaceAll(/[[\]]/g, ''), port: base.port === '' ? 443 : Number(base.port) }
   let isCompatible: Promise<void> | undefined
   let refusal: InterfaceVersionError | undefined
 
-  /** One try. @throws the connection's error */
-  function send(method: Method, target: string, headers: Headers, body: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
+  /** One try. @param mostMs until the end of the answer @throws the connection's error */
+  function send(
+    method: Method,
+    target: string,
+    headers: Headers,
+    body: string | undefined,
+    signal: AbortSignal | undefined,
+    mostMs?: number,
+  ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }
-      const request = https.request(new URL(target, base), { method, agent, headers: { ...headers, ...length }, signal }, (incoming) => {
-        refusal = versionRefusal(incoming.headers[versionHeader.toLowerCase()])
+      const asked = { ...place, path: target, method, headers: { ...headers, ...length }, ...(signal && { signal }) }
+      const request = https.request(asked, (incoming) => {
+        refusal = versionRefusal(incoming.headers[versionHeaderRead])
         resolve(incoming)
       })
+      if (mostMs !== undefined) {
+        const late = setTimeout(() => request.destroy(new Error(`no answer came within ${mostMs} ms`)), mostMs)
+        request.once('close', () => clearTimeout(late))
+      }
       request.on('error', (error) => {
         // Node ends the connection of a client whose certificate it refuses after the handshake, and says nothing.
         const { reusedSocket, socket } = request
@@ -94,9 +110,8 @@ export function createTransport(options: ClientOptions): Transport {
     signal: AbortSignal | undefined,
   ) {
     const leftMs = Math.ceil(Math.max(1, Math.min(tryMs, end - performance.now())))
-    const late = AbortSignal.timeout(leftMs)
     try {
-      const incoming = await send(method, target, headers, body, signal ? AbortSignal.any([signal, late]) : late)
+      const incoming = await send(method, target, headers, body, signal, leftMs)
       const answer = parsed(await readText(incoming))
       return { status: incoming.statusCode ?? 0, answer, retryAfter: incoming.headers['retry-after'] }
     } catch (failure) {
@@ -165,8 +180,7 @@ export function createTransport(options: ClientOptions): Transport {
     async open(target, fields, headers, signal) {
       refuseFloats(fields)
       await checkVersion({ ...(signal && { signal }) })
-      const ending = signal ?? new AbortController().signal
-      const incoming = await send('GET', `${target}${queryOf(fields)}`, headers, undefined, ending).catch((thrown: unknown) => {
+      const incoming = await send('GET', `${target}${queryOf(fields)}`, headers, undefined, signal).catch((thrown: unknown) => {
         throw certificateError(thrown) ?? thrown
       })
       if (incoming.statusCode === 200) return incoming
@@ -209,10 +223,16 @@ function queryOf(fields: object): string {
     : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
 }
 
-async function readText(incoming: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of incoming.setEncoding('utf8')) text += String(chunk)
-  return text
+function readText(incoming: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    incoming
+      .setEncoding('utf8')
+      .on('data', (chunk: string) => (text += chunk))
+      .once('end', () => resolve(text))
+      .once('error', reject)
+      .once('close', () => reject(new Error('the answer ended before its end')))
+  })
 }
 
 function parsed(text: string): unknown {

@@ -8,6 +8,7 @@ import { blockLogs } from './figures/block-logs.ts'
 import { bookAnswers } from './figures/book-answers.ts'
 import { bookEvents } from './figures/book-events.ts'
 import { bookIncrements } from './figures/book-increments.ts'
+import { clientsBesideBare } from './figures/clients.ts'
 import { contained } from './figures/contained.ts'
 import { containedStarts } from './figures/contained-starts.ts'
 import { fairness } from './figures/fairness.ts'
@@ -61,6 +62,7 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   signatures: async () =>
     report("A signature by the signer's process; reference: ethers with the key in the same process", await signatures()),
   quotes,
+  clients,
   fairness: fairly,
   bodies,
   prices,
@@ -140,6 +142,17 @@ async function quotes(): Promise<void> {
     } finally {
       await Promise.all([bare.end(), load.end()])
     }
+  } finally {
+    await sluice.end()
+  }
+}
+
+/** The packages that bots use. */
+async function clients(): Promise<void> {
+  const sluice = await startChild<SluiceProcess>('sluice')
+  try {
+    const { rows, note } = await clientsBesideBare(sluice)
+    report('A quote by the clients, one after the other; reference: node:https and httpx alone', rows, note)
   } finally {
     await sluice.end()
   }
