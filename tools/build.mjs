@@ -176,8 +176,13 @@ async function build({ whole }) {
   const simulator = await bundle({
     ...options,
     // A process of its own, for which no package manager finds packages.
-    entryPoints: [{ in: 'tools/hyperliquid-simulator/local.ts', out: 'plugins/hyperliquid/local' }],
+    entryPoints: [
+      { in: 'tools/hyperliquid-simulator/local.ts', out: 'plugins/hyperliquid/local' },
+      { in: 'tools/solana-node/local.ts', out: 'plugins/solana/local' },
+    ],
     outdir: devnet,
+    // It has a binary for each platform.
+    external: ['litesvm'],
     banner,
   })
   // Its process would stay as long as this one, which goes on as the server.
@@ -318,6 +323,8 @@ function devnetManifest({ version, preferUnplugged, engines, devDependencies, de
       '@foundry-rs/anvil': devDependencies['@foundry-rs/anvil'],
       ethers: dependencies.ethers ?? devDependencies.ethers,
     },
+    // Where it has no binary, solana/local is left out.
+    optionalDependencies: { litesvm: devDependencies.litesvm },
   }
 }
 

@@ -211,14 +211,15 @@ async function networkLines({ services: { registry: directory } }: Kernel): Prom
 function walletLines({ services }: Kernel): string[] {
   const wallets = services.wallets.all()
   if (wallets.length === 0) return [bold('Wallets'), `  none; add one with \`${command} wallet add\``]
-  // The devnet's are the same on each of its chains.
-  const [first, ...others] = new Set(wallets.flatMap(({ chain, devnet }) => (devnet ? [chain] : [])))
-  const also = others.length > 0 && `also on ${others.join(', ')}`
+  // The devnet's are the same on each of its chains with the same kind of keys.
+  const chainsOf = (address: string) => wallets.flatMap((each) => (each.devnet && each.address === address ? [each.chain] : []))
   return [
     bold('Wallets'),
     ...wallets
-      .filter(({ chain, devnet }) => !devnet || chain === first)
+      .filter(({ chain, address, devnet }) => !devnet || chain === chainsOf(address)[0])
       .map(({ chain, address, label, devnet }) => {
+        const others = devnet ? chainsOf(address).slice(1) : []
+        const also = others.length > 0 && `also on ${others.join(', ')}`
         const notes = devnet ? [label, also, 'devnet only: everybody knows its key'] : [label]
         return `  ${chain}  ${address}  ${dim(notes.filter(Boolean).join(', '))}`
       }),
@@ -260,6 +261,13 @@ function examples({ url, services: { registry, wallets }, devnet, sites }: Kerne
     const books = venueOf('CLOB', on)
     const market = `${impl.nativeCurrency.symbol}-USDC`
     const note = `in a book of ${on}/local, which starts with its first request`
+    const own = wallets.all().find((each) => each.devnet && each.chain === on)
+    if (impl.altchain && own)
+      show(
+        'A token account',
+        `on ${on}/local, which starts with its first request`,
+        `${curl} ${json} ${post('/altchain/create-token', { chain: on, network: 'local', address: own.address, tokenSymbol: 'FEES' })}`,
+      )
     if (books) show('An order', note, `${curl} ${json} ${post('/clob/orders', { ...books, address, market, ...order, price: '30' })}`)
   }
 

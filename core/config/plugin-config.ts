@@ -30,6 +30,8 @@ export interface PluginConfigSources {
   networks?: readonly string[]
   /** Of a connector: network → the key with its chain, where the name alone means one. */
   networkKeys?: Readonly<Record<string, string>>
+  /** A network of a chain that is simulated here. Where it is off, for who has no node of it, this is its node. */
+  site?: { readonly network: string; readonly url: string }
 }
 
 export interface PluginConfig {
@@ -83,6 +85,7 @@ function preparePluginConfig({
   conf,
   networks,
   networkKeys = {},
+  site,
 }: PluginConfigSources): PreparedConfig {
   if (!/^\w[\w-]*$/.test(name))
     throw new ConfigError([
@@ -103,7 +106,10 @@ function preparePluginConfig({
   const isHidden = (pointer: string) => hidden.has(pointer)
   if (problems.length > 0) throw new ConfigError(problems)
 
-  const tree = layers.reduce<Section>((below, layer) => mergeOver(below, layer.value), {})
+  const tree = withSite(
+    layers.reduce<Section>((below, layer) => mergeOver(below, layer.value), {}),
+    site,
+  )
   const how: Checking = { env, mayName, isHidden }
   const prepared = kind === 'chain' ? prepareChain(tree, { ...how, networks, home }) : prepareConnector(tree, how)
   return {
@@ -126,6 +132,13 @@ function preparePluginConfig({
       throw new ConfigError(layers.length > 0 ? found : [noDefaults(shownDefaults), ...found])
     },
   }
+}
+
+function withSite(tree: Section, site: PluginConfigSources['site']): Section {
+  if (site === undefined) return tree
+  const { [site.network]: entry } = tree
+  if (!isObject(entry) || entry['enabled'] !== false) return tree
+  return { ...tree, [site.network]: { ...entry, enabled: true, rpcUrls: [site.url] } }
 }
 
 /**

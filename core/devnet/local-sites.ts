@@ -1,5 +1,5 @@
-// Exchanges that the release simulates beside the devnet, as networks `local` of chains of their own. Only listeners are opened at start: the
-// simulator and the node of its chain are started by the first connection, so that who does not use them has none of their cost.
+// Exchanges and chains that the release simulates beside the devnet, as networks `local` of chains of their own. Only listeners are opened at
+// start: the simulator, and the node of an exchange's chain, are started by the first connection, so that who does not use them has none of their cost.
 import { existsSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -8,10 +8,11 @@ import { devnetNetwork, type Settings } from '../config/settings.ts'
 import { isObject } from '../json.ts'
 import { builtDevnetRoot } from '../layout.ts'
 import { messageOf } from '../loader/thrown.ts'
-import { endWatched, host, rpcTo, spawnWatched, startAnvil, tradingWallets, type WatchedProcess } from './anvil.ts'
+import { devnetAddresses } from '../wallet/key-source.ts'
+import { endWatched, host, rpcTo, spawnWatched, startAnvil, type WatchedProcess } from './anvil.ts'
 
 export interface LocalSites {
-  /** Each is that of a connector and of its chain. */
+  /** Each is that of a chain, and of the connector that is simulated with it, if any. */
   readonly names: readonly string[]
   /** Where the hosts of `hostsOf` are, by their names. */
   readonly addresses: ReadonlyMap<string, string>
@@ -40,7 +41,7 @@ export function wantedSites({ devnet: { only } }: Pick<Settings, 'devnet'>, plug
   return names.filter((name) => only?.includes(name) ?? true)
 }
 
-/** What stands in a plugin's defaults for the addresses, which are any free ones. */
+/** What stands in a plugin's defaults for the addresses, which are any free ones. A chain that is simulated itself has the first alone. */
 const hostsOf = (name: string) => ({ api: `${name}.localhost`, node: `evm.${name}.localhost` })
 
 /** @param devnetUrl the node of the devnet */
@@ -108,17 +109,23 @@ function createSite(name: string, devnetUrl: string, log: SiteLog) {
   async function bringUp(): Promise<Running> {
     const file = program(name)
     if (!file) throw new Error(`plugins/${name}/local.js of the package sluice-devnet is missing`)
-    const child = spawnWatched(process.execPath, [fileURLToPath(file), ...tradingWallets])
+    const child = spawnWatched(process.execPath, [fileURLToPath(file), ...devnetAddresses(name)])
     stops.push(() => endWatched(child))
     const said = await firstLine(child)
-    const node = await startAnvil(0, ['--block-time', '1', '--mixed-mining'])
-    stops.push(() => node.stop())
-    await node.rpc('anvil_setChainId', said.chainId)
-    const devnet = rpcTo(devnetUrl)
-    for (const address of said.contracts) await node.rpc('anvil_setCode', address, await devnet('eth_getCode', address, 'latest'))
+    const node = said.evm ? await startNode(said.evm) : said.port
     if (child.exitCode !== null || child.signalCode !== null) throw new Error('it ended')
     child.once('exit', () => away('its simulator has ended. Restart the server'))
-    return { api: said.port, node: Number(new URL(node.rpcUrl).port) }
+    return { api: said.port, node }
+  }
+
+  /** @returns its port */
+  async function startNode({ chainId, contracts }: EvmChain): Promise<number> {
+    const node = await startAnvil(0, ['--block-time', '1', '--mixed-mining'])
+    stops.push(() => node.stop())
+    await node.rpc('anvil_setChainId', chainId)
+    const devnet = rpcTo(devnetUrl)
+    for (const address of contracts) await node.rpc('anvil_setCode', address, await devnet('eth_getCode', address, 'latest'))
+    return Number(new URL(node.rpcUrl).port)
   }
 
   async function endAll(): Promise<void> {
@@ -166,8 +173,13 @@ const startTimeoutMs = 15_000
 
 interface Said {
   readonly port: number
+  /** The chain of an exchange that is simulated. */
+  readonly evm?: EvmChain
+}
+
+interface EvmChain {
   readonly chainId: number
-  /** Contracts of the devnet that the node has, too. */
+  /** Contracts of the devnet that its node has, too. */
   readonly contracts: readonly string[]
 }
 
@@ -188,7 +200,7 @@ async function firstLine(child: WatchedProcess): Promise<Said> {
   }).finally(() => spent.abort())
   child.stdout.removeAllListeners('data').resume()
   const read: unknown = JSON.parse(line)
-  if (isObject(read) && typeof read['port'] === 'number' && typeof read['chainId'] === 'number' && Array.isArray(read['contracts']))
-    return { port: read['port'], chainId: read['chainId'], contracts: read['contracts'].map(String) }
-  throw new Error(`it said ${line.slice(0, 200)}`)
+  const { port, chainId, contracts } = isObject(read) ? read : {}
+  if (typeof port !== 'number') throw new Error(`it said ${line.slice(0, 200)}`)
+  return { port, ...(typeof chainId === 'number' && Array.isArray(contracts) && { evm: { chainId, contracts: contracts.map(String) } }) }
 }

@@ -250,6 +250,7 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, m
     hosts,
     ...(hostsLater && { hostsLater }),
     async configOf({ kind, name, folder, schema, builtIn, networks, networkKeys }, judge) {
+      const site = builtIn && kind === 'chain' ? localHosts?.get(`${name}.localhost`) : undefined
       const configuration = await loadPluginConfigBy(judge, {
         kind,
         name,
@@ -260,6 +261,7 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, m
         builtIn,
         ...(networks && { networks }),
         ...(networkKeys && { networkKeys }),
+        ...(site !== undefined && { site: { network: devnetNetwork.network, url: `http://${site}` } }),
       })
       if (!builtIn) return configuration
       const local = <C extends Record<string, unknown>>(config: C): C => {

@@ -1,6 +1,7 @@
 // Where signatures come from. The keystore is one source. A KMS or a hardware signer is another: a file that implements `KeySource`,
 // its line in `keySources` of signer-process.ts, and its name in the setting `wallet.keySources`.
 import { curves, type CurveName } from './keys.ts'
+import { readReleased } from './policy-files.ts'
 
 /** A source of signatures. It is opened in the signer's process only. */
 export interface KeySource {
@@ -55,13 +56,33 @@ export const devnetPrivateKeys: readonly string[] = [
   '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
 ]
 
-/** The devnet's trading wallets, on its own chain or on that of the argument. */
+/** The same of ed25519: SHA-256 of "sluice devnet wallet 0", 1 and 2. */
+export const devnetSeeds: readonly string[] = [
+  '0xa4e0c8727f25065025db5e62bcf881feb546eec58bcb17100be013371a528dad',
+  '0x3c763f8c7fc29f0ae05c7f86e82dcfd4c5aa05e5be5729f083aa1a0da949e308',
+  '0xb9e501782f885b7dc307cb6a0c44b47c92fe30a280c7ff79a7ef924924e006c2',
+]
+
+function devnetKeysOf(chain: string): { readonly curve: CurveName; readonly keys: readonly string[] } {
+  const released = Object.values(readReleased().chains).find((each) => each.chain === chain)
+  const curve = released?.keys ?? 'secp256k1'
+  return { curve, keys: curve === 'ed25519' ? devnetSeeds : devnetPrivateKeys }
+}
+
+/** The devnet's trading wallets on a chain. */
+export function devnetAddresses(chain: string): readonly string[] {
+  const { curve, keys } = devnetKeysOf(chain)
+  return keys.map((key) => curves[curve].addressOf(key))
+}
+
+/** The devnet's trading wallets, on its own chain or on that of the argument, with keys of the kind that this has in the release. */
 export const devnetKeys: KeySource = {
   async open({ argument = 'ethereum' }) {
-    const wallets = devnetPrivateKeys.map((privateKey, index): SigningWallet => {
-      const address = curves.secp256k1.addressOf(privateKey)
-      const sign = curves.secp256k1.signerOf(privateKey)
-      return { chain: argument, address, curve: 'secp256k1', label: `devnet ${index}`, devnet: true, sign }
+    const { curve, keys } = devnetKeysOf(argument)
+    const wallets = keys.map((privateKey, index): SigningWallet => {
+      const address = curves[curve].addressOf(privateKey)
+      const sign = curves[curve].signerOf(privateKey)
+      return { chain: argument, address, curve, label: `devnet ${index}`, devnet: true, sign }
     })
     return { wallets, locked: [] }
   },

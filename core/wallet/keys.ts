@@ -124,6 +124,7 @@ export function parseEd25519Key(text: string): string {
   if (/^0x0+$/.test(seed)) throw new Error('The key is all zeros, so everybody has it. Make a new one with --new.')
   if (!Buffer.from(ed25519PublicKey(ed25519Key(seed))).equals(bytes.subarray(32)))
     throw new Error('The second half is not the public key of the first half, as in every key of Solana. Was the key mistyped?')
+  refuseWellKnown(curves.ed25519.addressOf(seed))
   // The library that opens key files expects keys of secp256k1. About 1 seed in 2^128 is not a valid one.
   if (!isSecp256k1Key(seed.slice(2))) throw new Error('This key cannot be kept in the format of the keystore. Make a new one with --new.')
   return seed
@@ -220,16 +221,25 @@ export const wellKnownAddresses: readonly string[] = [
   '0x8626f6940E2eb28930eFb4CeF49B2d1F2C9C1199',
 ]
 
-const known = new Set(wellKnownAddresses.map((address) => address.toLowerCase()))
+/** The devnet's wallets with keys of ed25519: `devnetSeeds` of key-source.ts are as public. */
+export const wellKnownBase58: readonly string[] = [
+  '49oRR1gxxcMVqr7TVZrV7G6KdBkGq6oc6oomQ3oC6yF1',
+  'Hhby8FevQ5YKDSqNr7jSQSUUy3sotWkDfUZjcqpcwbNv',
+  '7nS2avGC5L6JfyoTgys1zWmZcr3X2MmcWUXvuR3Y3Gjm',
+]
 
-/** Whether everybody has the key of this address. */
-export const isWellKnown = (address: string): boolean => known.has(address.toLowerCase())
+const known = new Set([...wellKnownAddresses.map((address) => address.toLowerCase()), ...wellKnownBase58])
+
+/** Whether everybody has the key of this address. The letter case of base58 counts. */
+export const isWellKnown = (address: string): boolean => known.has(address.startsWith('0x') ? address.toLowerCase() : address)
 
 /** @throws Error when the key of the address is public */
 export function refuseWellKnown(address: string): void {
   if (!isWellKnown(address)) return
+  const whose = address.startsWith('0x')
+    ? 'a test account of anvil and hardhat: its key is printed in their documentation'
+    : "a wallet of Sluice's devnet: its key is in the source"
   throw new Error(
-    `${address} is a test account of anvil and hardhat: its key is printed in their documentation, and whatever it receives ` +
-      'on a public network is taken at once. The devnet has these wallets by itself; for anything else make a new key with --new.',
+    `${address} is ${whose}, and whatever it receives on a public network is taken at once. The devnet has these wallets by itself; for anything else make a new key with --new.`,
   )
 }

@@ -1,4 +1,4 @@
-// @solana/kit is large, so this module is imported only where the keystore has a key of ed25519.
+// @solana/kit is large, so this module is imported with the first request for a key of ed25519.
 import {
   address,
   createNoopSigner,
@@ -22,6 +22,7 @@ import {
   getCreateAssociatedTokenIdempotentInstruction,
   getCreateAssociatedTokenInstruction,
 } from '@solana-program/token'
+import { isWellKnown } from './keys.ts'
 import { Refusal, type SolanaRules } from './policy.ts'
 import type { SignRequest } from './signer-messages.ts'
 
@@ -31,6 +32,10 @@ import type { SignRequest } from './signer-messages.ts'
  * @returns the message to sign. @throws Refusal
  */
 export function checkSolanaRequest({ draft }: SignRequest, wallet: string, rules: SolanaRules): Uint8Array {
+  if (!rules.local && isWellKnown(wallet))
+    throw new Refusal(
+      `everybody has the key of ${wallet} (it is a wallet of the devnet), so it signs on a devnet only, not on ${rules.name}`,
+    )
   if (draft.scheme !== 'ed25519') throw new Refusal(`${rules.name} expects a message of Solana`)
   checkMessage(draft.bytes, wallet, rules)
   return draft.bytes

@@ -114,6 +114,7 @@ export interface SolanaRules {
   readonly keys: 'ed25519'
   readonly name: string
   readonly feeCapRaw: bigint
+  readonly local: boolean
   readonly contracts: ReadonlySet<string>
 }
 
@@ -152,7 +153,7 @@ export function rulesOfPolicy(policy: SignerPolicy): SignerRules {
 
 function rulesOf(name: string, policy: NetworkPolicy, allowedSpenders: readonly string[]): EvmRules | SolanaRules {
   const feeCapRaw = BigInt(policy.feeCapRaw)
-  if (policy.keys === 'ed25519') return { keys: policy.keys, name, feeCapRaw, contracts: new Set(policy.contracts) }
+  if (policy.keys === 'ed25519') return { keys: policy.keys, name, feeCapRaw, local: policy.local, contracts: new Set(policy.contracts) }
   const { keys, chainId, local, contracts, spenders, exactSpenders = [], tokens = [], deposits, typedData } = policy
   return {
     keys,

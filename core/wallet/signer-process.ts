@@ -21,8 +21,6 @@ const keySources: Readonly<Record<string, KeySource>> = {
 interface OpenState {
   readonly wallets: ReadonlyMap<string, SigningWallet>
   readonly locked: ReadonlyMap<string, LockedWallet>
-  /** Present where there is a key of ed25519. */
-  readonly solana: typeof import('./policy-solana.ts') | undefined
 }
 
 let state: OpenState | undefined
@@ -67,7 +65,6 @@ async function open({ keySources: named, dataDir, passphrase, files, read }: Ope
   state = {
     wallets: new Map(wallets.map((wallet) => [walletKey(wallet), wallet])),
     locked: new Map(locked.map((wallet) => [walletKey(wallet), wallet])),
-    solana: wallets.some(({ curve }) => curve === 'ed25519') ? await import('./policy-solana.ts') : undefined,
   }
   tell({
     type: 'ready',
@@ -159,7 +156,7 @@ async function sign(request: unknown): Promise<Uint8Array> {
   await takeUp?.()
   try {
     const wallet = findWallet(request, state)
-    return await wallet.sign(checkRequest(request, wallet, state))
+    return await wallet.sign(await checkRequest(request, wallet))
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const { chain, network, address, plugin } = request
@@ -192,14 +189,17 @@ function rulesFor({ plugin }: SignRequest): SignerRules {
 }
 
 /** @returns what the policy allows to sign: a digest or a message */
-function checkRequest(request: SignRequest, { curve, address }: SigningWallet, { solana }: OpenState): Uint8Array {
+async function checkRequest(request: SignRequest, { curve, address }: SigningWallet): Promise<Uint8Array> {
   const name = networkKey(request.chain, request.network)
   const network = rulesFor(request).get(name)
   const isLocal = network === undefined || (network.keys === 'secp256k1' && network.local)
   if (tries && isLocal && curve === 'secp256k1' && isWellKnown(address)) return digestOnTrial(request.draft, publicChainIds)
   if (!network) throw new Refusal(`nothing is signed for ${name}: no plugin serves it`)
   if (curve === 'secp256k1' && network.keys === 'secp256k1') return checkEvmRequest(request, network)
-  if (curve === 'ed25519' && network.keys === 'ed25519' && solana) return solana.checkSolanaRequest(request, address, network)
+  if (curve === 'ed25519' && network.keys === 'ed25519') {
+    const { checkSolanaRequest } = await import('./policy-solana.ts')
+    return checkSolanaRequest(request, address, network)
+  }
   throw new Refusal(`the key of ${address} is one of ${curve}, and ${name} takes keys of ${network.keys}`)
 }
 

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
 import { openLocalSites } from '../../core/devnet/local-sites.ts'
@@ -9,9 +10,9 @@ import { eventually, keepDevnet, makeHome, root, sluice, type Running } from './
 const venue = { chain: 'hyperliquid', network: 'local', connector: 'hyperliquid' }
 const book = { ...venue, market: 'HYPE-USDC' }
 const address = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
-const plugins = ['ethereum', 'uniswap', 'hyperliquid', 'hyperliquid-chain'].map((name) => path.join(root, 'plugins', name))
+const plugins = ['ethereum', 'uniswap', 'hyperliquid', 'hyperliquid-chain', 'solana'].map((name) => path.join(root, 'plugins', name))
 
-describe('hyperliquid/local beside the devnet', () => {
+describe('networks that are simulated beside the devnet', () => {
   const cleanUps: (() => unknown)[] = []
   afterEach(async () => {
     for (const each of cleanUps.splice(0).toReversed()) await each()
@@ -36,27 +37,30 @@ describe('hyperliquid/local beside the devnet', () => {
     return { server, client }
   }
 
-  /** The simulator, and the node of its chain. */
-  const simulators = ({ child }: Running) =>
+  const simulators = ({ child }: Running, name = 'hyperliquid') =>
     descendants(child.pid ?? 0).filter(({ pid }) =>
-      spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout.includes('plugins/hyperliquid/local.js'),
+      spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout.includes(`plugins/${name}/local.js`),
     )
+  /** The body of the answer to a line of the summary. */
+  function paste(home: string, { printed }: Running, has: readonly string[]): { line: string; body: Record<string, unknown> } {
+    const lines = printed()
+      .split('\n')
+      .filter((line) => line.startsWith('  curl'))
+    const line = lines.find((each) => has.every((part) => each.includes(part))) ?? ''
+    const pasted = spawnSync('sh', ['-c', line.replace('curl ', 'curl -sS ')], { cwd: home, encoding: 'utf8' })
+    expect(pasted.stderr).to.equal('')
+    return { line, body: JSON.parse(pasted.stdout) }
+  }
   const anvils = ({ child }: Running) => descendants(child.pid ?? 0).filter(({ command }) => command.includes('anvil'))
 
-  it('is not started with the server; the pasted order starts it and stands in its book, until the next start', async () => {
+  it('hyperliquid/local is not started with the server; the pasted order starts it and stands in its book, until the next start', async () => {
     const home = await makePlace()
     const { server, client } = await start(home)
     expect([simulators(server).length, anvils(server).length]).to.deep.equal([0, 1])
 
-    const order = server
-      .printed()
-      .split('\n')
-      .filter((line) => line.startsWith('  curl'))
-      .find((line) => line.includes('/clob/orders') && line.includes('hyperliquid'))
-    const pasted = spawnSync('sh', ['-c', (order ?? '').replace('curl ', 'curl -sS ')], { cwd: home, encoding: 'utf8' })
-    expect(pasted.stderr).to.equal('')
-    expect(JSON.parse(pasted.stdout)).to.include({ state: 'OPEN' })
-    const { price, amount } = JSON.parse(/-d '(.*?)'/.exec(order ?? '')?.[1] ?? '')
+    const { line, body: order } = paste(home, server, ['/clob/orders', 'hyperliquid'])
+    expect(order).to.include({ state: 'OPEN' })
+    const { price, amount } = JSON.parse(/-d '(.*?)'/.exec(line)?.[1] ?? '')
     const { body } = await client.get('/clob/orderBook', book)
     expect(body.buys).to.deep.include({ price, quantity: amount })
     // Others have orders, too.
@@ -66,6 +70,7 @@ describe('hyperliquid/local beside the devnet', () => {
     const deposit = await client.post('/clob/deposit', { ...venue, address, token: 'USDC', amount: '10' })
     expect([deposit.status, deposit.body.name]).to.deep.equal([501, 'UNSUPPORTED'])
     expect(anvils(server)).to.have.length(2)
+    expect(simulators(server, 'solana')).to.deep.equal([])
 
     const below = descendants(server.child.pid ?? 0).map(({ pid }) => pid)
     server.child.kill('SIGTERM')
@@ -76,6 +81,36 @@ describe('hyperliquid/local beside the devnet', () => {
     const query = { ...venue, address }
     expect((await again.get('/transactions', { chain: 'hyperliquid', network: 'local' })).body.transactions).to.deep.equal([])
     expect((await again.get('/clob/orders', { ...query, market: book.market })).body.orders).to.deep.equal([])
+  })
+
+  it('solana/local is started by the pasted token account, and has SOL and USDC for its wallets', async () => {
+    const home = await makePlace()
+    const { server, client } = await start(home)
+    const solana = { chain: 'solana', network: 'local' }
+    expect(simulators(server, 'solana')).to.deep.equal([])
+    const { line, body } = paste(home, server, ['/altchain/create-token'])
+    expect(body['txHash'], JSON.stringify(body)).to.be.a('string')
+    const { address: owner } = JSON.parse(/-d '(.*?)'/.exec(line)?.[1] ?? '')
+    expect(server.printed()).to.match(new RegExp(`^  solana +${owner} +devnet 0, devnet only: everybody knows its key$`, 'm'))
+    const { balances } = (await client.get('/network/balances', { ...solana, address: owner, tokenSymbols: 'SOL,USDC,FEES' })).body
+    expect(balances).to.include({ USDC: '1000000.000000', FEES: '0.000000000' })
+    expect(Number(balances.SOL)).to.be.within(999, 1000)
+    await eventually(
+      async () => (await client.get('/network/poll', { ...solana, txHash: String(body['txHash']) })).body.txStatus === 1,
+      'it is in a block',
+    )
+    expect(simulators(server, 'solana')).to.not.deep.equal([])
+    expect([simulators(server).length, anvils(server).length]).to.deep.equal([0, 1])
+  })
+
+  it('a node of the operator is taken in place of the simulated one', async () => {
+    const home = await makePlace()
+    await mkdir(path.join(home, 'conf', 'chains'), { recursive: true })
+    await writeFile(path.join(home, 'conf', 'chains', 'solana.yml'), 'local: { enabled: true, rpcUrls: [http://127.0.0.1:9] }\n')
+    const { server, client } = await start(home)
+    const { body } = await client.get('/network/status', { chain: 'solana', network: 'local' })
+    expect(body[0]).to.have.property('error')
+    expect(simulators(server, 'solana')).to.deep.equal([])
   })
 
   it('is said to be missing where its simulator has ended, and everything else works', async () => {
@@ -106,7 +141,7 @@ describe('hyperliquid/local beside the devnet', () => {
   it('is refused by a name that has no local network', async () => {
     const server = sluice(await makePlace(), 'start', '--only', 'ethereum,hyperliquids')
     expect((await server.ended).code).to.equal(1)
-    expect(server.printed()).to.include('devnet.only').and.include('"hyperliquids"').and.include('ethereum, hyperliquid')
+    expect(server.printed()).to.include('devnet.only').and.include('"hyperliquids"').and.include('ethereum, hyperliquid, solana')
   })
 
   it('says why a simulator could not be started, to who connects', async () => {

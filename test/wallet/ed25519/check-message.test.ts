@@ -22,7 +22,8 @@ import {
 } from '@solana-program/token'
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from '@solana-program/compute-budget'
 import { expect } from 'chai'
-import { checkMessage, memoProgram, forbiddenPrograms, tokenPrograms } from '../../../core/wallet/policy-solana.ts'
+import { checkMessage, checkSolanaRequest, memoProgram, forbiddenPrograms, tokenPrograms } from '../../../core/wallet/policy-solana.ts'
+import { wellKnownBase58 } from '../../../core/wallet/keys.ts'
 import { Refusal } from '../../../core/wallet/policy.ts'
 import { exchange, feeCapLamports, limit, messageOf, mint, owner, price, solanaRules, stranger, trade, wallet } from './example-message.ts'
 
@@ -43,6 +44,18 @@ const budget = (...data: number[]): Instruction => ({ programAddress: COMPUTE_BU
 const altered = (instruction: Instruction, changes: Partial<Instruction>): Instruction => ({ ...instruction, ...changes })
 
 describe('what the signer signs of messages', () => {
+  it('signs with a key that everybody has on a local network only', () => {
+    const [known = ''] = wellKnownBase58
+    const bytes = messageOf([limit()], { feePayer: address(known) })
+    const request = { chain: 'solana', network: 'local', address: known, draft: { scheme: 'ed25519' as const, bytes } }
+    const rules = { ...solanaRules(), name: 'solana/local' }
+    expect(checkSolanaRequest(request, known, { ...rules, local: true })).to.equal(bytes)
+    expect(() => checkSolanaRequest(request, known, rules)).to.throw(
+      Refusal,
+      /everybody has the key of .* signs on a devnet only, not on solana\/local/,
+    )
+  })
+
   const signed: [string, readonly Instruction[]][] = [
     ["a declared program's instruction, with a limit and a price", [limit(), price(1_000n), trade]],
     ["the creation of the wallet's own token account", [limit(), getCreateAssociatedTokenInstruction(ownAccount)]],

@@ -6,11 +6,14 @@ import {
   decodeBase58,
   encodeBase58,
   curves,
+  isWellKnown,
   parseEd25519Key,
   parseSecp256k1Key,
   containsKey,
   looksLikeSecret,
 } from '../../../core/wallet/keys.ts'
+import { createHash } from 'node:crypto'
+import { devnetSeeds } from '../../../core/wallet/key-source.ts'
 import { refusesStrangeKeys, wellKnownMnemonic } from '../strange-keys.ts'
 
 /** A pair that Node made: the seed and the public key, 64 bytes, as wallets export it. */
@@ -28,6 +31,18 @@ describe('parsing a private key of Solana', () => {
   it('accepts base58, as wallets export it, and the list of solana-keygen, with white space around them', () => {
     for (const text of [exported, ` ${exported}\r\n`, list, `${list}\n`, JSON.stringify([...pair], undefined, 2)])
       expect(parseEd25519Key(text)).to.equal(seed)
+  })
+
+  it('refuses the keys of the devnet, which everybody has', () => {
+    for (const [index, own] of devnetSeeds.entries()) {
+      expect(own).to.equal(`0x${createHash('sha256').update(`sluice devnet wallet ${index}`).digest('hex')}`)
+      const address = curves.ed25519.addressOf(own)
+      expect(isWellKnown(address)).to.equal(true)
+      // Another letter case is another address.
+      expect(isWellKnown(address.toLowerCase())).to.equal(false)
+      const whole = encodeBase58(Buffer.concat([Buffer.from(own.slice(2), 'hex'), decodeBase58(address, 32) ?? Buffer.alloc(0)]))
+      expect(() => parseEd25519Key(whole)).to.throw(/is a wallet of Sluice's devnet/)
+    }
   })
 
   it("derives the same address as Solana's own library", async () => {
