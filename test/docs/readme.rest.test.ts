@@ -38,7 +38,8 @@ describe('the README and the first steps', () => {
       if (shown?.language === 'json') {
         const answer: unknown = JSON.parse(output)
         expect(unlike(JSON.parse(shown.text), answer), `line ${line}: ${output}`).to.equal(undefined)
-        await confirmed(answer)
+        // Elsewhere nothing follows that needs it.
+        if (!/"chain": "(?!ethereum)/.test(text)) await confirmed(answer)
       } else if (shown?.language === 'text') expect(printed(output), `line ${line}`).to.equal(printed(shown.text))
     }
   })
