@@ -3368,7 +3368,7 @@ class EventsRequest(TypedDict, total=False):
     type: Literal["CLOB", "MARGIN_CLOB", "PERP_CLOB"]  # Of orderBook: the kind of market, if a connector has several. Without it, the first kind that has the name.
     depth: int  # Of orderBook: the maximum of levels of each side. 20 without it.
     price: list[str]  # Of price: the prices, each BASE:QUOTE:SIDE:AMOUNT, such as WETH:USDC:SELL:1.5.
-    base: str  # Of price: one price by base, quote, side and amount. Of positions of PERP_AMM: only the one in the market of base and quote.
+    base: str  # Of price: one price by base, quote, side and amount, which are given together. Of positions of PERP_AMM: only the one in the market of base and quote.
     quote: str  # Of price, and of positions of PERP_AMM.
     side: Literal["BUY", "SELL"]  # Of price.
     amount: Amount  # Of price: of the base token.
