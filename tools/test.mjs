@@ -48,7 +48,7 @@ const isAll = process.argv.includes('--all')
 if (isAll) process.env.PACKAGE_TEST_ALL = 'yes'
 
 /**
- * What takes long, in parts that take about as long as each other: each commit plays one of them, so that three commits play all. All at
+ * What takes long, in parts that take about as long as each other: each commit plays one of them, so that four commits play all. All at
  * once: npm run test:rest -- --all. The guides are those that tools/package follows.
  */
 const inTurn = [
@@ -56,6 +56,8 @@ const inTurn = [
     files: [
       ...['bursts', 'cluster', 'node-faults', 'solana'].map(chaos),
       'test/cli/plugin-dev.rest.test.ts',
+      'test/devnet/start-devnet.rest.test.ts',
+      'test/http/fairness.rest.test.ts',
       'test/http/fuzz.rest.test.ts',
       'test/loader/hostile-hosts.rest.test.ts',
     ],
@@ -63,12 +65,14 @@ const inTurn = [
   },
   {
     files: [
-      ...['chain-trouble', 'clocks', 'long-journal', 'orders'].map(chaos),
+      ...['chain-trouble', 'clocks'].map(chaos),
       'test/build/release.rest.test.ts',
-      'test/cli/plugin-consent.rest.test.ts',
+      'test/http/node-bill.rest.test.ts',
+      'test/loader/broken-plugins.rest.test.ts',
       'test/loader/busy-machine.rest.test.ts',
       'test/loader/nodes.rest.test.ts',
       'test/plugins/solana/fuzz.rest.test.ts',
+      'test/transactions/journal/list-entries.rest.test.ts',
     ],
     guide: 'writing-a-chain',
   },
@@ -77,11 +81,26 @@ const inTurn = [
       ...['full-disk', 'hyperliquid', 'stopped-signer'].map(chaos),
       'test/cli/hostile-plugins.rest.test.ts',
       'test/cli/plugin-add.rest.test.ts',
-      'test/cluster/cluster.rest.test.ts',
       'test/docs/market-makers.rest.test.ts',
+      'test/http/trade-from-memory.rest.test.ts',
       'test/loader/late-plugins.rest.test.ts',
+      'test/transactions/archive/killed.rest.test.ts',
     ],
     guide: 'writing-a-connector',
+  },
+  {
+    files: [
+      ...['long-journal', 'orders'].map(chaos),
+      'test/cli/plugin-consent.rest.test.ts',
+      'test/cluster/cluster.rest.test.ts',
+      'test/events/cluster.rest.test.ts',
+      'test/http/node-trouble.rest.test.ts',
+      'test/kits/amm/walk/memory-walk.rest.test.ts',
+      'test/loader/service.rest.test.ts',
+      'test/loader/stage.rest.test.ts',
+      'test/transactions/leases/leases.rest.test.ts',
+    ],
+    guide: 'writing-a-chain',
   },
 ]
 function chaos(scenario) {

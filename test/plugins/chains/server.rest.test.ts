@@ -26,7 +26,7 @@ describe('a server with every chain', () => {
         Object.fromEntries(own.map(({ network }) => [network, { rpcUrls: [node.url], requestTimeoutSeconds: 0.2 }])),
       ] as const
     })
-    server = await startServer({ conf: Object.fromEntries([...conf, ...others]) })
+    server = await startServer({ conf: Object.fromEntries([...conf, ...others]), settings: { 'devnet.only': 'ethereum,hyperliquid' } })
   })
   after(async () => {
     await server?.stop()
