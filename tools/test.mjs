@@ -48,7 +48,7 @@ const isAll = process.argv.includes('--all')
 if (isAll) process.env.PACKAGE_TEST_ALL = 'yes'
 
 /**
- * What takes long, in parts that take about as long as each other: each commit plays one of them, so that four commits play all. All at
+ * What takes long, in parts that take about as long as each other: each commit plays one of them, so that five commits play all. All at
  * once: npm run test:rest -- --all. The guides are those that tools/package follows.
  */
 const inTurn = [
@@ -56,7 +56,6 @@ const inTurn = [
     files: [
       ...['bursts', 'cluster', 'node-faults', 'solana'].map(chaos),
       'test/cli/plugin-dev.rest.test.ts',
-      'test/devnet/start-devnet.rest.test.ts',
       'test/http/fairness.rest.test.ts',
       'test/http/fuzz.rest.test.ts',
       'test/loader/hostile-hosts.rest.test.ts',
@@ -66,12 +65,9 @@ const inTurn = [
   {
     files: [
       ...['chain-trouble', 'clocks'].map(chaos),
-      'test/build/release.rest.test.ts',
       'test/http/node-bill.rest.test.ts',
       'test/loader/broken-plugins.rest.test.ts',
-      'test/loader/busy-machine.rest.test.ts',
       'test/loader/nodes.rest.test.ts',
-      'test/plugins/solana/fuzz.rest.test.ts',
       'test/transactions/journal/list-entries.rest.test.ts',
     ],
     guide: 'writing-a-chain',
@@ -92,13 +88,25 @@ const inTurn = [
     files: [
       ...['long-journal', 'orders'].map(chaos),
       'test/cli/plugin-consent.rest.test.ts',
-      'test/cluster/cluster.rest.test.ts',
       'test/events/cluster.rest.test.ts',
       'test/http/node-trouble.rest.test.ts',
       'test/kits/amm/walk/memory-walk.rest.test.ts',
       'test/loader/service.rest.test.ts',
       'test/loader/stage.rest.test.ts',
       'test/transactions/leases/leases.rest.test.ts',
+    ],
+    guide: 'writing-a-chain',
+  },
+  {
+    files: [
+      'test/build/build.rest.test.ts',
+      'test/build/release.rest.test.ts',
+      'test/cluster/cluster.rest.test.ts',
+      'test/devnet/start-devnet.rest.test.ts',
+      'test/loader/busy-machine.rest.test.ts',
+      'test/plugins/solana/fuzz.rest.test.ts',
+      'test/start/signals.rest.test.ts',
+      'test/wallet/wallet-command.rest.test.ts',
     ],
     guide: 'writing-a-chain',
   },
