@@ -19,7 +19,7 @@ interface Frame {
 }
 
 /** How long it may take to find the function that is running. */
-const inquiryMs = 2_000
+const inquiryMs = 5_000
 
 const { shared, beatMs, beatsPerStall, stallSeconds, saysOnly }: WatchdogData = workerData
 let plugins: readonly PluginFolder[] = []

@@ -84,7 +84,7 @@ describe('a plugin that does harm at run time', () => {
   })
 
   it('is named by the watchdog when it loops, and the process ends for its supervisor', async () => {
-    const { errors, exit } = await run('loop', '1')
+    const { errors, exit } = await run('loop', '2')
 
     const [code, signal] = await exit
     const line: unknown = JSON.parse((await errors).trim().split('\n').at(-1) ?? '')
@@ -96,7 +96,7 @@ describe('a plugin that does harm at run time', () => {
       .that.equals(`spin (index.ts:${sourceLine('for (;;)')})`)
     expect(line)
       .to.have.property('msg')
-      .that.matches(/event loop blocked for 1 s: the plugin 'harmful-verbs' was running/)
+      .that.matches(/event loop blocked for 2 s: the plugin 'harmful-verbs' was running/)
   })
 
   it('does not trigger the watchdog while the event loop runs', async () => {
