@@ -1,3 +1,4 @@
+// @ts-check
 // A market maker: a bid and an ask around the price of an AMM, within a limit of inventory. Ctrl-C cancels its orders. After a crash of this
 // program or the server run it again in the same folder: no order is lost, and none is placed twice.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -8,14 +9,16 @@ const sluice = createClient({ url: process.env.SLUICE_URL, certs: process.env.SL
 const local = { chain: 'ethereum', network: 'local' }
 const address = process.env.WALLET ?? '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const book = { ...local, connector: 'oasis', market: 'WETH-USDC', address }
-const pool = { ...local, connector: 'uniswap', base: 'WETH', quote: 'USDC', amount: '1', side: 'SELL' }
+const pool = { ...local, connector: 'uniswap', base: 'WETH', quote: 'USDC', amount: '1', side: /** @type {const} */ ('SELL') }
 const [amount, spread, tolerance] = ['0.1', 0.004, 0.001]
 const [least, most] = [1, 1000] // WETH that it holds
+/** @type {readonly string[]} */
 const over = ['FILLED', 'CANCELED', 'EXPIRED', 'REJECTED', 'FAILED']
 
 // An order is kept before it is sent: whoever goes on sends the very same.
 const file = 'market-maker.json'
 const state = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { run: Date.now(), orders: 0 }
+/** @param {import('sluice/client').RequestAt<'POST', '/clob/orders'>} [next] the order that is sent now */
 function keep(next) {
   state.next = next
   writeFileSync(`${file}.new`, JSON.stringify(state), { flush: true })
@@ -25,14 +28,16 @@ async function place() {
   const { side, price, clientOrderId } = state.next
   // Its name is its idempotency key: it is placed once, however often it is sent.
   const answer = await sluice.post('/clob/orders', state.next, { idempotencyKey: clientOrderId }).catch(refusal)
-  console.log(`${clientOrderId}: ${side} at ${price}: ${answer.state ?? answer.message}`)
+  console.log(`${clientOrderId}: ${side} at ${price}: ${'state' in answer ? answer.state : answer.message}`)
   keep()
 }
 async function openOrders() {
   const { orders } = await sluice.get('/clob/orders', book)
   return orders.filter((each) => each.clientOrderId?.startsWith(`${state.run}-`) && !over.includes(each.state))
 }
+/** @param {{ clientOrderId?: string | undefined }} order */
 const cancel = ({ clientOrderId }) => sluice.delete('/clob/orders', { ...book, clientOrderId }).catch(refusal)
+/** @param {unknown} error */
 function refusal(error) {
   if (error instanceof RefusedError) return error
   throw error
@@ -43,10 +48,11 @@ async function quote() {
   const mid = Number((await sluice.get('/amm/price', pool)).expectedAmount)
   const held = Number((await sluice.get('/network/balances', { ...local, address, tokenSymbols: ['WETH'] })).balances.WETH)
   const open = await openOrders()
-  for (const [side, price, isAllowed] of [
+  const wanted = /** @type {const} */ ([
     ['BUY', mid * (1 - spread), held < most],
     ['SELL', mid * (1 + spread), held > least],
-  ]) {
+  ])
+  for (const [side, price, isAllowed] of wanted) {
     const own = open.find((order) => order.side === side)
     if (own && Math.abs(Number(own.price) / price - 1) > tolerance) await cancel(own)
     if (own || !isAllowed) continue

@@ -34,20 +34,6 @@ describe('the page of the interface', () => {
     expect(await madeUnder('order-1')).to.have.length(1)
   })
 
-  for (const [program, file] of [
-    ['node', 'examples/client.mjs'],
-    ['/usr/bin/python3', 'examples/client.py'],
-  ] as const) {
-    it(`has a page of clients, with ${file} as it is, and what that prints`, async () => {
-      const page = fencesOf(await readPage('docs/clients.md'))
-      const index = page.findIndex((each) => each.file === file)
-      expect(page[index]?.text).to.equal(await readFile(path.join(root, file), 'utf8'))
-      const env = { ...environment(), PYTHONPATH: path.join(root, 'clients/python/src'), PYTHONDONTWRITEBYTECODE: '1' }
-      const output = await run(program, [file], { cwd: server.settings.home, env })
-      expect(printed(output)).to.equal(printed(page[index + 1]?.text ?? ''))
-    })
-  }
-
   it('shows a program that trades once however often it is killed', async () => {
     for (let i = 0; i < 8; i++) {
       const child = spawn('node', [example, 'order-2'], {

@@ -8,14 +8,15 @@ import { packageJson } from './package-json.ts'
 import { fencesOf, readPage, root, type Fence } from './page.ts'
 import { readyServer } from './ready-server.ts'
 import { run } from './run.ts'
+import { typeCommands } from './typed.ts'
 
-describe('the README and the first steps', () => {
+describe('the README, the tour and the page of clients', () => {
   let server: TestServer
   let home: string
   let fences: readonly Fence[]
 
   before(async () => {
-    const pages = await Promise.all(['README.md', 'docs/first-steps.md', 'docs/going-to-mainnet.md'].map(readPage))
+    const pages = await Promise.all(['README.md', 'docs/tour.md', 'docs/going-to-mainnet.md', 'docs/clients.md'].map(readPage))
     fences = pages.flatMap(fencesOf)
     server = await readyServer()
     home = server.settings.home
@@ -24,37 +25,45 @@ describe('the README and the first steps', () => {
   })
   after(() => server?.stop())
 
-  const environment = () => ({ HOME: home, SLUICE_URL: server.kernel.url })
+  const environment = () => ({
+    HOME: home,
+    SLUICE_URL: server.kernel.url,
+    PYTHONPATH: path.join(root, 'clients/python/src'),
+    PYTHONDONTWRITEBYTECODE: '1',
+  })
 
   it('has commands that work as typed and answer as shown', async () => {
-    let functions = ''
-    for (const [index, { language, text, line }] of fences.entries()) {
-      if (language !== 'sh' || text.startsWith('npm ')) continue
-      const script = `${functions}${text.replaceAll('https://localhost:15888', server.kernel.url)}`
-      // Each block runs in a shell of its own; what they share is defined in one, and what is sent is waited for.
-      if (/^\w+\(\)/.test(text)) functions = text
-      const output = await run('sh', ['-euc', script], { cwd: home, env: environment() })
-      const shown = fences[index + 1]
-      if (shown?.language === 'json') {
-        const answer: unknown = JSON.parse(output)
-        expect(unlike(JSON.parse(shown.text), answer), `line ${line}: ${output}`).to.equal(undefined)
-        // Elsewhere nothing follows that needs it.
-        if (!/"chain": "(?!ethereum)/.test(text)) await confirmed(answer)
-      } else if (shown?.language === 'text') expect(printed(output), `line ${line}`).to.equal(printed(shown.text))
-    }
+    await typeCommands(fences, {
+      url: server.kernel.url,
+      type: (script) => run('sh', ['-euc', script], { cwd: home, env: environment() }),
+      poll: async (txHash) => (await server.client.get('/network/poll', { chain: 'ethereum', network: 'local', txHash })).body,
+    })
   })
 
   for (const [program, file] of [
     ['node', 'examples/trade.mjs'],
     ['python3', 'examples/trade.py'],
+    ['node', 'examples/client.mjs'],
+    ['/usr/bin/python3', 'examples/client.py'],
   ] as const) {
     it(`shows ${file} as it is, and what it prints`, async () => {
-      const index = fences.findIndex((each) => each.file === file)
-      expect(fences[index]?.text).to.equal(await readFile(path.join(root, file), 'utf8'))
+      const content = await readFile(path.join(root, file), 'utf8')
       const output = await run(program, [file], { cwd: home, env: environment() })
-      expect(printed(output)).to.equal(printed(fences[index + 1]?.text ?? ''))
+      const shown = fences.flatMap((fence, index) => (fence.file === file ? [{ fence, after: fences[index + 1] }] : []))
+      expect(shown.length).to.be.above(0)
+      for (const { fence, after } of shown) {
+        expect(fence.text).to.equal(content)
+        expect(printed(output)).to.equal(printed(after?.text ?? ''))
+      }
     })
   }
+
+  it('shows a request from Python, and what it prints', async () => {
+    const index = fences.findIndex(({ language, file }) => language === 'py' && file === undefined)
+    const program = fences[index]?.text.replace('https://localhost:15888', server.kernel.url) ?? ''
+    const output = await run('/usr/bin/python3', ['-c', program], { cwd: home, env: environment() })
+    expect(printed(output)).to.equal(printed(fences[index + 1]?.text ?? ''))
+  })
 
   it('names two commands, which package.json has', async () => {
     const { scripts } = await packageJson()
@@ -89,15 +98,4 @@ describe('the README and the first steps', () => {
     expect(unlike(JSON.parse(shown?.text ?? ''), body)).to.equal(undefined)
     expect(body.name).to.equal('INSUFFICIENT_ALLOWANCE')
   })
-
-  /** A person takes longer to the next command than the chain to the next block. */
-  async function confirmed(answer: unknown): Promise<void> {
-    if (typeof answer !== 'object' || answer === null || !('txHash' in answer)) return
-    for (let tries = 0; tries < 400; tries++) {
-      const { body } = await server.client.get('/network/poll', { chain: 'ethereum', network: 'local', txHash: String(answer.txHash) })
-      if (body.txState === 'CONFIRMED') return
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-    throw new Error(`${String(answer.txHash)} was not confirmed.`)
-  }
 })

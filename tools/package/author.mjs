@@ -1,6 +1,6 @@
 // A folder of plugins outside of any checkout, as an author has it: types in the editor, and the contract tests by mocha.
 import { expect } from 'chai'
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { kinds } from '../../test/docs/kinds.ts'
@@ -70,6 +70,19 @@ describe('the author of a plugin', () => {
     rmSync(path.join(cwd, 'my-amm'), { recursive: true })
     expect(code).to.be.above(0)
     expect(printed).to.include('my-amm/index.ts').and.include('AMM_RANGE')
+  })
+
+  it('has examples of a client that compile strictly, and would not with a side that does not exist', () => {
+    const folder = path.join(cwd, 'examples')
+    cpSync(path.join(root, 'examples'), folder, { recursive: true })
+    const compilerOptions = { noEmit: true, allowJs: true, module: 'nodenext', target: 'es2023', types: ['node'] }
+    const files = ['client.mjs', 'market-maker.mjs']
+    writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+    expect(tsc(7, '--project', folder)).to.deep.equal({ code: 0, printed: '' })
+    for (const file of files) replaceIn(path.join(folder, file), "('SELL')", "('SALE')")
+    const { printed } = tsc(7, '--project', folder)
+    for (const file of files) expect(printed).to.match(new RegExp(`${file}.*error TS2345: .*"SALE"`))
+    rmSync(folder, { recursive: true })
   })
 
   it('is shown units and errors by the editor', () => {

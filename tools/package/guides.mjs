@@ -6,6 +6,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { printed as withoutFigures, unlike } from '../../test/docs/like.ts'
 import { fencesOf } from '../../test/docs/page.ts'
+import { typeCommands } from '../../test/docs/typed.ts'
 import { authorsFolder, bot, environment, folder, guide, removePlace, run, start } from './outside.mjs'
 
 after(removePlace)
@@ -104,10 +105,10 @@ describe('the guides for authors, with the packages', () => {
 
   describe('on a server', () => {
     const pools = ['riverswap', 'lakeswap', 'ferryswap', 'rillswap']
+    const home = folder('Zuhause der Anleitungen')
     let server
     let client
     before(async () => {
-      const home = folder('Zuhause der Anleitungen')
       mkdirSync(path.join(home, 'plugins'))
       for (const name of [...pools, 'tidebook']) cpSync(path.join(cwd, name), path.join(home, 'plugins', name), { recursive: true })
       server = await start(cwd, ['--devnet', '--home', home], { env: { ...environment(), SLUICE_DEVNET_PORT: '0' } })
@@ -130,6 +131,18 @@ describe('the guides for authors, with the packages', () => {
         ({ txStatus }) => txStatus === 1,
       )
     }
+
+    it('docs/tour.md has commands that work as typed and answer as shown', async () => {
+      await typeCommands(fencesOf(guide('tour')), {
+        url: server.url,
+        type: (script) => {
+          const { code, printed } = run('sh', ['-euc', script], { cwd: home })
+          expect(code, `${script}\n${printed}`).to.equal(0)
+          return printed
+        },
+        poll: (txHash) => client.get('/network/poll', { ...network, txHash }),
+      })
+    })
 
     for (const name of pools) {
       it(`${name} loads, quotes and trades as written`, async () => {

@@ -1,0 +1,40 @@
+import { expect } from 'chai'
+import { unlike, printed } from './like.ts'
+import type { Fence } from './page.ts'
+
+/** Where a reader types the commands of a page. */
+interface Place {
+  readonly url: string
+  /** Runs a script in the folder of the server, and gives what it printed. */
+  readonly type: (script: string) => string | Promise<string>
+  readonly poll: (txHash: string) => Promise<{ readonly txState?: unknown }>
+}
+
+/** Types the commands of a page one after the other, and compares what they print with what the page shows. */
+export async function typeCommands(fences: readonly Fence[], { url, type, poll }: Place): Promise<void> {
+  let functions = ''
+  for (const [index, { language, text, line }] of fences.entries()) {
+    if (language !== 'sh' || text.startsWith('npm ')) continue
+    const script = `${functions}${text.replaceAll('https://localhost:15888', url)}`
+    // Each block runs in a shell of its own; what they share is defined in one, and what is sent is waited for.
+    if (/^\w+\(\)/.test(text)) functions = text
+    const output = await type(script)
+    const shown = fences[index + 1]
+    if (shown?.language === 'json') {
+      const answer: unknown = JSON.parse(output)
+      expect(unlike(JSON.parse(shown.text), answer), `line ${line}: ${output}`).to.equal(undefined)
+      // Elsewhere nothing follows that needs it.
+      if (!/"chain": "(?!ethereum)/.test(text)) await confirmed(answer, poll)
+    } else if (shown?.language === 'text') expect(printed(output), `line ${line}`).to.equal(printed(shown.text))
+  }
+}
+
+/** A person takes longer to the next command than the chain to the next block. */
+async function confirmed(answer: unknown, poll: Place['poll']): Promise<void> {
+  if (typeof answer !== 'object' || answer === null || !('txHash' in answer)) return
+  for (let tries = 0; tries < 400; tries++) {
+    if ((await poll(String(answer.txHash))).txState === 'CONFIRMED') return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`${String(answer.txHash)} was not confirmed.`)
+}
