@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { lockFile, readLock } from '../config/lock.ts'
 import { command } from '../layout.ts'
 import { pluginOnDisk, record } from '../loader/allow.ts'
-import { PluginFault } from '../loader/refusal.ts'
+import { PluginFault, trustCure } from '../loader/refusal.ts'
 import { putBackLeftovers, sourceOf, stagePlugin, type StagedPlugin } from '../loader/stage.ts'
 import type { Settings } from '../config/settings.ts'
 import { droppedSpenders, hasSpenders, revokeAll, type RevokeOptions } from './plugin-allowances.ts'
@@ -44,7 +44,14 @@ export function addCommands(settingsOf: SettingsOf): Command[] {
 
 async function added(source: string, { yes, trusted, name }: AddOptions, settings: Settings): Promise<string> {
   const staged = await stagePlugin(source, { settings, ...(name !== undefined && { name }) })
-  return settle(staged, trusted ? 'trusted' : 'contained', { ...(yes && { yes }) }, settings)
+  try {
+    return await settle(staged, trusted ? 'trusted' : 'contained', { ...(yes && { yes }) }, settings)
+  } catch (thrown) {
+    if (!(thrown instanceof PluginFault)) throw thrown
+    // It is not there, and so cannot be trusted by its name.
+    const cure = thrown.cure.replace(trustCure(staged.name), `If you trust it: ${command} plugin add ${source} --trusted`)
+    throw new PluginFault(thrown.step, thrown.message, cure)
+  }
 }
 
 async function updated(name: string, version: string | undefined, { yes, url }: AddOptions, settings: Settings): Promise<string> {

@@ -1,5 +1,6 @@
 import type { ShownConf } from '../config/shown-conf.ts'
 import { loadPluginConfigBy } from '../config/plugin-config.ts'
+import { devnetNetwork } from '../config/settings.ts'
 import type { Log } from '../contracts/index.ts'
 import type { CompiledFiles } from './hook.ts'
 import { isDeclared, type FoundPlugin } from './find.ts'
@@ -41,7 +42,15 @@ export async function examineHere({ plugin, chains, budget, conf }: Omit<Examine
     logOf: () => silent,
     tokensOf: () => [],
     configOf: ({ folder, ...each }, judge) =>
-      loadPluginConfigBy(judge, { ...each, pluginFolder: folder, confDir: noConf, env: {}, conf: conf[`${each.kind}s/${each.name}`] }),
+      loadPluginConfigBy(judge, {
+        ...each,
+        pluginFolder: folder,
+        confDir: noConf,
+        env: {},
+        conf: conf[`${each.kind}s/${each.name}`],
+        // What it declares of a simulated chain, whether or not a devnet runs now.
+        ...(each.kind === 'chain' && each.builtIn && { site: { network: devnetNetwork.network, url: 'http://127.0.0.1' } }),
+      }),
   })
   const found = loaded.find(({ folder }) => folder === plugin.folder)
   if (found) return { is: 'examined', what: outlineOf(found) }

@@ -103,6 +103,30 @@ describe('networks that are simulated beside the devnet', () => {
     expect([simulators(server).length, anvils(server).length]).to.deep.equal([0, 1])
   })
 
+  it('solana/local has pools for the example of a connector, which is added as the tour says', async () => {
+    const { home, remove } = await makeHome({ plugins: { folders: [...plugins, 'own'] } })
+    cleanUps.push(remove)
+    await keepDevnet(home)
+    const example = path.join(root, 'examples', 'poolswap')
+    const contained = sluice(home, 'plugin', 'add', example, '--yes')
+    expect((await contained.ended).code).to.equal(1)
+    expect(contained.printed()).to.include(`plugin add ${example} --trusted`)
+    const trusted = sluice(home, 'plugin', 'add', example, '--trusted', '--yes')
+    expect((await trusted.ended).code, trusted.printed()).to.equal(0)
+
+    const { client } = await start(home)
+    const solana = { chain: 'solana', network: 'local' }
+    const swap = { ...solana, connector: 'poolswap', base: 'BASE', quote: 'USDC', amount: '2', side: 'SELL' }
+    const owner = '49oRR1gxxcMVqr7TVZrV7G6KdBkGq6oc6oomQ3oC6yF1'
+    const { body: quote } = await client.get('/amm/price', swap)
+    expect(quote.expectedAmount, JSON.stringify(quote)).to.be.a('string')
+    const { body: trade } = await client.post('/amm/trade', { ...swap, address: owner, limitPrice: quote.slippagePrice })
+    expect(trade.expectedAmount, JSON.stringify(trade)).to.equal(quote.expectedAmount)
+    const poll = async () => (await client.get('/network/poll', { ...solana, txHash: trade.txHash })).body
+    await eventually(async () => (await poll()).txStatus === 1, 'it is in a block')
+    expect((await poll()).fill).to.include({ amountIn: '2.000000000', amountOut: quote.expectedAmount })
+  })
+
   it('a node of the operator is taken in place of the simulated one', async () => {
     const home = await makePlace()
     await mkdir(path.join(home, 'conf', 'chains'), { recursive: true })

@@ -81,7 +81,7 @@ describe('the author of a plugin', () => {
     expect(tsc(7, '--project', folder)).to.deep.equal({ code: 0, printed: '' })
     for (const file of files) replaceIn(path.join(folder, file), "('SELL')", "('SALE')")
     const { printed } = tsc(7, '--project', folder)
-    for (const file of files) expect(printed).to.match(new RegExp(`${file}.*error TS2345: .*"SALE"`))
+    for (const file of files) expect(printed).to.match(new RegExp(`${file}.*error TS2345`))
     rmSync(folder, { recursive: true })
   })
 

@@ -1,15 +1,21 @@
-// The process behind solana/local beside the devnet: a node with money for some wallets.
+// The process behind solana/local beside the devnet: a node with money for some wallets, and the pools of examples/poolswap.
 // local.js <wallets>. It prints one line of JSON once it listens; core/devnet/local-sites.ts starts and ends it.
 import { address } from '@solana/kit'
+import { createPool } from './seeds/pool.ts'
 import { startSolana } from './start-solana.ts'
 
 const solPerWallet = 1_000n
 const usdcPerWallet = 1_000_000n
+const basePerWallet = 1_000n
 
 const solana = await startSolana({ seed: 'solana/local', skipped: 0 })
 const { USDC } = solana.mints
+const BASE = await solana.createMint({ symbol: 'BASE', decimals: 9 })
+await createPool(solana, [BASE, USDC], [1_000_000_000_000n, 150_000_000_000n], 30n)
+await createPool(solana, [USDC, BASE], [1_500_000_000n, 10_000_000_000n], 100n)
 for (const wallet of process.argv.slice(2).map((each) => address(each))) {
   await solana.fund(wallet, solPerWallet * 10n ** 9n)
   await solana.mintTo(wallet, USDC, usdcPerWallet * 10n ** BigInt(USDC.decimals))
+  await solana.mintTo(wallet, BASE, basePerWallet * 10n ** BigInt(BASE.decimals))
 }
 console.log(JSON.stringify({ port: Number(new URL(solana.url).port) }))

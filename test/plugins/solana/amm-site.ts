@@ -123,7 +123,7 @@ async function startIn(home: string, rpcUrl: string, mints: readonly Mint[]): Pr
     settings: {
       'devnet.enabled': false,
       'data.dir': path.join(home, 'data'),
-      'plugins.folders': [folder('plugins/solana'), folder('tools/solana-node/exchange')],
+      'plugins.folders': [folder('plugins/solana'), folder('examples/poolswap')],
     },
     conf: {
       'chains/solana.yml': { local: { enabled: true, required: true, rpcUrls: [rpcUrl], pollingSeconds: 0.05 } },

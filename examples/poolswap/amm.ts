@@ -1,10 +1,27 @@
-import { SluiceError, type AMM, type At, type Head, type Life, type Quote, type Swap } from 'sluice/plugin'
-import { heldIn, type Solana, type SolanaAccount, type SolanaReader } from 'sluice/solana'
-import { clockSysvar, timeIn } from './clock.ts'
-import { gotFor, paidFor, type Reserves } from './constant-product.ts'
-import { readPool, type Pool } from './pool-account.ts'
-import { fillOf } from './pool-fill.ts'
-import { swapPlan } from './swap-plan.ts'
+import {
+  SluiceError,
+  type AMM,
+  type At,
+  type Fill,
+  type Head,
+  type Json,
+  type Life,
+  type Plan,
+  type Quote,
+  type Swap,
+  type SwapTerms,
+} from 'sluice/plugin'
+import {
+  heldIn,
+  tokenAccountOf,
+  tokenProgram,
+  type Solana,
+  type SolanaAccount,
+  type SolanaAccountUse,
+  type SolanaReader,
+  type SolanaReceipt,
+} from 'sluice/solana'
+import { gotFor, paidFor, readPool, type Pool, type Reserves } from './pool.ts'
 
 export interface PoolSwapParts {
   program: string
@@ -82,4 +99,65 @@ const feeOf = ({ feeBasisPoints }: Pool) => String(Number(feeBasisPoints) / 10_0
 function noPool({ tokenIn, tokenOut }: Swap): SluiceError {
   const wrapped = tokenIn.native || tokenOut.native ? ': the native coin is in none, its wrapped token may be' : ''
   return new SluiceError('PAIR_NOT_FOUND', `There is no pool of ${tokenIn.symbol} and ${tokenOut.symbol}${wrapped}.`)
+}
+
+/** https://docs.anza.xyz/runtime/sysvars#clock: slot u64, epoch start i64, epoch u64, leader schedule epoch u64, Unix time i64. */
+const clockSysvar = 'SysvarC1ock11111111111111111111111111111111'
+const unixTimeAt = 32
+const clockSize = 40
+
+/** Seconds since the Unix epoch, by the cluster. */
+function timeIn(clock: SolanaAccount | undefined): number {
+  if (!clock || clock.data.length < clockSize) throw new Error('The network has no clock.')
+  const { buffer, byteOffset } = clock.data
+  return Number(new DataView(buffer, byteOffset).getBigInt64(unixTimeAt, true))
+}
+
+const most = 2n ** 64n - 1n
+const wordSize = 8
+
+/** One instruction, with the bound enforced by the program; of a deadline it knows nothing, so the plan has none. */
+function swapPlan(program: string, pool: Pool, quote: Quote, { recipient, boundRaw }: SwapTerms): Plan<Solana> {
+  const { tokenIn, tokenOut, exact, amountRaw } = quote.swap
+  const [vaultIn, vaultOut] = pool.mints[0] === tokenIn.address ? pool.vaults : pool.vaults.toReversed()
+  if (!vaultIn || !vaultOut) throw new Error(`The pool ${pool.address} has no vaults.`)
+  const accounts = [
+    reads(pool.address),
+    reads(pool.authority),
+    { address: recipient, writable: false, signer: true },
+    writes(tokenAccountOf(recipient, tokenIn.address)),
+    writes(tokenAccountOf(recipient, tokenOut.address)),
+    writes(vaultIn),
+    writes(vaultOut),
+    reads(tokenProgram),
+  ]
+  // More than fits is no tighter bound than the most that fits.
+  const data = words(exact === 'in' ? 1n : 2n, amountRaw, boundRaw < most ? boundRaw : most)
+  return {
+    steps: [{ payer: recipient, instructions: [{ program, accounts, data }], value: '0', rent: '0' }],
+    needs: [{ is: 'balance', token: tokenIn.address, amountRaw: exact === 'in' ? amountRaw : boundRaw }],
+    memo: { program },
+  }
+}
+
+const reads = (address: string): SolanaAccountUse => ({ address, writable: false, signer: false })
+const writes = (address: string): SolanaAccountUse => ({ address, writable: true, signer: false })
+/** Little-endian words of 64 bits, in base64. */
+function words(...all: readonly bigint[]): string {
+  const bytes = Buffer.alloc(all.length * wordSize)
+  for (const [index, each] of all.entries()) bytes.writeBigUInt64LE(each, index * wordSize)
+  return bytes.toString('base64')
+}
+
+/** agave `program-runtime/src/stable_log.rs`, program_return. Programs' own lines begin with "Program log: ". */
+const returned = /^Program return: (\w{32,44}) (\S+)$/
+
+/** The program returns what was paid and what was got. */
+function fillOf({ status, logs }: SolanaReceipt, memo: Json): Fill | undefined {
+  const program = typeof memo === 'object' && memo !== null && 'program' in memo ? memo.program : undefined
+  if (status !== 1) return undefined
+  const data = logs.map((line) => returned.exec(line)).findLast((found) => found?.[1] === program)?.[2]
+  const bytes = Buffer.from(data ?? '', 'base64')
+  if (bytes.length !== 2 * wordSize) return undefined
+  return { amountInRaw: bytes.readBigUInt64LE(), amountOutRaw: bytes.readBigUInt64LE(wordSize) }
 }

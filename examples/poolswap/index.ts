@@ -1,0 +1,39 @@
+// An example: an exchange on solana/local, whose program (tools/solana-node/programs/pool.c) swaps in pools of a constant product.
+import { addressesSchema, defineConnector } from 'sluice/plugin'
+import { solana } from 'sluice/solana'
+import { poolSwap } from './amm.ts'
+import { pools } from './pool.ts'
+
+export default defineConnector({
+  family: solana,
+  manifest: {
+    name: 'poolswap',
+    apiVersion: '1.1',
+    version: '0.1.0',
+    trading_type: ['AMM'],
+    available_networks: [{ chain: 'solana', networks: ['local'] }],
+    schema: addressesSchema('programAddress'),
+  },
+  create({ contracts, network, reader }) {
+    const { programAddress: program = '' } = contracts
+    const { AMM, start } = poolSwap({ program, pools: pools[network] ?? [], reader })
+    return { AMM, start, refusals: poolRefusals(program) }
+  },
+})
+
+/** What the program refuses by: the order of tools/solana-node/programs/pool.c, of those that a trade may meet. */
+const meanings: Readonly<Record<number, string>> = {
+  6005: 'the price has moved past the limit',
+  6006: 'the amount is more than the pool can trade',
+  6007: 'the amount is too small to be traded',
+}
+
+/** By the words of the runtime, which writes an error's number in hexadecimal. */
+const poolRefusals = (program: string): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(
+    Object.entries(meanings).map(([code, meaning]) => [`${program}: custom program error: 0x${Number(code).toString(16)}`, meaning]),
+  ),
+  // What the Token program says of an account that is not there.
+  'Token: invalid account data for instruction (InvalidAccountData)':
+    'the wallet has no account for one of the two tokens, and POST /altchain/create-token makes it',
+})
