@@ -278,7 +278,7 @@ function readmeOf(name: string, { about, steps, isChain }: Template, text: strin
     trusted: isChain ? '--trusted ' : '',
     load: isChain
       ? 'The code of a chain runs in the server: its operator has to trust it,\nand a running server takes it up when it is restarted.'
-      : 'It shows what the plugin may do, and asks. A running server takes it up by itself;\nwhat `devnet.ts` deploys is on its devnet after a restart.',
+      : 'It shows what the plugin may do, and asks. A running server takes it up by itself,\nand deploys on its devnet what `devnet.ts` says.',
   }
   return text.replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => values[key] ?? '')
 }

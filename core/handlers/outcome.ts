@@ -162,9 +162,8 @@ function outsideBounds(
     const { leastRaw, mostRaw, isQuoted } = range
     if (gainRaw >= leastRaw && (mostRaw === undefined || gainRaw <= mostRaw)) continue
     const change = gainRaw < 0n ? `takes ${-gainRaw} of ${token} from the wallet` : `gives the wallet ${gainRaw} of ${token}`
-    const allowed = mostRaw === undefined ? `${describe(leastRaw)} at most` : `${describe(leastRaw)} to ${describe(mostRaw)}`
     outside.push({
-      what: `${change}, where the request allows ${allowed} (smallest units)`,
+      what: `${change}, where the request allows ${inWords(range)} (smallest units)`,
       isBetter: isQuoted === true && gainRaw > leastRaw && !isFarOff(gainRaw, range),
       cause: causeOf(gainRaw, range),
     })
@@ -184,4 +183,8 @@ function tooMuchSent({ sent }: SimulatedOutcome & { is: 'done' }, bounds: Outcom
   })
 }
 
-const describe = (gainRaw: bigint) => (gainRaw < 0n ? `taking ${-gainRaw}` : `giving ${gainRaw}`)
+function inWords({ leastRaw, mostRaw }: Range): string {
+  if (mostRaw === undefined) return leastRaw > 0n ? `giving ${leastRaw} at least` : leastRaw < 0n ? `taking ${-leastRaw} at most` : 'taking none'
+  if (leastRaw >= 0n) return `giving ${leastRaw} to ${mostRaw}`
+  return mostRaw <= 0n ? `taking ${-mostRaw} to ${-leastRaw}` : `taking ${-leastRaw} at most and giving ${mostRaw} at most`
+}
