@@ -184,7 +184,8 @@ function tooMuchSent({ sent }: SimulatedOutcome & { is: 'done' }, bounds: Outcom
 }
 
 function inWords({ leastRaw, mostRaw }: Range): string {
-  if (mostRaw === undefined) return leastRaw > 0n ? `giving ${leastRaw} at least` : leastRaw < 0n ? `taking ${-leastRaw} at most` : 'taking none'
+  if (mostRaw === undefined)
+    return leastRaw > 0n ? `giving ${leastRaw} at least` : leastRaw < 0n ? `taking ${-leastRaw} at most` : 'taking none'
   if (leastRaw >= 0n) return `giving ${leastRaw} to ${mostRaw}`
   return mostRaw <= 0n ? `taking ${-mostRaw} to ${-leastRaw}` : `taking ${-leastRaw} at most and giving ${mostRaw} at most`
 }

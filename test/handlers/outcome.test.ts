@@ -71,7 +71,12 @@ describe('a plan by what its simulation says', () => {
     ['a swap that does what was asked', swap, done({ in: -500n, out: 1005n, coin: 0n }), /^signed$/],
     ['a swap that takes less for as much', swap, done({ in: -400n, out: 1000n }), /^signed$/],
     ['a swap that takes a unit more', swap, done({ in: -501n, out: 1005n }), /takes 501 of in .* taking 0 to 500/],
-    ['a swap that gives a unit less than its bound', swap, done({ in: -500n, out: 999n }), /gives the wallet 999 of out, where the request allows giving 1000 to 1020/],
+    [
+      'a swap that gives a unit less than its bound',
+      swap,
+      done({ in: -500n, out: 999n }),
+      /gives the wallet 999 of out, where the request allows giving 1000 to 1020/,
+    ],
     [
       'a swap that gives the wallet nothing',
       swap,
