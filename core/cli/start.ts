@@ -286,6 +286,26 @@ function examples({ url, services: { registry, wallets }, devnet, sites }: Kerne
     const open = post('/perpAMM/open', { ...perpetuals, address, ...short })
     more.push(dim(`a margin account and a perpetual position on ${chain}/local`), steps(approve(perpetuals, '1000'), deposit, open))
   }
+  const ranges = venueOf('AMM_RANGE')
+  if (ranges) {
+    const approval = { chain, network: 'local', address, spender: `${ranges.connector}/positions`, token: 'USDC', amount: '3000' }
+    const amounts = { fee: 'LOW', amount0: '1', amount1: '3000', lowerPrice: '2700', upperPrice: '3300' }
+    const add = post('/amm/liquidity/add', { ...ranges, address, token0: 'ETH', token1: 'USDC', ...amounts })
+    more.push(dim(`liquidity between two prices on ${chain}/local`), steps(post('/evm/approve', approval), add))
+  }
+  for (const on of sites) {
+    const [margin, perpetualBooks] = [venueOf('MARGIN_CLOB', on), venueOf('PERP_CLOB', on)]
+    if (margin) {
+      const query = new URLSearchParams({ ...margin, address }).toString()
+      more.push(dim(`a margin account on ${on}/local`), `ask '${url}/clob/margin/account?${query}'`)
+    }
+    const market = { market: 'ETH-USD', side: 'LONG', orderType: 'MARKET', amount: '0.1' }
+    if (perpetualBooks)
+      more.push(
+        dim(`a perpetual position in a book of ${on}/local`),
+        steps(post('/clob/perp/orders', { ...perpetualBooks, address, ...market })),
+      )
+  }
   if (more.length > 0) show('More', 'after this line', `ask() { ${curl} ${json} "$@"; }`, ...more)
   return lines.length > 0 ? lines : tryIt
 }

@@ -45,10 +45,13 @@ describe('sluice start', () => {
     expect(trade).to.have.property('txHash')
     const steps = text.split('\n').filter((line) => /^ {2}ask\b/.test(line))
     const answers = pasteAll(steps.join('\n'), where)
-    const [, bid, , , position] = answers
-    expect(answers).to.have.length(5)
+    const [, bid, , , position, , liquidity, margin, perpetual] = answers
+    expect(answers).to.have.length(9)
     expect(bid).to.have.property('clientOrderId')
     expect(position).to.have.nested.property('position.positionSide', 'SHORT')
+    expect(liquidity).to.have.property('liquidity')
+    expect(margin).to.have.property('equity')
+    expect(perpetual).to.have.property('state', 'FILLED')
     server.child.kill('SIGTERM')
     expect(await server.ended).to.deep.equal({ code: 0, signal: null })
   })
