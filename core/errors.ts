@@ -91,6 +91,15 @@ export class SluiceError extends Error {
   }
 }
 
+/** An error as a part of an answer. */
+export const errorFields = ({ code, name, message, http, details }: SluiceError) => ({
+  errorCode: code,
+  name,
+  message,
+  httpErrorCode: http,
+  ...(details !== undefined && { details }),
+})
+
 /** One wrong field, in `details` of INCOMPLETE_PARAMS. */
 export interface FieldProblem {
   field: string

@@ -7,6 +7,7 @@ import {
   connectorFields,
   Decimal,
   gasFields,
+  refusalFields,
   Side,
   Slippage,
   TokenName,
@@ -45,10 +46,28 @@ export const Hop = Type.Object({
   ),
 })
 
-export const AMMPriceRequest = request({ ...swapFields, address: Type.Optional(WalletAddress) })
-export const AMMPriceResponse = enveloped({
-  base: Type.String({ description: 'Token address; the zero address for the native coin.' }),
-  quote: Type.String({ description: 'Token address; the zero address for the native coin.' }),
+/** Each costs the time of a quote. */
+const mostAmounts = 30
+
+export const AMMPriceRequest = request(
+  {
+    ...swapFields,
+    amount: Type.Optional(swapFields.amount),
+    amounts: Type.Optional(
+      Type.Array(Decimal('Of the base token.'), {
+        minItems: 1,
+        maxItems: mostAmounts,
+        expects: `a list of 1 to ${mostAmounts} decimal strings such as "1.5"`,
+        description:
+          'A price for each, in `quotes`. The fields of the answer itself are those of `amount`; without it, of the first of these that has a price.',
+      }),
+    ),
+    address: Type.Optional(WalletAddress),
+  },
+  [{ anyOf: [['amount'], ['amounts']] }],
+)
+
+const quoted = {
   amount: Type.String({ description: 'Of the base token.' }),
   rawAmount: Type.String({ description: "The amount in the base token's smallest unit." }),
   expectedAmount: Type.String({ description: 'Quote tokens to pay (BUY) or to receive (SELL).' }),
@@ -64,8 +83,20 @@ export const AMMPriceResponse = enveloped({
     description: 'memory: computed from state that the server keeps up to date, without asking a node; rpc: the chain was asked.',
   }),
   slippagePrice: Type.String({ description: 'The worst price that a trade without limitPrice would accept.' }),
+}
+
+export const AMMPriceResponse = enveloped({
+  base: Type.String({ description: 'Token address; the zero address for the native coin.' }),
+  quote: Type.String({ description: 'Token address; the zero address for the native coin.' }),
+  ...quoted,
   allowance: Type.Optional(
     Type.Object({ spender: Type.String(), sufficient: Type.Boolean() }, { description: 'Only if the request has an address.' }),
+  ),
+  quotes: Type.Optional(
+    Type.Array(Type.Union([Type.Object(quoted), Type.Object({ amount: Type.String(), error: Type.Object(refusalFields) })]), {
+      description:
+        'One for each of `amounts`, in its order. `error` is in the place of a price that there is not, such as for more than the pools hold; the others are not affected.',
+    }),
   ),
 })
 

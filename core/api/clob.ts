@@ -15,6 +15,7 @@ import {
   pageFields,
   ChainName,
   gasFields,
+  refusalFields,
   endpoint,
   type BookSet,
   type FieldRule,
@@ -297,18 +298,7 @@ export const batchOrdersRequest = <P extends TProperties>(order: P) =>
     [{ anyOf: [['create'], ['cancel']] }],
   )
 
-const failed = Type.Optional(
-  Type.Object(
-    {
-      errorCode: Type.Number(),
-      name: Type.String(),
-      message: Type.String(),
-      httpErrorCode: Type.Number(),
-      details: Type.Optional(Type.Unknown()),
-    },
-    { description: 'Why this one failed. The others continue.' },
-  ),
-)
+const failed = Type.Optional(Type.Object(refusalFields, { description: 'Why this one failed. The others continue.' }))
 export const CLOBBatchOrdersResponse = enveloped({
   created: Type.Array(Type.Object({ ...placed, clientOrderId: Type.Optional(Type.String()), state: Type.Optional(State), error: failed }), {
     description: 'One for each of `create`, in its order.',

@@ -186,3 +186,12 @@ export const pageFields = {
     }),
   ),
 }
+
+/** An error that is a part of an answer whose other parts are none. */
+export const refusalFields = {
+  errorCode: Type.Number(),
+  name: Type.String(),
+  message: Type.String(),
+  httpErrorCode: Type.Number(),
+  details: Type.Optional(Type.Unknown()),
+}

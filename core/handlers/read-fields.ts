@@ -15,6 +15,7 @@ interface FieldSchema {
   expects?: string
   acceptsNumber?: true
   minimum?: number
+  items?: { acceptsNumber?: true }
   /** Of a list: the handler validates each entry by itself, so that a wrong one does not fail the others. */
   apart?: true
 }
@@ -60,7 +61,7 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
 
 function withoutEntries<T extends TObject>(schema: T): T {
   const properties = Object.entries(schema.properties).map(([name, field]) => {
-    const { items, ...rest } = field as FieldSchema & { items?: unknown }
+    const { items, ...rest } = field as FieldSchema
     return [name, items !== undefined && rest.apart ? rest : field]
   })
   return { ...schema, properties: Object.fromEntries(properties) }
@@ -86,12 +87,15 @@ function define(target: Fields, name: string, value: unknown): void {
   else target[name] = value
 }
 
-function fieldReader({ enum: known, acceptsNumber, type }: FieldSchema): (value: unknown, from: 'query' | 'body') => unknown {
+function fieldReader({ enum: known, acceptsNumber, type, items }: FieldSchema): (value: unknown, from: 'query' | 'body') => unknown {
   const spellings = known && new Map(known.map((each) => [String(each).toLowerCase(), each]))
   return (value, from) => {
     if (spellings && typeof value === 'string') return spellings.get(value.toLowerCase()) ?? value
     if (acceptsNumber && typeof value === 'number') return exactDecimal(value)
-    if (from === 'body') return value
+    if (from === 'body')
+      return items?.acceptsNumber && Array.isArray(value)
+        ? value.map((each) => (typeof each === 'number' ? exactDecimal(each) : each))
+        : value
     if (type === 'array') return readList(value)
     if (type === 'integer' && typeof value === 'string' && /^\d{1,16}$/.test(value)) return Number(value)
     if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'

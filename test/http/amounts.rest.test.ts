@@ -162,3 +162,71 @@ describe('amounts, tokens and sides', () => {
     }
   })
 })
+
+describe('several amounts in one request', () => {
+  let client: Client
+  const { amount: _, ...pair } = swap
+  const prices = (fields: object): Promise<Answer> => client.post('/amm/price', { ...pair, ...fields })
+  before(async () => {
+    client = (await sharedServer()).client
+  })
+  const sizes = ['0.1', '1', '10', '100']
+
+  for (const side of ['SELL', 'BUY'] as const)
+    it(`have the prices that each has alone, at one block, and lose more the larger they are: ${side}`, async () => {
+      for (let tries = 0; ; tries++) {
+        const { body } = await prices({ side, amounts: sizes })
+        const alone = await Promise.all(sizes.map(async (amount) => (await prices({ side, amount })).body))
+        // A block may come between.
+        if (alone.some(({ blockNumber }) => blockNumber !== body.blockNumber) && tries < 20) continue
+        const shown = alone.map(
+          ({ base: _base, quote: _quote, network: _network, timestamp: _timestamp, latency: _latency, ...each }) => each,
+        )
+        expect(body.quotes).to.deep.equal(shown)
+        expect(body).to.deep.include(shown[0])
+        expect(body.quotes.every(({ source }: { source: string }) => source === 'memory')).to.equal(true)
+        const impacts = body.quotes.map(({ priceImpact }: { priceImpact: string }) => Number(priceImpact))
+        expect(impacts).to.deep.equal(impacts.toSorted((one: number, other: number) => one - other))
+        return
+      }
+    })
+
+  it('are read from a query, and beside an amount of its own', async () => {
+    const { body } = await client.get('/amm/price', { ...pair, amount: '2', amounts: '1,10' })
+    expect([body.amount, ...body.quotes.map(({ amount }: { amount: string }) => amount)].map(Number)).to.deep.equal([2, 1, 10])
+  })
+
+  it('have an error each where there is no price, and are refused where none has one', async () => {
+    const most = '9'.repeat(12)
+    const { body } = await prices({ amounts: [most, 1], side: 'BUY' })
+    expect(body.quotes[0]).to.deep.include({ amount: most })
+    expect(body.quotes[0].error).to.include({ name: 'PRICE_FAILED', httpErrorCode: 422 })
+    expect(body.amount).to.equal(body.quotes[1].amount)
+    expect(outcome(await prices({ amounts: [most], side: 'BUY' }))).to.equal('422 PRICE_FAILED')
+    expect(outcome(await prices({ amount: most, amounts: ['1'], side: 'BUY' }))).to.equal('422 PRICE_FAILED')
+  })
+
+  it('have the allowance of the amount that the answer is of', async () => {
+    const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+    const { body } = await prices({ amounts: ['1', '2'], address })
+    expect(body.allowance).to.include.keys('spender', 'sufficient')
+    expect(body.quotes[0]).to.not.have.property('allowance')
+  })
+
+  for (const [amounts, field] of [
+    [['1', '1.0000000000000000001'], 'amounts[1]'],
+    [['1', '0'], 'amounts[1]'],
+    [['1', '-1'], 'amounts'],
+    [[], 'amounts'],
+    [Array.from({ length: 31 }, () => '1'), 'amounts'],
+    ['1', 'amounts'],
+    [[{ value: 1 }], 'amounts'],
+    [null, 'amount'],
+  ] as const) {
+    it(`refuses ${JSON.stringify(amounts).slice(0, 60)}, naming ${field}`, async () => {
+      const answer = await prices({ amounts })
+      expect(outcome(answer)).to.equal('400 INCOMPLETE_PARAMS')
+      expect(answer.body.details[0].field).to.equal(field)
+    })
+  }
+})

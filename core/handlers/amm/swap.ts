@@ -1,5 +1,5 @@
 // Swaps through pools: their price, their gas, and the trade.
-import type { AMMPriceRequest, AMMPriceResponse } from '../../api/index.ts'
+import type { AMMPriceRequest, AMMPriceResponse, AMMTradeRequest } from '../../api/index.ts'
 import type { AMM, At, Chain, GasTerms, Plan, Quote, QuoteChoice, Swap, Token, Fill, Json } from '../../contracts/index.ts'
 import { formatRatio, fromRaw, priceOf, valueAt } from '../../decimal.ts'
 import { badFields, SluiceError } from '../../errors.ts'
@@ -8,6 +8,7 @@ import type { SubmitResult } from '../../transactions/submit-request.ts'
 import { after, LazySignal, type ConnectorContext, type Handler, type Handlers } from '../context.ts'
 import { readPositiveRaw } from '../read-fields.ts'
 import { swapBounds } from '../outcome.ts'
+import { hasAmount, priceOfEach, type WithAmount } from './amounts.ts'
 import { readReference, requireReference } from './reference.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules, deadlineAfter, tighterBound } from '../slippage.ts'
@@ -15,6 +16,13 @@ import { readAddress, showGas, submit, readWallet } from '../wallets.ts'
 
 /** Makes no promise if the quote comes from memory: see `after`. */
 const ammPrice: Handler<'AMMPrice'> = (request, context) => {
+  if (request.amounts !== undefined) return priceOfEach(request.amounts, request, (each) => priceOne(each, context))
+  if (!hasAmount(request))
+    throw badFields([{ field: 'amount', problem: 'is required: a decimal string such as "1.5", or amounts: a list of them' }])
+  return priceOne(request, context)
+}
+
+function priceOne(request: WithAmount, context: ConnectorContext) {
   const { network, venue } = context
   const at = new LazySignal(context)
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
@@ -282,7 +290,7 @@ export interface SwapRequest {
   version?: string
 }
 
-type SwapFields = Pick<AMMPriceRequest, 'base' | 'quote' | 'amount' | 'side' | 'version'>
+type SwapFields = Pick<AMMTradeRequest, 'base' | 'quote' | 'amount' | 'side' | 'version'>
 
 /** @throws SluiceError TOKEN_NOT_SUPPORTED, INCOMPLETE_PARAMS */
 export function readSwapRequest(fields: SwapFields, { tokens }: NetworkEntry, at: At): SwapRequest | Promise<SwapRequest> {

@@ -1,6 +1,6 @@
 import { CLOBBatchOrdersRequest, CLOBMarginBatchOrdersRequest, CLOBPerpBatchOrdersRequest, type BookSet } from '../../api/index.ts'
 import type { BookAction, BookOrder, OrderName } from '../../contracts/index.ts'
-import { badFields, SluiceError, type ErrorName } from '../../errors.ts'
+import { badFields, errorFields, SluiceError, type ErrorName } from '../../errors.ts'
 import { isObject } from '../../json.ts'
 import type { ConnectorContext } from '../context.ts'
 import { fieldsReader } from '../read-fields.ts'
@@ -164,7 +164,7 @@ async function readCancels(
   return entries
 }
 
-type RefusedCancel = ReturnType<typeof showEnded> | (OrderName & { error: ReturnType<typeof showError> })
+type RefusedCancel = ReturnType<typeof showEnded> | (OrderName & { error: ReturnType<typeof errorFields> })
 
 /**
  * What became of orders whose cancel the exchange refused, by the entry's index: they may have been filled meanwhile, or never have
@@ -190,13 +190,13 @@ async function explainRefusedCancels(
   for (const { entry, action, index, refusal } of refused) {
     const { name, journaled } = entry
     if ('error' in found) {
-      explained.set(index, { ...name, error: showError(refusal) })
+      explained.set(index, { ...name, error: errorFields(refusal) })
       continue
     }
     const exchange = found.find((each) => isNamedBy(each, action))
     const shown = journaled ? await orders.show(journaled, exchange, false) : exchange && showForeign(exchange, false)
     if (shown && hasEnded(shown.state)) explained.set(index, showEnded({ shown }))
-    else explained.set(index, { ...name, error: showError(shown ? refusal : unknownOrder(type, name, wallet.address)) })
+    else explained.set(index, { ...name, error: errorFields(shown ? refusal : unknownOrder(type, name, wallet.address)) })
   }
   return explained
 }
@@ -207,21 +207,17 @@ const isNamedBy = (order: BookOrder, { market, order: { orderId, clientOrderId }
 /** An entry of a batch: an action to submit, a response that is known already, or an error. */
 type BatchEntry<A extends BookAction, Shown extends object> = { action: A } | { answer: Shown } | { error: SluiceError }
 
-function showError({ code, name, message, http, details }: SluiceError) {
-  return { errorCode: code, name, message, httpErrorCode: http, ...(details !== undefined && { details }) }
-}
-
 /** @param name identifies the entry beside an error */
 function showEntry<A extends BookAction, Shown extends object, Name extends object, Result extends object>(
   entry: BatchEntry<A, Shown>,
   result: ActionResult | undefined,
   name: Name,
   show: (action: A, submitted: SubmittedAction) => Result,
-): Shown | Result | (Name & { error: ReturnType<typeof showError> }) {
+): Shown | Result | (Name & { error: ReturnType<typeof errorFields> }) {
   if ('answer' in entry) return entry.answer
-  if ('error' in entry) return { ...name, error: showError(entry.error) }
+  if ('error' in entry) return { ...name, error: errorFields(entry.error) }
   // The last submission is made when all other results are known.
-  return result instanceof SluiceError ? { ...name, error: showError(result) } : show(entry.action, requireSubmitted(result))
+  return result instanceof SluiceError ? { ...name, error: errorFields(result) } : show(entry.action, requireSubmitted(result))
 }
 
 /** Returns the error of an entry. A defect, or an unavailable store, fails the whole request. */

@@ -509,14 +509,15 @@ class _AMMPriceRequest(TypedDict):
     connector: str  # Name of a registered connector.
     quote: str  # A symbol of the network's token list, or the address of a token.
     base: str  # A symbol of the network's token list, or the address of a token.
-    amount: Amount  # Of the base token.
     side: Literal["BUY", "SELL"]  # BUY or SELL of the base token, in any letter case.
 
 
 @final
 class AMMPriceRequest(_AMMPriceRequest, total=False):
+    amount: Amount  # Of the base token.
     version: str  # Restricts a connector with several versions of its protocol to one.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    amounts: list[Amount]  # A price for each, in `quotes`. The fields of the answer itself are those of `amount`; without it, of the first of these that has a price.
     address: str  # Address of a wallet whose key the server has.
 
 
@@ -537,6 +538,54 @@ class AMMPriceResponseRoute(_AMMPriceResponseRoute, total=False):
 class AMMPriceResponseAllowance(TypedDict):
     spender: str
     sufficient: bool
+
+
+class _AMMPriceResponseQuotes1Route(TypedDict):
+    pool: str
+    version: str
+    tokenIn: str
+    tokenOut: str
+
+
+@final
+class AMMPriceResponseQuotes1Route(_AMMPriceResponseQuotes1Route, total=False):
+    fee: str  # Fraction of the input.
+    share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+
+
+@final
+class AMMPriceResponseQuotes1(TypedDict):
+    amount: str  # Of the base token.
+    rawAmount: str  # The amount in the base token's smallest unit.
+    expectedAmount: str  # Quote tokens to pay (BUY) or to receive (SELL).
+    price: str  # Quote per one base; rounded up for BUY and down for SELL.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    priceImpact: str  # Fraction of the input's value that the swap loses, at the pools' marginal price and fees included: 1 − output / (input × marginal price). The same for BUY and SELL.
+    route: list[AMMPriceResponseQuotes1Route]  # The pools in order; if the swap is split, one path after the other.
+    blockNumber: float  # The block of the quote.
+    source: Literal["memory", "rpc"]  # memory: computed from state that the server keeps up to date, without asking a node; rpc: the chain was asked.
+    slippagePrice: str  # The worst price that a trade without limitPrice would accept.
+
+
+class _AMMPriceResponseQuotes2Error(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class AMMPriceResponseQuotes2Error(_AMMPriceResponseQuotes2Error, total=False):
+    details: Any
+
+
+@final
+class AMMPriceResponseQuotes2(TypedDict):
+    amount: str
+    error: AMMPriceResponseQuotes2Error
 
 
 class _AMMPriceResponse(TypedDict):
@@ -563,6 +612,7 @@ class _AMMPriceResponse(TypedDict):
 @final
 class AMMPriceResponse(_AMMPriceResponse, total=False):
     allowance: AMMPriceResponseAllowance  # Only if the request has an address.
+    quotes: list[AMMPriceResponseQuotes1 | AMMPriceResponseQuotes2]  # One for each of `amounts`, in its order. `error` is in the place of a price that there is not, such as for more than the pools hold; the others are not affected.
 
 
 class _AMMTradeRequest(TypedDict):
