@@ -9,8 +9,7 @@ const usdcPerWallet = 1_000_000n
 const basePerWallet = 1_000n
 
 const solana = await startSolana({ seed: 'solana/local', skipped: 0 })
-const { USDC } = solana.mints
-const BASE = await solana.createMint({ symbol: 'BASE', decimals: 9 })
+const { BASE, USDC } = solana.mints
 await createPool(solana, [BASE, USDC], [1_000_000_000_000n, 150_000_000_000n], 30n)
 await createPool(solana, [USDC, BASE], [1_500_000_000n, 10_000_000_000n], 100n)
 for (const wallet of process.argv.slice(2).map((each) => address(each))) {

@@ -26,8 +26,8 @@ export interface Solana {
   ledger: Ledger
   genesisHash: string
   faucet: KeyPairSigner
-  /** By symbol: USDC (6, Token), FEES (9, Token-2022 with a transfer fee). */
-  mints: { readonly USDC: Mint; readonly FEES: Mint }
+  /** By symbol: USDC (6, Token), BASE (9, Token), FEES (9, Token-2022 with a transfer fee). */
+  mints: { readonly USDC: Mint; readonly BASE: Mint; readonly FEES: Mint }
   /** Lets slots pass. */
   tick(slots?: number): void
   /** Lets slots pass until so many blocks were made in them. */
@@ -112,6 +112,7 @@ export async function startSolana(options: Partial<SolanaOptions> = {}): Promise
 
   const mints = {
     USDC: await createMint({ symbol: 'USDC', decimals: 6 }),
+    BASE: await createMint({ symbol: 'BASE', decimals: 9 }),
     FEES: await createMint({ symbol: 'FEES', decimals: 9, transferFee: { basisPoints: 100, maximumRaw: 5_000_000_000n } }),
   }
   blocks(Number(finalizedDepth) + 1)

@@ -49,8 +49,7 @@ export interface AmmSite {
 
 export async function startAmmSite(options: Partial<SolanaOptions> = {}): Promise<AmmSite> {
   const solana = await startSolana({ slotMs: 'by hand', ...options })
-  const base = await solana.createMint({ symbol: 'BASE', decimals: 9 })
-  const quote = solana.mints.USDC
+  const { BASE: base, USDC: quote } = solana.mints
   const pools = [
     await createPool(solana, [base, quote], [1_000_000_000_000n, 150_000_000_000n], 30n),
     await createPool(solana, [quote, base], [1_500_000_000n, 10_000_000_000n], 100n),

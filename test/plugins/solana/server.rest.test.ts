@@ -38,7 +38,7 @@ describe('a server on Solana', function () {
     const { body: config } = await server.client.get('/network/chain_config', { chain: 'solana' })
     expect(config.local).to.deep.include({ required: true, rpcUrls: [cluster.url] })
     const { body: tokens } = await get('/network/tokens')
-    expect(tokens.map(({ symbol }: { symbol: string }) => symbol)).to.deep.equal(['SOL', 'USDC', 'FEES'])
+    expect(tokens.map(({ symbol }: { symbol: string }) => symbol)).to.deep.equal(['SOL', 'USDC', 'BASE', 'FEES'])
     expect(tokens[0]).to.include({ address: '11111111111111111111111111111111', decimals: 9 })
   })
 

@@ -21,7 +21,7 @@ describe('the pool program on the test service', () => {
     client = clientOf(solana)
     wallet = await generateKeyPairSigner()
     await solana.fund(wallet.address, 50_000_000_000n)
-    const sol = await solana.createMint({ symbol: 'BASE', decimals: 9 })
+    const sol = solana.mints.BASE
     pool = await createPool(solana, [sol, solana.mints.USDC], [1_000_000_000_000n, 150_000_000_000n], 30n)
     await solana.mintTo(wallet.address, sol, 10n ** 15n)
     await solana.mintTo(wallet.address, solana.mints.USDC, 10n ** 15n)
