@@ -98,14 +98,32 @@ async function locked(work) {
       break
     } catch (error) {
       if (error.code !== 'EEXIST') throw error
-      if (isAbandoned(file)) rmSync(file, { force: true })
-      else await new Promise((done) => setTimeout(done, 50))
+      if (!isAbandoned(file) || !removeAbandoned(file)) await new Promise((done) => setTimeout(done, 50))
     }
   }
   try {
     return await work()
   } finally {
     rmSync(file, { force: true })
+  }
+}
+
+/** By one process at a time, which looks again: another one may have removed it and build now. */
+function removeAbandoned(file) {
+  const removing = `${file}-removed`
+  try {
+    writeFileSync(removing, '', { flag: 'wx' })
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+    // Its process was killed: this takes no time.
+    if (Date.now() - (statSync(removing, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) > 10_000) rmSync(removing, { force: true })
+    return false
+  }
+  try {
+    if (isAbandoned(file)) rmSync(file, { force: true })
+    return true
+  } finally {
+    rmSync(removing, { force: true })
   }
 }
 
