@@ -130,16 +130,20 @@ describe('the Python client', () => {
 
   it('has types that refuse wrong fields, floats and unknown paths', async () => {
     const price = '"chain": "a", "network": "b", "connector": "c", "base": "d", "quote": "e", "side": "SELL"'
-    for (const [request, said] of [
+    const cases = [
       [`client.get("/amm/price", {${price}, "amount": "1"})`, undefined],
       [`client.get("/amm/price", {${price}, "amount": 0.1})`, 'No overload'],
-      [`client.get("/amm/price", {${price}})`, 'No overload'],
+      [`client.get("/amm/price", {${price}, "amounts": ["1", "2"]})`, undefined],
+      [`client.get("/amm/price", {${price}, "amounts": [0.1]})`, 'No overload'],
+      [`client.post("/amm/trade", {${price}, "address": "f"})`, 'No overload'],
       [`client.get("/amm/price", {${price}, "amount": "1", "amuont": "1"})`, 'No overload'],
       [`client.post("/amm/trade", {${price}, "amount": "1"})`, 'No overload'],
       [`client.get("/amm/prize", {${price}, "amount": "1"})`, 'No overload'],
       [`client.get("/amm/price", {${price}, "amount": "1"})["prize"]`, 'has no key "prize"'],
-    ] as const) {
-      const file = path.join(folder, 'typed.py')
+    ] as const
+    for (const [index, [request, said]] of cases.entries()) {
+      // A file each: mypy takes one of the same size and second for unchanged.
+      const file = path.join(folder, `typed_${index}.py`)
       writeFileSync(file, `from sluice_client import SluiceClient\n\nclient = SluiceClient()\n${request}\n`)
       const error = await mypy(file).then(
         () => undefined,
