@@ -49,7 +49,7 @@ if (isAll) process.env.PACKAGE_TEST_ALL = 'yes'
 
 /**
  * What takes long, in parts that take about as long as each other: each commit plays one of them, so that five commits play all. All at
- * once: npm run test:rest -- --all. The guides are those that tools/package follows.
+ * once: npm run test:rest -- --all. The guides are those that tools/package follows. Parts with little else build and run the image.
  */
 const inTurn = [
   {
@@ -71,6 +71,7 @@ const inTurn = [
       'test/transactions/journal/list-entries.rest.test.ts',
     ],
     guide: 'writing-a-chain',
+    image: true,
   },
   {
     files: [
@@ -83,6 +84,7 @@ const inTurn = [
       'test/transactions/archive/killed.rest.test.ts',
     ],
     guide: 'writing-a-connector',
+    image: true,
   },
   {
     files: [
@@ -262,14 +264,20 @@ Object.assign(built, await fewModules())
 if (process.argv[2] === 'rest') {
   const missing = inTurn.flatMap(({ files }) => files).filter((file) => !existsSync(path.join(root, file)))
   if (missing.length > 0) throw new Error(`tools/test.mjs names files that do not exist: ${missing.join(', ')}`)
-  if (turn) console.log(`Left to the next commits, or to npm run test:rest -- --all: ${[...otherTurns].join(', ')}`)
+  if (turn)
+    console.log(
+      `Left to the next commits, or to npm run test:rest -- --all: ${[...(turn.image ? [] : ['tools/image']), ...otherTurns].join(', ')}`,
+    )
   // Servers that tests start as processes run dist/, which nothing may write to from here on: packing builds it whole.
   const packed = await run(['tools/pack.mjs'], { SLUICE_CONFIRMED_NAMES: '' })
   if (packed.code !== 0) report('pack', packed)
   await buildWhenStale()
   built.BUILT_SLUICE = 'dist'
   const folders = restGroups().map(({ name, files }) => mochaOf(name, files))
-  await runAll([...folders.slice(0, 2), ...(packed.code === 0 ? [runImage, runPackages] : []), ...folders.slice(2)], cores + 2)
+  await runAll(
+    [...folders.slice(0, 2), ...(packed.code === 0 ? [...(turn && !turn.image ? [] : [runImage]), runPackages] : []), ...folders.slice(2)],
+    cores + 2,
+  )
   const alone = demanding.flatMap(testsIn).filter(isRest)
   await runAll(
     alone.map((file) => mochaOf(file, [file])),
