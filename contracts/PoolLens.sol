@@ -8,8 +8,11 @@ pragma solidity ^0.8.20;
 /// of an empty range to read (2), and one that is not used. A kind of
 ///   0: the pool. How many words of the tick bitmap to read below the price (2) and how many ticks at most (2), the same above (2, 2).
 ///   1, 2: ticks alone, downward or upward from a tick (3) that may be one of them: words (2), ticks (2), one that is not used.
+/// Where one contract keeps all pools, as Uniswap v4's PoolManager does, 128 is added to the kind, the address is the contract's, and 64
+/// bytes follow: the pool's id (32) and its tickSpacing (32).
 /// For a pool comes one byte, 0 where there is no pool or no price yet, else 1 and sqrtPriceX96 (20), tick (3), liquidity (16), fee (3),
-/// tickSpacing (3), the look below and the look above. For ticks alone comes one look. A look is:
+/// tickSpacing (3), of a contract that keeps all pools the protocol's fees (3), the look below and the look above. For ticks alone comes
+/// one look. A look is:
 ///   1 where all of it was read, 0 where the gas ended (1), the number of ticks (2), the multiple of tickSpacing up to which none is
 ///   left out (3), and in the direction of the look of each tick: tick (3), liquidityGross (16), liquidityNet (16).
 contract PoolLens {
@@ -20,6 +23,8 @@ contract PoolLens {
     /// One look in one direction.
     struct Look {
         address pool;
+        // Where a contract that keeps all pools stores this one; 0 for a pool that is a contract.
+        uint256 stored;
         int256 tickSpacing;
         uint256 words;
         uint256 ticks;
@@ -39,8 +44,16 @@ contract PoolLens {
         }
         look.to = from;
         uint256 looks;
-        for (uint256 i = 0; i < wanted.length; i++) looks += kindOf(uint256(wanted[i])) == 0 ? 2 : 1;
-        for (uint256 i = 0; i < wanted.length; i++) looks = read(look, uint256(wanted[i]), reserve, looks);
+        for (uint256 i = 0; i < wanted.length; i += sizeOf(uint256(wanted[i]))) looks += kindOf(uint256(wanted[i])) == 0 ? 2 : 1;
+        for (uint256 i = 0; i < wanted.length; i += sizeOf(uint256(wanted[i]))) {
+            look.stored = 0;
+            if (sizeOf(uint256(wanted[i])) > 1) {
+                // StateLibrary of @uniswap/v4-core@1.0.2: the mapping of pools is in slot 6.
+                look.stored = hash(uint256(wanted[i + 1]), 6);
+                look.tickSpacing = int256(uint256(wanted[i + 2]));
+            }
+            looks = read(look, uint256(wanted[i]), reserve, looks);
+        }
         uint256 to = look.to;
         assembly {
             revert(from, sub(to, from))
@@ -48,42 +61,35 @@ contract PoolLens {
     }
 
     function kindOf(uint256 wanted) private pure returns (uint256) {
-        return uint8(wanted >> 24);
+        return uint8(wanted >> 24) & 127;
+    }
+
+    /// In words.
+    function sizeOf(uint256 wanted) private pure returns (uint256) {
+        return (wanted >> 31) & 1 == 1 ? 3 : 1;
     }
 
     /// Returns how many looks are left.
     function read(Look memory look, uint256 wanted, uint256 reserve, uint256 looks) private view returns (uint256) {
         look.pool = address(uint160(wanted >> 96));
         if (kindOf(wanted) == 0) return readPool(look, wanted, reserve, looks);
-        (uint256 tickSpacing, ) = ask(look.pool, 0xd0c93a7c, 0); // tickSpacing()
-        look.tickSpacing = int256(tickSpacing);
+        if (look.stored == 0) look.tickSpacing = spacingOf(look.pool);
         (look.words, look.ticks, look.emptyWords) = (uint16(wanted >> 56), uint16(wanted >> 40), uint16(wanted >> 8));
         share(look, reserve, looks);
-        if (tickSpacing > 0) walk(look, int256(int24(uint24(wanted >> 72))) / look.tickSpacing, kindOf(wanted) == 2);
+        if (look.tickSpacing > 0) walk(look, int256(int24(uint24(wanted >> 72))) / look.tickSpacing, kindOf(wanted) == 2);
         return looks - 1;
     }
 
     function readPool(Look memory look, uint256 wanted, uint256 reserve, uint256 looks) private view returns (uint256) {
-        // Forks differ in what follows these two of slot0.
-        (uint256 sqrtPriceX96, uint256 tick) = ask(look.pool, 0x3850c7bd, 0); // slot0()
-        if (sqrtPriceX96 == 0) {
-            put(look, 0, 1);
-            return looks - 2;
+        int256 tick;
+        {
+            uint256 liquidity;
+            (tick, liquidity) = look.stored == 0 ? putPool(look) : putStored(look);
+            look.emptyWords = liquidity == 0 ? uint16(wanted >> 8) : 0;
         }
-        (uint256 liquidity, ) = ask(look.pool, 0x1a686502, 0); // liquidity()
-        (uint256 fee, ) = ask(look.pool, 0xddca3f43, 0); // fee()
-        (uint256 tickSpacing, ) = ask(look.pool, 0xd0c93a7c, 0); // tickSpacing()
-        put(look, 1, 1);
-        put(look, sqrtPriceX96, 20);
-        put(look, tick, 3);
-        put(look, liquidity, 16);
-        put(look, fee, 3);
-        put(look, tickSpacing, 3);
-
-        look.tickSpacing = int256(tickSpacing);
-        look.emptyWords = liquidity == 0 ? uint16(wanted >> 8) : 0;
-        int256 compressed = int256(tick) / look.tickSpacing;
-        if (int256(tick) < 0 && int256(tick) % look.tickSpacing != 0) compressed--;
+        if (look.tickSpacing == 0) return looks - 2;
+        int256 compressed = tick / look.tickSpacing;
+        if (tick < 0 && tick % look.tickSpacing != 0) compressed--;
         (look.words, look.ticks) = (uint16(wanted >> 80), uint16(wanted >> 64));
         share(look, reserve, looks);
         walk(look, compressed, false);
@@ -91,6 +97,76 @@ contract PoolLens {
         share(look, reserve, looks - 1);
         walk(look, compressed + 1, true);
         return looks - 2;
+    }
+
+    /// Of a pool that is a contract, all but its ticks. A tick spacing of 0 says that there is no pool.
+    function putPool(Look memory look) private view returns (int256 tick, uint256 liquidity) {
+        // Forks differ in what follows these two of slot0.
+        (uint256 sqrtPriceX96, uint256 second) = ask(look.pool, 0x3850c7bd, 0); // slot0()
+        tick = int256(second);
+        if (sqrtPriceX96 == 0) {
+            look.tickSpacing = 0;
+            put(look, 0, 1);
+            return (tick, 0);
+        }
+        (liquidity, ) = ask(look.pool, 0x1a686502, 0); // liquidity()
+        (uint256 fee, ) = ask(look.pool, 0xddca3f43, 0); // fee()
+        look.tickSpacing = spacingOf(look.pool);
+        put(look, 1, 1);
+        put(look, sqrtPriceX96, 20);
+        put(look, second, 3);
+        put(look, liquidity, 16);
+        put(look, fee, 3);
+        put(look, uint256(look.tickSpacing), 3);
+    }
+
+    // Slot0 and Pool.State of @uniswap/v4-core@1.0.2.
+    /// Of a pool that is kept by a contract.
+    function putStored(Look memory look) private view returns (int256 tick, uint256 liquidity) {
+        uint256 slot0 = load(look.pool, look.stored);
+        if (uint160(slot0) == 0) {
+            look.tickSpacing = 0;
+            put(look, 0, 1);
+            return (0, 0);
+        }
+        tick = int256(int24(uint24(slot0 >> 160)));
+        liquidity = uint128(load(look.pool, look.stored + 3));
+        put(look, 1, 1);
+        put(look, slot0, 20);
+        put(look, slot0 >> 160, 3);
+        put(look, liquidity, 16);
+        put(look, slot0 >> 208, 3);
+        put(look, uint256(look.tickSpacing), 3);
+        put(look, slot0 >> 184, 3);
+    }
+
+    function bitmapOf(Look memory look, int256 word) private view returns (uint256 bitmap) {
+        if (look.stored != 0) return load(look.pool, hash(uint256(word), look.stored + 5));
+        (bitmap, ) = ask(look.pool, 0x5339c296, word); // tickBitmap(int16)
+    }
+
+    function liquidityAt(Look memory look, int256 tick) private view returns (uint256 gross, uint256 net) {
+        if (look.stored == 0) return ask(look.pool, 0xf30dba93, tick); // ticks(int24)
+        uint256 packed = load(look.pool, hash(uint256(tick), look.stored + 4));
+        return (uint128(packed), packed >> 128);
+    }
+
+    function spacingOf(address pool) private view returns (int256) {
+        (uint256 tickSpacing, ) = ask(pool, 0xd0c93a7c, 0); // tickSpacing()
+        return int256(tickSpacing);
+    }
+
+    /// Where a mapping keeps a key. It allocates no memory: what was read stands behind all that is allocated.
+    function hash(uint256 key, uint256 mappingSlot) private pure returns (uint256 slot) {
+        assembly {
+            mstore(0, key)
+            mstore(32, mappingSlot)
+            slot := keccak256(0, 64)
+        }
+    }
+
+    function load(address target, uint256 slot) private view returns (uint256 value) {
+        (value, ) = ask(target, 0x1e2eaeaf, int256(slot)); // extsload(bytes32)
     }
 
     /// A look has all gas but what the looks after it need at least, or as much as each of them where there is too little for that.
@@ -125,8 +201,7 @@ contract PoolLens {
         uint256 within = up ? type(uint256).max << (uint256(from) & 255) : type(uint256).max >> (255 - (uint256(from) & 255));
         bool isFirst = true;
         for (uint256 words = 1; ; words++) {
-            (uint256 bitmap, ) = ask(look.pool, 0x5339c296, word); // tickBitmap(int16)
-            bitmap &= within;
+            uint256 bitmap = bitmapOf(look, word) & within;
             within = type(uint256).max;
             while (bitmap != 0) {
                 uint256 bit = highest(up ? bitmap & (~bitmap + 1) : bitmap);
@@ -134,7 +209,7 @@ contract PoolLens {
                 if (count == look.ticks) return (true, count, end);
                 if (!isFirst && gasleft() < look.leastGas) return (false, count, end);
                 isFirst = false;
-                (uint256 liquidityGross, uint256 liquidityNet) = ask(look.pool, 0xf30dba93, end); // ticks(int24)
+                (uint256 liquidityGross, uint256 liquidityNet) = liquidityAt(look, end);
                 put(look, uint256(end), 3);
                 put(look, liquidityGross, 16);
                 put(look, liquidityNet, 16);

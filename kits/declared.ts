@@ -101,13 +101,14 @@ const v2Fork = {
       family: evm,
       manifest: {
         ...manifestOf(data),
-        trading_type: ['AMM'],
+        trading_type: ['AMM', 'AMM_SHARES'],
         available_networks: networksIn(deployments),
         schema: singleRouterSchema,
       },
       create(venue) {
-        const AMM = poolAMM(venue, uniswapV2(venue, { fee: [kept, all], deployments, ...(coin !== undefined && { coin }) }))
-        return { AMM, spenders: AMM.spenders }
+        const v2 = uniswapV2(venue, { fee: [kept, all], deployments, ...(coin !== undefined && { coin }) })
+        const AMM = poolAMM(venue, v2)
+        return { AMM, AMM_SHARES: v2.shares, spenders: AMM.spenders }
       },
     })
   },

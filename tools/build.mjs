@@ -339,6 +339,8 @@ function devnetManifest({ version, preferUnplugged, engines, devDependencies, de
     exports: { './package.json': './package.json', './*': './*' },
     dependencies: {
       '@foundry-rs/anvil': devDependencies['@foundry-rs/anvil'],
+      // kits/amm/v4/devnet.ts reads bytecode of Uniswap v4 from it: its licence lets nobody else pass that on.
+      '@uniswap/universal-router': devDependencies['@uniswap/universal-router'],
       ethers: dependencies.ethers ?? devDependencies.ethers,
     },
     // Where it has no binary, solana/local is left out.

@@ -89,17 +89,23 @@ export async function releasedNow(): Promise<Released> {
   return release
 }
 
-/** A swap leaves nothing with its contracts; positions in ranges are with their manager, and all else is with any contract of the exchange. */
+/**
+ * A swap leaves nothing with its contracts, and shares of pools are the wallet's own; positions in ranges are with their manager, and all else is
+ * with any contract of the exchange.
+ */
 function heldBy(plugin: LoadedPlugin): string[] {
   if (plugin.kind === 'chain') return []
   const names = plugin.venues.flatMap(({ contracts, implementation }) => {
     const {
       AMM: _,
       AMM_RANGE: range,
+      AMM_SHARES: _shares,
       ...others
     } = Object.fromEntries(plugin.manifest.trading_type.map((type) => [type, implementation[type]]))
     const manager = range && 'positionManager' in range ? range.positionManager : undefined
-    return Object.entries(contracts).flatMap(([name, address]) => (Object.keys(others).length > 0 || address === manager ? [name] : []))
+    return Object.entries(contracts).flatMap(([name, address]) =>
+      Object.keys(others).length > 0 || address === manager || address === implementation.permit2?.address ? [name] : [],
+    )
   })
   return [...new Set(names)].toSorted()
 }

@@ -31,6 +31,12 @@ export const EVMAllowancesResponse = enveloped({
     description: 'Token as in the request → decimal string; the smallest if the connector has several spenders.',
   }),
   spenders: Type.Optional(Type.Record(Type.String(), Approvals)),
+  expiries: Type.Optional(
+    Type.Record(Type.String(), Type.Record(Type.String(), Type.Number()), {
+      description:
+        'Spender → token → seconds since the Unix epoch: when the allowance ends, for spenders that take tokens by Permit2. One that has ended counts as 0.',
+    }),
+  ),
 })
 
 export const EVMNonceRequest = request({ ...chainFields, address: WalletAddress })
@@ -57,6 +63,14 @@ export const EVMApproveRequest = request({
   spender: Spender,
   token: TokenName,
   amount: Type.Optional(Decimal('Absent: unlimited, which spenders of contained plugins do not get. 0 revokes, for any address.')),
+  expires: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 2 ** 48 - 1,
+      expects: 'seconds since 1970, a whole number',
+      description: 'When the allowance ends, seconds since the Unix epoch; for spenders that take tokens by Permit2 only. Absent: never.',
+    }),
+  ),
   ...transactionFields,
 })
 export const EVMApproveResponse = enveloped({

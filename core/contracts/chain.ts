@@ -119,6 +119,33 @@ export interface EvmVerbs<F extends Types = Types> {
     amountRaw: bigint | undefined,
     at: At,
   ): Promise<{ plan: Plan<F>; amountRaw: bigint }>
+  /** For spenders that take tokens by Permit2 (https://github.com/Uniswap/permit2). Absent: the family has none. */
+  permit2?: {
+    /** One round trip. Outer array by spender, inner by token. */
+    allowances(
+      owner: F['address'],
+      permit2: F['address'],
+      spenders: readonly F['address'][],
+      tokens: readonly Token[],
+      at: At,
+    ): Promise<readonly (readonly Permit2Allowance[])[]>
+    /**
+     * Approves the spender at the contract, and first the contract at the token where that allows less. `amountRaw` undefined is the largest
+     * amount, `expires` undefined never. 0 takes the spender's allowance away, and leaves the token's.
+     */
+    approve(
+      what: {
+        readonly owner: F['address']
+        readonly permit2: F['address']
+        readonly token: Token
+        readonly spender: F['address']
+        readonly amountRaw: bigint | undefined
+        /** Seconds since the Unix epoch. */
+        readonly expires: number | undefined
+      },
+      at: At,
+    ): Promise<{ plan: Plan<F>; amountRaw: bigint; expires: number }>
+  }
   /** Transfers a token of the wallet that carries out the plan. */
   transfer(token: Token, recipient: F['address'], amountRaw: bigint): Plan<F>
   /**
@@ -138,6 +165,14 @@ export interface EvmVerbs<F extends Types = Types> {
    * @param sentRaw of the native coin with the transaction
    */
   moved?(receipt: F['receipt'], sentRaw: bigint, wallet: F['address']): ReadonlyMap<string, bigint> | undefined
+}
+
+/** What a spender may take by Permit2. */
+export interface Permit2Allowance {
+  /** The smaller of the contract's allowance and the spender's; 0 once it has expired. */
+  readonly amountRaw: bigint
+  /** Seconds since the Unix epoch; the spender may take tokens in that second, and not after it. */
+  readonly expires: number
 }
 
 /** Whose right to move a wallet's tokens. */

@@ -1,5 +1,6 @@
 import type { AMM } from './amm.ts'
 import type { AMMRange } from './amm-range.ts'
+import type { AMMShares } from './amm-shares.ts'
 import type { Chain, ChainVenue } from './chain.ts'
 import type { Family, Head, Life, Log, Token, Types } from './family.ts'
 import type { MarginCLOB, CLOB, PerpCLOB } from './order-books.ts'
@@ -13,6 +14,7 @@ export const apiVersion = '1.1'
 export interface Trading<F extends Types = Types> {
   AMM: AMM<F>
   AMM_RANGE: AMMRange<F>
+  AMM_SHARES: AMMShares<F>
   PERP_AMM: PerpAMM<F>
   CLOB: CLOB<F>
   MARGIN_CLOB: MarginCLOB<F>
@@ -40,6 +42,7 @@ export interface SignedKind {
 export const tradingVerbs = {
   AMM: ['quote', 'swap', 'fill'],
   AMM_RANGE: ['rangePools', 'rangeAround', 'deposit', 'add', 'position', 'positions', 'remove', 'collect', 'history', 'rangeFill'],
+  AMM_SHARES: ['sharePositions', 'depositFor', 'returnFor', 'addShares', 'removeShares', 'sharesFill'],
   PERP_AMM: [
     'listed',
     'prices',
@@ -103,6 +106,8 @@ export type Connector<F extends Types = Types, K extends TradingType = TradingTy
   Life & {
     /** Version label → the contract that moves tokens, which `/evm/approve` approves for the connector's name. */
     readonly spenders?: Readonly<Record<string, F['address']>>
+    /** The Permit2 contract, and those of the spenders that take tokens by it. Built-in and trusted plugins only. Since 1.2. */
+    readonly permit2?: { readonly address: F['address']; readonly spenders: readonly F['address'][] }
     /** Signatures of the events that the exchange's contracts emit, as the family writes them: `/network/poll` decodes logs by them. */
     readonly events?: readonly string[]
     /** For exchanges that take signed actions themselves: carries out plans that are `via` the venue. */

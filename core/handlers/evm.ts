@@ -1,5 +1,5 @@
 import { didYouMean } from '../config/problems.ts'
-import type { EvmVerbs, Plan, Token } from '../contracts/index.ts'
+import type { At, EvmVerbs, Permit2Allowance, Plan, Token } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
@@ -23,8 +23,15 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
   if (amountRaw !== 0n) requireMayApprove(spenders, services)
   requireExact(spenders, amountRaw, network, services)
 
+  const expires = readExpiry(request.expires, spenders)
   // One submission for all spenders, so that their nonces are claimed together: either all are approved or none.
-  const approvals = await Promise.all(spenders.addresses.map((spender) => evm.approve(address, token, spender, amountRaw, at)))
+  const approvals = await Promise.all(
+    spenders.addresses.map((spender) => {
+      const permit2 = spenders.permit2.get(spender)
+      if (permit2 === undefined || !evm.permit2) return evm.approve(address, token, spender, amountRaw, at)
+      return evm.permit2.approve({ owner: address, permit2, token, spender, amountRaw, expires }, at)
+    }),
+  )
   const spenderOfStep = approvals.flatMap(({ plan }, i) => plan.steps.map(() => spenders.addresses[i] ?? ''))
   const plan: Plan = {
     steps: approvals.flatMap((each) => each.plan.steps) as unknown as Plan['steps'],
@@ -47,7 +54,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       ...context,
       address,
       plan,
-      scope: { contracts: [token.address], valueRaw: 0n },
+      scope: { contracts: [token.address, ...spenders.permit2.values()], valueRaw: 0n },
       kind: 'approve',
       ...versionOf(spenders, network, services.registry),
       nonce: request.nonce,
@@ -103,6 +110,21 @@ function versionOf({ addresses }: Spenders, { chain, network }: NetworkEntry, re
   return plugin !== undefined && others.length === 0 ? { plugin } : {}
 }
 
+/** Seconds since the Unix epoch. @throws SluiceError INCOMPLETE_PARAMS where no spender takes tokens by Permit2 */
+function readExpiry(expires: number | undefined, { addresses, permit2 }: Spenders): number | undefined {
+  if (expires === undefined) return undefined
+  if (permit2.size === 0)
+    throw badFields([
+      {
+        field: 'expires',
+        problem: `${addresses.join(', ')} does not take tokens by Permit2, so its allowance has no expiry: leave it out`,
+      },
+    ])
+  if (expires * 1000 <= Date.now())
+    throw badFields([{ field: 'expires', problem: 'is in the past: give a later time, in seconds since 1970' }])
+  return expires
+}
+
 /** In smallest units; undefined for the largest amount; 0 revokes. */
 function readAllowance(text: string | undefined, token: Token): bigint | undefined {
   if (token.native) throw badFields([{ field: 'token', problem: `${token.symbol} is the native coin: it needs no allowance` }])
@@ -113,25 +135,73 @@ const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, servi
   const at = { signal }
   const evm = evmOf(network)
   const owner = readAddress(network, request.address)
-  const { addresses } = await readSpenders(request.spender, network, registry)
+  const { addresses, permit2 } = await readSpenders(request.spender, network, registry)
   const tokens = await network.tokens.resolveAll(request.tokenSymbols, 'tokenSymbols', at)
-  const raws = await evm.allowances(owner, addresses, tokens, at)
+  const [plain, byPermit2] = await readAllowances(evm, owner, { addresses, permit2 }, tokens, at)
+  const raws = addresses.map((spender) => byPermit2.get(spender)?.map(({ amountRaw }) => amountRaw) ?? plain.get(spender) ?? [])
 
   const show = (of: (tokenIndex: number) => bigint) =>
     Object.fromEntries(tokens.map((token, i) => [responseKey(request.tokenSymbols[i], token), fromRaw(of(i), token.decimals)]))
   const lowest = show((i) => raws.map((row) => row[i] ?? 0n).reduce((a, b) => (a < b ? a : b)))
   const each = Object.fromEntries(addresses.map((address, row) => [address, show((i) => raws[row]?.[i] ?? 0n)]))
-  return { spender: addresses[0] ?? '', approvals: lowest, ...(addresses.length > 1 && { spenders: each }) }
+  const expiries = Object.fromEntries(
+    [...byPermit2].map(([spender, allowances]) => [
+      spender,
+      Object.fromEntries(tokens.map((token, i) => [responseKey(request.tokenSymbols[i], token), allowances[i]?.expires ?? 0])),
+    ]),
+  )
+  return {
+    spender: addresses[0] ?? '',
+    approvals: lowest,
+    ...(addresses.length > 1 && { spenders: each }),
+    ...(byPermit2.size > 0 && { expiries }),
+  }
+}
+
+/** By spender: those that take tokens themselves, and those that take them by Permit2. In the order of the tokens. */
+async function readAllowances(
+  evm: EvmVerbs,
+  owner: string,
+  { addresses, permit2 }: Pick<Spenders, 'addresses' | 'permit2'>,
+  tokens: readonly Token[],
+  at: At,
+): Promise<readonly [ReadonlyMap<string, readonly bigint[]>, ReadonlyMap<string, readonly Permit2Allowance[]>]> {
+  const plain = addresses.filter((spender) => !permit2.has(spender))
+  const contracts = [...new Set(permit2.values())]
+  const spendersOf = (contract: string) => addresses.filter((spender) => permit2.get(spender) === contract)
+  const [rows, ...others] = await Promise.all([
+    evm.allowances(owner, plain, tokens, at),
+    ...contracts.map(async (contract) => (await evm.permit2?.allowances(owner, contract, spendersOf(contract), tokens, at)) ?? []),
+  ])
+  return [
+    new Map(plain.map((spender, row) => [spender, rows[row] ?? []])),
+    new Map(
+      contracts.flatMap((contract, index) => spendersOf(contract).map((spender, row) => [spender, others[index]?.[row] ?? []] as const)),
+    ),
+  ]
 }
 
 interface Spenders {
   addresses: readonly string[]
   /** A connector declares it, so everybody may approve it. */
   registered: boolean
+  /** Spender → the Permit2 contract by which it takes tokens. */
+  permit2: ReadonlyMap<string, string>
 }
 
+/** The spenders on a network that take tokens by Permit2. */
+export const permit2On = ({ chain, network }: NetworkEntry, registry: Registry): ReadonlyMap<string, string> =>
+  new Map(
+    registry
+      .venuesOn(chain, network)
+      .flatMap(({ impl: { permit2 } }) => permit2?.spenders.map((spender) => [spender, permit2.address] as const) ?? []),
+  )
+
 /** Reads `spender`: a connector's name (all of its spenders), `name/version`, or an address. @throws SluiceError INCOMPLETE_PARAMS */
-async function readSpenders(text: string, { impl, chain, network }: NetworkEntry, registry: Registry): Promise<Spenders> {
+async function readSpenders(text: string, on: NetworkEntry, registry: Registry): Promise<Spenders> {
+  const { impl, chain, network } = on
+  const known = permit2On(on, registry)
+  const of = (addresses: readonly string[]) => new Map([...known].filter(([spender]) => addresses.includes(spender)))
   const [name = '', ...rest] = text.split('/')
   const version = rest.length === 0 ? undefined : rest.join('/')
   if (registry.hasConnector(name) || registry.pending(name)) {
@@ -139,17 +209,17 @@ async function readSpenders(text: string, { impl, chain, network }: NetworkEntry
     await registry.wake(chain, network, name)
     const spenders = registry.venue(name, chain, network).impl.spenders ?? {}
     const addresses = version === undefined ? Object.values(spenders) : Object.hasOwn(spenders, version) ? [spenders[version] ?? ''] : []
-    if (addresses.length > 0) return { addresses: [...new Set(addresses)], registered: true }
-    const known =
+    if (addresses.length > 0) return { addresses: [...new Set(addresses)], registered: true, permit2: of(addresses) }
+    const labels =
       Object.keys(spenders)
         .map((each) => `${name}/${each}`)
         .join(', ') || 'none'
-    throw badFields([{ field: 'spender', problem: `"${text}" names no contract of ${name} (${known})` }])
+    throw badFields([{ field: 'spender', problem: `"${text}" names no contract of ${name} (${labels})` }])
   }
   const address = impl.address(text)
   if (address !== undefined) {
     const own = registry.venuesOn(chain, network).flatMap((venue) => Object.values(venue.impl.spenders ?? {}))
-    return { addresses: [address], registered: own.includes(address) }
+    return { addresses: [address], registered: own.includes(address), permit2: of([address]) }
   }
   const connectors = registry.connectors.map((each) => each.name)
   throw badFields([

@@ -285,16 +285,17 @@ async function loadContained(
 
 /** Callers approve spenders by the connector's name, so these must be addresses that the operator sees in the configuration. */
 function checkSpenders(
-  { spenders = {} }: Partial<Connector>,
+  { spenders = {}, permit2 }: Partial<Connector>,
   contracts: Readonly<Record<string, string>>,
   { chain, network, implementation }: LoadedVenue<Chain>,
 ): void {
-  for (const [label, spender] of Object.entries(spenders)) {
+  const named = Object.entries(spenders).map(([label, spender]) => [`spenders.${label}`, spender] as const)
+  for (const [label, spender] of [...named, ...(permit2 ? [['permit2.address', permit2.address] as const] : [])]) {
     const address = typeof spender === 'string' ? implementation.address(spender) : undefined
     if (address !== undefined && Object.values(contracts).includes(address)) continue
     throw new PluginFault(
       'create',
-      `spenders.${label} '${spender}' is ${address === undefined ? 'not an address' : 'not one of its contractAddresses'} on ${chain} ${network}`,
+      `${label} '${spender}' is ${address === undefined ? 'not an address' : 'not one of its contractAddresses'} on ${chain} ${network}`,
       "Give the contract that moves tokens, one of the venue's contracts.",
     )
   }

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   SluiceError,
   type AMM,
+  type Connector,
   type Venue,
   type At,
   type Quote,
@@ -44,14 +45,16 @@ import {
 import { partsOf } from './swap-plan.ts'
 
 /**
- * The trading type AMM of an exchange made of pools, of one kind or of several. `spenders` are its routers, by name.
- * If the configuration lists `versions`, pools of other versions are left out. Throws if no router is left.
+ * The trading type AMM of an exchange made of pools, of one kind or of several. `spenders` are its routers, by name; `permit2` is the contract by
+ * which some of them take tokens.
+ * If the configuration lists `versions`, pools of other versions are left out, as is what is undefined. Throws if no router is left.
  */
 export function poolAMM(
   venue: Venue<Evm>,
-  ...exchanges: readonly PoolExchange[]
-): AMM<Evm> & { readonly spenders: Readonly<Record<string, string>> } {
+  ...given: readonly (PoolExchange | undefined)[]
+): AMM<Evm> & Pick<Connector<Evm>, 'permit2'> & { readonly spenders: Readonly<Record<string, string>> } {
   const listed = listedVersions(venue.config)
+  const exchanges = given.filter((each) => each !== undefined)
   const protocols = exchanges.flatMap((exchange) => exchange.protocols).filter(({ version }) => listed?.includes(version) ?? true)
   const labels = [...new Set(protocols.map(({ version }) => version))]
   const routers = exchanges
@@ -71,17 +74,21 @@ export function poolAMM(
   // A single version that the configuration does not name is not shown: there is nothing to choose.
   const versions = listed || labels.length > 1 ? labels : []
 
+  const byPermit2 = routers.filter(({ permit2 }) => permit2 !== undefined)
+  const [permit2] = byPermit2.map((router) => router.permit2)
+
   return {
     versions,
+    ...(permit2 !== undefined && { permit2: { address: permit2, spenders: byPermit2.map(({ address }) => address) } }),
     spenders: Object.fromEntries(routers.map(({ name, address }) => [name, address])),
-    async quote(swap, { version }, at) {
+    async quote(swap, { version, spenders }, at) {
       if (version !== undefined && !labels.includes(version)) {
         throw new SluiceError(
           'UNSUPPORTED',
           `This connector has no version ${version}: leave it out${versions.length > 0 ? ` or give ${versions.join(', ')}` : ''}.`,
         )
       }
-      return quote(swap, version, at)
+      return quote(swap, version, spenders, at)
     },
     ...(followed && { followed }),
     swap(quote, terms) {
@@ -118,10 +125,10 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
   const missingBefore = missingStateCache()
   const routeOptionsFor = cachedRouteOptions(exchange)
 
-  return async (swap: Swap, version: string | undefined, at: At): Promise<Quote> => {
+  return async (swap: Swap, version: string | undefined, spenders: readonly string[] | undefined, at: At): Promise<Quote> => {
     const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
     requireDifferentTokens(tokenIn, tokenOut)
-    const options = routeOptionsFor(swap.exact, version)
+    const options = routeOptionsFor(swap.exact, version, spenders)
     const pairs = routePairs(
       tokenIn,
       tokenOut,
@@ -321,9 +328,13 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
 }
 
 /** `routeOptionsOf` by the two that it depends on. The version was checked before, so there are few entries. */
-function cachedRouteOptions(exchange: PoolExchange): (exact: 'in' | 'out', version: string | undefined) => RouteOptions {
+function cachedRouteOptions(exchange: PoolExchange) {
   const cache = new Map<string, RouteOptions>()
-  return (exact, version) => getOrCreate(cache, `${exact} ${version ?? ''}`, () => routeOptionsOf(exchange, exact, version))
+  return (exact: 'in' | 'out', version: string | undefined, spenders?: readonly string[]): RouteOptions => {
+    if (!spenders) return getOrCreate(cache, `${exact} ${version ?? ''}`, () => routeOptionsOf(exchange, exact, version))
+    const routers = exchange.routers.filter(({ address }) => spenders.includes(address))
+    return routeOptionsOf({ ...exchange, routers }, exact, version)
+  }
 }
 
 /** The pools that a quote passes. */
@@ -349,7 +360,7 @@ export function followedPools(protocol: PoolProtocol, memory: PoolMemory, reader
   const cachedPool = (pool: Pool | null): CachedPool => (pool === null ? none : { protocol, pool })
   return {
     follow: memory.follow,
-    emitters: (keys) => [...keys, ...(memory.emitters ?? [])],
+    emitters: (keys) => [...(memory.poolsAreEmitters === false ? [] : keys), ...(memory.emitters ?? [])],
     keysOf: (log) => memory.poolsOf(log),
     async load(keys, after, at, known) {
       const places = keys.map((key) => {

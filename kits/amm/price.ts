@@ -4,6 +4,7 @@ import { bestRoute, search, gasPriceIn } from './routing/best-route.ts'
 import {
   innerTokens,
   maxHops,
+  poolGraphOf,
   spotAlong,
   type MissingState,
   type PoolEdge,
@@ -39,9 +40,11 @@ export const poolToken = (token: Token, wrapped: Token): string => (token.native
  * @throws SluiceError PRICE_FAILED or PAIR_NOT_FOUND where no route gives anything
  */
 export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: number): Quote | NeedsState {
-  const { head, graph, options, wrapped, intermediates, gasPriceRaw } = snapshot
+  const { head, options, wrapped, intermediates, gasPriceRaw } = snapshot
   const { exact, amountRaw } = swap
   const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
+  const isEnd = tokenIn === wrapped.address || tokenOut === wrapped.address
+  const graph = exact === 'in' || isEnd ? snapshot.graph : withoutWrappedForm(snapshot.graph)
   const query: RouteQuery = { tokenIn, tokenOut, intermediates: intermediates.map(({ address }) => address), exact, amountRaw }
   const { gasCost, missing: missingForGas } = gasPriceIn(exact === 'in' ? tokenOut : tokenIn, wrapped.address, graph, gasPriceRaw)
   const { best, isTooLittle, missing: missingForRoute } = bestRoute(graph, query, options, gasCost)
@@ -66,12 +69,29 @@ export function priceSwap(snapshot: PricingSnapshot, swap: Swap, readsLeft: numb
   }
 }
 
+/** By graph, for those in which pools have the coin itself; the same graph for the others. */
+const graphsWithoutWrapped = new WeakMap<PoolGraph, PoolGraph>()
+
+/**
+ * The graph without pools that have the wrapped coin where others of their protocol have the coin itself: within a route to an exact output
+ * nothing changes one into the other, and most of the liquidity is with the coin itself.
+ */
+function withoutWrappedForm(graph: PoolGraph): PoolGraph {
+  const found = graphsWithoutWrapped.get(graph)
+  if (found) return found
+  const isWrapped = ({ protocol, pool }: Pick<PoolEdge, 'protocol' | 'pool'>) => protocol.coinForm?.(pool) === 'wrapped'
+  const kept = graph.pools.filter((each) => !isWrapped(each))
+  const made = kept.length === graph.pools.length ? graph : poolGraphOf(kept)
+  graphsWithoutWrapped.set(graph, made)
+  return made
+}
+
 const hopOf = ({ protocol, pool, passage }: PoolEdge, share: number): Hop => ({
   pool: pool.address,
   version: protocol.version,
   tokenIn: passage.tokenIn,
   tokenOut: passage.tokenOut,
-  fee: protocol.fee(pool),
+  fee: protocol.fee(pool, passage),
   ...(share < wholeShare && { share: shareDecimal(share) }),
 })
 

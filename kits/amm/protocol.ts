@@ -70,6 +70,8 @@ export interface PoolMemory<State = unknown, At extends Place = Place> {
   readonly follow: readonly string[]
   /** Contracts besides the pools that log changes of them, in lower case. */
   readonly emitters?: readonly string[]
+  /** False where the pools are no contracts, and the `emitters` log everything. */
+  readonly poolsAreEmitters?: false
   /**
    * The addresses of the pools that a log is about, in lower case. Called for every such log of every block, including those of other
    * contracts. The result must not depend on earlier calls.
@@ -111,12 +113,17 @@ export interface PoolProtocol<State = unknown> {
   pass(pool: Pool<State>, passage: Passage, exact: 'in' | 'out', amountRaw: bigint): Passed | Missing | undefined
   /** The marginal price without fees, output per input, in smallest units. */
   spot(pool: Pool<State>, passage: Passage): { readonly numerator: bigint; readonly denominator: bigint }
-  /** The part of the input that the pool keeps, as a decimal string: "0.003". */
-  fee(pool: Pool<State>): string
+  /** The part of the input that the pool keeps, as a decimal string: "0.003". It may differ by direction. */
+  fee(pool: Pool<State>, passage: Passage): string
   /** No amount gets a better price than `spot` less `fee`. Routes that cannot win by that price are then not tried. */
   readonly spotIsBest?: true
   /** The largest input that the pool takes at once, for error messages. Absent or undefined where it is not known without trying. */
   mostIn?(pool: Pool<State>, passage: Passage): bigint | undefined
+  /**
+   * In which form a pool has the chain's coin, where both occur; undefined for one without it. A route to an exact output does not change the
+   * form on its way.
+   */
+  coinForm?(pool: Pool<State>): 'native' | 'wrapped' | undefined
   /** Absent where changes of pools are not logged. Then no pool of the exchange is quoted from memory. */
   readonly memory?: PoolMemory<State>
   /**
@@ -131,6 +138,8 @@ export interface Router {
   readonly address: string
   /** Its label among the connector's spenders: "v3". */
   readonly name: string
+  /** The address of Permit2, where it takes tokens by that. */
+  readonly permit2?: string
   /** Whether it takes a route through pools of these versions, in this order. */
   carries(versions: readonly string[], exact: 'in' | 'out'): boolean
   /**

@@ -9,13 +9,25 @@ interface RouterCall {
   memo: Json
   /** In addition to those of the payment. */
   needs?: readonly Need[]
+  /** The contract by which the router takes tokens, where that is not the token itself. */
+  permit2?: string
 }
 
 /** One call to a router that pays at most what the terms allow: the native coin as the call's value, another token by an allowance. */
-export function swapPlan(quote: Quote, { boundRaw, deadline }: SwapTerms, { router, data, memo, needs = [] }: RouterCall): Plan<Evm> {
+export function swapPlan(
+  quote: Quote,
+  { boundRaw, deadline }: SwapTerms,
+  { router, data, memo, needs = [], permit2 }: RouterCall,
+): Plan<Evm> {
   const { tokenIn, exact, amountRaw } = quote.swap
   const maxInRaw = exact === 'in' ? amountRaw : boundRaw
-  const allowance: Need = { is: 'allowance', token: tokenIn.address, spender: router, amountRaw: maxInRaw }
+  const allowance: Need = {
+    is: 'allowance',
+    token: tokenIn.address,
+    spender: router,
+    amountRaw: maxInRaw,
+    ...(permit2 !== undefined && { permit2, until: deadline }),
+  }
   return {
     steps: [{ to: router, data, value: (tokenIn.native ? maxInRaw : 0n).toString(), alike: gasProfileOf(quote) }],
     needs: [{ is: 'balance', token: tokenIn.address, amountRaw: maxInRaw }, ...(tokenIn.native ? [] : [allowance]), ...needs],

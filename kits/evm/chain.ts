@@ -33,6 +33,7 @@ import { decodeLogs, findTransaction } from './receipts.ts'
 import { evmRpc } from './rpc.ts'
 import { createSimulation } from './simulate.ts'
 import { movedIn } from './movements.ts'
+import { createPermit2 } from './permit2.ts'
 import { createApprovals, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
 import { evm } from './family.ts'
 import type { Evm } from './types.ts'
@@ -116,6 +117,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     token,
   })
 
+  const approvals = createApprovals(rpc, reader)
   return {
     chainId,
     nativeCurrency: coinIsToken ? wrapped : nativeCurrency,
@@ -151,7 +153,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),
     evm: {
-      ...createApprovals(rpc, reader),
+      ...approvals,
+      permit2: createPermit2(reader, approvals.approve),
       simulate: createSimulation(rpc, multicall, coin),
       moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),
     },

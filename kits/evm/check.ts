@@ -27,6 +27,7 @@ import { type GasLimitCache, gasLimitsOf, simulationCalls } from './gas-limit.ts
 import { aggregateResults, packAggregate3, ethBalanceCall } from './multicall.ts'
 import type { NonceCounts } from './nonces.ts'
 import { chargeCalls, chargesOf } from './op-stack.ts'
+import { permit2AllowanceCall, permit2AllowanceOf } from './permit2.ts'
 import type { RecentBlocks } from './recent-blocks.ts'
 import { blockCall } from './rpc.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
@@ -86,7 +87,7 @@ export async function check(
   const { rpc, feeCapRaw, policy, chainId, multicall, nativeCurrency } = options
   checkFeeOverrides(overrides, feeCapRaw)
   const valueRaw = sum(steps.map(({ value }) => BigInt(value)))
-  const allNeeds: readonly Need[] = [...needs, { is: 'balance', token: nativeAddress, amountRaw: valueRaw }]
+  const allNeeds: readonly CheckedNeed[] = [...needs.flatMap(needsOf), { is: 'balance', token: nativeAddress, amountRaw: valueRaw }]
   const oracleCalls = options.rollup ? chargeCalls(steps, chainId) : []
   const views = [...allNeeds.map((need) => needCall(need, from, multicall)), ...oracleCalls]
   const [block, latest, pending, tip, read, ...simulated] = await rpc.batch(
@@ -160,8 +161,18 @@ function sum(values: readonly bigint[]): bigint {
   return values.reduce((total, value) => total + value, 0n)
 }
 
+/** `for`: the spender that takes tokens by Permit2, where the allowance is that contract's own. */
+type CheckedNeed = Need & { readonly for?: string }
+
+/** An allowance by Permit2 is two: the contract's at the token, and the spender's at the contract. */
+const needsOf = (need: Need): readonly CheckedNeed[] =>
+  need.is === 'allowance' && need.permit2 !== undefined
+    ? [{ is: 'allowance', token: need.token, spender: need.permit2, amountRaw: need.amountRaw, for: need.spender }, need]
+    : [need]
+
 /** Reads the balance or the allowance that a need is about. */
-function needCall(need: Need, owner: string, multicall: string): Call {
+function needCall(need: CheckedNeed, owner: string, multicall: string): Call {
+  if (need.is === 'allowance' && need.permit2 !== undefined) return permit2AllowanceCall(need.permit2, need.token, owner, need.spender)
   if (need.is !== 'balance') return allowanceCall(need.token, owner, need.spender)
   return need.token === nativeAddress ? ethBalanceCall(multicall, owner) : balanceOfCall(need.token, owner)
 }
@@ -172,12 +183,12 @@ function needCall(need: Need, owner: string, multicall: string): Call {
  */
 async function checkNeeds(
   { nativeCurrency, token }: EvmRailOptions,
-  needs: readonly Need[],
+  needs: readonly CheckedNeed[],
   results: readonly CallResult[],
   at: At,
 ): Promise<bigint> {
   // A contract without balances holds none.
-  const current = results.map((result) => uintOf(result) ?? 0n)
+  const current = results.map((result, index) => usableNow(needs[index], result) ?? 0n)
   const unmet = needs
     .map((need, index) => ({ need, currentRaw: current[index] ?? 0n }))
     .filter(({ need, currentRaw }) => (need.is === 'allowance-at-most' ? currentRaw > need.amountRaw : currentRaw < need.amountRaw))
@@ -190,9 +201,16 @@ async function checkNeeds(
     if (need.is === 'allowance-at-most') throw allowanceTooLarge(named, need.spender)
     throw need.is === 'balance'
       ? insufficientBalance(named, currentRaw, need.amountRaw)
-      : allowanceTooSmall(named, need.spender, currentRaw, need.amountRaw)
+      : allowanceTooSmall(named, need.for ?? need.spender, currentRaw, need.amountRaw)
   }
   return current.at(-1) ?? 0n
+}
+
+/** An allowance by Permit2 that expires before the deadline may be gone when the transaction is mined. */
+function usableNow(need: CheckedNeed | undefined, result: CallResult): bigint | undefined {
+  if (need?.is !== 'allowance' || need.permit2 === undefined) return uintOf(result)
+  const allowance = permit2AllowanceOf(result)
+  return allowance && allowance.expires >= BigInt(need.until ?? 0) ? allowance.amountRaw : 0n
 }
 
 function allowanceTooSmall(token: Token, spender: string, currentRaw: bigint, neededRaw: bigint): SluiceError {
@@ -241,7 +259,12 @@ export function createCacheCheck(
   return {
     basis(steps, needs, from) {
       if (steps.length !== 1 || !steps[0]?.alike) return undefined
-      const isUncertain = ({ is, token }: Need) => is === 'allowance-at-most' || token === coinToken || holdings.hasUnreliableLogs(token)
+      const isUncertain = (need: Need) =>
+        need.is === 'allowance-at-most' ||
+        // What Permit2 has of spenders is not followed.
+        (need.is === 'allowance' && need.permit2 !== undefined) ||
+        need.token === coinToken ||
+        holdings.hasUnreliableLogs(need.token)
       if (needs.some(isUncertain)) return undefined
       return [
         { followed: accounts, key: from.toLowerCase() },

@@ -7,7 +7,7 @@ import { callResultOf } from './node-errors.ts'
 import type { Call, CallResult, Evm, EvmIntent, EvmReader } from './types.ts'
 
 /** Allowances, approvals and transfers, which only EVM chains have. */
-export function createApprovals(rpc: Rpc, reader: EvmReader): Omit<EvmVerbs<Evm>, 'simulate' | 'moved'> {
+export function createApprovals(rpc: Rpc, reader: EvmReader): Omit<EvmVerbs<Evm>, 'simulate' | 'moved' | 'permit2'> {
   async function allowances(
     owner: string,
     spenders: readonly string[],

@@ -37,3 +37,20 @@ export const v3Deployments = {
   'worldchain/mainnet': { factory: '0x7a5028BDa40e7B173C278C5342087826455ea25a', initCodeHash: poolInitCodeHash },
   'ethereum/local': { factory: '0xCe64C1EA873e4b10d46e26EBbD94A531a15cD41C', initCodeHash: poolInitCodeHash },
 }
+
+// v4PoolManagerAddress of CHAIN_TO_ADDRESSES_MAP in npm @uniswap/sdk-core 7.19.4. local: this folder's devnet.ts.
+export const v4Deployments = {
+  'ethereum/mainnet': { poolManager: '0x000000000004444c5dc75cB358380D2e3dE08A90' },
+  'ethereum/sepolia': { poolManager: '0xE03A1074c86CFeDd5C142C4F04F1a1536e203543' },
+  'arbitrum/mainnet': { poolManager: '0x360E68faCcca8cA495c1B759Fd9EEe466db9FB32' },
+  'avalanche/mainnet': { poolManager: '0x06380C0e0912312B5150364B9DC4542BA0DbBc85' },
+  'base/mainnet': { poolManager: '0x498581fF718922c3f8e6A244956aF099B2652b2b' },
+  'binance-smart-chain/mainnet': { poolManager: '0x28e2Ea090877bF75740558f6BFB36A5ffeE9e9dF' },
+  'linea/mainnet': { poolManager: '0x248083Fb965359d82b06C1F5322480Dcfc1AD857' },
+  'monad/mainnet': { poolManager: '0x188d586Ddcf52439676Ca21A244753fA19F9Ea8e' },
+  'optimism/mainnet': { poolManager: '0x9a13F98Cb987694C9F086b1F5eB990EeA8264Ec3' },
+  'polygon/mainnet': { poolManager: '0x67366782805870060151383F4BbFF9daB53e5cD6' },
+  'unichain/mainnet': { poolManager: '0x1F98400000000000000000000000000000000004' },
+  'worldchain/mainnet': { poolManager: '0xb1860D529182ac3BC1F51Fa2ABd56662b7D13f33' },
+  'ethereum/local': { poolManager: '0x7708983A241aeAD0762825cfab962a1267c9B5ef' },
+}

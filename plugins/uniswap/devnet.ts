@@ -1,5 +1,7 @@
 import { uniswapV2Devnet } from 'sluice/uniswap-v2/devnet'
 import { uniswapV3Devnet } from 'sluice/uniswap-v3/devnet'
+import { uniswapV4Devnet } from 'sluice/uniswap-v4/devnet'
+import { v2Deployments, v3Deployments } from './deployments.ts'
 
 const v2 = uniswapV2Devnet({
   name: 'uniswap',
@@ -29,7 +31,7 @@ const stable = (amount: number) =>
     [0.9995, 1.0004, `${amount}`],
   ] as const
 
-export default uniswapV3Devnet({
+const v3 = uniswapV3Devnet({
   v2,
   pools: [
     { pair: ['WETH', 'USDC'], fee: 500, price: 3001, positions: spread(3000, 4000) },
@@ -42,5 +44,27 @@ export default uniswapV3Devnet({
     { pair: ['USDC', 'USDT'], fee: 100, price: 1.0001, positions: stable(1_000_000) },
     { pair: ['DAI', 'USDC'], fee: 100, price: 0.9999, positions: stable(1_000_000) },
     { pair: ['DAI', 'USDC'], fee: 500, price: 1, positions: stable(200_000) },
+  ],
+})
+
+export default uniswapV4Devnet({
+  v3,
+  initCodeHashes: { v2: v2Deployments['ethereum/local'].initCodeHash, v3: v3Deployments['ethereum/local'].initCodeHash },
+  pools: [
+    {
+      pair: ['ETH', 'USDC'],
+      fee: 500,
+      tickSpacing: 10,
+      price: 3000,
+      positions: [
+        [2000, 4500, '200'],
+        [2900, 3100, '50'],
+      ],
+    },
+    { pair: ['WETH', 'USDC'], fee: 3000, tickSpacing: 60, price: 3001, positions: [[2000, 4500, '100']] },
+    { pair: ['ETH', 'DAI'], fee: 3000, tickSpacing: 60, price: 3002, positions: [[2000, 4500, '100']] },
+    { pair: ['USDC', 'USDT'], fee: 100, tickSpacing: 1, price: 1, positions: stable(100_000) },
+    { pair: ['DAI', 'USDC'], fee: 500, tickSpacing: 10, price: 1, positions: [[0.99, 1.01, '100000']], protocolFees: [100, 50] },
+    { pair: ['WBTC', 'USDC'], fee: 10_000, tickSpacing: 200, price: 60_000, positions: [[40_000, 90_000, '2']] },
   ],
 })

@@ -3,21 +3,29 @@ import { defineConnector, versionedSchema } from 'sluice/plugin'
 import { networksIn, poolAMM } from 'sluice/pools'
 import { uniswapV2 } from 'sluice/uniswap-v2'
 import { uniswapV3, v3Events } from 'sluice/uniswap-v3'
-import { v2Deployments, v3Deployments } from './deployments.ts'
+import { uniswapV4, v4Events } from 'sluice/uniswap-v4'
+import { v2Deployments, v3Deployments, v4Deployments } from './deployments.ts'
 
 export default defineConnector({
   family: evm,
   manifest: {
     name: 'uniswap',
     apiVersion: '1.0',
-    trading_type: ['AMM', 'AMM_RANGE'],
+    trading_type: ['AMM', 'AMM_RANGE', 'AMM_SHARES'],
     available_networks: networksIn(v2Deployments),
-    schema: versionedSchema({ v2: ['v2RouterAddress'], v3: ['v3RouterAddress', 'positionManagerAddress'] }),
+    schema: versionedSchema({
+      v2: ['v2RouterAddress'],
+      v3: ['v3RouterAddress', 'positionManagerAddress'],
+      v4: ['v4RouterAddress', 'permit2Address'],
+    }),
   },
   create(venue) {
     const v2 = uniswapV2(venue, { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
     const v3 = uniswapV3(venue, { deployments: v3Deployments, mixedWith: { version: 'v2', deployments: v2Deployments } })
-    const AMM = poolAMM(venue, v2, v3)
-    return { AMM, AMM_RANGE: v3.range, spenders: { ...AMM.spenders, positions: v3.range.positionManager }, events: v3Events }
+    const v4 = uniswapV4(venue, { deployments: v4Deployments, mixedWith: { constantProduct: 'v2', range: 'v3' } })
+    const { spenders: routers, permit2, ...AMM } = poolAMM(venue, v2, v3, v4)
+    const spenders = { ...routers, positions: v3.range.positionManager }
+    const events = [...v3Events, ...v4Events]
+    return { AMM, AMM_RANGE: v3.range, AMM_SHARES: v2.shares, spenders, ...(permit2 && { permit2 }), events }
   },
 })

@@ -48,9 +48,12 @@ describe('/evm', () => {
   it('approves all spenders of a connector by its name, and shows each and the smallest allowance', async () => {
     const next = await nonce()
     const { body } = await approve({ spender: 'uniswap', token: 'DAI', amount: '7', nonce: next })
-    const spenders = await Promise.all(['v2', 'v3', 'positions'].map(async (each) => (await allowances(`uniswap/${each}`, 'DAI')).spender))
+    const names = ['v2', 'v3', 'v4', 'positions']
+    const spenders = await Promise.all(names.map(async (each) => (await allowances(`uniswap/${each}`, 'DAI')).spender))
+    // The router of v4 takes tokens by Permit2, which is approved first.
+    const steps = spenders.flatMap((spender, index) => (names[index] === 'v4' ? [spender, spender] : [spender]))
     expect(body.transactions.map((each: { spender: string; nonce: number }) => [each.spender, each.nonce])).to.deep.equal(
-      spenders.map((spender, index) => [spender, next + index]),
+      steps.map((spender, index) => [spender, next + index]),
     )
     for (const { txHash } of body.transactions) expect((await mined(client, txHash)).body.txReceipt.status).to.equal(1)
     const seven = { DAI: `7.${'0'.repeat(18)}` }
@@ -60,6 +63,53 @@ describe('/evm', () => {
     })
     await mined(client, (await approve({ spender: 'uniswap/v3', token: 'DAI', amount: '5' })).body.txHash)
     expect((await allowances('uniswap', 'DAI')).approvals).to.deep.equal({ DAI: `5.${'0'.repeat(18)}` })
+  })
+
+  it('approves a spender that takes tokens by Permit2 with an expiry, and shows both', async () => {
+    const { address } = server.kernel.services.registry.venue('uniswap', local.chain, local.network).impl.permit2 ?? { address: '' }
+    const of = (fields: object) => approve({ spender: 'uniswap/v4', token: 'WBTC', ...fields })
+    const expires = Math.floor(Date.now() / 1000) + 3600
+    const first = await of({ amount: '9', expires })
+    expect(first.body.transactions, first.text).to.have.length(2)
+    await mined(client, first.body.txHash)
+    const { spender, approvals, expiries } = await allowances('uniswap/v4', 'WBTC', 'ETH')
+    expect([approvals.WBTC, expiries[spender].WBTC]).to.deep.equal(['9.00000000', expires])
+    expect((await allowances(address, 'WBTC')).approvals).to.deep.equal({ WBTC: '9.00000000' })
+    // Less needs no more of the token, and nothing takes the token's allowance back.
+    for (const [amount, shown] of [
+      ['7', '7.00000000'],
+      ['0', '0.00000000'],
+    ] as const) {
+      const { body } = await of({ amount })
+      expect(body).not.to.have.property('transactions')
+      await mined(client, body.txHash)
+      expect((await allowances('uniswap/v4', 'WBTC')).approvals).to.deep.equal({ WBTC: shown })
+      expect((await allowances(address, 'WBTC')).approvals).to.deep.equal({ WBTC: '9.00000000' })
+    }
+    for (const fields of [{ expires: 1 }, { expires: -1 }, { expires: 1.5 }, { expires, spender: 'uniswap/v2' }]) {
+      const refused = await of({ amount: '1', ...fields })
+      expect(outcome(refused)).to.equal('400 INCOMPLETE_PARAMS')
+      expect(refused.body.details[0].field).to.equal('expires')
+    }
+  })
+
+  it('trades by what is approved where the best route needs another approval, within the slippage of the best', async () => {
+    const swap = { ...wallet, connector: 'uniswap', base: 'USDT', quote: 'USDC', side: 'SELL', amount: '5000' }
+    const best = await client.get('/amm/price', swap)
+    const { spender } = await allowances('uniswap/v4', 'USDT')
+    expect(best.body.allowance).to.deep.equal({ spender, sufficient: false })
+    await mined(client, (await approve({ spender: 'uniswap/v3', token: 'USDT', amount: '5000' })).body.txHash)
+    const { body, status, text } = await client.post('/amm/trade', swap)
+    expect(status, text).to.equal(200)
+    expect(Number(body.price)).to.be.below(Number(best.body.price))
+    expect(body.limitPrice).to.equal(best.body.slippagePrice)
+    expect((await mined(client, body.txHash)).body.txReceipt.status).to.equal(1)
+    // Beyond that slippage, and where a version is asked for, the approval is asked for.
+    for (const fields of [{ allowedSlippage: '1/1000000' }, { version: 'v4' }]) {
+      const refused = await client.post('/amm/trade', { ...swap, ...fields })
+      expect(outcome(refused), JSON.stringify(fields)).to.match(/INSUFFICIENT_ALLOWANCE/)
+      expect(refused.body.message).to.contain('approve')
+    }
   })
 
   it('revokes first for a token that requires it, in two transactions of one request', async () => {

@@ -56,6 +56,20 @@ const wanted = [
   ...uniswapV3('@uniswap/v3-core@1.0.1', ['UniswapV3Factory']),
   ...uniswapV3('@uniswap/v3-periphery@1.4.4', ['NonfungiblePositionManager', 'SwapRouter', 'lens/QuoterV2']),
   ...uniswapV3('@uniswap/swap-router-contracts@1.3.1', ['SwapRouter02', 'lens/MixedRouteQuoterV1']),
+  // What is under other licences is read from node_modules where the devnet is deployed (kits/amm/v4/devnet.ts).
+  {
+    pack: '@uniswap/v4-periphery@1.0.3',
+    contract: 'V4Quoter',
+    file: 'foundry-out/V4Quoter.sol/V4Quoter.json',
+    to: 'kits/amm/v4/artifacts',
+  },
+  // As it is at its address on every chain, with the package's own script that puts it there.
+  {
+    pack: '@uniswap/v4-periphery@1.0.3',
+    contract: 'Permit2',
+    runtime: 'lib/permit2/test/utils/DeployPermit2.sol',
+    to: 'kits/amm/v4/artifacts',
+  },
   // As they were deployed on Avalanche: the others of the package make pairs that the router does not find.
   ...['JoeFactory', 'JoeRouter02'].map((contract) => ({
     pack: '@traderjoe-xyz/core@2.4.6',
@@ -168,7 +182,7 @@ async function takeAll(folders) {
     const packages = new Map([...new Set(items.map(({ pack }) => pack))].map((pack) => [pack, take(pack, folder)]))
     for (const item of items) {
       const { files, ...origin } = packages.get(item.pack)
-      const { abi, bytecode } = item.file ? fromJson(files, item) : await fromModules(files, item)
+      const { abi, bytecode } = item.file ? fromJson(files, item) : item.runtime ? fromRuntime(files, item) : await fromModules(files, item)
       writeArtifact(item.to, { contractName: item.contract, abi, bytecode, ...origin })
     }
   } finally {
@@ -202,6 +216,13 @@ function lookingFor(code, { of, not }, files) {
   const parts = code.split(not)
   if (parts.length !== 2) throw new Error(`The init-code hash ${not} is ${parts.length - 1} times in the router's code.`)
   return parts.join(keccak256(fromJson(files, { file: of }).bytecode).slice(2))
+}
+
+/** Creation code that leaves just this code: it copies what follows it. Of a Solidity file with one hex literal. */
+function fromRuntime(files, { runtime }) {
+  const code = readFileSync(path.join(files, runtime), 'utf8').match(/hex"([0-9a-f]+)"/)[1]
+  const copies = `61${(code.length / 2).toString(16).padStart(4, '0')}80600c6000396000f3`
+  return { abi: [], bytecode: `0x${copies}${code}` }
 }
 
 async function fromModules(files, { modules, exports: [abi, bytecode] }) {

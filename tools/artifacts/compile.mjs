@@ -25,6 +25,7 @@ const targets = {
   TestDepositWallet: 'test/fixtures/hyperliquid',
   TestToken: 'plugins/ethereum/artifacts',
   TransferProbe: 'kits/amm/artifacts',
+  V4Donor: 'test/fixtures/uniswap-v4',
   WeightedLens: 'kits/amm/weighted/artifacts',
 }
 

@@ -44,14 +44,31 @@ export const exchanges = (constants) => [
         'V3_CORE_FACTORY_ADDRESSES',
         'NONFUNGIBLE_POSITION_MANAGER_ADDRESSES',
         'SWAP_ROUTER_02_ADDRESSES',
+        'CHAIN_TO_ADDRESSES_MAP',
       ]
-      const [factory, router, factoryV3, positionManager, routerOf] = Object.values(
+      const [factory, router, factoryV3, positionManager, routerOf, addresses] = Object.values(
         await constants(path.join(files, 'dist/esm/src/addresses.js'), names),
       )
       return {
         v2: byChain((id) => ({ factory: factory[id], router: router[id] })),
         v3: byChain((id) => ({ factory: factoryV3[id], router: routerOf(id) || undefined, positionManager: positionManager[id] })),
+        v4: byChain((id) => ({ poolManager: addresses[id]?.v4PoolManagerAddress })),
       }
+    },
+  },
+  {
+    pack: '@uniswap/universal-router-sdk@5.13.0',
+    name: 'uniswap-universal-router-sdk',
+    // It imports ethers 5, so the map is read as text: for each chain, the routers by their versions.
+    read(files) {
+      const text = textOf(files, 'dist/cjs/src/utils/constants.js')
+      const chains = [...text.matchAll(/^ {4}\[(\d+)\]: \{(.*?)^ {4}\}/gms)]
+      const routers = chains.flatMap(([, id, chain]) => {
+        const [, router] = /V2_1_1\]: \{\s*address: '(0x[0-9a-fA-F]{40})'/.exec(chain) ?? []
+        return router ? [[id, router]] : []
+      })
+      const routerOf = Object.fromEntries(routers)
+      return { v4: byChain((id) => ({ router: routerOf[id] })) }
     },
   },
   {
@@ -278,7 +295,7 @@ const byChain = (facts) =>
   Object.fromEntries(
     Object.values(chainIds)
       .map((id) => [id, facts(id)])
-      .filter(([, { factory }]) => factory !== undefined),
+      .filter(([, { factory, poolManager, router }]) => (factory ?? poolManager ?? router) !== undefined),
   )
 
 /** `{ factory: { 1: a }, router: { 1: b } }` as `{ 1: { factory: a, router: b } }`. */

@@ -17,6 +17,7 @@ export interface PoolEdge {
 /** The pools that a swap may pass, after one block. */
 export interface PoolGraph {
   readonly isEmpty: boolean
+  readonly pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]
   edgesBetween(tokenIn: string, tokenOut: string): readonly PoolEdge[]
   /** All edges that a token goes into. */
   edgesFrom(token: string): readonly PoolEdge[]
@@ -37,6 +38,7 @@ export function poolGraphOf(pools: readonly { readonly protocol: PoolProtocol; r
   }
   return {
     isEmpty: edges.size === 0,
+    pools,
     edgesBetween: (tokenIn, tokenOut) => edges.get(tokenIn)?.get(tokenOut) ?? noEdges,
     edgesFrom: (token) => [...(edges.get(token)?.values() ?? [])].flat(),
   }
@@ -70,7 +72,7 @@ export function rateX128Of(protocol: PoolProtocol, pool: Pool, passage: Passage)
   rates.set(pool, ofPool)
   return getOrCreate(ofPool, `${passage.tokenIn} ${passage.tokenOut}`, () => {
     const { numerator, denominator } = protocol.spot(pool, passage)
-    const { digits, scale } = parseDecimal(protocol.fee(pool))
+    const { digits, scale } = parseDecimal(protocol.fee(pool, passage))
     const feeX18 = rescale(digits, scale, 18)
     return ((numerator * (oneX18 - feeX18)) << 128n) / (denominator * oneX18) + 1n
   })

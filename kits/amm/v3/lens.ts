@@ -16,7 +16,10 @@ export interface TickWindow {
 
 /** A pool to be read, and how far from its price. */
 export interface LensQuery {
+  /** Its address, or its id where one contract keeps all pools. */
   readonly pool: string
+  /** The contract that keeps all pools, and what it does not tell of this one. Absent: the pool is a contract. */
+  readonly keptBy?: { readonly address: string; readonly tickSpacing: number }
   readonly below: TickWindow
   readonly above: TickWindow
   /** Where a pool has no liquidity at its price: so many words are read until the first tick. */
@@ -25,17 +28,17 @@ export interface LensQuery {
 
 /** Reads pools with the ticks around their prices: contracts/PoolLens.sol. */
 export const lensProbe = (queries: readonly LensQuery[]): Probe =>
-  probeOf(
-    queries.map(({ pool, below, above, emptyWords = 0 }) => packQuery(pool, windowDigits(below) + windowDigits(above), 0, emptyWords)),
-  )
+  probeOf(queries.map((query) => packQuery(query, windowDigits(query.below) + windowDigits(query.above), 0, query.emptyWords ?? 0)))
 
 const windowDigits = ({ words, ticks }: TickWindow) => hex(words, 4) + hex(ticks, 4)
-const packQuery = (pool: string, digits: string, kind: number, emptyWords: number) =>
-  `${pool.slice(2)}${digits}${hex(kind, 2)}${hex(emptyWords, 4)}00`
-const probeOf = (words: readonly string[]): Probe => ({
-  code: artifact.bytecode,
-  args: `0x${word(32)}${word(words.length)}${words.join('')}`,
-})
+function packQuery({ pool, keptBy }: LensQuery, digits: string, kind: number, emptyWords: number): string {
+  const packed = (address: string, kind: number) => `${address.slice(2)}${digits}${hex(kind, 2)}${hex(emptyWords, 4)}00`
+  return keptBy ? `${packed(keptBy.address, kind + 128)}${pool.slice(2)}${word(keptBy.tickSpacing)}` : packed(pool, kind)
+}
+function probeOf(queries: readonly string[]): Probe {
+  const words = queries.join('')
+  return { code: artifact.bytecode, args: `0x${word(32)}${word(words.length / 64)}${words}` }
+}
 const word = (value: number) => hex(value, 64)
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
 
@@ -43,15 +46,21 @@ const hex = (value: number, digits: number) => value.toString(16).padStart(digit
  * The state of each pool, in the order of the queries; undefined where there is no pool, or one without a price.
  * @throws SluiceError NETWORK where the node did not run the lens to its end
  */
-export const readLens = (result: CallResult, queries: readonly LensQuery[]): readonly (V3PoolState | undefined)[] =>
+export const readLens = (result: CallResult, queries: readonly LensQuery[]): States =>
   readAnswers(result, queries).map((answer) => answer && stateOf(answer))
 
-type States = readonly (V3PoolState | undefined)[]
+/** As the lens reads it. */
+export interface ReadPool extends V3PoolState {
+  /** Of a pool that a contract keeps: the protocol's fees, as they are stored. */
+  readonly protocolFee?: number
+}
+
+type States = readonly (ReadPool | undefined)[]
 
 const notRead: CallResult = { ok: false, data: '0x' }
 
 /** The same as a reading that goes on where a node lets a call use too little gas for all of it. */
-export function lensReading(queries: readonly LensQuery[]): PoolReading<unknown, V3PoolState | undefined> {
+export function lensReading(queries: readonly LensQuery[]): PoolReading<unknown, ReadPool | undefined> {
   return {
     calls: queries.length > 0 ? [lensProbe(queries)] : [],
     pools: ([result = notRead]) => (queries.length > 0 ? readLens(result, queries) : []),
@@ -86,7 +95,8 @@ function restOf(answers: readonly (PoolAnswer | undefined)[], queries: readonly 
 }
 
 /** The query that goes on where a look ended for lack of gas. */
-function nextLook({ pool, below, above, emptyWords = 0 }: LensQuery, answer: PoolAnswer, isUp: boolean): [string] | undefined {
+function nextLook(query: LensQuery, answer: PoolAnswer, isUp: boolean): [string] | undefined {
+  const { below, above, emptyWords = 0 } = query
   const [look, window] = isUp ? [answer.above, above] : [answer.below, below]
   if (look.isWhole) return undefined
   const { tick, tickSpacing, liquidity } = answer
@@ -95,11 +105,11 @@ function nextLook({ pool, below, above, emptyWords = 0 }: LensQuery, answer: Poo
   const left = (words: number) => Math.max(words - wordsRead, 0)
   const start = hex(look.end & 0xffffff, 6)
   const digits = `${start}${windowDigits({ words: left(window.words), ticks: window.ticks - look.count })}00`
-  return [packQuery(pool, digits, isUp ? 2 : 1, liquidity === 0n && look.count === 0 ? left(emptyWords) : 0)]
+  return [packQuery(query, digits, isUp ? 2 : 1, liquidity === 0n && look.count === 0 ? left(emptyWords) : 0)]
 }
 
 /** What the lens says of a pool. */
-interface PoolAnswer extends Omit<V3PoolState, 'ticks'> {
+interface PoolAnswer extends Omit<ReadPool, 'ticks'> {
   readonly below: Look
   readonly above: Look
 }
@@ -117,7 +127,7 @@ interface Look {
 
 function readAnswers(result: CallResult, queries: readonly LensQuery[]): readonly (PoolAnswer | undefined)[] {
   const bytes = bytesFrom(result.ok ? result.data : '0x')
-  const answers = queries.map(() => (bytes.flag() ? readAnswer(bytes) : undefined))
+  const answers = queries.map(({ keptBy }) => (bytes.flag() ? readAnswer(bytes, keptBy !== undefined) : undefined))
   if (bytes.left() > 0) throw poolsUnread()
   return answers
 }
@@ -125,10 +135,12 @@ function readAnswers(result: CallResult, queries: readonly LensQuery[]): readonl
 type Bytes = ReturnType<typeof bytesFrom>
 
 // In the order in which the lens writes them.
-function readAnswer(bytes: Bytes): PoolAnswer {
+function readAnswer(bytes: Bytes, isKept: boolean): PoolAnswer {
   const [sqrtPriceX96, tick, liquidity] = [bytes.big(20), bytes.int24(), bytes.big(16)]
   const [fee, tickSpacing] = [bytes.unsigned(3), bytes.int24()]
-  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, below: readLook(bytes), above: readLook(bytes) }
+  const protocolFee = isKept ? bytes.unsigned(3) : undefined
+  const [below, above] = [readLook(bytes), readLook(bytes)]
+  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ...(protocolFee !== undefined && { protocolFee }), below, above }
 }
 
 function readLook(bytes: Bytes): Look {
@@ -138,10 +150,11 @@ function readLook(bytes: Bytes): Look {
 
 const joinLooks = (first: Look, next: Look): Look => ({ ...next, count: first.count + next.count, digits: first.digits + next.digits })
 
-function stateOf({ sqrtPriceX96, tick, liquidity, fee, tickSpacing, below, above }: PoolAnswer): V3PoolState {
+function stateOf({ sqrtPriceX96, tick, liquidity, fee, tickSpacing, protocolFee, below, above }: PoolAnswer): ReadPool {
   const encoded = new EncodedTicks(below.digits + above.digits, below.count)
   const ticks = new TickTable(below.end, above.end, encoded.ticks(below.count + above.count), encoded)
-  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks }
+  const state = { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks }
+  return protocolFee === undefined ? state : { ...state, protocolFee }
 }
 
 const liquidityBytes = 16

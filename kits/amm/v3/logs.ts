@@ -23,9 +23,9 @@ export function applyLog(state: V3PoolState, { topics, data }: EvmLog): V3PoolSt
     case pancakeSwapTopic:
       return changedState(state, wordAt(data, 2), toInt24(data.slice(...tickDigits)), wordAt(data, 3), state.ticks)
     case mintTopic:
-      return applyLiquidity(state, topics, wordAt(data, 1))
+      return withLiquidity(state, ...boundsIn(topics), wordAt(data, 1))
     case burnTopic:
-      return applyLiquidity(state, topics, -wordAt(data, 0))
+      return withLiquidity(state, ...boundsIn(topics), -wordAt(data, 0))
     default:
       return 'reload'
   }
@@ -34,10 +34,17 @@ export function applyLog(state: V3PoolState, { topics, data }: EvmLog): V3PoolSt
 /** Where the tick stands in the data of a swap: the last six digits of the fifth word. */
 const tickDigits = ['0x'.length + 5 * 64 - 6, '0x'.length + 5 * 64] as const
 
-/** A position in range is liquidity for swaps at once. A burn of 0 only counts its fees. */
-function applyLiquidity(state: V3PoolState, topics: readonly string[], liquidity: bigint): V3PoolState | 'reload' {
+const boundsIn = (topics: readonly string[]): readonly [lower: number, upper: number] => [
+  toInt24(topics[2]?.slice(-6) ?? ''),
+  toInt24(topics[3]?.slice(-6) ?? ''),
+]
+
+/**
+ * A pool after a position between two ticks gets more or less liquidity. A position in range is liquidity for swaps at once. A burn of 0 only
+ * counts its fees.
+ */
+export function withLiquidity(state: V3PoolState, lower: number, upper: number, liquidity: bigint): V3PoolState | 'reload' {
   if (liquidity === 0n) return state
-  const [lower, upper] = [toInt24(topics[2]?.slice(-6) ?? ''), toInt24(topics[3]?.slice(-6) ?? '')]
   const ticks = updateTicks(state.ticks, lower, upper, liquidity)
   if (ticks === undefined) return 'reload'
   const isInRange = lower <= state.tick && state.tick < upper
@@ -46,7 +53,7 @@ function applyLiquidity(state: V3PoolState, topics: readonly string[], liquidity
 }
 
 /** Names each field: V8 takes many times as long where fields follow a spread. */
-const changedState = (
+export const changedState = (
   { fee, tickSpacing }: V3PoolState,
   sqrtPriceX96: bigint,
   tick: number,

@@ -49,16 +49,20 @@ export function v3Protocol({ version, fees, ...deployment }: V3ProtocolOptions):
       return missing && { missing, ...swapped }
     },
     spot({ tokens, state }: Pool<V3PoolState>, { tokenIn }: Passage) {
-      const zeroForOne = tokenIn === tokens[0]
-      const sqrtPriceX96 = startingPriceX96(state, zeroForOne)
-      const priceX192 = sqrtPriceX96 * sqrtPriceX96
-      return zeroForOne ? { numerator: priceX192, denominator: Q192 } : { numerator: Q192, denominator: priceX192 }
+      return spotOf(state, tokenIn === tokens[0])
     },
     fee: ({ state }) => String(state.fee / 1_000_000),
     spotIsBest: true,
     mostIn: ({ tokens, state }, { tokenIn }) => (isEmpty(state, tokenIn === tokens[0]) ? 0n : undefined),
     loan: loanOf,
   }
+}
+
+/** The marginal price without fees, output per input. */
+export function spotOf(state: V3PoolState, zeroForOne: boolean): { readonly numerator: bigint; readonly denominator: bigint } {
+  const sqrtPriceX96 = startingPriceX96(state, zeroForOne)
+  const priceX192 = sqrtPriceX96 * sqrtPriceX96
+  return zeroForOne ? { numerator: priceX192, denominator: Q192 } : { numerator: Q192, denominator: priceX192 }
 }
 
 /** Where the first unit of a swap is traded: a price in a range without liquidity means nothing. */
@@ -70,7 +74,7 @@ function startingPriceX96(state: V3PoolState, zeroForOne: boolean): bigint {
 }
 
 /** Whether it is certain that a swap in this direction meets no liquidity at all. */
-function isEmpty({ liquidity, tick, ticks }: V3PoolState, zeroForOne: boolean): boolean {
+export function isEmpty({ liquidity, tick, ticks }: V3PoolState, zeroForOne: boolean): boolean {
   if (liquidity > 0n) return false
   return zeroForOne
     ? ticks.from < minTick && ticks.countUpTo(tick) === 0

@@ -9,6 +9,7 @@ import type { ConnectorConfig, Venue } from '../../../core/contracts/index.ts'
 import { deployerAddress, readArtifact } from '../../../core/devnet/build-state.ts'
 import type { Evm } from '../../../kits/evm/index.ts'
 import { v3DevnetAddresses as rangeContractsOf } from '../../../kits/amm/v3/devnet.ts'
+import { v4DevnetAddresses as keptContractsOf } from '../../../kits/amm/v4/devnet.ts'
 import { routerKinds } from '../../../kits/amm/v3/router.ts'
 import { contractsOf } from '../../../core/loader/configuration.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
@@ -57,13 +58,16 @@ for (const { name, plugin, versions } of exchanges) {
 
     it('is created on each of them with its spenders by name', () => {
       for (const place of places) {
-        const { AMM, spenders } = plugin.create(venue(place))
+        const { AMM, spenders, permit2 } = plugin.create(venue(place))
         expect(AMM.versions).to.deep.equal(versions.length > 1 ? versions.map(({ version }) => version) : [])
         const labels = versions.flatMap(({ version, keys: { router, positionManager } }) => [
           [version, addresses(place)?.[router]],
           ...(positionManager ? [['positions', addresses(place)?.[positionManager]]] : []),
         ])
         expect(spenders).to.deep.equal(Object.fromEntries(labels))
+        for (const { version, keys } of versions)
+          if (keys.permit2 !== undefined)
+            expect(permit2).to.deep.equal({ address: addresses(place)?.[keys.permit2], spenders: [spenders?.[version]] })
       }
     })
 
@@ -73,7 +77,13 @@ for (const { name, plugin, versions } of exchanges) {
       const v2Router = getCreateAddress({ from: deployerAddress(name), nonce: 1 })
       for (const { version, deployments, keys } of versions) {
         const first = version === 'v2'
-        expect(deployments['ethereum/local']?.factory).to.equal(first ? v2Factory : factory)
+        const deployment = deployments['ethereum/local']
+        if (deployment && 'poolManager' in deployment) {
+          const kept = keptContractsOf(deployerAddress(name))
+          expect([deployment.poolManager, local[keys.router]]).to.deep.equal([kept.poolManager, kept.router])
+          continue
+        }
+        expect(deployment?.factory).to.equal(first ? v2Factory : factory)
         expect(local[keys.router]).to.equal(first ? v2Router : router)
         if (keys.positionManager) expect(local[keys.positionManager]).to.equal(positionManager)
       }
@@ -87,9 +97,9 @@ for (const { name, plugin, versions } of exchanges) {
       expect(() => plugin.create(venue({ chain: 'ethereum', network: 'local' }, {}))).to.throw(`no ${router} for ethereum/local: add it`)
     })
 
-    it('takes no more than 25 lines', async () => {
+    it('takes no more than 25 lines, and seven more for a third kind of pool', async () => {
       const code = await readFile(path.join(pluginFolder, 'index.ts'), 'utf8')
-      expect(code.trim().split('\n').length).to.be.at.most(25)
+      expect(code.trim().split('\n').length).to.be.at.most(versions.length > 2 ? 32 : 25)
     })
   })
 }

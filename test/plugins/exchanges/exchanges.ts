@@ -20,6 +20,7 @@ import quickswapSdk from '../../fixtures/published/quickswap-sdk.json' with { ty
 import sushi from '../../fixtures/published/sushi.json' with { type: 'json' }
 import traderjoeSdk from '../../fixtures/published/traderjoe-sdk.json' with { type: 'json' }
 import uniswapCore from '../../fixtures/published/uniswap-sdk-core.json' with { type: 'json' }
+import uniswapRouterSdk from '../../fixtures/published/uniswap-universal-router-sdk.json' with { type: 'json' }
 import uniswapV2Sdk from '../../fixtures/published/uniswap-v2-sdk.json' with { type: 'json' }
 import uniswapV3Sdk from '../../fixtures/published/uniswap-v3-sdk.json' with { type: 'json' }
 
@@ -29,12 +30,18 @@ type ByChain = Readonly<Record<string, Facts>>
 /** One protocol version of an exchange: our constants and the published ones, by chain id. */
 export interface Version {
   readonly version: string
-  readonly deployments: Readonly<Record<string, { factory: string; deployer?: string; initCodeHash: string }>>
+  readonly deployments: Readonly<
+    Record<
+      string,
+      | { factory: string; deployer?: string; initCodeHash: string }
+      | { poolManager: string; factory?: never; deployer?: never; initCodeHash?: never }
+    >
+  >
   readonly published: ByChain
   /** Values that no package contains; the source stands beside each. */
   readonly unpublished?: readonly string[]
   /** Of the configuration. */
-  readonly keys: { readonly router: string; readonly positionManager?: string }
+  readonly keys: { readonly router: string; readonly positionManager?: string; readonly permit2?: string }
 }
 
 export interface Exchange {
@@ -46,6 +53,7 @@ export interface Exchange {
 const single = { router: 'routerAddress' }
 const v2 = { router: 'v2RouterAddress' }
 const v3 = { router: 'v3RouterAddress', positionManager: 'positionManagerAddress' }
+const v4 = { router: 'v4RouterAddress', permit2: 'permit2Address' }
 
 export const exchanges: readonly Exchange[] = [
   {
@@ -63,6 +71,12 @@ export const exchanges: readonly Exchange[] = [
         deployments: uniswap.v3Deployments,
         published: together(uniswapCore.facts.v3, everywhere(uniswapCore.facts.v3, uniswapV3Sdk.facts)),
         keys: v3,
+      },
+      {
+        version: 'v4',
+        deployments: uniswap.v4Deployments,
+        published: together(uniswapCore.facts.v4, uniswapRouterSdk.facts.v4),
+        keys: v4,
       },
     ],
   },

@@ -9,7 +9,7 @@ import { exchanges } from './exchanges.ts'
 for (const { name, versions } of exchanges) {
   describe(`what is published about ${name}`, () => {
     for (const { version, published, unpublished = [], deployments, keys } of versions) {
-      for (const [place, { factory, deployer, initCodeHash }] of Object.entries(deployments)) {
+      for (const [place, deployment] of Object.entries(deployments)) {
         const [chain = '', network = ''] = place.split('/')
         if (network === 'local') continue
 
@@ -17,10 +17,9 @@ for (const { name, versions } of exchanges) {
           const facts = published[String(chainIds[place])]
           expect(facts, `chain id of ${place}`).to.not.equal(undefined)
           const { [keys.router]: router, [keys.positionManager ?? '']: positionManager } = addressesOf(name, chain, network)
-          const ours = { factory, initCodeHash, router, ...(deployer && { deployer }), ...(positionManager && { positionManager }) }
-          for (const address of [factory, router, ...Object.values({ deployer, positionManager }).filter(Boolean)]) {
-            expect(getAddress(address ?? ''), 'its checksum').to.equal(address)
-          }
+          const ours = { ...deployment, router, ...(positionManager && { positionManager }) }
+          const { initCodeHash: _, ...contracts } = ours
+          for (const address of Object.values(contracts)) expect(getAddress(address ?? ''), 'its checksum').to.equal(address)
           const told = Object.fromEntries(Object.entries(ours).filter(([key]) => !unpublished.includes(key)))
           expect(lowerCase(told)).to.deep.equal(lowerCase(facts ?? {}))
         })

@@ -17,14 +17,15 @@ const [uniswapFile = ''] = devnetFiles
 const dollars = 1_000_000n
 const ether = 10n ** 18n
 
-describe('the versions of Uniswap', () => {
+describe('the versions of Uniswap before v4', () => {
   let fixture: DevnetFixture
-  let exchange: Connector<Evm, 'AMM' | 'AMM_RANGE'>
+  let exchange: Connector<Evm, 'AMM' | 'AMM_RANGE' | 'AMM_SHARES'>
   /** Only v2 pools have it, with USDC. */
   let far: Token
   before(async () => {
     fixture = await openDevnetFixture()
-    exchange = uniswap.create({ ...fixture.venue(defaults.contractAddresses.local), config: defaults })
+    const { v4: _, ...versions } = defaults.versions
+    exchange = uniswap.create({ ...fixture.venue(defaults.contractAddresses.local), config: { ...defaults, versions } })
     far = await fixture.list('TestToken', 'FAR', 10n ** 24n, USDC, 10n ** 12n)
     for (const spender of Object.values(exchange.spenders ?? {}))
       for (const { address } of [WETH, USDC, DAI, WBTC, USDT, far]) await fixture.approve(address, spender)
@@ -48,6 +49,18 @@ describe('the versions of Uniswap', () => {
       v3: addresses.rangeExchanges.uniswap.router,
       positions: addresses.rangeExchanges.uniswap.positionManager,
     })
+  })
+
+  it('have shares of pools of v2 only, and of none where the configuration leaves it out', async () => {
+    expect(exchange.AMM_SHARES.sharesVersions).to.deep.equal(['v2'])
+    const config = { ...defaults, versions: { v3: defaults.versions.v3 } }
+    const alone = uniswap.create({ ...fixture.venue(defaults.contractAddresses.local), config }).AMM_SHARES
+    const asked = Promise.resolve(alone.sharePositions([WETH, USDC], WETH.address, at()))
+    const { name, message } = await asked.then(
+      () => expect.fail('it was answered'),
+      (error: Error) => error,
+    )
+    expect([name, message.includes('does not list under versions')]).to.deep.equal(['UNSUPPORTED', true])
   })
 
   for (const exact of ['in', 'out'] as const) {

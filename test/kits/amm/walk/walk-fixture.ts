@@ -93,7 +93,12 @@ export async function openWalkFixture() {
 
   const ammBy = (through: EvmReader): AMM<Evm> => {
     const venue = fixture.venue({ v2RouterAddress: v2Router, v3RouterAddress: v3Router, positionManagerAddress: positionManager })
-    const { AMM } = uniswap.create({ ...venue, config: { allowedSlippage: '0/1', ttl: 600, contractAddresses: {} }, reader: through })
+    const rules = { allowedSlippage: '0/1', ttl: 600 }
+    const { AMM } = uniswap.create({
+      ...venue,
+      config: { ...rules, contractAddresses: {}, versions: { v2: rules, v3: rules } },
+      reader: through,
+    })
     if (!AMM) throw new Error('The connector trades no AMM.')
     return AMM
   }

@@ -1,0 +1,221 @@
+// Pools of Uniswap v4: all of them are kept by one contract, the PoolManager, under the hash of a key. Their arithmetic is v3's with fees that
+// may differ by direction.
+import { AbiCoder, keccak256, id } from 'ethers'
+import { toInt256, wordAt } from '../../evm/encoding.ts'
+import type { FoundLog } from '../../evm/types.ts'
+import { cacheByPair, sortTokens } from '../deployment.ts'
+import { mapReading, readBy, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type LensQuery, type ReadPool } from '../v3/lens.ts'
+import { changedState, isSameState, joinStates, withLiquidity } from '../v3/logs.ts'
+import { toInt24, wholeFeePips } from '../v3/math.ts'
+import { isEmpty, spotOf } from '../v3/pools.ts'
+import { firstWriteUnitsOf, gasUnitsOf, swap, TickTable, type V3PoolState } from '../v3/swap.ts'
+
+/** What identifies a pool: PoolKey of @uniswap/v4-core@1.0.2. The zero address is the native coin as a currency, and no hooks as `hooks`. */
+export interface PoolKey {
+  readonly currency0: string
+  readonly currency1: string
+  /** Hundredths of a basis point. */
+  readonly fee: number
+  readonly tickSpacing: number
+  readonly hooks: string
+}
+
+/** A pool at one block. The fee includes the protocol's, which may differ by direction: then the two states differ in it alone. */
+export interface V4PoolState {
+  readonly zeroForOne: V3PoolState
+  readonly oneForZero: V3PoolState
+  /** For the providers of liquidity, hundredths of a basis point. */
+  readonly lpFee: number
+  /** As it is stored: that of one direction in each 12 bits. */
+  readonly protocolFee: number
+  /** Undefined for a pool without the chain's coin. */
+  readonly coinForm: 'native' | 'wrapped' | undefined
+}
+
+export const zeroAddress = '0x0000000000000000000000000000000000000000'
+
+// The fees that Uniswap's own pages offer, with their tick spacings: FEE_AMOUNT and TICK_SPACINGS of @uniswap/v4-sdk@2.4.0 (internalConstants).
+const standardFees: readonly (readonly [fee: number, tickSpacing: number])[] = [
+  [100, 1],
+  [500, 10],
+  [3000, 60],
+  [10_000, 200],
+]
+
+const keyTypes = ['address', 'address', 'uint24', 'int24', 'address']
+
+/** PoolIdLibrary of @uniswap/v4-core@1.0.2. */
+export const poolId = ({ currency0, currency1, fee, tickSpacing, hooks }: PoolKey): string =>
+  keccak256(AbiCoder.defaultAbiCoder().encode(keyTypes, [currency0, currency1, fee, tickSpacing, hooks]))
+
+/** Where a pool is, or would be. */
+export interface PoolLocation {
+  /** Its id. */
+  readonly address: string
+  readonly key: PoolKey
+  /** In the pool's order; the wrapped coin stands for the native one. */
+  readonly tokens: readonly [token0: string, token1: string]
+  readonly coinForm: V4PoolState['coinForm']
+  readonly query: LensQuery
+}
+
+/** The pools that may exist between two tokens: those of the standard fees without hooks, and those that are configured. */
+export type PoolsBetween = (a: string, b: string) => readonly PoolLocation[]
+
+/** @param wrapped the wrapped coin: pools may have it, or the native coin itself @param configured keys of further pools */
+export function poolsBetweenOf(manager: string, wrapped: string, configured: readonly PoolKey[]): PoolsBetween {
+  const tokenOf = (currency: string) => (currency === zeroAddress ? wrapped : currency)
+  return cacheByPair((tokens) => {
+    const currencies = tokens.includes(wrapped)
+      ? [tokens, sortTokens(zeroAddress, tokens[0] === wrapped ? tokens[1] : tokens[0])]
+      : [tokens]
+    const standard = currencies.flatMap(([currency0, currency1]) =>
+      standardFees.map(([fee, tickSpacing]): PoolKey => ({ currency0, currency1, fee, tickSpacing, hooks: zeroAddress })),
+    )
+    const further = configured.filter(({ currency0, currency1 }) => {
+      const [token0, token1] = sortTokens(tokenOf(currency0), tokenOf(currency1))
+      return token0 === tokens[0] && token1 === tokens[1]
+    })
+    const locations = [...standard, ...further].map((key): PoolLocation => {
+      const address = poolId(key)
+      const query = { ...initialQuery(address), keptBy: { address: manager, tickSpacing: key.tickSpacing } }
+      const coinForm = key.currency0 === zeroAddress ? 'native' : tokens.includes(wrapped) ? 'wrapped' : undefined
+      return { address, key, tokens: [tokenOf(key.currency0), tokenOf(key.currency1)], coinForm, query }
+    })
+    return [...new Map(locations.map((location) => [location.address, location])).values()]
+  })
+}
+
+/** The PoolManager counts in `int128`, and reverts beyond. */
+const maxAmountRaw = 2n ** 127n - 1n
+
+// Measured by swaps of the devnet's pools through the Universal Router: 105,000 to 141,000 in all for one pool, by the form of the coin and by
+// how the router is paid, where a swap of v3 uses 103,000; each further pool within the same call uses 40,000 to 60,000.
+const routerUnits = 20_000n
+
+interface V4ProtocolOptions {
+  /** The label of this protocol version: "v4". */
+  readonly version: string
+  readonly manager: string
+  readonly poolsBetween: PoolsBetween
+}
+
+/** Pools whose hooks, if any, cannot touch swaps. */
+export function v4Protocol({ version, manager, poolsBetween }: V4ProtocolOptions): PoolProtocol<V4PoolState> {
+  const memory = v4PoolMemory(manager, poolsBetween)
+  const stateOf = ({ tokens, state }: Pool<V4PoolState>, tokenIn: string) => {
+    const zeroForOne = tokenIn === tokens[0]
+    return { zeroForOne, range: zeroForOne ? state.zeroForOne : state.oneForZero }
+  }
+  return {
+    version,
+    memory,
+    read: readBy(memory),
+    pass(pool, { tokenIn }, exact, amountRaw) {
+      const { zeroForOne, range } = stateOf(pool, tokenIn)
+      // The fee would be the whole input.
+      if (amountRaw > maxAmountRaw || BigInt(range.fee) >= wholeFeePips) return undefined
+      const swapped = swap(range, zeroForOne, exact, amountRaw)
+      if (!swapped) return undefined
+      if ('atBestRaw' in swapped) {
+        const missing = missingTicks(pool.address, zeroForOne, range)
+        return missing && { missing, ...swapped }
+      }
+      if (swapped.amountRaw > maxAmountRaw) return undefined
+      return { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped) + routerUnits, firstWriteUnits: firstWriteUnitsOf(swapped) }
+    },
+    spot(pool, { tokenIn }) {
+      const { zeroForOne, range } = stateOf(pool, tokenIn)
+      return spotOf(range, zeroForOne)
+    },
+    fee: (pool, { tokenIn }) => String(stateOf(pool, tokenIn).range.fee / Number(wholeFeePips)),
+    spotIsBest: true,
+    coinForm: ({ state }) => state.coinForm,
+    mostIn(pool, { tokenIn }) {
+      const { zeroForOne, range } = stateOf(pool, tokenIn)
+      return isEmpty(range, zeroForOne) ? 0n : undefined
+    },
+  }
+}
+
+// IPoolManager and IProtocolFees of @uniswap/v4-core@1.0.2. Donate pays the providers of liquidity, and changes no swap.
+const initializeTopic = id('Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)')
+const modifyLiquidityTopic = id('ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)')
+const swapTopic = id('Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)')
+const protocolFeeTopic = id('ProtocolFeeUpdated(bytes32,uint24)')
+
+function v4PoolMemory(manager: string, poolsBetween: PoolsBetween): PoolMemory<V4PoolState, PoolLocation> {
+  const emitter = manager.toLowerCase()
+  return {
+    places: (pairs) => pairs.flatMap(([a, b]) => poolsBetween(a, b)),
+    read(locations, missing) {
+      const queries = locations.map(({ address, query }) => ({ ...query, ...(missing.length > 0 && widerQuery(address, missing)) }))
+      return mapReading(lensReading(queries), (states) =>
+        locations.map(({ address, tokens, coinForm }, index) => {
+          const state = states[index]
+          return state ? { address, tokens, state: v4StateOf(state, coinForm) } : null
+        }),
+      )
+    },
+    follow: [initializeTopic, modifyLiquidityTopic, swapTopic, protocolFeeTopic],
+    emitters: [emitter],
+    poolsAreEmitters: false,
+    poolsOf: ({ address, topics }) => (address.toLowerCase() === emitter && topics[1] !== undefined ? [topics[1].toLowerCase()] : []),
+    apply(pool, log) {
+      // A new pool: its ticks are unknown.
+      if (pool === null) return 'reload'
+      const state = applyLog(pool.state, log)
+      if (state === pool.state || state === 'reload') return state === 'reload' ? state : pool
+      return isPriceKnown(state.zeroForOne) ? { address: pool.address, tokens: pool.tokens, state } : 'reload'
+    },
+    same: ({ state: inMemory }, { state: loaded }) =>
+      inMemory.protocolFee === loaded.protocolFee && inMemory.lpFee === loaded.lpFee && isSameState(inMemory.zeroForOne, loaded.zeroForOne),
+    join: ({ state: inMemory }, loaded) => ({
+      ...loaded,
+      state: withRange(loaded.state, joinStates(inMemory.zeroForOne, loaded.state.zeroForOne)),
+    }),
+  }
+}
+
+function v4StateOf({ protocolFee = 0, ...range }: ReadPool, coinForm: V4PoolState['coinForm']): V4PoolState {
+  return withRange({ lpFee: range.fee, protocolFee, coinForm }, range)
+}
+
+/** ProtocolFeeLibrary of @uniswap/v4-core@1.0.2. @param protocolFee of one direction */
+const swapFee = (protocolFee: number, lpFee: number): number =>
+  protocolFee === 0 ? lpFee : protocolFee + lpFee - Math.floor((protocolFee * lpFee) / Number(wholeFeePips))
+
+/** A pool's state for both directions. Where their fees are equal it is one object, and swaps of both share what they find. */
+function withRange({ lpFee, protocolFee, coinForm }: Omit<V4PoolState, 'zeroForOne' | 'oneForZero'>, range: V3PoolState): V4PoolState {
+  const [downward, upward] = [swapFee(protocolFee & 0xfff, lpFee), swapFee(protocolFee >> 12, lpFee)]
+  const zeroForOne = range.fee === downward ? range : { ...range, fee: downward }
+  return { zeroForOne, oneForZero: upward === downward ? zeroForOne : { ...range, fee: upward }, lpFee, protocolFee, coinForm }
+}
+
+/** A pool after one of its logs; the same object where nothing changes. */
+function applyLog(state: V4PoolState, { topics, data }: FoundLog): V4PoolState | 'reload' {
+  const { zeroForOne: range } = state
+  const changed = (next: V3PoolState | 'reload') => (next === 'reload' ? next : next === range ? state : withRange(state, next))
+  switch (topics[0]) {
+    case swapTopic:
+      // Another fee than the pool's own: a hook gave it, or it was changed without a log.
+      if (Number(wordAt(data, 5)) !== (isZeroForOne(data) ? range.fee : state.oneForZero.fee)) return 'reload'
+      return changed(changedState(range, wordAt(data, 2), tickIn(data, 4), wordAt(data, 3), range.ticks))
+    case modifyLiquidityTopic:
+      return changed(withLiquidity(range, tickIn(data, 0), tickIn(data, 1), toInt256(wordAt(data, 2))))
+    case protocolFeeTopic: {
+      // What earlier swaps found holds for their fee.
+      const { from, to, ticks, liquidity } = range.ticks
+      return withRange({ ...state, protocolFee: Number(wordAt(data, 0)) }, { ...range, ticks: new TickTable(from, to, ticks, liquidity) })
+    }
+    default:
+      return 'reload'
+  }
+}
+
+/** The input is what the swapper pays: below 0. */
+const isZeroForOne = (data: string): boolean => toInt256(wordAt(data, 0)) < 0n
+
+/** The last six digits of a word. */
+const tickIn = (data: string, word: number): number => toInt24(data.slice(2 + 64 * (word + 1) - 6, 2 + 64 * (word + 1)))

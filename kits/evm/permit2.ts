@@ -1,0 +1,77 @@
+// Allowances by Permit2: a token's allowance for the contract, and within it amounts and expiries for spenders.
+// https://github.com/Uniswap/permit2/blob/main/src/interfaces/IAllowanceTransfer.sol
+import { AbiCoder } from 'ethers'
+import type { At, EvmVerbs, Permit2Allowance, Plan, Token } from '../../core/contracts/index.ts'
+import { addressWord, wordAt } from './encoding.ts'
+import { allowanceCall, uintOf } from './tokens.ts'
+import type { Call, CallResult, Evm, EvmReader } from './types.ts'
+
+/** Amounts have 160 bits. Such an allowance is not reduced by what is taken. */
+const maxAmountRaw = 2n ** 160n - 1n
+/** Expiries have 48 bits. */
+const never = 2n ** 48n - 1n
+
+/** Seconds since the Unix epoch. Until then, its second included, the spender may take the amount. */
+export const permit2AllowanceCall = (permit2: string, token: string, owner: string, spender: string): Call => ({
+  to: permit2,
+  data: `0x927da105${addressWord(owner)}${addressWord(token)}${addressWord(spender)}`,
+})
+
+/** Undefined where the contract is not there. */
+export function permit2AllowanceOf({ ok, data }: CallResult): { readonly amountRaw: bigint; readonly expires: bigint } | undefined {
+  return ok && data.length >= 2 + 3 * 64 ? { amountRaw: wordAt(data, 0), expires: wordAt(data, 1) } : undefined
+}
+
+const approveCall = (permit2: string, token: string, spender: string, amountRaw: bigint, expires: bigint) => ({
+  to: permit2,
+  data: `0x87517c45${AbiCoder.defaultAbiCoder().encode(['address', 'address', 'uint160', 'uint48'], [token, spender, amountRaw, expires]).slice(2)}`,
+  value: '0',
+})
+
+/** @param approve of the token for the contract: `EvmVerbs.approve` */
+export function createPermit2(reader: EvmReader, approve: EvmVerbs<Evm>['approve']): NonNullable<EvmVerbs<Evm>['permit2']> {
+  async function allowances(
+    owner: string,
+    permit2: string,
+    spenders: readonly string[],
+    tokens: readonly Token[],
+    at: At,
+  ): Promise<readonly (readonly Permit2Allowance[])[]> {
+    const erc20 = tokens.filter((token) => !token.native)
+    const calls = [
+      ...erc20.map((token) => allowanceCall(token.address, owner, permit2)),
+      ...spenders.flatMap((spender) => erc20.map((token) => permit2AllowanceCall(permit2, token.address, owner, spender))),
+    ]
+    const { head, results } = await reader.read(calls, at)
+    return spenders.map((_, row) =>
+      tokens.map((token): Permit2Allowance => {
+        if (token.native) return { amountRaw: maxAmountRaw, expires: Number(never) }
+        const index = erc20.indexOf(token)
+        const ofToken = uintOf(results[index] ?? { ok: false, data: '0x' }) ?? 0n
+        const ofSpender = permit2AllowanceOf(results[(row + 1) * erc20.length + index] ?? { ok: false, data: '0x' })
+        if (!ofSpender) return { amountRaw: 0n, expires: 0 }
+        const { amountRaw, expires } = ofSpender
+        const isValid = expires >= BigInt(head.timestamp)
+        return { amountRaw: !isValid ? 0n : amountRaw < ofToken ? amountRaw : ofToken, expires: Number(expires) }
+      }),
+    )
+  }
+
+  return {
+    allowances,
+    async approve({ owner, permit2, token, spender, amountRaw, expires }, at) {
+      const isUnlimited = amountRaw === undefined || amountRaw >= maxAmountRaw
+      const newRaw = isUnlimited ? maxAmountRaw : amountRaw
+      const until = newRaw === 0n ? 0n : expires === undefined ? never : BigInt(expires)
+      const ofSpender = approveCall(permit2, token.address, spender, newRaw, until)
+      const memo = { kind: 'approve', token: token.address, spender, permit2, amountRaw: newRaw.toString(), expires: until.toString() }
+      const planOf = (steps: Plan<Evm>['steps']) => ({ plan: { steps, needs: [], memo }, amountRaw: newRaw, expires: Number(until) })
+      // The contract takes nothing by the token's allowance alone, so one that is larger stays: other spenders may need it.
+      const { results } = await reader.read([allowanceCall(token.address, owner, permit2)], at)
+      const ofToken = uintOf(results[0] ?? { ok: false, data: '0x' }) ?? 0n
+      if (newRaw === 0n || ofToken >= newRaw) return planOf([ofSpender])
+      const { plan } = await approve(owner, token, permit2, isUnlimited ? undefined : newRaw, at)
+      return planOf([...plan.steps, ofSpender])
+    },
+  }
+}
