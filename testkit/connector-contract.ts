@@ -16,6 +16,7 @@ import { ammCards } from './cards/amm.ts'
 import { bookCards, bookCardTitles } from './cards/books.ts'
 import { lpCards } from './cards/lp.ts'
 import { perpCards } from './cards/perp.ts'
+import { sharesCards } from './cards/shares.ts'
 import { quotedPairs, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
 import { devnetBookOperators, devnetNoDeadline, devnetPerpOperator, devnetQuoter, requireDeployed } from './devnet-operators.ts'
 import type { ServerOptions } from './public-server.ts'
@@ -99,6 +100,7 @@ export function connectorCards(
         ammCards(venue, add)
       }
       if (types.includes('AMM_RANGE')) lpCards(venue, add)
+      if (types.includes('AMM_SHARES')) sharesCards(venue, add)
       if (types.includes('PERP_AMM')) perpCards(venue, add)
       refillBooks = bookCards(venue, types, add)
     })
@@ -117,7 +119,7 @@ export function connectorCards(
 /** Stands for the cards until they are known: mocha runs no `before`, and passes, where `--grep` names no test that is there from the beginning. */
 function cardsStandIn(venue: TestVenue): Test {
   const titles = [...bookCardTitles]
-  for (const cards of [ammCards, lpCards, perpCards]) cards(venue, (title) => titles.push(title))
+  for (const cards of [ammCards, lpCards, sharesCards, perpCards]) cards(venue, (title) => titles.push(title))
   const standIn = new Test('the cards of its trading types', () => {})
   standIn.fullTitle = () => titles.map((title) => `${standIn.parent?.fullTitle()} ${title}`).join('\n')
   return standIn

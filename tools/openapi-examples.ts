@@ -111,6 +111,15 @@ async function ranges(): Promise<void> {
   await sent('AMMLiquidityRemove', { ...uniswap, address, tokenId, decreasePercent: '50' })
 }
 
+async function shares(): Promise<void> {
+  const pool = { ...uniswap, address, tokens: ['ETH', 'USDC'] }
+  await sent('AMMSharesAdd', { ...pool, amounts: ['0.1', '400'] })
+  const { shareToken } = Object(await shown('AMMSharesPosition', pool))
+  const { txHash } = await ask({ method: 'POST', path: '/evm/approve' }, { ...wallet, spender: 'uniswap', token: shareToken })
+  await landed(txHash)
+  await sent('AMMSharesRemove', { ...pool, decreasePercent: '50' })
+}
+
 async function perpetuals(prefix: 'PerpAMM' | 'Perp'): Promise<void> {
   const market = { ...perp, base: 'ETH', quote: 'USD' }
   await sent(`${prefix}Deposit`, { ...perp, address, token: 'USDC', amount: '1000' })
@@ -199,6 +208,7 @@ const steps: readonly (() => Promise<void>)[] = [
   service,
   swaps,
   ranges,
+  shares,
   () => perpetuals('PerpAMM'),
   () => perpetuals('Perp'),
   () => books('CLOB', { ...chain, connector: 'oasis' }, { market: 'WETH-USDC', price: '1000', amount: '0.01' }),

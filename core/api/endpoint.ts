@@ -25,7 +25,7 @@ export interface Endpoint<
   readonly method: Method
   readonly path: Path
   /** The group of endpoints, a tag of the OpenAPI document. */
-  readonly set: 'Service' | 'NetworkBase' | 'EVM' | 'altchain' | 'ConnectorBase' | 'AMM' | 'AMM_RANGE' | 'PERP_AMM' | BookSet
+  readonly set: 'Service' | 'NetworkBase' | 'EVM' | 'altchain' | 'ConnectorBase' | 'AMM' | 'AMM_RANGE' | 'AMM_SHARES' | 'PERP_AMM' | BookSet
   readonly summary: string
   readonly request: Req
   readonly response: Res

@@ -2,6 +2,7 @@
 import { altchainEndpoints } from './altchain.ts'
 import { ammEndpoints } from './amm.ts'
 import { ammRangeEndpoints } from './range.ts'
+import { ammSharesEndpoints } from './shares.ts'
 import { clobEndpoints } from './clob.ts'
 import { clobMarginEndpoints, clobPerpEndpoints } from './clob-leveraged.ts'
 import { connectorEndpoints, serviceEndpoints, transactionEndpoints } from './service.ts'
@@ -20,6 +21,7 @@ export const endpoints = [
   ...connectorEndpoints,
   ...ammEndpoints,
   ...ammRangeEndpoints,
+  ...ammSharesEndpoints,
   ...perpAMMEndpoints,
   ...orderBookEndpoints,
 ]
@@ -68,6 +70,7 @@ export * from './network.ts'
 export * from './perp.ts'
 export * from './range.ts'
 export * from './service.ts'
+export * from './shares.ts'
 export { errorsOf, permissions } from './endpoint.ts'
 export { interfaceVersion } from './version.ts'
 export type { AnswerOf, BookSet, Endpoint, Permission, RequestOf, ResponseOf, Target } from './endpoint.ts'

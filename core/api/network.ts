@@ -84,6 +84,15 @@ export const NetworkPollResponse = enveloped({
       ),
       Type.Object(
         {
+          pool: Type.String(),
+          shares: Type.String({ description: 'Added or removed.' }),
+          tokens: Type.Array(Type.String(), { description: "Addresses, in the request's order; the zero address for the native coin." }),
+          amounts: Type.Array(Type.String(), { description: 'What the wallet paid to the pool, or the pool paid out, of each token.' }),
+        },
+        { description: 'The fill of a change of shares, from its receipt.' },
+      ),
+      Type.Object(
+        {
           size: Type.String({ description: 'In base.' }),
           price: Type.String({ description: 'Quote per one base, fees included.' }),
           fee: Type.String({ description: 'In quote.' }),

@@ -56,6 +56,8 @@ export interface Quote {
 export interface QuoteChoice {
   /** Only through pools of this version. */
   version?: string
+  /** Only routes that these of the connector's spenders carry out. The server does not take a quote of another. Since 1.1. */
+  spenders?: readonly string[]
 }
 
 /** Quotes from states that the server keeps in memory and updates with each block. All methods but `vet` are pure. */

@@ -16,6 +16,16 @@ export type {
   TickRange,
 } from './amm-range.ts'
 export type {
+  AMMShares,
+  SharesAddition,
+  SharesDeposit,
+  SharesFill,
+  SharesPool,
+  SharesPosition,
+  SharesRemoval,
+  SharesTerms,
+} from './amm-shares.ts'
+export type {
   AltchainVerbs,
   Allowance,
   Chain,
@@ -25,6 +35,7 @@ export type {
   HeadChanges,
   Interest,
   NodeState,
+  Permit2Allowance,
   SimulatedOutcome,
   Transaction,
 } from './chain.ts'

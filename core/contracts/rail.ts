@@ -210,7 +210,8 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
 /** A condition on a wallet before a plan is signed. `token` is an address; the zero address is the native coin. */
 export type Need<A = string> =
   | { is: 'balance'; token: A; amountRaw: bigint }
-  | { is: 'allowance'; token: A; spender: A; amountRaw: bigint }
+  /** With `permit2`: by that contract, which needs an allowance of the token itself, and one for the spender that is valid `until` then, seconds. */
+  | { is: 'allowance'; token: A; spender: A; amountRaw: bigint; permit2?: A; until?: number }
   /** At most this allowance, where the spender could otherwise take more than the plan gives it. */
   | { is: 'allowance-at-most'; token: A; spender: A; amountRaw: bigint }
 

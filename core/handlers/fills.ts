@@ -5,6 +5,7 @@ import type { ActionOutcome, Json } from '../contracts/index.ts'
 import type { Entry } from '../transactions/entry.ts'
 import { readTradeFill, showTradeFill } from './amm/swap.ts'
 import { showLiquidityFill } from './amm/range-changes.ts'
+import { isAboutShares, showSharesFill } from './amm/shares.ts'
 import { orUndefined } from './context.ts'
 import { showPositionFill } from './perp/fills.ts'
 import type { NetworkEntry, Registry, VenueEntry } from './registry.ts'
@@ -41,6 +42,10 @@ async function readBy({ impl }: VenueEntry, { kind, memo, about }: Entry, receip
   if (kind === 'trade') {
     const fill = await impl.AMM?.fill(receipt, memo)
     return fill && showTradeFill(fill, about)
+  }
+  if (kind === 'liquidity' && isAboutShares(about)) {
+    const fill = await impl.AMM_SHARES?.sharesFill(receipt, memo)
+    return fill && showSharesFill(fill, about)
   }
   if (kind === 'liquidity') {
     const fill = await impl.AMM_RANGE?.rangeFill(receipt, memo)

@@ -4,6 +4,7 @@ import { swapHandlers } from './amm/swap.ts'
 import { rangeChangeHandlers } from './amm/range-changes.ts'
 import { ammLiquidityPrice } from './amm/range-pools.ts'
 import { rangePositionHandlers } from './amm/range-positions.ts'
+import { sharesHandlers } from './amm/shares.ts'
 import { accountHandlers, marginAccountHandlers, perpBookAccountHandlers } from './clob/accounts.ts'
 import { clobBatchOrders } from './clob/batch-orders.ts'
 import { fundsHandlers, marginFundsHandlers, perpFundsHandlers } from './clob/funds.ts'
@@ -54,6 +55,7 @@ export const handlers: Handlers = {
   ...swapHandlers,
   ...rangePositionHandlers,
   ...rangeChangeHandlers,
+  ...sharesHandlers,
   ...withPrefix('PerpAMM', perpAMM),
   ...withPrefix('Perp', perpAMM),
   ...clobHandlers,

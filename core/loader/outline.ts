@@ -35,7 +35,13 @@ function networksOf(plugin: LoadedPlugin): Declared['networks'] {
     for (const { chain, network, contracts, implementation } of plugin.venues)
       networks[`${chain}/${network}`] = {
         contracts: { ...contracts },
-        spenders: [...new Set(Object.values(implementation.spenders ?? {}))],
+        // A token is approved to Permit2, and by it to the spender.
+        spenders: [
+          ...new Set([
+            ...Object.values(implementation.spenders ?? {}),
+            ...(implementation.permit2 ? [implementation.permit2.address] : []),
+          ]),
+        ],
       }
   return networks
 }

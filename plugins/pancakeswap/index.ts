@@ -10,14 +10,16 @@ export default defineConnector({
   manifest: {
     name: 'pancakeswap',
     apiVersion: '1.0',
-    trading_type: ['AMM', 'AMM_RANGE'],
+    trading_type: ['AMM', 'AMM_RANGE', 'AMM_SHARES'],
     available_networks: networksIn(v2Deployments),
     schema: versionedSchema({ v2: ['v2RouterAddress'], v3: ['v3RouterAddress', 'positionManagerAddress'] }),
   },
   create(venue) {
-    const v2 = uniswapV2(venue, { version: 'v2', fee: [25n, 10_000n], deployments: v2Deployments })
+    // PancakePair, `_mintFee`: 8 of 25 parts of the growth.
+    const v2 = uniswapV2(venue, { version: 'v2', fee: [25n, 10_000n], protocolShare: [8n, 25n], deployments: v2Deployments })
     const v3 = uniswapV3(venue, { deployments: v3Deployments, feeTiers, mixedWith: { version: 'v2', deployments: mixedDeployments } })
     const AMM = poolAMM(venue, v2, v3)
-    return { AMM, AMM_RANGE: v3.range, spenders: { ...AMM.spenders, positions: v3.range.positionManager }, events: v3Events }
+    const spenders = { ...AMM.spenders, positions: v3.range.positionManager }
+    return { AMM, AMM_RANGE: v3.range, AMM_SHARES: v2.shares, spenders, events: v3Events }
   },
 })

@@ -9,12 +9,13 @@ export default defineConnector({
   manifest: {
     name: 'quickswap',
     apiVersion: '1.0',
-    trading_type: ['AMM'],
+    trading_type: ['AMM', 'AMM_SHARES'],
     available_networks: networksIn(deployments),
     schema: singleRouterSchema,
   },
   create(venue) {
-    const AMM = poolAMM(venue, uniswapV2(venue, { fee: [3n, 1000n], deployments }))
-    return { AMM, spenders: AMM.spenders }
+    const v2 = uniswapV2(venue, { fee: [3n, 1000n], deployments })
+    const AMM = poolAMM(venue, v2)
+    return { AMM, AMM_SHARES: v2.shares, spenders: AMM.spenders }
   },
 })

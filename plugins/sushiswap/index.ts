@@ -10,7 +10,7 @@ export default defineConnector({
   manifest: {
     name: 'sushiswap',
     apiVersion: '1.0',
-    trading_type: ['AMM', 'AMM_RANGE'],
+    trading_type: ['AMM', 'AMM_RANGE', 'AMM_SHARES'],
     available_networks: networksIn(v2Deployments),
     schema: versionedSchema({ v2: ['v2RouterAddress'], v3: ['v3RouterAddress', 'positionManagerAddress'] }),
   },
@@ -18,6 +18,7 @@ export default defineConnector({
     const v2 = uniswapV2(venue, { version: 'v2', fee: [3n, 1000n], deployments: v2Deployments })
     const v3 = uniswapV3(venue, { deployments: v3Deployments, router: 'SwapRouter' })
     const AMM = poolAMM(venue, v2, v3)
-    return { AMM, AMM_RANGE: v3.range, spenders: { ...AMM.spenders, positions: v3.range.positionManager }, events: v3Events }
+    const spenders = { ...AMM.spenders, positions: v3.range.positionManager }
+    return { AMM, AMM_RANGE: v3.range, AMM_SHARES: v2.shares, spenders, events: v3Events }
   },
 })

@@ -7,6 +7,7 @@ import { root } from '../../tools/imports.ts'
 const exportedTypes: Readonly<Record<string, readonly string[]>> = {
   'sluice/uniswap-v2/devnet': ['PoolFilling', 'UniswapV2DevnetOptions'],
   'sluice/uniswap-v3/devnet': ['RangePoolFilling', 'UniswapV3DevnetOptions'],
+  'sluice/uniswap-v4/devnet': ['KeptPoolFilling', 'UniswapV4DevnetOptions'],
   'sluice/weighted/devnet': ['WeightedDevnetOptions', 'WeightedPoolFilling'],
   'sluice/stable/devnet': ['StableDevnetOptions'],
 }

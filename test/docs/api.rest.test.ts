@@ -78,6 +78,33 @@ describe('the page of the interface', () => {
     expect(unlike(shown('price'), price)).to.equal(undefined)
   })
 
+  it('shows the life of shares of a pool as it is', async () => {
+    const shown = (name: string) => JSON.parse(fences.find(({ file }) => file === name)?.text ?? '')
+    const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+    const asked = JSON.parse(/`(\{ "tokens".*\})`/.exec(await readPage('docs/api.md'))?.[1] ?? '')
+    const pool = { chain: 'ethereum', network: 'local', connector: 'uniswap', address, tokens: asked.tokens }
+    const approve = async (token: string) => {
+      const { body } = await server.client.post('/evm/approve', {
+        ...pool,
+        connector: undefined,
+        tokens: undefined,
+        spender: 'uniswap',
+        token,
+      })
+      await mined(server.client, body.txHash)
+    }
+    await approve('USDC')
+    const { body: added } = await server.client.post('/amm/shares/add', { ...pool, ...asked })
+    expect(unlike(shown('shares-add'), added)).to.equal(undefined)
+    expect(unlike(shown('shares-fill'), (await mined(server.client, added.txHash)).body.fill)).to.equal(undefined)
+    const { body: position } = await server.client.get('/amm/shares/position', pool)
+    expect(unlike(shown('shares-position'), position)).to.equal(undefined)
+    await approve(position.shareToken)
+    const { body: removed } = await server.client.post('/amm/shares/remove', pool)
+    const { fill } = (await mined(server.client, removed.txHash)).body
+    expect(fill).to.include({ shares: added.shares })
+  })
+
   it('shows the life of a perpetual position as it is', async () => {
     const shown = (name: string) => JSON.parse(fences.find(({ file }) => file === name)?.text ?? '')
     const asked: string[] = [...(await readPage('docs/api.md')).matchAll(/`(\{ "base": "ETH".*\})`/g)].map(([, text = '']) => text)

@@ -9,7 +9,16 @@ import * as fc from 'fast-check'
 import { endpoints, errorsOf, errorTable, type Endpoint, type ErrorName } from '../../core/api/index.ts'
 import type { Answer } from '../../testkit/client.ts'
 import { until } from '../../tools/hyperliquid-simulator/until.ts'
-import { eventsRequests, fuzzOrder, fuzzPosition, goodRequest, requests, withUnknownField, type FuzzedRequest } from './fuzz/requests.ts'
+import {
+  eventsRequests,
+  fuzzOrder,
+  fuzzPosition,
+  goodRequest,
+  requests,
+  withUnknownField,
+  type FuzzedRequest,
+  goodShares,
+} from './fuzz/requests.ts'
 import { admins, local, mined, noted, others, sharedServer, uniswap, type SharedServer } from './shared-server.ts'
 import { scrape } from './scrape.ts'
 
@@ -45,6 +54,13 @@ describe(`any request (SLUICE_FUZZ_SEED=${seed})`, function () {
     const position = { token0: 'WETH', token1: 'USDC', fee: 'LOW', amount0: '1', amount1: '3000', lowerPrice: '2500', upperPrice: '3500' }
     const added = await client.post('/amm/liquidity/add', { ...uniswap, ...position, address: others })
     fuzzPosition((await mined(client, added.body.txHash)).body.fill.tokenId)
+    const shares = { ...uniswap, address: others, tokens: goodShares.tokens }
+    const { pool } = (await client.get('/amm/shares/position', shares)).body
+    for (const token of ['DAI', pool]) {
+      const { body } = await client.post('/evm/approve', { ...local, address: others, spender: 'uniswap/v2', token })
+      await mined(client, body.txHash)
+    }
+    await mined(client, (await client.post('/amm/shares/add', { ...shares, amounts: ['1'] })).body.txHash)
     const approved = await client.post('/evm/approve', { ...local, address: others, spender: 'perp', token: 'USDC' })
     await mined(client, approved.body.txHash)
     const collateral = { ...local, connector: 'perp', address: others, token: 'USDC', amount: '10000' }

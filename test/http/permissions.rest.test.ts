@@ -85,6 +85,20 @@ const table: readonly [what: string, ask: (client: Client) => ReturnType<Client[
     '404 UNKNOWN_POSITION',
   ],
   [
+    "a wallet's shares of a pool",
+    (client) => client.get('/amm/shares/position', { ...uniswap, address: traders, tokens: ['WETH', 'USDC'] }),
+    '403 FORBIDDEN',
+    '200',
+    '200',
+  ],
+  [
+    "shares for another's wallet",
+    (client) => client.post('/amm/shares/add', { ...uniswap, address: admins, tokens: ['ETH', 'USDC'], amounts: ['1'] }),
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+    '403 FORBIDDEN',
+  ],
+  [
     'a trade',
     (client) => client.post('/amm/trade', { ...swap, base: 'ETH', amount: '0.001', address: traders }),
     '403 FORBIDDEN',

@@ -74,7 +74,7 @@ describe('the service', function () {
   it("answers a connector's configuration with its attributes", async () => {
     const { body } = await client.get('/connector/config', { connector: 'uniswap' })
     expect(body).to.include({ name: 'uniswap', allowedSlippage: '1/100', ttl: 300 })
-    expect(body.trading_type).to.deep.equal(['AMM', 'AMM_RANGE'])
+    expect(body.trading_type).to.deep.equal(['AMM', 'AMM_RANGE', 'AMM_SHARES'])
     expect(body).to.include.keys('available_networks', 'contractAddresses', 'versions')
     expect(body).not.to.have.any.keys('timestamp', 'latency')
     for (const connector of ['uniswpa', '__proto__', 'ethereum'])

@@ -31,7 +31,8 @@ function samples(schema: Keywords): readonly unknown[] {
     )
     return [...full, Object.fromEntries(fields.filter(([key]) => required.includes(key)).map(([key, values]) => [key, values[0]]))]
   }
-  if (type === 'array') return [...samples(schema.items ?? {}).map((each) => [each]), ...(minItems === 0 ? [[]] : [])]
+  const least = Math.max(1, minItems)
+  if (type === 'array') return [...samples(schema.items ?? {}).map((each) => Array(least).fill(each)), ...(minItems === 0 ? [[]] : [])]
   if (type === 'object') return [{}, ...samples(schema.additionalProperties ?? {}).map((each) => ({ key: each }))]
   if (type === 'string') return ['0.5']
   if (type === 'integer' || type === 'number') return [Math.max(Number(minimum ?? 0), 0)]

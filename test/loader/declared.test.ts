@@ -78,7 +78,7 @@ describe('a plugin that is data alone', function () {
     const fork = loaded.find(({ name }) => name === 'rillswap')
     expect(fork).to.include({ tier: 'data', allowedBy: 'operator', builtIn: false })
     expect(fork?.host).to.equal(undefined)
-    expect(fork?.manifest.trading_type).to.deep.equal(['AMM'])
+    expect(fork?.manifest.trading_type).to.deep.equal(['AMM', 'AMM_SHARES'])
   })
 
   it('has no more signed for it than a contained one: exact allowances to its spenders, whatever its record says', async () => {

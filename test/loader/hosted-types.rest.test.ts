@@ -103,6 +103,19 @@ describe('connectors of third parties that make plans of EVM transactions', func
     for (const { answer, poll } of [added, removed]) expect((await journaled(answer.txHash))?.outcome).to.deep.equal(poll.fill)
   })
 
+  it('add and remove shares of a pool', async () => {
+    const on = { connector: 'pool-copy', tokens: ['ETH', 'USDC'] }
+    const { pool } = await read('/amm/shares/position', { ...on, address })
+    await act('/evm/approve', { spender: 'pool-copy/v2', token: 'USDC', amount: '4000' })
+    const added = await act('/amm/shares/add', { ...on, amounts: ['1'] })
+    const { shares } = added.poll.fill
+    expect(added.poll.fill).to.deep.include({ shares: added.answer.shares, amounts: added.answer.amounts })
+    await act('/evm/approve', { spender: 'pool-copy/v2', token: pool, amount: shares })
+    const removed = await act('/amm/shares/remove', { ...on, pool, shares })
+    expect(removed.poll.fill).to.deep.include({ shares, amounts: removed.answer.amounts })
+    for (const { answer, poll } of [added, removed]) expect((await journaled(answer.txHash))?.outcome).to.deep.equal(poll.fill)
+  })
+
   it('open and close a position of perpetuals', async () => {
     const on = { connector: 'perp-copy' }
     const ETH = { base: 'ETH', quote: 'USD' }

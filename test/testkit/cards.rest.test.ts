@@ -12,6 +12,7 @@ import { ammCards } from '../../testkit/cards/amm.ts'
 import { bookCards } from '../../testkit/cards/books.ts'
 import { waitFor } from '../../testkit/cards/expect.ts'
 import { lpCards } from '../../testkit/cards/lp.ts'
+import { sharesCards } from '../../testkit/cards/shares.ts'
 import { perpCards } from '../../testkit/cards/perp.ts'
 import { nodeCall, price, quotedPairs, waitForMined, type AddCard, type TestVenue } from '../../testkit/cards/venue.ts'
 import { expectPaidOnly, readWalletChanges } from '../../testkit/cards/wallet-changes.ts'
@@ -475,6 +476,7 @@ describe('the cards of connectors', function () {
       if (kind === 'book') bookCards(venue, ['CLOB'], add)
       if (kind === 'perp') perpCards(venue, add)
       if (kind === 'range') lpCards(venue, add)
+      if (kind === 'shares') sharesCards(venue, add)
       const verdict = await run?.().then(
         () => 'green',
         ({ message }: Error) => message,

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { parse, stringify } from 'yaml'
 import { markets } from '../../plugins/oasis/markets.ts'
 import { markets as perpMarkets } from '../../plugins/perp/markets.ts'
-import { v3Deployments } from '../../plugins/uniswap/deployments.ts'
+import { v2Deployments, v3Deployments } from '../../plugins/uniswap/deployments.ts'
 
-type Kind = 'book' | 'perp' | 'range'
+type Kind = 'book' | 'perp' | 'range' | 'shares'
 
 export interface WrappedPlugin {
   readonly kind: Kind
@@ -111,6 +111,34 @@ export const wrappedPlugins: Readonly<Record<string, WrappedPlugin>> = {
     card: 'LP-17',
     says: /the call has to have terms\.deadline/,
   },
+  'shares-stranger': {
+    kind: 'shares',
+    what: "a stranger's shares",
+    wrap: `addShares: (addition, terms) => good.addShares(addition, { ...terms, owner: '${thief}' })`,
+    card: 'SHARES-01',
+    says: /changed the wallet's shares by 0.*have to go to, and come from, terms\.owner/,
+  },
+  'shares-no-allowance': {
+    kind: 'shares',
+    what: 'shares whose needs lack the allowance',
+    wrap: `addShares(...all) { const plan = good.addShares(...all); return { ...plan, ${withoutNeed('allowance')} } }`,
+    card: 'SHARES-04',
+    says: /`needs`: they have to name { is: 'allowance'/,
+  },
+  'shares-without-bound': {
+    kind: 'shares',
+    what: 'shares without least amounts',
+    wrap: `addShares: (addition, terms) => good.addShares({ ...addition, leastRaw: [1n, 1n] }, terms)`,
+    card: 'SHARES-05',
+    says: /the call has to have leastRaw/,
+  },
+  'shares-without-deadline': {
+    kind: 'shares',
+    what: 'shares without their deadline',
+    wrap: `addShares: (addition, terms) => ({ ...good.addShares(addition, { ...terms, deadline: 10 ** 12 }), deadline: terms.deadline })`,
+    card: 'SHARES-06',
+    says: /the call has to have terms\.deadline/,
+  },
 }
 
 const manifest = (name: string, types: string, schema: string) => `manifest: {
@@ -144,6 +172,18 @@ export default defineConnector({ family: evm, ${manifest(name, "'PERP_AMM'", "ad
     const good = perp(venue, { markets: { 'ethereum/local': ${JSON.stringify(perpMarkets['ethereum/local'])} } })
     return { PERP_AMM: { ...good, ${wrap} }, spenders: { perp: good.spender }, events: perpEvents, refusals: perpRefusals, start: good.start }
   } })`
+  if (kind === 'shares')
+    return `${imports}
+import { poolAMM } from 'sluice/pools'
+import { uniswapV2 } from 'sluice/uniswap-v2'
+export default defineConnector({ family: evm, ${manifest(name, "'AMM', 'AMM_SHARES'", "versionedSchema({ v2: ['v2RouterAddress'] })")},
+  create(venue) {
+    const deployments = { 'ethereum/local': ${JSON.stringify(v2Deployments['ethereum/local'])} }
+    const v2 = uniswapV2(venue, { version: 'v2', fee: [3n, 1000n], deployments })
+    const AMM = poolAMM(venue, v2)
+    const good = v2.shares
+    return { AMM, AMM_SHARES: { ...good, ${wrap} }, spenders: AMM.spenders }
+  } })`
   const deployments = { 'ethereum/local': v3Deployments['ethereum/local'] }
   return `${imports}
 import { poolAMM } from 'sluice/pools'
@@ -158,15 +198,21 @@ export default defineConnector({ family: evm, ${manifest(name, "'AMM', 'AMM_RANG
 }
 
 /** The built-in exchange whose contracts it trades on. */
-const exchanges: Readonly<Record<Kind, string>> = { book: 'oasis', perp: 'perp', range: 'uniswap' }
+const exchanges: Readonly<Record<Kind, string>> = { book: 'oasis', perp: 'perp', range: 'uniswap', shares: 'uniswap' }
 
 /** `defaults.yml`. */
 export async function defaultsOf({ kind }: WrappedPlugin): Promise<string> {
   const { contractAddresses } = parse(await readFile(new URL(`../../plugins/${exchanges[kind]}/defaults.yml`, import.meta.url), 'utf8'))
-  const { v2RouterAddress: _unused, ...local } = contractAddresses.local
+  const { v2RouterAddress, v4RouterAddress: _router, permit2Address: _permit2, ...others } = contractAddresses.local
+  const local = kind === 'shares' ? { v2RouterAddress } : others
   const terms = { allowedSlippage: '1/100', ttl: 300 }
   return stringify(
-    { ...terms, ...(kind === 'range' && { versions: { v3: terms } }), contractAddresses: { local } },
+    {
+      ...terms,
+      ...(kind === 'range' && { versions: { v3: terms } }),
+      ...(kind === 'shares' && { versions: { v2: terms } }),
+      contractAddresses: { local },
+    },
     { aliasDuplicateObjects: false },
   )
 }

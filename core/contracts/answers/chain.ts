@@ -1,4 +1,14 @@
-import type { AltchainVerbs, Chain, EvmVerbs, Grant, HeadChanges, NodeState, SimulatedOutcome, Transaction } from '../chain.ts'
+import type {
+  AltchainVerbs,
+  Chain,
+  EvmVerbs,
+  Grant,
+  HeadChanges,
+  NodeState,
+  Permit2Allowance,
+  SimulatedOutcome,
+  Transaction,
+} from '../chain.ts'
 import type { Plan } from '../rail.ts'
 import {
   amount,
@@ -68,9 +78,16 @@ const outcomeSchema: Schema<SimulatedOutcome | 'unavailable'> = either(
   }),
 )
 
+type Permit2 = NonNullable<EvmVerbs['permit2']>
+const permit2Contract: Contract<Permit2> = {
+  allowances: answers(list(list(object<Permit2Allowance>({ amountRaw: amount(), expires: integer() }), 10_000), 10_000)),
+  approve: answers(object<Awaited<ReturnType<Permit2['approve']>>>({ plan: planSchema, amountRaw: amount(), expires: integer() })),
+}
+
 const evmContract: Contract<EvmVerbs> = {
   allowances: answers(list(list(amount(), 10_000), 10_000)),
   approve: answers(object<{ plan: Plan; amountRaw: bigint }>({ plan: planSchema, amountRaw: amount() })),
+  permit2: part(permit2Contract),
   transfer: answers(planSchema),
   simulate: answers(outcomeSchema),
   moved: answers(orNothing(map(signedAmount(), maxTokens))),

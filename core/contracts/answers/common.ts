@@ -53,7 +53,12 @@ const need = <Is extends Need['is']>(is: Is) => oneOf(is)
 const allowance = { token: text(), spender: text(), amountRaw: amount() }
 const needSchema: Schema<Need> = either(
   object<Extract<Need, { is: 'balance' }>>({ is: need('balance'), token: text(), amountRaw: amount() }),
-  object<Extract<Need, { is: 'allowance' }>>({ is: need('allowance'), ...allowance }),
+  object<Extract<Need, { is: 'allowance' }>>({
+    is: need('allowance'),
+    ...allowance,
+    permit2: optional(text()),
+    until: optional(integer()),
+  }),
   object<Extract<Need, { is: 'allowance-at-most' }>>({ is: need('allowance-at-most'), ...allowance }),
 )
 

@@ -1,7 +1,8 @@
 import type { Connector } from '../plugin.ts'
 import { ammContract } from './amm.ts'
 import { ammRangeContract } from './amm-range.ts'
-import { direct, list, part, property, record, text, type Contract } from './contract.ts'
+import { ammSharesContract } from './amm-shares.ts'
+import { direct, list, object, part, property, record, text, type Contract } from './contract.ts'
 import { clobContract, marginCLOBContract, perpCLOBContract } from './order-books.ts'
 import { perpAMMContract } from './perp-amm.ts'
 import { signedActionsContract } from './rail.ts'
@@ -9,11 +10,13 @@ import { signedActionsContract } from './rail.ts'
 export const connectorContract: Contract<Connector> = {
   AMM: part(ammContract),
   AMM_RANGE: part(ammRangeContract),
+  AMM_SHARES: part(ammSharesContract),
   PERP_AMM: part(perpAMMContract),
   CLOB: part(clobContract),
   MARGIN_CLOB: part(marginCLOBContract),
   PERP_CLOB: part(perpCLOBContract),
   spenders: property(record(text(), 100)),
+  permit2: property(object<NonNullable<Connector['permit2']>>({ address: text(), spenders: list(text(), 100) })),
   events: property(list(text(2_000), 1_000)),
   actions: part(signedActionsContract),
   refusals: property(record(text(2_000), 10_000)),

@@ -1,6 +1,6 @@
 // Swaps through pools: their price, their gas, and the trade.
 import type { AMMPriceRequest, AMMPriceResponse, AMMTradeRequest } from '../../api/index.ts'
-import type { AMM, At, Chain, GasTerms, Plan, Quote, QuoteChoice, Swap, Token, Fill, Json } from '../../contracts/index.ts'
+import type { AMM, At, Chain, EvmVerbs, GasTerms, Need, Plan, Quote, QuoteChoice, Swap, Token, Fill, Json } from '../../contracts/index.ts'
 import { formatRatio, fromRaw, priceOf, valueAt } from '../../decimal.ts'
 import { badFields, SluiceError } from '../../errors.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
@@ -98,10 +98,22 @@ async function allowanceOf(
   for (const need of plan.needs) {
     if (need.is !== 'allowance' || !impl.evm) continue
     const token = await tokens.resolve(need.token, 'token', at)
-    const [[current = 0n] = []] = await impl.evm.allowances(wallet, [need.spender], [token], at)
-    return { spender: need.spender, sufficient: current >= need.amountRaw }
+    return { spender: need.spender, sufficient: (await allowanceRaw(impl.evm, wallet, need, token, at)) >= need.amountRaw }
   }
   return { spender: quote.spender, sufficient: true }
+}
+
+/** What the spender may take until the need ends: by Permit2, where it does so. */
+async function allowanceRaw(
+  evm: EvmVerbs,
+  wallet: string,
+  { spender, permit2, until = 0 }: Extract<Need, { is: 'allowance' }>,
+  token: Token,
+  at: At,
+): Promise<bigint> {
+  if (permit2 === undefined || !evm.permit2) return (await evm.allowances(wallet, [spender], [token], at))[0]?.[0] ?? 0n
+  const allowance = (await evm.permit2.allowances(wallet, permit2, [spender], [token], at))[0]?.[0]
+  return allowance && allowance.expires >= until ? allowance.amountRaw : 0n
 }
 
 /**
@@ -138,10 +150,13 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
         })
       : undefined
 
-  /** @param precondition is checked beside the plan, and must hold before anything is signed */
-  async function tradeOn({ quote, source }: SourcedQuote, precondition?: () => Promise<void>) {
-    const slippage = effectiveSlippage(venue.config, quote.route, request.allowedSlippage)
-    const slippageRaw = slippageBound(quote, slippage)
+  /**
+   * @param precondition is checked beside the plan, and must hold before anything is signed
+   * @param better a quote whose slippage bounds the trade
+   */
+  async function tradeOn({ quote, source }: SourcedQuote, precondition?: () => Promise<void>, better: Quote = quote) {
+    const slippage = effectiveSlippage(venue.config, better.route, request.allowedSlippage)
+    const slippageRaw = slippageBound(better, slippage)
     if (reference) {
       const bound = { swap: quote.swap, amountRaw: slippageRaw }
       requireReference(bound, await reference, { ...network, ...venue }, (amountRaw) => swapPrice(swapRequest, amountRaw))
@@ -178,14 +193,46 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
 
   const last = recentQuote(swapRequest, venue)
   // The deadline counts from the quote's block: a quote is used if its age takes at most a tenth of the ttl.
-  if (last && ageSeconds(last) * 10 <= tradeRules(venue.config, last.route).ttlSeconds) return tradeOnLast(last)
+  if (last && ageSeconds(last) * 10 <= tradeRules(venue.config, last.route).ttlSeconds) {
+    try {
+      return await tradeOnLast(last)
+    } catch (error) {
+      const approved = await quoteOfApproved(last, error)
+      if (!approved) throw error
+      return tradeOn(approved, undefined, last)
+    }
+  }
   const quoted = await quoteSwap(swapRequest, context, at)
   try {
     return await tradeOn(quoted)
   } catch (error) {
+    const approved = await quoteOfApproved(quoted.quote, error)
+    if (approved) return tradeOn(approved, undefined, quoted.quote)
     // There may be a new block that is not in memory yet.
     if (quoted.source === 'rpc' || !isRefused(error)) throw error
     return tradeOn(await quoteFromChain(swapRequest, venue, at))
+  }
+
+  /**
+   * The best quote by what is approved, where the best of all needs a contract that the wallet has not approved: an exchange gets further
+   * contracts, and wallets go on with those that they know. Undefined where the quote is worse than the slippage of the best allows.
+   */
+  async function quoteOfApproved(best: Quote, error: unknown): Promise<SourcedQuote | undefined> {
+    if (!isUnapproved(error) || swapRequest.version !== undefined || best.swap.tokenIn.native || !network.impl.evm) return undefined
+    const others = new Set(Object.values(venue.impl.spenders ?? {}).filter((each) => each !== best.spender))
+    const needed = best.swap.exact === 'in' ? best.swap.amountRaw : best.amountRaw
+    const spenders: string[] = []
+    for (const spender of others) {
+      const permit2 = venue.impl.permit2?.spenders.includes(spender) ? { permit2: venue.impl.permit2.address } : {}
+      const need = { is: 'allowance' as const, token: best.swap.tokenIn.address, spender, amountRaw: needed, ...permit2 }
+      if ((await allowanceRaw(network.impl.evm, wallet.address, need, best.swap.tokenIn, at)) >= needed) spenders.push(spender)
+    }
+    if (spenders.length === 0) return undefined
+    const quote = await Promise.resolve(tradingOf('AMM', venue).quote(toSwap(swapRequest), { spenders }, at)).catch(() => undefined)
+    if (!quote || !spenders.includes(quote.spender)) return undefined
+    const boundRaw = slippageBound(best, effectiveSlippage(venue.config, best.route, request.allowedSlippage))
+    const isWithin = best.swap.exact === 'in' ? quote.amountRaw >= boundRaw : quote.amountRaw <= boundRaw
+    return isWithin ? { quote, source: 'rpc' } : undefined
   }
 
   /**
@@ -209,6 +256,8 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
 /** Whether two quotes, perhaps of different blocks, have the same amount and route. */
 const isSameQuote = (one: Quote, other: Quote) =>
   one.amountRaw === other.amountRaw && one.spender === other.spender && JSON.stringify(one.route) === JSON.stringify(other.route)
+
+const isUnapproved = (error: unknown) => error instanceof SluiceError && error.name === 'INSUFFICIENT_ALLOWANCE'
 
 /** By the check, before anything was signed. */
 const isRefused = (error: unknown) => error instanceof SluiceError && error.name === 'TRADE_FAILED'

@@ -94,6 +94,10 @@ interface PairAddress {
   readonly tokens: readonly [token0: string, token1: string]
 }
 
+/** Of two tokens in the order of pools, whether the pair is deployed or not. */
+export const pairAddress = ({ factory, initCodeHash }: Deployment, tokens: readonly [token0: string, token1: string]): string =>
+  getCreate2Address(factory, solidityPackedKeccak256(['address', 'address'], tokens), initCodeHash)
+
 // Every change of a pair's reserves ends in this: UniswapV2Pair of @uniswap/v2-core@1.0.1, `_update`.
 const syncTopic = id('Sync(uint112,uint112)')
 /** Selector of `getReserves()`, which returns three words: two reserves and a time. */
@@ -102,7 +106,7 @@ const getReservesData = '0x0902f1ac'
 /** Pairs in memory: each log says all of their state. */
 function v2PoolMemory({ factory, initCodeHash }: Deployment): PoolMemory<Reserves, PairAddress> {
   const pairBetween = cacheByPair((tokens) => ({
-    address: getCreate2Address(factory, solidityPackedKeccak256(['address', 'address'], tokens), initCodeHash),
+    address: pairAddress({ factory, initCodeHash }, tokens),
     tokens,
   }))
   return {
@@ -112,7 +116,8 @@ function v2PoolMemory({ factory, initCodeHash }: Deployment): PoolMemory<Reserve
       pools: (results) => pairs.map((pair, index) => readPool(pair, results[index])),
     }),
     follow: [syncTopic],
-    poolsOf: ({ address }) => [address.toLowerCase()],
+    // Shares are a token of the pair itself: its transfers are followed too, for wallets.
+    poolsOf: ({ address, topics }) => (topics[0] === syncTopic ? [address.toLowerCase()] : []),
     apply(pool, { data }) {
       // A new pair: the log does not name its tokens.
       if (pool === null) return 'reload'

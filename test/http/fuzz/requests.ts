@@ -47,6 +47,9 @@ const good: Record<string, GoodValue> = {
   olderThanDays: 30,
 }
 
+/** Of a pool whose tokens no other request approves. */
+export const goodShares = { tokens: ['ETH', 'DAI'], amounts: ['0.001'] }
+
 /** What perpetual exchanges take instead. */
 const goodPerp: typeof good = {
   connector: 'perp',
@@ -90,6 +93,7 @@ const ofNoLimit: readonly string[] = ['limitPrice', 'allowedSlippage']
 
 function goodOf({ set, name }: Endpoint): Record<string, GoodValue> {
   if (set === 'PERP_AMM') return { ...good, ...goodPerp, ...(name.endsWith('Close') && goodClose) }
+  if (set === 'AMM_SHARES') return { ...good, ...goodShares }
   if (!set.endsWith('CLOB')) return good
   const known = { ...good, ...goodBook, ...(name.endsWith('OrdersDelete') && { orderId: fuzzedOrder.id }) }
   return Object.fromEntries(Object.entries(known).filter(([field]) => !ofNoLimit.includes(field)))

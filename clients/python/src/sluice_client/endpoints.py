@@ -318,7 +318,15 @@ class NetworkPollResponseFill2(TypedDict):
     amount1: str
 
 
-class _NetworkPollResponseFill3(TypedDict):
+@final
+class NetworkPollResponseFill3(TypedDict):
+    pool: str
+    shares: str  # Added or removed.
+    tokens: list[str]  # Addresses, in the request's order; the zero address for the native coin.
+    amounts: list[str]  # What the wallet paid to the pool, or the pool paid out, of each token.
+
+
+class _NetworkPollResponseFill4(TypedDict):
     size: str  # In base.
     price: str  # Quote per one base, fees included.
     fee: str  # In quote.
@@ -326,7 +334,7 @@ class _NetworkPollResponseFill3(TypedDict):
 
 
 @final
-class NetworkPollResponseFill3(_NetworkPollResponseFill3, total=False):
+class NetworkPollResponseFill4(_NetworkPollResponseFill4, total=False):
     closedRatio: str  # Of a close: the fraction of the position that was closed, 1 for all of it.
 
 
@@ -350,7 +358,7 @@ class NetworkPollResponse(_NetworkPollResponse, total=False):
     archived: bool  # true: the transaction ended long ago and left the journal. There is a `fill` then only where it was journaled: the archive has what it was read from.
     replacedBy: str  # Hash of the transaction that replaces, or replaced, the requested one: the same at higher fees, or another.
     reason: str  # Why it was dropped, why the chain reverted it, or a node's last objection.
-    fill: NetworkPollResponseFill1 | NetworkPollResponseFill2 | NetworkPollResponseFill3
+    fill: NetworkPollResponseFill1 | NetworkPollResponseFill2 | NetworkPollResponseFill3 | NetworkPollResponseFill4
     fillMissing: str  # Why there is no `fill` of a transaction that may have brought something: only its plugin can read that.
 
 
@@ -374,6 +382,7 @@ class _EVMAllowancesResponse(TypedDict):
 @final
 class EVMAllowancesResponse(_EVMAllowancesResponse, total=False):
     spenders: dict[str, dict[str, str]]
+    expiries: dict[str, dict[str, float]]  # Spender → token → seconds since the Unix epoch: when the allowance ends, for spenders that take tokens by Permit2. One that has ended counts as 0.
 
 
 @final
@@ -446,6 +455,7 @@ class _EVMApproveRequest(TypedDict):
 @final
 class EVMApproveRequest(_EVMApproveRequest, total=False):
     amount: Amount  # Absent: unlimited, which spenders of contained plugins do not get. 0 revokes, for any address.
+    expires: int  # When the allowance ends, seconds since the Unix epoch; for spenders that take tokens by Permit2 only. Absent: never.
     nonce: int  # Used as it is. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
@@ -909,6 +919,129 @@ class _AMMLiquidityPositionsResponse(TypedDict):
 @final
 class AMMLiquidityPositionsResponse(_AMMLiquidityPositionsResponse, total=False):
     unshown: list[AMMLiquidityPositionsResponseUnshown]  # Positions whose tokens cannot be read. Anybody can send such positions to a wallet.
+
+
+class _AMMSharesAddRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    tokens: list[str]  # All of the pool's tokens, by symbol or address. Amounts of the request and the answer are in this order. The native coin stands for its wrapped form, and is what is paid.
+    amounts: list[Amount]  # The most to add of each token. One amount alone is of the first token, and the others follow from what the pool holds.
+
+
+@final
+class AMMSharesAddRequest(_AMMSharesAddRequest, total=False):
+    pool: str  # Address of the pool, or of the token of its shares. Required where these tokens have several pools, and to remove shares by a connector that is neither built in nor trusted.
+    minAmounts: list[Amount]  # The least of each token, beside what the slippage allows: the tighter of the two is enforced on chain. Where the pool would give less at this block, nothing is sent.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+class _AMMSharesAddResponse(TypedDict):
+    pool: str  # Address of the pool.
+    version: str  # The protocol's version.
+    tokens: list[str]  # Addresses, in the request's order; the zero address for the native coin.
+    amounts: list[str]  # What is added at this block: at most the amounts of the request, in the ratio of the pool.
+    minAmounts: list[str]  # The least of each token: enforced on chain.
+    shares: str  # Expected, at this block. The fill of /network/poll has what was added.
+    shareToken: str  # Address of the token that the shares are, for `/evm/approve` and `/network/balances`.
+    poolShare: str  # Fraction of the pool that these shares would be, rounded down.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMSharesAddResponse(_AMMSharesAddResponse, total=False):
+    deadline: float  # Seconds since the Unix epoch; enforced on chain. Absent where the contracts take none.
+
+
+class _AMMSharesRemoveRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    tokens: list[str]  # All of the pool's tokens, by symbol or address. Amounts of the request and the answer are in this order. The native coin stands for its wrapped form, and is what is paid.
+
+
+@final
+class AMMSharesRemoveRequest(_AMMSharesRemoveRequest, total=False):
+    pool: str  # Address of the pool, or of the token of its shares. Required where these tokens have several pools, and to remove shares by a connector that is neither built in nor trusted.
+    decreasePercent: Amount  # Percentage of the wallet's shares, more than 0 and at most 100. Absent: 100.
+    shares: Amount  # How many shares to remove, in the place of a percentage.
+    minAmounts: list[Amount]  # The least of each token, beside what the slippage allows: the tighter of the two is enforced on chain. Where the pool would give less at this block, nothing is sent.
+    allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+class _AMMSharesRemoveResponse(TypedDict):
+    pool: str  # Address of the pool.
+    version: str  # The protocol's version.
+    tokens: list[str]  # Addresses, in the request's order; the zero address for the native coin.
+    shares: str  # The shares that are removed.
+    shareToken: str  # Address of the token that the shares are, for `/evm/approve` and `/network/balances`.
+    amounts: list[str]  # What they give at this block, rounded down.
+    minAmounts: list[str]  # The least of each token: enforced on chain.
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMSharesRemoveResponse(_AMMSharesRemoveResponse, total=False):
+    deadline: float  # Seconds since the Unix epoch; enforced on chain. Absent where the contracts take none.
+
+
+class _AMMSharesPositionRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    address: str  # Address of a wallet whose key the server has.
+    tokens: list[str]  # All of the pool's tokens, by symbol or address. Amounts of the request and the answer are in this order. The native coin stands for its wrapped form, and is what is paid.
+
+
+@final
+class AMMSharesPositionRequest(_AMMSharesPositionRequest, total=False):
+    pool: str  # Address of the pool, or of the token of its shares. Required where these tokens have several pools, and to remove shares by a connector that is neither built in nor trusted.
+
+
+class _AMMSharesPositionResponse(TypedDict):
+    pool: str  # Address of the pool.
+    version: str  # The protocol's version.
+    tokens: list[str]  # Addresses, in the request's order; the zero address for the native coin.
+    owner: str
+    shares: str  # The wallet's.
+    shareToken: str  # Address of the token that the shares are, for `/evm/approve` and `/network/balances`.
+    totalShares: str  # Of all wallets, with those that the next change would create for the protocol.
+    poolShare: str  # The wallet's fraction of the pool, rounded down.
+    amounts: list[str]  # What removing all of the wallet's shares returns at this block, rounded down.
+    poolAmounts: list[str]  # What the pool holds.
+    blockNumber: float
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMSharesPositionResponse(_AMMSharesPositionResponse, total=False):
+    value: str  # Of `amounts`, in the last token of the request, at the pool's marginal price; rounded down. Absent where it has no price.
 
 
 @final
@@ -3817,6 +3950,11 @@ class Endpoints(ABC):
         ...
 
     @overload
+    def get(self, path: Literal["/amm/shares/position"], request: AMMSharesPositionRequest, *, timeout: float | None = ...) -> AMMSharesPositionResponse:
+        """A wallet's shares of a pool, what they are shares of and what that is worth."""
+        ...
+
+    @overload
     def get(self, path: Literal["/perpAMM/price"], request: PerpAMMPriceRequest, *, timeout: float | None = ...) -> PerpAMMPriceResponse:
         """The price of opening a position, by the exchange's own calculation."""
         ...
@@ -4092,6 +4230,16 @@ class Endpoints(ABC):
     @overload
     def post(self, path: Literal["/amm/liquidity/position"], request: AMMLiquidityPositionRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMLiquidityPositionResponse:
         """A position at the latest block, with its unclaimed fees."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/amm/shares/add"], request: AMMSharesAddRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMSharesAddResponse:
+        """Adds liquidity to a pool, for shares of it."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/amm/shares/remove"], request: AMMSharesRemoveRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> AMMSharesRemoveResponse:
+        """Removes shares of a pool, for its tokens in the ratio of the pool."""
         ...
 
     @overload

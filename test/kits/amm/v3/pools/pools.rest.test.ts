@@ -69,7 +69,7 @@ describe('pools of concentrated liquidity', () => {
   it('have a fee, and a price without the fee', async () => {
     const pool = await checker.poolOf(medium)
     const [tokenIn, tokenOut] = exchange.tokens
-    expect(checker.protocol.fee(pool)).to.equal('0.003')
+    expect(checker.protocol.fee(pool, { tokenIn, tokenOut })).to.equal('0.003')
     const [there, back] = [
       checker.protocol.spot(pool, { tokenIn, tokenOut }),
       checker.protocol.spot(pool, { tokenIn: tokenOut, tokenOut: tokenIn }),

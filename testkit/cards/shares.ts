@@ -1,0 +1,246 @@
+import { expect } from 'chai'
+import type { AMMSharesAddResponse, AMMSharesPositionResponse, AMMSharesRemoveResponse } from '../../core/api/index.ts'
+import { devnetTokenSymbols } from '../../core/contracts/devnet.ts'
+import { fromRaw } from '../../core/decimal.ts'
+import type { Answer } from '../client.ts'
+import { expectOk } from './expect.ts'
+import {
+  addCards,
+  approve,
+  balancesOf,
+  expectRefused,
+  mineAfterDeadline,
+  minedInOneBlock,
+  priorityFields,
+  toRaw,
+  venueFields,
+  waitForMined,
+  withoutAllowance,
+  type AddCard,
+  type Card,
+  type TestVenue,
+} from './venue.ts'
+import { addressesOf, expectNothingElseLeft, readWalletChanges } from './wallet-changes.ts'
+
+/** What every exchange of the trading type AMM_SHARES must do. */
+export function sharesCards(venue: TestVenue, add: AddCard): void {
+  addCards([...changeCards, ...refusalCards, ...onChainCards], () => createFixture(venue), add)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface Mined<A> {
+  readonly answer: A
+  readonly fill: { readonly pool: string; readonly shares: string; readonly tokens: readonly string[]; readonly amounts: readonly string[] }
+  /** The cost of gas, raw. */
+  readonly gasRaw: bigint
+}
+
+/** The cards' access to shares of one pool, by the HTTP interface only, as a bot's. */
+interface SharesFixture {
+  readonly venue: TestVenue
+  /** Symbols. */
+  readonly tokens: readonly string[]
+  /** A thousandth of what the pool holds. */
+  readonly amounts: readonly string[]
+  readonly shareToken: string
+  /** The wallet with the shares, and another one, which swaps. */
+  readonly owner: string
+  position(): Promise<AMMSharesPositionResponse>
+  send(endpoint: 'add' | 'remove', fields?: Fields): Promise<Answer>
+  /** The request must succeed and its transaction be mined without a revert. */
+  add(fields?: Fields): Promise<Mined<AMMSharesAddResponse>>
+  remove(fields?: Fields): Promise<Mined<AMMSharesRemoveResponse>>
+  /** Sells as much of the first token into the pool as the cards add of it. */
+  movePrice(fields: Fields): Promise<Answer>
+  /** Raw balances of the owner. */
+  balances(symbols: readonly string[]): Promise<readonly bigint[]>
+  /** The request must be refused, naming the field, and send no transaction. */
+  refused(endpoint: 'add' | 'remove', fields: Fields, outcome: string, field?: string): Promise<Answer>
+}
+
+async function createFixture(venue: TestVenue): Promise<SharesFixture> {
+  const { client, connector } = venue
+  const [other, , owner] = venue.wallets
+  const { tokens, shown } = await findPool(venue, owner)
+  const { shareToken, version } = shown
+  const amounts = shown.poolAmounts.map((each) => fromRaw(toRaw(each) / 1000n, each.split('.')[1]?.length ?? 0))
+  for (const token of [...tokens, shareToken]) await approve(venue, owner, token)
+  await approve(venue, other, tokens[0] ?? '')
+
+  const pool = { ...venueFields(venue), address: owner, tokens }
+  const send: SharesFixture['send'] = (endpoint, fields = {}) =>
+    client.post(`/amm/shares/${endpoint}`, { ...pool, pool: shareToken, ...(endpoint === 'add' && { amounts }), ...fields })
+  const change = async (endpoint: 'add' | 'remove', fields: Fields = {}) => {
+    const what = `${endpoint} ${JSON.stringify(fields)}`
+    const answer = expectOk(await send(endpoint, fields), what)
+    const { fill, txReceipt, reason } = await waitForMined(venue, answer.txHash)
+    expect(txReceipt.status, `${what} reverted: ${reason}`).to.equal(1)
+    const changes = await readWalletChanges(venue, owner, answer.txHash)
+    const paid = endpoint === 'add' ? await addressesOf(venue, (fields['tokens'] as string[] | undefined) ?? tokens) : [shareToken]
+    expectNothingElseLeft(changes, paid, what)
+    const gainRaw = changes.gains.get(shareToken.toLowerCase()) ?? 0n
+    const filledRaw = (endpoint === 'add' ? 1n : -1n) * toRaw(fill?.shares ?? '0')
+    if (fill === undefined || gainRaw !== filledRaw)
+      expect.fail(
+        `${what} changed the wallet's shares by ${gainRaw}, and its fill says ${fill?.shares ?? 'nothing'}. The shares have to go to, and come from, terms.owner; look at the logs that \`sharesFill\` reads.`,
+      )
+    return { answer, fill, gasRaw: BigInt(txReceipt.gasUsed) * BigInt(txReceipt.effectiveGasPrice) }
+  }
+  const { body: config } = await client.get('/connector/config', { connector })
+  const [base, quote] = tokens
+  const swap = { ...venueFields(venue), address: other, base, quote, side: 'SELL', ...(config.versions?.[version] && { version }) }
+  return {
+    venue,
+    tokens,
+    amounts,
+    shareToken,
+    owner,
+    send,
+    position: async () => expectOk(await client.get('/amm/shares/position', pool)),
+    add: (fields) => change('add', fields),
+    remove: (fields) => change('remove', fields),
+    movePrice: (fields) => client.post('/amm/trade', { ...swap, amount: amounts[0], ...fields }),
+    async balances(symbols) {
+      const balances = await balancesOf(venue, owner, symbols)
+      return symbols.map((symbol) => toRaw(balances[symbol] ?? ''))
+    },
+    refused: (endpoint, fields, outcome, field) =>
+      expectRefused(venue, owner, () => send(endpoint, fields), outcome, `${endpoint} ${JSON.stringify(fields)}`, field),
+  }
+}
+
+/** The first of the devnet's pairs with a pool of shares, and what a wallet has of it. */
+async function findPool(venue: TestVenue, address: string): Promise<{ tokens: readonly string[]; shown: AMMSharesPositionResponse }> {
+  const problems: string[] = []
+  for (const [index, one] of devnetTokenSymbols.entries())
+    for (const other of devnetTokenSymbols.slice(index + 1)) {
+      const tokens = [one, other]
+      const { status, body, text } = await venue.client.get('/amm/shares/position', { ...venueFields(venue), address, tokens })
+      if (status === 200 && body.value !== undefined) return { tokens, shown: body }
+      problems.push(`${one}-${other}: ${text}`)
+    }
+  return expect.fail(`None of the devnet's pairs has a pool of shares with a price:\n${problems.join('\n')}`)
+}
+
+const raws = (amounts: readonly string[]): bigint[] => amounts.map(toRaw)
+/** How far two amounts may differ by the rounding of shares: a millionth. */
+const isNearBelow = (actual: bigint, wanted: bigint) => actual <= wanted && (wanted - actual) * 1_000_000n <= wanted
+
+const changeCards: readonly Card<SharesFixture>[] = [
+  [
+    'SHARES-01 what is added is what the answer says, and the position shows it',
+    async ({ add, position, owner, shareToken }) => {
+      const before = await position()
+      const { answer, fill } = await add()
+      expect([fill.shares, fill.amounts]).to.deep.equal([answer.shares, answer.amounts])
+      const after = await position()
+      expect(after).to.include({ owner, shareToken, pool: answer.pool })
+      expect(toRaw(after.shares) - toRaw(before.shares)).to.equal(toRaw(fill.shares))
+      for (const [index, paid] of raws(fill.amounts).entries()) {
+        const grown = (raws(after.amounts)[index] ?? 0n) - (raws(before.amounts)[index] ?? 0n)
+        expect(isNearBelow(grown, paid), JSON.stringify({ fill, before, after })).to.equal(true)
+      }
+      const [own, whole] = [Number(after.shares), Number(after.totalShares)]
+      expect(Number(after.poolShare)).to.be.closeTo(own / whole, 1e-12)
+      // At the pool's own price each token of a constant-product pool is worth the same; in any pool all is worth no less than one token.
+      expect(Number(after.value)).to.be.at.least(Number(after.amounts.at(-1)))
+    },
+  ],
+  [
+    'SHARES-02 what is removed is what the position showed, to the unit, and arrives in the wallet',
+    async ({ position, remove, balances, tokens }) => {
+      const { fill: part, answer } = await remove({ decreasePercent: '25' })
+      expect([part.shares, part.amounts]).to.deep.equal([answer.shares, answer.amounts])
+      const shown = await position()
+      const before = await balances(tokens)
+      const { fill } = await remove()
+      expect([fill.shares, fill.amounts]).to.deep.equal([shown.shares, shown.amounts])
+      const got = (await balances(tokens)).map((after, index) => after - (before[index] ?? 0n))
+      expect(got).to.deep.equal(raws(shown.amounts))
+      expect(toRaw((await position()).shares)).to.equal(0n)
+    },
+  ],
+  [
+    'SHARES-03 the native coin is paid where the request names it, and withdrawn',
+    async ({ add, remove, balances, tokens, amounts }) => {
+      const place = tokens.indexOf('WETH')
+      if (place < 0) return { notTested: 'the first pool of shares on the devnet has no WETH: fill one in devnet.ts' }
+      const native = { tokens: tokens.map((each) => (each === 'WETH' ? 'ETH' : each)) }
+      const coins = ['ETH', 'WETH']
+      const changeOf = async (change: () => Promise<Mined<object>>) => {
+        const before = await balances(coins)
+        const { fill, gasRaw } = await change()
+        const [coin = 0n, wrapped = 0n] = (await balances(coins)).map((after, index) => after - (before[index] ?? 0n))
+        return { coin: coin + gasRaw, wrapped, moved: toRaw(fill.amounts[place] ?? '') }
+      }
+      const added = await changeOf(() => add({ ...native, amounts }))
+      expect(added).to.deep.equal({ coin: -added.moved, wrapped: 0n, moved: added.moved })
+      const removed = await changeOf(() => remove(native))
+      expect(removed).to.deep.equal({ coin: removed.moved, wrapped: 0n, moved: removed.moved })
+    },
+  ],
+]
+
+const bad = '400 INCOMPLETE_PARAMS'
+
+const refusalCards: readonly Card<SharesFixture>[] = [
+  [
+    'SHARES-04 what the wallet may not do, or does not have, is refused before anything is signed',
+    async ({ venue, refused, add, remove, owner, tokens, shareToken, amounts }) => {
+      await withoutAllowance(venue, owner, tokens[0] ?? '', () => refused('add', {}, '422 INSUFFICIENT_ALLOWANCE'))
+      await add()
+      await withoutAllowance(venue, owner, shareToken, () => refused('remove', {}, '422 INSUFFICIENT_ALLOWANCE'))
+      await refused('remove', { decreasePercent: '100.1' }, bad, 'decreasePercent')
+      await refused('remove', { minAmounts: amounts.map((each) => `9${each}`) }, '422 TRADE_FAILED')
+      await refused('add', { minAmounts: amounts.map((each) => `9${each}`) }, '422 TRADE_FAILED')
+      await refused('add', { allowedSlippage: '99/100' }, bad, 'allowedSlippage')
+      await remove()
+      await refused('remove', {}, '422 TRADE_FAILED')
+    },
+  ],
+]
+
+const boundMissing =
+  'The price moved past what the request allows, and the change was carried out: the call has to have leastRaw, or leastSharesRaw, where the contract enforces it.'
+const deadlineMissing =
+  'The change was mined after its deadline, and carried out: the call has to have terms.deadline, in seconds, where the contract enforces it.'
+
+const onChainCards: readonly Card<SharesFixture>[] = [
+  [
+    'SHARES-05 a price that moved further than allowed reverts on chain and costs only gas',
+    async ({ venue, add, remove, send, movePrice, balances, tokens }) => {
+      await add()
+      for (const endpoint of ['add', 'remove'] as const) {
+        let before: unknown
+        const { txReceipt, fill } = await minedInOneBlock(venue, async () => {
+          before = await balances(tokens)
+          const { txHash } = expectOk(await send(endpoint, { allowedSlippage: '0/1' }))
+          expectOk(await movePrice({ ...priorityFields(venue) }))
+          return txHash
+        })
+        expect([endpoint, txReceipt.status, fill], boundMissing).to.deep.equal([endpoint, 0, undefined])
+        expect(await balances(tokens)).to.deep.equal(before)
+      }
+      await remove()
+    },
+  ],
+  [
+    'SHARES-06 a transaction after its deadline reverts on chain and costs only gas',
+    async ({ venue, add, remove, send, balances, tokens }) => {
+      if (venue.noDeadline) return
+      await add()
+      for (const endpoint of ['add', 'remove'] as const) {
+        let before: unknown
+        const { txReceipt } = await minedInOneBlock(venue, async () => {
+          before = await balances(tokens)
+          const { txHash, deadline } = expectOk(await send(endpoint))
+          return mineAfterDeadline(venue, { txHash, deadline })
+        })
+        expect([endpoint, txReceipt.status], deadlineMissing).to.deep.equal([endpoint, 0])
+        expect(await balances(tokens)).to.deep.equal(before)
+      }
+      await remove()
+    },
+  ],
+]
