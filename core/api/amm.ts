@@ -4,7 +4,9 @@ import {
   endpoint,
   enveloped,
   request,
-  connectorFields,
+  anyConnector,
+  chainFields,
+  ConnectorName,
   Decimal,
   gasFields,
   refusalFields,
@@ -22,8 +24,28 @@ export const Version = Type.String({
   description: 'Restricts a connector with several versions of its protocol to one.',
 })
 
+const ConnectorOrAny = Type.String({
+  ...ConnectorName,
+  expects: `the name of a connector, or ${anyConnector}`,
+  description: `Name of a registered connector, or \`${anyConnector}\`: all of the network, of which the best after the cost of gas is taken.`,
+})
+
+const ammFields = { ...chainFields, connector: ConnectorOrAny }
+
+/** For requests to any connector. */
+const choiceFields = {
+  connectors: Type.Optional(
+    Type.Array(ConnectorName, {
+      minItems: 1,
+      maxItems: 100,
+      expects: 'a list of names of connectors',
+      description: 'With `any`: these alone. Without it: those that are built in. Plugins take part only where they are named here.',
+    }),
+  ),
+}
+
 const swapFields = {
-  ...connectorFields,
+  ...ammFields,
   quote: TokenName,
   base: TokenName,
   amount: Decimal('Of the base token.'),
@@ -63,9 +85,25 @@ export const AMMPriceRequest = request(
       }),
     ),
     address: Type.Optional(WalletAddress),
+    ...choiceFields,
+    candidates: Type.Optional(
+      Type.Boolean({ expects: 'true or false', description: 'With `any`: whether the answer shows what each connector would give.' }),
+    ),
   },
   [{ anyOf: [['amount'], ['amounts']] }],
 )
+
+const Refusal = Type.Object({ connector: Type.String(), error: Type.Object(refusalFields) })
+
+const GasCostInQuote = Type.String({
+  description:
+    'The cost of gas in the quote token, at the marginal price of the native coin by the best of the built-in connectors; rounded up. Absent where they have no price for it: then amounts are compared without it.',
+})
+
+const LeftOut = Type.Array(Refusal, {
+  description:
+    'With `any`: the connectors that gave no price in time or refused, and in a trade those that failed its checks before anything was signed. Those without a pool that has enough only with `candidates`.',
+})
 
 const quoted = {
   amount: Type.String({ description: 'Of the base token.' }),
@@ -83,6 +121,23 @@ const quoted = {
     description: 'memory: computed from state that the server keeps up to date, without asking a node; rpc: the chain was asked.',
   }),
   slippagePrice: Type.String({ description: 'The worst price that a trade without limitPrice would accept.' }),
+  connector: Type.Optional(Type.String({ description: 'With `any`: whose price this is.' })),
+  gasCostInQuote: Type.Optional(GasCostInQuote),
+  candidates: Type.Optional(
+    Type.Array(
+      Type.Object({
+        connector: Type.String(),
+        price: Type.String(),
+        expectedAmount: Type.String(),
+        gasCost: Type.String({ description: 'In the gas token.' }),
+        gasCostInQuote: Type.Optional(GasCostInQuote),
+        blockNumber: Type.Number(),
+        approved: Type.Optional(Type.Boolean({ description: 'Whether the wallet of the request allows its spender that much.' })),
+      }),
+      { description: 'What each connector would give, the best after the cost of gas first. Only if the request asks for it.' },
+    ),
+  ),
+  leftOut: Type.Optional(LeftOut),
 }
 
 export const AMMPriceResponse = enveloped({
@@ -108,6 +163,7 @@ export const AMMTradeRequest = request({
       'The worst price to accept: quote per one base. Required where the connector is neither built in nor trusted, and the worst price that its quote and slippage allow is more than 5 % worse than that of the built-in connectors, or none of these has one.',
     ),
   ),
+  ...choiceFields,
   ...transactionFields,
 })
 export const AMMTradeResponse = enveloped({
@@ -127,9 +183,11 @@ export const AMMTradeResponse = enveloped({
         'Seconds since the Unix epoch; enforced on chain. Absent if the exchange has no deadlines: then a trade expires with what it was signed upon, on Solana a blockhash, after about a minute.',
     }),
   ),
+  connector: Type.Optional(Type.String({ description: 'With `any`: the connector that trades.' })),
+  leftOut: Type.Optional(LeftOut),
 })
 
-export const AMMEstimateGasRequest = request(connectorFields)
+export const AMMEstimateGasRequest = request(ammFields)
 export const AMMEstimateGasResponse = enveloped(gasFields)
 
 export type AMMPriceRequest = Static<typeof AMMPriceRequest>
@@ -139,7 +197,7 @@ export type AMMTradeResponse = Static<typeof AMMTradeResponse>
 export type AMMEstimateGasRequest = Static<typeof AMMEstimateGasRequest>
 export type AMMEstimateGasResponse = Static<typeof AMMEstimateGasResponse>
 
-const amm = { set: 'AMM', on: 'connector' } as const
+const amm = { set: 'AMM', on: 'connectors' } as const
 const pricing = ['TOKEN_NOT_SUPPORTED', 'PRICE_FAILED', 'PAIR_NOT_FOUND'] as const
 
 export const ammEndpoints = [

@@ -6,8 +6,8 @@ import type { ErrorName } from '../errors.ts'
 export const permissions = ['read', 'trade', 'admin'] as const
 export type Permission = (typeof permissions)[number]
 
-/** What the server looks up before it calls the handler. */
-export type Target = 'service' | 'chain' | 'connector'
+/** What the server looks up before it calls the handler. `connectors`: one, or the network alone where the request names all of them, by `any`. */
+export type Target = 'service' | 'chain' | 'connector' | 'connectors'
 
 /** The interface sets of order books. */
 export type BookSet = 'CLOB' | 'MARGIN_CLOB' | 'PERP_CLOB'
@@ -95,7 +95,7 @@ const acting: readonly ErrorName[] = [
 
 /** Every error that an endpoint may answer with. */
 export function errorsOf({ on, acts, errors = [] }: Endpoint): readonly ErrorName[] {
-  const byTarget = { service: [], chain: onChain, connector: onConnector }[on]
+  const byTarget = { service: [], chain: onChain, connector: onConnector, connectors: onConnector }[on]
   return [...new Set([...everywhere, ...byTarget, ...(acts ? acting : []), ...errors])]
 }
 
@@ -113,6 +113,8 @@ export const Decimal = (description: string) =>
 export const ChainName = text('the name of a chain, such as ethereum', { description: 'Name of a chain.' })
 export const NetworkName = text('the name of a network, such as mainnet', { description: "One of the chain's networks." })
 export const ConnectorName = text('the name of a connector', { description: 'Name of a registered connector.' })
+/** In the place of a connector's name: all of the network. */
+export const anyConnector = 'any'
 export const WalletAddress = text('a wallet address', { description: 'Address of a wallet whose key the server has.' })
 export const TokenName = text('a token symbol or address', {
   description: "A symbol of the network's token list, or the address of a token.",

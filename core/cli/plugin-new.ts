@@ -134,7 +134,7 @@ export async function writeNew(name: string, options: NewOptions, settings: Sett
 function refuseName(name: string, { plugins }: Settings): void {
   if (!namePattern.test(name))
     throw new Error(
-      `'${name}' is not a valid name of a plugin: use lower-case letters, digits and hyphens, at most 64, such as my-exchange.`,
+      `'${name}' is not a valid name of a plugin: use lower-case letters, digits and hyphens, at most 64, such as my-exchange. The name any stands for all connectors.`,
     )
   const { found } = findPlugins([builtInPlugins, ...plugins.folders.filter((each) => existsSync(each))], [])
   const rival = found.find((each) => each.name === name)

@@ -146,6 +146,13 @@ export interface EvmVerbs<F extends Types = Types> {
       at: At,
     ): Promise<{ plan: Plan<F>; amountRaw: bigint; expires: number }>
   }
+  /** The token that wraps the native coin, one for one. Absent: the coin is a token itself, or nothing wraps it. Since 1.1. */
+  wrapped?: {
+    readonly token: Token
+    /** Turns the native coin of the wallet that carries out the plan into the token. */
+    wrap(amountRaw: bigint): Plan<F>
+    unwrap(amountRaw: bigint): Plan<F>
+  }
   /** Transfers a token of the wallet that carries out the plan. */
   transfer(token: Token, recipient: F['address'], amountRaw: bigint): Plan<F>
   /**

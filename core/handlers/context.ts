@@ -57,12 +57,17 @@ interface WalletEntry {
 /** The network and connector that the request names, by the endpoint's `on`. */
 export type TargetContext<T extends Target> = T extends 'connector'
   ? { network: NetworkEntry; venue: VenueEntry }
-  : T extends 'chain'
-    ? { network: NetworkEntry }
-    : object
+  : T extends 'connectors'
+    ? { network: NetworkEntry; venue: VenueEntry | undefined }
+    : T extends 'chain'
+      ? { network: NetworkEntry }
+      : object
 
 export type NetworkContext = RequestContext & TargetContext<'chain'>
 export type ConnectorContext = RequestContext & TargetContext<'connector'>
+/** No venue where the request is to all connectors of the network. */
+export type ConnectorsContext = RequestContext & TargetContext<'connectors'>
+export const isOfOne = (context: ConnectorsContext): context is ConnectorContext => context.venue !== undefined
 
 /**
  * Applies a function to a value or to what a promise resolves to. A price from memory so costs no promise and no turn of the event loop.

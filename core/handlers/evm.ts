@@ -159,7 +159,7 @@ const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, servi
 }
 
 /** By spender: those that take tokens themselves, and those that take them by Permit2. In the order of the tokens. */
-async function readAllowances(
+export async function readAllowances(
   evm: EvmVerbs,
   owner: string,
   { addresses, permit2 }: Pick<Spenders, 'addresses' | 'permit2'>,

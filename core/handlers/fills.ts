@@ -3,7 +3,7 @@
 import type { BookSet, NetworkPollResponse } from '../api/index.ts'
 import type { ActionOutcome, Json } from '../contracts/index.ts'
 import type { Entry } from '../transactions/entry.ts'
-import { readTradeFill, showTradeFill } from './amm/swap.ts'
+import { readTradeFill, showTradeFill } from './amm/trade.ts'
 import { showLiquidityFill } from './amm/range-changes.ts'
 import { isAboutShares, showSharesFill } from './amm/shares.ts'
 import { orUndefined } from './context.ts'

@@ -1,6 +1,7 @@
 import type { BookSet, EndpointName } from '../api/index.ts'
 import { altchainCreateToken } from './altchain.ts'
-import { swapHandlers } from './amm/swap.ts'
+import { priceHandlers } from './amm/price.ts'
+import { tradeHandlers } from './amm/trade.ts'
 import { rangeChangeHandlers } from './amm/range-changes.ts'
 import { ammLiquidityPrice } from './amm/range-pools.ts'
 import { rangePositionHandlers } from './amm/range-positions.ts'
@@ -52,7 +53,8 @@ export const handlers: Handlers = {
   ...serviceHandlers,
   ...networkHandlers,
   ...evmHandlers,
-  ...swapHandlers,
+  ...priceHandlers,
+  ...tradeHandlers,
   ...rangePositionHandlers,
   ...rangeChangeHandlers,
   ...sharesHandlers,

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import fastJsonStringify from 'fast-json-stringify'
-import type { Endpoint } from '../api/endpoint.ts'
+import { anyConnector, type Endpoint } from '../api/endpoint.ts'
 import { endpoints, interfaceVersion, type AnyEndpoint } from '../api/index.ts'
 import { versionHeader } from '../api/version.ts'
 import type { Settings } from '../config/settings.ts'
@@ -137,9 +137,11 @@ function lookupOf(on: Endpoint['on'], { registry }: Services) {
     const venue = registry.venue(connector, chain, network)
     return { venue, network: registry.network(chain, network) }
   }
+  const ofAll = (chain: string, network: string) => ({ network: registry.network(chain, network), venue: undefined })
   return (request: Fields): object | Promise<object> => {
     if (on === 'service') return {}
     const [chain, network, connector] = [String(request.chain), String(request.network), String(request.connector)]
+    if (on === 'connectors' && connector === anyConnector) return after(registry.wake(chain, network), () => ofAll(chain, network))
     const waking = registry.wake(chain, network, on === 'chain' ? undefined : connector)
     return waking ? waking.then(() => find(chain, network, connector)) : find(chain, network, connector)
   }

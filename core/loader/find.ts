@@ -36,7 +36,7 @@ export interface FindResult {
   readonly disabled: readonly string[]
 }
 
-export const namePattern = /^[a-z0-9][a-z0-9-]{0,63}$/
+export const namePattern = /^(?!any$)[a-z0-9][a-z0-9-]{0,63}$/
 /** The only file of a plugin that is data alone, beside its lists. */
 export const declaredFile = 'plugin.yml'
 /** Where both are there, the author edits the source. */
@@ -106,7 +106,7 @@ function inspect(name: string, folder: string, rival: FoundPlugin | undefined): 
     throw new PluginFault(
       'find',
       `'${name}' is not a valid name of a plugin`,
-      'Rename the folder: lower-case letters, digits and hyphens, at most 64, and the same name in the manifest.',
+      'Rename the folder: lower-case letters, digits and hyphens, at most 64, not `any`, and the same name in the manifest.',
     )
   }
   const real = realpathSync(folder)

@@ -34,7 +34,7 @@ import { evmRpc } from './rpc.ts'
 import { createSimulation } from './simulate.ts'
 import { movedIn } from './movements.ts'
 import { createPermit2 } from './permit2.ts'
-import { createApprovals, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
+import { createApprovals, createWrapping, readBalances, noResult, decimalsCall, symbolCall, readToken } from './tokens.ts'
 import { evm } from './family.ts'
 import type { Evm } from './types.ts'
 
@@ -154,6 +154,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),
     evm: {
       ...approvals,
+      ...(!coinIsToken && { wrapped: createWrapping(wrapped) }),
       permit2: createPermit2(reader, approvals.approve),
       simulate: createSimulation(rpc, multicall, coin),
       moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),

@@ -7,7 +7,7 @@ import { callResultOf } from './node-errors.ts'
 import type { Call, CallResult, Evm, EvmIntent, EvmReader } from './types.ts'
 
 /** Allowances, approvals and transfers, which only EVM chains have. */
-export function createApprovals(rpc: Rpc, reader: EvmReader): Omit<EvmVerbs<Evm>, 'simulate' | 'moved' | 'permit2'> {
+export function createApprovals(rpc: Rpc, reader: EvmReader): Omit<EvmVerbs<Evm>, 'simulate' | 'moved' | 'permit2' | 'wrapped'> {
   async function allowances(
     owner: string,
     spenders: readonly string[],
@@ -69,6 +69,17 @@ export function createApprovals(rpc: Rpc, reader: EvmReader): Omit<EvmVerbs<Evm>
 
   return { allowances, approve, transfer }
 }
+
+/** The wrapped coin, one for one. Functions of WETH9: https://etherscan.io/address/0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2#code */
+export const createWrapping = (token: Token): NonNullable<EvmVerbs<Evm>['wrapped']> => ({
+  token,
+  wrap: (amountRaw) => ({ steps: [{ to: token.address, data: '0xd0e30db0', value: amountRaw.toString() }], needs: [], memo: null }),
+  unwrap: (amountRaw) => ({
+    steps: [{ to: token.address, data: `0x2e1a7d4d${word(amountRaw)}`, value: '0' }],
+    needs: [{ is: 'balance', token: token.address, amountRaw }],
+    memo: null,
+  }),
+})
 
 /** Tokens older than the final text of the standard return nothing. Some return false instead of reverting. */
 function approves({ ok, data }: CallResult): boolean {

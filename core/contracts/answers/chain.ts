@@ -84,10 +84,17 @@ const permit2Contract: Contract<Permit2> = {
   approve: answers(object<Awaited<ReturnType<Permit2['approve']>>>({ plan: planSchema, amountRaw: amount(), expires: integer() })),
 }
 
+const wrappedContract: Contract<NonNullable<EvmVerbs['wrapped']>> = {
+  token: property(tokenSchema),
+  wrap: answers(planSchema),
+  unwrap: answers(planSchema),
+}
+
 const evmContract: Contract<EvmVerbs> = {
   allowances: answers(list(list(amount(), 10_000), 10_000)),
   approve: answers(object<{ plan: Plan; amountRaw: bigint }>({ plan: planSchema, amountRaw: amount() })),
   permit2: part(permit2Contract),
+  wrapped: part(wrappedContract),
   transfer: answers(planSchema),
   simulate: answers(outcomeSchema),
   moved: answers(orNothing(map(signedAmount(), maxTokens))),

@@ -516,7 +516,7 @@ ConnectorConfigResponse = dict[str, Any]
 class _AMMPriceRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
-    connector: str  # Name of a registered connector.
+    connector: str  # Name of a registered connector, or `any`: all of the network, of which the best after the cost of gas is taken.
     quote: str  # A symbol of the network's token list, or the address of a token.
     base: str  # A symbol of the network's token list, or the address of a token.
     side: Literal["BUY", "SELL"]  # BUY or SELL of the base token, in any letter case.
@@ -529,6 +529,8 @@ class AMMPriceRequest(_AMMPriceRequest, total=False):
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
     amounts: list[Amount]  # A price for each, in `quotes`. The fields of the answer itself are those of `amount`; without it, of the first of these that has a price.
     address: str  # Address of a wallet whose key the server has.
+    connectors: list[str]  # With `any`: these alone. Without it: those that are built in. Plugins take part only where they are named here.
+    candidates: bool  # With `any`: whether the answer shows what each connector would give.
 
 
 class _AMMPriceResponseRoute(TypedDict):
@@ -542,6 +544,38 @@ class _AMMPriceResponseRoute(TypedDict):
 class AMMPriceResponseRoute(_AMMPriceResponseRoute, total=False):
     fee: str  # Fraction of the input.
     share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
+
+
+class _AMMPriceResponseCandidates(TypedDict):
+    connector: str
+    price: str
+    expectedAmount: str
+    gasCost: str  # In the gas token.
+    blockNumber: float
+
+
+@final
+class AMMPriceResponseCandidates(_AMMPriceResponseCandidates, total=False):
+    gasCostInQuote: str  # The cost of gas in the quote token, at the marginal price of the native coin by the best of the built-in connectors; rounded up. Absent where they have no price for it: then amounts are compared without it.
+    approved: bool  # Whether the wallet of the request allows its spender that much.
+
+
+class _AMMPriceResponseLeftOutError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class AMMPriceResponseLeftOutError(_AMMPriceResponseLeftOutError, total=False):
+    details: Any
+
+
+@final
+class AMMPriceResponseLeftOut(TypedDict):
+    connector: str
+    error: AMMPriceResponseLeftOutError
 
 
 @final
@@ -563,8 +597,39 @@ class AMMPriceResponseQuotes1Route(_AMMPriceResponseQuotes1Route, total=False):
     share: str  # Fraction of the exact amount that takes this path, in twentieths, if the swap is split. The hops of one path come after those of the previous; each path begins with the input token. The last path takes the remainder of rounding.
 
 
+class _AMMPriceResponseQuotes1Candidates(TypedDict):
+    connector: str
+    price: str
+    expectedAmount: str
+    gasCost: str  # In the gas token.
+    blockNumber: float
+
+
 @final
-class AMMPriceResponseQuotes1(TypedDict):
+class AMMPriceResponseQuotes1Candidates(_AMMPriceResponseQuotes1Candidates, total=False):
+    gasCostInQuote: str  # The cost of gas in the quote token, at the marginal price of the native coin by the best of the built-in connectors; rounded up. Absent where they have no price for it: then amounts are compared without it.
+    approved: bool  # Whether the wallet of the request allows its spender that much.
+
+
+class _AMMPriceResponseQuotes1LeftOutError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class AMMPriceResponseQuotes1LeftOutError(_AMMPriceResponseQuotes1LeftOutError, total=False):
+    details: Any
+
+
+@final
+class AMMPriceResponseQuotes1LeftOut(TypedDict):
+    connector: str
+    error: AMMPriceResponseQuotes1LeftOutError
+
+
+class _AMMPriceResponseQuotes1(TypedDict):
     amount: str  # Of the base token.
     rawAmount: str  # The amount in the base token's smallest unit.
     expectedAmount: str  # Quote tokens to pay (BUY) or to receive (SELL).
@@ -578,6 +643,14 @@ class AMMPriceResponseQuotes1(TypedDict):
     blockNumber: float  # The block of the quote.
     source: Literal["memory", "rpc"]  # memory: computed from state that the server keeps up to date, without asking a node; rpc: the chain was asked.
     slippagePrice: str  # The worst price that a trade without limitPrice would accept.
+
+
+@final
+class AMMPriceResponseQuotes1(_AMMPriceResponseQuotes1, total=False):
+    connector: str  # With `any`: whose price this is.
+    gasCostInQuote: str  # The cost of gas in the quote token, at the marginal price of the native coin by the best of the built-in connectors; rounded up. Absent where they have no price for it: then amounts are compared without it.
+    candidates: list[AMMPriceResponseQuotes1Candidates]  # What each connector would give, the best after the cost of gas first. Only if the request asks for it.
+    leftOut: list[AMMPriceResponseQuotes1LeftOut]  # With `any`: the connectors that gave no price in time or refused, and in a trade those that failed its checks before anything was signed. Those without a pool that has enough only with `candidates`.
 
 
 class _AMMPriceResponseQuotes2Error(TypedDict):
@@ -621,6 +694,10 @@ class _AMMPriceResponse(TypedDict):
 
 @final
 class AMMPriceResponse(_AMMPriceResponse, total=False):
+    connector: str  # With `any`: whose price this is.
+    gasCostInQuote: str  # The cost of gas in the quote token, at the marginal price of the native coin by the best of the built-in connectors; rounded up. Absent where they have no price for it: then amounts are compared without it.
+    candidates: list[AMMPriceResponseCandidates]  # What each connector would give, the best after the cost of gas first. Only if the request asks for it.
+    leftOut: list[AMMPriceResponseLeftOut]  # With `any`: the connectors that gave no price in time or refused, and in a trade those that failed its checks before anything was signed. Those without a pool that has enough only with `candidates`.
     allowance: AMMPriceResponseAllowance  # Only if the request has an address.
     quotes: list[AMMPriceResponseQuotes1 | AMMPriceResponseQuotes2]  # One for each of `amounts`, in its order. `error` is in the place of a price that there is not, such as for more than the pools hold; the others are not affected.
 
@@ -628,7 +705,7 @@ class AMMPriceResponse(_AMMPriceResponse, total=False):
 class _AMMTradeRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
-    connector: str  # Name of a registered connector.
+    connector: str  # Name of a registered connector, or `any`: all of the network, of which the best after the cost of gas is taken.
     quote: str  # A symbol of the network's token list, or the address of a token.
     base: str  # A symbol of the network's token list, or the address of a token.
     amount: Amount  # Of the base token.
@@ -641,9 +718,28 @@ class AMMTradeRequest(_AMMTradeRequest, total=False):
     version: str  # Restricts a connector with several versions of its protocol to one.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
     limitPrice: Amount  # The worst price to accept: quote per one base. Required where the connector is neither built in nor trusted, and the worst price that its quote and slippage allow is more than 5 % worse than that of the built-in connectors, or none of these has one.
+    connectors: list[str]  # With `any`: these alone. Without it: those that are built in. Plugins take part only where they are named here.
     nonce: int  # Used as it is. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
     maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+class _AMMTradeResponseLeftOutError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class AMMTradeResponseLeftOutError(_AMMTradeResponseLeftOutError, total=False):
+    details: Any
+
+
+@final
+class AMMTradeResponseLeftOut(TypedDict):
+    connector: str
+    error: AMMTradeResponseLeftOutError
 
 
 class _AMMTradeResponse(TypedDict):
@@ -668,13 +764,15 @@ class _AMMTradeResponse(TypedDict):
 @final
 class AMMTradeResponse(_AMMTradeResponse, total=False):
     deadline: float  # Seconds since the Unix epoch; enforced on chain. Absent if the exchange has no deadlines: then a trade expires with what it was signed upon, on Solana a blockhash, after about a minute.
+    connector: str  # With `any`: the connector that trades.
+    leftOut: list[AMMTradeResponseLeftOut]  # With `any`: the connectors that gave no price in time or refused, and in a trade those that failed its checks before anything was signed. Those without a pool that has enough only with `candidates`.
 
 
 @final
 class AMMEstimateGasRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
-    connector: str  # Name of a registered connector.
+    connector: str  # Name of a registered connector, or `any`: all of the network, of which the best after the cost of gas is taken.
 
 
 @final

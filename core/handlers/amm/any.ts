@@ -1,0 +1,354 @@
+// A swap asked of all connectors of a network (`connector=any`): what each gives, and which is the best after the cost of gas.
+import { withTimeout } from '../../async.ts'
+import { anyConnector } from '../../api/endpoint.ts'
+import type { At, GasTerms, Quote, Token } from '../../contracts/index.ts'
+import { divideRaw, fromRaw } from '../../decimal.ts'
+import { badFields, errorFields, SluiceError } from '../../errors.ts'
+import { after, type ConnectorContext } from '../context.ts'
+import { permit2On, readAllowances } from '../evm.ts'
+import { tradingOf, type NetworkEntry, type Registry, type VenueEntry } from '../registry.ts'
+import { effectiveSlippage, slippageBound, tradeRules, type Slippage } from '../slippage.ts'
+import { quoteFromChain, quoteSwap, swapPrice, type SourcedQuote, type SwapRequest } from './quote.ts'
+import { bestReference } from './reference.ts'
+
+type Scope = Pick<ConnectorContext, 'network' | 'services'>
+
+/** What one connector gives. */
+export interface Candidate {
+  readonly venue: VenueEntry
+  readonly sourced: SourcedQuote
+  readonly gas: GasTerms
+  readonly slippage: Slippage
+  /** The worst amount that the slippage allows. */
+  readonly boundRaw: bigint
+  /** Of gas, in the quote token; undefined where the native coin has no price in it. */
+  readonly costRaw: bigint | undefined
+  /** Whether the wallet allows its spender that much; undefined where no wallet was given. */
+  readonly approved?: boolean
+}
+
+/** A connector without a price, or whose trade failed its checks. */
+export interface LeftOut {
+  readonly connector: string
+  readonly error: SluiceError
+}
+
+export interface Candidates {
+  /** The best first. */
+  readonly candidates: readonly [Candidate, ...Candidate[]]
+  readonly leftOut: readonly LeftOut[]
+}
+
+export interface AnyRequest {
+  readonly swap: SwapRequest
+  /** Names; undefined: those that are built in. */
+  readonly connectors: readonly string[] | undefined
+  readonly allowedSlippage: string | undefined
+  /** Whose allowances count; undefined: nobody's. */
+  readonly wallet?: string
+  /** Ask the chain, whatever is in memory. */
+  readonly fromChain?: boolean
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS where a request to one connector has a field of requests to any */
+export function refuseChoice(request: { readonly connector: string; readonly connectors?: unknown; readonly candidates?: unknown }): void {
+  const field = (['connectors', 'candidates'] as const).find((each) => request[each] !== undefined)
+  if (field && request.connector !== anyConnector)
+    throw badFields([{ field, problem: `is for requests with connector=${anyConnector}: leave it out, or ask all connectors` }])
+}
+
+/** For each connector. One that is later is left out, and is not asked again for a while. */
+const answerMs = 3_000
+const lateMs = 30_000
+const lateUntil = new WeakMap<VenueEntry, number>()
+
+/**
+ * The prices of all connectors, the best first. At once where all come from memory.
+ * @throws SluiceError what stands against a price, where no connector has one
+ */
+export function askConnectors(asked: AnyRequest, scope: Scope, at: At): Candidates | Promise<Candidates> {
+  const { swap, connectors, allowedSlippage } = asked
+  const venues = withVersion(swap.version, venuesOf(connectors, scope), scope.network)
+  const priced = quoteEach(venues, swap, scope, at, (venue) =>
+    asked.fromChain ? quoteFromChain(swap, venue, at) : quoteSwap(swap, { ...scope, venue }, at),
+  )
+  const quoted = after(priced, (answers) =>
+    allOf(answers.map((answer) => ('error' in answer ? answer : withTerms(answer, allowedSlippage, scope.network, at)))),
+  )
+  return after(quoted, (answers) => {
+    const leftOut = answers.filter((each): each is LeftOut => 'error' in each)
+    const found = answers.filter((each): each is WithTerms => !('error' in each))
+    if (found.length === 0) throw noPrice(leftOut, scope.network)
+    return after(coinRate(swap.quote, found, scope, at), (rate) => {
+      const candidates = found.map((each) => ({ ...each, costRaw: rate && costOf(each.gas, rate) }))
+      if (asked.wallet === undefined) return ranked(candidates, leftOut, () => 0n)
+      return withApprovals(candidates, asked.wallet, rate, scope, at).then((each) => ranked(each.candidates, leftOut, each.penalty))
+    })
+  })
+}
+
+/** @throws SluiceError UNSUPPORTED where no connector that is built in swaps on the network */
+export const requireAny = (scope: Scope): void => void venuesOf(undefined, scope)
+
+/** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR, UNSUPPORTED, … of a connector that the request names */
+function venuesOf(connectors: readonly string[] | undefined, { network: { chain, network }, services: { registry } }: Scope) {
+  const all = registry.venuesOn(chain, network)
+  if (connectors === undefined) {
+    const builtIn = all.filter((venue) => venue.builtIn && venue.impl.AMM)
+    if (builtIn.length === 0)
+      throw new SluiceError(
+        'UNSUPPORTED',
+        `No built-in connector on ${chain}/${network} has the trading type AMM; name others in connectors.`,
+      )
+    return builtIn
+  }
+  return [...new Set(connectors)].map((name) => {
+    const venue = all.find(({ connector }) => connector === name) ?? registry.venue(name, chain, network)
+    tradingOf('AMM', venue)
+    return venue
+  })
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS where none has the version */
+function withVersion(version: string | undefined, venues: readonly VenueEntry[], { chain, network }: NetworkEntry): readonly VenueEntry[] {
+  if (version === undefined) return venues
+  const having = venues.filter(({ impl }) => impl.AMM?.versions.includes(version))
+  if (having.length > 0) return having
+  const known = [...new Set(venues.flatMap(({ impl }) => impl.AMM?.versions ?? []))].join(', ') || 'none to choose from'
+  throw badFields([{ field: 'version', problem: `no connector on ${chain}/${network} has a version "${version}" (${known})` }])
+}
+
+interface Quoted {
+  readonly venue: VenueEntry
+  readonly sourced: SourcedQuote
+}
+
+/** Asks each beside the others; at once where none has to wait. */
+function quoteEach(
+  venues: readonly VenueEntry[],
+  { base, quote }: SwapRequest,
+  { network: { chain, network }, services: { registry } }: Scope,
+  at: At,
+  quoteOf: (venue: VenueEntry) => SourcedQuote | Promise<SourcedQuote>,
+): readonly (Quoted | LeftOut)[] | Promise<readonly (Quoted | LeftOut)[]> {
+  const asked = venues.map((venue): Quoted | LeftOut | Promise<Quoted | LeftOut> => {
+    const { connector } = venue
+    const left = (error: unknown): LeftOut => {
+      if (!(error instanceof SluiceError)) throw error
+      return { connector, error }
+    }
+    const isLate = () => (lateUntil.get(venue) ?? 0) > performance.now()
+    if (isLate()) return left(lateError(connector, `${base.symbol}/${quote.symbol}`))
+    const answered = (sourced: SourcedQuote) => {
+      lateUntil.delete(venue)
+      return { venue, sourced }
+    }
+    const wakened = async () => {
+      await venue.wake()
+      return quoteOf(registry.venue(connector, chain, network))
+    }
+    try {
+      const sourced = venue.notReady() === undefined ? quoteOf(venue) : wakened()
+      if (!(sourced instanceof Promise)) return answered(sourced)
+      const late = () => {
+        lateUntil.set(venue, performance.now() + lateMs)
+        throw lateError(connector, `${base.symbol}/${quote.symbol}`)
+      }
+      // An answer that comes late says that it can be asked again.
+      return withTimeout(sourced.then(answered), answerMs, late).catch(left)
+    } catch (error) {
+      return left(error)
+    }
+  })
+  return allOf(asked)
+}
+
+const lateError = (connector: string, pair: string) =>
+  new SluiceError(
+    'TIMEOUT',
+    `${connector} gave no price of ${pair} within ${answerMs / 1000} s; it is asked again when it has answered, or after ${lateMs / 1000} s.`,
+    {
+      retryAfterSeconds: lateMs / 1000,
+    },
+  )
+
+/** At once where there is no promise among them. */
+const allOf = <T>(all: readonly (T | Promise<T>)[]): readonly T[] | Promise<readonly T[]> =>
+  all.some((each) => each instanceof Promise) ? Promise.all(all) : (all as readonly T[])
+
+type WithTerms = Omit<Candidate, 'costRaw'>
+
+function withTerms(
+  { venue, sourced }: Quoted,
+  allowedSlippage: string | undefined,
+  { impl }: NetworkEntry,
+  at: At,
+): WithTerms | LeftOut | Promise<WithTerms | LeftOut> {
+  const { quote } = sourced
+  try {
+    const slippage = effectiveSlippage(venue.config, quote.route, allowedSlippage)
+    const boundRaw = slippageBound(quote, slippage)
+    return after(impl.gas(quote.gasUnits, quote.head, at), (gas) => ({ venue, sourced, gas, slippage, boundRaw }))
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error
+    return { connector: venue.connector, error }
+  }
+}
+
+/** What an amount of the native coin is worth in a token. */
+interface Rate {
+  readonly coinRaw: bigint
+  readonly tokenRaw: bigint
+}
+
+interface KnownRate {
+  readonly blockNumber: bigint
+  readonly rate: Rate | undefined
+}
+
+const mostRates = 1_000
+const knownRates = new WeakMap<NetworkEntry, Map<string, KnownRate>>()
+
+const costOf = ({ gasCostRaw }: Pick<GasTerms, 'gasCostRaw'>, { coinRaw, tokenRaw }: Rate) =>
+  divideRaw(gasCostRaw * tokenRaw, coinRaw, 'up')
+
+/** The marginal price of the native coin by the best of the built-in connectors, once a block. Undefined where they have none. */
+function coinRate(token: Token, candidates: readonly Quoted[], scope: Scope, at: At): Rate | undefined | Promise<Rate | undefined> {
+  const { network, services } = scope
+  const { nativeCurrency, evm } = network.impl
+  const coinRaw = 10n ** BigInt(nativeCurrency.decimals) / 10n
+  if ([nativeCurrency.address, evm?.wrapped?.token.address].includes(token.address)) return { coinRaw, tokenRaw: coinRaw }
+  const blockNumber = candidates.reduce((newest, { sourced: { quote } }) => (quote.head.number > newest ? quote.head.number : newest), 0n)
+  const rates = knownRates.get(network) ?? new Map<string, KnownRate>()
+  knownRates.set(network, rates)
+  const known = rates.get(token.address)
+  if (known?.blockNumber === blockNumber) return known.rate
+  const swap: SwapRequest = { base: nativeCurrency, quote: token, side: 'SELL', amountRaw: coinRaw }
+  const venues = services.registry
+    .venuesOn(network.chain, network.network)
+    .filter((venue) => venue.builtIn && venue.impl.AMM && venue.notReady() === undefined)
+  const answers = quoteEach(venues, swap, scope, at, (venue) => quoteSwap(swap, { ...scope, venue }, at))
+  return after(answers, (each) => {
+    const quotes = each.flatMap((answer) => ('error' in answer ? [] : [{ connector: answer.venue.connector, quote: answer.sourced.quote }]))
+    const best = bestReference(quotes)?.quote
+    const rate = best && { coinRaw, tokenRaw: best.spotAmountRaw }
+    rates.delete(token.address)
+    rates.set(token.address, { blockNumber, rate })
+    const oldest = rates.keys().next().value
+    if (rates.size > mostRates && oldest !== undefined) rates.delete(oldest)
+    return rate
+  })
+}
+
+/** Of a first approval: its own transaction, and a second one where the token is taken by Permit2. */
+const approvalGas = 60_000n
+
+async function withApprovals(
+  candidates: readonly Candidate[],
+  wallet: string,
+  rate: Rate | undefined,
+  { network, services }: Scope,
+  at: At,
+) {
+  const isApproved = await approvalsOf(candidates, wallet, network, services.registry, at)
+  const one = rate ? costOf(await network.impl.gas(approvalGas, undefined, at), rate) : 0n
+  const permit2 = permit2On(network, services.registry)
+  const penalty = ({ approved, sourced: { quote } }: Candidate) => (approved ? 0n : permit2.has(quote.spender) ? 2n * one : one)
+  return { candidates: candidates.map((each) => ({ ...each, approved: isApproved(each.venue, each.sourced.quote.spender) })), penalty }
+}
+
+/** Which spenders of the candidates' connectors may take what their swaps need. One round trip, and one for Permit2, beside each other. */
+export async function approvalsOf(
+  candidates: readonly Pick<Candidate, 'venue' | 'sourced' | 'boundRaw'>[],
+  wallet: string,
+  network: NetworkEntry,
+  registry: Registry,
+  at: At,
+): Promise<(venue: VenueEntry, spender: string) => boolean> {
+  const tokenIn = candidates[0]?.sourced.quote.swap.tokenIn
+  const { evm } = network.impl
+  if (!evm || !tokenIn || tokenIn.native) return () => true
+  const addresses = [
+    ...new Set(candidates.flatMap(({ venue, sourced }) => [sourced.quote.spender, ...Object.values(venue.impl.spenders ?? {})])),
+  ]
+  const [plain, byPermit2] = await readAllowances(evm, wallet, { addresses, permit2: permit2On(network, registry) }, [tokenIn], at)
+  const needed = new Map(candidates.map(({ venue, sourced, boundRaw }) => [venue, neededOf(sourced.quote, boundRaw)]))
+  return (venue, spender) => {
+    const neededRaw = needed.get(venue) ?? 0n
+    const allowance = byPermit2.get(spender)?.[0]
+    if (!allowance) return (plain.get(spender)?.[0] ?? 0n) >= neededRaw
+    return allowance.amountRaw >= neededRaw && allowance.expires * 1000 > Date.now() + tradeRules(venue.config, []).ttlSeconds * 1000
+  }
+}
+
+/** The most that a swap may take. */
+const neededOf = ({ swap }: Quote, boundRaw: bigint) => (swap.exact === 'in' ? swap.amountRaw : boundRaw)
+
+function ranked(found: readonly Candidate[], leftOut: readonly LeftOut[], penaltyOf: (candidate: Candidate) => bigint): Candidates {
+  // What the wallet has left: what it gets, or less than nothing where it pays.
+  const worth = new Map(
+    found.map((each) => {
+      const { swap, amountRaw } = each.sourced.quote
+      return [each, (swap.exact === 'in' ? amountRaw : -amountRaw) - (each.costRaw ?? 0n) - penaltyOf(each)]
+    }),
+  )
+  const worthOf = (each: Candidate) => worth.get(each) ?? 0n
+  const candidates = found.toSorted(
+    (one, other) =>
+      compare(worthOf(other), worthOf(one)) ||
+      compare(one.gas.gasCostRaw, other.gas.gasCostRaw) ||
+      compare(one.venue.connector, other.venue.connector),
+  )
+  return { candidates: candidates as unknown as Candidates['candidates'], leftOut }
+}
+
+const compare = <T extends bigint | string>(one: T, other: T): number => (one < other ? -1 : one > other ? 1 : 0)
+
+/** That a connector has no pool, or not enough in it, says the least of why there is no price; that the request is wrong says the most. */
+const telling = ({ error: { name } }: LeftOut): number =>
+  name === 'INCOMPLETE_PARAMS' ? 0 : name === 'PRICE_FAILED' ? 2 : name === 'PAIR_NOT_FOUND' ? 3 : 1
+
+function noPrice(leftOut: readonly LeftOut[], { chain, network }: NetworkEntry): SluiceError {
+  const [first] = leftOut.toSorted((one, other) => telling(one) - telling(other))
+  const details = { leftOut: showLeftOut(leftOut, true) }
+  if (first === undefined || first.error.name === 'PAIR_NOT_FOUND') {
+    const names = leftOut.map(({ connector }) => connector).join(', ')
+    return new SluiceError('PAIR_NOT_FOUND', `No connector on ${chain}/${network} has a pool of these tokens (asked: ${names}).`, {
+      details,
+    })
+  }
+  const { connector, error } = first
+  const message = error.message.startsWith(`${connector}: `) ? error.message : `${connector}: ${error.message}`
+  return new SluiceError(error.name, `No connector on ${chain}/${network} has a price. ${message}`, {
+    details: error.name === 'INCOMPLETE_PARAMS' ? error.details : details,
+    ...(error.retryAfterSeconds !== undefined && { retryAfterSeconds: error.retryAfterSeconds }),
+    cause: error,
+  })
+}
+
+/** @param all also those without a pool that has enough */
+const showLeftOut = (leftOut: readonly LeftOut[], all: boolean) =>
+  leftOut
+    .filter(({ error }) => all || !['PAIR_NOT_FOUND', 'PRICE_FAILED'].includes(error.name))
+    .map(({ connector, error }) => ({ connector, error: errorFields(error) }))
+
+/** The fields of an answer that say whose price it is. */
+export function showChoice({ venue, costRaw }: Candidate, leftOut: readonly LeftOut[], { quote }: SwapRequest, isAll = false) {
+  const shown = showLeftOut(leftOut, isAll)
+  return {
+    connector: venue.connector,
+    ...(costRaw !== undefined && { gasCostInQuote: fromRaw(costRaw, quote.decimals) }),
+    ...(shown.length > 0 && { leftOut: shown }),
+  }
+}
+
+export const showCandidates = (candidates: readonly Candidate[], swapRequest: SwapRequest, { impl }: NetworkEntry) =>
+  candidates.map(({ venue, sourced: { quote }, gas, costRaw, approved }) => ({
+    connector: venue.connector,
+    price: swapPrice(swapRequest, quote.amountRaw),
+    expectedAmount: fromRaw(quote.amountRaw, swapRequest.quote.decimals),
+    gasCost: fromRaw(gas.gasCostRaw, impl.nativeCurrency.decimals),
+    ...(costRaw !== undefined && { gasCostInQuote: fromRaw(costRaw, swapRequest.quote.decimals) }),
+    blockNumber: Number(quote.head.number),
+    ...(approved !== undefined && { approved }),
+  }))

@@ -1,0 +1,157 @@
+// A swap that a request asks for, and its quote by one connector: from memory, or asked of the chain.
+import type { AMMPriceRequest, AMMTradeRequest } from '../../api/index.ts'
+import type { AMM, At, EvmVerbs, Need, Quote, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
+import { fromRaw, priceOf } from '../../decimal.ts'
+import { badFields, SluiceError } from '../../errors.ts'
+import type { QuoteVenue } from '../../live-state/quotes.ts'
+import type { ConnectorContext } from '../context.ts'
+import { readPositiveRaw } from '../read-fields.ts'
+import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
+
+/** A swap that a caller asks for: BUY or SELL of an exact amount of base. */
+export interface SwapRequest {
+  base: Token
+  quote: Token
+  side: AMMPriceRequest['side']
+  /** Of base. */
+  amountRaw: bigint
+  /** Of the exchange's contracts; absent: all that it has. */
+  version?: string
+}
+
+type SwapFields = Pick<AMMTradeRequest, 'base' | 'quote' | 'amount' | 'side' | 'version'>
+
+/** @throws SluiceError TOKEN_NOT_SUPPORTED, INCOMPLETE_PARAMS */
+export function readSwapRequest(fields: SwapFields, { tokens }: NetworkEntry, at: At): SwapRequest | Promise<SwapRequest> {
+  const [base, quote] = [tokens.resolve(fields.base, 'base', at), tokens.resolve(fields.quote, 'quote', at)]
+  if (base instanceof Promise || quote instanceof Promise)
+    return Promise.all([base, quote]).then(([one, other]) => swapRequestOf(fields, one, other))
+  return swapRequestOf(fields, base, quote)
+}
+
+function swapRequestOf({ side, amount, version }: SwapFields, base: Token, quote: Token): SwapRequest {
+  if (base.address === quote.address) throw badFields([{ field: 'quote', problem: 'is the same token as base' }])
+  return { base, quote, side, amountRaw: readPositiveRaw(amount, base, 'amount'), ...(version !== undefined && { version }) }
+}
+
+/** Frozen: plugins get it, and a quote is compared with it. */
+export const toSwap = ({ base, quote, side, amountRaw }: SwapRequest): Swap =>
+  Object.freeze(
+    side === 'BUY'
+      ? { tokenIn: quote, tokenOut: base, exact: 'out', amountRaw }
+      : { tokenIn: base, tokenOut: quote, exact: 'in', amountRaw },
+  )
+
+export const toQuoteChoice = (version: string | undefined): QuoteChoice => (version === undefined ? {} : { version })
+
+export interface SourcedQuote {
+  readonly quote: Quote
+  /** Computed from the state in memory, or asked of the chain just now. */
+  readonly source: 'memory' | 'rpc'
+}
+
+export type QuoteScope = Pick<ConnectorContext, 'network' | 'venue' | 'services'>
+
+/** Quotes, and says in a refusal of the pair which connector that is: one that computes wrong addresses refuses every pair. */
+export function quoteSwap(swapRequest: SwapRequest, scope: QuoteScope, at: At): SourcedQuote | Promise<SourcedQuote> {
+  const named = (error: unknown): never => {
+    if (!(error instanceof SluiceError) || error.name !== 'PAIR_NOT_FOUND') throw error
+    throw new SluiceError(error.name, `${scope.venue.connector}: ${error.message}`, error)
+  }
+  try {
+    const quoted = quoteFromMemory(swapRequest, scope, at)
+    return quoted instanceof Promise ? quoted.catch(named) : quoted
+  } catch (error) {
+    return named(error)
+  }
+}
+
+/** Quotes from memory if the exchange and its chain can be followed, else asks the chain. */
+function quoteFromMemory(
+  swapRequest: SwapRequest,
+  { network, venue, services: { quotes } }: QuoteScope,
+  at: At,
+): SourcedQuote | Promise<SourcedQuote> {
+  const { version } = swapRequest
+  requireVersion(version, tradingOf('AMM', venue), venue.connector)
+  const quoteVenue = toQuoteVenue(network, venue)
+  if (!quoteVenue) return quoteAndRemember(swapRequest, venue, at)
+  const quoted = quotes.quote(quoteVenue, toSwap(swapRequest), toQuoteChoice(version), at)
+  if (!(quoted instanceof Promise)) return fromMemory(quoted, venue)
+  return quoted.then(
+    (quote) => fromMemory(quote, venue),
+    (error: unknown) => {
+      // The nodes answer, but do not tell what happened in the blocks.
+      if (quotes.isCutOff(quoteVenue)) return quoteAndRemember(swapRequest, venue, at)
+      throw error
+    },
+  )
+}
+
+function fromMemory(quote: Quote, { recentQuotes }: VenueEntry): SourcedQuote {
+  recentQuotes.counts.memory += 1
+  return { quote, source: 'memory' }
+}
+
+async function quoteAndRemember(swapRequest: SwapRequest, venue: VenueEntry, at: At): Promise<SourcedQuote> {
+  const sourced = await quoteFromChain(swapRequest, venue, at)
+  if (sourced.source === 'rpc') venue.recentQuotes.put(keyOf(swapRequest), sourced.quote)
+  return sourced
+}
+
+/** Asks the exchange, at the chain's latest block; a host answers by the block that it has in memory, whose hash it knows. */
+export async function quoteFromChain(swapRequest: SwapRequest, venue: VenueEntry, at: At): Promise<SourcedQuote> {
+  const quote = await tradingOf('AMM', venue).quote(toSwap(swapRequest), toQuoteChoice(swapRequest.version), at)
+  const source = venue.hosted && quote.head.hash !== undefined ? 'memory' : 'rpc'
+  venue.recentQuotes.counts[source] += 1
+  return { quote, source }
+}
+
+/** The quote that the chain gave for the same swap a moment ago. */
+export const recentQuote = (swapRequest: SwapRequest, { recentQuotes }: VenueEntry) => recentQuotes.get(keyOf(swapRequest))
+
+const keyOf = ({ base, quote, side, amountRaw, version = '' }: SwapRequest) =>
+  [side, amountRaw, base.address, base.native, quote.address, quote.native, version].join()
+
+/** @throws SluiceError INCOMPLETE_PARAMS if the connector has no such version */
+export function requireVersion(version: string | undefined, { versions }: Pick<AMM, 'versions'>, connector: string): void {
+  if (version === undefined || versions.includes(version)) return
+  const known = versions.join(', ') || 'none to choose from'
+  throw badFields([{ field: 'version', problem: `${connector} has no version "${version}" (${known})` }])
+}
+
+/** The exchange for quotes from memory; undefined if it or its chain cannot be followed. */
+export function toQuoteVenue({ chain, network, impl }: NetworkEntry, venue: VenueEntry): QuoteVenue | undefined {
+  const pricing = impl.changes && venue.impl.AMM?.followed
+  return pricing && { chain, network, chainImpl: impl, connector: venue.connector, pricing }
+}
+
+/** Quote per one base, for the whole amount. Rounded against the trader: up for BUY, down for SELL. */
+export const swapPrice = ({ base, quote, side, amountRaw }: SwapRequest, quoteRaw: bigint) =>
+  priceOf({ raw: quoteRaw, decimals: quote.decimals }, { raw: amountRaw, decimals: base.decimals }, side === 'BUY' ? 'up' : 'down')
+
+/** The fields that the responses of price and trade have in common. */
+export function showSwap(swapRequest: SwapRequest, { amountRaw }: Quote) {
+  const { base, quote } = swapRequest
+  return {
+    base: base.address,
+    quote: quote.address,
+    amount: fromRaw(swapRequest.amountRaw, base.decimals),
+    rawAmount: swapRequest.amountRaw.toString(),
+    expectedAmount: fromRaw(amountRaw, quote.decimals),
+    price: swapPrice(swapRequest, amountRaw),
+  }
+}
+
+/** What the spender may take until the need ends: by Permit2, where it does so. */
+export async function allowanceRaw(
+  evm: EvmVerbs,
+  wallet: string,
+  { spender, permit2, until = 0 }: Extract<Need, { is: 'allowance' }>,
+  token: Token,
+  at: At,
+): Promise<bigint> {
+  if (permit2 === undefined || !evm.permit2) return (await evm.allowances(wallet, [spender], [token], at))[0]?.[0] ?? 0n
+  const allowance = (await evm.permit2.allowances(wallet, permit2, [spender], [token], at))[0]?.[0]
+  return allowance && allowance.expires >= until ? allowance.amountRaw : 0n
+}

@@ -1,0 +1,336 @@
+// The trade of a swap, by one connector or by the best of a network, and its fill.
+import type { AMMTradeRequest } from '../../api/index.ts'
+import type { At, Chain, Fill, Json, Plan, Quote } from '../../contracts/index.ts'
+import { fromRaw, priceOf, valueAt } from '../../decimal.ts'
+import { SluiceError, type FieldProblem } from '../../errors.ts'
+import type { SubmitResult } from '../../transactions/submit-request.ts'
+import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
+import { swapBounds } from '../outcome.ts'
+import { tradingOf, type NetworkEntry } from '../registry.ts'
+import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound, tradeRules, type Slippage } from '../slippage.ts'
+import { readWallet, showGas, submit, type SigningWallet } from '../wallets.ts'
+import { approvalsOf, askConnectors, refuseChoice, showChoice, type Candidate, type Candidates, type LeftOut } from './any.ts'
+import {
+  allowanceRaw,
+  quoteFromChain,
+  quoteSwap,
+  readSwapRequest,
+  recentQuote,
+  showSwap,
+  swapPrice,
+  toSwap,
+  type SourcedQuote,
+  type SwapRequest,
+} from './quote.ts'
+import { readReference, requireReference } from './reference.ts'
+
+interface Trade {
+  readonly request: AMMTradeRequest
+  readonly swapRequest: SwapRequest
+  readonly wallet: SigningWallet
+  readonly at: At
+}
+
+const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
+  refuseChoice(request)
+  const { network, signal } = context
+  const at = { signal }
+  const wallet = readWallet(request, context)
+  const swapRequest = await readSwapRequest(request, network, at)
+  const trade: Trade = { request, swapRequest, wallet, at }
+  return isOfOne(context) ? tradeOnOne(trade, context) : tradeOnBest(trade, context)
+}
+
+/** The bound of a trade. */
+interface Bound {
+  readonly slippage: Slippage
+  readonly slippageRaw: bigint
+}
+
+interface TradeOptions {
+  /** Is checked beside the plan, and must hold before anything is signed. */
+  readonly precondition?: (() => Promise<void>) | undefined
+  /** Absent: by the quote itself. */
+  readonly bound?: Bound | undefined
+  /** Further fields of the answer. */
+  readonly choice?: object
+}
+
+const boundOf = ({ venue }: Pick<ConnectorContext, 'venue'>, quote: Quote, { request }: Trade): Bound => {
+  const slippage = effectiveSlippage(venue.config, quote.route, request.allowedSlippage)
+  return { slippage, slippageRaw: slippageBound(quote, slippage) }
+}
+
+/** What trades of one request on one connector have in common. */
+function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorContext) {
+  const { network, venue, services } = context
+  // Asked for beside the trade's own quote.
+  const reference =
+    venue.contained && request.limitPrice === undefined
+      ? readReference(context, async (each, within) => {
+          const { version: _, ...unversioned } = swapRequest
+          return (await quoteSwap(unversioned, { network, venue: each, services }, within)).quote
+        })
+      : undefined
+
+  return async ({ quote, source }: SourcedQuote, { slippage, slippageRaw }: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
+    if (reference) {
+      const bound = { swap: quote.swap, amountRaw: slippageRaw }
+      requireReference(bound, await reference, { ...network, ...venue }, (amountRaw) => swapPrice(swapRequest, amountRaw))
+    }
+    const limitRaw = limitOf(swapRequest, request.limitPrice)
+    const boundRaw = tighterBound(quote, slippageRaw, limitRaw, swapPrice(swapRequest, quote.amountRaw))
+    const ageSeconds = services.following.ageSeconds(network, quote.head)
+    const deadline = deadlineAfter(quote.head, tradeRules(venue.config, quote.route).ttlSeconds, ageSeconds)
+    const plan = await tradingOf('AMM', venue).swap(quote, { recipient: wallet.address, boundRaw, deadline })
+    // Computed before anything is sent: a plugin's quote that cannot be shown must not become an error about a trade that was sent.
+    const shown = {
+      ...showSwap(swapRequest, quote),
+      limitPrice: swapPrice(swapRequest, boundRaw),
+      // Absent if the exchange's contracts take no deadline.
+      ...(plan.deadline !== undefined && { deadline: plan.deadline }),
+      ...choice,
+    }
+    const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
+    // By the same blocks as the quote.
+    const checkFromCache = () =>
+      services.walletChecks.checkFromCache({ ...network, chainImpl: network.impl }, plan, wallet.address, wallet.feeOverrides)
+    const submission = {
+      ...context,
+      ...wallet,
+      plan,
+      scope: { contracts: venue.contracts, valueRaw: maxValueRaw(swapRequest, boundRaw), deadline },
+      kind: 'trade' as const,
+      about: aboutTrade(swapRequest, venue.contained && movesOf(swapRequest, plan, network)),
+      answer,
+      precondition,
+      ...(source === 'memory' && { checkFromCache }),
+    }
+    const bounds = swapBounds(toSwap(swapRequest), { quotedRaw: quote.amountRaw, boundRaw, slippage })
+    return answer(await submit(submission, context, bounds))
+  }
+}
+
+async function tradeOnOne(trade: Trade, context: ConnectorContext) {
+  const { swapRequest, at } = trade
+  const { network, venue, services } = context
+  const tradeBy = tradesOn(trade, context)
+  const tradeOn = (sourced: SourcedQuote, { bound = boundOf(context, sourced.quote, trade), ...options }: TradeOptions = {}) =>
+    tradeBy(sourced, bound, options)
+
+  const last = recentQuote(swapRequest, venue)
+  // The deadline counts from the quote's block: a quote is used if its age takes at most a tenth of the ttl.
+  if (last && services.following.ageSeconds(network, last.head) * 10 <= tradeRules(venue.config, last.route).ttlSeconds) {
+    try {
+      return await tradeOnLast(last)
+    } catch (error) {
+      const approved = await approvedInstead(last, error)
+      if (!approved) throw error
+      return tradeOn(approved, { bound: boundOf(context, last, trade) })
+    }
+  }
+  const quoted = await quoteSwap(swapRequest, context, at)
+  try {
+    return await tradeOn(quoted)
+  } catch (error) {
+    const approved = await approvedInstead(quoted.quote, error)
+    if (approved) return tradeOn(approved, { bound: boundOf(context, quoted.quote, trade) })
+    // There may be a new block that is not in memory yet.
+    if (quoted.source === 'rpc' || !isRefused(error)) throw error
+    return tradeOn(await quoteFromChain(swapRequest, venue, at))
+  }
+
+  /** Exchanges get further contracts, and wallets go on with those that they have approved. */
+  async function approvedInstead(best: Quote, error: unknown): Promise<SourcedQuote | undefined> {
+    if (!isUnapproved(error) || best.swap.tokenIn.native || !network.impl.evm) return undefined
+    const needed = best.swap.exact === 'in' ? best.swap.amountRaw : best.amountRaw
+    const spenders: string[] = []
+    for (const spender of new Set(Object.values(venue.impl.spenders ?? {}))) {
+      const permit2 = venue.impl.permit2?.spenders.includes(spender) ? { permit2: venue.impl.permit2.address } : {}
+      const need = { is: 'allowance' as const, token: best.swap.tokenIn.address, spender, amountRaw: needed, ...permit2 }
+      if (spender !== best.spender && (await allowanceRaw(network.impl.evm, trade.wallet.address, need, best.swap.tokenIn, at)) >= needed)
+        spenders.push(spender)
+    }
+    return quoteBySpenders(trade, context, best, spenders)
+  }
+
+  /**
+   * Saves a round trip if the price has not moved since the caller asked for it: the plan is checked while the price is asked for again.
+   */
+  async function tradeOnLast(quote: Quote) {
+    const fresh = quoteFromChain(swapRequest, venue, at)
+    const hasMoved = fresh.then((each) => !isSameQuote(quote, each.quote))
+    const precondition = async () => {
+      if (await hasMoved) throw new Error('The price has moved: the plan must not be signed.')
+    }
+    try {
+      return await tradeOn({ quote, source: 'rpc' }, { precondition })
+    } catch (error) {
+      // Even if the price is the same, an exchange may refuse the old plan: the chain's clock may have passed its deadline.
+      if ((await hasMoved) || isRefused(error)) return tradeOn(await fresh)
+      throw error
+    }
+  }
+}
+
+/** The best quote that these spenders carry out. Undefined where it is worse than the slippage of the best of all allows. */
+async function quoteBySpenders(
+  trade: Trade,
+  context: ConnectorContext,
+  best: Quote,
+  spenders: readonly string[],
+): Promise<SourcedQuote | undefined> {
+  const { swapRequest, at } = trade
+  if (spenders.length === 0 || swapRequest.version !== undefined) return undefined
+  const asked = Promise.resolve(tradingOf('AMM', context.venue).quote(toSwap(swapRequest), { spenders }, at))
+  const quote = await asked.catch(() => undefined)
+  if (!quote || !spenders.includes(quote.spender)) return undefined
+  return isWithin(quote, boundOf(context, best, trade).slippageRaw) ? { quote, source: 'rpc' } : undefined
+}
+
+const isWithin = ({ swap, amountRaw }: Quote, boundRaw: bigint) => (swap.exact === 'in' ? amountRaw >= boundRaw : amountRaw <= boundRaw)
+
+/**
+ * Trades on the best connector, and where its trade fails the checks before anything is signed, on the next. Where the best lacks only an
+ * approval, others take its place within its slippage.
+ */
+async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
+  const { request, swapRequest, wallet, at } = trade
+  const asked = { swap: swapRequest, connectors: request.connectors, allowedSlippage: request.allowedSlippage, wallet: wallet.address }
+  const passedOver: LeftOut[] = []
+  let refusal: unknown
+  // What is in memory may lack a new block: where all were refused, the chain is asked.
+  for (const fromChain of [false, true]) {
+    const answers = await askConnectors({ ...asked, fromChain }, context, at)
+    const attempt = await tradeOnFirst(answers)
+    if (attempt !== undefined) return attempt
+    if (!passedOver.some(({ error }) => isRefused(error)) || answers.candidates.every(({ sourced }) => sourced.source === 'rpc')) break
+  }
+  throw refusal
+
+  async function tradeOnFirst({ candidates, leftOut }: Candidates) {
+    let bound: Bound | undefined
+    for (const candidate of await withApproved(candidates)) {
+      const { venue, sourced, slippage, boundRaw } = candidate
+      if (bound && !isWithin(sourced.quote, bound.slippageRaw)) continue
+      const choice = showChoice(candidate, [...leftOut, ...passedOver], swapRequest)
+      try {
+        const tradeBy = tradesOn(trade, { ...context, signal: context.signal, venue })
+        return await tradeBy(sourced, bound ?? { slippage, slippageRaw: boundRaw }, { choice })
+      } catch (error) {
+        if (!isOfConnector(error)) throw error
+        refusal ??= error
+        const known = passedOver.findIndex(({ connector }) => connector === venue.connector)
+        passedOver.splice(known < 0 ? passedOver.length : known, known < 0 ? 0 : 1, { connector: venue.connector, error })
+        // What a contained plugin quotes binds nobody.
+        if (isUnapproved(error) && !venue.contained) bound ??= { slippage, slippageRaw: boundRaw }
+      }
+    }
+    return undefined
+  }
+
+  /** After each that is not approved, what its connector gives by contracts that are. */
+  async function withApproved(candidates: Candidates['candidates']): Promise<readonly Candidate[]> {
+    if (candidates.every(({ approved }) => approved)) return candidates
+    const { network, services } = context
+    const isApproved = await approvalsOf(candidates, wallet.address, network, services.registry, at)
+    const each = await Promise.all(
+      candidates.map(async (candidate) => {
+        const { venue, sourced } = candidate
+        if (candidate.approved) return [candidate]
+        const spenders = [...new Set(Object.values(venue.impl.spenders ?? {}))].filter((spender) => isApproved(venue, spender))
+        const other = await quoteBySpenders(trade, { ...context, signal: context.signal, venue }, sourced.quote, spenders)
+        return other ? [candidate, { ...candidate, sourced: other, approved: true }] : [candidate]
+      }),
+    )
+    return each.flat()
+  }
+}
+
+/** Refusals that another connector may not have. They come before anything is signed. */
+function isOfConnector(error: unknown): error is SluiceError {
+  if (!(error instanceof SluiceError)) return false
+  // A connector that is not trusted needs one.
+  if (error.name === 'INCOMPLETE_PARAMS')
+    return Array.isArray(error.details) && (error.details as FieldProblem[]).every(({ field }) => field === 'limitPrice')
+  return ['TRADE_FAILED', 'INSUFFICIENT_ALLOWANCE', 'SWAP_PRICE_EXCEEDS_LIMIT_PRICE', 'SWAP_PRICE_LOWER_THAN_LIMIT_PRICE'].includes(
+    error.name,
+  )
+}
+
+/** Whether two quotes, perhaps of different blocks, have the same amount and route. */
+const isSameQuote = (one: Quote, other: Quote) =>
+  one.amountRaw === other.amountRaw && one.spender === other.spender && JSON.stringify(one.route) === JSON.stringify(other.route)
+
+const isUnapproved = (error: unknown) => error instanceof SluiceError && error.name === 'INSUFFICIENT_ALLOWANCE'
+
+/** By the check, before anything was signed. */
+const isRefused = (error: unknown) => error instanceof SluiceError && error.name === 'TRADE_FAILED'
+
+/** The largest amount of the native coin that the swap may take. */
+function maxValueRaw(swapRequest: SwapRequest, boundRaw: bigint): bigint {
+  const { tokenIn, exact, amountRaw } = toSwap(swapRequest)
+  if (!tokenIn.native) return 0n
+  return exact === 'in' ? amountRaw : boundRaw
+}
+
+/** The limit in the quote's smallest units: at most this much for a BUY, at least this much for a SELL. */
+function limitOf({ base, quote, side, amountRaw }: SwapRequest, limitPrice: string | undefined): bigint | undefined {
+  if (limitPrice === undefined) return undefined
+  return valueAt(limitPrice, { raw: amountRaw, decimals: base.decimals }, quote.decimals, side === 'BUY' ? 'down' : 'up')
+}
+
+/** What the journal keeps of a trade, in `about`, to show its fill in the caller's terms. */
+interface AboutTrade {
+  side: 'BUY' | 'SELL'
+  base: { symbol: string; decimals: number }
+  quote: { symbol: string; decimals: number }
+  /** Where the fill is read from events. Absent in entries of earlier versions. */
+  moves?: {
+    /** Addresses. */
+    in: string
+    out: string
+    /** Of the native coin with the transaction. */
+    sentRaw: string
+  }
+}
+
+const aboutTrade = ({ side, base, quote }: SwapRequest, moves: AboutTrade['moves']): Json => ({
+  side,
+  base: { symbol: base.symbol, decimals: base.decimals },
+  quote: { symbol: quote.symbol, decimals: quote.decimals },
+  ...(moves && { moves }),
+})
+
+/** What a trade moves by its plan. A final entry has no steps any more. */
+function movesOf(swapRequest: SwapRequest, { steps }: Pick<Plan, 'steps'>, { impl }: NetworkEntry): AboutTrade['moves'] {
+  const { tokenIn, tokenOut } = toSwap(swapRequest)
+  const sentRaw = steps.reduce((sum, step) => sum + impl.rail.outline(step).valueRaw, 0n)
+  return { in: tokenIn.address, out: tokenOut.address, sentRaw: sentRaw.toString() }
+}
+
+/**
+ * The fill of a trade by the events of its transaction, for connectors whose word is not taken. Undefined where they do not tell both amounts.
+ * @param about from `aboutTrade`
+ */
+export function readTradeFill(receipt: Json, about: Json, wallet: string, { evm }: Pick<Chain, 'evm'>): Fill | undefined {
+  const { moves } = about as unknown as AboutTrade
+  const moved = moves && evm?.moved?.(receipt, BigInt(moves.sentRaw), wallet)
+  if (!moved) return undefined
+  const fill = { amountInRaw: -(moved.get(moves.in) ?? 0n), amountOutRaw: moved.get(moves.out) ?? 0n }
+  return fill.amountInRaw > 0n && fill.amountOutRaw > 0n ? fill : undefined
+}
+
+/** @param about from `aboutTrade`: this server wrote the journal, and the entry's `kind` tells which `about` it has */
+export function showTradeFill(fill: Fill, about: Json) {
+  const { side, base, quote } = about as unknown as AboutTrade
+  const [tokenIn, tokenOut] = side === 'BUY' ? [quote, base] : [base, quote]
+  const [quoteRaw, baseRaw] = side === 'BUY' ? [fill.amountInRaw, fill.amountOutRaw] : [fill.amountOutRaw, fill.amountInRaw]
+  return {
+    amountIn: fromRaw(fill.amountInRaw, tokenIn.decimals),
+    amountOut: fromRaw(fill.amountOutRaw, tokenOut.decimals),
+    price: priceOf({ raw: quoteRaw, decimals: quote.decimals }, { raw: baseRaw, decimals: base.decimals }, side === 'BUY' ? 'up' : 'down'),
+  }
+}
+
+export const tradeHandlers = { AMMTrade: ammTrade } satisfies Partial<Handlers>
