@@ -24,7 +24,7 @@ export const Version = Type.String({
   description: 'Restricts a connector with several versions of its protocol to one.',
 })
 
-const ConnectorOrAny = Type.String({
+export const ConnectorOrAny = Type.String({
   ...ConnectorName,
   expects: `the name of a connector, or ${anyConnector}`,
   description: `Name of a registered connector, or \`${anyConnector}\`: all of the network, of which the best after the cost of gas is taken.`,
@@ -33,7 +33,7 @@ const ConnectorOrAny = Type.String({
 const ammFields = { ...chainFields, connector: ConnectorOrAny }
 
 /** For requests to any connector. */
-const choiceFields = {
+export const choiceFields = {
   connectors: Type.Optional(
     Type.Array(ConnectorName, {
       minItems: 1,

@@ -1,6 +1,6 @@
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
-import { Hop, Version } from './amm.ts'
+import { choiceFields, Hop, Version } from './amm.ts'
 import { shownBookPosition } from './clob-leveraged.ts'
 import { MarketName } from './clob.ts'
 import {
@@ -55,7 +55,7 @@ export const PriceNews = response({
   asked: Type.String({ description: 'The price as it was requested: BASE:QUOTE:SIDE:AMOUNT.' }),
   chain: Type.String(),
   network: Type.String(),
-  connector: Type.String(),
+  connector: Type.String({ description: 'Whose price it is. `any` where all were asked and none has one.' }),
   version: Type.Optional(Type.String()),
   base: Type.String({ description: 'Token address; the zero address for the native coin.' }),
   quote: Type.String({ description: 'Token address; the zero address for the native coin.' }),
@@ -63,6 +63,7 @@ export const PriceNews = response({
   amount: Type.String({ description: 'Of the base token.' }),
   price: Type.Optional(Type.String({ description: 'Quote per one base; rounded up for BUY and down for SELL.' })),
   expectedAmount: Type.Optional(Type.String({ description: 'Quote tokens to pay (BUY) or to receive (SELL).' })),
+  gasCostInQuote: Type.Optional(Type.String({ description: 'With `any`: the cost of gas in the quote token, as `/amm/price` has it.' })),
   route: Type.Optional(Type.Array(Hop)),
   blockNumber: Type.Optional(Type.Number({ description: 'The block since which the price holds. It holds until the next event.' })),
   timestamp: Type.Number({
@@ -134,8 +135,10 @@ export const EventsRequest = request({
   address: Type.Optional({ ...WalletAddress, description: 'Of transactions: only those of this wallet. Of positions: the wallet.' }),
   connector: Type.Optional({
     ...ConnectorName,
-    description: 'Of orderBook, price and positions: the exchange.',
+    description:
+      'Of orderBook, price and positions: the exchange. Of price also `any`: the best of all, whichever that is with each block.',
   }),
+  ...choiceFields,
   market: Type.Optional(
     Type.Array(MarketName, {
       minItems: 1,

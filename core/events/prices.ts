@@ -1,20 +1,31 @@
+import { anyConnector } from '../api/endpoint.ts'
 import type { EventsRequest, PriceNews } from '../api/events.ts'
 import type { At } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
+import { answerMs, askConnectors, refuseChoice, showCost, venuesOf, type Candidate } from '../handlers/amm/any.ts'
 import { readSwapRequest, requireVersion, swapPrice, toQuoteChoice, toQuoteVenue, toSwap, type SwapRequest } from '../handlers/amm/quote.ts'
-import { tradingOf, type NetworkEntry, type Registry, type VenueEntry } from '../handlers/registry.ts'
-import type { QuoteUpdate } from '../live-state/pair-quoter.ts'
+import { findNetworks, tradingOf, type NetworkEntry, type Registry, type VenueEntry } from '../handlers/registry.ts'
+import { updateOfFailure, type QuoteUpdate } from '../live-state/pair-quoter.ts'
 import type { Quotes } from '../live-state/quotes.ts'
 import type { FollowPrice } from '../loader/host/remote-connector.ts'
-import { createSharedFeed, missingField, onEachNetwork, type Topic } from './topic.ts'
+import { createSharedFeed, missingField, onEachNetwork, onNetworks, type Topic } from './topic.ts'
+
+/** What is told of a price. */
+interface PriceUpdate {
+  readonly update: QuoteUpdate
+  /** Of any: whose it is, and its gas. */
+  readonly best?: Candidate
+}
 
 /** A price that a request follows. */
 interface PriceRequest {
   readonly venue: VenueName
-  readonly follow: FollowPrice
+  readonly follow: (changed: (update: PriceUpdate) => void) => () => void
   readonly swap: SwapRequest
   readonly version: string | undefined
+  /** Of any, where the request names them. */
+  readonly connectors?: readonly string[] | undefined
   /** The price as the caller wrote it; events repeat it. */
   readonly asked: string
   /** What every event of this price says. */
@@ -26,48 +37,156 @@ type VenueName = Record<'chain' | 'network' | 'connector', string>
 type PriceInfo = Pick<PriceNews, 'asked' | 'chain' | 'network' | 'connector' | 'version' | 'base' | 'quote' | 'side' | 'amount'>
 
 /** The topic `price`: the prices that a request names, on each network that it allows. */
-export function createPriceTopic(registry: Registry, quotes: Pick<Quotes, 'follow'>): Topic {
-  const feed = createSharedFeed<PriceRequest, QuoteUpdate>({
+export function createPriceTopic(registry: Registry, quotes: PriceQuotes): Topic {
+  const feed = createSharedFeed<PriceRequest, PriceUpdate>({
     event: 'price',
-    keyOf: ({ venue: { chain, network, connector }, version = '', asked }) => JSON.stringify([chain, network, connector, version, asked]),
-    follow: ({ follow, swap, version }, changed) => follow(toSwap(swap), toQuoteChoice(version), changed),
-    show: ({ about, swap }, update) => ({ ...about, ...showPrice(swap, update) }),
+    keyOf: ({ venue: { chain, network, connector }, connectors = [], version = '', asked }) =>
+      JSON.stringify([chain, network, connector, connectors, version, asked]),
+    follow: ({ follow }, changed) => follow(changed),
+    show: ({ about, swap }, { update, best }) => ({
+      ...about,
+      ...(best && { connector: best.venue.connector, ...showCost(best, swap) }),
+      ...showPrice(swap, update),
+    }),
   })
   return {
     find: async (request, at) => (await findPrices(registry, quotes, request, at)).map(feed.subscriber),
   }
 }
 
-async function findPrices(
-  registry: Registry,
-  quotes: Pick<Quotes, 'follow'>,
-  request: EventsRequest,
-  at: At,
-): Promise<readonly PriceRequest[]> {
-  const { connector, version } = request
+type PriceQuotes = Pick<Quotes, 'follow' | 'quote' | 'isCutOff'>
+
+async function findPrices(registry: Registry, quotes: PriceQuotes, request: EventsRequest, at: At): Promise<readonly PriceRequest[]> {
+  const { connector, connectors, version } = request
   if (connector === undefined) throw missingField('connector', 'the exchange of the prices of the topic price')
+  refuseChoice({ connector, connectors })
   const questions = questionsOf(request)
+  const pricesOn = async (network: NetworkEntry, followOf: (swap: SwapRequest) => PriceRequest['follow']) => {
+    const venue = { chain: network.chain, network: network.network, connector }
+    return Promise.all(
+      questions.map(async (question) => {
+        const { asked } = question
+        const swap = { ...(await readSwap(question, network, at)), ...(version !== undefined && { version }) }
+        return { venue, follow: followOf(swap), swap, version, connectors, asked, about: infoOf(venue, swap, version, asked) }
+      }),
+    )
+  }
+  if (connector === anyConnector) {
+    return onNetworks(networksWithAny(registry, request), async ({ chain, network }) => {
+      await registry.wake(chain, network)
+      const entry = registry.network(chain, network)
+      return pricesOn(entry, bestFollower(entry, connectors, version, { registry, quotes }))
+    })
+  }
   const { name, trading_type } = registry.connector(connector)
   if (!trading_type.includes('AMM'))
     throw new SluiceError('UNSUPPORTED', `The connector ${name} has no trading type AMM; GET /plugins shows what it has.`)
-  return onEachNetwork(registry, name, request, async (network, venueEntry) => {
-    requireVersion(version, tradingOf('AMM', venueEntry), name)
-    const venue = { chain: network.chain, network: network.network, connector: name }
-    const follow = followerOf(network, venueEntry, quotes)
+  return onEachNetwork(registry, name, request, async (network, venue) => {
+    requireVersion(version, tradingOf('AMM', venue), name)
+    const follow = followerOf(network, venue, quotes)
     if (!follow)
       throw new SluiceError(
         'UNSUPPORTED',
         `Prices of ${name} on ${network.chain}/${network.network} cannot be followed; ask GET /amm/price once a block.`,
       )
-    return Promise.all(
-      questions.map(async (question) => {
-        const { asked } = question
-        const swap = await readSwap(question, network, at)
-        return { venue, follow, swap, version, asked, about: infoOf(venue, swap, version, asked) }
-      }),
-    )
+    return pricesOn(network, (swap) => (changed) => follow(toSwap(swap), toQuoteChoice(version), (update) => changed({ update })))
   })
 }
+
+/** Those that the request allows, and that have a connector to follow. @throws SluiceError UNKNOWN_CHAIN_ERROR, UNSUPPORTED */
+function networksWithAny(registry: Registry, { chain, network }: EventsRequest): readonly NetworkEntry[] {
+  const found = findNetworks(registry, { chain, network }).filter((each) =>
+    registry.venuesOn(each.chain, each.network).some(({ impl }) => impl.AMM),
+  )
+  if (found.length > 0) return found
+  throw new SluiceError('UNSUPPORTED', `No connector on ${[chain, network].filter(Boolean).join('/')} has the trading type AMM.`)
+}
+
+/**
+ * Follows the price of each connector, and tells the best whenever one of them changes: by one block, as `/amm/price` has it.
+ * @throws SluiceError UNSUPPORTED where none can be followed
+ */
+function bestFollower(
+  network: NetworkEntry,
+  connectors: readonly string[] | undefined,
+  version: string | undefined,
+  services: { readonly registry: Registry; readonly quotes: PriceQuotes },
+): (swap: SwapRequest) => PriceRequest['follow'] {
+  const venues = venuesOf(connectors, { network, services }).filter(
+    ({ impl }) => version === undefined || impl.AMM?.versions.includes(version),
+  )
+  const followed = venues.flatMap((venue) => {
+    const follow = venue.notReady() === undefined ? followerOf(network, venue, services.quotes) : undefined
+    return follow ? [{ venue, follow }] : []
+  })
+  if (followed.length === 0)
+    throw new SluiceError(
+      'UNSUPPORTED',
+      `No connector on ${network.chain}/${network.network} has prices that can be followed; ask GET /amm/price once a block.`,
+    )
+  return (swap) => (changed) => {
+    const updates = new Map<string, QuoteUpdate>()
+    const ended = new AbortController()
+    let told: Candidate | undefined
+    let [isPatient, isChanged, isTelling] = [true, false, false]
+    // One that is late is not waited for.
+    const patience = setTimeout(() => {
+      isPatient = false
+      tell()
+    }, answerMs)
+
+    /** Those that change with one block come one after the other, and are told of together. */
+    function tell(): void {
+      isChanged = true
+      if (isTelling) return
+      isTelling = true
+      setImmediate(() => void tellAll())
+    }
+    async function tellAll(): Promise<void> {
+      while (isChanged && !ended.signal.aborted) {
+        isChanged = false
+        await tellBest()
+      }
+      isTelling = false
+    }
+    async function tellBest(): Promise<void> {
+      if (isPatient && updates.size < followed.length) return
+      const all = [...updates.values()]
+      const having = [...updates].flatMap(([name, update]) => (update && !(update instanceof SluiceError) ? [name] : []))
+      if (having.length === 0) {
+        told = undefined
+        return changed({ update: all.includes(undefined) ? undefined : all[0] })
+      }
+      try {
+        const asked = await askConnectors({ swap, connectors: having, allowedSlippage: undefined }, { network, services }, ended)
+        const [best] = asked.candidates
+        if (ended.signal.aborted || (told && isSameBest(told, best))) return
+        told = best
+        changed({ update: best.sourced.quote, best })
+      } catch (error) {
+        told = undefined
+        if (!ended.signal.aborted) changed({ update: updateOfFailure(error) })
+      }
+    }
+
+    const ends = followed.map(({ venue: { connector }, follow }) =>
+      follow(toSwap(swap), toQuoteChoice(version), (update) => {
+        updates.set(connector, update)
+        tell()
+      }),
+    )
+    return () => {
+      ended.abort()
+      clearTimeout(patience)
+      for (const end of ends) end()
+    }
+  }
+}
+
+const isSameBest = (one: Candidate, other: Candidate) =>
+  one.venue.connector === other.venue.connector &&
+  one.sourced.quote.amountRaw === other.sourced.quote.amountRaw &&
+  JSON.stringify(one.sourced.quote.route) === JSON.stringify(other.sourced.quote.route)
 
 /** Undefined where its prices cannot be followed. */
 function followerOf(network: NetworkEntry, venue: VenueEntry, quotes: Pick<Quotes, 'follow'>): FollowPrice | undefined {

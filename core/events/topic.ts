@@ -150,12 +150,18 @@ export async function onEachNetwork<T>(
       `The connector ${connector} does not serve ${asked}; GET /connectors lists what it serves.`,
     )
   }
-  const results = await Promise.allSettled(
-    networks.map(async (each) => {
-      await registry.wake(each.chain, each.network, connector)
-      return find(registry.network(each.chain, each.network), registry.venue(connector, each.chain, each.network))
-    }),
-  )
+  return onNetworks(networks, async (each) => {
+    await registry.wake(each.chain, each.network, connector)
+    return find(registry.network(each.chain, each.network), registry.venue(connector, each.chain, each.network))
+  })
+}
+
+/** What is found on these networks, without those that fail. @throws SluiceError if nothing is found */
+export async function onNetworks<T>(
+  networks: readonly NetworkEntry[],
+  find: (network: NetworkEntry) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  const results = await Promise.allSettled(networks.map(find))
   const found = results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
   if (found.length > 0) return found
   const failures: unknown[] = results.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))

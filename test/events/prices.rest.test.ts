@@ -93,6 +93,30 @@ describe('prices in /events', function () {
     expect(one.told).to.have.length(2)
   })
 
+  it('of any are those of the best connector, and change when another becomes the best', async () => {
+    const fields = { connector: 'any', connectors: 'quickswap,pangolin', amount: '0.5', quote: 'USDC' }
+    const follower = await listen({ ...asked, ...fields })
+    const told = await first(follower)
+    const now = await priceNow({ ...fields, candidates: 'true' })
+    for (const field of ['connector', 'price', 'expectedAmount', 'gasCostInQuote', 'route'])
+      expect(told.data[field], field).to.deep.equal(now[field])
+    expect(told.data.source).to.equal('memory')
+    // A sale moves the price of the best below that of the other.
+    const block = await trade({ connector: told.data.connector, amount: '60' })
+    const next = await changedBy(follower, block)
+    const other = await follower.hears('the other', ({ data }) => data.connector !== told.data.connector)
+    expect(other.data.expectedAmount).to.equal((await priceNow(fields)).expectedAmount)
+    expect(next.data.connector).to.equal(other.data.connector)
+    expect(follower.told.filter(({ data }) => data.blockNumber === block)).to.have.length(1)
+  })
+
+  it('of any are refused where nothing can be asked', async () => {
+    const refused = async (fields: object) => outcome(await server.client.get('/events', { ...asked, ...fields }))
+    expect(await refused({ connector: 'any', connectors: 'oasis' })).to.equal('501 UNSUPPORTED')
+    expect(await refused({ connector: 'any', connectors: 'nobody' })).to.equal('404 UNKNOWN_CONNECTOR')
+    expect(await refused({ connectors: 'quickswap' })).to.equal('400 INCOMPLETE_PARAMS')
+  })
+
   it('are not sent again after blocks that do not change them', async () => {
     const follower = await listen({ ...asked, topics: 'price,blocks' })
     const { data } = await follower.hears('a price', ({ topic }) => topic === 'price')

@@ -4,14 +4,17 @@ import { anyConnector } from '../../api/endpoint.ts'
 import type { At, GasTerms, Quote, Token } from '../../contracts/index.ts'
 import { divideRaw, fromRaw } from '../../decimal.ts'
 import { badFields, errorFields, SluiceError } from '../../errors.ts'
-import { after, type ConnectorContext } from '../context.ts'
+import { after, type Services } from '../context.ts'
 import { permit2On, readAllowances } from '../evm.ts'
 import { tradingOf, type NetworkEntry, type Registry, type VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules, type Slippage } from '../slippage.ts'
-import { quoteFromChain, quoteSwap, swapPrice, type SourcedQuote, type SwapRequest } from './quote.ts'
+import { quoteFromChain, quoteSwap, swapPrice, type QuoteScope, type SourcedQuote, type SwapRequest } from './quote.ts'
 import { bestReference } from './reference.ts'
 
-type Scope = Pick<ConnectorContext, 'network' | 'services'>
+interface Scope {
+  readonly network: NetworkEntry
+  readonly services: Pick<Services, 'registry'> & QuoteScope['services']
+}
 
 /** What one connector gives. */
 export interface Candidate {
@@ -58,7 +61,7 @@ export function refuseChoice(request: { readonly connector: string; readonly con
 }
 
 /** For each connector. One that is later is left out, and is not asked again for a while. */
-const answerMs = 3_000
+export const answerMs = 3_000
 const lateMs = 30_000
 const lateUntil = new WeakMap<VenueEntry, number>()
 
@@ -91,7 +94,7 @@ export function askConnectors(asked: AnyRequest, scope: Scope, at: At): Candidat
 export const requireAny = (scope: Scope): void => void venuesOf(undefined, scope)
 
 /** @throws SluiceError UNKNOWN_CONNECTOR, UNKNOWN_CHAIN_ERROR, UNSUPPORTED, … of a connector that the request names */
-function venuesOf(connectors: readonly string[] | undefined, { network: { chain, network }, services: { registry } }: Scope) {
+export function venuesOf(connectors: readonly string[] | undefined, { network: { chain, network }, services: { registry } }: Scope) {
   const all = registry.venuesOn(chain, network)
   if (connectors === undefined) {
     const builtIn = all.filter((venue) => venue.builtIn && venue.impl.AMM)
@@ -272,12 +275,17 @@ export async function approvalsOf(
     ...new Set(candidates.flatMap(({ venue, sourced }) => [sourced.quote.spender, ...Object.values(venue.impl.spenders ?? {})])),
   ]
   const [plain, byPermit2] = await readAllowances(evm, wallet, { addresses, permit2: permit2On(network, registry) }, [tokenIn], at)
-  const needed = new Map(candidates.map(({ venue, sourced, boundRaw }) => [venue, neededOf(sourced.quote, boundRaw)]))
+  const needs = new Map(
+    candidates.map(({ venue, sourced: { quote }, boundRaw }) => {
+      const until = quote.head.timestamp + tradeRules(venue.config, quote.route).ttlSeconds
+      return [venue, { neededRaw: neededOf(quote, boundRaw), until }]
+    }),
+  )
   return (venue, spender) => {
-    const neededRaw = needed.get(venue) ?? 0n
+    const { neededRaw = 0n, until = 0 } = needs.get(venue) ?? {}
     const allowance = byPermit2.get(spender)?.[0]
     if (!allowance) return (plain.get(spender)?.[0] ?? 0n) >= neededRaw
-    return allowance.amountRaw >= neededRaw && allowance.expires * 1000 > Date.now() + tradeRules(venue.config, []).ttlSeconds * 1000
+    return allowance.amountRaw >= neededRaw && allowance.expires >= until
   }
 }
 
@@ -332,23 +340,26 @@ const showLeftOut = (leftOut: readonly LeftOut[], all: boolean) =>
     .filter(({ error }) => all || !['PAIR_NOT_FOUND', 'PRICE_FAILED'].includes(error.name))
     .map(({ connector, error }) => ({ connector, error: errorFields(error) }))
 
+/** The cost of gas in the quote token. */
+export const showCost = ({ costRaw }: Candidate, { quote }: SwapRequest) =>
+  costRaw === undefined ? {} : { gasCostInQuote: fromRaw(costRaw, quote.decimals) }
+
 /** The fields of an answer that say whose price it is. */
-export function showChoice({ venue, costRaw }: Candidate, leftOut: readonly LeftOut[], { quote }: SwapRequest, isAll = false) {
+export function showChoice(candidate: Candidate, leftOut: readonly LeftOut[], swapRequest: SwapRequest, isAll = false) {
   const shown = showLeftOut(leftOut, isAll)
-  return {
-    connector: venue.connector,
-    ...(costRaw !== undefined && { gasCostInQuote: fromRaw(costRaw, quote.decimals) }),
-    ...(shown.length > 0 && { leftOut: shown }),
-  }
+  return { connector: candidate.venue.connector, ...showCost(candidate, swapRequest), ...(shown.length > 0 && { leftOut: shown }) }
 }
 
 export const showCandidates = (candidates: readonly Candidate[], swapRequest: SwapRequest, { impl }: NetworkEntry) =>
-  candidates.map(({ venue, sourced: { quote }, gas, costRaw, approved }) => ({
-    connector: venue.connector,
-    price: swapPrice(swapRequest, quote.amountRaw),
-    expectedAmount: fromRaw(quote.amountRaw, swapRequest.quote.decimals),
-    gasCost: fromRaw(gas.gasCostRaw, impl.nativeCurrency.decimals),
-    ...(costRaw !== undefined && { gasCostInQuote: fromRaw(costRaw, swapRequest.quote.decimals) }),
-    blockNumber: Number(quote.head.number),
-    ...(approved !== undefined && { approved }),
-  }))
+  candidates.map((candidate) => {
+    const { venue, sourced, gas, approved } = candidate
+    return {
+      connector: venue.connector,
+      price: swapPrice(swapRequest, sourced.quote.amountRaw),
+      expectedAmount: fromRaw(sourced.quote.amountRaw, swapRequest.quote.decimals),
+      gasCost: fromRaw(gas.gasCostRaw, impl.nativeCurrency.decimals),
+      ...showCost(candidate, swapRequest),
+      blockNumber: Number(sourced.quote.head.number),
+      ...(approved !== undefined && { approved }),
+    }
+  })

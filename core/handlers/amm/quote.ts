@@ -4,7 +4,7 @@ import type { AMM, At, EvmVerbs, Need, Quote, QuoteChoice, Swap, Token } from '.
 import { fromRaw, priceOf } from '../../decimal.ts'
 import { badFields, SluiceError } from '../../errors.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
-import type { ConnectorContext } from '../context.ts'
+import type { ConnectorContext, Services } from '../context.ts'
 import { readPositiveRaw } from '../read-fields.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 
@@ -50,7 +50,9 @@ export interface SourcedQuote {
   readonly source: 'memory' | 'rpc'
 }
 
-export type QuoteScope = Pick<ConnectorContext, 'network' | 'venue' | 'services'>
+export interface QuoteScope extends Pick<ConnectorContext, 'network' | 'venue'> {
+  readonly services: { readonly quotes: Pick<Services['quotes'], 'quote' | 'isCutOff'> }
+}
 
 /** Quotes, and says in a refusal of the pair which connector that is: one that computes wrong addresses refuses every pair. */
 export function quoteSwap(swapRequest: SwapRequest, scope: QuoteScope, at: At): SourcedQuote | Promise<SourcedQuote> {

@@ -3644,7 +3644,8 @@ class EventsRequest(TypedDict, total=False):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Of transactions: only those of this wallet. Of positions: the wallet.
-    connector: str  # Of orderBook, price and positions: the exchange.
+    connector: str  # Of orderBook, price and positions: the exchange. Of price also `any`: the best of all, whichever that is with each block.
+    connectors: list[str]  # With `any`: these alone. Without it: those that are built in. Plugins take part only where they are named here.
     market: list[str]  # Of orderBook: the books. Of positions in order books: only those in these markets.
     type: Literal["CLOB", "MARGIN_CLOB", "PERP_CLOB"]  # Of orderBook: the kind of market, if a connector has several. Without it, the first kind that has the name.
     depth: int  # Of orderBook: the maximum of levels of each side. 20 without it.
@@ -3776,7 +3777,7 @@ class _PriceData(TypedDict):
     asked: str  # The price as it was requested: BASE:QUOTE:SIDE:AMOUNT.
     chain: str
     network: str
-    connector: str
+    connector: str  # Whose price it is. `any` where all were asked and none has one.
     base: str  # Token address; the zero address for the native coin.
     quote: str  # Token address; the zero address for the native coin.
     side: Literal["BUY", "SELL"]  # BUY or SELL of the base token, in any letter case.
@@ -3789,6 +3790,7 @@ class PriceData(_PriceData, total=False):
     version: str
     price: str  # Quote per one base; rounded up for BUY and down for SELL.
     expectedAmount: str  # Quote tokens to pay (BUY) or to receive (SELL).
+    gasCostInQuote: str  # With `any`: the cost of gas in the quote token, as `/amm/price` has it.
     route: list[PriceDataRoute]
     blockNumber: float  # The block since which the price holds. It holds until the next event.
     source: Literal["memory"]
