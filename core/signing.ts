@@ -15,7 +15,7 @@ import { startSigner, type Signer } from './wallet/signer.ts'
  * @throws StartError for a spender of the settings that is not an address
  */
 export function signerFiles(
-  { confDir, wallet, plugins }: Settings,
+  { confDir, wallet, plugins, clients }: Settings,
   { found, tried }: Pick<AllowedPlugins, 'found' | 'tried'>,
 ): SignerFiles {
   for (const text of wallet.allowedSpenders)
@@ -27,10 +27,34 @@ export function signerFiles(
     confDir,
     plugins: found.map(({ name }) => name),
     allowedSpenders: [...wallet.allowedSpenders],
+    recipients: recipientsOf(clients),
     environment: namedVariables(confDir, process.env),
     disabled: [...plugins.disabled],
     tries: tried.length > 0,
   }
+}
+
+/**
+ * The signer does not know who asks: it signs for what any client may have a wallet send.
+ * @throws StartError for what is not an address: what is sent to a wrong one is lost
+ */
+function recipientsOf(clients: Settings['clients']): Record<string, string[]> {
+  const all = new Map<string, Set<string>>()
+  for (const { name, permissions, sendTo } of clients)
+    for (const [wallet, recipients] of permissions.includes('send') && sendTo ? sendTo : []) {
+      const addresses = recipients.map((each) => recipientOf(each, name))
+      const key = recipientOf(wallet, name)
+      all.set(key, new Set([...(all.get(key) ?? []), ...addresses]))
+    }
+  return Object.fromEntries([...all].map(([wallet, recipients]) => [wallet, [...recipients]]))
+}
+
+function recipientOf(text: string, client: string): string {
+  const address = curves.secp256k1.address(text)
+  if (address !== undefined && BigInt(address) !== 0n) return address
+  throw new StartError(
+    `sendTo of the client ${client} in conf/clients.yml holds "${text}", which is not an address of an EVM chain that can be sent to: copy it again, complete and with the right checksum, or write it in lower case.`,
+  )
 }
 
 interface SignerParts {

@@ -13,7 +13,10 @@ type Fields = Record<string, unknown>
 
 const nobody = { rpcUrls: ['http://127.0.0.1:1'] }
 const chains = { 'chains/ethereum.yml': { mainnet: nobody, sepolia: nobody, local: { required: true } } }
-const server = await startServer({ conf: chains })
+const cold = '0x00000000000000000000000000000000C01d5700'
+const mayUseAll = { permissions: ['read', 'trade', 'send', 'admin'], wallets: 'all' }
+const clients = { client: { ...mayUseAll, sendTo: { '0x70997970C51812dc3A010C7d01b50e0d17dc79C8': [cold] } } }
+const server = await startServer({ conf: { ...chains, 'clients.yml': { clients } } })
 const { client } = server
 const rpc = rpcTo(server.rpcUrl)
 const examples: Record<string, { request: Fields; response?: unknown }> = {}
@@ -78,6 +81,10 @@ async function service(): Promise<void> {
   await shown('ConnectorConfig', { connector: 'uniswap' })
   await shown('EVMAllowances', { ...wallet, spender: 'uniswap', tokenSymbols: ['USDC'] })
   await shown('EVMNonce', wallet)
+  await shown('EVMGas', chain)
+  await sent('EVMWrap', { ...wallet, amount: '1' })
+  await sent('EVMUnwrap', { ...wallet, amount: '0.5' })
+  await sent('EVMSend', { ...wallet, token: 'USDC', to: cold, amount: '250' })
 }
 
 async function swaps(): Promise<void> {

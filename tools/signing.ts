@@ -66,10 +66,11 @@ export async function releasedNow(): Promise<Released> {
         chain: plugin.name,
         keys,
         networks: Object.fromEntries(
-          Object.entries(networks).map(([on, { chainId = 0, feeCapRaw = '0', local }]) => [
-            on.slice(plugin.name.length + 1),
-            { chainId, feeCapRaw, ...(local === true && { local }) },
-          ]),
+          Object.entries(networks).map(([on, { chainId = 0, feeCapRaw = '0', local }]) => {
+            const network = on.slice(plugin.name.length + 1)
+            const wrapped = wrappedOn(plugin, network)
+            return [network, { chainId, feeCapRaw, ...(local === true && { local }), ...(wrapped !== undefined && { wrapped }) }]
+          }),
         ),
       }
     else
@@ -88,6 +89,10 @@ export async function releasedNow(): Promise<Released> {
   }
   return release
 }
+
+/** The token that wraps a chain's coin. */
+const wrappedOn = (plugin: LoadedPlugin, network: string): string | undefined =>
+  plugin.kind === 'chain' ? plugin.venues.find((venue) => venue.network === network)?.implementation.evm?.wrapped?.token.address : undefined
 
 /**
  * A swap leaves nothing with its contracts, and shares of pools are the wallet's own; positions in ranges are with their manager, and all else is

@@ -3,7 +3,7 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { ErrorName } from '../errors.ts'
 
 /** What a client certificate can be allowed, in `conf/clients.yml`. None includes another. */
-export const permissions = ['read', 'trade', 'admin'] as const
+export const permissions = ['read', 'trade', 'send', 'admin'] as const
 export type Permission = (typeof permissions)[number]
 
 /** What the server looks up before it calls the handler. `connectors`: one, or the network alone where the request names all of them, by `any`. */

@@ -6,6 +6,7 @@ import {
   request,
   chainFields,
   Decimal,
+  gasFields,
   Nonce,
   TokenName,
   TokenSymbols,
@@ -82,6 +83,47 @@ export const EVMApproveResponse = enveloped({
   transactions: Type.Optional(Type.Array(Type.Object({ spender: Type.String(), nonce: Type.Number(), txHash: Type.String() }))),
 })
 
+const transferFields = { ...chainFields, address: WalletAddress, amount: Decimal('Of the token.'), ...transactionFields }
+const transferred = {
+  tokenAddress: Type.String({ description: 'The zero address for the native coin.' }),
+  amount: Type.String(),
+  ...gasFields,
+  nonce: Type.Number(),
+  txHash: Type.String(),
+}
+
+export const EVMWrapRequest = request(transferFields)
+export const EVMWrapResponse = enveloped(transferred)
+export const EVMUnwrapRequest = request(transferFields)
+export const EVMUnwrapResponse = enveloped(transferred)
+
+export const EVMSendRequest = request({
+  ...transferFields,
+  token: TokenName,
+  to: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    expects: 'an address',
+    description: 'One of the addresses that `sendTo` of conf/clients.yml lists for this client and this wallet.',
+  }),
+})
+export const EVMSendResponse = enveloped({ to: Type.String(), ...transferred })
+
+export const EVMGasRequest = request(chainFields)
+const Price = Type.Object({
+  maxFeePerGas: Type.String({ description: 'In gwei, as requests take it: room for the base fee to rise, and the tip.' }),
+  maxPriorityFeePerGas: Type.String({ description: 'The tip, in gwei.' }),
+  gasPrice: Type.String({ description: 'Base fee of the next block plus tip, in gwei: what is paid if it is mined there.' }),
+})
+export const EVMGasResponse = enveloped({
+  gasPriceToken: Type.String({ description: 'Symbol of the token that pays for gas.' }),
+  blockNumber: Type.Number({ description: 'The newest block.' }),
+  baseFee: Type.Optional(Type.String({ description: 'Of the next block, in gwei. Absent where blocks have none.' })),
+  slow: Price,
+  normal: Price,
+  fast: Price,
+})
+
 export type EVMAllowancesRequest = Static<typeof EVMAllowancesRequest>
 export type EVMAllowancesResponse = Static<typeof EVMAllowancesResponse>
 export type EVMNonceRequest = Static<typeof EVMNonceRequest>
@@ -93,7 +135,17 @@ export type EVMSpeedUpResponse = Static<typeof EVMSpeedUpResponse>
 export type EVMApproveRequest = Static<typeof EVMApproveRequest>
 export type EVMApproveResponse = Static<typeof EVMApproveResponse>
 
+export type EVMWrapRequest = Static<typeof EVMWrapRequest>
+export type EVMWrapResponse = Static<typeof EVMWrapResponse>
+export type EVMUnwrapRequest = Static<typeof EVMUnwrapRequest>
+export type EVMUnwrapResponse = Static<typeof EVMUnwrapResponse>
+export type EVMSendRequest = Static<typeof EVMSendRequest>
+export type EVMSendResponse = Static<typeof EVMSendResponse>
+export type EVMGasRequest = Static<typeof EVMGasRequest>
+export type EVMGasResponse = Static<typeof EVMGasResponse>
+
 const evm = { set: 'EVM', on: 'chain', wallet: true } as const
+const transfer = { ...evm, method: 'POST', acts: true, errors: ['UNSUPPORTED'] } as const
 
 export const evmEndpoints = [
   endpoint({
@@ -153,5 +205,45 @@ export const evmEndpoints = [
     errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED', 'UNKNOWN_CONNECTOR'],
     request: EVMApproveRequest,
     response: EVMApproveResponse,
+  }),
+  endpoint({
+    ...transfer,
+    permission: 'trade',
+    name: 'EVMWrap',
+    path: '/evm/wrap',
+    summary: 'Turns the native coin of a wallet into its wrapped form.',
+    request: EVMWrapRequest,
+    response: EVMWrapResponse,
+  }),
+  endpoint({
+    ...transfer,
+    permission: 'trade',
+    name: 'EVMUnwrap',
+    path: '/evm/unwrap',
+    summary: 'Turns the wrapped form back into the native coin.',
+    request: EVMUnwrapRequest,
+    response: EVMUnwrapResponse,
+  }),
+  endpoint({
+    ...transfer,
+    permission: 'send',
+    name: 'EVMSend',
+    path: '/evm/send',
+    summary: 'Sends a token or the native coin to an address that the operator lists.',
+    errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED'],
+    request: EVMSendRequest,
+    response: EVMSendResponse,
+  }),
+  endpoint({
+    method: 'GET',
+    set: 'EVM',
+    on: 'chain',
+    permission: 'read',
+    name: 'EVMGas',
+    path: '/evm/gas',
+    summary: 'What to pay for gas to be slow, normal or fast, by the last 20 blocks.',
+    errors: ['UNSUPPORTED'],
+    request: EVMGasRequest,
+    response: EVMGasResponse,
   }),
 ]

@@ -29,6 +29,11 @@ const clientsSchema = Type.Object(
                 },
               ),
             ),
+            sendTo: Type.Optional(
+              Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1 }), { uniqueItems: true, description: 'addresses' }), {
+                description: 'With the permission send: by the address of a wallet, the addresses that it may send to',
+              }),
+            ),
             ...bounds,
           },
           { additionalProperties: false },
@@ -57,6 +62,8 @@ export interface Client extends ClientBounds {
   readonly fingerprint?: string
   readonly permissions: readonly Permission[]
   readonly wallets: 'all' | readonly string[]
+  /** By the address of a wallet, the addresses to which it may send: as they are written. */
+  readonly sendTo?: ReadonlyMap<string, readonly string[]>
 }
 
 export function readClients(
@@ -67,9 +74,10 @@ export function readClients(
 ): { clients: readonly Client[]; unlisted: ClientBounds; shown: Section } | undefined {
   const checked = checkFile(validate, { file, yaml }, env, problems)
   if (!checked) return undefined
-  const clients = Object.entries(checked.value.clients ?? {}).map(([name, { wallets = [], ...rest }]): Client => {
+  const clients = Object.entries(checked.value.clients ?? {}).map(([name, { wallets = [], sendTo, ...rest }]): Client => {
     const fingerprint = fingerprintOf(name)
-    return { name, ...(fingerprint === undefined ? {} : { fingerprint }), ...rest, wallets }
+    const recipients = sendTo && new Map(Object.entries(sendTo))
+    return { name, ...(fingerprint === undefined ? {} : { fingerprint }), ...rest, wallets, ...(recipients && { sendTo: recipients }) }
   })
   const twice = clients.find(
     (one, index) => one.fingerprint !== undefined && clients.findIndex((other) => other.fingerprint === one.fingerprint) < index,

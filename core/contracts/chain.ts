@@ -153,7 +153,9 @@ export interface EvmVerbs<F extends Types = Types> {
     wrap(amountRaw: bigint): Plan<F>
     unwrap(amountRaw: bigint): Plan<F>
   }
-  /** Transfers a token of the wallet that carries out the plan. */
+  /** What the transactions of the last blocks paid, in one round trip. Absent: not known. Since 1.1. */
+  gasPrices?(at: At): Promise<GasPrices>
+  /** Transfers a token, or the native coin, of the wallet that carries out the plan. */
   transfer(token: Token, recipient: F['address'], amountRaw: bigint): Plan<F>
   /**
    * What steps would do to a wallet, one after the other on the newest block. Absent, or `unavailable`, where no node can tell.
@@ -172,6 +174,22 @@ export interface EvmVerbs<F extends Types = Types> {
    * @param sentRaw of the native coin with the transaction
    */
   moved?(receipt: F['receipt'], sentRaw: bigint, wallet: F['address']): ReadonlyMap<string, bigint> | undefined
+}
+
+/** What to pay for gas, smallest units of the native coin per gas. */
+export interface GasPrices {
+  /** The newest block that it is of. */
+  readonly blockNumber: bigint
+  /** Of the next block; absent where blocks have none: then a price is all tip. */
+  readonly baseFeeRaw?: bigint
+  readonly slow: GasPrice
+  readonly normal: GasPrice
+  readonly fast: GasPrice
+}
+
+export interface GasPrice {
+  readonly maxFeeRaw: bigint
+  readonly tipRaw: bigint
 }
 
 /** What a spender may take by Permit2. */

@@ -35,6 +35,8 @@ export type {
   HeadChanges,
   Interest,
   NodeState,
+  GasPrice,
+  GasPrices,
   Permit2Allowance,
   SimulatedOutcome,
   Transaction,

@@ -105,6 +105,8 @@ export interface Caller {
   permissions: ReadonlySet<Permission>
   /** Addresses in lower case. */
   wallets: 'all' | ReadonlySet<string>
+  /** By a wallet in lower case, the addresses that this caller may have it send to; absent: to none. */
+  sendTo?: ReadonlyMap<string, readonly string[]>
   /** Requests per second; absent: no limit of its own. */
   requestsPerSecond?: number
   /** Streams of events at once; absent: `limits.clientStreams`. */

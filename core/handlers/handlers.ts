@@ -14,6 +14,7 @@ import { marketDataHandlers, perpMarketDataHandlers } from './clob/market-data.t
 import { orderHandlers } from './clob/orders.ts'
 import type { Handlers } from './context.ts'
 import { evmHandlers } from './evm.ts'
+import { transferHandlers } from './transfers.ts'
 import { networkHandlers } from './network.ts'
 import { perpAccountHandlers } from './perp/account.ts'
 import { perpMarketHandlers } from './perp/markets.ts'
@@ -53,6 +54,7 @@ export const handlers: Handlers = {
   ...serviceHandlers,
   ...networkHandlers,
   ...evmHandlers,
+  ...transferHandlers,
   ...priceHandlers,
   ...tradeHandlers,
   ...rangePositionHandlers,

@@ -143,7 +143,11 @@ const noWallets: ReadonlySet<string> = new Set()
 
 function callerOf(socket: TLSSocket, clients: readonly Client[], unlisted: ClientBounds): { caller: Caller; bounds: ClientBounds } {
   const certificate = identityOf(socket)
-  if (!certificate) return { caller: { commonName: '', fingerprint: '', permissions: new Set(), wallets: noWallets }, bounds: unlisted }
+  if (!certificate)
+    return {
+      caller: { commonName: '', fingerprint: '', permissions: new Set(), wallets: noWallets },
+      bounds: unlisted,
+    }
   const client = clientOf(clients, certificate)
   const bounds = client ?? unlisted
   const caller = {
@@ -152,6 +156,7 @@ function callerOf(socket: TLSSocket, clients: readonly Client[], unlisted: Clien
     permissions: client ? new Set(client.permissions) : readOnly,
     wallets:
       client === undefined ? noWallets : client.wallets === 'all' ? 'all' : new Set(client.wallets.map((each) => each.toLowerCase())),
+    ...(client?.sendTo && { sendTo: new Map([...client.sendTo].map(([wallet, all]) => [wallet.toLowerCase(), all])) }),
     requestsPerSecond: bounds.requestsPerSecond,
     streams: bounds.streams,
   } as const

@@ -28,6 +28,8 @@ export const kinds = [
   'funds',
   'token-account',
   'approve',
+  'wrap',
+  'send',
   'cancel',
   'fill',
 ] as const

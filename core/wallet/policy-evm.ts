@@ -6,7 +6,15 @@ import { getBytes, hexlify } from 'ethers/utils'
 import { isWellKnown } from './keys.ts'
 import { isUnlimited, Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
 import type { SignRequest, TypedData } from './signer-messages.ts'
-import { addressArgument, approveSelector, callsIn, isDeclaredDeposit, tokenRights, twoArgumentsLength } from './token-rights.ts'
+import {
+  addressArgument,
+  approveSelector,
+  callsIn,
+  isDeclaredDeposit,
+  tokenRights,
+  transferSelector,
+  twoArgumentsLength,
+} from './token-rights.ts'
 
 /** Checks a request for a network of the EVM family. @returns the digest to sign, 32 bytes. @throws Refusal */
 export function checkEvmRequest({ draft, address }: SignRequest, rules: EvmRules): Uint8Array {
@@ -104,6 +112,11 @@ function checkTarget({ to, value, data }: Transaction, from: string, rules: EvmR
     return
   }
   if (isDeclaredDeposit({ target, value, data }, rules.deposits) || isRevocation({ target, value, data }, rules)) return
+  if (isWrapping({ target, value, data }, rules) || isSending({ target, value, data }, rules.recipients.get(from))) return
+  if (data === '0x' && !isDeclared)
+    throw new Refusal(
+      `no connector declares the contract ${to} on ${rules.name}, and ${from} may not send to it: an operator lists it in sendTo of conf/clients.yml and restarts the server`,
+    )
   const calls = callsIn(data)
   if (!calls) throw new Refusal(`the calls inside of ${data.slice(0, 10)} cannot be read`)
   for (const each of calls) {
@@ -120,6 +133,21 @@ function checkTarget({ to, value, data }: Transaction, from: string, rules: EvmR
  */
 const isRevocation = ({ target, value, data }: { target: string; value: bigint; data: string }, { tokens }: EvmRules): boolean =>
   value === 0n && isApproveOfZero(data) && addressArgument(data, 0) !== undefined && tokens.has(target)
+
+/** A deposit of the native coin, or a withdrawal, by the token that wraps it: both stay with the wallet. */
+const isWrapping = ({ target, value, data }: { target: string; value: bigint; data: string }, { wrapped }: EvmRules): boolean =>
+  target === wrapped && (data === '0xd0e30db0' || (value === 0n && /^0x2e1a7d4d[0-9a-f]{64}$/.test(data)))
+
+/** The native coin, or the transfer of a token, to an address of the wallet's list. */
+function isSending(
+  { target, value, data }: { target: string; value: bigint; data: string },
+  recipients: ReadonlySet<string> = new Set(),
+): boolean {
+  if (data === '0x') return recipients.has(target)
+  if (value !== 0n || data.length !== twoArgumentsLength || !data.startsWith(transferSelector)) return false
+  const recipient = addressArgument(data, 0)
+  return recipient !== undefined && recipients.has(recipient)
+}
 
 const isApproveOfZero = (data: string): boolean =>
   data.length === twoArgumentsLength && data.startsWith(approveSelector) && /^0{64}$/.test(data.slice(-64))

@@ -22,6 +22,8 @@ export const signerFiles = Type.Object({
   plugins: Type.Array(Type.String()),
   /** The setting `wallet.allowedSpenders`. */
   allowedSpenders: Type.Array(Type.String()),
+  /** By wallets, the addresses that some client may have them send to: `sendTo` of `conf/clients.yml`. */
+  recipients: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
   /** The variables that conf names where it says what may be signed. */
   environment: Type.Record(Type.String(), Type.String()),
   /** The setting `plugins.disabled`. */
@@ -32,7 +34,13 @@ export const signerFiles = Type.Object({
 export type SignerFiles = Static<typeof signerFiles>
 
 const releasedNetwork = Type.Object(
-  { chainId: Type.Integer({ minimum: 0 }), feeCapRaw: Type.String({ pattern: '^[0-9]+$' }), local: Type.Optional(Type.Boolean()) },
+  {
+    chainId: Type.Integer({ minimum: 0 }),
+    feeCapRaw: Type.String({ pattern: '^[0-9]+$' }),
+    local: Type.Optional(Type.Boolean()),
+    /** The token that wraps the native coin. */
+    wrapped: Type.Optional(Type.String()),
+  },
   { additionalProperties: false },
 )
 
@@ -85,6 +93,7 @@ interface ChainFacts {
   readonly feeCapRaw: string
   readonly chainId: number
   readonly local: boolean
+  readonly wrapped?: string
 }
 
 interface ConnectorFacts {
@@ -187,7 +196,7 @@ const confFiles = (confDir: string): string[] =>
 
 /** @param lock the records that hold: those that the operator's passphrase stands for */
 export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: SigningSources = readSources(files)): SignerPolicy {
-  const { plugins, allowedSpenders } = files
+  const { plugins, allowedSpenders, recipients = {} } = files
   const { released: release } = sources
   const chains = new Map<string, ChainFacts>()
   const connectors: ConnectorFacts[] = []
@@ -241,6 +250,7 @@ export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: S
   return {
     networks: [...chains].flatMap(([on, facts]) => networkPolicy(facts, on, connectors, deposits, ownOf(sources.tokens, on))),
     allowedSpenders: allowedSpenders.flatMap((text) => curves.secp256k1.address(text) ?? []),
+    recipients,
   }
 }
 
@@ -318,7 +328,7 @@ export interface ReleasedScope {
 const ownOf = <T>(all: Readonly<Record<string, T>>, name: string): T | undefined => (Object.hasOwn(all, name) ? all[name] : undefined)
 
 function networkPolicy(
-  { chain, network, keys, chainId, feeCapRaw, local }: ChainFacts,
+  { chain, network, keys, chainId, feeCapRaw, local, wrapped }: ChainFacts,
   on: string,
   connectors: readonly ConnectorFacts[],
   deposits: readonly Deposit[],
@@ -342,6 +352,7 @@ function networkPolicy(
       spenders: spendersOf(here),
       exactSpenders: spendersOf(here.filter(({ isContained }) => isContained)).filter((each) => !trusted.includes(each)),
       tokens: [...tokens],
+      ...(wrapped !== undefined && { wrapped }),
       deposits: deposits.flatMap((each) => {
         const [token, recipient] = [each.token, each.recipient].map((text) => curves.secp256k1.address(text))
         return each.on === on && token !== undefined && recipient !== undefined ? [{ token, recipient }] : []

@@ -54,6 +54,8 @@ const evmPolicy = Type.Object(
     exactSpenders: Type.Optional(Type.Array(address)),
     /** ERC-20 tokens by the lists of the release and of conf: on them anybody's allowance may be taken to 0. */
     tokens: Type.Optional(Type.Array(address)),
+    /** The token that wraps the native coin: its deposit and its withdrawal are signed. */
+    wrapped: Type.Optional(address),
     /** The one transfer of a token that is signed: to the address by which a connector takes deposits from this network. */
     deposits: Type.Array(Type.Object({ token: address, recipient: address }, { additionalProperties: false })),
     /** The typed data (EIP-712) that connectors declare. */
@@ -81,6 +83,8 @@ const signerPolicy = Type.Object(
     networks: Type.Array(networkPolicy),
     /** `wallet.allowedSpenders` of the settings: further spenders, on every network. */
     allowedSpenders: Type.Array(address),
+    /** By wallets, the addresses that they may send to: `sendTo` of `conf/clients.yml`. */
+    recipients: Type.Optional(Type.Record(Type.String(), Type.Array(address))),
   },
   { additionalProperties: false },
 )
@@ -105,6 +109,10 @@ export interface EvmRules {
   readonly exactSpenders: ReadonlySet<string>
   /** On these anybody's allowance may be taken to 0. */
   readonly tokens: ReadonlySet<string>
+  /** The token that wraps the native coin. */
+  readonly wrapped?: string | undefined
+  /** By wallets, the addresses that they may send to. */
+  readonly recipients: ReadonlyMap<string, ReadonlySet<string>>
   readonly deposits: readonly { readonly token: string; readonly recipient: string }[]
   readonly typedData: readonly TypedDataRules[]
 }
@@ -142,19 +150,27 @@ function checkPolicy(policy: unknown): SignerPolicy {
 
 export function rulesOfPolicy(policy: SignerPolicy): SignerRules {
   const allowedSpenders = policy.allowedSpenders.map(lowerCase)
+  const recipients = new Map(
+    Object.entries(policy.recipients ?? {}).map(([wallet, all]) => [lowerCase(wallet), new Set(all.map(lowerCase))]),
+  )
   const rules = new Map<string, EvmRules | SolanaRules>()
   for (const network of policy.networks) {
     const name = networkKey(network.chain, network.network)
     if (rules.has(name)) throw new Error(`The signer's policy names ${name} twice; it must have one entry per network.`)
-    rules.set(name, rulesOf(name, network, allowedSpenders))
+    rules.set(name, rulesOf(name, network, allowedSpenders, recipients))
   }
   return rules
 }
 
-function rulesOf(name: string, policy: NetworkPolicy, allowedSpenders: readonly string[]): EvmRules | SolanaRules {
+function rulesOf(
+  name: string,
+  policy: NetworkPolicy,
+  allowedSpenders: readonly string[],
+  recipients: EvmRules['recipients'],
+): EvmRules | SolanaRules {
   const feeCapRaw = BigInt(policy.feeCapRaw)
   if (policy.keys === 'ed25519') return { keys: policy.keys, name, feeCapRaw, local: policy.local, contracts: new Set(policy.contracts) }
-  const { keys, chainId, local, contracts, spenders, exactSpenders = [], tokens = [], deposits, typedData } = policy
+  const { keys, chainId, local, contracts, spenders, exactSpenders = [], tokens = [], wrapped, deposits, typedData } = policy
   return {
     keys,
     name,
@@ -165,6 +181,8 @@ function rulesOf(name: string, policy: NetworkPolicy, allowedSpenders: readonly 
     spenders: new Set([...spenders.map(lowerCase), ...allowedSpenders]),
     exactSpenders: new Set(exactSpenders.map(lowerCase).filter((each) => !allowedSpenders.includes(each))),
     tokens: new Set(tokens.map(lowerCase)),
+    wrapped: wrapped === undefined ? undefined : lowerCase(wrapped),
+    recipients,
     deposits: deposits.map(({ token, recipient }) => ({ token: lowerCase(token), recipient: lowerCase(recipient) })),
     typedData,
   }

@@ -1,7 +1,7 @@
 // Calls of tokens that hand over tokens or rights to them, by their selectors: what the signer checks on every contract, and what a plan that is
 // simulated may not have.
 
-const transferSelector = '0xa9059cbb'
+export const transferSelector = '0xa9059cbb'
 export const approveSelector = '0x095ea7b3'
 /** Of a call with two arguments, in hexadecimal: 0x, the selector, two words. */
 export const twoArgumentsLength: number = 2 + 2 * (4 + 32 + 32)

@@ -14,6 +14,7 @@ import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } fr
 import { createChanges } from './changes.ts'
 import { canonicalAddress, isTransactionHash, nativeAddress } from './encoding.ts'
 import { createFeeOracle, defaultFeePolicy, min, type FeePolicy } from './fees.ts'
+import { readGasPrices } from './gas-prices.ts'
 import { limitFromGasUsed } from './gas-limit.ts'
 import { noMulticall } from './multicall.ts'
 import {
@@ -155,6 +156,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     evm: {
       ...approvals,
       ...(!coinIsToken && { wrapped: createWrapping(wrapped) }),
+      gasPrices: (at) => readGasPrices(rpc, feePolicy, at),
       permit2: createPermit2(reader, approvals.approve),
       simulate: createSimulation(rpc, multicall, coin),
       moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),

@@ -115,7 +115,7 @@ export function computeFeePerGas(
   return { maxFeeRaw, tipRaw: tip, gasPriceRaw: baseFeeRaw + min(tip, maxFeeRaw - baseFeeRaw) }
 }
 
-const policyMaxFee = (baseFeeRaw: bigint, tipRaw: bigint, { baseFeeMultiplier }: FeePolicy) =>
+export const policyMaxFee = (baseFeeRaw: bigint, tipRaw: bigint, { baseFeeMultiplier }: FeePolicy) =>
   (baseFeeRaw * BigInt(Math.round(baseFeeMultiplier * 1000))) / 1000n + tipRaw
 
 /** A transaction of type 0 has one price, which corresponds to the maxFee of type 2. */

@@ -7,7 +7,10 @@ import { callResultOf } from './node-errors.ts'
 import type { Call, CallResult, Evm, EvmIntent, EvmReader } from './types.ts'
 
 /** Allowances, approvals and transfers, which only EVM chains have. */
-export function createApprovals(rpc: Rpc, reader: EvmReader): Omit<EvmVerbs<Evm>, 'simulate' | 'moved' | 'permit2' | 'wrapped'> {
+export function createApprovals(
+  rpc: Rpc,
+  reader: EvmReader,
+): Omit<EvmVerbs<Evm>, 'simulate' | 'moved' | 'permit2' | 'wrapped' | 'gasPrices'> {
   async function allowances(
     owner: string,
     spenders: readonly string[],
@@ -62,7 +65,8 @@ export function createApprovals(rpc: Rpc, reader: EvmReader): Omit<EvmVerbs<Evm>
     return [callResultOf(rpc, first), callResultOf(rpc, second)]
   }
 
-  function transfer({ address }: Token, recipient: string, amountRaw: bigint): Plan<Evm> {
+  function transfer({ address, native }: Token, recipient: string, amountRaw: bigint): Plan<Evm> {
+    if (native) return { steps: [{ to: recipient, data: '0x', value: amountRaw.toString() }], needs: [], memo: null }
     const needs: Plan<Evm>['needs'] = [{ is: 'balance', token: address, amountRaw }]
     return { steps: [intentOf(transferCall(address, recipient, amountRaw))], needs, memo: null }
   }

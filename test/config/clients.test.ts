@@ -36,7 +36,7 @@ describe('clients.yml', () => {
     const text = await described(load)
     expect(text).to.contain('conf/clients.yml:2  clients.a.permissions: is missing')
     expect(text).to.contain('conf/clients.yml:2  clients.a.permission: is not a known key\n→ Did you mean "permissions"?')
-    expect(text).to.contain('clients.b.permissions[1]: is not one of the possible values\n→ Write one of: "read", "trade", "admin"')
+    expect(text).to.contain('clients.b.permissions[1]: is not one of the possible values\n→ Write one of: "read", "trade", "send", "admin"')
     expect(text).to.contain('clients.b.wallets: has none of the possible forms\n→ Write "all", or a list')
     expect(text).to.contain('conf/clients.yml:4  clients.c.requestsPerSecond: must be > 0')
     expect(text).to.contain('conf/clients.yml:5  client: is not a known key\n→ Did you mean "clients"?')

@@ -207,9 +207,9 @@ describe('permissions', function () {
     expect(open).to.have.members(['/', '/health/live', '/health/ready'])
   })
 
-  it('require trade and a wallet of the caller at every endpoint that signs', () => {
+  it('require trade or send and a wallet of the caller at every endpoint that signs', () => {
     for (const { path, permission, wallet, acts, request } of all) {
-      expect(permission === 'trade', path).to.equal(acts === true)
+      expect(permission === 'trade' || permission === 'send', path).to.equal(acts === true)
       expect(wallet === true, path).to.equal('address' in request.properties || 'wallet_address' in request.properties)
     }
   })

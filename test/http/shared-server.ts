@@ -12,19 +12,24 @@ export const [admins, traders, others] = [
   '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
 ] as const
 
+/** Where the treasurer may send to. */
+export const coldStore = '0x00000000000000000000000000000000C01d5700'
+
 /** Two listed tokens of one symbol, in a list that spells addresses without checksums. */
 export const twins = ['0x00000000000000000000000000000000000000a1', '0x00000000000000000000000000000000000000a2'] as const
 const twinList = { name: 'Twins', tokens: twins.map((address) => ({ chainId: 31337, address, symbol: 'TWIN', name: 'Twin', decimals: 9 })) }
 
 /** A certificate for each way of being listed; one is not listed at all. */
 const clients = {
-  client: { permissions: ['read', 'trade', 'admin'], wallets: 'all' },
+  client: { permissions: ['read', 'trade', 'send', 'admin'], wallets: 'all', sendTo: { [others]: [coldStore] } },
   trader: { permissions: ['read', 'trade'], wallets: [traders] },
   reader: { permissions: ['read'], wallets: [traders.toLowerCase()] },
   slow: { permissions: ['read'], requestsPerSecond: 0.2 },
+  // Its second recipient is nobody's.
+  treasurer: { permissions: ['read', 'send'], wallets: [traders], sendTo: { [traders]: [others, coldStore] } },
   idle: { permissions: [], wallets: 'all' },
 }
-const certificates = ['trader', 'reader', 'slow', 'idle', 'unlisted'] as const
+const certificates = ['treasurer', 'trader', 'reader', 'slow', 'idle', 'unlisted'] as const
 
 export interface SharedServer extends TestServer {
   as: Record<(typeof certificates)[number], Client>

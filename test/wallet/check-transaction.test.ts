@@ -350,3 +350,48 @@ function rewritten(change: (fields: RlpStructuredData[]) => RlpStructuredData[])
   if (typeof fields === 'string') throw new Error('a transaction is a list')
   return getBytes(concat(['0x02', encodeRlp(change(fields))]))
 }
+
+describe('the policy for a wallet that wraps and sends', () => {
+  const coin = '0x4200000000000000000000000000000000000006'
+  const cold = '0xC01d570000000000000000000000000000000001'.toLowerCase()
+  const [network, ...others] = examplePolicy.networks
+  const policy = { ...examplePolicy, networks: [{ ...network, wrapped: coin }, ...others], recipients: { [from]: [cold] } } as SignerPolicy
+  const checkIn = (changes: TransactionLike, by = from) =>
+    checkTransaction({ bytes: bytesOf(transaction({ value: 0n, data: '0x', ...changes })), from: by, rules: localRules(policy) })
+  const withdraw = `0x2e1a7d4d${'0'.repeat(63)}5`
+  const send = (recipient: string) => transfer(recipient)
+
+  for (const [what, changes] of [
+    ['a deposit of the coin', { to: coin, data: '0xd0e30db0', value: 5n }],
+    ['its withdrawal', { to: coin, data: withdraw }],
+    ['the coin to a listed address', { to: cold, value: 10n ** 18n }],
+    ['nothing to a listed address', { to: cold }],
+    ['a token to a listed address', { to: token, data: send(cold) }],
+    ['the wrapped coin to a listed address', { to: coin, data: send(cold) }],
+  ] as const)
+    it(`signs ${what}`, () => {
+      expect(checkIn(changes)).to.match(/^0x/)
+    })
+
+  for (const [what, changes, says] of [
+    ['the coin to anybody else', { to: stranger, value: 1n }, /may not send to it.*sendTo/],
+    ['a token to anybody else', { to: token, data: send(stranger) }, /only approve is/],
+    ['a token with coins beside it', { to: token, data: send(cold), value: 1n }, /only approve is/],
+    ['a token with data behind it', { to: token, data: `${send(cold)}00` }, /only approve is/],
+    ['a transfer from somebody', { to: token, data: transferFrom(from, cold) }, /only approve is/],
+    ['coins with data to a listed address', { to: cold, data: '0x12345678', value: 1n }, /no connector declares/],
+    ['an allowance for a listed address', { to: token, data: approve(cold) }, /not a spender/],
+    ['a withdrawal with coins beside it', { to: coin, data: withdraw, value: 1n }, /no connector declares/],
+    ['a withdrawal to somebody', { to: coin, data: `0x205c2878${'0'.repeat(24)}${cold.slice(2)}${'0'.repeat(64)}` }, /not signed/],
+    ['the fallback of the wrapped coin', { to: coin, value: 1n }, /may not send to it/],
+    ['a wrapped coin of another chain', { to: wrapper, data: '0xd0e30db0', value: 1n, chainId: 1 }, /chain id/],
+  ] as const)
+    it(`refuses ${what}`, () => {
+      expect(() => checkIn(changes)).to.throw(Refusal, says)
+    })
+
+  it('refuses what is on the list of another wallet', () => {
+    expect(() => checkIn({ to: cold, value: 1n }, stranger)).to.throw(Refusal, /sendTo/)
+    expect(() => checkIn({ to: token, data: send(cold) }, stranger)).to.throw(Refusal)
+  })
+})

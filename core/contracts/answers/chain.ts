@@ -2,6 +2,8 @@ import type {
   AltchainVerbs,
   Chain,
   EvmVerbs,
+  GasPrice,
+  GasPrices,
   Grant,
   HeadChanges,
   NodeState,
@@ -90,11 +92,21 @@ const wrappedContract: Contract<NonNullable<EvmVerbs['wrapped']>> = {
   unwrap: answers(planSchema),
 }
 
+const gasPriceSchema = object<GasPrice>({ maxFeeRaw: amount(), tipRaw: amount() })
+const gasPricesSchema = object<GasPrices>({
+  blockNumber: amount(),
+  baseFeeRaw: optional(amount()),
+  slow: gasPriceSchema,
+  normal: gasPriceSchema,
+  fast: gasPriceSchema,
+})
+
 const evmContract: Contract<EvmVerbs> = {
   allowances: answers(list(list(amount(), 10_000), 10_000)),
   approve: answers(object<{ plan: Plan; amountRaw: bigint }>({ plan: planSchema, amountRaw: amount() })),
   permit2: part(permit2Contract),
   wrapped: part(wrappedContract),
+  gasPrices: answers(gasPricesSchema),
   transfer: answers(planSchema),
   simulate: answers(outcomeSchema),
   moved: answers(orNothing(map(signedAmount(), maxTokens))),

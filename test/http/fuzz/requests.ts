@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { endpoints, eventsEndpoint, type Endpoint } from '../../../core/api/index.ts'
 import { alsoPosts } from '../../../core/http/routes.ts'
-import { local, others, uniswap } from '../shared-server.ts'
+import { coldStore, local, others, uniswap } from '../shared-server.ts'
 import { encode, jsonValues, otherNames, queryValues } from './values.ts'
 
 export interface FuzzedRequest {
@@ -26,6 +26,7 @@ const good: Record<string, GoodValue> = {
   // Not all of its contracts: what may be added to positions is not to depend on what was approved before.
   spender: 'uniswap/v2',
   token: 'USDC',
+  to: coldStore,
   txHash: `0x${'ab'.repeat(32)}`,
   tokenSymbols: ['WETH', 'USDC'],
   allowedSlippage: '1/200',

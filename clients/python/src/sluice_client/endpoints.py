@@ -484,6 +484,139 @@ class EVMApproveResponse(_EVMApproveResponse, total=False):
     transactions: list[EVMApproveResponseTransactions]
 
 
+class _EVMWrapRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+    amount: Amount  # Of the token.
+
+
+@final
+class EVMWrapRequest(_EVMWrapRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class EVMWrapResponse(TypedDict):
+    tokenAddress: str  # The zero address for the native coin.
+    amount: str
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _EVMUnwrapRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+    amount: Amount  # Of the token.
+
+
+@final
+class EVMUnwrapRequest(_EVMUnwrapRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class EVMUnwrapResponse(TypedDict):
+    tokenAddress: str  # The zero address for the native coin.
+    amount: str
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+class _EVMSendRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    address: str  # Address of a wallet whose key the server has.
+    amount: Amount  # Of the token.
+    token: str  # A symbol of the network's token list, or the address of a token.
+    to: str  # One of the addresses that `sendTo` of conf/clients.yml lists for this client and this wallet.
+
+
+@final
+class EVMSendRequest(_EVMSendRequest, total=False):
+    nonce: int  # Used as it is. Absent: the server assigns the next one.
+    maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
+    maxPriorityFeePerGas: Amount  # Tip per gas, in gwei.
+
+
+@final
+class EVMSendResponse(TypedDict):
+    to: str
+    tokenAddress: str  # The zero address for the native coin.
+    amount: str
+    gasPrice: float  # Base fee plus tip, in gwei: 10^-9 of the native coin.
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    gasLimit: float  # Gas limit in units, as it is or would be signed.
+    gasCost: str  # In the gas token, as a decimal string.
+    nonce: float
+    txHash: str
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class EVMGasRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+
+
+@final
+class EVMGasResponseSlow(TypedDict):
+    maxFeePerGas: str  # In gwei, as requests take it: room for the base fee to rise, and the tip.
+    maxPriorityFeePerGas: str  # The tip, in gwei.
+    gasPrice: str  # Base fee of the next block plus tip, in gwei: what is paid if it is mined there.
+
+
+@final
+class EVMGasResponseNormal(TypedDict):
+    maxFeePerGas: str  # In gwei, as requests take it: room for the base fee to rise, and the tip.
+    maxPriorityFeePerGas: str  # The tip, in gwei.
+    gasPrice: str  # Base fee of the next block plus tip, in gwei: what is paid if it is mined there.
+
+
+@final
+class EVMGasResponseFast(TypedDict):
+    maxFeePerGas: str  # In gwei, as requests take it: room for the base fee to rise, and the tip.
+    maxPriorityFeePerGas: str  # The tip, in gwei.
+    gasPrice: str  # Base fee of the next block plus tip, in gwei: what is paid if it is mined there.
+
+
+class _EVMGasResponse(TypedDict):
+    gasPriceToken: str  # Symbol of the token that pays for gas.
+    blockNumber: float  # The newest block.
+    slow: EVMGasResponseSlow
+    normal: EVMGasResponseNormal
+    fast: EVMGasResponseFast
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class EVMGasResponse(_EVMGasResponse, total=False):
+    baseFee: str  # Of the next block, in gwei. Absent where blocks have none.
+
+
 class _AltchainCreateTokenRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
@@ -4035,6 +4168,11 @@ class Endpoints(ABC):
         ...
 
     @overload
+    def get(self, path: Literal["/evm/gas"], request: EVMGasRequest, *, timeout: float | None = ...) -> EVMGasResponse:
+        """What to pay for gas to be slow, normal or fast, by the last 20 blocks."""
+        ...
+
+    @overload
     def get(self, path: Literal["/connector/config"], request: ConnectorConfigRequest, *, timeout: float | None = ...) -> ConnectorConfigResponse:
         """The connector's configuration and effective settings, secrets masked."""
         ...
@@ -4290,6 +4428,21 @@ class Endpoints(ABC):
     @overload
     def post(self, path: Literal["/evm/approve"], request: EVMApproveRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> EVMApproveResponse:
         """Sets the allowance of a spender for a token."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/evm/wrap"], request: EVMWrapRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> EVMWrapResponse:
+        """Turns the native coin of a wallet into its wrapped form."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/evm/unwrap"], request: EVMUnwrapRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> EVMUnwrapResponse:
+        """Turns the wrapped form back into the native coin."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/evm/send"], request: EVMSendRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> EVMSendResponse:
+        """Sends a token or the native coin to an address that the operator lists."""
         ...
 
     @overload

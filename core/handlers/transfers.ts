@@ -1,0 +1,121 @@
+// What a wallet does with its own coin and tokens: it wraps and unwraps the coin, and sends to addresses that the operator lists.
+import type { At, Plan, Token } from '../contracts/index.ts'
+import { fromRaw } from '../decimal.ts'
+import { badFields, SluiceError } from '../errors.ts'
+import type { Kind } from '../transactions/entry.ts'
+import type { SubmitResult } from '../transactions/submit-request.ts'
+import type { Caller, Handler, Handlers, NetworkContext } from './context.ts'
+import { evmOf } from './evm.ts'
+import { readPositiveRaw } from './read-fields.ts'
+import type { NetworkEntry } from './registry.ts'
+import { readAddress, readWallet, showGas } from './wallets.ts'
+
+type TransferRequest = Parameters<Handler<'EVMWrap'>>[0]
+
+interface Transfer {
+  readonly kind: Kind
+  readonly plan: Plan
+  /** What may be called and paid. */
+  readonly scope: { readonly contracts: readonly string[]; readonly valueRaw: bigint }
+  readonly shown: object
+  readonly precondition?: () => Promise<void>
+}
+
+async function submitTransfer<S extends object>(
+  request: TransferRequest,
+  context: NetworkContext,
+  { shown, ...transfer }: Transfer & { shown: S },
+) {
+  const { network, services, signal } = context
+  const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
+  const submission = { ...context, ...readWallet(request, context), ...transfer, about: null, answer }
+  return answer(await services.transactions.submit(submission, signal))
+}
+
+const wrapping =
+  (how: 'wrap' | 'unwrap'): Handler<'EVMWrap'> & Handler<'EVMUnwrap'> =>
+  (request, context) => {
+    const { network } = context
+    const { wrapped } = evmOf(network)
+    if (!wrapped)
+      throw new SluiceError('UNSUPPORTED', `On ${network.chain} the native coin is a token itself: nothing has to be wrapped or unwrapped.`)
+    const { token } = wrapped
+    const amountRaw = readPositiveRaw(request.amount, token, 'amount')
+    return submitTransfer(request, context, {
+      kind: 'wrap',
+      plan: wrapped[how](amountRaw),
+      scope: { contracts: [token.address], valueRaw: how === 'wrap' ? amountRaw : 0n },
+      shown: { tokenAddress: token.address, amount: fromRaw(amountRaw, token.decimals) },
+    })
+  }
+
+const evmSend: Handler<'EVMSend'> = async (request, context) => {
+  const { network, caller, signal } = context
+  const evm = evmOf(network)
+  const at = { signal }
+  const { address: wallet } = readWallet(request, context)
+  const to = readAddress(network, request.to, 'to')
+  requireRecipient(caller, wallet, to)
+  const token = await network.tokens.resolve(request.token, 'token', at)
+  if (to === token.address)
+    throw badFields([{ field: 'to', problem: `is the contract of ${token.symbol} itself: what is sent there is lost` }])
+  const amountRaw = readPositiveRaw(request.amount, token, 'amount')
+  const plan = evm.transfer(token, to, amountRaw)
+  return submitTransfer(request, context, {
+    kind: 'send',
+    plan,
+    scope: { contracts: [token.native ? to : token.address], valueRaw: token.native ? amountRaw : 0n },
+    shown: { to, tokenAddress: token.address, amount: fromRaw(amountRaw, token.decimals) },
+    ...(!token.native && { precondition: () => requireMoved(plan, wallet, token, network, at) }),
+  })
+}
+
+/** @throws SluiceError FORBIDDEN */
+function requireRecipient({ sendTo, commonName }: Caller, wallet: string, to: string): void {
+  if (sendTo?.get(wallet.toLowerCase())?.some((each) => each.toLowerCase() === to.toLowerCase())) return
+  throw new SluiceError(
+    'FORBIDDEN',
+    `The client certificate "${commonName}" may not send from ${wallet} to ${to}; an operator lists the address in sendTo of conf/clients.yml and restarts the server.`,
+  )
+}
+
+/** Some tokens answer that they did not move anything, where others fail. @throws SluiceError TRADE_FAILED */
+async function requireMoved({ steps }: Plan, wallet: string, token: Token, { impl }: NetworkEntry, at: At): Promise<void> {
+  const outcome = await impl.evm?.simulate?.(steps, wallet, { tokens: [token.address], allowances: [] }, at)
+  if (!outcome || outcome === 'unavailable' || outcome.is === 'failed' || (outcome.gains.get(token.address) ?? 0n) < 0n) return
+  throw new SluiceError(
+    'TRADE_FAILED',
+    `${token.symbol} would not move anything, so nothing was signed: its contract refuses this transfer.`,
+    {
+      details: { reason: 'the transfer moves nothing' },
+    },
+  )
+}
+
+const evmGas: Handler<'EVMGas'> = async (_request, { network, signal }) => {
+  const { gasPrices } = evmOf(network)
+  if (!gasPrices) throw new SluiceError('UNSUPPORTED', `Prices for gas on ${network.chain} are not known.`)
+  const { blockNumber, baseFeeRaw, slow, normal, fast } = await gasPrices({ signal })
+  const show = ({ maxFeeRaw, tipRaw }: typeof slow) => ({
+    maxFeePerGas: fromRaw(maxFeeRaw, gweiDecimals),
+    maxPriorityFeePerGas: fromRaw(tipRaw, gweiDecimals),
+    gasPrice: fromRaw((baseFeeRaw ?? 0n) + tipRaw, gweiDecimals),
+  })
+  return {
+    gasPriceToken: network.impl.nativeCurrency.symbol,
+    blockNumber: Number(blockNumber),
+    ...(baseFeeRaw !== undefined && { baseFee: fromRaw(baseFeeRaw, gweiDecimals) }),
+    slow: show(slow),
+    normal: show(normal),
+    fast: show(fast),
+  }
+}
+
+const gweiDecimals = 9
+
+export const transferHandlers = {
+  EVMWrap: wrapping('wrap'),
+  EVMUnwrap: wrapping('unwrap'),
+  EVMSend: evmSend,
+  EVMGas: evmGas,
+} satisfies Partial<Handlers>
