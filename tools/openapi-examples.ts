@@ -90,6 +90,8 @@ async function service(): Promise<void> {
 async function swaps(): Promise<void> {
   const swap = { ...uniswap, base: 'ETH', quote: 'USDC', amount: '0.1', side: 'SELL' }
   const { slippagePrice } = await shown('AMMPrice', swap)
+  const listed = await shown('AMMPools', { ...uniswap, base: 'WETH', quote: 'USDC' })
+  await shown('AMMPool', { ...uniswap, pool: listed.pools[0].pool, base: 'WETH', quote: 'USDC' })
   await shown('AMMEstimateGas', uniswap)
   const { txHash } = await shown('AMMTrade', { ...swap, address, limitPrice: slippagePrice })
   examples['AMMTrade'] = { request: { ...swap, address }, response: examples['AMMTrade']?.response }

@@ -7,8 +7,10 @@ import {
   anyConnector,
   chainFields,
   ConnectorName,
+  connectorFields,
   Decimal,
   gasFields,
+  pageFields,
   refusalFields,
   Side,
   Slippage,
@@ -51,6 +53,14 @@ const swapFields = {
   amount: Decimal('Of the base token.'),
   side: Side,
   version: Type.Optional(Version),
+  pool: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      expects: 'what identifies a pool, as in the route of a price',
+      description: 'Only through this pool, by its address or what identifies it. It is asked of the chain.',
+    }),
+  ),
   allowedSlippage: Type.Optional(Slippage),
 }
 
@@ -190,6 +200,61 @@ export const AMMTradeResponse = enveloped({
 export const AMMEstimateGasRequest = request(ammFields)
 export const AMMEstimateGasResponse = enveloped(gasFields)
 
+const PoolDepth = Type.Object({
+  percent: Type.Number({ description: 'By how many percent the price may be worse than that of the smallest amounts.' }),
+  sell: Type.String({ description: 'How much base can be sold to the pool until then; rounded down.' }),
+  buy: Type.String({ description: 'How much base can be bought from it until then; rounded down.' }),
+  atLeast: Type.Optional(Type.Boolean({ description: 'true: more may be possible; the state beyond was not read.' })),
+})
+
+const shownPool = {
+  connector: Type.String(),
+  pool: Type.String({ description: 'Its address, or what identifies it: the id of a pool of Uniswap v4.' }),
+  version: Type.String(),
+  tokens: Type.Array(Type.String(), { description: 'Addresses; two or more. The wrapped coin stands for the native one.' }),
+  base: Type.String({ description: 'Address of the one of them that was asked about.' }),
+  quote: Type.String({ description: 'Address of the other.' }),
+  fee: Type.String({ description: 'Fraction of the input, of a sale of base.' }),
+  price: Type.String({ description: 'Quote per base at the margin, without the fee; rounded down.' }),
+  baseReserve: Type.Optional(Type.String({ description: 'What the pool holds. Absent where liquidity is in ranges.' })),
+  quoteReserve: Type.Optional(Type.String()),
+  liquidity: Type.Optional(Type.String({ description: 'Of pools with ranges: the liquidity in the range of the price, an integer.' })),
+  depth: Type.Array(PoolDepth, { description: 'At 1 % and 2 %.' }),
+  blockNumber: Type.Number(),
+  source: Type.Enum(['memory', 'rpc']),
+}
+
+export const AMMPoolsRequest = request({
+  ...ammFields,
+  base: TokenName,
+  quote: Type.Optional({ ...TokenName, description: "The other token. Absent: each of the network's token list." }),
+  version: Type.Optional(Version),
+  ...choiceFields,
+  ...pageFields,
+})
+export const AMMPoolsResponse = enveloped({
+  pools: Type.Array(Type.Object(shownPool), { description: 'Those that take the most base at 2 % first.' }),
+  leftOut: Type.Optional(LeftOut),
+  nextCursor: Type.Optional(Type.String({ description: 'Present if there are more pages.' })),
+})
+
+export const AMMPoolRequest = request({
+  ...connectorFields,
+  pool: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    expects: 'what identifies a pool',
+    description: 'Its address, or what identifies it.',
+  }),
+  base: Type.Optional({ ...TokenName, description: 'One of its tokens. Where the pool does not say which it has, both are required.' }),
+  quote: Type.Optional({ ...TokenName, description: 'Another one of its tokens.' }),
+})
+export const AMMPoolResponse = enveloped(shownPool)
+
+export type AMMPoolsRequest = Static<typeof AMMPoolsRequest>
+export type AMMPoolsResponse = Static<typeof AMMPoolsResponse>
+export type AMMPoolRequest = Static<typeof AMMPoolRequest>
+export type AMMPoolResponse = Static<typeof AMMPoolResponse>
 export type AMMPriceRequest = Static<typeof AMMPriceRequest>
 export type AMMPriceResponse = Static<typeof AMMPriceResponse>
 export type AMMTradeRequest = Static<typeof AMMTradeRequest>
@@ -235,5 +300,28 @@ export const ammEndpoints = [
     summary: 'The gas cost of a typical swap.',
     request: AMMEstimateGasRequest,
     response: AMMEstimateGasResponse,
+  }),
+  endpoint({
+    ...amm,
+    method: 'GET',
+    permission: 'read',
+    name: 'AMMPools',
+    path: '/amm/pools',
+    summary: 'The pools of a pair, or of a token, with their price, fee and depth.',
+    errors: ['TOKEN_NOT_SUPPORTED'],
+    request: AMMPoolsRequest,
+    response: AMMPoolsResponse,
+  }),
+  endpoint({
+    ...amm,
+    on: 'connector',
+    method: 'GET',
+    permission: 'read',
+    name: 'AMMPool',
+    path: '/amm/pool',
+    summary: 'One pool of a connector, by its address.',
+    errors: ['TOKEN_NOT_SUPPORTED', 'PAIR_NOT_FOUND'],
+    request: AMMPoolRequest,
+    response: AMMPoolResponse,
   }),
 ]

@@ -52,12 +52,44 @@ export interface Quote {
   spender: string
 }
 
+/** A pool of two tokens, at one block. Amounts are in smallest units. */
+export interface PoolView {
+  /** Its address, or what identifies it. */
+  readonly pool: string
+  readonly version: string
+  /** Addresses; two or more. */
+  readonly tokens: readonly string[]
+  /** The two of them that were asked about. The wrapped coin stands for the native one. */
+  readonly tokenIn: string
+  readonly tokenOut: string
+  /** Fraction of the input that the pool keeps, as a decimal string. */
+  readonly fee: string
+  /** The marginal price without fees: of tokenOut per tokenIn. */
+  readonly spot: { readonly numerator: bigint; readonly denominator: bigint }
+  readonly reserveInRaw?: bigint
+  readonly reserveOutRaw?: bigint
+  /** In the range of the price, where liquidity is not counted in tokens. */
+  readonly liquidityRaw?: bigint
+  readonly depth: readonly PoolDepth[]
+}
+
+/** How much of tokenIn a pool takes, or gives for tokenOut, before the price is worse than that of the smallest amounts by a percentage. */
+export interface PoolDepth {
+  readonly percent: number
+  readonly sellRaw: bigint
+  readonly buyRaw: bigint
+  /** More may be possible: the state beyond was not read. */
+  readonly atLeast?: boolean
+}
+
 /** Which routes may be taken. */
 export interface QuoteChoice {
   /** Only through pools of this version. */
   version?: string
   /** Only routes that these of the connector's spenders carry out. The server does not take a quote of another. Since 1.1. */
   spenders?: readonly string[]
+  /** Through this pool alone. The server does not take a quote through another. Since 1.1. */
+  pool?: string
 }
 
 /** Quotes from states that the server keeps in memory and updates with each block. All methods but `vet` are pure. */
@@ -81,6 +113,8 @@ export interface FollowedPricing<F extends Types = Types> {
    * absent, each block may change quotes.
    */
   conditions?(head: Head): string
+  /** The pools among the states that have both tokens. Since 1.1. */
+  pools?(tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, states: readonly unknown[], head: Head): Promise<readonly PoolView[]>
   /**
    * Checks what no state contains before the quote is returned; undefined where it is known. @throws SluiceError where the quote must not
    * be returned
@@ -114,6 +148,13 @@ export interface AMM<F extends Types = Types> {
   quote(swap: Swap, choice: QuoteChoice, at: At): Promise<Quote>
   /** The same from memory, where the exchange can be followed. It is used instead of `quote` where the chain can be followed too. */
   readonly followed?: FollowedPricing<F>
+  /** The pools between these tokens, read from the chain in one round trip. Since 1.1. */
+  pools?(
+    pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[],
+    at: At,
+  ): Promise<{ readonly head: Head; readonly pools: readonly PoolView[] }>
+  /** The addresses of the tokens of a contract that may be a pool; undefined where it does not say. Since 1.1. */
+  poolTokens?(pool: string, at: At): Promise<readonly string[] | undefined>
   swap(quote: Quote, terms: SwapTerms<F['address']>): Plan<F>
   /**
    * The amounts of a swap from its receipt. Needs only the memo, so that it works after a restart. Undefined where the receipt shows no

@@ -1,5 +1,6 @@
 import type { BookSet, EndpointName } from '../api/index.ts'
 import { altchainCreateToken } from './altchain.ts'
+import { poolHandlers } from './amm/pools.ts'
 import { priceHandlers } from './amm/price.ts'
 import { tradeHandlers } from './amm/trade.ts'
 import { rangeChangeHandlers } from './amm/range-changes.ts'
@@ -56,6 +57,7 @@ export const handlers: Handlers = {
   ...evmHandlers,
   ...transferHandlers,
   ...priceHandlers,
+  ...poolHandlers,
   ...tradeHandlers,
   ...rangePositionHandlers,
   ...rangeChangeHandlers,

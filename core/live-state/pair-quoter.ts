@@ -12,6 +12,8 @@ export interface PairQuoter {
   quote(swap: Swap, at: At): Quote | Promise<Quote>
   /** Loads the states. */
   load(at: At): Promise<void>
+  /** The states, as soon as they are there. */
+  states(at: At): Promise<StateSnapshot>
   /** The states; undefined if `load` would have to wait. */
   peek(): StateSnapshot | undefined
   /** What quotes depend on besides the states: with equal states and conditions, all quotes are equal. */
@@ -126,6 +128,7 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
     async load(at) {
       await bundle.read(at)
     },
+    states: async (at) => bundle.peek() ?? bundle.read(at),
     peek: bundle.peek,
     conditions(snapshot) {
       try {

@@ -8,6 +8,7 @@ import {
   type At,
   type Quote,
   type Swap,
+  type Token,
   badFields,
   type Head,
   type Basis,
@@ -16,6 +17,7 @@ import {
   type Followed,
 } from '../../core/contracts/index.ts'
 import { MissingReads } from '../../core/contracts/followed.ts'
+import { getAddress, isAddress } from 'ethers'
 import { isObject } from '../../core/json.ts'
 import type { Evm, EvmReader, CallResult, Call } from '../evm/types.ts'
 import { listedVersions } from './deployment.ts'
@@ -42,6 +44,7 @@ import {
   getOrCreate,
   type PoolEdge,
 } from './routing/graph.ts'
+import { viewPools } from './pool-views.ts'
 import { partsOf } from './swap-plan.ts'
 
 /**
@@ -81,16 +84,32 @@ export function poolAMM(
     versions,
     ...(permit2 !== undefined && { permit2: { address: permit2, spenders: byPermit2.map(({ address }) => address) } }),
     spenders: Object.fromEntries(routers.map(({ name, address }) => [name, address])),
-    async quote(swap, { version, spenders }, at) {
+    async quote(swap, { version, spenders, pool }, at) {
       if (version !== undefined && !labels.includes(version)) {
         throw new SluiceError(
           'UNSUPPORTED',
           `This connector has no version ${version}: leave it out${versions.length > 0 ? ` or give ${versions.join(', ')}` : ''}.`,
         )
       }
-      return quote(swap, version, spenders, at)
+      return quote(swap, { version, spenders, pool }, at)
     },
     ...(followed && { followed }),
+    async pools(pairs, at) {
+      const passages = pairs.map((each) => passageOf(each, reader.wrapped))
+      for (const { tokenIn, tokenOut } of passages) requireDifferentTokens(tokenIn, tokenOut)
+      const between = passages.map(({ tokenIn, tokenOut }): Pair => [tokenIn, tokenOut])
+      const { head, graph } = await loadPools(reader, options.checks, { protocols, routers: [] }, between, [], at)
+      return { head, pools: await viewPools(graph.pools, passages) }
+    },
+    async poolTokens(pool, at) {
+      if (!isAddress(pool)) return undefined
+      const { results } = await reader.read(
+        tokenViews.map((data) => ({ to: pool, data })),
+        at,
+      )
+      const tokens = results.flatMap(({ ok, data }) => (ok && data.length === 66 ? [getAddress(`0x${data.slice(26)}`)] : []))
+      return tokens.length === tokenViews.length ? tokens : undefined
+    },
     swap(quote, terms) {
       const parts = partsOf(quote).map(({ route }) => route.map(({ version }) => version))
       const [only = [], ...others] = parts
@@ -110,6 +129,14 @@ export function poolAMM(
   }
 }
 
+/** Selectors of `token0()` and `token1()`, which the pools of most kinds have. */
+const tokenViews = ['0x0dfe1681', '0xd21220a7']
+
+const passageOf = ({ tokenIn, tokenOut }: Pick<Swap, 'tokenIn' | 'tokenOut'>, wrapped: Token) => ({
+  tokenIn: poolToken(tokenIn, wrapped),
+  tokenOut: poolToken(tokenOut, wrapped),
+})
+
 interface QuoterOptions {
   readonly exchange: PoolExchange
   readonly reader: EvmReader
@@ -125,18 +152,18 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
   const missingBefore = missingStateCache()
   const routeOptionsFor = cachedRouteOptions(exchange)
 
-  return async (swap: Swap, version: string | undefined, spenders: readonly string[] | undefined, at: At): Promise<Quote> => {
+  return async (swap: Swap, { version, spenders, pool: only }: QuoteChoice, at: At): Promise<Quote> => {
     const [tokenIn, tokenOut] = [poolToken(swap.tokenIn, wrapped), poolToken(swap.tokenOut, wrapped)]
     requireDifferentTokens(tokenIn, tokenOut)
     const options = routeOptionsFor(swap.exact, version, spenders)
-    const pairs = routePairs(
-      tokenIn,
-      tokenOut,
-      intermediates.map(({ address }) => address),
-    )
+    const inner = only === undefined ? intermediates.map(({ address }) => address) : []
+    const pairs = routePairs(tokenIn, tokenOut, inner)
     const missing = new MissingReads(missingBefore.get(tokenIn, tokenOut), (each) => each.missing)
     for (;;) {
-      const { head, graph } = await loadPools(reader, checks, options, pairs, missing.known, at)
+      const { head, graph: all } = await loadPools(reader, checks, options, pairs, missing.known, at)
+      const graph =
+        only === undefined ? all : poolGraphOf(all.pools.filter(({ pool }) => pool.address.toLowerCase() === only.toLowerCase()))
+      if (only !== undefined && graph.isEmpty) throw noSuchPool(only)
       const snapshot = { head, graph, options, version, wrapped, intermediates, gasPriceRaw: reader.gasPriceRaw(head) }
       const priced = priceSwap(snapshot, swap, missing.left)
       if ('missing' in priced) {
@@ -150,6 +177,12 @@ function quoter({ exchange, reader, checks, requireExactTransfers, trusted }: Qu
     }
   }
 }
+
+const noSuchPool = (pool: string) =>
+  new SluiceError(
+    'PAIR_NOT_FOUND',
+    `The exchange has no pool ${pool} of these tokens with liquidity; GET /amm/pools lists those that it has.`,
+  )
 
 /** @throws SluiceError INCOMPLETE_PARAMS if a swap's tokens are the same one in pools */
 function requireDifferentTokens(tokenIn: string, tokenOut: string): void {
@@ -173,7 +206,7 @@ function routePairs(tokenIn: string, tokenOut: string, intermediates: readonly s
 async function loadPools(
   reader: EvmReader,
   checks: RouterChecks,
-  { protocols, routers }: RouteOptions,
+  { protocols, routers }: Pick<RouteOptions, 'protocols' | 'routers'>,
   pairs: readonly Pair[],
   missing: readonly MissingState[],
   at: At,
@@ -314,6 +347,10 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
         return { wanting }
       }
       return priced
+    },
+
+    async pools(tokens, states, head) {
+      return viewPools(graphOf(states, head).pools, [passageOf(tokens, wrapped)])
     },
 
     conditions: (head) => `${reader.gasPriceRaw(head)} ${isTimed ? head.timestamp : ''}`,

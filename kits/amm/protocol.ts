@@ -124,6 +124,11 @@ export interface PoolProtocol<State = unknown> {
    * form on its way.
    */
   coinForm?(pool: Pool<State>): 'native' | 'wrapped' | undefined
+  /** What the pool has of the two tokens of a passage, or its liquidity in the range of the price, to be shown. */
+  holds?(
+    pool: Pool<State>,
+    passage: Passage,
+  ): { readonly reserveInRaw: bigint; readonly reserveOutRaw: bigint } | { readonly liquidityRaw: bigint }
   /** Absent where changes of pools are not logged. Then no pool of the exchange is quoted from memory. */
   readonly memory?: PoolMemory<State>
   /**

@@ -1,10 +1,11 @@
-import type { AMM, Fill, FollowedPricing, Hop, Quote, QuotePart, Swap } from '../amm.ts'
+import type { AMM, Fill, FollowedPricing, Hop, PoolDepth, PoolView, Quote, QuotePart, Swap } from '../amm.ts'
 import type { Head } from '../family.ts'
 import type { Wanting } from '../followed.ts'
 import {
   amount,
   answers,
   either,
+  flag,
   given,
   integer,
   list,
@@ -67,6 +68,27 @@ function quoteMismatch({ swap, amountRaw, route, parts }: Quote, requested: Swap
   return isWhole ? undefined : 'parts must be all of its route and of both its amounts'
 }
 
+/** Of a price that is out of balance. */
+const priceBits = 1_024
+
+const poolViewSchema = object<PoolView>({
+  pool: text(),
+  version: text(),
+  tokens: list(text(), maxHops),
+  tokenIn: text(),
+  tokenOut: text(),
+  fee: text(),
+  spot: object<PoolView['spot']>({ numerator: amount(priceBits), denominator: amount(priceBits) }),
+  reserveInRaw: optional(amount()),
+  reserveOutRaw: optional(amount()),
+  liquidityRaw: optional(amount()),
+  depth: list(object<PoolDepth>({ percent: integer(1), sellRaw: amount(), buyRaw: amount(), atLeast: optional(flag()) }), 10),
+})
+const poolsSchema = object<{ readonly head: Head; readonly pools: readonly PoolView[] }>({
+  head: headSchema,
+  pools: list(poolViewSchema, maxStates),
+})
+
 const followedPricingContract: Contract<FollowedPricing> = {
   basis: answers(list(basisSchema, maxStates)),
   quote: answers(
@@ -82,6 +104,7 @@ const followedPricingContract: Contract<FollowedPricing> = {
     },
   ),
   conditions: answers(text(1_000)),
+  pools: { answer: list(poolViewSchema, maxStates), atOnce: true },
   vet: { answer: nothing(), atOnce: true },
 }
 
@@ -89,6 +112,8 @@ export const ammContract: Contract<AMM> = {
   versions: property(list(text(), 100)),
   quote: answers(quoteSchema(headSchema), (quote, [swap]) => quoteMismatch(quote, swap)),
   followed: part(followedPricingContract),
+  pools: answers(poolsSchema),
+  poolTokens: answers(orNothing(list(text(), maxHops))),
   swap: answers(planSchema),
   fill: answers(orNothing(object<Fill>({ amountInRaw: positiveAmount(), amountOutRaw: positiveAmount() }))),
 }

@@ -72,15 +72,15 @@ const lateUntil = new WeakMap<VenueEntry, number>()
 export function askConnectors(asked: AnyRequest, scope: Scope, at: At): Candidates | Promise<Candidates> {
   const { swap, connectors, allowedSlippage } = asked
   const venues = withVersion(swap.version, venuesOf(connectors, scope), scope.network)
-  const priced = quoteEach(venues, swap, scope, at, (venue) =>
+  const priced = askEach(venues, scope, `price of ${swap.base.symbol}/${swap.quote.symbol}`, (venue) =>
     asked.fromChain ? quoteFromChain(swap, venue, at) : quoteSwap(swap, { ...scope, venue }, at),
   )
   const quoted = after(priced, (answers) =>
-    allOf(answers.map((answer) => ('error' in answer ? answer : withTerms(answer, allowedSlippage, scope.network, at)))),
+    allOf(answers.map((each) => (isLeftOut(each) ? each : withTerms(each, allowedSlippage, scope.network, at)))),
   )
   return after(quoted, (answers) => {
-    const leftOut = answers.filter((each): each is LeftOut => 'error' in each)
-    const found = answers.filter((each): each is WithTerms => !('error' in each))
+    const leftOut = answers.filter(isLeftOut)
+    const found = answers.filter((each): each is WithTerms => !isLeftOut(each))
     if (found.length === 0) throw noPrice(leftOut, scope.network)
     return after(coinRate(swap.quote, found, scope, at), (rate) => {
       const candidates = found.map((each) => ({ ...each, costRaw: rate && costOf(each.gas, rate) }))
@@ -113,7 +113,11 @@ export function venuesOf(connectors: readonly string[] | undefined, { network: {
 }
 
 /** @throws SluiceError INCOMPLETE_PARAMS where none has the version */
-function withVersion(version: string | undefined, venues: readonly VenueEntry[], { chain, network }: NetworkEntry): readonly VenueEntry[] {
+export function withVersion(
+  version: string | undefined,
+  venues: readonly VenueEntry[],
+  { chain, network }: NetworkEntry,
+): readonly VenueEntry[] {
   if (version === undefined) return venues
   const having = venues.filter(({ impl }) => impl.AMM?.versions.includes(version))
   if (having.length > 0) return having
@@ -121,44 +125,44 @@ function withVersion(version: string | undefined, venues: readonly VenueEntry[],
   throw badFields([{ field: 'version', problem: `no connector on ${chain}/${network} has a version "${version}" (${known})` }])
 }
 
-interface Quoted {
+/** What one connector answered. */
+export interface Answer<T> {
   readonly venue: VenueEntry
-  readonly sourced: SourcedQuote
+  readonly answer: T
 }
 
-/** Asks each beside the others; at once where none has to wait. */
-function quoteEach(
+/** Asks each connector beside the others; at once where none has to wait. @param what is asked for, for the error of one that is late */
+export function askEach<T>(
   venues: readonly VenueEntry[],
-  { base, quote }: SwapRequest,
   { network: { chain, network }, services: { registry } }: Scope,
-  at: At,
-  quoteOf: (venue: VenueEntry) => SourcedQuote | Promise<SourcedQuote>,
-): readonly (Quoted | LeftOut)[] | Promise<readonly (Quoted | LeftOut)[]> {
-  const asked = venues.map((venue): Quoted | LeftOut | Promise<Quoted | LeftOut> => {
+  what: string,
+  ask: (venue: VenueEntry) => T | Promise<T>,
+): readonly (Answer<T> | LeftOut)[] | Promise<readonly (Answer<T> | LeftOut)[]> {
+  const asked = venues.map((venue): Answer<T> | LeftOut | Promise<Answer<T> | LeftOut> => {
     const { connector } = venue
     const left = (error: unknown): LeftOut => {
       if (!(error instanceof SluiceError)) throw error
       return { connector, error }
     }
-    const isLate = () => (lateUntil.get(venue) ?? 0) > performance.now()
-    if (isLate()) return left(lateError(connector, `${base.symbol}/${quote.symbol}`))
-    const answered = (sourced: SourcedQuote) => {
+    const isLate = (lateUntil.get(venue) ?? 0) > performance.now()
+    if (isLate) return left(lateError(connector, what))
+    const answered = (answer: T) => {
       lateUntil.delete(venue)
-      return { venue, sourced }
+      return { venue, answer }
     }
     const wakened = async () => {
       await venue.wake()
-      return quoteOf(registry.venue(connector, chain, network))
+      return ask(registry.venue(connector, chain, network))
     }
     try {
-      const sourced = venue.notReady() === undefined ? quoteOf(venue) : wakened()
-      if (!(sourced instanceof Promise)) return answered(sourced)
+      const answer = venue.notReady() === undefined ? ask(venue) : wakened()
+      if (!(answer instanceof Promise)) return answered(answer)
       const late = () => {
         lateUntil.set(venue, performance.now() + lateMs)
-        throw lateError(connector, `${base.symbol}/${quote.symbol}`)
+        throw lateError(connector, what)
       }
       // An answer that comes late says that it can be asked again.
-      return withTimeout(sourced.then(answered), answerMs, late).catch(left)
+      return withTimeout(answer.then(answered), answerMs, late).catch(left)
     } catch (error) {
       return left(error)
     }
@@ -166,13 +170,13 @@ function quoteEach(
   return allOf(asked)
 }
 
-const lateError = (connector: string, pair: string) =>
+export const isLeftOut = (each: LeftOut | object): each is LeftOut => 'error' in each
+
+const lateError = (connector: string, what: string) =>
   new SluiceError(
     'TIMEOUT',
-    `${connector} gave no price of ${pair} within ${answerMs / 1000} s; it is asked again when it has answered, or after ${lateMs / 1000} s.`,
-    {
-      retryAfterSeconds: lateMs / 1000,
-    },
+    `${connector} gave no ${what} within ${answerMs / 1000} s; it is asked again when it has answered, or after ${lateMs / 1000} s.`,
+    { retryAfterSeconds: lateMs / 1000 },
   )
 
 /** At once where there is no promise among them. */
@@ -182,7 +186,7 @@ const allOf = <T>(all: readonly (T | Promise<T>)[]): readonly T[] | Promise<read
 type WithTerms = Omit<Candidate, 'costRaw'>
 
 function withTerms(
-  { venue, sourced }: Quoted,
+  { venue, answer: sourced }: Answer<SourcedQuote>,
   allowedSlippage: string | undefined,
   { impl }: NetworkEntry,
   at: At,
@@ -216,7 +220,7 @@ const costOf = ({ gasCostRaw }: Pick<GasTerms, 'gasCostRaw'>, { coinRaw, tokenRa
   divideRaw(gasCostRaw * tokenRaw, coinRaw, 'up')
 
 /** The marginal price of the native coin by the best of the built-in connectors, once a block. Undefined where they have none. */
-function coinRate(token: Token, candidates: readonly Quoted[], scope: Scope, at: At): Rate | undefined | Promise<Rate | undefined> {
+function coinRate(token: Token, candidates: readonly WithTerms[], scope: Scope, at: At): Rate | undefined | Promise<Rate | undefined> {
   const { network, services } = scope
   const { nativeCurrency, evm } = network.impl
   const coinRaw = 10n ** BigInt(nativeCurrency.decimals) / 10n
@@ -230,9 +234,9 @@ function coinRate(token: Token, candidates: readonly Quoted[], scope: Scope, at:
   const venues = services.registry
     .venuesOn(network.chain, network.network)
     .filter((venue) => venue.builtIn && venue.impl.AMM && venue.notReady() === undefined)
-  const answers = quoteEach(venues, swap, scope, at, (venue) => quoteSwap(swap, { ...scope, venue }, at))
+  const answers = askEach(venues, scope, `price of ${nativeCurrency.symbol}`, (venue) => quoteSwap(swap, { ...scope, venue }, at))
   return after(answers, (each) => {
-    const quotes = each.flatMap((answer) => ('error' in answer ? [] : [{ connector: answer.venue.connector, quote: answer.sourced.quote }]))
+    const quotes = each.flatMap((one) => (isLeftOut(one) ? [] : [{ connector: one.venue.connector, quote: one.answer.quote }]))
     const best = bestReference(quotes)?.quote
     const rate = best && { coinRaw, tokenRaw: best.spotAmountRaw }
     rates.delete(token.address)
@@ -335,7 +339,7 @@ function noPrice(leftOut: readonly LeftOut[], { chain, network }: NetworkEntry):
 }
 
 /** @param all also those without a pool that has enough */
-const showLeftOut = (leftOut: readonly LeftOut[], all: boolean) =>
+export const showLeftOut = (leftOut: readonly LeftOut[], all: boolean) =>
   leftOut
     .filter(({ error }) => all || !['PAIR_NOT_FOUND', 'PRICE_FAILED'].includes(error.name))
     .map(({ connector, error }) => ({ connector, error: errorFields(error) }))

@@ -17,9 +17,11 @@ export interface SwapRequest {
   amountRaw: bigint
   /** Of the exchange's contracts; absent: all that it has. */
   version?: string
+  /** The only one that it may pass; absent: any. */
+  pool?: string
 }
 
-type SwapFields = Pick<AMMTradeRequest, 'base' | 'quote' | 'amount' | 'side' | 'version'>
+type SwapFields = Pick<AMMTradeRequest, 'base' | 'quote' | 'amount' | 'side' | 'version' | 'pool'>
 
 /** @throws SluiceError TOKEN_NOT_SUPPORTED, INCOMPLETE_PARAMS */
 export function readSwapRequest(fields: SwapFields, { tokens }: NetworkEntry, at: At): SwapRequest | Promise<SwapRequest> {
@@ -29,9 +31,16 @@ export function readSwapRequest(fields: SwapFields, { tokens }: NetworkEntry, at
   return swapRequestOf(fields, base, quote)
 }
 
-function swapRequestOf({ side, amount, version }: SwapFields, base: Token, quote: Token): SwapRequest {
+function swapRequestOf({ side, amount, version, pool }: SwapFields, base: Token, quote: Token): SwapRequest {
   if (base.address === quote.address) throw badFields([{ field: 'quote', problem: 'is the same token as base' }])
-  return { base, quote, side, amountRaw: readPositiveRaw(amount, base, 'amount'), ...(version !== undefined && { version }) }
+  return {
+    base,
+    quote,
+    side,
+    amountRaw: readPositiveRaw(amount, base, 'amount'),
+    ...(version !== undefined && { version }),
+    ...(pool !== undefined && { pool }),
+  }
 }
 
 /** Frozen: plugins get it, and a quote is compared with it. */
@@ -42,7 +51,10 @@ export const toSwap = ({ base, quote, side, amountRaw }: SwapRequest): Swap =>
       : { tokenIn: base, tokenOut: quote, exact: 'in', amountRaw },
   )
 
-export const toQuoteChoice = (version: string | undefined): QuoteChoice => (version === undefined ? {} : { version })
+export const toQuoteChoice = (version: string | undefined, pool?: string): QuoteChoice => ({
+  ...(version !== undefined && { version }),
+  ...(pool !== undefined && { pool }),
+})
 
 export interface SourcedQuote {
   readonly quote: Quote
@@ -77,7 +89,8 @@ function quoteFromMemory(
   const { version } = swapRequest
   requireVersion(version, tradingOf('AMM', venue), venue.connector)
   const quoteVenue = toQuoteVenue(network, venue)
-  if (!quoteVenue) return quoteAndRemember(swapRequest, venue, at)
+  // One pool alone is asked of the chain: what is in memory is for routes over all.
+  if (!quoteVenue || swapRequest.pool !== undefined) return quoteAndRemember(swapRequest, venue, at)
   const quoted = quotes.quote(quoteVenue, toSwap(swapRequest), toQuoteChoice(version), at)
   if (!(quoted instanceof Promise)) return fromMemory(quoted, venue)
   return quoted.then(
@@ -103,7 +116,10 @@ async function quoteAndRemember(swapRequest: SwapRequest, venue: VenueEntry, at:
 
 /** Asks the exchange, at the chain's latest block; a host answers by the block that it has in memory, whose hash it knows. */
 export async function quoteFromChain(swapRequest: SwapRequest, venue: VenueEntry, at: At): Promise<SourcedQuote> {
-  const quote = await tradingOf('AMM', venue).quote(toSwap(swapRequest), toQuoteChoice(swapRequest.version), at)
+  const { version, pool } = swapRequest
+  const quote = await tradingOf('AMM', venue).quote(toSwap(swapRequest), toQuoteChoice(version, pool), at)
+  if (pool !== undefined && !quote.route.every((hop) => hop.pool.toLowerCase() === pool.toLowerCase()))
+    throw new SluiceError('UNSUPPORTED', `${venue.connector} cannot quote by one pool alone: leave pool out.`)
   const source = venue.hosted && quote.head.hash !== undefined ? 'memory' : 'rpc'
   venue.recentQuotes.counts[source] += 1
   return { quote, source }
@@ -112,8 +128,8 @@ export async function quoteFromChain(swapRequest: SwapRequest, venue: VenueEntry
 /** The quote that the chain gave for the same swap a moment ago. */
 export const recentQuote = (swapRequest: SwapRequest, { recentQuotes }: VenueEntry) => recentQuotes.get(keyOf(swapRequest))
 
-const keyOf = ({ base, quote, side, amountRaw, version = '' }: SwapRequest) =>
-  [side, amountRaw, base.address, base.native, quote.address, quote.native, version].join()
+const keyOf = ({ base, quote, side, amountRaw, version = '', pool = '' }: SwapRequest) =>
+  [side, amountRaw, base.address, base.native, quote.address, quote.native, version, pool].join()
 
 /** @throws SluiceError INCOMPLETE_PARAMS if the connector has no such version */
 export function requireVersion(version: string | undefined, { versions }: Pick<AMM, 'versions'>, connector: string): void {

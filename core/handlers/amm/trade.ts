@@ -68,8 +68,8 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
   const reference =
     venue.contained && request.limitPrice === undefined
       ? readReference(context, async (each, within) => {
-          const { version: _, ...unversioned } = swapRequest
-          return (await quoteSwap(unversioned, { network, venue: each, services }, within)).quote
+          const { version: _version, pool: _pool, ...unrestricted } = swapRequest
+          return (await quoteSwap(unrestricted, { network, venue: each, services }, within)).quote
         })
       : undefined
 
@@ -181,7 +181,7 @@ async function quoteBySpenders(
   spenders: readonly string[],
 ): Promise<SourcedQuote | undefined> {
   const { swapRequest, at } = trade
-  if (spenders.length === 0 || swapRequest.version !== undefined) return undefined
+  if (spenders.length === 0 || swapRequest.version !== undefined || swapRequest.pool !== undefined) return undefined
   const asked = Promise.resolve(tradingOf('AMM', context.venue).quote(toSwap(swapRequest), { spenders }, at))
   const quote = await asked.catch(() => undefined)
   if (!quote || !spenders.includes(quote.spender)) return undefined

@@ -83,6 +83,10 @@ export function stableProtocol(version: string, pools: readonly StablePool[]): P
     },
     spot: (pool, passage) => spotPrice(pool.state, ...along(pool, passage)),
     fee: ({ state }) => formatFraction({ numerator: state.fee, denominator: feeDenominator }, 'down'),
+    holds(pool, passage) {
+      const [from, to] = along(pool, passage)
+      return { reserveInRaw: pool.state.balances[from] ?? 0n, reserveOutRaw: pool.state.balances[to] ?? 0n }
+    },
   }
 }
 

@@ -53,6 +53,7 @@ export function v3Protocol({ version, fees, ...deployment }: V3ProtocolOptions):
     },
     fee: ({ state }) => String(state.fee / 1_000_000),
     spotIsBest: true,
+    holds: ({ state }) => ({ liquidityRaw: state.liquidity }),
     mostIn: ({ tokens, state }, { tokenIn }) => (isEmpty(state, tokenIn === tokens[0]) ? 0n : undefined),
     loan: loanOf,
   }

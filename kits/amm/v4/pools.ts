@@ -131,6 +131,7 @@ export function v4Protocol({ version, manager, poolsBetween }: V4ProtocolOptions
     },
     fee: (pool, { tokenIn }) => String(stateOf(pool, tokenIn).range.fee / Number(wholeFeePips)),
     spotIsBest: true,
+    holds: (pool, { tokenIn }) => ({ liquidityRaw: stateOf(pool, tokenIn).range.liquidity }),
     coinForm: ({ state }) => state.coinForm,
     mostIn(pool, { tokenIn }) {
       const { zeroForOne, range } = stateOf(pool, tokenIn)

@@ -56,6 +56,10 @@ export function weightedProtocol(version: string, vault: string, ids: readonly s
       return { numerator: outOf.balanceRaw * into.weight, denominator: into.balanceRaw * outOf.weight }
     },
     fee: ({ state }) => formatRaw(state.swapFee, 18),
+    holds(pool, passage) {
+      const { into, outOf } = holdingsAlong(pool, passage)
+      return { reserveInRaw: into.balanceRaw, reserveOutRaw: outOf.balanceRaw }
+    },
   }
 }
 

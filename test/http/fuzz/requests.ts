@@ -94,7 +94,10 @@ const ofNoLimit: readonly string[] = ['limitPrice', 'allowedSlippage']
 
 function goodOf({ set, name }: Endpoint): Record<string, GoodValue> {
   if (set === 'PERP_AMM') return { ...good, ...goodPerp, ...(name.endsWith('Close') && goodClose) }
-  if (set === 'AMM_SHARES') return { ...good, ...goodShares }
+  if (set === 'AMM_SHARES') {
+    const { pool: _, ...others } = good
+    return { ...others, ...goodShares }
+  }
   if (!set.endsWith('CLOB')) return good
   const known = { ...good, ...goodBook, ...(name.endsWith('OrdersDelete') && { orderId: fuzzedOrder.id }) }
   return Object.fromEntries(Object.entries(known).filter(([field]) => !ofNoLimit.includes(field)))
@@ -116,6 +119,11 @@ const inQuery = (value: GoodValue): string =>
     .flat()
     .map((each) => (typeof each === 'object' ? JSON.stringify(each) : String(each)))
     .join(',')
+
+/** Swaps go through this pool. */
+export function fuzzPool(pool: string): void {
+  good.pool = pool
+}
 
 /** One with a good value in every field that has one. */
 export function goodRequest(endpoint: Endpoint): FuzzedRequest {

@@ -659,6 +659,7 @@ class _AMMPriceRequest(TypedDict):
 class AMMPriceRequest(_AMMPriceRequest, total=False):
     amount: Amount  # Of the base token.
     version: str  # Restricts a connector with several versions of its protocol to one.
+    pool: str  # Only through this pool, by its address or what identifies it. It is asked of the chain.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
     amounts: list[Amount]  # A price for each, in `quotes`. The fields of the answer itself are those of `amount`; without it, of the first of these that has a price.
     address: str  # Address of a wallet whose key the server has.
@@ -849,6 +850,7 @@ class _AMMTradeRequest(TypedDict):
 @final
 class AMMTradeRequest(_AMMTradeRequest, total=False):
     version: str  # Restricts a connector with several versions of its protocol to one.
+    pool: str  # Only through this pool, by its address or what identifies it. It is asked of the chain.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
     limitPrice: Amount  # The worst price to accept: quote per one base. Required where the connector is neither built in nor trusted, and the worst price that its quote and slippage allow is more than 5 % worse than that of the built-in connectors, or none of these has one.
     connectors: list[str]  # With `any`: these alone. Without it: those that are built in. Plugins take part only where they are named here.
@@ -917,6 +919,133 @@ class AMMEstimateGasResponse(TypedDict):
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
+
+
+class _AMMPoolsRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector, or `any`: all of the network, of which the best after the cost of gas is taken.
+    base: str  # A symbol of the network's token list, or the address of a token.
+
+
+@final
+class AMMPoolsRequest(_AMMPoolsRequest, total=False):
+    quote: str  # The other token. Absent: each of the network's token list.
+    version: str  # Restricts a connector with several versions of its protocol to one.
+    connectors: list[str]  # With `any`: these alone. Without it: those that are built in. Plugins take part only where they are named here.
+    limit: int  # Maximum of entries. 100 without it.
+    cursor: str  # `nextCursor` of the previous page.
+
+
+class _AMMPoolsResponsePoolsDepth(TypedDict):
+    percent: float  # By how many percent the price may be worse than that of the smallest amounts.
+    sell: str  # How much base can be sold to the pool until then; rounded down.
+    buy: str  # How much base can be bought from it until then; rounded down.
+
+
+@final
+class AMMPoolsResponsePoolsDepth(_AMMPoolsResponsePoolsDepth, total=False):
+    atLeast: bool  # true: more may be possible; the state beyond was not read.
+
+
+class _AMMPoolsResponsePools(TypedDict):
+    connector: str
+    pool: str  # Its address, or what identifies it: the id of a pool of Uniswap v4.
+    version: str
+    tokens: list[str]  # Addresses; two or more. The wrapped coin stands for the native one.
+    base: str  # Address of the one of them that was asked about.
+    quote: str  # Address of the other.
+    fee: str  # Fraction of the input, of a sale of base.
+    price: str  # Quote per base at the margin, without the fee; rounded down.
+    depth: list[AMMPoolsResponsePoolsDepth]  # At 1 % and 2 %.
+    blockNumber: float
+    source: Literal["memory", "rpc"]
+
+
+@final
+class AMMPoolsResponsePools(_AMMPoolsResponsePools, total=False):
+    baseReserve: str  # What the pool holds. Absent where liquidity is in ranges.
+    quoteReserve: str
+    liquidity: str  # Of pools with ranges: the liquidity in the range of the price, an integer.
+
+
+class _AMMPoolsResponseLeftOutError(TypedDict):
+    errorCode: float
+    name: str
+    message: str
+    httpErrorCode: float
+
+
+@final
+class AMMPoolsResponseLeftOutError(_AMMPoolsResponseLeftOutError, total=False):
+    details: Any
+
+
+@final
+class AMMPoolsResponseLeftOut(TypedDict):
+    connector: str
+    error: AMMPoolsResponseLeftOutError
+
+
+class _AMMPoolsResponse(TypedDict):
+    pools: list[AMMPoolsResponsePools]  # Those that take the most base at 2 % first.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMPoolsResponse(_AMMPoolsResponse, total=False):
+    leftOut: list[AMMPoolsResponseLeftOut]  # With `any`: the connectors that gave no price in time or refused, and in a trade those that failed its checks before anything was signed. Those without a pool that has enough only with `candidates`.
+    nextCursor: str  # Present if there are more pages.
+
+
+class _AMMPoolRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    connector: str  # Name of a registered connector.
+    pool: str  # Its address, or what identifies it.
+
+
+@final
+class AMMPoolRequest(_AMMPoolRequest, total=False):
+    base: str  # One of its tokens. Where the pool does not say which it has, both are required.
+    quote: str  # Another one of its tokens.
+
+
+class _AMMPoolResponseDepth(TypedDict):
+    percent: float  # By how many percent the price may be worse than that of the smallest amounts.
+    sell: str  # How much base can be sold to the pool until then; rounded down.
+    buy: str  # How much base can be bought from it until then; rounded down.
+
+
+@final
+class AMMPoolResponseDepth(_AMMPoolResponseDepth, total=False):
+    atLeast: bool  # true: more may be possible; the state beyond was not read.
+
+
+class _AMMPoolResponse(TypedDict):
+    connector: str
+    pool: str  # Its address, or what identifies it: the id of a pool of Uniswap v4.
+    version: str
+    tokens: list[str]  # Addresses; two or more. The wrapped coin stands for the native one.
+    base: str  # Address of the one of them that was asked about.
+    quote: str  # Address of the other.
+    fee: str  # Fraction of the input, of a sale of base.
+    price: str  # Quote per base at the margin, without the fee; rounded down.
+    depth: list[AMMPoolResponseDepth]  # At 1 % and 2 %.
+    blockNumber: float
+    source: Literal["memory", "rpc"]
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class AMMPoolResponse(_AMMPoolResponse, total=False):
+    baseReserve: str  # What the pool holds. Absent where liquidity is in ranges.
+    quoteReserve: str
+    liquidity: str  # Of pools with ranges: the liquidity in the range of the price, an integer.
 
 
 class _AMMLiquidityAddRequest(TypedDict):
@@ -4180,6 +4309,16 @@ class Endpoints(ABC):
     @overload
     def get(self, path: Literal["/amm/price"], request: AMMPriceRequest, *, timeout: float | None = ...) -> AMMPriceResponse:
         """The price of a swap at the latest block."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/amm/pools"], request: AMMPoolsRequest, *, timeout: float | None = ...) -> AMMPoolsResponse:
+        """The pools of a pair, or of a token, with their price, fee and depth."""
+        ...
+
+    @overload
+    def get(self, path: Literal["/amm/pool"], request: AMMPoolRequest, *, timeout: float | None = ...) -> AMMPoolResponse:
+        """One pool of a connector, by its address."""
         ...
 
     @overload
