@@ -4,6 +4,7 @@ import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { createClient } from '../../testkit/client.ts'
 import { startChild, type Child } from './child.ts'
+import { anyQuotes } from './figures/any-quotes.ts'
 import { blockLogs } from './figures/block-logs.ts'
 import { bookAnswers } from './figures/book-answers.ts'
 import { bookEvents } from './figures/book-events.ts'
@@ -23,7 +24,7 @@ import { orderRate } from './figures/order-rate.ts'
 import { perpCalls } from './figures/perp-calls.ts'
 import { pluginLines } from './figures/plugin-lines.ts'
 import { pluginTrials } from './figures/plugin-trials.ts'
-import { poolQuotes } from './figures/pool-quotes.ts'
+import { keyedPoolQuotes, poolQuotes } from './figures/pool-quotes.ts'
 import { poolsFollowed } from './figures/pools-followed.ts'
 import { priceEvents } from './figures/price-events.ts'
 import { priceRate } from './figures/price-rate.ts'
@@ -72,8 +73,11 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   solana: async () => report('What a node of Solana is asked', await solanaCalls()),
   logs: async () => report('A block of 1,000 logs taken into 1,000 pools in memory; reference: the logs decoded alone', await blockLogs()),
   followed,
-  pools: async () =>
-    report("A quote by one pool's arithmetic in memory, concentrated liquidity; reference: by a pair's", await poolQuotes()),
+  pools: async () => {
+    report("A quote by one pool's arithmetic in memory, concentrated liquidity; reference: by a pair's", await poolQuotes())
+    report("The same of v4; reference: v3's", await keyedPoolQuotes())
+  },
+  any: async () => report('The best of all connectors, from memory; reference: each of them asked', await anyQuotes()),
   routes: async () => report('A quote in process, for a new amount; reference: where no swap may go several ways', await routes()),
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),
   trades,

@@ -62,6 +62,14 @@ describe('Uniswap v4', () => {
     return { receipt, moved: { amountInRaw: spent, amountOutRaw: received }, fill: exchange.AMM.fill(receipt, plan.memo) }
   }
 
+  it('asks the node at most four times for the first quote of a pair', async () => {
+    const fresh = uniswap.create({ ...fixture.venue(defaults.contractAddresses.local), config: defaults })
+    const before = fixture.counted.rpc
+    const first = await fresh.AMM?.quote(sell(WETH, DAI, 5n * 10n ** 18n), { version: 'v4' }, at())
+    expect(first?.route.every(({ version }) => version === 'v4')).to.equal(true)
+    expect(fixture.counted.rpc - before).to.be.within(1, 4)
+  })
+
   it('quotes to the unit what its own quoter says', async () => {
     const pairs = [
       [WETH, USDC],

@@ -40,6 +40,28 @@ export async function poolQuotes(): Promise<Row[]> {
   }
 }
 
+/** The same of v4, beside v3: the arithmetic is one, and the fee and the form of the coin are found before it. */
+export async function keyedPoolQuotes(): Promise<Row[]> {
+  const child = await startChild<PoolQuotesProcess>('pool-quotes')
+  try {
+    const rows: Row[] = []
+    for (const { name, ticksCrossed } of distances) {
+      const [keyed, range]: [number[], number[]] = [[], []]
+      for (let round = -1; round < rounds; round += 1) {
+        const [one, other] = [await all(child, 'keyed', ticksCrossed), await all(child, 'range', ticksCrossed)]
+        if (round < 0) continue
+        keyed.push(one)
+        range.push(other)
+      }
+      const [value, reference] = [median(keyed), median(range)]
+      rows.push({ name, value: nanos(value), reference: nanos(reference), ratio: times(value, reference) })
+    }
+    return rows
+  } finally {
+    await child.end()
+  }
+}
+
 const nanos = (value: number) => `${Math.round(value)} ns`
 
 type Child = Awaited<ReturnType<typeof startChild<PoolQuotesProcess>>>

@@ -5,6 +5,7 @@ import { getSqrtRatioAtTick } from '../../../kits/amm/v3/math.ts'
 import { changeTopics } from '../../../kits/amm/v3/logs.ts'
 import { TickTable, type V3PoolState, pathOf } from '../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
+import { v4Protocol } from '../../../kits/amm/v4/pools.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
 import { serve } from '../child.ts'
 
@@ -21,6 +22,7 @@ const origin = { factory: '0x0000000000000000000000000000000000000003', initCode
 const address = '0x0000000000000000000000000000000000000004'
 const pairs = v2Protocol('v2', [3n, 1000n], origin)
 const ranges = v3Protocol({ version: 'v3', fees: [3000], ...origin })
+const keyed = v4Protocol({ version: 'v4', manager: address, poolsBetween: () => [] })
 
 // As between tokens of 6 and 18 decimals; every tick spacing has a tick at which liquidity comes or goes.
 const [middle, spacing, ticksAround] = [199_800, 60, 50]
@@ -33,6 +35,12 @@ const known = new TickTable(middle - (ticksAround + 1) * spacing, middle + (tick
 const tick = middle + spacing / 2
 const sqrtPriceX96 = getSqrtRatioAtTick(tick) + 12_345n
 const rangePool = { address, tokens, state: { sqrtPriceX96, tick, liquidity: held, fee: 3000, tickSpacing: spacing, ticks: known } }
+/** The same ticks in a pool of v4. */
+const keyedPool = {
+  address: `0x${'05'.repeat(32)}`,
+  tokens,
+  state: { zeroForOne: rangePool.state, oneForZero: rangePool.state, lpFee: 3000, protocolFee: 0, coinForm: undefined },
+}
 // What has such liquidity at the same price.
 const pair = { address, tokens, state: { reserve0Raw: (held << 96n) / sqrtPriceX96, reserve1Raw: (held * sqrtPriceX96) >> 96n } }
 
@@ -52,6 +60,8 @@ const handlers = serve({
   pair: (asking: PoolAsking) => timed(pairs, asking, () => pair),
   /** By one state, as all quotes between two swaps are. */
   range: (asking: PoolAsking) => timed(ranges, asking, () => rangePool),
+  /** The same of v4. */
+  keyed: (asking: PoolAsking) => timed(keyed, asking, () => keyedPool),
   /** Each by a state of its own. */
   rangeAnew: (asking: PoolAsking) => timed(ranges, asking, afterSwap),
 })

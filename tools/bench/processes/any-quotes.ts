@@ -1,0 +1,53 @@
+// Prices by the handlers of a running server in the same process, from memory: of all connectors at once, and of each.
+import { priceHandlers } from '../../../core/handlers/amm/price.ts'
+import { startServer } from '../../../testkit/server.ts'
+import { serve } from '../child.ts'
+
+export interface AnyAsking {
+  quotes: number
+  /** So that no two runs ask for the same amounts. */
+  offset: number
+}
+
+const server = await startServer()
+const { services } = server.kernel
+const network = services.registry.network('ethereum', 'local')
+const pair = { chain: 'ethereum', network: 'local', base: 'WETH', quote: 'USDC', side: 'SELL' } as const
+const venues = services.registry.venuesOn('ethereum', 'local').filter(({ impl, builtIn }) => builtIn && impl.AMM)
+const caller = { commonName: 'bench', fingerprint: '', permissions: new Set(['read'] as const), wallets: 'all' } as const
+const context = { services, caller, requestId: 'bench', signal: new AbortController().signal, network }
+
+const ask = (amount: string, venue: (typeof venues)[number] | undefined) =>
+  priceHandlers.AMMPrice({ ...pair, connector: venue?.connector ?? 'any', amount }, { ...context, venue })
+
+export type AnyQuotesProcess = typeof handlers
+const handlers = serve(
+  {
+    /** Those that have a price for the pair, and all that are asked. */
+    async connectors() {
+      const answers = await Promise.allSettled(venues.map(async (venue) => ask('1', venue)))
+      return { asked: venues.length, priced: answers.filter(({ status }) => status === 'fulfilled').length }
+    },
+    any: (asking: AnyAsking) => timed(asking, [undefined]),
+    /** One after the other, the sum of all. */
+    each: (asking: AnyAsking) => timed(asking, venues),
+  },
+  () => server.stop(),
+)
+
+/** Microseconds for each amount. Blocks come while it runs: a quote that has to wait for one counts as it is. */
+async function timed({ quotes, offset }: AnyAsking, asked: readonly ((typeof venues)[number] | undefined)[]): Promise<number> {
+  const startedAt = performance.now()
+  for (let index = 0; index < quotes; index += 1) {
+    const amount = (1 + (offset + index) / 1e6).toString()
+    for (const venue of asked) {
+      try {
+        const answer = ask(amount, venue)
+        if (answer instanceof Promise) await answer
+      } catch {
+        // A connector without the pair says so each time.
+      }
+    }
+  }
+  return ((performance.now() - startedAt) * 1000) / quotes
+}
