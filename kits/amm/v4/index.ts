@@ -3,6 +3,7 @@ import type { Venue } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../evm/types.ts'
 import { configuredAddress, deploymentOn, isLeftOut, routerAddressKey } from '../deployment.ts'
 import type { PoolExchange } from '../protocol.ts'
+import { configuredKeys } from './keys.ts'
 import { poolsBetweenOf, v4Protocol } from './pools.ts'
 import { universalRouter } from './router.ts'
 
@@ -16,7 +17,7 @@ interface UniswapV4Options {
 }
 
 /**
- * Pools of Uniswap v4: those of the standard fees without hooks. Tokens are taken by Permit2.
+ * Pools of Uniswap v4: those of the standard fees without hooks, and those whose keys are configured (`v4Pools`). Tokens are taken by Permit2.
  * @returns undefined where the exchange has none on the network, or where the configuration leaves them out
  * @throws Error where the configuration lacks an address
  */
@@ -24,9 +25,17 @@ export function uniswapV4(venue: Venue<Evm>, { version = 'v4', deployments, mixe
   if (isLeftOut(venue, version) || deployments[`${venue.chain}/${venue.network}`] === undefined) return undefined
   const { poolManager: manager } = deploymentOn(venue, deployments, `pool manager of ${version}`)
   const wrapped = venue.reader.wrapped.address
-  const poolsBetween = poolsBetweenOf(manager, wrapped, [])
+  const { followed, dynamic } = configuredKeys(venue)
+  const poolsBetween = poolsBetweenOf(manager, wrapped, { configured: [...followed, ...dynamic] })
+  const logged = v4Protocol({ version, manager, poolsBetween: poolsBetweenOf(manager, wrapped, { configured: followed }) })
+  // Asked of the chain, and with it all of the exchange.
+  const { memory: _, ...unlogged } = v4Protocol({
+    version,
+    manager,
+    poolsBetween: poolsBetweenOf(manager, wrapped, { configured: dynamic, standard: false }),
+  })
   return {
-    protocols: [v4Protocol({ version, manager, poolsBetween })],
+    protocols: dynamic.length > 0 ? [logged, unlogged] : [logged],
     routers: [
       universalRouter({
         version,
@@ -40,6 +49,8 @@ export function uniswapV4(venue: Venue<Evm>, { version = 'v4', deployments, mixe
     ],
   }
 }
+
+export { withPoolKeys } from './keys.ts'
 
 /** The events of the contracts: IPoolManager of @uniswap/v4-core@1.0.2. */
 export const v4Events = [

@@ -64,13 +64,17 @@ export interface PoolLocation {
 export type PoolsBetween = (a: string, b: string) => readonly PoolLocation[]
 
 /** @param wrapped the wrapped coin: pools may have it, or the native coin itself @param configured keys of further pools */
-export function poolsBetweenOf(manager: string, wrapped: string, configured: readonly PoolKey[]): PoolsBetween {
+export function poolsBetweenOf(
+  manager: string,
+  wrapped: string,
+  { configured, standard: hasStandard = true }: { readonly configured: readonly PoolKey[]; readonly standard?: boolean },
+): PoolsBetween {
   const tokenOf = (currency: string) => (currency === zeroAddress ? wrapped : currency)
   return cacheByPair((tokens) => {
     const currencies = tokens.includes(wrapped)
       ? [tokens, sortTokens(zeroAddress, tokens[0] === wrapped ? tokens[1] : tokens[0])]
       : [tokens]
-    const standard = currencies.flatMap(([currency0, currency1]) =>
+    const standard = (hasStandard ? currencies : []).flatMap(([currency0, currency1]) =>
       standardFees.map(([fee, tickSpacing]): PoolKey => ({ currency0, currency1, fee, tickSpacing, hooks: zeroAddress })),
     )
     const further = configured.filter(({ currency0, currency1 }) => {

@@ -46,6 +46,12 @@ const abi = new Interface([
 const actions = { decrease: '0x01', mint: '0x02', settlePair: '0x0d', takePair: '0x11', sweep: '0x14' } as const
 const coder = AbiCoder.defaultAbiCoder()
 
+const currencyOf = ({ native, address }: Token) => (native ? ZeroAddress : address)
+const keyOf = (a: string, b: string, [fee, tickSpacing]: readonly [number, number]): PoolKey => {
+  const [currency0, currency1] = a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a]
+  return { currency0, currency1, fee, tickSpacing, hooks: ZeroAddress }
+}
+
 describe(`${quotes} quotes of Uniswap v4 from memory (SLUICE_WALK_QUOTES) on a random walk, seed ${seed} (SLUICE_WALK_SEED)`, () => {
   let fixture: DevnetFixture
   before(async () => {
@@ -61,7 +67,13 @@ describe(`${quotes} quotes of Uniswap v4 from memory (SLUICE_WALK_QUOTES) on a r
     const { below, bits } = random
     const { pick, anySwap } = drawing([WETH, USDC, DAI, WBTC, USDT, chain.nativeCurrency], WETH.address, random)
     const venue = fixture.venue(defaults.contractAddresses.local)
-    const { AMM: amm } = uniswap.create({ ...venue, config: { ...rules, contractAddresses: {}, versions: { v4: rules } } })
+    // Of a fee and a tick spacing that only the configuration knows.
+    const odd = [777, 13] as const
+    const configured = [WETH, DAI, WBTC, chain.nativeCurrency].flatMap((a) =>
+      [USDC, USDT].map((b) => keyOf(currencyOf(a), currencyOf(b), odd)),
+    )
+    const config = { ...rules, contractAddresses: {}, versions: { v4: rules }, v4Pools: { 'ethereum/local': configured } }
+    const { AMM: amm } = uniswap.create({ ...venue, config })
     if (!amm) throw new Error('The connector trades no AMM.')
     const deployer = deployerAddress('uniswap')
     const { poolManager, positionManager } = v4DevnetAddresses(deployer)
@@ -87,11 +99,6 @@ describe(`${quotes} quotes of Uniswap v4 from memory (SLUICE_WALK_QUOTES) on a r
         await send(permit2, abi.encodeFunctionData('approve(address,address,uint160,uint48)', [address, spender, plenty, never]))
     }
 
-    const currencyOf = ({ native, address }: Token) => (native ? ZeroAddress : address)
-    const keyOf = (a: string, b: string, [fee, tickSpacing]: readonly [number, number]): PoolKey => {
-      const [currency0, currency1] = a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a]
-      return { currency0, currency1, fee, tickSpacing, hooks: ZeroAddress }
-    }
     const pools: PoolKey[] = [
       keyOf(ZeroAddress, USDC.address, [500, 10]),
       keyOf(WETH.address, USDC.address, [3000, 60]),
@@ -153,16 +160,7 @@ describe(`${quotes} quotes of Uniswap v4 from memory (SLUICE_WALK_QUOTES) on a r
     }
     async function make(): Promise<void> {
       const [a, b] = [pick([WETH, DAI, WBTC, chain.nativeCurrency]), pick([USDC, USDT])]
-      const key = keyOf(
-        currencyOf(a),
-        currencyOf(b),
-        pick([
-          [100, 1],
-          [500, 10],
-          [3000, 60],
-          [10_000, 200],
-        ] as const),
-      )
+      const key = keyOf(currencyOf(a), currencyOf(b), pick([[100, 1], [500, 10], [3000, 60], [10_000, 200], odd] as const))
       if (pools.some((pool) => poolId(pool) === poolId(key))) return
       const worth = { WETH: 3000, ETH: 3000, WBTC: 60_000 }[a.symbol] ?? 1
       const isForward = key.currency0 === currencyOf(a)

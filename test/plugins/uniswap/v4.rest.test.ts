@@ -116,7 +116,6 @@ describe('Uniswap v4', () => {
       const each = await quote(swap, 'v4')
       const { receipt, moved, fill } = await trade(each)
       const name = `${swap.tokenIn.symbol} ${swap.tokenOut.symbol} ${swap.exact} ${each.route.length}`
-      console.log(name, receipt.status, receipt.gasUsed, each.gasUnits)
       expect(receipt.status, name).to.equal(1)
       const quoted =
         swap.exact === 'in'
