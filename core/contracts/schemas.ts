@@ -54,8 +54,9 @@ export const singleRouterSchema = addressesSchema('routerAddress')
  * Configuration of an exchange with several protocol versions: `versions` has slippage and ttl of each version, and each network has the
  * addresses of the listed versions.
  * @param byVersion version label → the address keys that it requires, e.g. `{ v2: ['v2RouterAddress'] }`
+ * @param further optional settings beside these: their schemas by name. Since 1.1.
  */
-export function versionedSchema(byVersion: Readonly<Record<string, readonly string[]>>) {
+export function versionedSchema(byVersion: Readonly<Record<string, readonly string[]>>, further: Readonly<Record<string, object>> = {}) {
   const keys = Object.values(byVersion).flat()
   return {
     type: 'object',
@@ -79,6 +80,7 @@ export function versionedSchema(byVersion: Readonly<Record<string, readonly stri
         minProperties: 1,
         additionalProperties: false,
       },
+      ...further,
     },
     required: ['allowedSlippage', 'ttl', 'contractAddresses', 'versions'],
     additionalProperties: false,

@@ -3,7 +3,7 @@ import { defineConnector, versionedSchema } from 'sluice/plugin'
 import { networksIn, poolAMM } from 'sluice/pools'
 import { uniswapV2 } from 'sluice/uniswap-v2'
 import { uniswapV3, v3Events } from 'sluice/uniswap-v3'
-import { uniswapV4, v4Events, withPoolKeys } from 'sluice/uniswap-v4'
+import { poolKeysSchema, uniswapV4, v4Events } from 'sluice/uniswap-v4'
 import { v2Deployments, v3Deployments, v4Deployments } from './deployments.ts'
 
 export default defineConnector({
@@ -13,12 +13,9 @@ export default defineConnector({
     apiVersion: '1.0',
     trading_type: ['AMM', 'AMM_RANGE', 'AMM_SHARES'],
     available_networks: networksIn(v2Deployments),
-    schema: withPoolKeys(
-      versionedSchema({
-        v2: ['v2RouterAddress'],
-        v3: ['v3RouterAddress', 'positionManagerAddress'],
-        v4: ['v4RouterAddress', 'permit2Address'],
-      }),
+    schema: versionedSchema(
+      { v2: ['v2RouterAddress'], v3: ['v3RouterAddress', 'positionManagerAddress'], v4: ['v4RouterAddress', 'permit2Address'] },
+      { v4Pools: poolKeysSchema },
     ),
   },
   create(venue) {

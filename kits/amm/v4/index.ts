@@ -50,7 +50,7 @@ export function uniswapV4(venue: Venue<Evm>, { version = 'v4', deployments, mixe
   }
 }
 
-export { withPoolKeys } from './keys.ts'
+export { poolKeysSchema } from './keys.ts'
 
 /** The events of the contracts: IPoolManager of @uniswap/v4-core@1.0.2. */
 export const v4Events = [

@@ -9,7 +9,7 @@ const mostKeys = 500
 const address = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' }
 
 /** The setting `v4Pools` of a connector: keys of pools, by `<chain>/<network>`. */
-const poolKeysSchema = {
+export const poolKeysSchema = {
   type: 'object',
   additionalProperties: {
     type: 'array',
@@ -29,12 +29,6 @@ const poolKeysSchema = {
     },
   },
 }
-
-/** A schema of a connector's settings that takes `v4Pools`, too. */
-export const withPoolKeys = <S extends { readonly properties: object }>(schema: S) => ({
-  ...schema,
-  properties: { ...schema.properties, v4Pools: poolKeysSchema },
-})
 
 // LPFeeLibrary and Hooks of @uniswap/v4-core@1.0.2. What hooks may do is in the last bits of their address.
 const dynamicFee = 0x80_0000
