@@ -34,6 +34,55 @@ export const NetworkTokensResponse = Type.Array(
   Type.Object({ chain: Type.String(), network: Type.String(), symbol: Type.String(), address: Type.String(), decimals: Type.Number() }),
 )
 
+const TokenAddress = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  expects: 'the address of a token',
+  description: 'Address of a token, listed or not.',
+})
+const shownToken = {
+  symbol: Type.String({
+    description: 'The one of the list; else what the contract says, without what cannot be seen; the address where it says none.',
+  }),
+  address: Type.String(),
+  decimals: Type.Number(),
+  listed: Type.Boolean({ description: 'Whether requests know it by its symbol.' }),
+}
+
+export const NetworkTokenRequest = request({ ...chainFields, token: TokenAddress })
+export const NetworkTokenResponse = enveloped({
+  ...shownToken,
+  impostorOf: Type.Optional(
+    Type.String({ description: 'Address of the listed token whose symbol this one has, or has in letters that look alike.' }),
+  ),
+  warnings: Type.Array(Type.String(), { description: 'What is odd about it, for people.' }),
+})
+
+export const NetworkTokensAddRequest = request({
+  ...chainFields,
+  token: TokenAddress,
+  symbol: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      expects: 'a symbol of up to 64 visible characters',
+      description: "In the place of the contract's, which may be empty, or that of another token.",
+    }),
+  ),
+  decimals: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 255,
+      expects: 'an integer from 0 to 255',
+      description: 'What the caller expects: any other than the contract says is refused.',
+    }),
+  ),
+})
+export const NetworkTokensAddResponse = enveloped({
+  ...shownToken,
+  added: Type.Boolean({ description: 'false: it was on the list before.' }),
+})
+
 export const NetworkBalancesRequest = request({ ...chainFields, address: WalletAddress, tokenSymbols: TokenSymbols })
 export const NetworkBalancesResponse = enveloped({
   balances: Type.Record(Type.String(), Type.String(), { description: 'Token as in the request → decimal string.' }),
@@ -118,6 +167,10 @@ export type NetworkChainConfigRequest = Static<typeof NetworkChainConfigRequest>
 export type NetworkChainConfigResponse = Static<typeof NetworkChainConfigResponse>
 export type NetworkTokensRequest = Static<typeof NetworkTokensRequest>
 export type NetworkTokensResponse = Static<typeof NetworkTokensResponse>
+export type NetworkTokenRequest = Static<typeof NetworkTokenRequest>
+export type NetworkTokenResponse = Static<typeof NetworkTokenResponse>
+export type NetworkTokensAddRequest = Static<typeof NetworkTokensAddRequest>
+export type NetworkTokensAddResponse = Static<typeof NetworkTokensAddResponse>
 export type NetworkBalancesRequest = Static<typeof NetworkBalancesRequest>
 export type NetworkBalancesResponse = Static<typeof NetworkBalancesResponse>
 export type NetworkPollRequest = Static<typeof NetworkPollRequest>
@@ -155,6 +208,28 @@ export const networkEndpoints = [
     errors: ['TOKEN_NOT_SUPPORTED'],
     request: NetworkTokensRequest,
     response: NetworkTokensResponse,
+  }),
+  endpoint({
+    ...network,
+    on: 'chain',
+    name: 'NetworkToken',
+    path: '/network/token',
+    summary: 'A token by its address, and what is odd about it.',
+    errors: ['TOKEN_NOT_SUPPORTED'],
+    request: NetworkTokenRequest,
+    response: NetworkTokenResponse,
+  }),
+  endpoint({
+    ...network,
+    method: 'POST',
+    permission: 'admin',
+    on: 'chain',
+    name: 'NetworkTokensAdd',
+    path: '/network/tokens/add',
+    summary: "Adds a token to the network's list, for this server.",
+    errors: ['TOKEN_NOT_SUPPORTED', 'UNSUPPORTED'],
+    request: NetworkTokensAddRequest,
+    response: NetworkTokensAddResponse,
   }),
   endpoint({
     ...network,

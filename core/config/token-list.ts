@@ -28,7 +28,7 @@ export interface TokenSources extends FetchOptions {
 
 /**
  * The tokens of a network: those of the plugin's `tokens.json`, then of the settings' `tokenLists` in their order, then of
- * `conf/tokens/<chain>/<network>.json`. A later entry replaces an earlier one of the same address; symbols may repeat. Addresses are spelt as
+ * `data/tokens/<chain>/<network>.json`, which were added while a server ran, then of `conf/tokens/<chain>/<network>.json`. A later entry replaces an earlier one of the same address; symbols may repeat. Addresses are spelt as
  * in the lists.
  * @throws ConfigError with every problem; problems caused only by an unreachable host are `temporary`
  */
@@ -66,16 +66,52 @@ export async function loadTokens({
   const lists = [
     fromFile(join(pluginFolder, 'tokens.json'), join(basename(pluginFolder), 'tokens.json'), { optional: true }),
     ...(await Promise.all(tokenLists.map(fromSource))),
+    fromFile(addedTokensFile(fetching.dataDir, chain, network), join(basename(fetching.dataDir), own), { own: true, optional: true }),
     fromFile(join(confDir, own), join(basename(confDir), own), { own: true, optional: true }),
   ]
   if (problems.length > 0) throw new ConfigError(problems)
   return [...new Map(lists.flat().map((token) => [tokenKey(token.address), token])).values()]
 }
 
+const addedTokensFile = (dataDir: string, chain: string, network: string): string => join(dataDir, 'tokens', chain, `${network}.json`)
+
+/** The writes of one file come one after the other. */
+const writing = new Map<string, Promise<unknown>>()
+
+/**
+ * Adds a token to those that were added while a server ran, whole or not at all. The signer does not read them, so that nobody who may only ask
+ * the server makes it take a contract for a token.
+ * @throws ConfigError where the file is damaged: it stays as it is; the error of the file system where it cannot be written
+ */
+export async function addToken(
+  { dataDir, chain, network, chainId }: Pick<TokenSources, 'dataDir' | 'chain' | 'network' | 'chainId'>,
+  { symbol, address, decimals }: Token,
+): Promise<void> {
+  const file = addedTokensFile(dataDir, chain, network)
+  const add = async () => {
+    const problems: ConfigProblem[] = []
+    const read = readTextFile(file, maxBytes)
+    if (read.is === 'bad') throw new ConfigError([{ file, path: '', problem: read.problem, cure: read.cure }])
+    const known = read.is === 'text' ? parseTokenList(read.text, file, { chainId, own: true }, problems) : []
+    if (problems.length > 0) throw new ConfigError(problems)
+    const others = known.filter((each) => tokenKey(each.address) !== tokenKey(address))
+    const tokens = [...others, { symbol, address, decimals }].map((each) => ({ chainId, ...each, name: each.symbol }))
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    await writeWholeFile(file, `${JSON.stringify({ name: `Tokens added on ${chain}/${network}`, tokens }, null, 2)}\n`)
+  }
+  const mine = (writing.get(file) ?? Promise.resolve()).catch(() => {}).then(add)
+  writing.set(file, mine)
+  await mine.finally(() => {
+    if (writing.get(file) === mine) writing.delete(file)
+  })
+}
+
 function shorter(path: string, home: string): string {
   const inside = relative(home, path)
   return inside.startsWith('..') ? path : inside
 }
+
+const symbolPattern = /^[^\s\p{C}]([^\p{C}]{0,62}[^\s\p{C}])?$/u
 
 // The parts of the Uniswap Token Lists format that are used; the others (name, logoURI, tags …) are not checked.
 // Symbols have no invisible characters, so that two symbols that look alike are alike.
@@ -86,7 +122,7 @@ const validate = compile(
         chainId: Type.Integer({ minimum: 1, description: 'the number of the chain' }),
         address: Type.String({ pattern: '^[!-~]{1,128}$', description: 'the address, without spaces' }),
         symbol: Type.String({
-          pattern: '^[^\\s\\p{C}]([^\\p{C}]{0,62}[^\\s\\p{C}])?$',
+          pattern: symbolPattern.source,
           description: 'the symbol, up to 64 visible characters',
         }),
         decimals: Type.Integer({ minimum: 0, maximum: 255, description: 'the decimals of the token' }),
@@ -94,6 +130,9 @@ const validate = compile(
     ),
   }),
 )
+
+/** Whether a text can be a symbol of a list. */
+export const isSymbol = (text: string): boolean => symbolPattern.test(text)
 
 /** A file that is wrong throughout must not fill the screen. */
 const maxProblems = 10

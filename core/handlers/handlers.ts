@@ -15,6 +15,7 @@ import { marketDataHandlers, perpMarketDataHandlers } from './clob/market-data.t
 import { orderHandlers } from './clob/orders.ts'
 import type { Handlers } from './context.ts'
 import { evmHandlers } from './evm.ts'
+import { tokenHandlers } from './tokens.ts'
 import { transferHandlers } from './transfers.ts'
 import { networkHandlers } from './network.ts'
 import { perpAccountHandlers } from './perp/account.ts'
@@ -56,6 +57,7 @@ export const handlers: Handlers = {
   ...networkHandlers,
   ...evmHandlers,
   ...transferHandlers,
+  ...tokenHandlers,
   ...priceHandlers,
   ...poolHandlers,
   ...tradeHandlers,

@@ -409,6 +409,10 @@ export interface TokenBook {
   resolve(name: string, field: string, at: At): Token | Promise<Token>
   /** `resolve` for a list. Fails at the first unknown name. */
   resolveAll(names: readonly string[], field: string, at: At): Promise<readonly Token[]>
+  /** The listed token of an address. */
+  listedAt(address: string): Token | undefined
+  /** Puts a token on the list while the server runs. */
+  add(token: Token): void
 }
 
 /** Unlisted tokens that are cached. */
@@ -416,11 +420,10 @@ const maxUnlisted = 10_000
 
 export function createTokenBook(chain: Chain, list: readonly Token[], where: string): TokenBook {
   // Where the native coin is a token itself, the list has it too.
-  const listed = [chain.nativeCurrency, ...list.filter(({ address }) => address !== chain.nativeCurrency.address)]
-  const bySymbol = groupBy(listed, ({ symbol }) => symbol)
-  const byFoldedSymbol = groupBy(listed, ({ symbol }) => symbol.toLowerCase())
+  let listed = [chain.nativeCurrency, ...list.filter(({ address }) => address !== chain.nativeCurrency.address)]
+  let bySymbol = groupBy(listed, ({ symbol }) => symbol)
+  let byFoldedSymbol = groupBy(listed, ({ symbol }) => symbol.toLowerCase())
   const byAddress = new Map(listed.map((token) => [token.address, token]))
-  const symbols = [...bySymbol.keys()]
 
   async function fetchToken(address: string, at: At): Promise<Token> {
     const token = await chain.token(address, at)
@@ -454,18 +457,27 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     }
     throw new SluiceError(
       'TOKEN_NOT_SUPPORTED',
-      `${field}: ${where} has no token "${name}"${didYouMean(name, symbols)}; give a symbol of GET /network/tokens or a token's address.`,
+      `${field}: ${where} has no token "${name}"${didYouMean(name, [...bySymbol.keys()])}; give a symbol of GET /network/tokens or a token's address.`,
     )
   }
 
   const load = (found: Token | string, at: At) => (typeof found === 'string' ? fetchToken(found, at) : found)
 
   return {
-    listed,
+    get listed() {
+      return listed
+    },
     resolve: (name, field, at) => load(find(name, field), at),
     async resolveAll(names, field, at) {
       const found = names.map((name) => find(name, field))
       return Promise.all(found.map(async (each) => load(each, at)))
+    },
+    listedAt: (address) => listed.find((token) => token.address === address),
+    add(token) {
+      listed = [...listed.filter(({ address }) => address !== token.address), token]
+      bySymbol = groupBy(listed, ({ symbol }) => symbol)
+      byFoldedSymbol = groupBy(listed, ({ symbol }) => symbol.toLowerCase())
+      byAddress.set(token.address, token)
     },
   }
 }

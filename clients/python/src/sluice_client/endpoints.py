@@ -277,6 +277,53 @@ NetworkTokensResponse = list[NetworkTokensResponseEntry]
 
 
 @final
+class NetworkTokenRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    token: str  # Address of a token, listed or not.
+
+
+class _NetworkTokenResponse(TypedDict):
+    symbol: str  # The one of the list; else what the contract says, without what cannot be seen; the address where it says none.
+    address: str
+    decimals: float
+    listed: bool  # Whether requests know it by its symbol.
+    warnings: list[str]  # What is odd about it, for people.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
+class NetworkTokenResponse(_NetworkTokenResponse, total=False):
+    impostorOf: str  # Address of the listed token whose symbol this one has, or has in letters that look alike.
+
+
+class _NetworkTokensAddRequest(TypedDict):
+    chain: str  # Name of a chain.
+    network: str  # One of the chain's networks.
+    token: str  # Address of a token, listed or not.
+
+
+@final
+class NetworkTokensAddRequest(_NetworkTokensAddRequest, total=False):
+    symbol: str  # In the place of the contract's, which may be empty, or that of another token.
+    decimals: int  # What the caller expects: any other than the contract says is refused.
+
+
+@final
+class NetworkTokensAddResponse(TypedDict):
+    symbol: str  # The one of the list; else what the contract says, without what cannot be seen; the address where it says none.
+    address: str
+    decimals: float
+    listed: bool  # Whether requests know it by its symbol.
+    added: bool  # false: it was on the list before.
+    network: str
+    timestamp: float  # Milliseconds since the Unix epoch.
+    latency: float  # Seconds from the request to the answer.
+
+
+@final
 class NetworkBalancesRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
@@ -4277,6 +4324,11 @@ class Endpoints(ABC):
         ...
 
     @overload
+    def get(self, path: Literal["/network/token"], request: NetworkTokenRequest, *, timeout: float | None = ...) -> NetworkTokenResponse:
+        """A token by its address, and what is odd about it."""
+        ...
+
+    @overload
     def get(self, path: Literal["/network/balances"], request: NetworkBalancesRequest, *, timeout: float | None = ...) -> NetworkBalancesResponse:
         """A wallet's balances, in one round trip."""
         ...
@@ -4552,6 +4604,11 @@ class Endpoints(ABC):
     @overload
     def post(self, path: Literal["/transactions/prune"], request: TransactionsPruneRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> TransactionsPruneResponse:
         """Moves old transactions from the journal to the archive, about a thousand at a time. Their outcomes stay."""
+        ...
+
+    @overload
+    def post(self, path: Literal["/network/tokens/add"], request: NetworkTokensAddRequest, *, idempotency_key: str | None = ..., timeout: float | None = ...) -> NetworkTokensAddResponse:
+        """Adds a token to the network's list, for this server."""
         ...
 
     @overload

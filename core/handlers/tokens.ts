@@ -1,0 +1,168 @@
+// A token by its address: what the chain says of it, what is odd about it, and the list that it can be added to while the server runs.
+import { addToken, isSymbol } from '../config/token-list.ts'
+import { ConfigError } from '../config/problems.ts'
+import type { At, Token } from '../contracts/index.ts'
+import { badFields, SluiceError } from '../errors.ts'
+import type { Handler, Handlers } from './context.ts'
+import type { NetworkEntry } from './registry.ts'
+import { readAddress } from './wallets.ts'
+
+const networkToken: Handler<'NetworkToken'> = async (request, { network, signal }) => {
+  const { token, isListed } = await readToken(request.token, network, { signal })
+  const original = isListed ? undefined : impersonated(token.symbol, token, network)
+  const { symbol, address, decimals } = token
+  return {
+    symbol,
+    address,
+    decimals,
+    listed: isListed,
+    ...(original && { impostorOf: original.address }),
+    warnings: [...(original ? [`it has the symbol of ${original.symbol}, which is at ${original.address}`] : []), ...oddities(token)],
+  }
+}
+
+const networkTokensAdd: Handler<'NetworkTokensAdd'> = async (request, { network, services, signal }) => {
+  const { token, isListed } = await readToken(request.token, network, { signal })
+  requireDecimals(request.decimals, token)
+  if (isListed) {
+    requireSymbol(request.symbol, token)
+    return { ...shown(token), listed: true, added: false }
+  }
+  const symbol = readSymbol(request.symbol, token)
+  const original = impersonated(symbol, token, network)
+  if (original)
+    throw badFields([
+      {
+        field: 'symbol',
+        problem: `"${symbol}" is that of ${original.symbol} at ${original.address}, or looks like it: give this token another one`,
+      },
+    ])
+  const listed: Token = { symbol, address: token.address, decimals: token.decimals }
+  const { chain, network: name, impl } = network
+  try {
+    await addToken({ dataDir: services.settings.data.dir, chain, network: name, chainId: impl.chainId }, listed)
+  } catch (error) {
+    throw notWritten(error)
+  }
+  network.tokens.add(listed)
+  return { ...shown(listed), listed: true, added: true }
+}
+
+const shown = ({ symbol, address, decimals }: Token) => ({ symbol, address, decimals })
+
+/** @throws SluiceError TOKEN_NOT_SUPPORTED, INCOMPLETE_PARAMS */
+async function readToken(text: string, network: NetworkEntry, at: At): Promise<{ token: Token; isListed: boolean }> {
+  const address = readAddress(network, text, 'token')
+  const listed = network.tokens.listedAt(address)
+  return { token: listed ?? (await network.tokens.resolve(address, 'token', at)), isListed: listed !== undefined }
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS */
+function requireDecimals(decimals: number | undefined, token: Token): void {
+  if (decimals === undefined || decimals === token.decimals) return
+  throw badFields([
+    { field: 'decimals', problem: `is ${decimals}, and ${token.address} has ${token.decimals}: look whether it is the right token` },
+  ])
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS */
+function requireSymbol(symbol: string | undefined, token: Token): void {
+  if (symbol === undefined || symbol === token.symbol) return
+  throw badFields([
+    { field: 'symbol', problem: `${token.address} is on the list as ${token.symbol}: an operator changes that in conf/tokens` },
+  ])
+}
+
+/** @throws SluiceError INCOMPLETE_PARAMS */
+function readSymbol(given: string | undefined, token: Token): string {
+  const symbol = given ?? token.symbol
+  if (given === undefined && symbol === token.address)
+    throw badFields([{ field: 'symbol', problem: `is required: the contract at ${token.address} says none that can be shown` }])
+  // In requests a name with a colon or a comma would be several.
+  if (!isSymbol(symbol) || /[:,]/.test(symbol) || /^0x[0-9a-f]*$/i.test(symbol))
+    throw badFields([{ field: 'symbol', problem: 'must be up to 64 visible characters without colon and comma, and no address' }])
+  return symbol
+}
+
+/** Above it amounts do not fit into what most programs count with. */
+const usualDecimals = 36
+
+function oddities({ symbol, address, decimals, native }: Token): string[] {
+  return [
+    ...(symbol === address && !native ? ['its contract says no symbol that can be shown'] : []),
+    ...(decimals === 0 ? ['it has no decimals: only whole units can be moved'] : []),
+    ...(decimals > usualDecimals ? [`it has ${decimals} decimals`] : []),
+    ...(/[^\u0020-\u007e]/.test(symbol) ? ['its symbol has other characters than those of ASCII'] : []),
+  ]
+}
+
+/** The listed token that has the symbol, or one that looks like it, at another address. */
+function impersonated(symbol: string, { address }: Token, { tokens }: NetworkEntry): Token | undefined {
+  const looks = lookOf(symbol)
+  return tokens.listed.find((each) => each.address !== address && lookOf(each.symbol) === looks)
+}
+
+// Letters of Cyrillic and Greek, and digits, that look like those of Latin: https://www.unicode.org/Public/security/latest/confusables.txt, of
+// which symbols are written with these. In lower case.
+const alike: ReadonlyMap<string, string> = new Map(
+  [
+    'аa',
+    'вb',
+    'еe',
+    'кk',
+    'мm',
+    'нh',
+    'оo',
+    'рp',
+    'сc',
+    'тt',
+    'уy',
+    'хx',
+    'іi',
+    'ѕs',
+    'јj',
+    'ԁd',
+    'ԛq',
+    'ѡw',
+    'һh',
+    'ѵv',
+    'αa',
+    'βb',
+    'εe',
+    'ζz',
+    'ηh',
+    'ιi',
+    'κk',
+    'μm',
+    'νn',
+    'οo',
+    'ρp',
+    'τt',
+    'υy',
+    'χx',
+    '₮t',
+    '0o',
+    '1i',
+    'li',
+  ].map((pair): [string, string] => [pair.slice(0, -1), pair.slice(-1)]),
+)
+
+/** How a symbol looks: without letter case, marks, and what cannot be seen. */
+const lookOf = (symbol: string): string =>
+  symbol
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/./gu, (letter) => alike.get(letter) ?? letter)
+    .replace(/[^\p{L}\p{N}.+-]/gu, '')
+
+function notWritten(error: unknown): SluiceError {
+  const reason =
+    error instanceof ConfigError ? error.problems[0]?.problem : error instanceof Error && 'code' in error ? String(error.code) : undefined
+  return new SluiceError(
+    'UNSUPPORTED',
+    `The list of added tokens in the data folder cannot be ${error instanceof ConfigError ? 'read' : 'written'}, so nothing was added${reason === undefined ? '' : `: ${reason}`}. An operator looks at data/tokens.`,
+    { cause: error },
+  )
+}
+
+export const tokenHandlers = { NetworkToken: networkToken, NetworkTokensAdd: networkTokensAdd } satisfies Partial<Handlers>
