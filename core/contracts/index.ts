@@ -123,4 +123,4 @@ export type {
   Standing,
 } from './rail.ts'
 export { shownHost } from './chain.ts'
-export { addressesSchema, bridgesSchema, singleRouterSchema, versionedSchema } from './schemas.ts'
+export { addressesSchema, bridgesSchema, singleRouterSchema, versionedSchema, withOptionalAddresses } from './schemas.ts'

@@ -47,6 +47,12 @@ export const addressesSchema = <const Keys extends readonly string[]>(...keys: K
     additionalProperties: false,
   }) as const
 
+/** The same with further addresses that a network may have. Since 1.1. */
+export const withOptionalAddresses = (required: readonly string[], optional: readonly string[]) => ({
+  ...addressesSchema(...required),
+  properties: { allowedSlippage: slippage, ttl, contractAddresses: addresses(required, optional) },
+})
+
 /** Configuration of an exchange with one router: its `routerAddress` per network. */
 export const singleRouterSchema = addressesSchema('routerAddress')
 

@@ -98,7 +98,7 @@ export function poolAMM(
       const passages = pairs.map((each) => passageOf(each, reader.wrapped))
       for (const { tokenIn, tokenOut } of passages) requireDifferentTokens(tokenIn, tokenOut)
       const between = passages.map(({ tokenIn, tokenOut }): Pair => [tokenIn, tokenOut])
-      const { head, graph } = await loadPools(reader, options.checks, { protocols, routers: [] }, between, [], at)
+      const { head, graph } = await loadPools(reader, options.checks, { protocols, chosen: [] }, between, [], at)
       return { head, pools: await viewPools(graph.pools, passages) }
     },
     async poolTokens(pool, at) {
@@ -206,7 +206,7 @@ function routePairs(tokenIn: string, tokenOut: string, intermediates: readonly s
 async function loadPools(
   reader: EvmReader,
   checks: RouterChecks,
-  { protocols, routers }: Pick<RouteOptions, 'protocols' | 'routers'>,
+  { protocols, chosen }: Pick<RouteOptions, 'protocols' | 'chosen'>,
   pairs: readonly Pair[],
   missing: readonly MissingState[],
   at: At,
@@ -215,7 +215,7 @@ async function loadPools(
     const ofProtocol = missing.filter((each) => each.protocol === protocol).map((each) => each.missing)
     return { protocol, reading: protocol.read(pairs, ofProtocol) }
   })
-  const due = checks.due(routers)
+  const due = checks.due(chosen)
   const calls = [...readings.flatMap(({ reading }) => reading.calls), ...checks.calls(due)]
   const { head, results } = await reader.read(calls, at)
 

@@ -1,5 +1,5 @@
 import { evm } from 'sluice/evm'
-import { defineConnector, singleRouterSchema } from 'sluice/plugin'
+import { defineConnector, withOptionalAddresses } from 'sluice/plugin'
 import { networksIn, poolAMM } from 'sluice/pools'
 import { stableEvents, stableSwap } from 'sluice/stable'
 import { pools } from './pools.ts'
@@ -11,7 +11,7 @@ export default defineConnector({
     apiVersion: '1.0',
     trading_type: ['AMM'],
     available_networks: networksIn(pools),
-    schema: singleRouterSchema,
+    schema: withOptionalAddresses(['routerAddress'], ['exchangeRouterAddress']),
   },
   create(venue) {
     const AMM = poolAMM(venue, stableSwap(venue, { pools }))

@@ -264,7 +264,13 @@ export const exchanges = (constants) => [
           ],
         ]
       })
-      return { pools: { 1: Object.fromEntries(pools) } }
+      const networks = textOf(files, 'lib/constants/network_constants.js')
+      const abi = JSON.parse(textOf(files, 'lib/constants/abis/router.json'))
+      const router = /"router": "(0x\w+)"/.exec(networks.replaceAll(/\/\/ "router".*/g, ''))[1]
+      const shown = ({ type, name, inputs }) =>
+        `${type} ${name}(${inputs.map((each) => `${each.type}${each.indexed ? ' indexed' : ''}`).join(',')})`
+      const interfaces = abi.filter(({ name }) => ['exchange', 'get_dy', 'Exchange'].includes(name)).map(shown)
+      return { pools: { 1: Object.fromEntries(pools) }, routers: { 1: router }, routerInterface: interfaces }
     },
   },
 ]

@@ -123,6 +123,8 @@ export interface RouteOptions {
   /** The protocols that occur in a version set. */
   readonly protocols: readonly PoolProtocol[]
   readonly routers: readonly Router[]
+  /** Those that some route of these versions would take. */
+  readonly chosen: readonly Router[]
   /** The first router that takes a route through pools of these versions. */
   routerFor(versions: readonly string[]): Router | undefined
 }
@@ -133,6 +135,8 @@ export function routeOptionsOf({ protocols, routers }: PoolExchange, exact: 'in'
   const routerFor = (route: readonly string[]) => routers.find((router) => router.carries(route, exact))
   const single = versions.filter((each) => routerFor([each])).map((each) => new Set([each]))
   const versionSets = [...single, ...mixedVersionSets(versions, routers, exact)]
+  const usable = routers.filter((router) => versions.some((each) => router.carries([each], exact)))
+  const routes = versionSets.flatMap((set) => mixesOf([...set]))
   const isAnyMixCarried = (set: ReadonlySet<string>) => mixesOf([...set]).every(routerFor)
   return {
     versionSets,
@@ -140,7 +144,8 @@ export function routeOptionsOf({ protocols, routers }: PoolExchange, exact: 'in'
       (set) => !versionSets.some((other) => other.size > set.size && [...set].every((each) => other.has(each)) && isAnyMixCarried(other)),
     ),
     protocols: protocols.filter((protocol) => versionSets.some((set) => set.has(protocol.version))),
-    routers: routers.filter((router) => versions.some((each) => router.carries([each], exact))),
+    routers: usable,
+    chosen: usable.filter((router) => router.splits || routes.some((route) => routerFor(route) === router)),
     routerFor,
   }
 }

@@ -5,7 +5,8 @@ import type { Evm } from '../../evm/types.ts'
 import { configuredAddress, deploymentOn, isLeftOut, routerAddressKey } from '../deployment.ts'
 import type { PoolExchange } from '../protocol.ts'
 import { poolKinds, stableProtocol, type Coin, type StablePool } from './pools.ts'
-import { stableRouter } from './router.ts'
+import { exchangeRouter } from './exchange-router.ts'
+import { expectedCoins, stableRouter } from './router.ts'
 
 export type { Coin, StablePool }
 
@@ -18,7 +19,8 @@ export interface StableSwapOptions {
 }
 
 /**
- * Pools of the StableSwap invariant, as Curve has them, behind our own router: their contracts take neither a deadline nor an exact output.
+ * Pools of the StableSwap invariant, as Curve has them, behind our own router: their contracts take neither a deadline nor an exact output. Where
+ * `exchangeRouterAddress` is configured, sales go through the exchange's.
  * Empty where the configuration lists versions without this one.
  * @throws Error where the plugin or its configuration lacks the network
  */
@@ -27,7 +29,10 @@ export function stableSwap(venue: Venue<Evm>, { version, pools }: StableSwapOpti
   const onNetwork = deploymentOn(venue, pools, 'pools').map(checkedPool)
   const router = configuredAddress(venue, routerAddressKey(version))
   const label = version ?? 'stable'
-  return { protocols: [stableProtocol(label, onNetwork)], routers: [stableRouter(label, router, onNetwork)] }
+  const address = venue.contracts['exchangeRouterAddress']
+  // Sales need no contract of ours where the exchange has a router of its own.
+  const own = address ? [exchangeRouter({ version: label, address, pools: onNetwork, expected: expectedCoins(onNetwork) })] : []
+  return { protocols: [stableProtocol(label, onNetwork)], routers: [...own, stableRouter(label, router, onNetwork)] }
 }
 
 /** With addresses in their canonical spelling, by which tokens are told apart. No contract computes with more than 18 decimals. */
@@ -51,4 +56,5 @@ function checkedPool({ address, kind, coins }: StablePool): StablePool {
 export const stableEvents = [
   'event TokenExchange(address indexed buyer, int128 sold_id, uint256 tokens_sold, int128 bought_id, uint256 tokens_bought)',
   'event Swapped(address indexed sender, address indexed recipient, address tokenIn, address tokenOut, uint256 amountIn, uint256 amountOut)',
+  'event Exchange(address indexed sender, address indexed receiver, address[11] route, uint256[5][5] swap_params, address[5] pools, uint256 in_amount, uint256 out_amount)',
 ] as const

@@ -30,9 +30,9 @@ export const routerAbi = new Interface([
   'event Swapped(address indexed sender, address indexed recipient, address tokenIn, address tokenOut, uint256 amountIn, uint256 amountOut)',
 ])
 
-export function stableRouter(version: string, address: string, pools: readonly StablePool[]): Router {
-  // A coin taken for another would be sold for the other's worth.
-  const expected = pools.flatMap((pool) =>
+/** A coin taken for another would be sold for the other's worth. */
+export const expectedCoins = (pools: readonly StablePool[]) =>
+  pools.flatMap((pool) =>
     pool.coins.map((coin, index) => ({
       contract: `The pool ${pool.address}`,
       view: `coin ${index}`,
@@ -40,6 +40,9 @@ export function stableRouter(version: string, address: string, pools: readonly S
       cure: "Correct the plugin's pools",
     })),
   )
+
+export function stableRouter(version: string, address: string, pools: readonly StablePool[]): Router {
+  const expected = expectedCoins(pools)
   return {
     address,
     name: version,

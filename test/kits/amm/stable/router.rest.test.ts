@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { Contract, Wallet, hexlify, randomBytes } from 'ethers'
 import type { Json, Quote, Swap, Token } from '../../../../core/contracts/index.ts'
+import { poolAMM } from '../../../../kits/amm/index.ts'
 import { stableSwap } from '../../../../kits/amm/stable/index.ts'
 import { rejection } from '../v2/rejection.ts'
 import { at, tokens } from '../devnet-fixture.ts'
@@ -198,6 +199,24 @@ describe('swaps of an exchange of stable pools', () => {
     fixture.counted.rpc = 0
     await quoted(DAI, WETH, 'in', 10n ** 18n)
     expect(fixture.counted.rpc).to.equal(1)
+  })
+
+  it("sells through the exchange's own router where one is configured, and buys through ours", async () => {
+    const venue = fixture.venue({ routerAddress: await fixture.router.getAddress(), exchangeRouterAddress: WBTC.address })
+    const amm = poolAMM(venue, stableSwap(venue, { pools: { 'ethereum/local': fixture.pools } }))
+    expect(Object.keys(amm.spenders)).to.deep.equal(['exchange', 'stable'])
+    const swap = { tokenIn: DAI, tokenOut: USDC, amountRaw: 10n ** 6n } as const
+    // What stands there is no such router.
+    expect(String(await rejection(amm.quote({ ...swap, exact: 'in' }, {}, at())))).to.contain('exchangeRouterAddress')
+    expect((await amm.quote({ ...swap, exact: 'out' }, {}, at())).spender).to.equal(amm.spenders['stable'])
+    // A wallet that has approved ours goes on with it.
+    const known = { spenders: [amm.spenders['stable'] ?? ''] }
+    expect((await amm.quote({ ...swap, exact: 'in', amountRaw: 10n ** 18n }, known, at())).spender).to.equal(amm.spenders['stable'])
+    // Where ours is not deployed, sales do not ask for it.
+    const without = fixture.venue({ routerAddress: Wallet.createRandom().address, exchangeRouterAddress: WBTC.address })
+    const other = poolAMM(without, stableSwap(without, { pools: { 'ethereum/local': fixture.pools } }))
+    expect(String(await rejection(other.quote({ ...swap, exact: 'in' }, {}, at())))).to.contain('exchangeRouterAddress')
+    expect(String(await rejection(other.quote({ ...swap, exact: 'out' }, {}, at())))).to.contain('StableRouter')
   })
 
   it('is refused without pools or a router for the network', () => {
