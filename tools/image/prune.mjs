@@ -11,7 +11,8 @@ if (folder === undefined || path.basename(folder) !== 'node_modules' || !existsS
 
 /** Types, source maps and readmes. */
 const files = /\.(map|md|markdown|tsbuildinfo)$|\.[mc]?ts$/i
-const kept = /licen[cs]e|notice|copying/i
+// Uniswap's package has the bytecode of these two nowhere else; kits/amm/v4/devnet.ts reads it there.
+const kept = /licen[cs]e|notice|copying|^(PoolManager|PositionManager)__factory\.ts$/i
 
 /** Further formats of what only the devnet imports, and packages of types. */
 const unused = [

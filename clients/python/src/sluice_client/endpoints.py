@@ -4099,7 +4099,7 @@ class PriceData(_PriceData, total=False):
     version: str
     price: str  # Quote per one base; rounded up for BUY and down for SELL.
     expectedAmount: str  # Quote tokens to pay (BUY) or to receive (SELL).
-    gasCostInQuote: str  # With `any`: the cost of gas in the quote token, as `/amm/price` has it.
+    gasCostInQuote: str  # With `any`: the cost of gas in the quote token, as the price of a swap has it.
     route: list[PriceDataRoute]
     blockNumber: float  # The block since which the price holds. It holds until the next event.
     source: Literal["memory"]
