@@ -63,7 +63,9 @@ export const PriceNews = response({
   amount: Type.String({ description: 'Of the base token.' }),
   price: Type.Optional(Type.String({ description: 'Quote per one base; rounded up for BUY and down for SELL.' })),
   expectedAmount: Type.Optional(Type.String({ description: 'Quote tokens to pay (BUY) or to receive (SELL).' })),
-  gasCostInQuote: Type.Optional(Type.String({ description: 'With `any`: the cost of gas in the quote token, as the price of a swap has it.' })),
+  gasCostInQuote: Type.Optional(
+    Type.String({ description: 'With `any`: the cost of gas in the quote token, as the price of a swap has it.' }),
+  ),
   route: Type.Optional(Type.Array(Hop)),
   blockNumber: Type.Optional(Type.Number({ description: 'The block since which the price holds. It holds until the next event.' })),
   timestamp: Type.Number({
