@@ -25,7 +25,7 @@ describe('what is published about curve', () => {
     const [local] = pools['ethereum/local'] ?? []
     expect(local?.address).to.equal(pool)
     expect(local?.coins.at(-1)?.address).to.equal(other)
-    for (const network of ['mainnet', 'local'])
-      expect(contractAddresses[network]).to.deep.equal({ routerAddress: routerDeployment.address })
+    for (const network of ['mainnet', 'local']) expect(contractAddresses[network].routerAddress).to.equal(routerDeployment.address)
+    expect(contractAddresses.local).to.have.all.keys('routerAddress')
   })
 })
