@@ -1,0 +1,346 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { Contract, ContractFactory, Interface, MaxUint256, ZeroAddress, toQuantity } from 'ethers'
+import { parse } from 'yaml'
+import type { Connector, ConnectorConfig, Quote, Swap, Token, Venue } from '../../../../core/contracts/index.ts'
+import { deployerAddress } from '../../../../core/devnet/build-state.ts'
+import { algebraDevnetAddresses } from '../../../../kits/amm/algebra/devnet.ts'
+import type { AlgebraKind } from '../../../../kits/amm/algebra/index.ts'
+import { partsOf } from '../../../../kits/amm/index.ts'
+import type { Evm } from '../../../../kits/evm/index.ts'
+import { getSqrtRatioAtTick } from '../../../../kits/amm/v3/math.ts'
+import { devnetQuoter } from '../../../../testkit/devnet-operators.ts'
+import { devnetFiles } from '../../../devnet/test-devnet.ts'
+import plugin from '../../../fixtures/algebra/TestPoolPlugin.json' with { type: 'json' }
+import { at, openDevnetFixture, tokens, type DevnetFixture } from '../devnet-fixture.ts'
+import { randomBits } from '../v3/math/random-bits.ts'
+import { drawing } from '../walk/any-swap.ts'
+import { givenOrRefused } from '../walk/given-or-refused.ts'
+import { msOf, quotesOf, seed, walkInMemory, type Remembered } from '../walk/walk-in-memory.ts'
+import { rpcTo } from '../../evm/test-chain.ts'
+
+const quotesEach = 15
+const { WETH, USDC, DAI, WBTC, USDT } = tokens
+const rules = { allowedSlippage: '0/1', ttl: 600 }
+const mostGas = 30_000_000n
+// The pools of Integral have a deployer of their own, or the zero address.
+const positionTuple = (deployer: string) =>
+  `(address token0, address token1, ${deployer}int24 tickLower, int24 tickUpper, uint256 amount0Desired, uint256 amount1Desired, uint256 amount0Min, uint256 amount1Min, address recipient, uint256 deadline)`
+const feeTuple =
+  '(uint16 alpha1, uint16 alpha2, uint32 beta1, uint32 beta2, uint16 gamma1, uint16 gamma2, uint32 volumeBeta, uint16 volumeGamma, uint16 baseFee)'
+const functions = [
+  'function approve(address spender, uint256 value)',
+  'function mint(address to, uint256 value)',
+  'function deposit() payable',
+  'function decreaseLiquidity((uint256 tokenId, uint128 liquidity, uint256 amount0Min, uint256 amount1Min, uint256 deadline) params) payable',
+  'function totalSupply() view returns (uint256)',
+  'function tokenByIndex(uint256 index) view returns (uint256)',
+  'function multicall(bytes[] data) payable returns (bytes[])',
+  'function poolByPair(address, address) view returns (address)',
+  'function tickSpacing() view returns (int24)',
+]
+const kinds = {
+  integral: {
+    deployer: [ZeroAddress],
+    data: ['0x'],
+    tuple: positionTuple('address deployer, '),
+    abi: [
+      'function positions(uint256 tokenId) view returns (uint88, address, address, address, address, int24, int24, uint128 liquidity)',
+      'function createAndInitializePoolIfNecessary(address token0, address token1, address deployer, uint160 sqrtPriceX96, bytes data) payable returns (address)',
+      'function globalState() view returns (uint160 price, int24 tick, uint16 lastFee, uint8 pluginConfig, uint16 communityFee, bool unlocked)',
+      'function setDefaultPluginFactory(address factory)',
+      'function setPlugin(address plugin)',
+      'function setPluginConfig(uint8 config)',
+      'function setFee(uint16 fee)',
+      'function setTickSpacing(int24 spacing)',
+      'function set(uint8 mode, uint24 fee)',
+    ],
+  },
+  '1.0': {
+    deployer: [],
+    data: [],
+    tuple: positionTuple(''),
+    abi: [
+      'function positions(uint256 tokenId) view returns (uint96, address, address, address, int24, int24, uint128 liquidity)',
+      'function createAndInitializePoolIfNecessary(address token0, address token1, uint160 sqrtPriceX96) payable returns (address)',
+      'function globalState() view returns (uint160 price, int24 tick, uint16 fee, uint16 timepointIndex, uint8 communityFeeToken0, uint8 communityFeeToken1, bool unlocked)',
+      'function dataStorageOperator() view returns (address)',
+      `function changeFeeConfiguration(${feeTuple} config)`,
+      'function setCommunityFee(uint8 communityFee0, uint8 communityFee1)',
+    ],
+  },
+} as const
+
+/** An exchange of Algebra, as its plugin has it on the devnet. */
+export interface AlgebraWalk {
+  readonly name: string
+  readonly kind: AlgebraKind
+  readonly plugin: { create(venue: Venue<Evm, ConnectorConfig>): Connector<Evm, 'AMM'> }
+  /** Two tokens whose pool is asked of the chain, and two whose pool is not. */
+  readonly asked: readonly [Token, Token]
+  readonly computed?: readonly [Token, Token]
+  /** Pools between listed tokens. */
+  readonly pools: number
+  /** Of the quotes of all walks. */
+  readonly share: number
+}
+
+/** Quotes from memory on a random walk, compared with those of the exchange's own quoter. */
+export function algebraWalk({ name, kind, plugin: connector, asked: askedPair, computed, pools: poolCount, share }: AlgebraWalk): void {
+  const quotes = quotesOf(share)
+  const folder = new URL(`../../../../plugins/${name}/`, import.meta.url)
+  const devnetFile = fileURLToPath(new URL('devnet.ts', folder))
+  const defaults = parse(readFileSync(new URL('defaults.yml', folder), 'utf8'))
+  const { deployer, data: createData, tuple } = kinds[kind]
+  const abi = new Interface([...functions, ...kinds[kind].abi, `function mint(${tuple} params) payable`])
+  const isIntegral = kind === 'integral'
+
+  describe(`${quotes} quotes of ${name} from memory (SLUICE_WALK_QUOTES) on a random walk, seed ${seed} (SLUICE_WALK_SEED)`, () => {
+    let fixture: DevnetFixture
+    before(async () => {
+      fixture = await openDevnetFixture([...devnetFiles, devnetFile], { pollingSeconds: 0.05 })
+    })
+    after(() => fixture?.close())
+
+    it('are tried again in each block where something decides the fee before swaps, and in no block where nothing does', async () => {
+      const { chain } = fixture
+      const { AMM: amm } = connector.create({
+        ...fixture.venue(defaults.contractAddresses.local),
+        config: { ...rules, contractAddresses: {} },
+      })
+      const pricing = amm?.followed
+      if (!amm || !pricing) throw new Error('It is kept in memory.')
+      const wantedAfter = async (tokenIn: Token, tokenOut: Token) => {
+        const swap: Swap = { tokenIn, tokenOut, exact: 'in', amountRaw: 10n ** BigInt(tokenIn.decimals) }
+        const basis = pricing.basis(swap, {})
+        const head = await chain.head(at())
+        const more = new Map<string, unknown[]>()
+        for (let loads = 0; loads < 8; loads += 1) {
+          const known = new Map(basis.map(({ key, about }) => [key, { about, more: more.get(key) ?? [] }]))
+          const [followed] = basis.map((each) => each.followed)
+          const loaded = await followed?.load([...known.keys()], head, at(), known)
+          const states = basis.map(({ key }) => loaded?.states.get(key))
+          const quote = pricing.quote(swap, {}, states, head, 5)
+          if (!('wanting' in quote)) {
+            const later = { ...head, number: head.number + 1n, hash: `0x${'ab'.repeat(32)}` }
+            return 'wanting' in pricing.quote(swap, {}, states, later, 5)
+          }
+          for (const { index, more: missing } of quote.wanting) {
+            const key = basis[index]?.key ?? ''
+            more.set(key, [...(more.get(key) ?? []), missing])
+          }
+        }
+        throw new Error('Something is always missing.')
+      }
+      expect(await wantedAfter(...askedPair), 'asked').to.equal(true)
+      if (computed) expect(await wantedAfter(...computed), 'computed').to.equal(false)
+    })
+
+    it('equal the own quoter’s to the unit after every block, whatever decides the fee, over reorganisations', async function () {
+      this.timeout(msOf(quotes))
+      const { chain, provider, trader } = fixture
+      const rpc = rpcTo(fixture.devnet.rpcUrl)
+      const random = randomBits(seed)
+      const { below, bits } = random
+      const { pick, anySwap } = drawing([WETH, USDC, DAI, WBTC, USDT, chain.nativeCurrency], WETH.address, random)
+      const venue = fixture.venue(defaults.contractAddresses.local)
+      const { AMM: amm } = connector.create({ ...venue, config: { ...rules, contractAddresses: {} } })
+      if (!amm) throw new Error('The connector trades no AMM.')
+      const owner = deployerAddress(name)
+      const { factory, positionManager, pluginFactory } = algebraDevnetAddresses(owner)
+      const router = defaults.contractAddresses.local.routerAddress
+      const contract = await new ContractFactory(plugin.abi, plugin.bytecode, trader).deploy()
+      const odd = await (await contract.waitForDeployment()).getAddress()
+
+      await rpc('evm_setIntervalMining', 0)
+      await rpc('evm_setAutomine', false)
+      await rpc('anvil_impersonateAccount', owner)
+      await rpc('anvil_setBalance', trader.address, toQuantity(2n ** 100n))
+      await rpc('anvil_setBalance', owner, toQuantity(2n ** 100n))
+      const send = async (to: string, data: string, { from = trader.address, value = 0n } = {}): Promise<boolean> => {
+        const hash = await rpc('eth_sendTransaction', { from, to, data, value: toQuantity(value), gas: toQuantity(mostGas) })
+        await rpc('evm_mine')
+        return (await chain.find(String(hash), at()))?.receipt?.status === 1
+      }
+      const asOwner = (to: string, name: string, args: readonly unknown[]) => send(to, abi.encodeFunctionData(name, args), { from: owner })
+      await send(WETH.address, abi.encodeFunctionData('deposit'), { value: 2n ** 90n })
+      for (const { address } of [WETH, USDC, DAI, WBTC, USDT]) {
+        if (address !== WETH.address) await send(address, abi.encodeFunctionData('mint(address,uint256)', [trader.address, 2n ** 120n]))
+        for (const spender of [router, positionManager]) await send(address, abi.encodeFunctionData('approve', [spender, MaxUint256]))
+      }
+
+      const view = (to: string) => new Contract(to, abi, provider)
+      const sorted = (a: Token, b: Token): [string, string] =>
+        a.address.toLowerCase() < b.address.toLowerCase() ? [a.address, b.address] : [b.address, a.address]
+      const pools: { readonly address: string; readonly tokens: readonly [string, string] }[] = []
+      const know = async (a: Token, b: Token) => {
+        const own = sorted(a, b)
+        const address: string = await view(factory)
+          .getFunction('poolByPair')
+          .staticCall(...own)
+        if (BigInt(address) !== 0n && !pools.some((each) => each.address === address)) pools.push({ address, tokens: own })
+      }
+      for (const a of [WETH, USDC, DAI, WBTC, USDT]) for (const b of [WETH, USDC, DAI, WBTC, USDT]) if (a !== b) await know(a, b)
+      expect(pools).to.have.length(poolCount)
+      const happened = { traded: 0, tried: 0, minted: 0, burnt: 0, charged: 0, made: 0, refused: 0 }
+      const counted = { ...happened, plugged: 0, behaved: 0, spaced: 0, aged: 0 }
+
+      async function mint(): Promise<void> {
+        const pool = pick(pools)
+        // A reorganisation took it back.
+        if ((await provider.getCode(pool.address)) === '0x') return
+        const [{ tick }, spacing] = await Promise.all([
+          view(pool.address).getFunction('globalState').staticCall(),
+          view(pool.address).getFunction('tickSpacing').staticCall(),
+        ])
+        const lower = (BigInt(Math.floor(Number(tick) / Number(spacing))) + BigInt(below(41) - 25)) * spacing
+        const upper = lower + BigInt(1 + below(30)) * spacing
+        const amount = 1n + bits(60)
+        const params = [...pool.tokens, ...deployer, lower, upper, amount, amount, 0n, 0n, trader.address, MaxUint256]
+        if (await send(positionManager, abi.encodeFunctionData(`mint(${tuple})`, [params]))) counted.minted += 1
+      }
+      async function burn(): Promise<void> {
+        const manager = view(positionManager)
+        const id: bigint = 1n + BigInt(below(Number(await manager.getFunction('totalSupply').staticCall())))
+        const { liquidity } = await manager.getFunction('positions').staticCall(id)
+        const holder = counted.burnt % 3 === 0 ? owner : trader.address
+        if (liquidity === 0n) return
+        const params = [id, below(2) === 0 ? liquidity : 1n + liquidity / 3n, 0n, 0n, MaxUint256]
+        for (const from of [holder, holder === owner ? trader.address : owner])
+          if (await send(positionManager, abi.encodeFunctionData('decreaseLiquidity', [params]), { from })) {
+            counted.burnt += 1
+            return
+          }
+      }
+      async function charge(): Promise<void> {
+        if (isIntegral) {
+          if (await asOwner(pick(pools).address, 'setFee', [below(20_000)])) counted.charged += 1
+          return
+        }
+        // The next swap of a pool takes it up, when it is the first of its block.
+        const curve = [1 + below(9_000), 1 + below(9_000), below(40), below(4_000), 1 + below(60), 1 + below(600), 0, 1 + below(60)]
+        const config = [...curve, 1 + below(3_000)]
+        for (const { address } of pools) {
+          if ((await provider.getCode(address)) === '0x') continue
+          const operator: string = await view(address).getFunction('dataStorageOperator').staticCall()
+          if (await asOwner(operator, 'changeFeeConfiguration', [config])) counted.charged += 1
+        }
+      }
+      /** Another plugin, none, or the odd one, which acts before swaps or not. */
+      async function plug(): Promise<void> {
+        const { address } = pick(pools)
+        const isNone = below(2) === 0
+        await asOwner(address, 'setPlugin', [isNone ? ZeroAddress : odd])
+        if (isNone || (await asOwner(address, 'setPluginConfig', [below(3) === 0 ? 0 : 1]))) counted.plugged += 1
+      }
+      async function behave(): Promise<void> {
+        if (await send(odd, abi.encodeFunctionData('set', [below(8), 1 + below(30_000)]))) counted.behaved += 1
+      }
+      async function space(): Promise<void> {
+        if (await asOwner(pick(pools).address, 'setTickSpacing', [1 + below(200)])) counted.spaced += 1
+      }
+      /** Time goes by, and the share of the fees that the exchange keeps changes. */
+      async function age(): Promise<void> {
+        await rpc('evm_increaseTime', 1 + below(600))
+        const share = () => (below(3) === 0 ? 0 : 3 + below(200))
+        if (await asOwner(pick(pools).address, 'setCommunityFee', [share(), share()])) counted.aged += 1
+      }
+      async function make(): Promise<void> {
+        const isKnown = (own: [string, string]) => pools.some(({ tokens: [token0, token1] }) => token0 === own[0] && token1 === own[1])
+        const missing = [WETH, DAI, WBTC]
+          .flatMap((a) => [USDC, USDT].map((b) => [a, b] as const))
+          .filter(([a, b]) => !isKnown(sorted(a, b)))
+        if (missing.length === 0) return
+        const [a, b] = pick(missing)
+        const own = sorted(a, b)
+        const worth = { WETH: 3000, WBTC: 60_000 }[a.symbol] ?? 1
+        const tick = Math.round((Math.log(worth * 10 ** (b.decimals - a.decimals)) / Math.log(1.0001)) * (own[0] === a.address ? 1 : -1))
+        if (isIntegral) await asOwner(factory, 'setDefaultPluginFactory', [below(2) === 0 ? pluginFactory : ZeroAddress])
+        const calls = [
+          abi.encodeFunctionData('createAndInitializePoolIfNecessary', [...own, ...deployer, getSqrtRatioAtTick(tick), ...createData]),
+          abi.encodeFunctionData(`mint(${tuple})`, [
+            [...own, ...deployer, -887_220, 887_220, 10n ** 20n, 10n ** 20n, 0n, 0n, trader.address, MaxUint256],
+          ]),
+        ]
+        if (!(await send(positionManager, abi.encodeFunctionData('multicall', [calls])))) return
+        await know(a, b)
+        counted.made += 1
+      }
+      // Some are asked again, in other blocks, in which a plugin may say something else.
+      const asked: Swap[] = []
+      function swapNow(): Swap {
+        const swap = asked.length > 0 && below(3) === 0 ? pick(asked) : anySwap(below(14))
+        asked.push(swap)
+        if (asked.length > 8) asked.shift()
+        return swap
+      }
+      async function trade(remembered: Remembered): Promise<void> {
+        for (let tries = 0; tries < 20; tries += 1) {
+          const quote = await remembered(swapNow(), {}).catch(() => undefined)
+          if (!quote) continue
+          // The block of the trade is another one, where a plugin may take more.
+          const slack = quote.amountRaw / 4n
+          const plan = amm?.swap(quote, {
+            recipient: trader.address,
+            boundRaw: quote.swap.exact === 'in' ? quote.amountRaw - slack : quote.amountRaw + slack,
+            deadline: Math.floor(Date.now() / 1000) + 86_400,
+          })
+          const [step] = plan?.steps ?? []
+          if (!step) continue
+          counted.tried += 1
+          if (await send(step.to, step.data, { value: BigInt(step.value) })) counted.traded += 1
+          return
+        }
+      }
+
+      const quoter = await devnetQuoter(devnetFile, provider)
+      const held = { given: 0, byTrial: 0, fromMemory: 0 }
+      const fees = new Set<string>()
+      async function hold(give: () => Promise<Quote>, _swap: unknown, _choice: unknown, what: string): Promise<void> {
+        const quote = await givenOrRefused(give())
+        if (!quote) {
+          counted.refused += 1
+          return
+        }
+        const { exact } = quote.swap
+        const ask = exact === 'in' ? quoter?.exactIn : quoter?.exactOut
+        for (const { route, exactRaw, otherRaw } of partsOf(quote))
+          expect(otherRaw, what).to.equal(await ask?.(route, exactRaw, Number(quote.head.number)))
+        held.given += 1
+        const states = await Promise.all(
+          quote.route.map(({ pool }) =>
+            view(pool)
+              .getFunction('globalState')
+              .staticCall({ blockTag: Number(quote.head.number) }),
+          ),
+        )
+        const isTried = !isIntegral || states.some(({ pluginConfig }) => (pluginConfig & 1n) === 1n)
+        held[isTried ? 'byTrial' : 'fromMemory'] += 1
+        for (const { fee } of isIntegral ? [] : states) fees.add(String(fee))
+      }
+      const acts = isIntegral
+        ? [mint, trade, behave, make, charge, trade, mint, plug, trade, behave, burn, trade, space]
+        : [mint, trade, age, make, charge, trade, mint, age, trade, trade, burn, trade]
+      let turn = 0
+      await walkInMemory(
+        {
+          chain,
+          amm,
+          rpc,
+          happen: (_round, remembered) => acts[turn++ % acts.length]?.(remembered) ?? Promise.resolve(),
+          anySwap: swapNow,
+          hold,
+        },
+        random,
+        quotes,
+        quotesEach,
+      )
+      if (process.env['SLUICE_WALK_QUOTES']) console.log(`      ${JSON.stringify({ ...counted, ...held })}`)
+      const never: readonly string[] = isIntegral ? ['aged'] : ['plugged', 'behaved', 'spaced', 'fromMemory']
+      for (const [what, count] of Object.entries({ ...counted, ...held })) if (!never.includes(what)) expect(count, what).to.be.above(0)
+      if (!isIntegral) expect(fees.size, 'fees').to.be.above(1)
+      expect(counted.traded * 2, `of ${counted.tried} trades`).to.be.above(counted.tried)
+    })
+  })
+}
