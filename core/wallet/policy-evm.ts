@@ -3,9 +3,10 @@ import { keccak256 } from 'ethers/crypto'
 import { TypedDataEncoder } from 'ethers/hash'
 import { Transaction } from 'ethers/transaction'
 import { getBytes, hexlify } from 'ethers/utils'
+import { canonicalPermit2, permitTypedData } from '../contracts/permit2.ts'
 import { isWellKnown } from './keys.ts'
-import { isUnlimited, Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
-import type { SignRequest, TypedData } from './signer-messages.ts'
+import { isUnlimited, maxPermitSeconds, Refusal, type EvmRules, type TypedDataRules } from './policy.ts'
+import type { PermitRequest, SignRequest, TypedData } from './signer-messages.ts'
 import {
   addressArgument,
   approveSelector,
@@ -23,6 +24,7 @@ export function checkEvmRequest({ draft, address }: SignRequest, rules: EvmRules
       `everybody has the key of ${address} (it is a test account of anvil and hardhat), so it signs on a devnet only, not on ${rules.name}`,
     )
   if (draft.scheme === 'eip712') return getBytes(checkTypedData(draft.typedData, address, rules))
+  if (draft.scheme === 'permit2') return getBytes(checkPermit(draft.permit, rules, Date.now()))
   if (draft.scheme === 'secp256k1')
     return getBytes(checkTransaction({ bytes: draft.bytes, replaces: draft.replaces, from: address, rules }))
   throw new Refusal(`${rules.name} expects an EVM transaction or EIP-712 data`)
@@ -103,12 +105,16 @@ function checkFees(tx: Transaction, { feeCapRaw, name }: EvmRules): void {
     throw new Refusal(`the priority fee (${tx.maxPriorityFeePerGas} wei) is above the maximum fee (${feeRaw} wei)`)
 }
 
+/** A cancel, and one that private relays do not take for the wish to withdraw: `cancelAgain` of the rail. */
+const emptyData: readonly string[] = ['0x', '0x00000000']
+
 function checkTarget({ to, value, data }: Transaction, from: string, rules: EvmRules): void {
   if (to === null) throw new Refusal('creating a contract is never signed')
   const target = to.toLowerCase()
   const isDeclared = rules.contracts.has(target)
   if (target === from && !isDeclared) {
-    if (value !== 0n || data !== '0x') throw new Refusal('a transfer to oneself (cancel) must have no value and no data')
+    if (value !== 0n || !emptyData.includes(data))
+      throw new Refusal('a transfer to oneself (cancel) must have no value, and no data but four zero bytes')
     return
   }
   if (isDeclaredDeposit({ target, value, data }, rules.deposits) || isRevocation({ target, value, data }, rules)) return
@@ -223,6 +229,35 @@ export function checkTypedData({ domain, types, primaryType, message }: TypedDat
       throw new Refusal(`${field} of typed data ${kind} is not the wallet's own address`)
   }
   return digestOf({ domain, types, primaryType, message }, kind)
+}
+
+/**
+ * Decides whether a single permit of Permit2 may be signed: for the contract at its one address, on the network, for a spender of a built-in
+ * connector whose settings say so, for an amount that does not last, until a time that is near. Nothing else of Permit2 is signed.
+ * @param nowMs milliseconds since the Unix epoch
+ * @returns the digest to sign
+ * @throws Refusal
+ */
+export function checkPermit(permit: PermitRequest, rules: EvmRules, nowMs: number): string {
+  const { permit2, token, spender, amountRaw: amount, expires, nonce, chainId } = permit
+  const amountRaw = BigInt(amount)
+  if (BigInt(chainId) !== rules.chainId)
+    throw new Refusal(`the permit is for chain id ${chainId}, and the chain id of ${rules.name} is ${rules.chainId}`)
+  if (permit2.toLowerCase() !== canonicalPermit2.toLowerCase())
+    throw new Refusal(`the permit is for the contract ${permit2}: permits are signed for Permit2 at ${canonicalPermit2} only`)
+  if (!rules.permitSpenders.has(spender.toLowerCase()))
+    throw new Refusal(
+      `no permit is signed for the spender ${spender} on ${rules.name}: a built-in connector has to have it, and signedPermits: true in its file in conf/connectors`,
+    )
+  if (amountRaw === 0n || isUnlimited(amountRaw))
+    throw new Refusal(
+      `the permit is for the amount ${amountRaw}: permits are signed for what a trade needs, not for more and not for nothing`,
+    )
+  const seconds = expires - Math.floor(nowMs / 1000)
+  if (seconds < 0 || seconds > maxPermitSeconds)
+    throw new Refusal(`the permit ends ${seconds} s from now: permits are signed that end within ${maxPermitSeconds} s`)
+  const { domain, types, message } = permitTypedData({ permit2: canonicalPermit2, token, spender, amountRaw, expires, nonce }, chainId)
+  return digestOf({ domain, types, primaryType: 'PermitSingle', message }, 'PermitSingle of the domain "Permit2"')
 }
 
 const requiredChainId = ({ chainId }: TypedDataRules, rules: EvmRules): bigint => (chainId === undefined ? rules.chainId : BigInt(chainId))

@@ -10,6 +10,7 @@ import * as Value from 'typebox/value'
 import type { LockedPlugin, PluginLock } from '../config/lock.ts'
 import { mapTexts, mergeOver, substitute, type Environment, type Section } from '../config/tree.ts'
 import { mergedFiles, readTextFile, readYaml } from '../config/yaml.ts'
+import { canonicalPermit2 } from '../contracts/permit2.ts'
 import { isObject } from '../json.ts'
 import { builtInPlugins, codeRoot } from '../layout.ts'
 import { curves, type CurveName } from './keys.ts'
@@ -69,6 +70,10 @@ const released = Type.Object(
           /** Those in which wallets have positions, collateral or offers, by their names. */
           holds: Type.Array(Type.String()),
           signs: Type.Array(Type.Unsafe<TypedDataRules>({})),
+          /** Its contract that is Permit2, and those of the spenders that take tokens by it and may be given permits, by their names. */
+          permits: Type.Optional(
+            Type.Object({ permit2: Type.String(), spenders: Type.Array(Type.String()) }, { additionalProperties: false }),
+          ),
         },
         { additionalProperties: false },
       ),
@@ -104,6 +109,8 @@ interface ConnectorFacts {
   readonly spenders: readonly string[]
   readonly signs: readonly TypedDataRules[]
   readonly isContained: boolean
+  /** Only where the operator's file says `signedPermits`. */
+  readonly permits?: Released['connectors'][string]['permits']
 }
 
 interface Deposit {
@@ -215,7 +222,8 @@ export function policyFromFiles(files: SignerFiles, lock: PluginLock, sources: S
     if (connector) {
       const settings = { defaults: ownOf(sources.defaults, name) ?? {}, conf: conf('connectors', name) }
       const entries = entriesInForce(settings, 'contractAddresses', connector.networks)
-      for (const [on, contracts] of entries) connectors.push({ on, contracts, ...connector, isContained: false })
+      const permits = mayHavePermits(settings.conf) ? connector.permits : undefined
+      for (const [on, contracts] of entries) connectors.push({ on, contracts, ...connector, permits, isContained: false })
       for (const [, bridges] of entriesInForce(settings, 'bridges', connector.networks)) deposits.push(...depositsOf(bridges))
     }
     if (record?.kind === 'chain') {
@@ -358,8 +366,20 @@ function networkPolicy(
         return each.on === on && token !== undefined && recipient !== undefined ? [{ token, recipient }] : []
       }),
       typedData: here.flatMap(({ signs }) => signs),
+      permitSpenders: spelt(here.flatMap(permitSpendersOf)),
     },
   ]
+}
+
+/** The setting by which permits are signed, in the operator's own file. A text is what a variable of the environment gives. */
+const mayHavePermits = ({ signedPermits }: Section): boolean => signedPermits === true || signedPermits === 'true'
+
+/** None where what the settings call Permit2 is another contract. */
+function permitSpendersOf({ contracts, permits }: ConnectorFacts): readonly unknown[] {
+  if (!permits) return []
+  const permit2 = contracts[permits.permit2]
+  const isCanonical = typeof permit2 === 'string' && permit2.toLowerCase() === canonicalPermit2.toLowerCase()
+  return isCanonical ? permits.spenders.map((name) => contracts[name]) : []
 }
 
 /** The operator's file, with the values of the variables that it names; `{}` where there is none or it is wrong: then the plugin is refused. */
@@ -495,7 +515,7 @@ export function namedVariables(confDir: string, environment: Environment): Recor
     if (!existsSync(folder)) continue
     for (const file of readdirSync(folder).filter((each) => each.endsWith('.yml'))) {
       const settings = readYaml(path.join(folder, file), file, [])?.value ?? {}
-      note([settings['contractAddresses'], settings['bridges']])
+      note([settings['contractAddresses'], settings['bridges'], settings['signedPermits']])
       if (kind === 'chains') note(Object.values(settings).map((entry) => (isObject(entry) ? entry['feeCap'] : undefined)))
     }
   }

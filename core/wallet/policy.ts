@@ -60,6 +60,8 @@ const evmPolicy = Type.Object(
     deposits: Type.Array(Type.Object({ token: address, recipient: address }, { additionalProperties: false })),
     /** The typed data (EIP-712) that connectors declare. */
     typedData: Type.Array(typedDataPolicy),
+    /** The spenders that get permits of Permit2: those of built-in connectors whose settings say `signedPermits`. */
+    permitSpenders: Type.Optional(Type.Array(address)),
   },
   { additionalProperties: false },
 )
@@ -96,6 +98,9 @@ export type NetworkPolicy = Static<typeof networkPolicy>
 /** What tokens take for an allowance that never ends: 2^256 - 1, of some 2^160 - 1 or 2^96 - 1. No amount of any token is that large. */
 export const isUnlimited = (amountRaw: bigint): boolean => amountRaw >= 2n ** 128n || amountRaw === 2n ** 96n - 1n
 
+/** So far ahead of now a permit may end at most: what somebody carries away of it is worth nothing then. */
+export const maxPermitSeconds = 3_600
+
 /** A network's policy, prepared for lookups. Addresses are lower-case. */
 export interface EvmRules {
   readonly keys: 'secp256k1'
@@ -115,6 +120,8 @@ export interface EvmRules {
   readonly recipients: ReadonlyMap<string, ReadonlySet<string>>
   readonly deposits: readonly { readonly token: string; readonly recipient: string }[]
   readonly typedData: readonly TypedDataRules[]
+  /** They get permits of Permit2. */
+  readonly permitSpenders: ReadonlySet<string>
 }
 
 /** The same for keys of ed25519. The letter case of an address counts. */
@@ -170,7 +177,19 @@ function rulesOf(
 ): EvmRules | SolanaRules {
   const feeCapRaw = BigInt(policy.feeCapRaw)
   if (policy.keys === 'ed25519') return { keys: policy.keys, name, feeCapRaw, local: policy.local, contracts: new Set(policy.contracts) }
-  const { keys, chainId, local, contracts, spenders, exactSpenders = [], tokens = [], wrapped, deposits, typedData } = policy
+  const {
+    keys,
+    chainId,
+    local,
+    contracts,
+    spenders,
+    exactSpenders = [],
+    tokens = [],
+    wrapped,
+    deposits,
+    typedData,
+    permitSpenders = [],
+  } = policy
   return {
     keys,
     name,
@@ -185,6 +204,7 @@ function rulesOf(
     recipients,
     deposits: deposits.map(({ token, recipient }) => ({ token: lowerCase(token), recipient: lowerCase(recipient) })),
     typedData,
+    permitSpenders: new Set(permitSpenders.map(lowerCase)),
   }
 }
 

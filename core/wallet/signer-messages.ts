@@ -82,6 +82,21 @@ const typedData = Type.Object({
   message: Type.Record(Type.String(), Type.Unknown()),
 })
 
+/** A single permit of Permit2. What is signed is made from it here, so that nothing else can stand under that name. */
+const permit = Type.Object(
+  {
+    permit2: Type.String(),
+    token: Type.String(),
+    spender: Type.String(),
+    amountRaw: Type.String({ pattern: '^[0-9]{1,49}$' }),
+    expires: Type.Integer({ minimum: 1, maximum: 2 ** 48 - 1 }),
+    nonce: Type.Integer({ minimum: 0, maximum: 2 ** 48 - 1 }),
+    chainId: Type.Integer({ minimum: 1 }),
+  },
+  { additionalProperties: false },
+)
+export type PermitRequest = Static<typeof permit>
+
 const signRequest = Type.Object({
   chain: Type.String(),
   network: Type.String(),
@@ -93,6 +108,8 @@ const signRequest = Type.Object({
     Type.Object({ scheme: Type.Literal('secp256k1'), bytes, replaces: Type.Optional(bytes) }),
     Type.Object({ scheme: Type.Literal('ed25519'), bytes }),
     Type.Object({ scheme: Type.Literal('eip712'), typedData }),
+    /** The server's own: no rail drafts it, so no plugin asks for it. */
+    Type.Object({ scheme: Type.Literal('permit2'), permit }),
   ]),
 })
 

@@ -193,7 +193,9 @@ async function checkRequest(request: SignRequest, { curve, address }: SigningWal
   const name = networkKey(request.chain, request.network)
   const network = rulesFor(request).get(name)
   const isLocal = network === undefined || (network.keys === 'secp256k1' && network.local)
-  if (tries && isLocal && curve === 'secp256k1' && isWellKnown(address)) return digestOnTrial(request.draft, publicChainIds)
+  const isTried = tries && isLocal && curve === 'secp256k1' && isWellKnown(address)
+  // No plugin drafts a permit: it is signed by what is said of built-in ones.
+  if (isTried && request.draft.scheme !== 'permit2') return digestOnTrial(request.draft, publicChainIds)
   if (!network) throw new Refusal(`nothing is signed for ${name}: no plugin serves it`)
   if (curve === 'secp256k1' && network.keys === 'secp256k1') return checkEvmRequest(request, network)
   if (curve === 'ed25519' && network.keys === 'ed25519') {

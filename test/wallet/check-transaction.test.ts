@@ -109,6 +109,7 @@ describe('the policy for EVM transactions', () => {
       { to: wrapper, value: 0n, data: several.encodeFunctionData('multicall(bytes[])', [['0x12345678', approve(router, 5n)]]) },
     ],
     ['an empty transfer to oneself', { to: from, value: 0n, data: '0x' }],
+    ['an empty transfer to oneself that relays take for no withdrawal', { to: from, value: 0n, data: '0x00000000' }],
     ['value to a declared contract without data', { to: wrapper, value: 5n, data: '0x' }],
     ['a deposit over a declared bridge', { to: dollar, value: 0n, data: transfer(bridge) }],
     ['a deposit of a token that is also declared', { to: wrapper, value: 0n, data: transfer(otherBridge) }],
@@ -232,6 +233,8 @@ describe('the policy for EVM transactions', () => {
     ['value to the bridge', { to: bridge, value: 1n, data: '0x' }, /no connector declares the contract/],
     ['value to oneself', { to: from, value: 1n, data: '0x' }, /to oneself/],
     ['data to oneself', { to: from, value: 0n, data: '0x12345678' }, /to oneself/],
+    ['value and zero bytes to oneself', { to: from, value: 1n, data: '0x00000000' }, /to oneself/],
+    ['more zero bytes to oneself', { to: from, value: 0n, data: '0x0000000000' }, /to oneself/],
   ]
   for (const [what, changes, reason] of refused) {
     it(`refuses ${what}`, () => {
