@@ -16,7 +16,7 @@ pragma solidity ^0.8.20;
 ///   1 where all of it was read, 0 where the gas ended (1), the number of ticks (2), the multiple of tickSpacing up to which none is
 ///   left out (3), and in the direction of the look of each tick: tick (3), liquidityGross (16), liquidityNet (16).
 contract PoolLens {
-    int256 private constant mostTick = 887272; // TickMath of @uniswap/v3-core@1.0.1
+    int256 internal constant mostTick = 887272; // TickMath of @uniswap/v3-core@1.0.1
     /// Eight words and six ticks take 85,000, as measured on anvil.
     uint256 private constant lookGas = 120_000;
 
@@ -100,9 +100,9 @@ contract PoolLens {
     }
 
     /// Of a pool that is a contract, all but its ticks. A tick spacing of 0 says that there is no pool.
-    function putPool(Look memory look) private view returns (int256 tick, uint256 liquidity) {
+    function putPool(Look memory look) internal view virtual returns (int256 tick, uint256 liquidity) {
         // Forks differ in what follows these two of slot0.
-        (uint256 sqrtPriceX96, uint256 second) = ask(look.pool, 0x3850c7bd, 0); // slot0()
+        (uint256 sqrtPriceX96, uint256 second) = ask(look.pool, priceSelector(), 0);
         tick = int256(second);
         if (sqrtPriceX96 == 0) {
             look.tickSpacing = 0;
@@ -110,7 +110,7 @@ contract PoolLens {
             return (tick, 0);
         }
         (liquidity, ) = ask(look.pool, 0x1a686502, 0); // liquidity()
-        (uint256 fee, ) = ask(look.pool, 0xddca3f43, 0); // fee()
+        uint256 fee = feeOf(look.pool);
         look.tickSpacing = spacingOf(look.pool);
         put(look, 1, 1);
         put(look, sqrtPriceX96, 20);
@@ -118,6 +118,20 @@ contract PoolLens {
         put(look, liquidity, 16);
         put(look, fee, 3);
         put(look, uint256(look.tickSpacing), 3);
+    }
+
+    /// Of the view whose first two words are the price and the tick: slot0(), unless a kind of pool has another.
+    function priceSelector() internal pure virtual returns (uint256) {
+        return 0x3850c7bd;
+    }
+
+    /// Of the view of a word of the bitmap: tickBitmap(int16).
+    function bitmapSelector() internal pure virtual returns (uint256) {
+        return 0x5339c296;
+    }
+
+    function feeOf(address pool) internal view virtual returns (uint256 fee) {
+        (fee, ) = ask(pool, 0xddca3f43, 0); // fee()
     }
 
     // Slot0 and Pool.State of @uniswap/v4-core@1.0.2.
@@ -142,7 +156,7 @@ contract PoolLens {
 
     function bitmapOf(Look memory look, int256 word) private view returns (uint256 bitmap) {
         if (look.stored != 0) return load(look.pool, hash(uint256(word), look.stored + 5));
-        (bitmap, ) = ask(look.pool, 0x5339c296, word); // tickBitmap(int16)
+        (bitmap, ) = ask(look.pool, bitmapSelector(), word);
     }
 
     function liquidityAt(Look memory look, int256 tick) private view returns (uint256 gross, uint256 net) {
@@ -151,7 +165,7 @@ contract PoolLens {
         return (uint128(packed), packed >> 128);
     }
 
-    function spacingOf(address pool) private view returns (int256) {
+    function spacingOf(address pool) internal view virtual returns (int256) {
         (uint256 tickSpacing, ) = ask(pool, 0xd0c93a7c, 0); // tickSpacing()
         return int256(tickSpacing);
     }
@@ -196,7 +210,7 @@ contract PoolLens {
 
     /// The initialised ticks from here on, and where those end of which anything is known: at one that was not read, or behind a word.
     /// Something is read even where there is no gas for it, so that a look that goes on there ends some time.
-    function readTicks(Look memory look, int256 from, bool up) private view returns (bool whole, uint256 count, int256 end) {
+    function readTicks(Look memory look, int256 from, bool up) internal view virtual returns (bool whole, uint256 count, int256 end) {
         int256 word = from >> 8;
         uint256 within = up ? type(uint256).max << (uint256(from) & 255) : type(uint256).max >> (255 - (uint256(from) & 255));
         bool isFirst = true;
@@ -226,7 +240,7 @@ contract PoolLens {
     }
 
     /// The lowest bytes of a value, after what was put before.
-    function put(Look memory look, uint256 value, uint256 size) private pure {
+    function put(Look memory look, uint256 value, uint256 size) internal pure {
         uint256 to = look.to;
         assembly {
             mstore(to, shl(sub(256, mul(8, size)), value))
@@ -235,7 +249,7 @@ contract PoolLens {
     }
 
     /// The first two words of an answer; 0 where there is none.
-    function ask(address target, uint256 selector, int256 argument) private view returns (uint256 first, uint256 second) {
+    function ask(address target, uint256 selector, int256 argument) internal view returns (uint256 first, uint256 second) {
         assembly {
             mstore(0, shl(224, selector))
             mstore(4, argument)
@@ -243,6 +257,20 @@ contract PoolLens {
             if and(ok, gt(returndatasize(), 31)) {
                 first := mload(0)
                 second := mload(32)
+            }
+        }
+    }
+
+    /// The third and fourth word of an answer; 0 where there are none. It allocates no memory: what was read stands behind all that is.
+    function further(address target, uint256 selector, int256 argument) internal view returns (uint256 third, uint256 fourth) {
+        assembly {
+            mstore(0, shl(224, selector))
+            mstore(4, argument)
+            let ok := staticcall(gas(), target, 0, 36, 0, 0)
+            if and(ok, gt(returndatasize(), 127)) {
+                returndatacopy(0, 64, 64)
+                third := mload(0)
+                fourth := mload(32)
             }
         }
     }

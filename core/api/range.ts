@@ -31,6 +31,14 @@ const Fee = Type.String({
   description: 'Fee tier, by name or in hundredths of a basis point. Absent: the deepest pool.',
 })
 
+const Version = Type.String({
+  minLength: 1,
+  maxLength: 32,
+  expects: 'a version of the exchange that has positions, such as v3',
+  description: 'Version of the exchange; ids and pools of each are its own. Absent: the first one that has positions, v3 of Uniswap.',
+})
+const shownVersion = Type.String({ description: 'Version of the exchange.' })
+
 const maxSeconds = 2 ** 32 - 1
 const Seconds = (description: string) =>
   Type.Integer({ minimum: 1, maximum: maxSeconds, expects: 'a whole number of seconds, 1 or more', description })
@@ -39,7 +47,7 @@ const pairFields = {
   token0: { ...TokenName, description: 'A symbol or address. Prices are token1 per token0, in the order of the request.' },
   token1: TokenName,
 }
-const positionFields = { ...connectorFields, address: WalletAddress, tokenId: TokenId }
+const positionFields = { ...connectorFields, address: WalletAddress, tokenId: TokenId, version: Type.Optional(Version) }
 const terms = { allowedSlippage: Type.Optional(Slippage), ...transactionFields }
 const Native = Type.Boolean({
   expects: 'true or false',
@@ -51,6 +59,7 @@ export const AMMLiquidityAddRequest = request(
     ...connectorFields,
     address: WalletAddress,
     ...pairFields,
+    version: Type.Optional(Version),
     amount0: Decimal('Maximum of token0 to add.'),
     amount1: Decimal('Maximum of token1 to add.'),
     lowerPrice: Type.Optional(Decimal('Lower bound of the range, token1 per token0. Required unless tokenId is given.')),
@@ -64,6 +73,7 @@ export const AMMLiquidityAddRequest = request(
 export const AMMLiquidityAddResponse = enveloped({
   token0: Type.String({ description: "Address, in the request's order; the zero address for the native coin." }),
   token1: Type.String(),
+  version: shownVersion,
   fee: Type.Number({ description: 'Hundredths of a basis point.' }),
   pool: Type.String(),
   lowerPrice: Type.String({ description: 'The bound that was used: rounded outward to a price of the pool.' }),
@@ -110,6 +120,7 @@ export const AMMLiquidityPriceRequest = request(
   {
     ...connectorFields,
     ...pairFields,
+    version: Type.Optional(Version),
     fee: Type.Optional(Fee),
     period: Type.Optional(Seconds('How far back the series goes. Required with interval; without both there is no series.')),
     interval: Type.Optional(Seconds('Length of each interval of the series, at most the period.')),
@@ -121,6 +132,7 @@ export const AMMLiquidityPriceRequest = request(
 export const AMMLiquidityPriceResponse = enveloped({
   token0: Type.String({ description: "Address, in the request's order; the zero address for the native coin." }),
   token1: Type.String(),
+  version: shownVersion,
   fee: Type.Number({ description: 'Hundredths of a basis point.' }),
   period: Type.Optional(Type.Number()),
   interval: Type.Optional(Type.Number()),
@@ -137,7 +149,8 @@ export const AMMLiquidityPriceResponse = enveloped({
 
 export const shownRangePosition = {
   tokenId: Type.String(),
-  token0: Type.String({ description: "Address, in the pool's order." }),
+  version: shownVersion,
+  token0: Type.String({ description: "Address, in the pool's order; the zero address for the native coin." }),
   token1: Type.String({ description: "Address, in the pool's order." }),
   fee: Type.Number({ description: 'Hundredths of a basis point.' }),
   lowerPrice: Type.String({ description: 'Token1 per token0.' }),
@@ -153,15 +166,33 @@ export const shownRangePosition = {
   owner: Type.String(),
 }
 
-export const AMMLiquidityPositionRequest = request({ ...connectorFields, tokenId: TokenId })
+export const AMMLiquidityPositionRequest = request({ ...connectorFields, tokenId: TokenId, version: Type.Optional(Version) })
 export const AMMLiquidityPositionResponse = enveloped({ ...shownRangePosition, blockNumber: Type.Number() })
 
-export const AMMLiquidityPositionsRequest = request({ ...connectorFields, address: WalletAddress })
+export const AMMLiquidityPositionsRequest = request({
+  ...connectorFields,
+  address: WalletAddress,
+  version: Type.Optional({ ...Version, description: 'Only positions of this version. Absent: those of all.' }),
+})
 export const AMMLiquidityPositionsResponse = enveloped({
   positions: Type.Array(Type.Object(shownRangePosition)),
   unshown: Type.Optional(
-    Type.Array(Type.Object({ tokenId: Type.String(), reason: Type.String() }), {
-      description: 'Positions whose tokens cannot be read. Anybody can send such positions to a wallet.',
+    Type.Array(Type.Object({ tokenId: Type.String(), version: shownVersion, reason: Type.String() }), {
+      description:
+        'Positions whose tokens cannot be read, or whose pool has hooks that act on liquidity. Anybody can send such positions to a wallet.',
+    }),
+  ),
+  searchedFromBlock: Type.Optional(
+    Type.Number({
+      description:
+        "Where a version has no list of a wallet's positions: the first block that was searched for them. Absent: nothing had to be searched.",
+    }),
+  ),
+  notSearched: Type.Optional(Type.String({ description: 'Why blocks could not be searched: those that are known are shown.' })),
+  missing: Type.Optional(
+    Type.Number({
+      description:
+        'How many more positions the wallet has: older than the search, and unknown to this server. Ask for them by their tokenId.',
     }),
   ),
   blockNumber: Type.Number(),
@@ -239,7 +270,7 @@ export const ammRangeEndpoints = [
     wallet: true,
     name: 'AMMLiquidityPositions',
     path: '/amm/liquidity/positions',
-    summary: "All of a wallet's positions.",
+    summary: "A wallet's positions, of all versions of the exchange.",
     request: AMMLiquidityPositionsRequest,
     response: AMMLiquidityPositionsResponse,
   }),

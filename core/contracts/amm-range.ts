@@ -9,9 +9,10 @@ export interface RangePrice {
 
 /** A pool of concentrated liquidity at one block, its tokens in its own order. */
 export interface RangePool {
+  /** Or what identifies it, where one contract keeps all pools. */
   address: string
   version: string
-  /** Addresses; the wrapped coin where the native one is traded. */
+  /** Addresses; the wrapped coin where the native one is traded, or the native coin's own where the pool has the coin itself. */
   token0: string
   token1: string
   /** Hundredths of a basis point of the input: 3000 is 0.3 %. */
@@ -86,23 +87,58 @@ export type RangeHistory =
   /** The oracle's history is shorter than requested. */
   | { is: 'beyond'; head: Head; holdsSeconds: number }
 
+/** Which of a wallet's positions are listed. */
+export interface PositionsQuery<A = string> {
+  owner: A
+  /** Of this version; absent: of all. */
+  version?: string
+  /** Ids that may be the wallet's, by the journal of this server: a protocol may have no list of them. */
+  known?: readonly bigint[]
+}
+
+export interface RangePositions {
+  head: Head
+  positions: readonly RangePosition[]
+  /** Positions that cannot be read as such: `reason` continues "it is not shown: ". */
+  unread?: readonly { tokenId: bigint; version: string; reason: string }[]
+  /** Where a protocol has no list of a wallet's positions: the first block that was searched for them. */
+  searchedFromBlock?: number
+  /** Why nothing could be searched, in the words of an error. */
+  notSearched?: string
+  /** How many positions the wallet has beside these: older than the search, and not known. */
+  missing?: number
+}
+
 export interface AMMRange<F extends Types = Types> {
-  /** Labels of the protocol versions that have positions. */
+  /** Labels of the protocol versions that have positions. Requests without a version mean the first one. */
   readonly rangeVersions: readonly string[]
   /** The exchange's names of fee tiers, if any: `LOWEST` → 100. */
   readonly feeTiers: Readonly<Record<string, number>>
   /** The contract that takes the tokens of a deposit: the spender of allowances. */
   readonly positionManager: F['address']
-  /** The pools of two tokens, deepest first, of one fee where it is given; initialised ones only. All at one block. */
-  rangePools(pair: readonly [Token, Token], choice: { fee?: number }, at: At): Promise<{ head: Head; pools: readonly RangePool[] }>
+  /** The same by version, where versions have contracts of their own. Since 1.1. */
+  readonly positionManagers?: Readonly<Record<string, F['address']>>
+  /** The pools of two tokens, deepest first, of one fee where it is given; initialised ones only. All at one block. `version` since 1.1. */
+  rangePools(
+    pair: readonly [Token, Token],
+    choice: { fee?: number; version?: string },
+    at: At,
+  ): Promise<{ head: Head; pools: readonly RangePool[] }>
   /** The narrowest range around two prices, lower below upper; undefined where the pool can have none. Pure. */
   rangeAround(pool: RangePool, lower: RangePrice, upper: RangePrice): TickRange | undefined
-  /** The largest deposit of at most these amounts. Pure. */
-  deposit(pool: RangePool, range: TickRange, most: RangeAmounts): Deposit
-  /** Adds to the given position, or creates a new one. */
-  add(what: { pool: RangePool; range: TickRange; most: RangeAmounts; tokenId?: bigint }, terms: RangeTerms<F['address']>): Plan<F>
+  /** The largest deposit of at most these amounts, which `add` makes with this slippage (since 1.1). Pure. */
+  deposit(pool: RangePool, range: TickRange, most: RangeAmounts, slippage?: SlippageFraction): Deposit
+  /** Adds to the given position, or creates a new one. `position` is that of `tokenId` (since 1.1). */
+  add(
+    what: { pool: RangePool; range: TickRange; most: RangeAmounts; tokenId?: bigint; position?: RangePosition },
+    terms: RangeTerms<F['address']>,
+  ): Plan<F>
   /** Undefined where the position does not exist, or no longer exists. */
   position(tokenId: bigint, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
+  /** In the place of `position` where there are several versions, whose ids overlap. Since 1.1. */
+  positionOf?(of: { tokenId: bigint; version?: string }, at: At): Promise<{ head: Head; position: RangePosition } | undefined>
+  /** In the place of `positions`, likewise, or where a protocol has no list of them. Since 1.1. */
+  positionsOf?(query: PositionsQuery<F['address']>, at: At): Promise<RangePositions>
   /** All of a wallet's. */
   positions(owner: F['address'], at: At): Promise<{ head: Head; positions: readonly RangePosition[] }>
   /** Removes this liquidity and collects all fees in one transaction. `burn`: also burns the position once it is empty. */

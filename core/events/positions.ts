@@ -6,10 +6,10 @@ import { SluiceError } from '../errors.ts'
 import { rangePositions } from '../handlers/amm/range-positions.ts'
 import { showBookPosition } from '../handlers/clob/accounts.ts'
 import { marketsOf } from '../handlers/clob/markets.ts'
-import type { TargetContext } from '../handlers/context.ts'
+import type { Services, TargetContext } from '../handlers/context.ts'
 import { showPosition } from '../handlers/perp/account.ts'
 import { findMarket, tickerOf } from '../handlers/perp/markets.ts'
-import { tradingOf, type Registry, type VenueEntry } from '../handlers/registry.ts'
+import { tradingOf, type VenueEntry } from '../handlers/registry.ts'
 import { readAddress } from '../handlers/wallets.ts'
 import { updateOfFailure } from '../live-state/pair-quoter.ts'
 import type { BlockFeed } from './blocks.ts'
@@ -36,8 +36,10 @@ interface PositionsRequest extends Target {
   read(at: At): Promise<Positions>
 }
 
+type PositionServices = Pick<Services, 'registry' | 'transactions'>
+
 interface PositionTopicOptions {
-  registry: Registry
+  services: PositionServices
   blocks: BlockFeed
   /** Of one question to an exchange. */
   timeoutMs: number
@@ -48,7 +50,7 @@ interface PositionTopicOptions {
 export function createPositionTopic(options: PositionTopicOptions): Topic {
   const feed = createPositionFeed(options)
   return {
-    find: async (request, at) => (await findPositions(options.registry, request, at)).map(feed.subscriber),
+    find: async (request, at) => (await findPositions(options.services, request, at)).map(feed.subscriber),
   }
 }
 
@@ -148,7 +150,8 @@ function showState(
   return { ...about, ...state.held, timestamp: state.timestamp }
 }
 
-async function findPositions(registry: Registry, request: EventsRequest, at: At): Promise<readonly PositionsRequest[]> {
+async function findPositions(services: PositionServices, request: EventsRequest, at: At): Promise<readonly PositionsRequest[]> {
+  const { registry } = services
   const { connector, address } = request
   if (connector === undefined) throw missingField('connector', 'the exchange of the topic positions')
   if (address === undefined) throw missingField('address', 'the wallet of the topic positions')
@@ -160,14 +163,19 @@ async function findPositions(registry: Registry, request: EventsRequest, at: At)
   }
   return onEachNetwork(registry, name, request, async (network, venue) => {
     const owner = readAddress(network, address)
-    const { markets, read } = await kind.find({ network, venue }, owner, request, at)
+    const { markets, read } = await kind.find({ network, venue }, owner, request, { ...at, services })
     return [{ network, venue, address: owner, ownFields: kind.ownFields, markets, read }]
   })
 }
 
 interface PositionKind {
   ownFields: readonly string[]
-  find(target: Target, owner: string, request: EventsRequest, at: At): Promise<Pick<PositionsRequest, 'markets' | 'read'>>
+  find(
+    target: Target,
+    owner: string,
+    request: EventsRequest,
+    at: At & { services: PositionServices },
+  ): Promise<Pick<PositionsRequest, 'markets' | 'read'>>
 }
 
 /** How each kind of exchange is asked, by trading type. */
@@ -209,8 +217,11 @@ const kinds: Readonly<Record<string, PositionKind>> = {
     },
   },
   AMM_RANGE: {
-    ownFields: ['tokenId', 'liquidity', 'inRange'],
-    find: async (target, owner) => ({ markets: undefined, read: (now) => rangePositions(owner, target, now) }),
+    ownFields: ['version', 'tokenId', 'liquidity', 'inRange'],
+    find: async (target, owner, _request, { services }) => ({
+      markets: undefined,
+      read: (now) => rangePositions({ owner }, target, services, now),
+    }),
   },
 }
 

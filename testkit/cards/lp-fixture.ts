@@ -28,6 +28,10 @@ type Fields = Readonly<Record<string, unknown>>
 export interface LpFixture {
   readonly venue: TestVenue
   readonly pool: LpPool
+  /** The version that the requests name; undefined: the first one of the exchange. */
+  readonly version: string | undefined
+  /** The pool where `token0` or `token1` of the pool is the native coin instead of WETH: the same one, unless pools have the coin itself. */
+  coinPool(): Promise<{ fee: number; address: string }>
   /** The wallet with the positions. */
   readonly owner: string
   /** Another wallet, which swaps. */
@@ -51,14 +55,17 @@ export interface LpFixture {
   refused(endpoint: string, fields: Fields, outcome: string, field?: string): Promise<Answer>
 }
 
-export async function createLpFixture(venue: TestVenue): Promise<LpFixture> {
+/** @param rangeVersion a further version of the exchange; undefined: its first one */
+export async function createLpFixture(venue: TestVenue, rangeVersion?: string): Promise<LpFixture> {
   const { client } = venue
   const [other, , owner] = venue.wallets
-  const pool = await findLpPool(venue)
-  const { token0, token1, fee, version } = pool
+  const pool = await (rangeVersion === undefined ? findLpPool(venue) : findPoolOf(venue, rangeVersion))
+  const { token0, token1, fee, swap } = pool
+  const ofVersion = rangeVersion === undefined ? {} : { version: rangeVersion }
   await Promise.all([owner, other].flatMap((address) => [token0, token1].map((token) => approve(venue, address, token))))
 
-  const send: LpFixture['send'] = (endpoint, fields) => client.post(`/amm/liquidity/${endpoint}`, { ...venueFields(venue), ...fields })
+  const send: LpFixture['send'] = (endpoint, fields) =>
+    client.post(`/amm/liquidity/${endpoint}`, { ...venueFields(venue), ...ofVersion, ...fields })
   const request = async (endpoint: string, fields: Fields) =>
     expectOk(await send(endpoint, fields), `${endpoint} ${JSON.stringify(fields)}`)
   /** The positions that the cards made, as `contract/id`. */
@@ -82,7 +89,7 @@ export async function createLpFixture(venue: TestVenue): Promise<LpFixture> {
   const sell: LpFixture['sell'] = (amount, fields = {}) =>
     client.post('/amm/trade', {
       ...venueFields(venue),
-      ...(version !== undefined && { version }),
+      ...swap,
       address: other,
       base: token0,
       quote: token1,
@@ -94,6 +101,13 @@ export async function createLpFixture(venue: TestVenue): Promise<LpFixture> {
   return {
     venue,
     pool,
+    version: rangeVersion,
+    async coinPool() {
+      if (rangeVersion === undefined) return { fee, address: pool.address }
+      const ends = [token0, token1].map((token) => (token === 'WETH' ? 'ETH' : token))
+      const found = await price({ token0: ends[0], token1: ends[1], fee: undefined })
+      return { fee: found.fee, address: found.pool }
+    },
     owner,
     other,
     send,
@@ -128,8 +142,8 @@ interface LpPool {
   token1: string
   fee: number
   address: string
-  /** The version that swaps must name to go through this pool. */
-  version?: string
+  /** The fields that swaps must have to go through this pool. */
+  swap: Fields
 }
 
 /** The first of the devnet's pairs with such a pool, and its fee tier. */
@@ -146,12 +160,25 @@ async function findLpPool(venue: TestVenue): Promise<LpPool> {
         if (hop?.fee === undefined || more.length > 0) continue
         const fee = Math.round(Number(hop.fee) * 1_000_000)
         const { body, text } = await client.post('/amm/liquidity/price', { ...venueFields(venue), token0, token1, fee })
-        if (body?.pool === hop.pool) return { token0, token1, fee, address: hop.pool, ...versionField }
+        if (body?.pool === hop.pool) return { token0, token1, fee, address: hop.pool, swap: versionField }
         problems.push(`${token0}-${token1} at ${fee} by ${hop.pool}: ${text}`)
       }
     }
   }
   return expect.fail(`None of its pools with ranges is used by its swaps:\n${problems.join('\n')}`)
+}
+
+/** The first of the devnet's pairs with a pool of a version, which swaps name. */
+async function findPoolOf(venue: TestVenue, version: string): Promise<LpPool> {
+  const problems: string[] = []
+  for (const [i, token0] of devnetTokenSymbols.entries()) {
+    for (const token1 of devnetTokenSymbols.slice(i + 1)) {
+      const { body, text } = await venue.client.post('/amm/liquidity/price', { ...venueFields(venue), token0, token1, version })
+      if (body?.pool !== undefined) return { token0, token1, fee: body.fee, address: body.pool, swap: { pool: body.pool } }
+      problems.push(`${token0}-${token1}: ${text}`)
+    }
+  }
+  return expect.fail(`None of its pools of ${version} takes positions:\n${problems.join('\n')}`)
 }
 
 /** The raw amount of what a request offered, with the decimals of an answer about the same token. */

@@ -1,4 +1,14 @@
-import type { AMMRange, Deposit, RangeAmounts, RangeFill, RangeHistory, RangePool, RangePosition, TickRange } from '../amm-range.ts'
+import type {
+  AMMRange,
+  Deposit,
+  RangeAmounts,
+  RangeFill,
+  RangeHistory,
+  RangePool,
+  RangePosition,
+  RangePositions,
+  TickRange,
+} from '../amm-range.ts'
 import type { Head } from '../family.ts'
 import {
   amount,
@@ -9,10 +19,12 @@ import {
   list,
   object,
   oneOf,
+  optional,
   orNothing,
   property,
   record,
   text,
+  words,
   type Contract,
 } from './contract.ts'
 import { headSchema, planSchema, priceSchema } from './common.ts'
@@ -57,6 +69,7 @@ export const ammRangeContract: Contract<AMMRange> = {
   rangeVersions: property(list(text(), 100)),
   feeTiers: property(record(integer(), 100)),
   positionManager: property(text()),
+  positionManagers: property(record(text(), 100)),
   rangePools: answers(object<{ head: Head; pools: readonly RangePool[] }>({ head: headSchema, pools: list(poolSchema, maxPools) })),
   rangeAround: answers(orNothing(object<TickRange>(range))),
   deposit: answers(object<Deposit>({ ...amounts, liquidity: amount() })),
@@ -64,6 +77,25 @@ export const ammRangeContract: Contract<AMMRange> = {
   position: answers(
     orNothing(object<{ head: Head; position: RangePosition }>({ head: headSchema, position: positionSchema })),
     (answer, [tokenId]) => (answer && answer.position.tokenId !== tokenId ? 'position.tokenId must be the requested one' : undefined),
+  ),
+  positionOf: answers(
+    orNothing(object<{ head: Head; position: RangePosition }>({ head: headSchema, position: positionSchema })),
+    (answer, [{ tokenId }]) => (answer && answer.position.tokenId !== tokenId ? 'position.tokenId must be the requested one' : undefined),
+  ),
+  positionsOf: answers(
+    object<RangePositions>({
+      head: headSchema,
+      positions: list(positionSchema, maxPositions),
+      unread: optional(
+        list(
+          object<{ tokenId: bigint; version: string; reason: string }>({ tokenId: amount(), version: text(), reason: words() }),
+          maxPositions,
+        ),
+      ),
+      searchedFromBlock: optional(integer(0)),
+      notSearched: optional(words()),
+      missing: optional(integer(0)),
+    }),
   ),
   positions: answers(
     object<{ head: Head; positions: readonly RangePosition[] }>({ head: headSchema, positions: list(positionSchema, maxPositions) }),

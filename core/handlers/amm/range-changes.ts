@@ -12,6 +12,7 @@ import type {
   RangePosition,
   RangePrice,
   RangeTerms,
+  SlippageFraction,
   TickRange,
 } from '../../contracts/index.ts'
 import type { Served } from '../../contracts/plugin.ts'
@@ -47,17 +48,19 @@ const ammLiquidityAdd: Handler<'AMMLiquidityAdd'> = async (request, context) => 
   const offered = readOffered(request, pair)
   const bounds = readBounds(request)
 
-  const { head, pool, ticks, ordered, tokenId } = await findTarget({ ...request, address: wallet.address }, pair, bounds, context)
-  const deposit = await depositIn(pool, ticks, offered, ordered, range)
+  const { head, pool, ticks, ordered, position } = await findTarget({ ...request, address: wallet.address }, pair, bounds, context)
+  const tokenId = position?.tokenId
   const native = token0.native === true || token1.native === true
   const terms = termsOf({ head, pool, native, allowedSlippage: request.allowedSlippage }, wallet, context)
-  const plan = await range.add({ pool, range: ticks, most: reorder(ordered, offered), tokenId }, terms)
+  const deposit = await depositIn({ pool, ticks, ordered }, offered, terms.slippage, range)
+  const plan = await range.add({ pool, range: ticks, most: reorder(ordered, offered), tokenId, ...(position && { position }) }, terms)
   const valueRaw = token0.native ? offered.amount0Raw : token1.native ? offered.amount1Raw : 0n
 
   const expected = reorder(ordered, deposit)
   const shown = {
     token0: token0.address,
     token1: token1.address,
+    version: pool.version,
     fee: pool.fee,
     pool: pool.address,
     ...showBounds(ticks, ordered),
@@ -90,7 +93,9 @@ const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, contex
 
   const ordered = await orderOf(position, network, at)
   const shown = { tokenId: position.tokenId.toString(), liquidity: liquidity.toString(), deadline: terms.deadline }
-  const bounds = burn ? atMostLeaves([{ token: `${managerOfBurnt(range, context)}/${position.tokenId}`, amountRaw: 1n }]) : nothingLeaves
+  const bounds = burn
+    ? atMostLeaves([{ token: `${managerOfBurnt(range, position.pool.version, context)}/${position.tokenId}`, amountRaw: 1n }])
+    : nothingLeaves
   return submitChange({ plan, ordered, shown, valueRaw: 0n, bounds, deadline: terms.deadline }, wallet, context)
 }
 
@@ -99,8 +104,13 @@ const ammLiquidityRemove: Handler<'AMMLiquidityRemove'> = async (request, contex
  * with it what the wallet has on another exchange.
  * @throws SluiceError UNKNOWN_ERROR: a defect of the plugin
  */
-function managerOfBurnt({ positionManager }: Pick<Served<AMMRange>, 'positionManager'>, context: ConnectorContext): string {
-  const { venue, network, services } = context
+function managerOfBurnt(
+  range: Pick<Served<AMMRange>, 'positionManager' | 'positionManagers'>,
+  version: string,
+  { venue, network, services }: ConnectorContext,
+): string {
+  const { positionManagers = {} } = range
+  const positionManager = (Object.hasOwn(positionManagers, version) ? positionManagers[version] : undefined) ?? range.positionManager
   if (!venue.contained) return positionManager
   const { impl, chain, network: name } = network
   const manager = impl.address(positionManager)
@@ -178,12 +188,12 @@ interface AddTarget {
   pool: RangePool
   ticks: TickRange
   ordered: OrderedPair
-  /** Of the existing position. */
-  tokenId: bigint | undefined
+  /** The existing one. */
+  position: RangePosition | undefined
 }
 
 async function findTarget(
-  { fee, tokenId, address }: Pick<AMMLiquidityAddRequest, 'fee' | 'tokenId' | 'address'>,
+  { fee, tokenId, version, address }: Pick<AMMLiquidityAddRequest, 'fee' | 'tokenId' | 'version' | 'address'>,
   pair: Pair,
   bounds: Bounds | undefined,
   { venue, network, signal }: ConnectorContext,
@@ -198,12 +208,12 @@ async function findTarget(
         { field: 'upperPrice', problem },
       ])
     }
-    const { head, pool } = await findPoolToAddTo(pair, fee, venue, at)
+    const { head, pool } = await findPoolToAddTo(pair, { fee, version }, venue, at)
     const ordered = orderIn(pool, pair)
-    return { head, pool, ordered, ticks: await rangeIn(pool, bounds, ordered, range), tokenId: undefined }
+    return { head, pool, ordered, ticks: await rangeIn(pool, bounds, ordered, range), position: undefined }
   }
 
-  const { head, position } = await findOwnPosition({ tokenId, address }, venue, network, at)
+  const { head, position } = await findOwnPosition({ tokenId, version, address }, venue, network, at)
   const { pool } = position
   if (!(await isPoolOf(pool, pair, venue, at))) {
     const problem = `the position ${position.tokenId} has the tokens ${pool.token0} and ${pool.token1}: give those`
@@ -216,15 +226,16 @@ async function findTarget(
     throw badFields([{ field: 'fee', problem: `is ${pool.fee} for the position ${position.tokenId}: leave it out` }])
   const ordered = orderIn(pool, pair)
   if (bounds) requireSameRange(await rangeIn(pool, bounds, ordered, range), position, ordered)
-  return { head, pool, ordered, ticks: position, tokenId: position.tokenId }
+  return { head, pool, ordered, ticks: position, position }
 }
 
 /** Whether a pool has these tokens. The exchange knows which token stands for the native coin. */
 async function isPoolOf(pool: RangePool, pair: Pair, venue: VenueEntry, at: At): Promise<boolean> {
   const own = [pool.token0, pool.token1]
-  if (!pair.some(({ native }) => native)) return pair.every(({ address }) => own.includes(address))
+  if (pair.every(({ address }) => own.includes(address))) return true
+  if (!pair.some(({ native }) => native)) return false
   if (!pair.some(({ address }) => own.includes(address))) return false
-  const { pools } = await tradingOf('AMM_RANGE', venue).rangePools(pair, { fee: pool.fee }, at)
+  const { pools } = await tradingOf('AMM_RANGE', venue).rangePools(pair, { fee: pool.fee, version: pool.version }, at)
   return pools.some(({ address }) => address === pool.address)
 }
 
@@ -245,10 +256,9 @@ function readOffered(request: { amount0: string; amount1: string }, [token0, tok
  * @throws SluiceError INCOMPLETE_PARAMS if the range needs a token that is not offered, or the amounts are too small for any liquidity
  */
 async function depositIn(
-  pool: RangePool,
-  ticks: TickRange,
+  { pool, ticks, ordered }: Pick<AddTarget, 'pool' | 'ticks' | 'ordered'>,
   offered: RangeAmounts,
-  ordered: OrderedPair,
+  slippage: SlippageFraction,
   range: Served<AMMRange>,
 ): Promise<Deposit> {
   // As LiquidityAmounts.getLiquidityForAmounts of @uniswap/v3-periphery: on a bound, only one token is needed.
@@ -262,7 +272,7 @@ async function depositIn(
       : `the current price is outside the range, which needs ${ordered.pair[side]?.symbol} only`
     throw badFields([{ field: `amount${side}`, problem: `must be more than 0: ${why}` }])
   }
-  const deposit = await range.deposit(pool, ticks, reorder(ordered, offered))
+  const deposit = await range.deposit(pool, ticks, reorder(ordered, offered), slippage)
   if (deposit.liquidity > 0n) return deposit
   throw badFields([{ field: `amount${isNeeded[0] ? 0 : 1}`, problem: 'is too small for any liquidity in this range' }])
 }

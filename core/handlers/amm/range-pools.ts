@@ -12,7 +12,7 @@ export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, {
   if (request.address !== undefined) readAddress(network, request.address)
   const series = readSeries(request, services.settings.limits.pageSize)
   const pair = await readPair(request, network, at)
-  const { head, pool } = await findPool(pair, request.fee, venue, at)
+  const { head, pool } = await findPool(pair, request, venue, at)
   const ordered = orderIn(pool, pair)
   const price = showPrice(pool.price, ordered, 'down')
 
@@ -28,6 +28,7 @@ export const ammLiquidityPrice: Handler<'AMMLiquidityPrice'> = async (request, {
   return {
     token0: token0.address,
     token1: token1.address,
+    version: pool.version,
     fee: pool.fee,
     ...(series && { period: series.period, interval: series.interval }),
     price,
@@ -61,16 +62,30 @@ interface PoolAtBlock {
   pool: RangePool
 }
 
+/** As in a request. */
+type PoolChoice = Pick<AMMLiquidityPriceRequest, 'fee' | 'version'>
+
+/** Undefined where the exchange has one version without a name. @throws SluiceError INCOMPLETE_PARAMS */
+export function readVersion(label: string | undefined, venue: VenueEntry): string | undefined {
+  const { rangeVersions } = tradingOf('AMM_RANGE', venue)
+  if (label === undefined) return rangeVersions[0]
+  if (rangeVersions.includes(label)) return label
+  const known = rangeVersions.length > 0 ? `give ${rangeVersions.join(' or ')}, or leave it out` : 'leave it out'
+  throw badFields([{ field: 'version', problem: `"${label}" is not a version of ${venue.connector} with positions here: ${known}` }])
+}
+
 /** The pool of a pair: of the fee tier if one is given, else the deepest. @throws SluiceError PAIR_NOT_FOUND, INCOMPLETE_PARAMS */
-async function findPool(pair: Pair, feeText: string | undefined, venue: VenueEntry, at: At): Promise<PoolAtBlock> {
+async function findPool(pair: Pair, { fee: feeText, version: label }: PoolChoice, venue: VenueEntry, at: At): Promise<PoolAtBlock> {
   const range = tradingOf('AMM_RANGE', venue)
+  const version = readVersion(label, venue)
+  const ofVersion = { ...(version !== undefined && { version }) }
   const fee = readFee(feeText, range.feeTiers, venue.connector)
-  const { head, pools } = await range.rangePools(pair, { ...(fee !== undefined && { fee }) }, at)
+  const { head, pools } = await range.rangePools(pair, { ...ofVersion, ...(fee !== undefined && { fee }) }, at)
   const [pool] = pools
   if (pool) return { head, pool }
 
   const tokens = pair.map(({ symbol }) => symbol).join(' and ')
-  const others = fee === undefined ? [] : (await range.rangePools(pair, {}, at)).pools
+  const others = fee === undefined ? [] : (await range.rangePools(pair, ofVersion, at)).pools
   if (fee !== undefined && !isTier(fee, range.feeTiers)) throw unknownTier(String(fee), range.feeTiers, venue.connector)
   if (others.length === 0) throw new SluiceError('PAIR_NOT_FOUND', `${venue.connector} has no pool of ${tokens} with a price.`)
   const fees = others.map((each) => showTier(each.fee, range.feeTiers))
@@ -86,9 +101,9 @@ async function findPool(pair: Pair, feeText: string | undefined, venue: VenueEnt
  * tier.
  * @throws SluiceError PAIR_NOT_FOUND, INCOMPLETE_PARAMS
  */
-export async function findPoolToAddTo(pair: Pair, feeText: string | undefined, venue: VenueEntry, at: At): Promise<PoolAtBlock> {
-  const found = await findPool(pair, feeText, venue, at)
-  if (feeText !== undefined || found.pool.liquidity > 0n) return found
+export async function findPoolToAddTo(pair: Pair, choice: PoolChoice, venue: VenueEntry, at: At): Promise<PoolAtBlock> {
+  const found = await findPool(pair, choice, venue, at)
+  if (choice.fee !== undefined || found.pool.liquidity > 0n) return found
   const tier = showTier(found.pool.fee, tradingOf('AMM_RANGE', venue).feeTiers)
   const problem = `is required here: no pool of this pair has liquidity at its price, so the price is whatever somebody set. Check it with /amm/liquidity/price, then name the tier, such as ${tier}`
   throw badFields([{ field: 'fee', problem }])

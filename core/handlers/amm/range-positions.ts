@@ -1,35 +1,68 @@
-import type { At, Head, RangePosition, Token } from '../../contracts/index.ts'
+import type { At, Head, PositionsQuery, RangePosition, RangePositions, Token } from '../../contracts/index.ts'
 import { fromRaw } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
-import { requireWallet, type Handler, type Handlers, type TargetContext } from '../context.ts'
+import { requireWallet, type Handler, type Handlers, type Services, type TargetContext } from '../context.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { readAddress } from '../wallets.ts'
-import { resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
+import { readVersion, resolvePair, showBounds, showPrice, type OrderedPair } from './range-pools.ts'
+import { journaledIds } from './journaled-positions.ts'
 
 /** Only callers that may use the owner's wallet see a position. */
-const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async ({ tokenId }, { network, venue, caller, signal }) => {
+const ammLiquidityPosition: Handler<'AMMLiquidityPosition'> = async (request, { network, venue, caller, signal }) => {
   const at = { signal }
-  const { head, position } = await findPosition(tokenId, venue, at)
+  const { head, position } = await findPosition(request, venue, at)
   requireWallet(caller, position.owner)
   return { ...showPosition(position, await orderOf(position, network, at)), blockNumber: Number(head.number) }
 }
 
-const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (request, { network, venue, signal }) =>
-  rangePositions(readAddress(network, request.address), { network, venue }, { signal })
+const ammLiquidityPositions: Handler<'AMMLiquidityPositions'> = async (request, { network, venue, services, signal }) => {
+  const owner = readAddress(network, request.address)
+  const version = request.version === undefined ? undefined : readVersion(request.version, venue)
+  return rangePositions({ owner, ...(version !== undefined && { version }) }, { network, venue }, services, { signal })
+}
 
 /** Anybody can send a wallet a position of tokens without symbol and decimals: it is listed as `unshown`, and the others are shown. */
-export async function rangePositions(owner: string, { network, venue }: TargetContext<'connector'>, at: At) {
-  const { head, positions } = await tradingOf('AMM_RANGE', venue).positions(owner, at)
+export async function rangePositions(
+  query: PositionsQuery,
+  { network, venue }: TargetContext<'connector'>,
+  services: Pick<Services, 'registry' | 'transactions'>,
+  at: At,
+) {
+  const { head, positions, unread = [], ...search } = await readPositions(query, { network, venue }, services, at)
   const tokens = await tokensOf(positions, network, at)
-  const unshown = positions.flatMap(({ tokenId, pool }) => {
-    const unknown = [pool.token0, pool.token1].find((address) => !tokens.has(address))
-    return unknown === undefined ? [] : [{ tokenId: tokenId.toString(), reason: `${unknown} does not say its symbol and decimals.` }]
+  const unknown = positions.flatMap(({ tokenId, pool }) => {
+    const token = [pool.token0, pool.token1].find((address) => !tokens.has(address))
+    return token === undefined ? [] : [{ tokenId, version: pool.version, reason: `${token} does not say its symbol and decimals.` }]
   })
+  const unshown = [...unknown, ...unread].map(({ tokenId, ...each }) => ({ tokenId: tokenId.toString(), ...each }))
   const shown = positions.flatMap((position) => {
     const [token0, token1] = [tokens.get(position.pool.token0), tokens.get(position.pool.token1)]
     return token0 && token1 ? [showPosition(position, { pair: [token0, token1], reversed: false })] : []
   })
-  return { positions: shown, ...(unshown.length > 0 && { unshown }), blockNumber: Number(head.number) }
+  const { searchedFromBlock, notSearched, missing } = search
+  return {
+    positions: shown,
+    ...(unshown.length > 0 && { unshown }),
+    ...(searchedFromBlock !== undefined && { searchedFromBlock }),
+    ...(notSearched !== undefined && { notSearched }),
+    ...(missing !== undefined && { missing }),
+    blockNumber: Number(head.number),
+  }
+}
+
+/** Where the exchange does not find all of them, those that this server's journal knows are looked for, too. */
+async function readPositions(
+  query: PositionsQuery,
+  target: TargetContext<'connector'>,
+  services: Pick<Services, 'registry' | 'transactions'>,
+  at: At,
+): Promise<RangePositions> {
+  const range = tradingOf('AMM_RANGE', target.venue)
+  if (!range.positionsOf) return range.positions(query.owner, at)
+  const found = await range.positionsOf(query, at)
+  if (found.missing === undefined) return found
+  const known = await journaledIds(query.owner, target, services)
+  return known.length === 0 ? found : range.positionsOf({ ...query, known }, at)
 }
 
 /** The tokens of positions by address, without the unknown ones. Each is asked for once. */
@@ -57,10 +90,13 @@ interface PositionAtBlock {
 const endOfIds = 2n ** 256n
 
 /** @throws SluiceError UNKNOWN_POSITION */
-async function findPosition(idText: string, venue: VenueEntry, at: At): Promise<PositionAtBlock> {
+async function findPosition(request: { tokenId: string; version?: string }, venue: VenueEntry, at: At): Promise<PositionAtBlock> {
   const range = tradingOf('AMM_RANGE', venue)
-  const tokenId = BigInt(idText)
-  const found = tokenId < endOfIds ? await range.position(tokenId, at) : undefined
+  const version = readVersion(request.version, venue)
+  const tokenId = BigInt(request.tokenId)
+  const read = () =>
+    range.positionOf ? range.positionOf({ tokenId, ...(version !== undefined && { version }) }, at) : range.position(tokenId, at)
+  const found = tokenId < endOfIds ? await read() : undefined
   if (found) return found
   throw new SluiceError(
     'UNKNOWN_POSITION',
@@ -70,12 +106,12 @@ async function findPosition(idText: string, venue: VenueEntry, at: At): Promise<
 
 /** A position that the wallet owns. @throws SluiceError UNKNOWN_POSITION */
 export async function findOwnPosition(
-  { tokenId, address }: { tokenId: string; address: string },
+  { address, ...named }: { tokenId: string; version?: string; address: string },
   venue: VenueEntry,
   { impl }: NetworkEntry,
   at: At,
 ): Promise<PositionAtBlock> {
-  const found = await findPosition(tokenId, venue, at)
+  const found = await findPosition(named, venue, at)
   const { owner } = found.position
   if (impl.address(owner) === address) return found
   throw new SluiceError(
@@ -96,6 +132,7 @@ function showPosition(position: RangePosition, ordered: OrderedPair) {
   const [token0, token1] = ordered.pair
   return {
     tokenId: position.tokenId.toString(),
+    version: pool.version,
     token0: token0.address,
     token1: token1.address,
     fee: pool.fee,

@@ -26,18 +26,31 @@ export interface LensQuery {
   readonly emptyWords?: number
 }
 
-/** Reads pools with the ticks around their prices: contracts/PoolLens.sol. */
-export const lensProbe = (queries: readonly LensQuery[]): Probe =>
-  probeOf(queries.map((query) => packQuery(query, windowDigits(query.below) + windowDigits(query.above), 0, query.emptyWords ?? 0)))
+/** How a kind of pool is read. */
+export interface Lens {
+  readonly bytecode: string
+  /** The initialised ticks of its pools are a linked list, and what their plugins do is read with them. */
+  readonly hasTickList?: boolean
+}
+
+/** contracts/PoolLens.sol. */
+const bitmapLens: Lens = { bytecode: artifact.bytecode }
+
+/** Reads pools with the ticks around their prices. */
+export const lensProbe = (queries: readonly LensQuery[], lens = bitmapLens): Probe =>
+  probeOf(
+    queries.map((query) => packQuery(query, windowDigits(query.below) + windowDigits(query.above), 0, query.emptyWords ?? 0)),
+    lens,
+  )
 
 const windowDigits = ({ words, ticks }: TickWindow) => hex(words, 4) + hex(ticks, 4)
 function packQuery({ pool, keptBy }: LensQuery, digits: string, kind: number, emptyWords: number): string {
   const packed = (address: string, kind: number) => `${address.slice(2)}${digits}${hex(kind, 2)}${hex(emptyWords, 4)}00`
   return keptBy ? `${packed(keptBy.address, kind + 128)}${pool.slice(2)}${word(keptBy.tickSpacing)}` : packed(pool, kind)
 }
-function probeOf(queries: readonly string[]): Probe {
+function probeOf(queries: readonly string[], { bytecode }: Lens): Probe {
   const words = queries.join('')
-  return { code: artifact.bytecode, args: `0x${word(32)}${word(words.length / 64)}${words}` }
+  return { code: bytecode, args: `0x${word(32)}${word(words.length / 64)}${words}` }
 }
 const word = (value: number) => hex(value, 64)
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0')
@@ -46,13 +59,15 @@ const hex = (value: number, digits: number) => value.toString(16).padStart(digit
  * The state of each pool, in the order of the queries; undefined where there is no pool, or one without a price.
  * @throws SluiceError NETWORK where the node did not run the lens to its end
  */
-export const readLens = (result: CallResult, queries: readonly LensQuery[]): States =>
-  readAnswers(result, queries).map((answer) => answer && stateOf(answer))
+export const readLens = (result: CallResult, queries: readonly LensQuery[], lens = bitmapLens): States =>
+  readAnswers(result, queries, lens).map((answer) => answer && stateOf(answer))
 
 /** As the lens reads it. */
 export interface ReadPool extends V3PoolState {
   /** Of a pool that a contract keeps: the protocol's fees, as they are stored. */
   readonly protocolFee?: number
+  /** Of a pool with a list of ticks: its pluginConfig. */
+  readonly pluginConfig?: number
 }
 
 type States = readonly (ReadPool | undefined)[]
@@ -60,16 +75,20 @@ type States = readonly (ReadPool | undefined)[]
 const notRead: CallResult = { ok: false, data: '0x' }
 
 /** The same as a reading that goes on where a node lets a call use too little gas for all of it. */
-export function lensReading(queries: readonly LensQuery[]): PoolReading<unknown, ReadPool | undefined> {
+export function lensReading(queries: readonly LensQuery[], lens = bitmapLens): PoolReading<unknown, ReadPool | undefined> {
   return {
-    calls: queries.length > 0 ? [lensProbe(queries)] : [],
-    pools: ([result = notRead]) => (queries.length > 0 ? readLens(result, queries) : []),
-    rest: ([result = notRead]) => (queries.length > 0 ? restOf(readAnswers(result, queries), queries) : undefined),
+    calls: queries.length > 0 ? [lensProbe(queries, lens)] : [],
+    pools: ([result = notRead]) => (queries.length > 0 ? readLens(result, queries, lens) : []),
+    rest: ([result = notRead]) => (queries.length > 0 ? restOf(readAnswers(result, queries, lens), queries, lens) : undefined),
   }
 }
 
 /** Undefined where nothing is left to be read. */
-function restOf(answers: readonly (PoolAnswer | undefined)[], queries: readonly LensQuery[]): ReturnType<typeof lensReading> | undefined {
+function restOf(
+  answers: readonly (PoolAnswer | undefined)[],
+  queries: readonly LensQuery[],
+  lens: Lens,
+): ReturnType<typeof lensReading> | undefined {
   const looks = queries.flatMap((query, index) => {
     const answer = answers[index]
     return answer
@@ -88,9 +107,14 @@ function restOf(answers: readonly (PoolAnswer | undefined)[], queries: readonly 
     return more
   }
   return {
-    calls: [probeOf(looks.map(({ digits }) => digits))],
+    calls: [
+      probeOf(
+        looks.flatMap(({ digits }) => digits),
+        lens,
+      ),
+    ],
     pools: (results): States => joined(results).map((answer) => answer && stateOf(answer)),
-    rest: (results) => restOf(joined(results), queries),
+    rest: (results) => restOf(joined(results), queries, lens),
   }
 }
 
@@ -125,9 +149,13 @@ interface Look {
   readonly digits: string
 }
 
-function readAnswers(result: CallResult, queries: readonly LensQuery[]): readonly (PoolAnswer | undefined)[] {
+function readAnswers(
+  result: CallResult,
+  queries: readonly LensQuery[],
+  { hasTickList = false }: Lens,
+): readonly (PoolAnswer | undefined)[] {
   const bytes = bytesFrom(result.ok ? result.data : '0x')
-  const answers = queries.map(({ keptBy }) => (bytes.flag() ? readAnswer(bytes, keptBy !== undefined) : undefined))
+  const answers = queries.map(({ keptBy }) => (bytes.flag() ? readAnswer(bytes, keptBy !== undefined, hasTickList) : undefined))
   if (bytes.left() > 0) throw poolsUnread()
   return answers
 }
@@ -135,12 +163,12 @@ function readAnswers(result: CallResult, queries: readonly LensQuery[]): readonl
 type Bytes = ReturnType<typeof bytesFrom>
 
 // In the order in which the lens writes them.
-function readAnswer(bytes: Bytes, isKept: boolean): PoolAnswer {
+function readAnswer(bytes: Bytes, isKept: boolean, hasTickList: boolean): PoolAnswer {
   const [sqrtPriceX96, tick, liquidity] = [bytes.big(20), bytes.int24(), bytes.big(16)]
   const [fee, tickSpacing] = [bytes.unsigned(3), bytes.int24()]
-  const protocolFee = isKept ? bytes.unsigned(3) : undefined
+  const ofKind = isKept ? { protocolFee: bytes.unsigned(3) } : hasTickList ? { pluginConfig: bytes.unsigned(3) } : {}
   const [below, above] = [readLook(bytes), readLook(bytes)]
-  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ...(protocolFee !== undefined && { protocolFee }), below, above }
+  return { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ...ofKind, below, above }
 }
 
 function readLook(bytes: Bytes): Look {
@@ -150,11 +178,14 @@ function readLook(bytes: Bytes): Look {
 
 const joinLooks = (first: Look, next: Look): Look => ({ ...next, count: first.count + next.count, digits: first.digits + next.digits })
 
-function stateOf({ sqrtPriceX96, tick, liquidity, fee, tickSpacing, protocolFee, below, above }: PoolAnswer): ReadPool {
+function stateOf({ sqrtPriceX96, tick, liquidity, fee, tickSpacing, protocolFee, pluginConfig, below, above }: PoolAnswer): ReadPool {
   const encoded = new EncodedTicks(below.digits + above.digits, below.count)
   const ticks = new TickTable(below.end, above.end, encoded.ticks(below.count + above.count), encoded)
-  const state = { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks }
-  return protocolFee === undefined ? state : { ...state, protocolFee }
+  const hasTickList = pluginConfig !== undefined
+  const state = { sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks, hasTickList }
+  return protocolFee === undefined && pluginConfig === undefined
+    ? state
+    : { ...state, ...(protocolFee !== undefined && { protocolFee }), ...(hasTickList && { pluginConfig }) }
 }
 
 const liquidityBytes = 16
@@ -283,12 +314,20 @@ export function missingTicks(pool: string, zeroForOne: boolean, state: V3PoolSta
 }
 
 /** The known ticks as if they had been read from the present price; below 0 where the price has left them. */
-function knownWindow({ tick, tickSpacing, ticks }: V3PoolState, zeroForOne: boolean): TickWindow {
+function knownWindow({ tick, tickSpacing, ticks, hasTickList }: V3PoolState, zeroForOne: boolean): TickWindow {
+  if (hasTickList) return knownInList(tick, ticks, zeroForOne)
   const below = Math.floor(tick / tickSpacing)
   const countBelow = ticks.countUpTo(tick)
   return zeroForOne
     ? { words: wordOf(below) - wordOf(ticks.from / tickSpacing), ticks: countBelow }
     : { words: wordOf(ticks.to / tickSpacing) - wordOf(below + 1), ticks: ticks.ticks.length - countBelow }
+}
+
+/** A list is read by its ticks alone, so the words are those of the window that has so many ticks. */
+function knownInList(tick: number, ticks: TickTable, zeroForOne: boolean): TickWindow {
+  const countBelow = ticks.countUpTo(tick)
+  const isWhole = zeroForOne ? ticks.from < minTick : ticks.to > maxTick
+  return { words: isWhole ? Infinity : 0, ticks: zeroForOne ? countBelow : ticks.ticks.length - countBelow }
 }
 
 const wordOf = (compressed: number) => Math.floor(compressed / ticksPerWord)
@@ -298,11 +337,16 @@ const wordOf = (compressed: number) => Math.floor(compressed / ticksPerWord)
  * there is none up to it. Undefined where too few are known. It is the same however many more ticks are known.
  */
 export function firstLiquidity(state: V3PoolState, zeroForOne: boolean): { readonly tick: number } | { readonly end: number } | undefined {
-  const { tick, tickSpacing, ticks } = state
+  const { tick, tickSpacing, ticks, hasTickList } = state
   const below = Math.floor(tick / tickSpacing)
-  const end = zeroForOne
-    ? Math.max(minTick, (wordOf(below) - emptyWords + 1) * ticksPerWord * tickSpacing)
-    : Math.min(maxTick, ((wordOf(below + 1) + emptyWords) * ticksPerWord - 1) * tickSpacing)
+  // A list says which tick is next, however far it is.
+  const end = hasTickList
+    ? zeroForOne
+      ? minTick
+      : maxTick
+    : zeroForOne
+      ? Math.max(minTick, (wordOf(below) - emptyWords + 1) * ticksPerWord * tickSpacing)
+      : Math.min(maxTick, ((wordOf(below + 1) + emptyWords) * ticksPerWord - 1) * tickSpacing)
   if (tick < ticks.from || tick >= ticks.to) return undefined
   const next = ticks.ticks[ticks.countUpTo(tick) - (zeroForOne ? 1 : 0)]
   if (next !== undefined) return (zeroForOne ? next < end : next > end) ? { end } : { tick: next }

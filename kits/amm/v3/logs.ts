@@ -54,12 +54,12 @@ export function withLiquidity(state: V3PoolState, lower: number, upper: number, 
 
 /** Names each field: V8 takes many times as long where fields follow a spread. */
 export const changedState = (
-  { fee, tickSpacing }: V3PoolState,
+  { fee, tickSpacing, hasTickList }: V3PoolState,
   sqrtPriceX96: bigint,
   tick: number,
   liquidity: bigint,
   ticks: TickTable,
-): V3PoolState => ({ sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks })
+): V3PoolState => ({ sqrtPriceX96, tick, liquidity, fee, tickSpacing, ticks, hasTickList })
 
 /**
  * The ticks after a position gets more or less liquidity: Tick.update of @uniswap/v3-core@1.0.1. Unknown ticks stay unknown, and what does

@@ -55,7 +55,7 @@ export function v3Protocol({ version, fees, ...deployment }: V3ProtocolOptions):
     spotIsBest: true,
     holds: ({ state }) => ({ liquidityRaw: state.liquidity }),
     mostIn: ({ tokens, state }, { tokenIn }) => (isEmpty(state, tokenIn === tokens[0]) ? 0n : undefined),
-    loan: loanOf,
+    loan: ({ address, tokens, state }, token) => loanOf(address, tokens, state, token),
   }
 }
 
@@ -147,7 +147,7 @@ const borrow = lender({
 })
 
 /** A pool lends the output of a swap before it asks for the input. */
-function loanOf({ address, tokens, state }: Pool<V3PoolState>, token: string): Loan | undefined {
+export function loanOf(address: string, tokens: readonly string[], state: V3PoolState, token: string): Loan | undefined {
   const zeroForOne = token === tokens[1]
   const sentRaw = trialAmount(availableOut(state, zeroForOne))
   if (sentRaw === undefined) return undefined

@@ -49,7 +49,7 @@ export function v3Range(exchange: RangeExchange, reader: EvmReader): AMMRange<Ev
 /** A pool's address is made of 24 bits of its fee. */
 const isFee = (fee: number) => Number.isInteger(fee) && fee >= 0 && fee < 2 ** 24
 
-/** The pools of two tokens, those with the most depth first; of equal ones the cheaper first. */
+/** The pools of two tokens. */
 async function readPools(
   read: Read<Call | Probe>,
   exchange: RangeExchange,
@@ -64,17 +64,27 @@ async function readPools(
   const states = results[0] ? readLens(results[0], queries) : []
   const found = states.flatMap((state, index) => {
     const key = keys[index]
-    if (!key || !state) return []
-    const { sqrtPriceX96, tick, tickSpacing, liquidity } = state
-    return [{ pool: { ...key, tickSpacing, sqrtPriceX96, tick, liquidity, price: priceOf(sqrtPriceX96) }, depthRaw: depthOf(state) }]
+    return key && state ? [{ key, state }] : []
   })
-  const sorted = found.toSorted((a, b) => (a.depthRaw === b.depthRaw ? a.pool.fee - b.pool.fee : a.depthRaw > b.depthRaw ? -1 : 1))
-  return { head, pools: sorted.map(({ pool }) => pool) }
+  return { head, pools: deepestFirst(found) }
+}
+
+/** Pools with the state that a window of `percentWindow` shows, those with the most depth first; of equal ones the cheaper first. */
+export function deepestFirst(
+  found: readonly { readonly key: Pick<RangePool, 'address' | 'version' | 'token0' | 'token1' | 'fee'>; readonly state: V3PoolState }[],
+): readonly RangePool[] {
+  const pools = found.map(({ key, state }) => {
+    const { sqrtPriceX96, tick, tickSpacing, liquidity } = state
+    return { pool: { ...key, tickSpacing, sqrtPriceX96, tick, liquidity, price: priceOf(sqrtPriceX96) }, depthRaw: depthOf(state) }
+  })
+  return pools
+    .toSorted((a, b) => (a.depthRaw === b.depthRaw ? a.pool.fee - b.pool.fee : a.depthRaw > b.depthRaw ? -1 : 1))
+    .map(({ pool }) => pool)
 }
 
 const onePercent = { numerator: 1n, denominator: 100n }
 /** Enough to see all ticks of the closest spacing within a percent of the price. */
-const percentWindow: TickWindow = { words: 2, ticks: 128 }
+export const percentWindow: TickWindow = { words: 2, ticks: 128 }
 
 /**
  * How much it takes to move a pool's price by one percent, in the cheaper direction; in token1. The liquidity at the price alone says nothing:

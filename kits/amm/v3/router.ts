@@ -1,5 +1,5 @@
 // Swaps by the routers of exchanges with pools of concentrated liquidity: the call that is planned, and what its receipt shows of it.
-import { Interface, parseUnits, solidityPacked, id } from 'ethers'
+import { Interface, concat, parseUnits, solidityPacked, id } from 'ethers'
 import type { Hop, Need, Plan, Quote, SwapTerms, Fill, Json } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/json.ts'
 import { isSameAddress, isAddressTopic, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
@@ -24,13 +24,13 @@ interface RouterOptions {
 
 /** Takes routes through pools of concentrated liquidity. With an exact input also mixed routes, and several of both kinds at once. */
 export function v3Router({ version, factory, router, routerKind, mixedWith, listed }: RouterOptions, wrapped: string): Router {
-  const { functions } = routerKinds[routerKind]
+  const { functions, coin } = routerKinds[routerKind]
   const contract = `The configured router ${router}`
   const expected = [
     { contract, view: 'factory()', address: factory },
-    { contract, view: 'WETH9()', address: wrapped },
+    { contract, view: `${coin.wrapped}()`, address: wrapped },
   ]
-  const views = ['factory', 'WETH9', ...(mixedWith ? ['factoryV2'] : [])]
+  const views = ['factory', coin.wrapped, ...(mixedWith ? ['factoryV2'] : [])]
   let mixes = mixedWith !== undefined
 
   const kindOf = (hop: { readonly version: string }): PoolKind => (hop.version === version ? 'range' : 'constant-product')
@@ -66,8 +66,11 @@ export function v3Router({ version, factory, router, routerKind, mixedWith, list
   }
 }
 
-/** SwapRouter is of @uniswap/v3-periphery@1.4.4, SwapRouter02 of @uniswap/swap-router-contracts@1.3.1. */
-export type RouterKind = 'SwapRouter' | 'SwapRouter02'
+/**
+ * SwapRouter is of @uniswap/v3-periphery@1.4.4, SwapRouter02 of @uniswap/swap-router-contracts@1.3.1, AlgebraRouter the SwapRouter of
+ * @cryptoalgebra/integral-periphery@1.2.4, AlgebraV1Router that of @cryptoalgebra/periphery@1.0.0.
+ */
+export type RouterKind = 'SwapRouter' | 'SwapRouter02' | 'AlgebraRouter' | 'AlgebraV1Router'
 
 /** What differs between the routers. */
 interface RouterDialect {
@@ -78,25 +81,70 @@ interface RouterDialect {
   readonly deadlineInside: boolean
   /** Takes routes that pass constant-product pools, too. */
   readonly mixes: boolean
+  /** Its names for what it does with the chain's coin. */
+  readonly coin: { readonly wrapped: string; readonly unwrap: string; readonly refund: string }
+  /** What tells a pool from others of the same two tokens; absent where there is one pool for two tokens. */
+  readonly poolMark?: PoolMark
+  /** What a pool may use beyond an estimate at a block in which it was swapped already. */
+  readonly spareGasPerPool?: bigint
 }
 
-const functionsOf = (deadline: string) => [
-  `function exactInputSingle((address tokenIn, address tokenOut, uint24 fee, address recipient, ${deadline}uint256 amountIn, uint256 amountOutMinimum, uint160 sqrtPriceLimitX96) params) payable returns (uint256 amountOut)`,
+interface PoolMark {
+  readonly type: 'uint24' | 'address'
+  of(hop: Hop): bigint | string
+}
+
+const uniswapCoin = { wrapped: 'WETH9', unwrap: 'unwrapWETH9', refund: 'refundETH' }
+const algebraCoin = { wrapped: 'WNativeToken', unwrap: 'unwrapWNativeToken', refund: 'refundNativeToken' }
+/** The deployer of custom pools; the zero address stands for the factory's own. */
+const ownDeployer = { type: 'address', of: () => '0x0000000000000000000000000000000000000000' } as const
+
+/**
+ * The first swap of a block writes down the price, and looks for that of a day before: DataStorage of @cryptoalgebra/v1-core@1.0.0, VolatilityOracle of
+ * @cryptoalgebra/integral-base-plugin@1.2.1. 77,000 on anvil, where little is written down; a search among 65,536 reads 16 more of them, at 4,200 each.
+ */
+const timepointGas = 160_000n
+/** Plans of plugins in hosts may have no more: core/handlers/plan-limits.ts. */
+const mostSpareGas = 500_000n
+
+const functionsOf = (deadline: string, { wrapped, unwrap, refund } = uniswapCoin, mark = 'uint24 fee', limit = 'sqrtPriceLimitX96') => [
+  `function exactInputSingle((address tokenIn, address tokenOut, ${mark}, address recipient, ${deadline}uint256 amountIn, uint256 amountOutMinimum, uint160 ${limit}) params) payable returns (uint256 amountOut)`,
   `function exactInput((bytes path, address recipient, ${deadline}uint256 amountIn, uint256 amountOutMinimum) params) payable returns (uint256 amountOut)`,
-  `function exactOutputSingle((address tokenIn, address tokenOut, uint24 fee, address recipient, ${deadline}uint256 amountOut, uint256 amountInMaximum, uint160 sqrtPriceLimitX96) params) payable returns (uint256 amountIn)`,
+  `function exactOutputSingle((address tokenIn, address tokenOut, ${mark}, address recipient, ${deadline}uint256 amountOut, uint256 amountInMaximum, uint160 ${limit}) params) payable returns (uint256 amountIn)`,
   `function exactOutput((bytes path, address recipient, ${deadline}uint256 amountOut, uint256 amountInMaximum) params) payable returns (uint256 amountIn)`,
-  'function unwrapWETH9(uint256 amountMinimum, address recipient) payable',
-  'function refundETH() payable',
+  `function ${unwrap}(uint256 amountMinimum, address recipient) payable`,
+  `function ${refund}() payable`,
   'function factory() view returns (address)',
-  'function WETH9() view returns (address)',
+  `function ${wrapped}() view returns (address)`,
 ]
+
+const multicall = 'function multicall(bytes[] data) payable returns (bytes[] results)'
 
 export const routerKinds: Readonly<Record<RouterKind, RouterDialect>> = {
   SwapRouter: {
-    functions: new Interface([...functionsOf('uint256 deadline, '), 'function multicall(bytes[] data) payable returns (bytes[] results)']),
+    functions: new Interface([...functionsOf('uint256 deadline, '), multicall]),
     selfAddress: '0x0000000000000000000000000000000000000000',
     deadlineInside: true,
     mixes: false,
+    coin: uniswapCoin,
+    poolMark: { type: 'uint24', of: feePipsOf },
+  },
+  AlgebraRouter: {
+    functions: new Interface([...functionsOf('uint256 deadline, ', algebraCoin, 'address deployer', 'limitSqrtPrice'), multicall]),
+    selfAddress: '0x0000000000000000000000000000000000000000',
+    deadlineInside: true,
+    mixes: false,
+    coin: algebraCoin,
+    poolMark: ownDeployer,
+    spareGasPerPool: timepointGas,
+  },
+  AlgebraV1Router: {
+    functions: new Interface([...functionsOf('uint256 deadline, ', algebraCoin).filter((each) => !each.includes('Single')), multicall]),
+    selfAddress: '0x0000000000000000000000000000000000000000',
+    deadlineInside: true,
+    mixes: false,
+    coin: algebraCoin,
+    spareGasPerPool: timepointGas,
   },
   SwapRouter02: {
     functions: new Interface([
@@ -109,6 +157,8 @@ export const routerKinds: Readonly<Record<RouterKind, RouterDialect>> = {
     selfAddress: '0x0000000000000000000000000000000000000002',
     deadlineInside: false,
     mixes: true,
+    coin: uniswapCoin,
+    poolMark: { type: 'uint24', of: feePipsOf },
   },
 }
 
@@ -119,10 +169,13 @@ interface RouterContext extends Pick<RouterOptions, 'router' | 'routerKind' | 'l
 
 /** One call to the router, which enforces the bound and the deadline. */
 function planSwap(quote: Quote, terms: SwapTerms, context: RouterContext): Plan<Evm> {
-  const { router, kindOf } = context
+  const { router, routerKind, kindOf } = context
   const parts = inCallOrder(partsOf(quote), kindOf)
+  const { spareGasPerPool } = routerKinds[routerKind]
+  const spareGas = spareGasPerPool && BigInt(quote.route.length) * spareGasPerPool
   return swapPlan(quote, terms, {
     router,
+    ...(spareGas && { spareGas: spareGas < mostSpareGas ? spareGas : mostSpareGas }),
     data: routerCall(quote, parts, terms, context),
     memo: swapMemoOf(quote, parts, terms.recipient, { router, kindOf }),
     needs: quote.swap.tokenIn.native ? needsOfCoin(quote, context) : [],
@@ -177,7 +230,7 @@ function routerCall(
 ): string {
   const { tokenIn, tokenOut, exact, amountRaw } = swap
   const dialect = routerKinds[routerKind]
-  const { functions, selfAddress, deadlineInside } = dialect
+  const { functions, selfAddress, deadlineInside, coin } = dialect
 
   const bounds = boundsOf(parts, boundRaw)
   const legs = parts.map(({ route }) => legsOf(route, kindOf))
@@ -195,9 +248,9 @@ function routerCall(
       return legCall(leg, terms, dialect)
     })
   })
-  if (tokenOut.native) calls.push(functions.encodeFunctionData('unwrapWETH9', [exact === 'in' ? boundRaw : amountRaw, recipient]))
+  if (tokenOut.native) calls.push(functions.encodeFunctionData(coin.unwrap, [exact === 'in' ? boundRaw : amountRaw, recipient]))
   // Returns the rest of the value: what the bound leaves, or what the pool's liquidity could not take of an exact input.
-  if (tokenIn.native && (exact === 'out' || legs[0]?.[0]?.kind === 'range')) calls.push(functions.encodeFunctionData('refundETH'))
+  if (tokenIn.native && (exact === 'out' || legs[0]?.[0]?.kind === 'range')) calls.push(functions.encodeFunctionData(coin.refund))
 
   if (!deadlineInside) return functions.encodeFunctionData('multicall', [deadline, calls])
   const [only, ...others] = calls
@@ -235,27 +288,31 @@ interface LegTerms {
 // The price may go as far as the amounts lead: the bounds are on amounts.
 const noPriceLimit = 0n
 
-function legCall({ kind, hops }: Leg, terms: LegTerms, { functions, deadlineInside }: RouterDialect): string {
+function legCall({ kind, hops }: Leg, terms: LegTerms, { functions, deadlineInside, poolMark }: RouterDialect): string {
   const { exact, amountRaw, boundRaw, recipient, deadline } = terms
   if (kind === 'constant-product')
     return functions.encodeFunctionData('swapExactTokensForTokens', [amountRaw, boundRaw, tokensAlong(hops), recipient])
   const method = exact === 'in' ? 'exactInput' : 'exactOutput'
   const rest = [recipient, ...(deadlineInside ? [deadline] : []), amountRaw, boundRaw]
   const [first, ...others] = hops
-  if (first && others.length === 0) {
+  // Without a mark a path is as short, and the functions for one pool differ in their arguments.
+  if (poolMark && first && others.length === 0) {
     const { tokenIn, tokenOut } = first
-    return functions.encodeFunctionData(`${method}Single`, [[tokenIn, tokenOut, feePipsOf(first), ...rest, noPriceLimit]])
+    return functions.encodeFunctionData(`${method}Single`, [[tokenIn, tokenOut, poolMark.of(first), ...rest, noPriceLimit]])
   }
-  return functions.encodeFunctionData(method, [[encodedPath(hops, exact), ...rest]])
+  return functions.encodeFunctionData(method, [[encodedPath(hops, exact, poolMark), ...rest]])
 }
 
-/** Tokens and fees in turn, from the last to the first for an exact output: library Path of @uniswap/v3-periphery. */
-function encodedPath(hops: readonly Hop[], exact: 'in' | 'out'): string {
-  const [tokens, fees] = [tokensAlong(hops), hops.map(feePipsOf)]
-  const [inOrder, feesInOrder] = exact === 'in' ? [tokens, fees] : [tokens.toReversed(), fees.toReversed()]
+/** Tokens and what tells their pools apart in turn, from the last to the first for an exact output: library Path of @uniswap/v3-periphery. */
+function encodedPath(hops: readonly Hop[], exact: 'in' | 'out', mark: PoolMark | undefined): string {
+  const tokens = tokensAlong(hops)
+  if (!mark) return concat(exact === 'in' ? tokens : tokens.toReversed())
+  const { type, of } = mark
+  const marks = hops.map(of)
+  const [inOrder, marksInOrder] = exact === 'in' ? [tokens, marks] : [tokens.toReversed(), marks.toReversed()]
   return solidityPacked(
-    ['address', ...fees.flatMap(() => ['uint24', 'address'])],
-    inOrder.flatMap((token, index) => (index === 0 ? [token] : [feesInOrder[index - 1], token])),
+    ['address', ...marks.flatMap(() => [type, 'address'])],
+    inOrder.flatMap((token, index) => (index === 0 ? [token] : [marksInOrder[index - 1], token])),
   )
 }
 
@@ -393,10 +450,12 @@ function backward(logs: readonly EvmLog[], readers: readonly SwapReader[], lastH
   return found
 }
 
-// IUniswapV3PoolEvents of @uniswap/v3-core@1.0.1, and PancakeSwap's, which has two more fields at its end.
+// IUniswapV3PoolEvents of @uniswap/v3-core@1.0.1, which is Algebra's too, and those with two more fields at their end: PancakeSwap's, and
+// Algebra's of @cryptoalgebra/integral-core@1.2.1.
 const rangeTopics = [
   id('Swap(address,address,int256,int256,uint160,uint128,int24)'),
   id('Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)'),
+  id('Swap(address,address,int256,int256,uint160,uint128,int24,uint24,uint24)'),
 ]
 // IUniswapV2Pair of @uniswap/v2-core@1.0.1.
 const constantProductTopic = id('Swap(address,uint256,uint256,uint256,uint256,address)')

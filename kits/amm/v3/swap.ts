@@ -28,6 +28,8 @@ export interface V3PoolState {
   readonly tickSpacing: number
   /** The ticks around the price at which they were read; the price may have moved since. */
   readonly ticks: TickTable
+  /** A swap goes from one initialised tick to the next: there are no words of a bitmap at whose ends it stops. */
+  readonly hasTickList?: boolean | undefined
 }
 
 /** All initialised ticks of a pool between two ticks, rising. A table never changes, so states share it as long as positions stay. */
@@ -230,7 +232,7 @@ class SwapPath {
 
   #extend(): void {
     const { zeroForOne } = this
-    const { tickSpacing, ticks: known } = this.state
+    const { tickSpacing, ticks: known, hasTickList } = this.state
     const last = this.#isLastCrossed ? undefined : this.steps.at(-1)
     // A swap that does not end within an uncertain step ends somewhere beyond the known ticks.
     if (last?.isUncertain) this.end = 'unknown'
@@ -246,7 +248,7 @@ class SwapPath {
 
     // With liquidity, every word of the bitmap is a step of its own with its own rounding.
     const nearest = this.#nextTick ?? (zeroForOne ? minTick : maxTick)
-    const edge = liquidity === 0n ? nearest : wordEdge(tick, tickSpacing, zeroForOne)
+    const edge = liquidity === 0n || hasTickList ? nearest : wordEdge(tick, tickSpacing, zeroForOne)
     const next = zeroForOne ? Math.max(edge, nearest, minTick) : Math.min(edge, nearest, maxTick)
     const isUncertain = zeroForOne ? next < known.from : next > known.to
     const target = isUncertain ? (zeroForOne ? known.from : known.to) : next
@@ -255,7 +257,7 @@ class SwapPath {
     const start = this.#target
     this.#target = target
     if (liquidity === 0n) {
-      this.#count += 1 + Math.floor(Math.abs(tick - target) / (tickSpacing * ticksPerWord))
+      this.#count += hasTickList ? 1 : 1 + Math.floor(Math.abs(tick - target) / (tickSpacing * ticksPerWord))
       this.#arrive(endX96)
       return
     }

@@ -6,10 +6,12 @@ import {
   Contract,
   Interface,
   MaxUint256,
+  TypedDataEncoder,
   ZeroAddress,
   concat,
   dataLength,
   getCreateAddress,
+  id,
   parseUnits,
   toQuantity,
   type BaseContract,
@@ -86,14 +88,26 @@ export function v4DevnetAddresses(deployer: string) {
 const maxGas = 20_000_000n
 const unsubscribeGas = 300_000n
 
+/**
+ * The package's script has the code of a deployment at another address on a chain of the same id, and the constructor stored what it hashes with
+ * all that is signed for it: that is set to what a deployment at this address stores.
+ */
+async function putPermit2({ provider, artifact }: Site): Promise<void> {
+  const code = await provider.call({ data: (await artifact('Permit2', import.meta.url)).bytecode })
+  if (dataLength(code) === 0) throw new Error('The creation code of Permit2 gave no code.')
+  await provider.send('anvil_setCode', [permit2Address, code])
+  const { chainId } = await provider.getNetwork()
+  const stored = await provider.call({ to: permit2Address, data: id('DOMAIN_SEPARATOR()').slice(0, 10) })
+  const own = TypedDataEncoder.hashDomain({ name: 'Permit2', chainId, verifyingContract: permit2Address })
+  await provider.send('anvil_setCode', [permit2Address, code.replaceAll(stored.slice(2), own.slice(2))])
+}
+
 /** In the order of `v4DevnetAddresses`. */
 async function deployContracts(site: Site, initCodeHashes: UniswapV4DevnetOptions['initCodeHashes']): Promise<BaseContract> {
   const weth = site.tokens.WETH.address
   const { poolManager, positionManager } = v4DevnetAddresses(site.signer.address)
   const older = v3DevnetAddresses(site.signer.address)
-  const code = await site.provider.call({ data: (await site.artifact('Permit2', import.meta.url)).bytecode })
-  if (dataLength(code) === 0) throw new Error('The creation code of Permit2 gave no code.')
-  await site.provider.send('anvil_setCode', [permit2Address, code])
+  await putPermit2(site)
   await site.provider.send('anvil_setNonce', [site.signer.address, toQuantity(firstNonce)])
   const options = { gasLimit: maxGas }
 

@@ -33,15 +33,17 @@ export const poolKeysSchema = {
 // LPFeeLibrary and Hooks of @uniswap/v4-core@1.0.2. What hooks may do is in the last bits of their address.
 const dynamicFee = 0x80_0000
 const mostFee = 1_000_000
-const swapFlags = (1n << 7n) | (1n << 6n) | (1n << 3n) | (1n << 2n)
+/** beforeSwap and afterSwap; and that they give or take beside the pool. */
+const swapFlags = (1n << 7n) | (1n << 6n)
+const deltaFlags = (1n << 3n) | (1n << 2n)
 const allFlags = (1n << 14n) - 1n
 const zeroAddress = '0x0000000000000000000000000000000000000000'
 
 interface ConfiguredKeys {
   /** Their logs say all that swaps depend on. */
   readonly followed: readonly PoolKey[]
-  /** A change of their fee is not logged. */
-  readonly dynamic: readonly PoolKey[]
+  /** What they give is asked of the chain: hooks act in their swaps, or change their fee, which is not logged. */
+  readonly asked: readonly PoolKey[]
 }
 
 /** The keys of the network in the configuration. @throws Error that says which one is wrong, and why */
@@ -50,8 +52,10 @@ export function configuredKeys({ chain, network, config }: Venue<Evm>): Configur
   const on = `${chain}/${network}`
   const own: unknown = isObject(all) && Object.hasOwn(all, on) ? all[on] : []
   const keys = (Array.isArray(own) ? own : []).map((entry: unknown, index) => readKey(entry, `v4Pools.${on}[${index}]`))
-  return { followed: keys.filter(({ fee }) => fee !== dynamicFee), dynamic: keys.filter(({ fee }) => fee === dynamicFee) }
+  return { followed: keys.filter((key) => !isAsked(key)), asked: keys.filter(isAsked) }
 }
+
+const isAsked = ({ fee, hooks }: PoolKey): boolean => fee === dynamicFee || (BigInt(hooks) & swapFlags) !== 0n
 
 function readKey(entry: unknown, place: string): PoolKey {
   const given: Readonly<Record<string, unknown>> = isObject(entry) ? entry : {}
@@ -72,9 +76,9 @@ function readKey(entry: unknown, place: string): PoolKey {
   if (fee !== dynamicFee && fee > mostFee)
     throw new Error(`${place}.fee is more than the whole: it is in hundredths of a basis point, or ${dynamicFee} for a fee that changes.`)
   const flags = BigInt(hooks) & allFlags
-  if ((flags & swapFlags) !== 0n)
+  if ((flags & deltaFlags) !== 0n)
     throw new Error(
-      `${place}: the hooks ${hooks} act in swaps, which their address says, so that their pool cannot be quoted exactly: remove it.`,
+      `${place}: the hooks ${hooks} give or take beside the pool, which their address says, so that nobody could see in a receipt what a swap moved: remove it.`,
     )
   const isPossible = hooks === zeroAddress ? fee !== dynamicFee : flags !== 0n || fee === dynamicFee
   if (!isPossible) throw new Error(`${place}: the PoolManager refuses such hooks with this fee, so there is no such pool: correct the key.`)

@@ -1,15 +1,16 @@
 // Pools of Uniswap v4: all of them are kept by one contract, the PoolManager, under the hash of a key. Their arithmetic is v3's with fees that
 // may differ by direction.
-import { AbiCoder, keccak256, id } from 'ethers'
+import { AbiCoder, Interface, keccak256, id } from 'ethers'
 import { toInt256, wordAt } from '../../evm/encoding.ts'
 import type { FoundLog } from '../../evm/types.ts'
 import { cacheByPair, sortTokens } from '../deployment.ts'
-import { mapReading, readBy, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import { bothReadings, readBy, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import { joinTried, passByTrial, triedAsOf, triedIn, trialReading, trialsAmong, type Trial, type TriedState } from '../trial.ts'
 import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type LensQuery, type ReadPool } from '../v3/lens.ts'
 import { changedState, isSameState, joinStates, withLiquidity } from '../v3/logs.ts'
 import { toInt24, wholeFeePips } from '../v3/math.ts'
 import { isEmpty, spotOf } from '../v3/pools.ts'
-import { firstWriteUnitsOf, gasUnitsOf, swap, TickTable, type V3PoolState } from '../v3/swap.ts'
+import { firstWriteUnitsOf, gasUnitsOf, maxPriceX96, minPriceX96, swap, TickTable, type V3PoolState } from '../v3/swap.ts'
 
 /** What identifies a pool: PoolKey of @uniswap/v4-core@1.0.2. The zero address is the native coin as a currency, and no hooks as `hooks`. */
 export interface PoolKey {
@@ -21,8 +22,11 @@ export interface PoolKey {
   readonly hooks: string
 }
 
-/** A pool at one block. The fee includes the protocol's, which may differ by direction: then the two states differ in it alone. */
-export interface V4PoolState {
+/**
+ * A pool at one block. The fee includes the protocol's, which may differ by direction: then the two states differ in it alone. What was tried is
+ * of pools that are asked of the chain.
+ */
+export interface V4PoolState extends TriedState {
   readonly zeroForOne: V3PoolState
   readonly oneForZero: V3PoolState
   /** For the providers of liquidity, hundredths of a basis point. */
@@ -103,11 +107,13 @@ interface V4ProtocolOptions {
   readonly version: string
   readonly manager: string
   readonly poolsBetween: PoolsBetween
+  /** What swaps give is tried on the chain, at the block of the quote: hooks may act in them. */
+  readonly isAsked?: boolean
 }
 
-/** Pools whose hooks, if any, cannot touch swaps. */
-export function v4Protocol({ version, manager, poolsBetween }: V4ProtocolOptions): PoolProtocol<V4PoolState> {
-  const memory = v4PoolMemory(manager, poolsBetween)
+/** Pools whose hooks, if any, cannot touch swaps; or those that are asked of the chain. */
+export function v4Protocol({ version, manager, poolsBetween, isAsked = false }: V4ProtocolOptions): PoolProtocol<V4PoolState> {
+  const memory = v4PoolMemory(manager, poolsBetween, isAsked)
   const stateOf = ({ tokens, state }: Pool<V4PoolState>, tokenIn: string) => {
     const zeroForOne = tokenIn === tokens[0]
     return { zeroForOne, range: zeroForOne ? state.zeroForOne : state.oneForZero }
@@ -118,23 +124,21 @@ export function v4Protocol({ version, manager, poolsBetween }: V4ProtocolOptions
     read: readBy(memory),
     pass(pool, { tokenIn }, exact, amountRaw) {
       const { zeroForOne, range } = stateOf(pool, tokenIn)
-      // The fee would be the whole input.
-      if (amountRaw > maxAmountRaw || BigInt(range.fee) >= wholeFeePips) return undefined
-      const swapped = swap(range, zeroForOne, exact, amountRaw)
-      if (!swapped) return undefined
-      if ('atBestRaw' in swapped) {
-        const missing = missingTicks(pool.address, zeroForOne, range)
-        return missing && { missing, ...swapped }
-      }
-      if (swapped.amountRaw > maxAmountRaw) return undefined
-      return { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped) + routerUnits, firstWriteUnits: firstWriteUnitsOf(swapped) }
+      if (!isAsked) return computed(pool.address, range, zeroForOne, exact, amountRaw)
+      return amountRaw > maxAmountRaw ? undefined : passByTrial(pool, { zeroForOne, exact, amountRaw })
     },
+    ...(isAsked && {
+      curve(pool: Pool<V4PoolState>, { tokenIn }: Passage, exact: 'in' | 'out', amountRaw: bigint) {
+        const { zeroForOne, range } = stateOf(pool, tokenIn)
+        return computed(pool.address, range, zeroForOne, exact, amountRaw)
+      },
+    }),
     spot(pool, { tokenIn }) {
       const { zeroForOne, range } = stateOf(pool, tokenIn)
       return spotOf(range, zeroForOne)
     },
     fee: (pool, { tokenIn }) => String(stateOf(pool, tokenIn).range.fee / Number(wholeFeePips)),
-    spotIsBest: true,
+    ...(isAsked ? { asksChain: () => true } : { spotIsBest: true }),
     holds: (pool, { tokenIn }) => ({ liquidityRaw: stateOf(pool, tokenIn).range.liquidity }),
     coinForm: ({ state }) => state.coinForm,
     mostIn(pool, { tokenIn }) {
@@ -144,22 +148,40 @@ export function v4Protocol({ version, manager, poolsBetween }: V4ProtocolOptions
   }
 }
 
+/** By the pool's liquidity and its fee. */
+function computed(address: string, range: V3PoolState, zeroForOne: boolean, exact: 'in' | 'out', amountRaw: bigint) {
+  // The fee would be the whole input.
+  if (amountRaw > maxAmountRaw || BigInt(range.fee) >= wholeFeePips) return undefined
+  const swapped = swap(range, zeroForOne, exact, amountRaw)
+  if (!swapped) return undefined
+  if ('atBestRaw' in swapped) {
+    const missing = missingTicks(address, zeroForOne, range)
+    return missing && { missing, ...swapped }
+  }
+  if (swapped.amountRaw > maxAmountRaw) return undefined
+  return { amountRaw: swapped.amountRaw, gasUnits: gasUnitsOf(swapped) + routerUnits, firstWriteUnits: firstWriteUnitsOf(swapped) }
+}
+
 // IPoolManager and IProtocolFees of @uniswap/v4-core@1.0.2. Donate pays the providers of liquidity, and changes no swap.
 const initializeTopic = id('Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)')
 const modifyLiquidityTopic = id('ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)')
 const swapTopic = id('Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)')
 const protocolFeeTopic = id('ProtocolFeeUpdated(bytes32,uint24)')
 
-function v4PoolMemory(manager: string, poolsBetween: PoolsBetween): PoolMemory<V4PoolState, PoolLocation> {
+function v4PoolMemory(manager: string, poolsBetween: PoolsBetween, isAsked: boolean): PoolMemory<V4PoolState, PoolLocation> {
   const emitter = manager.toLowerCase()
   return {
     places: (pairs) => pairs.flatMap(([a, b]) => poolsBetween(a, b)),
     read(locations, missing) {
       const queries = locations.map(({ address, query }) => ({ ...query, ...(missing.length > 0 && widerQuery(address, missing)) }))
-      return mapReading(lensReading(queries), (states) =>
+      const byId = new Map(locations.map((location) => [location.address, location]))
+      const trials = isAsked ? trialsAmong(missing, new Set(byId.keys())) : []
+      const trying = trialReading(trials, (trial) => ({ target: manager, kept: swapCall(byId.get(trial.pool)?.key, trial) }))
+      return bothReadings(lensReading(queries), trying, (states, tried, head) =>
         locations.map(({ address, tokens, coinForm }, index) => {
           const state = states[index]
-          return state ? { address, tokens, state: v4StateOf(state, coinForm) } : null
+          if (!state) return null
+          return { address, tokens, state: { ...v4StateOf(state, coinForm), ...(isAsked && head && triedIn(tried, address, head)) } }
         }),
       )
     },
@@ -174,13 +196,32 @@ function v4PoolMemory(manager: string, poolsBetween: PoolsBetween): PoolMemory<V
       if (state === pool.state || state === 'reload') return state === 'reload' ? state : pool
       return isPriceKnown(state.zeroForOne) ? { address: pool.address, tokens: pool.tokens, state } : 'reload'
     },
+    ...(isAsked && { asOf: triedAsOf<V4PoolState> }),
     same: ({ state: inMemory }, { state: loaded }) =>
       inMemory.protocolFee === loaded.protocolFee && inMemory.lpFee === loaded.lpFee && isSameState(inMemory.zeroForOne, loaded.zeroForOne),
     join: ({ state: inMemory }, loaded) => ({
       ...loaded,
-      state: withRange(loaded.state, joinStates(inMemory.zeroForOne, loaded.state.zeroForOne)),
+      state: {
+        ...withRange(loaded.state, joinStates(inMemory.zeroForOne, loaded.state.zeroForOne)),
+        ...(isAsked && joinTried(inMemory, loaded.state)),
+      },
     }),
   }
+}
+
+const managerFunctions = new Interface([
+  'function swap((address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks) key, (bool zeroForOne, int256 amountSpecified, uint160 sqrtPriceLimitX96) params, bytes hookData) returns (int256)',
+])
+
+/** As routers swap: to the end of the prices, without data for hooks. An amount below 0 is an input. */
+function swapCall(key: PoolKey | undefined, { pool, zeroForOne, exact, amountRaw }: Trial): string {
+  if (!key) throw new Error(`The key of the pool ${pool} was not given.`)
+  const { currency0, currency1, fee, tickSpacing, hooks } = key
+  return managerFunctions.encodeFunctionData('swap', [
+    [currency0, currency1, fee, tickSpacing, hooks],
+    [zeroForOne, exact === 'in' ? -amountRaw : amountRaw, zeroForOne ? minPriceX96 : maxPriceX96],
+    '0x',
+  ])
 }
 
 function v4StateOf({ protocolFee = 0, ...range }: ReadPool, coinForm: V4PoolState['coinForm']): V4PoolState {

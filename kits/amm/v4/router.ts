@@ -1,9 +1,9 @@
 // Swaps by Uniswap's Universal Router: routes through pools of v2, v3 and v4 in one call, what it sends, and what its receipt shows.
 import { AbiCoder, Interface, concat, id, parseUnits, solidityPacked } from 'ethers'
-import type { Fill, Hop, Json, Plan, Quote, SwapTerms } from '../../../core/contracts/index.ts'
+import type { Fill, Hop, Json, Permit, Plan, Quote, SwapTerms } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/json.ts'
 import { isAddressTopic, isSameAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
-import type { CallResult, Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
+import type { CallResult, Evm, EvmIntent, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
 import { boundsOf, partsOf, swapPlan, tokensAlong, type RoutePart } from '../swap-plan.ts'
@@ -36,6 +36,7 @@ export function universalRouter(options: UniversalRouterOptions): Router {
     address: router,
     name: version,
     permit2,
+    withPermit,
     // Routes without v4 are for their own routers.
     carries: (versions, exact) => versions.includes(version) && passes(versions, exact),
     splits: (parts, { exact }) => parts.every((versions) => passes(versions, exact)),
@@ -72,6 +73,28 @@ const self = '0x0000000000000000000000000000000000000002'
 const wholeBalance = 1n << 255n
 const openDelta = 0n
 const [payerIsUser, payerIsRouter] = [true, false]
+
+/** `FLAG_ALLOW_REVERT`: the call goes on where the command fails. */
+const mayFail = 0x80
+const permit2Permit = 0x0a
+
+/**
+ * A swap's step with a signed permit before its commands. It may fail: whoever sees the transaction can have Permit2 take the permit first, and
+ * then the router has what it gives. Where it has not, the command that takes the tokens fails, and with it the whole call.
+ */
+function withPermit(step: EvmIntent, { token, spender, amountRaw, expires, nonce }: Permit, signature: string): EvmIntent {
+  const [ofSwap = '0x', inputs = [], deadline = 0n]: readonly unknown[] = functions.decodeFunctionData('execute', step.data)
+  const permit = coder.encode(
+    ['((address token, uint160 amount, uint48 expiration, uint48 nonce) details, address spender, uint256 sigDeadline)', 'bytes'],
+    [[[token, amountRaw, expires, nonce], spender, expires], signature],
+  )
+  const withIt = [
+    concat([new Uint8Array([permit2Permit | mayFail]), String(ofSwap)]),
+    [permit, ...(Array.isArray(inputs) ? inputs : [])],
+    deadline,
+  ]
+  return { ...step, data: functions.encodeFunctionData('execute', withIt) }
+}
 
 interface Command {
   readonly command: string

@@ -28,7 +28,12 @@ describe('burning a position by the plugin of a stranger', () => {
       bridges: {},
       config: { allowedSlippage: '1/100', ttl: 300 },
       impl: {
-        AMM_RANGE: { positionManager, position: async () => ({ head: { number: '1', timestamp: 0 }, position }), remove: () => plan },
+        AMM_RANGE: {
+          rangeVersions: ['v3'],
+          positionManager,
+          position: async () => ({ head: { number: '1', timestamp: 0 }, position }),
+          remove: () => plan,
+        },
       },
     }
     const released = { connector: 'released', builtIn: true, contracts: [builtInManager] }

@@ -11,7 +11,9 @@ import { deployerAddress } from '../../../core/devnet/build-state.ts'
 import uniswap from '../../../plugins/uniswap/index.ts'
 import { devnetQuoter } from '../../../testkit/devnet-operators.ts'
 import { devnetFiles } from '../../devnet/test-devnet.ts'
+import testHooks from '../../fixtures/uniswap-v4/TestHooks.json' with { type: 'json' }
 import { at, openDevnetFixture, tokens, type DevnetFixture } from '../../kits/amm/devnet-fixture.ts'
+import { givenOrRefused } from '../../kits/amm/walk/given-or-refused.ts'
 
 const { WBTC, DAI } = tokens
 const defaults = parse(readFileSync(new URL('../../../plugins/uniswap/defaults.yml', import.meta.url), 'utf8'))
@@ -24,6 +26,7 @@ const abi = new Interface([
   `function initializePool(${keyTuple} key, uint160 sqrtPriceX96) payable returns (int24)`,
   'function modifyLiquidities(bytes unlockData, uint256 deadline) payable',
   'function multicall(bytes[] data) payable returns (bytes[])',
+  'function set(uint8 mode, uint24 fee)',
   `function updateDynamicLPFee(${keyTuple} key, uint24 newDynamicLPFee)`,
 ])
 const coder = AbiCoder.defaultAbiCoder()
@@ -42,6 +45,9 @@ const [afterDonate, beforeSwap] = [1 << 4, 1 << 7]
 const odd = key(777, 13, ZeroAddress)
 const hooked = key(500, 7, hooksWith(afterDonate))
 const dynamic = key(dynamicFee, 60, hooksWith(0))
+/** Its hooks act before swaps, and may give the fee. */
+const acting = key(dynamicFee, 10, hooksWith(beforeSwap))
+const all = [odd, hooked, dynamic, acting]
 
 describe('configured keys of Uniswap v4', () => {
   let fixture: DevnetFixture
@@ -62,7 +68,7 @@ describe('configured keys of Uniswap v4', () => {
   ]
   /** Through this pool alone, and equal to V4Quoter's answer. */
   async function exact(wanted: PoolKey, swap: Swap): Promise<Quote> {
-    const quote = await exchangeWith(odd, hooked, dynamic).AMM?.quote(swap, { version: 'v4', pool: poolId(wanted) }, at())
+    const quote = await exchangeWith(...all).AMM?.quote(swap, { version: 'v4', pool: poolId(wanted) }, at())
     if (!quote) throw new Error('There was no quote.')
     const quoter = await devnetQuoter(uniswapFile, fixture.provider)
     for (const { route, exactRaw, otherRaw } of partsOf(quote)) {
@@ -85,9 +91,10 @@ describe('configured keys of Uniswap v4', () => {
           abi.encodeFunctionData('approve(address,address,uint160,uint48)', [address, spender, 2n ** 160n - 1n, 2n ** 48n - 1n]),
         )
     }
+    await fixture.provider.send('anvil_setCode', [acting.hooks, await fixture.provider.call({ data: testHooks.bytecode })])
     // 60,000 DAI a WBTC.
     const tick = Math.round((Math.log(60_000 * 10 ** 10) / Math.log(1.0001)) * (currency0 === WBTC.address ? 1 : -1))
-    for (const each of [odd, hooked, dynamic]) {
+    for (const each of all) {
       const tuple = [each.currency0, each.currency1, each.fee, each.tickSpacing, each.hooks]
       const middle = Math.floor(tick / each.tickSpacing) * each.tickSpacing
       const span = 400 * each.tickSpacing
@@ -113,7 +120,7 @@ describe('configured keys of Uniswap v4', () => {
     it(`quotes a pool of ${what} to the unit, and trades through it`, async () => {
       for (const swap of swaps) {
         const quote = await exact(wanted, swap)
-        const plan = exchangeWith(odd, hooked, dynamic).AMM?.swap(quote, {
+        const plan = exchangeWith(...all).AMM?.swap(quote, {
           recipient: fixture.trader.address,
           boundRaw: quote.amountRaw,
           deadline: quote.head.timestamp + 600,
@@ -123,7 +130,34 @@ describe('configured keys of Uniswap v4', () => {
       }
     })
 
-  it('quotes a fee that changes without a log as it is at that block, and asks the chain for all', async () => {
+  it('quotes a pool whose hooks act in swaps as they do at that block, and trades through it', async () => {
+    const modes = { nothing: 0, refuses: 1, spendsAllGas: 2, setsFee: 3, byBlock: 4, byAmount: 5, lies: 6 }
+    const { trader } = fixture
+    for (const [mode, number] of Object.entries(modes)) {
+      const data = abi.encodeFunctionData('set', [number, 2_500])
+      await (await trader.sendTransaction({ to: acting.hooks, data })).wait()
+      for (const swap of swaps) {
+        if (['refuses', 'spendsAllGas', 'lies'].includes(mode)) {
+          expect(await givenOrRefused(exact(acting, swap)), mode).to.equal(undefined)
+          continue
+        }
+        const quote = await exact(acting, swap)
+        if (mode === 'byBlock') continue
+        const plan = exchangeWith(...all).AMM?.swap(quote, {
+          recipient: trader.address,
+          boundRaw: quote.amountRaw,
+          deadline: quote.head.timestamp + 600,
+        })
+        if (!plan) throw new Error('There was no plan.')
+        const receipt = await fixture.execute(plan)
+        expect(receipt.status, mode).to.equal(1)
+        const [amountInRaw, amountOutRaw] = swap.exact === 'in' ? [swap.amountRaw, quote.amountRaw] : [quote.amountRaw, swap.amountRaw]
+        expect(exchangeWith(...all).AMM?.fill(receipt, plan.memo), mode).to.deep.equal({ amountInRaw, amountOutRaw })
+      }
+    }
+  })
+
+  it('quotes a fee that changes without a log as it is at that block', async () => {
     const fees = new Set<string | undefined>()
     for (const lpFee of [0, 12_345, 100]) {
       await fixture.provider.send('anvil_impersonateAccount', [dynamic.hooks])
@@ -136,8 +170,8 @@ describe('configured keys of Uniswap v4', () => {
       for (const swap of swaps) fees.add((await exact(dynamic, swap)).route[0]?.fee)
     }
     expect([...fees]).to.deep.equal(['0', '0.012345', '0.0001'])
-    expect(exchangeWith(odd, dynamic).AMM?.followed).to.equal(undefined)
-    expect(exchangeWith(odd, hooked).AMM?.followed).to.be.an('object')
+    // Only what is asked of the chain is not from memory.
+    expect(exchangeWith(odd, dynamic).AMM?.followed).to.be.an('object')
   })
 
   it('takes keys of other networks for what they are', () => {
@@ -159,8 +193,8 @@ describe('configured keys of Uniswap v4', () => {
       /checksum/,
     ],
     ['a fee above the whole', { ...odd, fee: 1_000_001 }, /more than the whole/],
-    ['hooks that act before swaps', { ...odd, hooks: hooksWith(beforeSwap) }, /act in swaps/],
-    ['hooks that change what swaps give', { ...odd, hooks: hooksWith((1 << 6) | (1 << 2)) }, /act in swaps/],
+    ['hooks that take beside the pool after swaps', { ...odd, hooks: hooksWith((1 << 6) | (1 << 2)) }, /beside the pool/],
+    ['hooks that give beside the pool before swaps', { ...odd, hooks: hooksWith(beforeSwap | (1 << 3)) }, /beside the pool/],
     ['a fee that changes without hooks', { ...odd, fee: dynamicFee }, /PoolManager refuses/],
     ['hooks that do nothing with a fixed fee', { ...odd, hooks: hooksWith(0) }, /PoolManager refuses/],
   ] as const)

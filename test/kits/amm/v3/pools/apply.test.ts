@@ -25,7 +25,16 @@ function aPool(change: Partial<V3PoolState> = {}): Pool<V3PoolState> {
     [1000n, -1000n],
   ]
   const ticks = new TickTable(from, to, [-600, 600], { gross: (index) => grosses[index] ?? 0n, net: (index) => nets[index] ?? 0n })
-  const state = { sqrtPriceX96: getSqrtRatioAtTick(30), tick: 30, liquidity: 1000n, fee: 3000, tickSpacing: spacing, ticks, ...change }
+  const range = {
+    sqrtPriceX96: getSqrtRatioAtTick(30),
+    tick: 30,
+    liquidity: 1000n,
+    fee: 3000,
+    tickSpacing: spacing,
+    ticks,
+    hasTickList: false,
+  }
+  const state = { ...range, ...change }
   return { address, tokens, state }
 }
 

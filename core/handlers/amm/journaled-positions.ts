@@ -1,0 +1,53 @@
+// The ids of positions that this server's own transactions made: for exchanges that do not list a wallet's positions.
+import * as json from '../../json.ts'
+import { orUndefined, type Services, type TargetContext } from '../context.ts'
+import type { VenueEntry } from '../registry.ts'
+
+/** Of a wallet, the newest entries of the journal that are read. */
+const maxEntries = 5_000
+const pageEntries = 500
+/** The journal is not read again for so long: streams ask at every block. */
+const cachedMs = 60_000
+const maxCached = 1_000
+
+interface CachedIds {
+  readonly ids: readonly bigint[]
+  readonly expires: number
+}
+
+const cache = new WeakMap<VenueEntry, Map<string, CachedIds>>()
+
+/** They may be of any version, and belong to somebody else by now: whoever asks checks that. */
+export async function journaledIds(
+  owner: string,
+  { network: { chain, network }, venue }: TargetContext<'connector'>,
+  { transactions }: Pick<Services, 'transactions'>,
+): Promise<readonly bigint[]> {
+  const ofVenue = cache.get(venue) ?? new Map<string, CachedIds>()
+  cache.set(venue, ofVenue)
+  const cached = ofVenue.get(owner)
+  if (cached && cached.expires > performance.now()) return cached.ids
+
+  const ids = new Set<bigint>()
+  let cursor: string | undefined
+  for (let read = 0; read < maxEntries; read += pageEntries) {
+    const page = await transactions.list({ chain, network, address: owner, limit: pageEntries, ...(cursor !== undefined && { cursor }) })
+    for (const { kind, connector, memo, landed, outcome } of page.entries) {
+      if (kind !== 'liquidity' || connector !== venue.connector || !landed?.ok) continue
+      const fill = outcome ?? (await orUndefined(() => venue.impl.AMM_RANGE?.rangeFill(landed.receipt, memo)))
+      const tokenId = idIn(fill)
+      if (tokenId !== undefined) ids.add(tokenId)
+    }
+    cursor = page.nextCursor
+    if (cursor === undefined) break
+  }
+  if (ofVenue.size >= maxCached) ofVenue.clear()
+  ofVenue.set(owner, { ids: [...ids], expires: performance.now() + cachedMs })
+  return [...ids]
+}
+
+function idIn(fill: unknown): bigint | undefined {
+  const tokenId = json.isObject(fill) ? fill['tokenId'] : undefined
+  if (typeof tokenId === 'bigint') return tokenId
+  return typeof tokenId === 'string' && /^\d{1,78}$/.test(tokenId) ? BigInt(tokenId) : undefined
+}

@@ -1,0 +1,53 @@
+// Positions in several versions of one exchange, each behind a manager of its own, as one trading type.
+import { SluiceError, type AMMRange, type RangePositions } from '../../core/contracts/index.ts'
+import type { Evm } from '../evm/types.ts'
+
+/** The first version is that of requests without one. What is undefined is left out. */
+export function joinedRanges(first: AMMRange<Evm>, ...others: readonly (AMMRange<Evm> | undefined)[]): AMMRange<Evm> {
+  const all = [first, ...others.filter((each) => each !== undefined)]
+  if (all.length === 1) return first
+  const byVersion = new Map(all.flatMap((range) => range.rangeVersions.map((version) => [version, range] as const)))
+  const of = (version: string | undefined): AMMRange<Evm> => {
+    const range = version === undefined ? first : byVersion.get(version)
+    if (range) return range
+    throw new SluiceError('UNSUPPORTED', `There are no positions of version ${version} here: give ${[...byVersion.keys()].join(' or ')}.`)
+  }
+  return {
+    ...first,
+    rangeVersions: [...byVersion.keys()],
+    positionManagers: Object.fromEntries([...byVersion].map(([version, { positionManager }]) => [version, positionManager])),
+    rangePools: (pair, choice, at) => of(choice.version).rangePools(pair, choice, at),
+    rangeAround: (pool, lower, upper) => of(pool.version).rangeAround(pool, lower, upper),
+    deposit: (pool, range, most, slippage) => of(pool.version).deposit(pool, range, most, slippage),
+    add: (addition, terms) => of(addition.pool.version).add(addition, terms),
+    remove: (position, removal, terms) => of(position.pool.version).remove(position, removal, terms),
+    collect: (position, terms) => of(position.pool.version).collect(position, terms),
+    history: (pool, secondsAgo, at) => of(pool.version).history(pool, secondsAgo, at),
+    positionOf: ({ tokenId, version }, at) => of(version).position(tokenId, at),
+    async positionsOf({ version, ...query }, at) {
+      const asked = version === undefined ? all : [of(version)]
+      const lists = await Promise.all(
+        asked.map((range) => (range.positionsOf ? range.positionsOf(query, at) : range.positions(query.owner, at))),
+      )
+      return lists.reduce(joined)
+    },
+    rangeFill(receipt, memo) {
+      for (const range of all) {
+        const fill = range.rangeFill(receipt, memo)
+        if (fill) return fill
+      }
+      return undefined
+    },
+  }
+}
+
+/** Each list is of one block; both together are as old as the older one. */
+function joined(one: RangePositions, other: RangePositions): RangePositions {
+  return {
+    ...one,
+    ...other,
+    head: one.head.number < other.head.number ? one.head : other.head,
+    positions: [...one.positions, ...other.positions],
+    unread: [...(one.unread ?? []), ...(other.unread ?? [])],
+  }
+}

@@ -1,0 +1,250 @@
+// Positions of Uniswap v4. The manager does not list those of a wallet: its transfers to the wallet are searched, and what the server remembers.
+import { getAddress, id as topicOf, toBeHex, zeroPadValue } from 'ethers'
+import { SluiceError, type At, type Head, type RangePosition, type RangePositions } from '../../../core/contracts/index.ts'
+import { toInt256 } from '../../evm/encoding.ts'
+import type { Call, CallResult, EvmReader } from '../../evm/types.ts'
+import { readAtOnce, wordsOf, type Read } from '../v3/position-manager.ts'
+import { amountsAt, boundsOf } from '../v3/range-amounts.ts'
+import { feeGrowthInside, feesOwed } from '../v3/range-positions.ts'
+import { priceOf, rangeOf } from '../v3/range-prices.ts'
+import { poolId, type PoolKey } from './pools.ts'
+import { actOnLiquidity, managerAbi, readState, stateCalls, type V4Positions } from './position-manager.ts'
+
+/** Anybody can send a wallet any number of positions. */
+const maxPositions = 1000
+const maxKeys = 10_000
+const maxOwners = 1_000
+const maxRounds = 8
+/** As far as nodes are asked for logs: `EvmReader.logs`. */
+const searchedBlocks = 100_000
+/** Blocks that may still change are searched again. */
+const unsettledBlocks = 64
+
+/** What never changes of a position: its pool and range. */
+interface PositionKey {
+  /** Of the pool. */
+  readonly id: string
+  readonly pool: PoolKey
+  readonly tickLower: number
+  readonly tickUpper: number
+}
+
+/** What is known of a wallet's positions, and the blocks that were searched for them. */
+interface Search {
+  readonly ids: Set<bigint>
+  from?: number
+  to?: number
+}
+
+/** Why a position is not shown; continues "it is not shown: ". */
+const reasonOf = ({ hooks }: PoolKey): string =>
+  `the hooks ${hooks} of its pool act when liquidity is added or removed, which their address says, so that nobody but they knows what it is worth`
+
+/** Reads positions at one block. Pool and range of a position are read once and cached; after that one round trip reads everything. */
+export function positionReader(exchange: V4Positions, read: Read, reader: Pick<EvmReader, 'logs'>) {
+  const keys = new Map<bigint, PositionKey>()
+  const searches = new Map<string, Search>()
+
+  /** Undefined where another read is needed: then `keys` has the key. Empty where there is no such position. */
+  function readOne(tokenId: bigint, answer: PositionAnswer | undefined): OnePosition | undefined {
+    if (!answer) return undefined
+    const [ownerOf, info, ...state] = answer.results
+    const [owner] = wordsOf(ownerOf, 1) ?? []
+    const key = readKey(info)
+    if (owner === undefined || !key) return {}
+    if (!answer.key || !isSameKey(answer.key, key)) {
+      if (keys.size >= maxKeys) keys.clear()
+      keys.set(tokenId, key)
+      return undefined
+    }
+    const found = { owner: addressOf(owner), key }
+    return actOnLiquidity(key.pool) ? found : { ...found, position: positionOf(exchange, tokenId, found, state) }
+  }
+
+  /** Reads other calls, and the positions of these ids: all of one if its key is cached, otherwise its key. */
+  async function readAll(others: readonly Call[], ids: readonly bigint[], at: At) {
+    const queries = ids.map((tokenId) => {
+      const key = keys.get(tokenId)
+      const own = (view: 'ownerOf' | 'getPoolAndPositionInfo') => ({
+        to: exchange.positionManager,
+        data: managerAbi.encodeFunctionData(view, [tokenId]),
+      })
+      const calls = [own('ownerOf'), own('getPoolAndPositionInfo'), ...(key ? stateCalls(exchange, { ...key, tokenId }) : [])]
+      return { tokenId, key, calls }
+    })
+    const { head, results } = await readAtOnce(read, [...others, ...queries.flatMap(({ calls }) => calls)], at)
+    let offset = others.length
+    const answers = new Map<bigint, PositionAnswer>()
+    for (const { tokenId, key, calls } of queries) {
+      answers.set(tokenId, { key, results: results.slice(offset, offset + calls.length) })
+      offset += calls.length
+    }
+    return { head, results, answers }
+  }
+
+  function searchOf(owner: string): Search {
+    const known = searches.get(owner)
+    if (known) return known
+    if (searches.size >= maxOwners) searches.clear()
+    const search: Search = { ids: new Set() }
+    searches.set(owner, search)
+    return search
+  }
+
+  /** Looks for transfers to the wallet, as far back as nodes are asked; later only in new blocks. */
+  async function searchLogs(owner: string, search: Search, head: Head, at: At): Promise<void> {
+    const newest = Number(head.number)
+    const { from = Math.max(newest - searchedBlocks + 1, 0), to } = search
+    const fromBlock = to === undefined ? from : Math.max(Math.min(to, newest) - unsettledBlocks, from)
+    const logs = await reader.logs(
+      { address: exchange.positionManager, topics: [transferTopic, null, zeroPadValue(owner, 32)], fromBlock },
+      at,
+    )
+    for (const { topics } of logs) if (topics[3] !== undefined) search.ids.add(BigInt(topics[3]))
+    Object.assign(search, { from, to: newest })
+  }
+
+  return {
+    async position(tokenId: bigint, at: At): Promise<{ head: Head; position: RangePosition } | undefined> {
+      for (let round = 0; round < maxRounds; round += 1) {
+        const { head, answers } = await readAll([], [tokenId], at)
+        const found = readOne(tokenId, answers.get(tokenId))
+        if (!found) continue
+        const { key, position } = found
+        if (key && !position)
+          throw new SluiceError('UNSUPPORTED', `The position ${tokenId} is not shown and not changed: ${reasonOf(key.pool)}.`)
+        return position && { head, position }
+      }
+      throw changedTooFast()
+    },
+
+    async positions(owner: string, known: readonly bigint[], at: At): Promise<RangePositions> {
+      const search = searchOf(owner)
+      const balanceOf = { to: exchange.positionManager, data: managerAbi.encodeFunctionData('balanceOf', [owner]) }
+      let isSearched = false
+      let notSearched: string | undefined
+      for (let round = 0; round < maxRounds; round += 1) {
+        const ids = [...new Set([...search.ids, ...known])]
+        const { head, results, answers } = await readAll([balanceOf], ids, at)
+        const count = Number(wordsOf(results[0], 1)?.[0] ?? 0n)
+        if (count > maxPositions) throw tooMany(owner, count)
+        const all = ids.map((tokenId) => ({ tokenId, found: readOne(tokenId, answers.get(tokenId)) }))
+        if (all.some(({ found }) => !found)) continue
+        const own = all.filter(({ found }) => found?.owner === owner)
+        for (const { tokenId } of own) search.ids.add(tokenId)
+        if (own.length < count && !isSearched) {
+          isSearched = true
+          notSearched = await failureOf(() => searchLogs(owner, search, head, at), at)
+          continue
+        }
+        return {
+          head,
+          positions: own.flatMap(({ found }) => found?.position ?? []).toSorted(byId),
+          unread: own.flatMap(({ tokenId, found }) =>
+            found?.key && !found.position ? [{ tokenId, version: exchange.version, reason: reasonOf(found.key.pool) }] : [],
+          ),
+          ...(search.from !== undefined && { searchedFromBlock: search.from }),
+          ...(notSearched !== undefined && { notSearched }),
+          ...(count > own.length && { missing: count - own.length }),
+        }
+      }
+      throw changedTooFast()
+    },
+  }
+}
+
+const transferTopic = topicOf('Transfer(address,address,uint256)')
+
+const byId = (a: RangePosition, b: RangePosition): number => (a.tokenId < b.tokenId ? -1 : 1)
+
+/** Nodes may refuse `eth_getLogs`: then what is known is shown. */
+async function failureOf(search: () => Promise<void>, at: At): Promise<string | undefined> {
+  try {
+    await search()
+    return undefined
+  } catch (error) {
+    if (at.signal.aborted || !(error instanceof SluiceError)) throw error
+    return error.message
+  }
+}
+
+interface PositionAnswer {
+  /** By which the state was asked for. */
+  readonly key: PositionKey | undefined
+  readonly results: readonly CallResult[]
+}
+
+/** `position` is absent where the pool's hooks decide what it is worth. */
+interface OnePosition {
+  readonly owner?: string
+  readonly key?: PositionKey
+  readonly position?: RangePosition
+}
+
+function tooMany(owner: string, count: number): SluiceError {
+  return new SluiceError(
+    'UNSUPPORTED',
+    `${owner} has ${count} positions, and at most ${maxPositions} are listed: ask for single ones by their tokenId, and burn empty ones.`,
+  )
+}
+
+const changedTooFast = () => new SluiceError('NETWORK', 'The positions changed with every block while they were read: ask again.')
+
+const addressOf = (word: bigint): string => getAddress(toBeHex(BigInt.asUintN(160, word), 20))
+
+/** Undefined where there is no such position. PositionInfo of @uniswap/v4-periphery@1.0.3: a flag, both ticks, and most of the pool's id. */
+function readKey(result: CallResult | undefined): PositionKey | undefined {
+  const [currency0, currency1, fee, tickSpacing, hooks, info] = wordsOf(result, 6) ?? []
+  if (currency0 === undefined || currency1 === undefined || fee === undefined || tickSpacing === undefined) return undefined
+  if (hooks === undefined || !info) return undefined
+  const pool = {
+    currency0: addressOf(currency0),
+    currency1: addressOf(currency1),
+    fee: Number(fee),
+    tickSpacing: Number(toInt256(tickSpacing)),
+    hooks: addressOf(hooks),
+  }
+  return { id: poolId(pool), pool, tickLower: Number(BigInt.asIntN(24, info >> 8n)), tickUpper: Number(BigInt.asIntN(24, info >> 32n)) }
+}
+
+const isSameKey = (a: PositionKey, b: PositionKey): boolean => a.id === b.id && a.tickLower === b.tickLower && a.tickUpper === b.tickUpper
+
+/** @throws SluiceError NETWORK where the node does not return the state of a position that the manager has */
+function positionOf(
+  { version }: V4Positions,
+  tokenId: bigint,
+  { owner, key }: { readonly owner: string; readonly key: PositionKey },
+  results: readonly CallResult[],
+): RangePosition {
+  const { id, pool, tickLower, tickUpper } = key
+  const state = readState(results)
+  if (!state) throw new SluiceError('NETWORK', `The node does not return the state of position ${tokenId} in the pool ${id}: ask again.`)
+  const { sqrtPriceX96, tick, liquidity, global, outsideLower, outsideUpper, insideLast } = state
+  const insideOf = (index: 0 | 1) =>
+    feeGrowthInside({ globalX128: global[index], outsideLowerX128: outsideLower[index], outsideUpperX128: outsideUpper[index] }, tick, key)
+  return {
+    ...rangeOf(tickLower, tickUpper),
+    tokenId,
+    owner,
+    pool: {
+      address: id,
+      version,
+      token0: pool.currency0,
+      token1: pool.currency1,
+      fee: pool.fee,
+      tickSpacing: pool.tickSpacing,
+      sqrtPriceX96,
+      tick,
+      liquidity: state.poolLiquidity,
+      price: priceOf(sqrtPriceX96),
+    },
+    liquidity,
+    inRange: tickLower <= tick && tick < tickUpper,
+    amounts: amountsAt(sqrtPriceX96, boundsOf(key), liquidity, 'down'),
+    // Each position is an account of its own in the pool, which owes nothing from before: every change pays all fees out.
+    unclaimed: feesOwed(
+      { liquidity, inside0LastX128: insideLast[0], inside1LastX128: insideLast[1], owed: { amount0Raw: 0n, amount1Raw: 0n } },
+      [insideOf(0), insideOf(1)],
+    ),
+  }
+}

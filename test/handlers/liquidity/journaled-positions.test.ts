@@ -1,0 +1,53 @@
+import { expect } from 'chai'
+import { journaledIds } from '../../../core/handlers/amm/journaled-positions.ts'
+import type { NetworkEntry, VenueEntry } from '../../../core/handlers/registry.ts'
+import type { Entry } from '../../../core/transactions/entry.ts'
+import type { EntryFilter } from '../../../core/transactions/journal/journal.ts'
+
+const landed = { id: '0x1', ok: true, blockNumber: 1, receipt: { tokenId: '7' } }
+const entry = (fields: object) => ({ kind: 'liquidity', connector: 'lake', memo: null, landed, ...fields }) as unknown as Entry
+/** Its receipts say the id themselves. */
+const venueOf = () =>
+  ({
+    connector: 'lake',
+    impl: { AMM_RANGE: { rangeFill: ({ tokenId }: { tokenId: string }) => ({ tokenId: BigInt(tokenId) }) } },
+  }) as unknown as VenueEntry
+const network = { chain: 'ethereum', network: 'local' } as NetworkEntry
+
+const idsOf = (pages: readonly (readonly Entry[])[], venue = venueOf()) => {
+  const asked: EntryFilter[] = []
+  const list = async (filter: EntryFilter) => {
+    asked.push(filter)
+    const entries = pages[asked.length - 1] ?? []
+    return { entries, ...(asked.length < pages.length && { nextCursor: String(asked.length) }) }
+  }
+  const read = () => journaledIds('0xOwner', { network, venue }, { transactions: { list } as never })
+  return { asked, read }
+}
+
+describe('positions that the journal knows', () => {
+  it('are those of mined changes of liquidity on the connector, by receipts or by what the journal kept', async () => {
+    const { read, asked } = idsOf([
+      [entry({}), entry({ kind: 'trade', landed: { ...landed, receipt: { tokenId: '1' } } })],
+      [
+        entry({ connector: 'other', landed: { ...landed, receipt: { tokenId: '2' } } }),
+        entry({ landed: { ...landed, ok: false, receipt: { tokenId: '3' } } }),
+        entry({ landed: undefined }),
+        entry({ outcome: { tokenId: '9', liquidity: '1' } }),
+        entry({ landed: { ...landed, receipt: { tokenId: 'none' } } }),
+        entry({}),
+      ],
+    ])
+    expect(await read()).to.deep.equal([7n, 9n])
+    expect(asked.map(({ address, cursor }) => [address, cursor])).to.deep.equal([
+      ['0xOwner', undefined],
+      ['0xOwner', '1'],
+    ])
+  })
+
+  it('are read again only after a while, and of no more than the newest 5,000 entries', async () => {
+    const { read, asked } = idsOf(Array.from({ length: 40 }, () => [entry({})]))
+    for (let times = 0; times < 3; times += 1) expect(await read()).to.deep.equal([7n])
+    expect(asked).to.have.length(10)
+  })
+})
