@@ -69,7 +69,12 @@ export const AMMSharesAddRequest = request({
   ...poolFields,
   amounts: amounts(
     1,
-    'The most to add of each token. One amount alone is of the first token, and the others follow from what the pool holds.',
+    'The most to add of each token. One amount alone is of the first token, and the others follow from what the pool holds. Pools that take any ratio take all of these.',
+  ),
+  minShares: Type.Optional(
+    Decimal(
+      'The least shares, beside what the slippage allows: the tighter of the two is enforced on chain. Only for pools that take any ratio; of others `minAmounts` bounds the price.',
+    ),
   ),
   ...terms,
 })
@@ -78,10 +83,16 @@ export const AMMSharesAddResponse = enveloped({
   version,
   tokens,
   amounts: Type.Array(Type.String(), {
-    description: 'What is added at this block: at most the amounts of the request, in the ratio of the pool.',
+    description:
+      'What is added at this block: at most the amounts of the request, in the ratio of the pool; the amounts of the request themselves where pools take any ratio.',
   }),
   minAmounts,
   shares: Type.String({ description: 'Expected, at this block. The fill of /network/poll has what was added.' }),
+  minShares: Type.Optional(
+    Type.String({
+      description: 'The least shares: enforced on chain. For pools that take any ratio; of others `minAmounts` bounds the price.',
+    }),
+  ),
   shareToken,
   poolShare: Type.String({ description: 'Fraction of the pool that these shares would be, rounded down.' }),
   ...gasFields,

@@ -38,9 +38,9 @@ export interface SharesDeposit {
 
 export interface SharesAddition extends SharesDeposit {
   pool: SharesPool
-  /** The least that the pool must take of each token. It bounds the price. */
+  /** The least that the pool must take of each token. It bounds the price. With `boundsShares`: the amounts themselves. */
   leastRaw: readonly bigint[]
-  /** The least that the wallet must get. */
+  /** The least that the wallet must get. With `boundsShares` it bounds the price. */
   leastSharesRaw: bigint
 }
 
@@ -71,6 +71,16 @@ export interface SharesFill {
 export interface AMMShares<F extends Types = Types> {
   /** Labels of the protocol versions that have such pools. */
   readonly sharesVersions: readonly string[]
+  /**
+   * Pools take exactly the amounts that they are offered, in any ratio, and the chain enforces `leastSharesRaw`. Otherwise they take amounts in
+   * their ratio, and it enforces `leastRaw`. Since 1.1.
+   */
+  readonly boundsShares?: boolean
+  /**
+   * Label → a contract that takes tokens of deposits and does not trade, such as a pool itself. `/evm/approve` approves it as
+   * `<connector>/<label>` or by its address, and not by the connector's name alone. One of the venue's contracts. Since 1.1.
+   */
+  readonly depositSpenders?: Readonly<Record<string, F['address']>>
   /** The existing pools of exactly these tokens, empty ones too, and what a wallet has of each. All at one block, in one round trip. */
   sharePositions(tokens: readonly Token[], owner: F['address'], at: At): Promise<{ head: Head; positions: readonly SharesPosition[] }>
   /**

@@ -9,12 +9,13 @@ export default defineConnector({
   manifest: {
     name: 'balancer',
     apiVersion: '1.0',
-    trading_type: ['AMM'],
+    trading_type: ['AMM', 'AMM_SHARES'],
     available_networks: networksIn(pools),
     schema: singleRouterSchema,
   },
   create(venue) {
-    const AMM = poolAMM(venue, weighted(venue, { pools }))
-    return { AMM, spenders: AMM.spenders, events: weightedEvents }
+    const inVault = weighted(venue, { pools })
+    const AMM = poolAMM(venue, inVault)
+    return { AMM, AMM_SHARES: inVault.shares, spenders: AMM.spenders, events: weightedEvents }
   },
 })

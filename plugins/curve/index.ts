@@ -4,17 +4,23 @@ import { networksIn, poolAMM } from 'sluice/pools'
 import { stableEvents, stableSwap } from 'sluice/stable'
 import { pools } from './pools.ts'
 
+const poolKeys = [
+  ...new Set(Object.values(pools).flatMap((listed) => listed.flatMap(({ shares }) => (shares ? [`${shares.label}Address`] : [])))),
+]
+
 export default defineConnector({
   family: evm,
   manifest: {
     name: 'curve',
     apiVersion: '1.0',
-    trading_type: ['AMM'],
+    trading_type: ['AMM', 'AMM_SHARES'],
     available_networks: networksIn(pools),
-    schema: withOptionalAddresses(['routerAddress'], ['exchangeRouterAddress']),
+    // The pools take deposits themselves. A network has those that are on it.
+    schema: withOptionalAddresses(['routerAddress'], ['exchangeRouterAddress', ...poolKeys]),
   },
   create(venue) {
-    const AMM = poolAMM(venue, stableSwap(venue, { pools }))
-    return { AMM, spenders: AMM.spenders, events: stableEvents }
+    const stable = stableSwap(venue, { pools })
+    const AMM = poolAMM(venue, stable)
+    return { AMM, AMM_SHARES: stable.shares, spenders: AMM.spenders, events: stableEvents }
   },
 })

@@ -13,10 +13,30 @@ const sLINK = { address: '0xbBC455cb4F1B9e4bFC4B73970d360c8f032EfEE6', decimals:
 // contracts/pools. local: this folder's devnet.ts.
 export const pools: Readonly<Record<string, readonly StablePool[]>> = {
   'ethereum/mainnet': [
-    { address: '0xbEbc44782C7dB0a1A60Cb6fe97d0b483032FF1C7', kind: 'second', coins: [DAI, USDC, USDT] },
-    { address: '0xA5407eAE9Ba41422680e2e00537571bcC53efBfD', kind: 'first', coins: [DAI, USDC, USDT, sUSD] },
-    { address: '0x0Ce6a5fF5217e38315f87032CF90686C96627CAA', kind: 'template', coins: [EURS, sEUR] },
-    { address: '0xF178C0b5Bb7e7aBF4e12A4838C7b7c5bA2C623c0', kind: 'template', coins: [LINK, sLINK] },
+    {
+      address: '0xbEbc44782C7dB0a1A60Cb6fe97d0b483032FF1C7',
+      kind: 'second',
+      coins: [DAI, USDC, USDT],
+      shares: { label: '3pool', token: '0x6c3F90f043a72FA612cbac8115EE7e52BDe6E490' },
+    },
+    {
+      address: '0xA5407eAE9Ba41422680e2e00537571bcC53efBfD',
+      kind: 'first',
+      coins: [DAI, USDC, USDT, sUSD],
+      shares: { label: 'susd', token: '0xC25a3A3b969415c80451098fa907EC722572917F' },
+    },
+    {
+      address: '0x0Ce6a5fF5217e38315f87032CF90686C96627CAA',
+      kind: 'template',
+      coins: [EURS, sEUR],
+      shares: { label: 'eurs', token: '0x194eBd173F6cDacE046C53eACcE9B953F28411d1' },
+    },
+    {
+      address: '0xF178C0b5Bb7e7aBF4e12A4838C7b7c5bA2C623c0',
+      kind: 'template',
+      coins: [LINK, sLINK],
+      shares: { label: 'link', token: '0xcee60cFa923170e4f8204AE08B4fA6A3F5656F3a' },
+    },
   ],
   'ethereum/local': [
     {
@@ -28,6 +48,7 @@ export const pools: Readonly<Record<string, readonly StablePool[]>> = {
         { address: '0xb79285e9C7943A805a2A85F3E2642e55A0F7301A', decimals: 6 },
         { address: '0x55837b1cBB63cbEDcb1e0871Fa15D451c4E9f12E', decimals: 18 },
       ],
+      shares: { label: 'susd', token: '0xc395141DB2C0ED9226EA1a839C3fe7A638f2c907' },
     },
   ],
 }

@@ -11,6 +11,7 @@ import {
   expectRefused,
   mineAfterDeadline,
   minedInOneBlock,
+  nodeCall,
   priorityFields,
   toRaw,
   venueFields,
@@ -24,7 +25,8 @@ import { addressesOf, expectNothingElseLeft, readWalletChanges } from './wallet-
 
 /** What every exchange of the trading type AMM_SHARES must do. */
 export function sharesCards(venue: TestVenue, add: AddCard): void {
-  addCards([...changeCards, ...refusalCards, ...onChainCards], () => createFixture(venue), add)
+  const late = venue.shares?.noDeadline ? withoutDeadline : withDeadline
+  addCards([...changeCards, ...refusalCards, ...onChainCards, late], () => createFixture(venue), add)
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -39,11 +41,13 @@ interface Mined<A> {
 /** The cards' access to shares of one pool, by the HTTP interface only, as a bot's. */
 interface SharesFixture {
   readonly venue: TestVenue
-  /** Symbols. */
+  /** Symbols, or addresses of tokens that are on no list. */
   readonly tokens: readonly string[]
   /** A thousandth of what the pool holds. */
   readonly amounts: readonly string[]
   readonly shareToken: string
+  /** Who takes the tokens, where the connector's name does not stand for it. */
+  readonly spender: string | undefined
   /** The wallet with the shares, and another one, which swaps. */
   readonly owner: string
   position(): Promise<AMMSharesPositionResponse>
@@ -64,8 +68,10 @@ async function createFixture(venue: TestVenue): Promise<SharesFixture> {
   const [other, , owner] = venue.wallets
   const { tokens, shown } = await findPool(venue, owner)
   const { shareToken, version } = shown
+  const { spender: label, noAllowance } = venue.shares ?? {}
+  const spender = label === undefined ? undefined : `${connector}/${label}`
   const amounts = shown.poolAmounts.map((each) => fromRaw(toRaw(each) / 1000n, each.split('.')[1]?.length ?? 0))
-  for (const token of [...tokens, shareToken]) await approve(venue, owner, token)
+  for (const token of [...tokens, ...(noAllowance ? [] : [shareToken])]) await approve(venue, owner, token, { spender })
   await approve(venue, other, tokens[0] ?? '')
 
   const pool = { ...venueFields(venue), address: owner, tokens }
@@ -89,12 +95,22 @@ async function createFixture(venue: TestVenue): Promise<SharesFixture> {
   }
   const { body: config } = await client.get('/connector/config', { connector })
   const [base, quote] = tokens
-  const swap = { ...venueFields(venue), address: other, base, quote, side: 'SELL', ...(config.versions?.[version] && { version }) }
+  const swap = {
+    ...venueFields(venue),
+    address: other,
+    base,
+    quote,
+    side: 'SELL',
+    ...(config.versions?.[version] && { version }),
+    // Another pool may have the better price.
+    ...(venue.shares && { pool: shown.pool }),
+  }
   return {
     venue,
     tokens,
     amounts,
     shareToken,
+    spender,
     owner,
     send,
     position: async () => expectOk(await client.get('/amm/shares/position', pool)),
@@ -110,8 +126,13 @@ async function createFixture(venue: TestVenue): Promise<SharesFixture> {
   }
 }
 
-/** The first of the devnet's pairs with a pool of shares, and what a wallet has of it. */
+/** The pool of the tokens that devnet.ts names, or the first of the devnet's pairs with a pool of shares; and what a wallet has of it. */
 async function findPool(venue: TestVenue, address: string): Promise<{ tokens: readonly string[]; shown: AMMSharesPositionResponse }> {
+  const named = venue.shares?.tokens
+  if (named) {
+    const fields = { ...venueFields(venue), address, tokens: named }
+    return { tokens: named, shown: expectOk(await venue.client.get('/amm/shares/position', fields), 'the pool that devnet.ts names') }
+  }
   const problems: string[] = []
   for (const [index, one] of devnetTokenSymbols.entries())
     for (const other of devnetTokenSymbols.slice(index + 1)) {
@@ -126,6 +147,8 @@ async function findPool(venue: TestVenue, address: string): Promise<{ tokens: re
 const raws = (amounts: readonly string[]): bigint[] => amounts.map(toRaw)
 /** How far two amounts may differ by the rounding of shares: a millionth. */
 const isNearBelow = (actual: bigint, wanted: bigint) => actual <= wanted && (wanted - actual) * 1_000_000n <= wanted
+
+const bad = '400 INCOMPLETE_PARAMS'
 
 const changeCards: readonly Card<SharesFixture>[] = [
   [
@@ -163,8 +186,13 @@ const changeCards: readonly Card<SharesFixture>[] = [
   ],
   [
     'SHARES-03 the native coin is paid where the request names it, and withdrawn',
-    async ({ add, remove, balances, tokens, amounts }) => {
+    async ({ venue, add, remove, refused, balances, tokens, amounts }) => {
       const place = tokens.indexOf('WETH')
+      if (place < 0 && venue.shares?.tokens) {
+        // The coin is none of the tokens that devnet.ts names: it stands for no other.
+        await refused('add', { tokens: ['ETH', ...tokens.slice(1)] }, bad, 'tokens')
+        return
+      }
       if (place < 0) return { notTested: 'the first pool of shares on the devnet has no WETH: fill one in devnet.ts' }
       const native = { tokens: tokens.map((each) => (each === 'WETH' ? 'ETH' : each)) }
       const coins = ['ETH', 'WETH']
@@ -182,15 +210,15 @@ const changeCards: readonly Card<SharesFixture>[] = [
   ],
 ]
 
-const bad = '400 INCOMPLETE_PARAMS'
-
 const refusalCards: readonly Card<SharesFixture>[] = [
   [
     'SHARES-04 what the wallet may not do, or does not have, is refused before anything is signed',
-    async ({ venue, refused, add, remove, owner, tokens, shareToken, amounts }) => {
-      await withoutAllowance(venue, owner, tokens[0] ?? '', () => refused('add', {}, '422 INSUFFICIENT_ALLOWANCE'))
+    async ({ venue, refused, add, remove, owner, tokens, shareToken, spender, amounts }) => {
+      await withoutAllowance(venue, owner, tokens[0] ?? '', () => refused('add', {}, '422 INSUFFICIENT_ALLOWANCE'), spender)
       await add()
-      await withoutAllowance(venue, owner, shareToken, () => refused('remove', {}, '422 INSUFFICIENT_ALLOWANCE'))
+      // Where none is needed, the fixture has made none, and what is removed below goes without.
+      if (!venue.shares?.noAllowance)
+        await withoutAllowance(venue, owner, shareToken, () => refused('remove', {}, '422 INSUFFICIENT_ALLOWANCE'), spender)
       await refused('remove', { decreasePercent: '100.1' }, bad, 'decreasePercent')
       await refused('remove', { minAmounts: amounts.map((each) => `9${each}`) }, '422 TRADE_FAILED')
       await refused('add', { minAmounts: amounts.map((each) => `9${each}`) }, '422 TRADE_FAILED')
@@ -225,22 +253,47 @@ const onChainCards: readonly Card<SharesFixture>[] = [
       await remove()
     },
   ],
-  [
-    'SHARES-06 a transaction after its deadline reverts on chain and costs only gas',
-    async ({ venue, add, remove, send, balances, tokens }) => {
-      if (venue.noDeadline) return
-      await add()
-      for (const endpoint of ['add', 'remove'] as const) {
-        let before: unknown
-        const { txReceipt } = await minedInOneBlock(venue, async () => {
-          before = await balances(tokens)
-          const { txHash, deadline } = expectOk(await send(endpoint))
-          return mineAfterDeadline(venue, { txHash, deadline })
-        })
-        expect([endpoint, txReceipt.status], deadlineMissing).to.deep.equal([endpoint, 0])
-        expect(await balances(tokens)).to.deep.equal(before)
-      }
-      await remove()
-    },
-  ],
+]
+
+const withDeadline: Card<SharesFixture> = [
+  'SHARES-06 a transaction after its deadline reverts on chain and costs only gas',
+  async ({ venue, add, remove, send, balances, tokens }) => {
+    if (venue.noDeadline) return
+    await add()
+    for (const endpoint of ['add', 'remove'] as const) {
+      let before: unknown
+      const { txReceipt } = await minedInOneBlock(venue, async () => {
+        before = await balances(tokens)
+        const { txHash, deadline } = expectOk(await send(endpoint))
+        return mineAfterDeadline(venue, { txHash, deadline })
+      })
+      expect([endpoint, txReceipt.status], deadlineMissing).to.deep.equal([endpoint, 0])
+      expect(await balances(tokens)).to.deep.equal(before)
+    }
+    await remove()
+  },
+]
+
+/** How late such a transaction is mined. */
+const lateSeconds = 600
+
+const withoutDeadline: Card<SharesFixture> = [
+  'SHARES-06 a transaction that is mined late gives its bound, and promises no deadline',
+  async ({ venue, send }) => {
+    for (const endpoint of ['add', 'remove'] as const) {
+      let promised: { shares: string; amounts: readonly string[] } = { shares: '0', amounts: [] }
+      const { txReceipt, fill, reason } = await minedInOneBlock(venue, async () => {
+        const { txHash, deadline, shares, minShares, minAmounts } = expectOk(await send(endpoint))
+        expect(deadline, 'devnet.ts says shares.noDeadline, and the plan has a deadline: leave one of the two out').to.equal(undefined)
+        promised = { shares: endpoint === 'add' ? (minShares ?? '0') : shares, amounts: minAmounts }
+        await nodeCall(venue, 'evm_increaseTime', lateSeconds)
+        return txHash
+      })
+      expect([endpoint, txReceipt.status], reason).to.deep.equal([endpoint, 1])
+      expect(toRaw(fill.shares) >= toRaw(promised.shares), JSON.stringify({ fill, promised })).to.equal(true)
+      for (const [index, least] of raws(promised.amounts).entries())
+        expect((raws(fill.amounts)[index] ?? 0n) >= least, JSON.stringify({ fill, promised })).to.equal(true)
+    }
+    expect((await send('remove')).status, 'all shares were removed').to.equal(422)
+  },
 ]

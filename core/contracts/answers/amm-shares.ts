@@ -1,6 +1,6 @@
 import type { AMMShares, SharesDeposit, SharesFill, SharesPool, SharesPosition } from '../amm-shares.ts'
 import type { Head } from '../family.ts'
-import { amount, answers, integer, list, object, orNothing, property, text, type Contract } from './contract.ts'
+import { amount, answers, flag, integer, list, object, orNothing, property, record, text, type Contract } from './contract.ts'
 import { headSchema, planSchema, priceSchema } from './common.ts'
 
 const maxPools = 1_000
@@ -25,6 +25,8 @@ const isOfEach = (values: readonly unknown[], { tokens }: { tokens: readonly unk
 
 export const ammSharesContract: Contract<AMMShares> = {
   sharesVersions: property(list(text(), 100)),
+  boundsShares: property(flag()),
+  depositSpenders: property(record(text(), 100)),
   sharePositions: answers(
     object<{ head: Head; positions: readonly SharesPosition[] }>({ head: headSchema, positions: list(positionSchema, maxPools) }),
     ({ positions }, [tokens]) => {

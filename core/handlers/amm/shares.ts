@@ -44,10 +44,13 @@ const ammSharesAdd: Handler<'AMMSharesAdd'> = async (request, context) => {
   const { amountsRaw, sharesRaw } = await trading.depositFor(offer, { signal })
   if (sharesRaw === 0n || amountsRaw.every((each) => each === 0n))
     throw badFields([{ field: 'amounts', problem: 'are too small for a share of this pool' }])
-  requirePriceThatCosts(pool, amountsRaw, request, ordered)
+  const boundsShares = trading.boundsShares === true
+  requirePriceThatCosts(pool, amountsRaw, request, { ordered, bound: boundsShares ? 'minShares' : 'minAmounts' })
   const { slippage, ...terms } = termsOf(request, { head, pool, ordered }, wallet, context)
-  const leastRaw = leastOf(amountsRaw, slippage, request, ordered)
-  const leastSharesRaw = leastWithin(sharesRaw, slippage)
+  const leastWanted = leastOf(amountsRaw, slippage, request, ordered)
+  // All of the amounts are taken.
+  const leastRaw = boundsShares ? amountsRaw : leastWanted
+  const leastSharesRaw = leastSharesOf(sharesRaw, slippage, request, { pool, boundsShares })
   const plan = await trading.addShares({ pool, amountsRaw, sharesRaw, leastRaw, leastSharesRaw }, terms)
 
   const paidRaw = ordered.inRequest(amountsRaw)
@@ -56,6 +59,7 @@ const ammSharesAdd: Handler<'AMMSharesAdd'> = async (request, context) => {
     amounts: showAmounts(ordered, amountsRaw),
     minAmounts: showAmounts(ordered, leastRaw),
     shares: fromRaw(sharesRaw, pool.shareDecimals),
+    ...(boundsShares && { minShares: fromRaw(leastSharesRaw, pool.shareDecimals) }),
     poolShare: showPart(sharesRaw, pool.totalSharesRaw + sharesRaw),
     ...(plan.deadline !== undefined && { deadline: plan.deadline }),
   }
@@ -186,15 +190,45 @@ function readAmounts(amounts: readonly string[], tokens: readonly Token[], field
 function requirePriceThatCosts(
   pool: SharesPool,
   amountsRaw: readonly bigint[],
-  { minAmounts }: Pick<AMMSharesAddRequest, 'minAmounts'>,
-  ordered: OrderedTokens,
+  request: Pick<AMMSharesAddRequest, 'minAmounts' | 'minShares'>,
+  { ordered, bound }: { ordered: OrderedTokens; bound: 'minAmounts' | 'minShares' },
 ): void {
-  if (minAmounts !== undefined || pool.prices.length === 0) return
+  if (request[bound] !== undefined || pool.prices.length === 0) return
   if (!amountsRaw.some((each, index) => each > (pool.reservesRaw[index] ?? 0n))) return
   const [held, added] = [pool.reservesRaw, amountsRaw].map((each) => showAmounts(ordered, each).join(' and '))
   const symbols = ordered.tokens.map(({ symbol }) => symbol).join(' and ')
-  const problem = `is required here: the pool has ${held} of ${symbols}, and ${added} would be added at its ratio. So little costs next to nothing to move, so the price is whatever somebody set: compare it with that of other exchanges, then name the least of each token`
-  throw badFields([{ field: 'minAmounts', problem }])
+  const problem = `is required here: the pool has ${held} of ${symbols}, and ${added} would be added${bound === 'minAmounts' ? ' at its ratio' : ''}. So little costs next to nothing to move, so the price is whatever somebody set: compare it with that of other exchanges, then name the least ${bound === 'minShares' ? 'shares' : 'of each token'}`
+  throw badFields([{ field: bound, problem }])
+}
+
+/**
+ * The least shares: by the slippage, or the request's if that is more.
+ * @throws SluiceError INCOMPLETE_PARAMS, TRADE_FAILED where the pool gives less already
+ */
+function leastSharesOf(
+  expectedRaw: bigint,
+  slippage: Slippage,
+  { minShares }: Pick<AMMSharesAddRequest, 'minShares'>,
+  { pool, boundsShares }: { pool: SharesPool; boundsShares: boolean },
+): bigint {
+  const bySlippage = leastWithin(expectedRaw, slippage)
+  if (minShares === undefined) return bySlippage
+  if (!boundsShares)
+    throw badFields([{ field: 'minShares', problem: `cannot be enforced by the contracts of ${pool.version}: give minAmounts instead` }])
+  const ownRaw = readSharesAmount(minShares, pool, 'minShares')
+  if (ownRaw > expectedRaw)
+    throw new SluiceError(
+      'TRADE_FAILED',
+      `The amounts give ${fromRaw(expectedRaw, pool.shareDecimals)} shares at this block, below minShares: nothing was sent. Lower minShares or wait.`,
+      { details: { reason: 'below minShares' } },
+    )
+  return ownRaw > bySlippage ? ownRaw : bySlippage
+}
+
+function readSharesAmount(shares: string, { shareDecimals }: SharesPool, field: string): bigint {
+  const raw = toRaw(shares, shareDecimals)
+  if (raw === undefined) throw badFields([{ field, problem: `has more decimals than these shares (${shareDecimals})` }])
+  return raw
 }
 
 /**
@@ -232,8 +266,7 @@ function readShares({ shares, decreasePercent }: AMMSharesRemoveRequest, ownedRa
     })
   const owned = fromRaw(ownedRaw, pool.shareDecimals)
   if (shares !== undefined) {
-    const raw = toRaw(shares, pool.shareDecimals)
-    if (raw === undefined) throw badFields([{ field: 'shares', problem: `has more decimals than these shares (${pool.shareDecimals})` }])
+    const raw = readSharesAmount(shares, pool, 'shares')
     if (raw === 0n) throw badFields([{ field: 'shares', problem: 'must be more than 0' }])
     if (raw > ownedRaw) throw badFields([{ field: 'shares', problem: `is more than the wallet has: ${owned}` }])
     return raw

@@ -24,7 +24,7 @@ export function stableDevnet({ name, amounts, amplification, fee }: StableDevnet
     async deploy(site) {
       const token = await site.artifact('CurvePoolERC20', import.meta.url)
       const shares = await site.deploy(token, 'Curve.fi DAI/USDC/USDT/sUSD', 'crvPlain3andSUSD', 18, 0)
-      const other = await site.deploy(token, 'Synthetic USD', 'sUSD', 18, 2n * BigInt(amounts[3]))
+      const other = await site.deploy(token, 'Synthetic USD', 'sUSD', 18, 3n * BigInt(amounts[3]))
       const addresses = [...coins.map((symbol) => site.tokens[symbol].address), await other.getAddress()]
       const artifact = await site.artifact('Stableswap', import.meta.url)
       const pool = await site.deploy(artifact, addresses, addresses, await shares.getAddress(), amplification, fee)
@@ -35,7 +35,7 @@ export function stableDevnet({ name, amounts, amplification, fee }: StableDevnet
         parseUnits(amounts[3], 18),
       ]
       for (const [at, symbol] of coins.entries()) {
-        // Twice: half stays with the signer, whose simulated swaps are the quoter.
+        // Twice: the second half stays with the signer, whose simulated swaps are the quoter.
         await site.tokens[symbol].mint(site.signer.address, 2n * (rawAmounts[at] ?? 0n))
         await approve(site, site.tokens[symbol].address, await pool.getAddress())
         await approve(site, site.tokens[symbol].address, routerDeployment.address)
@@ -44,14 +44,27 @@ export function stableDevnet({ name, amounts, amplification, fee }: StableDevnet
       await site.send(pool, 'add_liquidity', rawAmounts, 0n)
 
       await (await site.signer.sendTransaction({ to: routerDeployment.to, data: routerDeployment.data })).wait()
+      // The chain gives its wallets the other coins.
+      for (const wallet of site.wallets)
+        await site.send(other, 'transfer', wallet, parseUnits(amounts[3], 18) / BigInt(site.wallets.length))
     },
     quoter: swapQuoter,
+    shares: {
+      tokens: ({ deployer }) => [...coins, stableDevnetAddresses(deployer).other],
+      spender: 'susd',
+      noDeadline: true,
+      noAllowance: true,
+    },
   }
 }
 
-/** The addresses of the pool and its fourth coin, by the order of transactions above. */
-export function stableDevnetAddresses(deployer: string): { pool: string; other: string } {
-  return { other: getCreateAddress({ from: deployer, nonce: 1 }), pool: getCreateAddress({ from: deployer, nonce: 2 }) }
+/** The addresses of the pool, of the token of its shares and of its fourth coin, by the order of transactions above. */
+export function stableDevnetAddresses(deployer: string): { shares: string; pool: string; other: string } {
+  return {
+    shares: getCreateAddress({ from: deployer, nonce: 0 }),
+    other: getCreateAddress({ from: deployer, nonce: 1 }),
+    pool: getCreateAddress({ from: deployer, nonce: 2 }),
+  }
 }
 
 /**

@@ -154,6 +154,39 @@ export function balancesAfterLiquidityChange(
   return before.map((balance, index) => balance - ((fees[index] ?? 0n) * adminFee) / feeDenominator)
 }
 
+/**
+ * The shares that `add_liquidity` mints in a block of this time, rounded down. The fee on what is out of ratio is taken off the balances that they
+ * are counted by; `calc_token_amount` of the contracts leaves it out. The part of it that is the admin's changes the pool afterwards, and not the
+ * shares. Undefined where the contract refuses the amounts.
+ * @param supplyRaw of shares before
+ */
+export function sharesMinted(
+  { balances, ramp, fee, rates, rounding }: StablePoolParameters,
+  timestamp: number,
+  amountsRaw: readonly bigint[],
+  supplyRaw: bigint,
+): bigint | undefined {
+  const n = BigInt(balances.length)
+  const ann = amplificationAt(ramp, timestamp) * n
+  const invariant = (each: readonly bigint[]) => {
+    const xp = toXp(each, rates)
+    return ann <= 0n || xp.some((x) => x <= 0n) ? undefined : getD(xp, ann, rounding)
+  }
+  const after = balances.map((balance, index) => balance + (amountsRaw[index] ?? 0n))
+  const d1 = invariant(after)
+  if (supplyRaw === 0n) return amountsRaw.some((each) => each <= 0n) ? undefined : d1
+  const d0 = invariant(balances)
+  if (d0 === undefined || d1 === undefined || d1 <= d0) return undefined
+  const feeOfExcess = (fee * n) / (4n * (n - 1n))
+  const counted = after.map((balance, index) => {
+    const ideal = (d1 * (balances[index] ?? 0n)) / d0
+    const excess = ideal > balance ? ideal - balance : balance - ideal
+    return balance - (feeOfExcess * excess) / feeDenominator
+  })
+  const d2 = invariant(counted)
+  return d2 === undefined || d2 < d0 ? undefined : (supplyRaw * (d2 - d0)) / d0
+}
+
 /** How versions of the contract with the same invariant differ to the unit. */
 export interface Rounding {
   /** The factor that scales the amplification. */

@@ -59,6 +59,16 @@ export interface StablePool {
   readonly kind: keyof typeof poolKinds
   /** In the pool's order. */
   readonly coins: readonly Coin[]
+  /** Absent: liquidity is neither added to it nor removed from it here. */
+  readonly shares?: StableShares
+}
+
+/** Shares of a pool. In the venue's `contractAddresses` the pool has to stand as `<label>Address`: deposits are paid to the pool itself. */
+export interface StableShares {
+  /** Of the pool, among those of the exchange: "3pool". */
+  readonly label: string
+  /** The address of the token that the shares are, with 18 decimals. */
+  readonly token: string
 }
 
 export interface Coin {
@@ -184,7 +194,7 @@ const indexedAbi = {
 }
 
 /** Fees, amplification and balances. */
-function stateCalls(pool: StablePool): readonly Call[] {
+export function stateCalls(pool: StablePool): readonly Call[] {
   const views = [...feeViews, ...(poolKinds[pool.kind].ramps ? rampViews : fixedViews)]
   return [...views.map((view) => ({ to: pool.address, data: plainAbi.encodeFunctionData(view) })), ...indexedCalls(pool, 'balances')]
 }
@@ -197,16 +207,25 @@ function indexedCalls({ address, kind, coins }: StablePool, view: 'balances' | '
   return coins.map((_, index) => ({ to: address, data: abi.encodeFunctionData(view, [index]) }))
 }
 
-/** Null where there is no such pool, or it has nothing of a coin. A call to an address without code succeeds and returns nothing. */
-function readState({ address, kind, coins }: StablePool, results: readonly CallResult[]): Pool<StablePoolState> | null {
-  if (!results.every(({ ok, data }) => ok && wordCount(data) === 1)) return null
+/** Null where there is no such pool, or it has nothing of a coin. */
+function readState(pool: StablePool, results: readonly CallResult[]): Pool<StablePoolState> | null {
+  const parameters = readParameters(pool, results)
+  const state = parameters && stablePoolState(parameters)
+  return state ? { address: pool.address, tokens: pool.coins.map((coin) => coin.address), state } : null
+}
+
+/**
+ * Undefined where there is no such pool. A call to an address without code succeeds and returns nothing.
+ * @param results of `stateCalls`
+ */
+export function readParameters({ kind, coins }: StablePool, results: readonly CallResult[]): StablePoolParameters | undefined {
+  if (!results.every(({ ok, data }) => ok && wordCount(data) === 1)) return undefined
   const [fee = 0n, adminFee = 0n, ...others] = results.map(({ data }) => wordAt(data, 0))
   const balances = others.slice(-coins.length)
   const [initial = 0n, future = initial, initialTime = 0n, futureTime = 0n] = others.slice(0, -coins.length)
   const ramp: Ramp = { initial, future, initialTime, futureTime }
   const rates = coins.map(({ decimals }) => precision * 10n ** BigInt(18 - decimals))
-  const state = stablePoolState({ balances, ramp, fee, adminFee, rates, rounding: poolKinds[kind] })
-  return state ? { address, tokens: coins.map((coin) => coin.address), state } : null
+  return { balances, ramp, fee, adminFee, rates, rounding: poolKinds[kind] }
 }
 
 // The logs of curve-contract, contracts/pools, that change swaps. `donate_admin_fees`, `kill_me` and `unkill_me` log nothing. A change that is
@@ -225,7 +244,7 @@ const rampTopic = id('RampA(uint256,uint256,uint256,uint256)')
 const stopTopic = id('StopRampA(uint256,uint256)')
 
 /** The logs of adding and removing liquidity, which differ by the number of coins. */
-const liquidityTopics = (coins: number) => ({
+export const liquidityTopics = (coins: number) => ({
   add: id(`AddLiquidity(address,uint256[${coins}],uint256[${coins}],uint256,uint256)`),
   remove: id(`RemoveLiquidity(address,uint256[${coins}],uint256[${coins}],uint256)`),
   imbalance: id(`RemoveLiquidityImbalance(address,uint256[${coins}],uint256[${coins}],uint256,uint256)`),

@@ -1,8 +1,9 @@
 // "sluice/uniswap-v2": exchanges of constant-product pools.
-import { SluiceError, type AMMShares, type Venue } from '../../../core/contracts/index.ts'
+import type { AMMShares, Venue } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../evm/types.ts'
 import { configuredAddress, deploymentOn, isLeftOut, routerAddressKey } from '../deployment.ts'
 import type { PoolExchange } from '../protocol.ts'
+import { noShares } from '../shares.ts'
 import { type Fee, v2Protocol, type Deployment } from './pools.ts'
 import { v2Router } from './router.ts'
 import { sharesFill } from './share-plans.ts'
@@ -34,7 +35,7 @@ export function uniswapV2(
   venue: Venue<Evm>,
   { version, fee, deployments, coin = 'ETH', protocolShare }: UniswapV2Options,
 ): PoolExchange & { readonly shares: AMMShares<Evm> } {
-  if (isLeftOut(venue, version)) return { protocols: [], routers: [], shares: noShares(version) }
+  if (isLeftOut(venue, version)) return { protocols: [], routers: [], shares: noShares(version, sharesFill) }
   const deployment = deploymentOn(venue, deployments, 'factory and init-code hash')
   const address = configuredAddress(venue, routerAddressKey(version))
   const label = version ?? 'v2'
@@ -43,24 +44,5 @@ export function uniswapV2(
     protocols: [v2Protocol(label, fee, deployment)],
     routers: [router],
     shares: v2Shares({ ...deployment, version: label, router, coin, protocolShare }, venue.reader),
-  }
-}
-
-/** Of a version that the configuration leaves out. */
-function noShares(version: string | undefined): AMMShares<Evm> {
-  const refuse = (): never => {
-    throw new SluiceError(
-      'UNSUPPORTED',
-      `The pools with shares are those of ${version}, which the connector's configuration does not list under versions.`,
-    )
-  }
-  return {
-    sharesVersions: [],
-    sharePositions: async () => refuse(),
-    depositFor: refuse,
-    returnFor: refuse,
-    addShares: refuse,
-    removeShares: refuse,
-    sharesFill,
   }
 }

@@ -3,6 +3,7 @@ import type { Json, Need, Plan, SharesAddition, SharesFill, SharesRemoval, Share
 import * as json from '../../../core/json.ts'
 import { isAddressTopic, isSameAddress, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
+import { transferredRaw } from '../shares.ts'
 
 interface SharesContracts {
   readonly router: string
@@ -113,7 +114,6 @@ const sharesMemo = json.object({
 })
 type SharesMemo = json.Infer<typeof sharesMemo>
 
-const transferTopic = id('Transfer(address,address,uint256)')
 const mintTopic = id('Mint(address,uint256,uint256)')
 const burnTopic = id('Burn(address,uint256,uint256,address)')
 
@@ -139,15 +139,6 @@ export function sharesFill({ status, logs }: EvmReceipt, memo: Json): SharesFill
   )
   const amountsRaw = amounts.filter((each) => each !== undefined)
   return sharesRaw === undefined || amountsRaw.length < tokens.length ? undefined : { sharesRaw, amountsRaw }
-}
-
-/** By the last transfer of a token between two addresses. */
-function transferredRaw(logs: readonly EvmLog[], token: string, payer: string, payee: string): bigint | undefined {
-  const log = logs.findLast(
-    ({ address, topics: [topic, from, to] }) =>
-      topic === transferTopic && isSameAddress(address, token) && isAddressTopic(from, payer) && isAddressTopic(to, payee),
-  )
-  return log && wordCount(log.data) === 1 ? wordAt(log.data, 0) : undefined
 }
 
 /** The pair's own log says what it paid of each token. */

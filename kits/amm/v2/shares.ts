@@ -16,6 +16,7 @@ import { feeOnTransferCheck } from '../fee-on-transfer.ts'
 import { routerChecks } from '../pool-amm.ts'
 import { poolToken } from '../price.ts'
 import type { Router } from '../protocol.ts'
+import { requireWorth } from '../shares.ts'
 import { loanOf, maxReserveRaw, pairAddress, type Deployment, type Fee } from './pools.ts'
 import { planAdd, planRemove, sharesFill } from './share-plans.ts'
 
@@ -73,7 +74,8 @@ export function v2Shares(
       await requireExactTransfers(untrusted, at)
       const ofCoin = tokens.findIndex(({ native }) => native)
       const found = deposit(pool, mostRaw, ofCoin)
-      requireWorth(pool, found)
+      // In a pool of few shares: the rounding, or what the first deposit leaves to nobody.
+      requireWorth(pool.address, found, pool.totalSharesRaw === 0n ? minimumSharesRaw : 1n)
       return found
     },
     returnFor: returned,
@@ -190,23 +192,6 @@ export function deposit(pool: SharesPool, most: Offer, ofCoin = -1): SharesDepos
     throw new SluiceError('PRICE_FAILED', `The pool ${address} cannot hold that much. Add less.`)
   const [added0, added1] = [(after[0] ?? 0n) - reserve0Raw, (after[1] ?? 0n) - reserve1Raw]
   return { amountsRaw: amounts, sharesRaw: amounts.includes(0n) ? 0n : sharesFor(added0, added1, pool, totalSharesRaw) }
-}
-
-/** Of what is added, the part that rounding to whole shares may cost: a thousandth. */
-const [mostLost, ofAll] = [1n, 1000n]
-
-/**
- * In a pool of few shares the rounding of a deposit to whole shares can cost much of it, and so can the shares that the first deposit leaves
- * to nobody.
- * @throws SluiceError PRICE_FAILED
- */
-function requireWorth({ address, totalSharesRaw }: SharesPool, { sharesRaw }: SharesDeposit): void {
-  const lostRaw = totalSharesRaw === 0n ? minimumSharesRaw : 1n
-  if (sharesRaw === 0n || lostRaw * ofAll <= (sharesRaw + lostRaw) * mostLost) return
-  throw new SluiceError(
-    'PRICE_FAILED',
-    `The pool ${address} would give ${sharesRaw} of its smallest units of shares, and rounding to these would cost more than 0.1 % of what is added. Add more.`,
-  )
 }
 
 /** UniswapV2Pair, `mint`. A pair that holds less than its reserves gives less, or nothing. */

@@ -50,6 +50,7 @@ export function weightedDevnet({ name, pools }: WeightedDevnetOptions): DevnetPl
       }
       for (const { contents, pool } of deployed) await fillPool(deployment, pool, contents)
     },
+    shares: { noDeadline: true, noAllowance: true },
     quoter: ({ provider, deployer }) => quoterOf(provider, getCreateAddress({ from: deployer, nonce: vaultNonce })),
   }
 }

@@ -1,10 +1,11 @@
 // "sluice/weighted": exchanges of weighted pools in a Vault.
-import type { Venue } from '../../../core/contracts/index.ts'
+import type { AMMShares, Venue } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../evm/types.ts'
 import { configuredAddress, deploymentOn, routerAddressKey } from '../deployment.ts'
 import type { PoolExchange } from '../protocol.ts'
 import { weightedProtocol } from './pools.ts'
 import { vaultRouter } from './router.ts'
+import { weightedShares } from './shares.ts'
 
 export { weightedEvents } from './router.ts'
 
@@ -20,13 +21,16 @@ const version = 'weighted'
 
 /**
  * Pools of up to eight tokens with weights, in one Vault that holds all tokens and takes the swaps, as in Balancer's second version.
+ * `shares` are of these pools: the trading type AMM_SHARES.
  * @throws Error where the plugin or its configuration lacks the network
  */
-export function weighted(venue: Venue<Evm>, { pools }: WeightedOptions): PoolExchange {
+export function weighted(venue: Venue<Evm>, { pools }: WeightedOptions): PoolExchange & { readonly shares: AMMShares<Evm> } {
   const ids = deploymentOn(venue, pools, 'pools')
   const vault = configuredAddress(venue, routerAddressKey(undefined))
+  const router = vaultRouter(version, vault, ids, venue.reader.wrapped.address)
   return {
     protocols: [weightedProtocol(version, vault, ids)],
-    routers: [vaultRouter(version, vault, ids, venue.reader.wrapped.address)],
+    routers: [router],
+    shares: weightedShares({ version, ids, router }, venue),
   }
 }

@@ -162,3 +162,24 @@ export function inGivenOut(into: Side, outOf: Side, amountOut: bigint, squares: 
   const base = divUp(outOf.balance, outOf.balance - amountOut)
   return mulUp(into.balance, powUp(base, divUp(outOf.weight, into.weight), squares) - one)
 }
+
+/** MIN_POW_BASE_FREE_EXPONENT of FixedPoint. */
+const leastBase = (7n * one) / 10n
+
+/**
+ * What the protocol is due of a token's balance for the growth of the invariant since the last change of liquidity, rounded down:
+ * `_calcDueTokenProtocolSwapFeeAmount`. All with 18 decimals.
+ */
+export function dueProtocolFee(
+  { balance, weight }: Side,
+  {
+    invariant,
+    lastInvariant,
+    feePercentage,
+  }: { readonly invariant: bigint; readonly lastInvariant: bigint; readonly feePercentage: bigint },
+): bigint {
+  if (feePercentage === 0n || invariant <= lastInvariant) return 0n
+  const base = divUp(lastInvariant, invariant)
+  const power = powUp(base > leastBase ? base : leastBase, divDown(one, weight), false)
+  return mulDown(mulDown(balance, complement(power)), feePercentage)
+}

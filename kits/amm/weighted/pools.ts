@@ -136,13 +136,13 @@ function weightedPoolMemory(vault: string, ids: readonly string[]): PoolMemory<W
       }
     },
 
-    follow: Object.values(topics),
+    follow: Object.values(vaultTopics),
     emitters: [vaultKey],
 
     poolsOf({ address, topics: [topic, poolId = ''] }) {
       const key = address.toLowerCase()
-      if (key !== vaultKey) return topic === topics.feeChanged || topic === topics.pauseChanged ? [key] : []
-      if (topic === topics.pauseChanged) return keys
+      if (key !== vaultKey) return topic === vaultTopics.feeChanged || topic === vaultTopics.pauseChanged ? [key] : []
+      if (topic === vaultTopics.pauseChanged) return keys
       const found = keyById.get(poolId.toLowerCase())
       return found === undefined ? [] : [found]
     },
@@ -251,7 +251,7 @@ function poolOf(
  * The logs that change pools. Of the Vault (npm @balancer-labs/v2-vault 3.0.1): Swaps, PoolBalances, AssetManagers, PoolTokens and PoolRegistry;
  * of a pool: its fee (BasePool of npm @balancer-labs/v2-pool-utils 2.0.1); of both: pauses.
  */
-const topics = {
+export const vaultTopics = {
   swap: id('Swap(bytes32,address,address,uint256,uint256)'),
   balanceChanged: id('PoolBalanceChanged(bytes32,address,address[],int256[],uint256[])'),
   balanceManaged: id('PoolBalanceManaged(bytes32,address,address,int256,int256)'),
@@ -271,22 +271,22 @@ type PoolChange =
 /** Undefined where the log does not say the pool's new state. */
 function changeIn({ topics: [topic, , second, third], data }: EvmLog): PoolChange | undefined {
   switch (topic) {
-    case topics.swap:
+    case vaultTopics.swap:
       return balances([
         [addressInTopic(second), wordAt(data, 0)],
         [addressInTopic(third), -wordAt(data, 1)],
       ])
-    case topics.balanceChanged: {
+    case vaultTopics.balanceChanged: {
       // What comes in or goes out, less the protocol's fees from the pool: `_processJoinPoolTransfers`, and the same for exits.
       const [tokens, deltas, fees] = [listAt(data, 0), listAt(data, 1), listAt(data, 2)]
       return balances(tokens.map((token, index) => [addressOf(token), toInt256(deltas[index] ?? 0n) - (fees[index] ?? 0n)]))
     }
-    case topics.balanceManaged:
+    case vaultTopics.balanceManaged:
       // A pool's balance is what is in the Vault and what its asset manager took out of it: swaps use the sum.
       return balances([[addressInTopic(third), toInt256(wordAt(data, 0)) + toInt256(wordAt(data, 1))]])
-    case topics.feeChanged:
+    case vaultTopics.feeChanged:
       return { is: 'fee', swapFee: wordAt(data, 0) }
-    case topics.pauseChanged:
+    case vaultTopics.pauseChanged:
       return { is: 'pause', paused: wordAt(data, 0) !== 0n }
     default:
       return undefined

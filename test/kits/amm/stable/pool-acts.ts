@@ -52,6 +52,10 @@ export async function poolActs({ pools, trader, provider, devnet }: StableFixtur
       (pool: number, part = 200n): Act =>
       async () =>
         send(pool, 'remove_liquidity', await shares(pool, part), [0n, 0n, 0n, 0n]),
+    removeShares:
+      (pool: number, sharesRaw: bigint): Act =>
+      () =>
+        send(pool, 'remove_liquidity', sharesRaw, [0n, 0n, 0n, 0n]),
     removeSome:
       (pool: number, coins: readonly number[], part = 300n): Act =>
       async () =>

@@ -100,6 +100,14 @@ export async function portPool(kind: LaterKind) {
     /** The output of a swap in that block. */
     gives: async (from: number, to: number, inRaw: bigint, blockTag: number): Promise<bigint> =>
       pool.getFunction('calculateSwap').staticCall(from, to, inRaw, { blockTag }),
+    /** The shares that a deposit gives after that block; undefined where it is refused. */
+    minted: async (amounts: readonly bigint[], blockTag: number): Promise<bigint | undefined> =>
+      pool
+        .getFunction('addLiquidity')
+        .staticCall(amounts, 0n, MaxUint256, { blockTag })
+        .then(BigInt, () => undefined),
+    /** All shares after that block. */
+    supply: async (blockTag: number): Promise<bigint> => BigInt(await token.getFunction('totalSupply').staticCall({ blockTag })),
     swap:
       (from: number, to: number, part = 1000n): Act =>
       async () =>

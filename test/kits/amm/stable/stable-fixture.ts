@@ -13,6 +13,8 @@ const { WETH, USDC, DAI, USDT } = tokens
 
 export interface StableFixture extends DevnetFixture {
   readonly pools: readonly [stable: StablePool, wrapped: StablePool]
+  /** The tokens of their shares. */
+  readonly shareTokens: readonly string[]
   readonly router: Contract
   readonly amm: AMM<Evm>
   /** An exchange of these pools behind any router address. */
@@ -31,8 +33,10 @@ export async function openStableFixture(): Promise<StableFixture> {
     const address = await (await deploy('CurvePoolERC20', name, name, decimals, 10n ** 9n)).getAddress()
     return { symbol: name, address, decimals }
   }
+  const shareTokens: string[] = []
   const fill = async (coins: readonly Token[], amounts: readonly string[]): Promise<StablePool> => {
     const shares = await deploy('CurvePoolERC20', 'shares', 'shares', 18, 0n)
+    shareTokens.push(await shares.getAddress())
     const places = coins.map(({ address }) => address)
     const pool = await deploy('Stableswap', places, places, await shares.getAddress(), 256n, 4_000_000n)
     const address = await pool.getAddress()
@@ -58,5 +62,5 @@ export async function openStableFixture(): Promise<StableFixture> {
     poolAMM(fixture.venue({ routerAddress }), stableSwap(fixture.venue({ routerAddress }), { pools: { 'ethereum/local': some } }))
   const { abi } = await readArtifact('StableRouter', kit)
   const router = new Contract(routerDeployment.address, abi, trader)
-  return { ...fixture, pools, router, ammOf, amm: ammOf(pools, routerDeployment.address) }
+  return { ...fixture, pools, shareTokens, router, ammOf, amm: ammOf(pools, routerDeployment.address) }
 }
