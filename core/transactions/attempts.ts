@@ -1,5 +1,5 @@
 import { pause, withDeadline } from '../async.ts'
-import type { Json, Log, Reception } from '../contracts/index.ts'
+import type { Json, Log, Rail, Reception, Sent } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
 import { isFinal, signerOf, txHashOf, type Attempt, type Entry } from './entry.ts'
 import type { AttemptTimes } from './lifecycle.ts'
@@ -146,12 +146,14 @@ export interface BroadcastParts {
 export function createBroadcast({ target, recorder, onFinal, closing, log, times, nowMs }: BroadcastParts): Broadcast {
   const sending = new Set<string>()
   return async (entry, { id, raw }, lease) => {
-    const { address, nonce } = entry
+    const { address, nonce, privateOnly } = entry
+    const { rail } = target.impl
     // While it is being sent, no node has it yet, and the watcher may ask to send it again.
     if (sending.has(id)) return undefined
     sending.add(id)
     try {
-      const result = await withDeadline(closing, sendTimeoutMs, (signal) => target.impl.rail.send({ id, raw }, { signal }))
+      const sent = { id, raw, ...(privateOnly && { privateOnly }) }
+      const result = await withDeadline(closing, sendTimeoutMs, (signal) => sendOn(rail, sent, signal))
       times.sent(id)
       if (result.is !== 'accepted')
         log.warn({ txHash: id, address, nonce, reception: result.is, reason: result.reason }, 'no node accepted a transaction')
@@ -168,6 +170,12 @@ export function createBroadcast({ target, recorder, onFinal, closing, log, times
     }
   }
 }
+
+/** The relays of a private one may have left the settings since it was signed: no node gets it then. */
+const sendOn = async (rail: Rail, sent: Sent, signal: AbortSignal): Promise<Reception> =>
+  sent.privateOnly && !rail.sendsPrivately
+    ? { is: 'unclear', reason: 'it goes to private relays only, and the network has none now: set privateUrls in conf/chains' }
+    : rail.send(sent, { signal })
 
 function withBroadcastResult(entry: Entry, id: string, result: Reception, nowMs: number): Entry {
   const { reason, meaning: refused } = result.is === 'accepted' ? {} : result

@@ -77,6 +77,10 @@ export interface Entry {
   readonly sequenceGiven: boolean
   /** The caller set the fees: the server does not raise them. */
   readonly feesGiven: boolean
+  /** Its bytes go to relays, and to no public node: those of each attempt, and of what replaces it. */
+  readonly privateOnly?: true
+  /** The rights over tokens that the wallet gives by signatures within its calldata. */
+  readonly permits?: readonly JournaledPermit[]
   /** How many of our transactions had the same sequence before. The later one replaces the earlier one. */
   readonly rank: number
 
@@ -102,6 +106,32 @@ export interface Entry {
   /** It left the journal: this is its outcome. Calls, memo, signed bytes and receipt are empty here; the archive's file has them. An outcome that was journaled stays. */
   readonly archived?: true
 }
+
+/**
+ * `outstanding` from before it is signed: whoever sees the signature may use it, also where the transaction is never mined. `used`: the contract's
+ * nonce is past it. `expired`: by the time of a block. Both once that is final; then it never changes again.
+ */
+export type PermitState = (typeof permitStates)[number]
+export const permitStates = ['outstanding', 'used', 'expired'] as const
+
+/** A right by a signature: see `Permit`. */
+export interface JournaledPermit {
+  readonly permit2: string
+  readonly token: string
+  /** Of the token, to show the amount. */
+  readonly decimals: number
+  readonly spender: string
+  readonly amountRaw: string
+  /** Seconds since the Unix epoch. */
+  readonly expires: number
+  readonly nonce: number
+  readonly state: PermitState
+  /** The block at which it was first seen used or expired. */
+  readonly since?: number
+}
+
+/** Whether somebody may still use a right that it gave. */
+export const hasOutstanding = ({ permits = [] }: Pick<Entry, 'permits'>): boolean => permits.some(({ state }) => state === 'outstanding')
 
 /** Signed bytes. They are sent only after they are in the journal. */
 export interface Attempt {
@@ -188,8 +218,8 @@ export function entryRow(entry: Entry, queue: string): EntryRow {
   return {
     key,
     version,
-    // Nobody looks for the queue of a final one.
-    lane: isFinal(entry) ? '' : queue,
+    // Nobody looks for the queue of a final one, but for rights that outlive it.
+    lane: isFinal(entry) && !hasOutstanding(entry) ? '' : queue,
     chain,
     network,
     address,
@@ -265,6 +295,22 @@ const Body = Compile(
     nonce: Type.Number(),
     slotGiven: Type.Boolean(),
     feesGiven: Type.Boolean(),
+    privateOnly: Type.Optional(Type.Literal(true)),
+    permits: Type.Optional(
+      Type.Array(
+        Type.Object({
+          permit2: Type.String(),
+          token: Type.String(),
+          decimals: Type.Integer(),
+          spender: Type.String(),
+          amountRaw: Type.String({ pattern: '^[0-9]+$' }),
+          expires: Type.Integer(),
+          nonce: Type.Integer(),
+          state: Type.Union(permitStates.map((each) => Type.Literal(each))),
+          since: Type.Optional(Type.Integer()),
+        }),
+      ),
+    ),
     rank: Type.Number(),
     state: State,
     attempts: Type.Array(

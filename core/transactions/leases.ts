@@ -5,6 +5,7 @@ import type { OwnedLease, ServerLeases, Store } from '../store/store.ts'
 import { isFinal, queueName, railName, type Entry } from './entry.ts'
 import { OwnershipLost, type Lease, type EntryFilter, type Recorder } from './journal/journal.ts'
 import { createNonceQueue, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
+import { createOutstandingPermits, type OutstandingPermits } from './permits.ts'
 import { keysFollow, timedOutBeforeSigning, type TransactionTarget } from './submit-request.ts'
 
 /** A lease is kept at least this long even if others wait, so that two busy servers do not only pass it back and forth. */
@@ -250,6 +251,8 @@ function createLeaseHolder({ queue, session, log, onChange }: HolderParts): Leas
 export interface LeasedQueue {
   readonly queue: NonceQueue
   readonly lease: Lease
+  /** Of the wallet whose queue it is. */
+  readonly permits: OutstandingPermits
 }
 
 /** The nonce queues of one target that this server owns. Each is rebuilt from the journal whenever its owner changes. */
@@ -297,7 +300,7 @@ export function createLeasedQueues({ target, recorder, leases, limit }: LeasedQu
     if (before && before.lease.fencingToken > lease.fencingToken)
       return Promise.reject(new OwnershipLost(`${nameOf(address)} has had another owner in the meantime.`))
     const queue = createNonceQueue({ rail: target.impl.rail, address, limit, name: displayName(address) })
-    const leased = { queue, lease }
+    const leased = { queue, lease, permits: createOutstandingPermits() }
     const ready = rebuildQueue(leased, { target, recorder }).then(() => leased)
     const entry: RebuiltQueue = { lease, ready }
     rebuilt.set(address, entry)
@@ -359,7 +362,7 @@ export function createLeasedQueues({ target, recorder, leases, limit }: LeasedQu
  * because the server that was signing them can no longer write to the journal. Signed ones keep their sequence.
  */
 async function rebuildQueue(
-  { queue, lease }: LeasedQueue,
+  { queue, lease, permits }: LeasedQueue,
   { target: { chain, network, connector, impl }, recorder }: { target: TransactionTarget; recorder: Recorder },
 ): Promise<void> {
   const on = { connector, address: queue.address }
@@ -368,8 +371,10 @@ async function rebuildQueue(
   for (const entry of open.toSorted((a, b) => a.rank - b.rank)) {
     const expire = expireUnsigned('The server that accepted it ended before it was signed: nothing was sent.')
     const stored = entry.attempts.length > 0 ? entry : await recorder.amend(entry, expire, lease)
+    permits.set(stored)
     if (stored.attempts.length > 0) restoreSigned(stored, queue, impl.rail)
   }
+  if (impl.rail.permits) for (const entry of await recorder.outstanding({ chain, network, address: queue.address })) permits.set(entry)
   // Where nonces are consecutive, everything below a used one is used. Where they only increase, none is used again.
   const { slots } = impl.rail
   if (slots === 'independent') return
@@ -394,11 +399,12 @@ export function restoreSigned(entry: Entry, queue: NonceQueue, rail: Rail): void
 }
 
 /** A signed entry as its queue knows it. */
-export function pendingOf({ key, kind, rank, step, attempts }: Entry, rail: Rail): PendingTransaction {
+export function pendingOf({ key, kind, rank, step, attempts, privateOnly }: Entry, rail: Rail): PendingTransaction {
   const newest = attempts.at(-1)
   if (!newest) throw new Error(`${key} was never signed.`)
   const costs = attempts.map(({ fees }) => rail.cost(step, fees))
-  return { key, txHash: newest.id, kind, rank, fees: newest.fees, costRaw: costs.reduce((a, b) => (a > b ? a : b)) }
+  const costRaw = costs.reduce((a, b) => (a > b ? a : b))
+  return { key, txHash: newest.id, kind, rank, fees: newest.fees, costRaw, ...(privateOnly && { privateOnly }) }
 }
 
 /**

@@ -72,6 +72,8 @@ export interface CompetingTransaction {
 export interface ReplacePolicy {
   /** `Chain.bumpAfterSeconds` */
   bumpAfterSeconds: number
+  /** A transfer of nothing that relays may have taken for the wish to withdraw what they had on the nonce: then they include neither. */
+  mayBeWithdrawal?: boolean
   /** Whether a cancel costs less than letting an attempt with these fees be mined too late. */
   cancelIsCheaper(fees: Json): boolean
 }
@@ -200,7 +202,9 @@ function asPending(entry: Entry, observed: readonly Sighting[]): Entry {
 
 /** No node has it. If a node or a block had it until now, the backoff of sends begins anew. */
 function asUnseen(entry: Entry): Entry {
-  const wasSeen = entry.landed !== undefined || entry.seen === 'pays' || entry.seen === 'underpriced'
+  // What only a relay has is at no node; a relay that gives it up says nothing of what another one does. It is sent again all the while.
+  const isHidden = entry.privateOnly === true && entry.landed === undefined
+  const wasSeen = !isHidden && (entry.landed !== undefined || entry.seen === 'pays' || entry.seen === 'underpriced')
   const attempts = wasSeen ? entry.attempts.map((each) => ({ ...each, sendsSinceLost: 0 })) : entry.attempts
   return { ...withoutBlock(entry), ...notDead, attempts, seen: wasSeen ? 'lost' : entry.seen }
 }
@@ -248,10 +252,12 @@ function nextActions(entry: Entry, input: LifecycleInput): readonly Action[] {
   const lateBySeconds = entry.deadline === undefined ? 0 : head.timestamp - entry.deadline
   const actions: Action[] = []
   const bumps = replacing !== undefined && !entry.feesGiven && isStuck(entry, newest, replacing, input)
-  // Raising the fees of a transaction that will fail costs more than cancelling it.
-  if (replacing && lateBySeconds > 0 && (bumps || replacing.cancelIsCheaper(newest.fees))) {
+  // Raising the fees of a transaction that will fail costs more than cancelling it. Relays leave it out, so its nonce would not be used.
+  if (replacing && lateBySeconds > 0 && (bumps || entry.privateOnly || replacing.cancelIsCheaper(newest.fees))) {
     actions.push({ do: 'cancel', reason: 'Its deadline passed before it was mined.' })
     if (lateBySeconds <= cancelWaits * replacing.bumpAfterSeconds) return actions
+  } else if (replacing && isLeftOut(entry, newest, replacing, input)) {
+    actions.push({ do: 'cancel', reason: 'The private relays did not include it: they may have taken it for a withdrawal.' })
   } else if (bumps) actions.push({ do: 'bump', over: newest })
   if (observed?.is === 'pending' && observed.kept === false && Math.min(signedMs, sentMs) >= unkeptPauseMs)
     actions.push({ do: 'send', attempt: newest })
@@ -260,6 +266,12 @@ function nextActions(entry: Entry, input: LifecycleInput): readonly Action[] {
     for (const attempt of attemptsToSend(entry, observations))
       if (isDue(attempt, replacing, waited(attempt))) actions.push({ do: 'send', attempt })
   return actions
+}
+
+/** Whether blocks came without a private transfer of nothing that was next in line. */
+function isLeftOut(entry: Entry, newest: Attempt, { mayBeWithdrawal, bumpAfterSeconds }: ReplacePolicy, input: LifecycleInput): boolean {
+  if (!entry.privateOnly || !mayBeWithdrawal) return false
+  return input.missedBlocks >= minMissedBlocks && input.waited(newest).signedMs / 1000 >= bumpAfterSeconds
 }
 
 /** Whether higher fees would help. */
@@ -273,7 +285,8 @@ function isStuck(entry: Entry, newest: Attempt, { bumpAfterSeconds }: ReplacePol
   if (refused === 'unfunded' || refused === 'invalid') return false
   // Nodes want a tip above the base fee, and a higher one when they are full.
   if (observed.underpriced || refused === 'underpriced') return waitedSeconds >= bumpAfterSeconds
-  // Its fees are the cause only if a node has it and nothing before it is pending.
+  // Its fees are the cause only if a node has it, or a relay said so at last, and nothing before it is pending.
+  if (entry.privateOnly && (entry.seen !== 'pays' || entry.reason !== undefined)) return false
   return isNextInLine(entry, observations) && missedBlocks >= minMissedBlocks && waitedSeconds >= payingWaits * bumpAfterSeconds
 }
 
@@ -300,11 +313,11 @@ const sendsWithoutEffect = ({ sends, sendsSinceLost = sends }: Attempt) => sends
  */
 export type NextInLine = ReadonlyMap<string, bigint>
 
-/** Whether a node has it and no transaction before it is pending. */
-function isNextInLine({ attempts }: Entry, observations: LifecycleInput['observations']): boolean {
+/** Whether a node has it and no transaction before it is pending. What only relays have is seen at no node. */
+function isNextInLine({ attempts, privateOnly }: Entry, observations: LifecycleInput['observations']): boolean {
   return attempts.some(({ id }) => {
     const observed = observations.get(id)
-    return observed?.is === 'pending' && observed.next === true
+    return (observed?.is === 'pending' || (privateOnly && observed?.is === 'unseen')) && observed.next === true
   })
 }
 

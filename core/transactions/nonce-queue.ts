@@ -24,6 +24,8 @@ export interface NonceQueue {
   /** The transaction is final: its nonce and those below are never free again, even if a node that lags says so. */
   markFinal(sequence: Json): void
   pendingOn(nonce: number): PendingTransaction | undefined
+  /** Whether one of the pending transactions is private. */
+  hasPrivate(): boolean
   /** What an attempt would meet: the chain is past it, another transaction is pending, or it is free. */
   statusOf(of: { sequence: Json } | { nonce: number }): Standing
   /** The request that is signing with a nonce, or with the lowest one that any request is signing with. */
@@ -47,6 +49,8 @@ export interface PendingTransaction {
   fees: Json
   /** The most that it can take of the native coin, smallest units. */
   costRaw: bigint
+  /** It goes to relays only, and so does what takes its place. */
+  privateOnly?: true
 }
 
 export interface Claim {
@@ -247,6 +251,7 @@ export function createNonceQueue({ rail, address, limit, name }: NonceQueueParts
       )
     },
     pendingOn: (nonce) => items.get(nonce)?.pending,
+    hasPrivate: () => [...items.values()].some(({ pending }) => pending?.privateOnly === true),
     statusOf(of) {
       const sequence = 'sequence' in of ? of.sequence : rail.slotsFrom(synced(), of.nonce, 1)[0]
       return sequence === undefined ? 'free' : statusAt(sequence, synced())

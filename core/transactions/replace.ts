@@ -7,6 +7,7 @@ import { nonceConflictError, syncQueue, type NonceConflict, type NonceQueue } fr
 import type { ReplaceOptions, Submit } from './submit.ts'
 import {
   broadcastTimedOut,
+  checkRelays,
   orTimeout,
   persistTimedOut,
   setsFees,
@@ -51,24 +52,31 @@ export function createCancel(parts: ReplaceParts) {
 
   return async function cancel({ only, ...origin }: CancelRequest, signal: AbortSignal): Promise<SentTransaction> {
     const { address } = origin
-    const nonce = await queues.use(address, signal, async ({ queue }) => {
+    const { nonce, again } = await queues.use(address, signal, async ({ queue }) => {
       await syncQueue(target.impl.rail, queue, signal)
-      return nonceToCancel(origin.nonce, queue)
+      const chosen = await nonceToCancel(origin.nonce, queue)
+      return { nonce: chosen, again: isPrivateEmpty(queue.pendingOn(chosen)) }
     })
-    return submitEmpty({ ...origin, nonce, signer: address }, 'cancel', { replaces: true, only }, parts, signal)
+    return submitEmpty({ ...origin, nonce, signer: address, again }, 'cancel', { replaces: true, only }, parts, signal)
   }
 }
 
+/** Whether relays have a transfer of nothing there, which some may have taken for a withdrawal. */
+export const isPrivateEmpty = (of: Pick<Entry, 'kind' | 'privateOnly'> | undefined): boolean =>
+  of?.privateOnly === true && (of.kind === 'cancel' || of.kind === 'fill')
+
 /** A transfer of nothing to oneself, on a nonce. */
 export async function submitEmpty(
-  origin: Origin & { nonce: number; signer: string },
+  { again = false, ...origin }: Origin & { nonce: number; signer: string; again?: boolean },
   kind: 'cancel' | 'fill',
   options: ReplaceOptions,
   { target, submit }: Pick<ReplaceParts, 'target' | 'submit'>,
   signal: AbortSignal,
 ): Promise<SentTransaction> {
   const { signer } = origin
-  const plan = { steps: [replaceOf(target).cancel(signer)] as const, needs: [], memo: null }
+  const replace = replaceOf(target)
+  const step = again && replace.cancelAgain ? replace.cancelAgain(signer) : replace.cancel(signer)
+  const plan = { steps: [step] as const, needs: [], memo: null }
   const answer = ({ txHash, nonce }: SubmitResult) => ({ txHash, nonce })
   return answer(await submit({ ...origin, plan, scope: { contracts: [signer], valueRaw: 0n }, kind, answer }, options, signal))
 }
@@ -163,8 +171,9 @@ export function createRaise(parts: RaiseParts): Raise {
   ) {
     const { queue, lease } = leased
     const entry = await pick(leased)
-    const { key, sequence, step, nonce } = entry
+    const { key, sequence, step, nonce, privateOnly } = entry
     const { address } = queue
+    if (privateOnly) checkRelays(target)
     const conflictError = (conflict: NonceConflict) => nonceConflictError(conflict, { recorder, target, address })
     const fees = feesOver(pendingOf(entry, rail).fees)
     const costRaw = rail.cost(step, fees)

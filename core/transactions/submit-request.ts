@@ -6,14 +6,17 @@ import {
   type FeeWish,
   type GasTerms,
   type Json,
+  type Permit,
   type Plan,
   type Reception,
   type Signable,
+  type TakesPermit,
   type VenuePlan,
 } from '../contracts/index.ts'
 import type { ClientOrder } from './book-orders.ts'
 import type { Entry, Kind, RailId } from './entry.ts'
 import type { KeyClaim } from './journal/journal.ts'
+import { journaledPermit } from './permits.ts'
 
 /** Where transactions are sent: a network of a chain, or an exchange's own rail beside it, where a connector is named. */
 export interface TransactionTarget extends RailId {
@@ -35,6 +38,8 @@ export interface Origin {
   feesGiven?: boolean
   /** Absent: the server assigns it. */
   nonce?: number
+  /** Its transactions go to relays, and to no public node. */
+  privateOnly?: true
 }
 
 /** How the answer to a request is recorded under its Idempotency-Key. */
@@ -79,6 +84,11 @@ export interface SubmitRequest extends Origin {
   clientOrders?: readonly ClientOrder[]
   /** The check's result from states in memory, without asking the chain. Undefined if that check does not pass. */
   checkFromCache?(): Checked | undefined
+  /** How the plan's step takes a permit that the wallet signs for what it lacks of an allowance. Absent: nothing is signed for that. */
+  permit?: TakesPermit & {
+    /** Of the token. */
+    readonly decimals: number
+  }
   /** Awaited in parallel with the check. If it rejects, nothing is signed. May be called again. */
   precondition?(): Promise<void>
   /** The handler's answer, once hashes and nonces are known. Pure: it is journaled with the signed bytes. */
@@ -123,6 +133,9 @@ interface SignatureRequest {
   replaces?: Uint8Array
 }
 
+/** @returns the signature's bytes. A rejection means that no signature was made, or that it is lost */
+export type SignPermit = (request: { chain: string; network: string; address: string; permit: Permit }) => Promise<Uint8Array>
+
 /**
  * Chooses the rail and the signer. On a chain the wallet signs; on an exchange's own rail the address that the plan names.
  * @throws SluiceError UNKNOWN_ERROR: a defect of the plugin
@@ -162,6 +175,15 @@ export function checkPlan({ plan, scope, network: { impl }, venue }: Pick<Routed
     throw pluginDefect(plugin, `sends ${valueRaw} of the native coin's smallest units, but the request allows ${scope.valueRaw} at most`)
 }
 
+/** @throws SluiceError UNSUPPORTED where what is private could be sent to nobody */
+export function checkRelays({ chain, network, connector, impl }: TransactionTarget): void {
+  if (impl.rail.sendsPrivately) return
+  throw new SluiceError(
+    'UNSUPPORTED',
+    `${connector ?? `${chain}/${network}`} has no private relay, so nothing was signed: leave privateOnly out, or have the operator set privateUrls in conf/chains. What takes the nonce of a private transaction is private too.`,
+  )
+}
+
 const allowedDeadline = ({ deadline }: Scope) => (deadline === undefined ? 'none' : `${deadline} or none`)
 
 /** @throws SluiceError OUT_OF_GAS if the steps may use more gas together than the request lets its plan use */
@@ -191,11 +213,18 @@ interface NonceAssignment {
   chosenByCaller: readonly boolean[]
   nonces: readonly number[]
   ranks: readonly number[]
+  /** Whether each is private: by its request, or for what it takes the place of. */
+  privateOnly?: readonly boolean[]
+  /** What the wallet signs for the only step. */
+  permits?: readonly Permit[]
   nowMs: number
 }
 
 /** The journal's entries of a request before it is signed: one for each step. */
-export function newEntries(request: RoutedRequest, { sequences, chosenByCaller, nonces, ranks, nowMs }: NonceAssignment): readonly Entry[] {
+export function newEntries(
+  request: RoutedRequest,
+  { sequences, chosenByCaller, nonces, ranks, privateOnly = [], permits = [], nowMs }: NonceAssignment,
+): readonly Entry[] {
   const { address, signer, kind, venue, plugin = venue?.plugin, caller, requestId, keyed, feeOverrides, plan, about } = request
   const { chain, network, connector: rail } = request.network
   const { feesGiven = setsFees(feeOverrides) } = request
@@ -224,6 +253,8 @@ export function newEntries(request: RoutedRequest, { sequences, chosenByCaller, 
     nonce: nonces[index] ?? 0,
     sequenceGiven: chosenByCaller[index] ?? false,
     feesGiven,
+    ...(privateOnly[index] && { privateOnly: true as const }),
+    ...(permits.length > 0 && { permits: permits.map((each) => journaledPermit(each, request.permit?.decimals ?? 0)) }),
     rank: ranks[index] ?? 0,
     state: 'QUEUED',
     attempts: [],

@@ -2,14 +2,16 @@ import { SluiceError, type Checked, type GasTerms, type Json, type Log, type Pre
 import { StoreUnavailable } from '../store/store.ts'
 import { persistSigned, type Broadcast, type PersistResult, type SignAttempt } from './attempts.ts'
 import { OrderIdUsed, type OrderVenue } from './book-orders.ts'
-import { isFinal, txHashOf, type Entry } from './entry.ts'
+import { hasOutstanding, isFinal, txHashOf, type Entry } from './entry.ts'
 import type { Change, RecordedAnswer, Recorder } from './journal/journal.ts'
 import { expireUnsigned, restoreSigned, type LeasedQueue, type LeasedQueues } from './leases.ts'
+import { permitOf } from './permits.ts'
 import { nonceConflictError, resync, type NonceQueue, type PendingTransaction } from './nonce-queue.ts'
 import {
   broadcastTimedOut,
   checkGas,
   checkPlan,
+  checkRelays,
   newEntries,
   orTimeout,
   persistTimedOut,
@@ -17,6 +19,7 @@ import {
   timedOutBeforeSigning,
   type ImmediateResult,
   type RoutedRequest,
+  type SignPermit,
   type SubmitResult,
   type TransactionTarget,
 } from './submit-request.ts'
@@ -38,6 +41,7 @@ export interface SubmitParts {
   queues: LeasedQueues
   recorder: Recorder
   signAttempt: SignAttempt
+  signPermit: SignPermit
   broadcast: Broadcast
   /** Ids of attempts that wait for the steps of their plan before them. */
   unsent: Set<string>
@@ -85,6 +89,7 @@ export function createSubmit(parts: SubmitParts): Submit {
     queues,
     recorder,
     signAttempt,
+    signPermit,
     broadcast,
     unsent,
     signing,
@@ -137,7 +142,9 @@ export function createSubmit(parts: SubmitParts): Submit {
     const { plan, signer, feeOverrides, precondition } = request
     const over = feesToReplace(request, options, queue)
     const update = queue.startSync()
-    const checking = rail.check(plan.steps, plan.needs, signer, { wish: feeOverrides, over }, { signal })
+    const { permit } = request
+    const withPermit = permit && rail.permits && { withPermit: permit.withPermit }
+    const checking = rail.check(plan.steps, plan.needs, signer, { wish: feeOverrides, over, ...withPermit }, { signal })
     const holding = precondition?.()
     // Of two errors the check's says more.
     holding?.catch(() => {})
@@ -160,23 +167,34 @@ export function createSubmit(parts: SubmitParts): Submit {
     { checked }: CheckResult,
     signal: AbortSignal,
   ): Promise<SignedRequest> {
-    const { queue, lease } = leased
+    const { queue, lease, permits } = leased
     const { prepared } = checked
     checkGas(request, checked)
     const { sequences, chosenByCaller, pending } = await claim(request, options, queue, checked)
+    // A gap is filled privately where something private waits behind it: a public fill would tell that it comes.
+    const isHidden = request.privateOnly === true || (request.kind === 'fill' && queue.hasPrivate())
+    const privateOnly = pending.map((each) => isHidden || each?.privateOnly === true)
+    const permitSigning = { began: false }
     let queued: readonly Entry[] = []
     try {
+      if (privateOnly.includes(true)) checkRelays(target)
+      const conflict = permits.conflict(request.plan.needs, checked, rail)
+      if (conflict) throw conflict
       queued = newEntries(request, {
         sequences,
         chosenByCaller,
         nonces: sequences.map((sequence) => rail.nonceOf(sequence)),
         ranks: pending.map((each) => (each ? each.rank + 1 : 0)),
+        privateOnly,
+        permits: checked.permits,
         nowMs: nowMs(),
       })
+      // In the same turn of the event loop: of two requests that want the same right one is refused.
+      for (const entry of queued) permits.set(entry)
       for (const { key } of queued) signing.add(key)
       await recorder.open(queued, lease, request.keyed?.claim, request.clientOrders)
       const signed = await orTimeout(
-        Promise.all(queued.map((entry, index) => signOne(entry, prepared[index]))),
+        Promise.all(queued.map((entry, index) => signOne(entry, prepared[index], request, permitSigning))),
         signal,
         timedOutBeforeSigning,
       )
@@ -197,11 +215,11 @@ export function createSubmit(parts: SubmitParts): Submit {
         closing,
         log,
       )
-      if (persisted.is === 'persisted') addToQueue(persisted.entries, queue)
+      if (persisted.is === 'persisted') addToQueue(persisted.entries, leased)
       return { leased, sequences, queued, persisted, result }
     } catch (error) {
       releaseAndFill(queue, sequences)
-      await expire(queued, leased, error)
+      await expire(queued, leased, error, !permitSigning.began)
       throw error
     }
   }
@@ -228,9 +246,36 @@ export function createSubmit(parts: SubmitParts): Submit {
     throw shortage
   }
 
-  async function signOne(entry: Entry, prepared: Prepared | undefined): Promise<Entry> {
+  async function signOne(
+    entry: Entry,
+    prepared: Prepared | undefined,
+    request: RoutedRequest,
+    permitSigning: { began: boolean },
+  ): Promise<Entry> {
     if (!prepared) throw new Error('A step was not priced.')
-    return { ...entry, state: 'SIGNED', attempts: [await signAttempt(entry, prepared.fees)] }
+    const signable = { ...entry, step: await stepWithPermits(entry, request, permitSigning) }
+    return { ...signable, state: 'SIGNED', attempts: [await signAttempt(signable, prepared.fees)] }
+  }
+
+  /** The step with the permits of the entry, which is in the journal with them. Nothing but the signed transaction gets their signatures. */
+  async function stepWithPermits(
+    { step: plain, permits = [], chain, network, address }: Entry,
+    { permit: takes }: RoutedRequest,
+    permitSigning: { began: boolean },
+  ): Promise<Json> {
+    let step = plain
+    for (const each of permits) {
+      if (!takes?.withPermit || !rail.permits) throw new Error('The step takes no permit.')
+      const permit = permitOf(each)
+      permitSigning.began = true
+      const signature = await signPermit({ chain, network, address, permit }).catch((error: unknown) => {
+        // Of other errors it is not certain whether a signature was made.
+        if (error instanceof SluiceError && error.name === 'FORBIDDEN') permitSigning.began = false
+        throw error
+      })
+      step = takes.withPermit(step, permit, rail.permits.seal(permit, signature, address))
+    }
+    return step
   }
 
   /** Marks the entries that the signed ones replace. */
@@ -250,8 +295,9 @@ export function createSubmit(parts: SubmitParts): Submit {
     return changes.flat()
   }
 
-  function addToQueue(entries: readonly Entry[], queue: NonceQueue): void {
+  function addToQueue(entries: readonly Entry[], { queue, permits }: LeasedQueue): void {
     for (const entry of entries) {
+      permits.set(entry)
       restoreSigned(entry, queue, rail)
       signing.delete(entry.key)
     }
@@ -259,12 +305,12 @@ export function createSubmit(parts: SubmitParts): Submit {
 
   /** After a write with an unknown commit. Its nonces stay claimed until the outcome is known. */
   async function finishUnknown(
-    { leased: { queue }, sequences, queued }: SignedRequest,
+    { leased, sequences, queued }: SignedRequest,
     { outcome, cause }: PersistResult & { is: 'unknown' },
   ): Promise<readonly Entry[]> {
     const entries = await outcome
-    if (entries) addToQueue(entries, queue)
-    else releaseAndFill(queue, sequences)
+    if (entries) addToQueue(entries, leased)
+    else releaseAndFill(leased.queue, sequences)
     for (const { key } of queued) signing.delete(key)
     if (!entries) throw cause
     wake()
@@ -277,13 +323,25 @@ export function createSubmit(parts: SubmitParts): Submit {
     if (queues.held(queue.address)?.queue === queue) for (const gap of gaps) fill(queue.address, rail.nonceOf(gap))
   }
 
-  /** For entries that were never signed, or whose signed bytes were discarded. If the write fails, `expireLeftovers` does it later. */
-  async function expire(queued: readonly Entry[], { lease }: LeasedQueue, error: unknown): Promise<void> {
+  /**
+   * For entries that were never signed, or whose signed bytes were discarded. If the write fails, `expireLeftovers` does it later.
+   * @param isWithoutRights whether it is certain that none of their permits was signed
+   */
+  async function expire(
+    queued: readonly Entry[],
+    { lease, permits }: LeasedQueue,
+    error: unknown,
+    isWithoutRights: boolean,
+  ): Promise<void> {
+    if (queued.length === 0) return
     const expired = expireUnsigned(error instanceof SluiceError ? error.message : 'The transaction could not be signed.')
+    const after = queued.map((before) => (isWithoutRights ? withoutPermits(expired(before)) : expired(before)))
+    for (const entry of after) permits.set(entry)
+    if (after.some(hasOutstanding)) wake()
     try {
       if (!(error instanceof StoreUnavailable))
         await recorder.write(
-          queued.map((before) => ({ before, after: expired(before) })),
+          queued.map((before, index) => ({ before, after: after[index] ?? before })),
           lease,
         )
     } catch (failure) {
@@ -309,6 +367,8 @@ export function createSubmit(parts: SubmitParts): Submit {
     return results.at(-1)
   }
 }
+
+const withoutPermits = ({ permits: _permits, ...entry }: Entry): Entry => entry
 
 /** Whether a cached check agrees with the queue. If the native coin seems not to suffice, the chain must be asked. */
 const agrees = ({ synced, beside }: Checked, queue: NonceQueue) => queue.agreesWith(synced) && !beside(queue.committedRaw(synced, []))

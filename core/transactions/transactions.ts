@@ -21,6 +21,7 @@ import {
   routeRequest,
   type Origin,
   type Sign,
+  type SignPermit,
   type SubmitRequest,
   type SubmitResult,
   type TransactionTarget,
@@ -84,6 +85,8 @@ interface TransactionsOptions {
   /** Every network, and every exchange's own rail: transactions that an earlier server left open there are recovered. */
   targets: readonly TransactionTarget[]
   sign: Sign
+  /** Absent: requests that want a permit signed fail. */
+  signPermit?: SignPermit
   /** `limits.walletQueue`: requests that one wallet may have in progress on a network. */
   walletQueue: number
   log: ServerLog
@@ -109,6 +112,9 @@ export function createTransactions({
   leases,
   targets,
   sign,
+  signPermit = async () => {
+    throw new Error('Nobody signs permits.')
+  },
   walletQueue,
   log,
   isLoading = () => false,
@@ -138,7 +144,19 @@ export function createTransactions({
     const key = railName(target)
     const network =
       networks.get(key) ??
-      createNetworkTransactions({ target, recorder, leases, sign, walletQueue, outcomes, log, closing: closing.signal, nowMs, steadyMs })
+      createNetworkTransactions({
+        target,
+        recorder,
+        leases,
+        sign,
+        signPermit,
+        walletQueue,
+        outcomes,
+        log,
+        closing: closing.signal,
+        nowMs,
+        steadyMs,
+      })
     networks.set(key, network)
     return network
   }
@@ -266,6 +284,7 @@ function startRecovery({ recorder, networks, closing, log, isLoading }: Recovery
     if (lastAt !== undefined && performance.now() - lastAt < shoutEveryMs) return
     shoutedAt.set(name, performance.now())
     const open = await recorder.unfinished(rail)
+    if (open.length === 0) return
     const transactions = open.slice(0, maxShown).map((entry) => ({ address: entry.address, nonce: entry.nonce, txHash: txHashOf(entry) }))
     log.error(
       { ...rail, open: open.length, transactions },
@@ -285,7 +304,9 @@ function startRecovery({ recorder, networks, closing, log, isLoading }: Recovery
   return { firstRound, idle: () => rounds }
 }
 
-interface NetworkParts extends Required<Pick<TransactionsOptions, 'leases' | 'sign' | 'walletQueue' | 'log' | 'nowMs' | 'steadyMs'>> {
+interface NetworkParts extends Required<
+  Pick<TransactionsOptions, 'leases' | 'sign' | 'signPermit' | 'walletQueue' | 'log' | 'nowMs' | 'steadyMs'>
+> {
   target: TransactionTarget
   recorder: Recorder
   outcomes: OutcomeReadings
@@ -296,7 +317,19 @@ interface NetworkParts extends Required<Pick<TransactionsOptions, 'leases' | 'si
 type NetworkTransactions = ReturnType<typeof createNetworkTransactions>
 
 /** All transactions of one target: a nonce queue for each wallet, and one watcher. Wallets do not wait for each other. */
-function createNetworkTransactions({ target, recorder, outcomes, leases, sign, walletQueue, log, closing, nowMs, steadyMs }: NetworkParts) {
+function createNetworkTransactions({
+  target,
+  recorder,
+  outcomes,
+  leases,
+  sign,
+  signPermit,
+  walletQueue,
+  log,
+  closing,
+  nowMs,
+  steadyMs,
+}: NetworkParts) {
   const { chain, network, connector, impl } = target
   const { rail } = impl
   const queues = createLeasedQueues({ target, recorder, leases, limit: walletQueue })
@@ -311,7 +344,7 @@ function createNetworkTransactions({ target, recorder, outcomes, leases, sign, w
   const signAttempt = createSignAttempt(target, sign, times, nowMs)
   const shared = { target, queues, recorder, signAttempt, broadcast, wake, inBackground, closing, log, times, nowMs, steadyMs }
   const reserveOrderIds = createReserveOrderIds(recorder, expireLeftovers)
-  const submitNow = createSubmit({ ...shared, signing, unsent, fill, reserveOrderIds })
+  const submitNow = createSubmit({ ...shared, signPermit, signing, unsent, fill, reserveOrderIds })
   const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })
@@ -338,6 +371,7 @@ function createNetworkTransactions({ target, recorder, outcomes, leases, sign, w
       // If the queue has another owner by now, the entry is that server's.
       const written = await recorder.write([{ before: entry, after }], leased.lease).catch(unlessOwnershipLost)
       if (!written) continue
+      for (const each of written) leased.permits.set(each)
       log.info({ address: entry.address, nonce: entry.nonce, requestId: entry.requestId }, 'unsigned request expired')
     }
   }

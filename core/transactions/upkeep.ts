@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { withDeadline } from '../async.ts'
 import { SluiceError, type Head, type Json, type Log } from '../contracts/index.ts'
 import { signerOf, type Entry } from './entry.ts'
-import { replaceOf, submitEmpty, type Raise, type ReplaceParts } from './replace.ts'
+import { isPrivateEmpty, replaceOf, submitEmpty, type Raise, type ReplaceParts } from './replace.ts'
 
 const timeoutMs = 15_000
 /** A failed action is tried again after this time, doubled with each failure. */
@@ -105,8 +105,9 @@ export function createUpkeep({ target, queues, recorder, submit, raise, inBackgr
       const { key, address, nonce, feesGiven } = entry
       const signer = signerOf(entry)
       // If the caller set the fees, those of the cancel are not raised either: the cancel must not cost more than the caller allowed.
-      const origin = { ...originOf(address), signer, nonce, ...(feesGiven && { feesGiven }) }
-      start('cancel a late transaction', { address: signer, name: `cancel/${key}` }, { nonce, reason }, (signal) =>
+      const again = isPrivateEmpty(entry)
+      const origin = { ...originOf(address), signer, nonce, again, ...(feesGiven && { feesGiven }) }
+      start('cancel a transaction', { address: signer, name: `cancel/${key}` }, { nonce, reason }, (signal) =>
         submitEmpty(origin, 'cancel', { replaces: true, only: key, reason }, parts, signal),
       )
     },

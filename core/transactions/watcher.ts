@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { linkAbort, pause, withDeadline, withTimeout } from '../async.ts'
 import type { Head, Json, Log, Sighting } from '../contracts/index.ts'
 import { StoreUnavailable } from '../store/store.ts'
@@ -16,6 +17,7 @@ import {
   type NextInLine,
   type Step,
 } from './lifecycle.ts'
+import { mayEnd, permitOf, settlePermits } from './permits.ts'
 import type { TransactionTarget } from './submit-request.ts'
 import type { Upkeep } from './upkeep.ts'
 
@@ -99,14 +101,40 @@ export function createWatcher({
     // The leases are read before the journal, so that a write of this poll is refused if a queue has changed its owner since.
     const ours = new Map(queues.all().map((leased) => [leased.queue.address, leased]))
     const open = (await unfinished([...ours.keys()])).filter((entry) => entry.attempts.length > 0 && ours.has(signerOf(entry)))
-    if (open.length === 0) return false
+    let isAnyOpen = false
     try {
-      return await poll(open, ours, head)
+      if (open.length > 0) isAnyOpen = await poll(open, ours, head)
     } catch (error) {
       if (!closing.aborted)
         log.warn({ open: open.length, reason: reasonOf(error) }, 'poll of open transactions failed; tried again at the next head')
-      return true
+      isAnyOpen = true
     }
+    for (const leased of ours.values()) if (await settleAll(leased, head)) isAnyOpen = true
+    return isAnyOpen
+  }
+
+  /** What became of the permits that a wallet signed. Returns whether any is still outstanding. */
+  async function settleAll({ queue, lease, permits }: LeasedQueue, head: Head): Promise<boolean> {
+    const { permits: ofRail } = rail
+    const keys = ofRail ? permits.keys() : []
+    if (!ofRail || keys.length === 0) return false
+    try {
+      const found = await Promise.all(keys.map((key) => recorder.read(key)))
+      for (const [index, key] of keys.entries()) if (!found[index]) permits.remove(key)
+      const ending = found.flatMap((entry) => (entry && mayEnd(entry, head) ? [entry] : []))
+      const asked = ending.flatMap(({ permits: own = [] }) => own.map(permitOf))
+      if (asked.length === 0) return permits.keys().length > 0
+      const nonces = await withDeadline(closing, pollTimeoutMs, (signal) => ofRail.nonces(queue.address, asked, { signal }))
+      let from = 0
+      for (const entry of ending) {
+        const own = nonces.slice(from, (from += entry.permits?.length ?? 0))
+        permits.set(await recorder.amend(entry, (current) => settlePermits(current, own, head, confirmations), lease))
+      }
+    } catch (error) {
+      if (!closing.aborted && !(error instanceof OwnershipLost))
+        log.warn({ address: queue.address, reason: reasonOf(error) }, 'poll of outstanding permits failed; tried again at the next head')
+    }
+    return permits.keys().length > 0
   }
 
   /** If one wallet has a damaged entry, the entries of the others are read all the same. */
@@ -218,7 +246,11 @@ export function createWatcher({
 
   function observedStep(entry: Entry, { head, observations, competingOf }: PollResult): Step {
     const { replace } = rail
-    const replacing = replace && { bumpAfterSeconds, cancelIsCheaper: (fees: Json) => replace.cancelIsCheaper(entry.step, fees, head) }
+    const replacing = replace && {
+      bumpAfterSeconds,
+      mayBeWithdrawal: replace.cancelAgain !== undefined && isDeepStrictEqual(entry.step, replace.cancel(signerOf(entry))),
+      cancelIsCheaper: (fees: Json) => replace.cancelIsCheaper(entry.step, fees, head),
+    }
     return advance(entry, {
       observations,
       competing: competingOf(entry),
@@ -231,8 +263,9 @@ export function createWatcher({
   }
 
   /** Returns whether the entry is still open. */
-  function act(entry: Entry, actions: readonly Action[], { queue, lease }: LeasedQueue, head: Head): boolean {
+  function act(entry: Entry, actions: readonly Action[], { queue, lease, permits }: LeasedQueue, head: Head): boolean {
     if (isFinal(entry)) {
+      permits.set(entry)
       queue.markFinal(entry.sequence)
       upkeep.forget(entry)
       times.forget(entry.attempts)

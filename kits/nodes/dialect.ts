@@ -57,6 +57,8 @@ export interface RpcAnswer {
 export interface SignedBytes {
   id: string
   raw: string
+  /** They go to relays, and to nobody else. */
+  privateOnly?: true | undefined
 }
 
 /** The answer of a node to signed bytes. */

@@ -38,6 +38,8 @@ export interface Rpc {
   onEveryNode<T>(talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]>
   /** Gives signed bytes to every node that takes transactions. @returns as soon as one has accepted them, else when all have answered */
   broadcast(signed: SignedBytes, at: At): Promise<readonly BroadcastAnswer[]>
+  /** Whether there are relays for private transactions. */
+  readonly hasRelays: boolean
   /** How many blocks a head is older than the newest that was given out. 0 after a reorganisation. */
   behind(number: bigint): number
   /** The node in use, without its secrets. */
@@ -71,6 +73,8 @@ export interface RpcOptions {
   rpcUrls: readonly string[]
   /** Where transactions go. Empty or absent: to every node of `rpcUrls`. */
   sendUrls?: readonly string[] | undefined
+  /** Relays, where private transactions go. */
+  privateUrls?: readonly string[] | undefined
   dialect: Dialect
   meter: Meter
   log: Log
@@ -88,14 +92,17 @@ class Unanswered extends Error {}
  * Creates JSON-RPC over several nodes: the first healthy one answers, and the others take over within the same call. A node that failed
  * is checked again in the background after a backoff, then the operator's order holds again. Connects on first use.
  */
-export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', health, ...options }: RpcOptions): Rpc {
+export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 'the network', health, ...options }: RpcOptions): Rpc {
   const policy = { ...defaultHealthPolicy, ...health }
   const { firstBackoffMs } = policy
   const { dialect } = options
-  const nodes = new Map([...new Set([...rpcUrls, ...sendUrls])].map((url) => [url, createNode({ url, firstBackoffMs, ...options })]))
+  const nodes = new Map(
+    [...new Set([...rpcUrls, ...sendUrls, ...privateUrls])].map((url) => [url, createNode({ url, firstBackoffMs, ...options })]),
+  )
   const pick = (urls: readonly string[]) => [...new Set(urls)].flatMap((url) => nodes.get(url) ?? [])
   const readers = pick(rpcUrls)
   const senders = sendUrls.length === 0 ? readers : pick(sendUrls)
+  const relays = pick(privateUrls)
   const ranking = createNodeRanking(readers, dialect, policy, options.log)
 
   async function exchange(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
@@ -205,9 +212,12 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     },
     async broadcast(signed, at) {
       at.signal.throwIfAborted()
-      if (senders.length === 0) throw noNodeLeft(network, [], 60)
-      return broadcast(senders, dialect, signed, at)
+      // Never to anybody else: what was to be private stays unsent where no relay is left.
+      if (signed.privateOnly && relays.length === 0) throw noRelayLeft(network)
+      if (!signed.privateOnly && senders.length === 0) throw noNodeLeft(network, [], 60)
+      return broadcast(signed.privateOnly ? relays : senders, dialect, signed, at)
     },
+    hasRelays: relays.length > 0,
     behind: (number) => ranking.heads.behind(Number(number)),
     url,
     markUnhealthy(what) {
@@ -221,6 +231,9 @@ export function createRpc({ rpcUrls, sendUrls = [], network = 'the network', hea
     },
   }
 }
+
+const noRelayLeft = (network: string): SluiceError =>
+  new SluiceError('NETWORK', `${network} has no relay for private transactions: set privateUrls for it in conf/chains.`)
 
 /** The error for a caller when no node of a network is left. */
 function noNodeLeft(network: string, failures: readonly NodeFailure[], retryAfterSeconds: number): SluiceError {

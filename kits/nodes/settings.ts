@@ -27,10 +27,22 @@ export function defaultPollingSeconds(blockSeconds: number): number {
   return Math.min(3, Math.max(0.33, blockSeconds / 4))
 }
 
+/** Relays: where transactions of requests with `privateOnly` go, and nowhere else. */
+export interface RelaySettings {
+  privateUrls?: readonly string[]
+}
+
+export const relaySettings = { privateUrls: { type: 'array', items: url, uniqueItems: true } } as const
+
 /** The schema checks the form. This checks what only a parser sees. The error does not show the URL, which may hold a key. */
-export function refuseBadUrls(network: string, { rpcUrls = [], sendUrls = [] }: NodeSettings): void {
-  if (![...rpcUrls, ...sendUrls].every((url) => URL.canParse(url)))
-    throw new Error(`${network}: an entry of rpcUrls or sendUrls is not a URL. Write it like https://host/path.`)
+export function refuseBadUrls(network: string, { rpcUrls = [], sendUrls = [], privateUrls = [] }: NodeSettings & RelaySettings): void {
+  if (![...rpcUrls, ...sendUrls, ...privateUrls].every((url) => URL.canParse(url)))
+    throw new Error(`${network}: an entry of rpcUrls, sendUrls or privateUrls is not a URL. Write it like https://host/path.`)
+  const open = new Set([...rpcUrls, ...sendUrls].map((url) => new URL(url).href))
+  if (privateUrls.some((url) => open.has(new URL(url).href)))
+    throw new Error(
+      `${network}: an entry of privateUrls is in rpcUrls or sendUrls too, which all transactions go to. Give a relay that keeps them to itself, and leave it out there.`,
+    )
 }
 
 /** When a node is not asked while there is a better one. */

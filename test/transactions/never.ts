@@ -11,6 +11,7 @@ export const never: Rpc = {
   onEveryNode: refuse,
   url: () => '',
   behind: () => 0,
+  hasRelays: false,
   markUnhealthy: () => {},
   nodes: () => [],
   isolated: () => {

@@ -12,6 +12,8 @@ export interface Relay {
   edit?: ((methods: readonly string[], answer: unknown) => unknown) | undefined
   /** HTTP requests that came, as the methods in each. */
   requests: (readonly string[])[]
+  /** The bodies of requests that gave the node signed bytes. */
+  sends: string[]
   /** How many of them have no answer yet. */
   underWay: number
   stop(): Promise<void>
@@ -24,6 +26,7 @@ export async function startRelay(target: string): Promise<Relay> {
     url: '',
     meddle: () => 'pass',
     requests: [],
+    sends: [],
     underWay: 0,
     async stop() {
       server.closeAllConnections()
@@ -38,6 +41,7 @@ export async function startRelay(target: string): Promise<Relay> {
     const parsed: unknown = JSON.parse(body)
     const methods = (Array.isArray(parsed) ? parsed : [parsed]).map(({ method }: { method: string }) => method)
     relay.requests.push(methods)
+    if (methods.includes('eth_sendRawTransaction')) relay.sends.push(body)
     relay.underWay += 1
     response.once('close', () => void (relay.underWay -= 1))
     const what = relay.meddle(methods, body)

@@ -13,7 +13,7 @@ import { sqlJournal } from '../../core/transactions/journal/sql-journal.ts'
 import { sqlLeases } from '../../core/transactions/leases.ts'
 import type { Entry, Kind } from '../../core/transactions/entry.ts'
 import type { Journal } from '../../core/transactions/journal/journal.ts'
-import type { SubmitRequest, Sign, TransactionTarget } from '../../core/transactions/submit-request.ts'
+import type { SubmitRequest, Sign, SignPermit, TransactionTarget } from '../../core/transactions/submit-request.ts'
 import { startRelay, type Relay } from './relay.ts'
 
 const mnemonic = 'test test test test test test test test test test test junk'
@@ -39,9 +39,18 @@ export async function startSite({
   flags = [],
   bumpAfterSeconds,
   feeCap = 500,
-}: { confirmations?: number; flags?: readonly string[]; bumpAfterSeconds?: number; feeCap?: number } = {}): Promise<TestSite> {
+  relaysOf,
+}: {
+  confirmations?: number
+  flags?: readonly string[]
+  bumpAfterSeconds?: number
+  feeCap?: number
+  /** Starts private relays for the chain, and gives their URLs. */
+  relaysOf?: (rpc: TestSite['rpc']) => Promise<readonly string[]>
+} = {}): Promise<TestSite> {
   const anvil = await startAnvil(0, flags)
   const relay = await startRelay(anvil.rpcUrl)
+  const privateUrls = await relaysOf?.(anvil.rpc)
   const artifact: unknown = JSON.parse(await readFile(new URL('../../plugins/ethereum/artifacts/Multicall3.json', import.meta.url), 'utf8'))
   const code = await anvil.rpc('eth_call', { data: Reflect.get(Object(artifact), 'bytecode') }, 'latest')
   await anvil.rpc('anvil_setCode', multicall3, code)
@@ -52,6 +61,7 @@ export async function startSite({
       network: 'local',
       config: {
         rpcUrls: [relay.url],
+        ...(privateUrls && { privateUrls }),
         confirmations,
         pollingSeconds: 0.05,
         feeCap,
@@ -127,6 +137,7 @@ interface TransactionsOn {
   journalOf?: (journal: Journal) => Journal
   sites?: readonly TransactionTarget[]
   sign?: Sign
+  signPermit?: SignPermit
   walletQueue?: number
   log?: Parameters<typeof createTransactions>[0]['log']
   onChange?: (entry: Entry, before?: Entry) => void
@@ -141,6 +152,7 @@ export async function transactionsOn({
   journalOf = (journal) => journal,
   sites = [],
   sign: signer = sign,
+  signPermit,
   walletQueue = 256,
   log = silent,
   onChange,
@@ -152,6 +164,7 @@ export async function transactionsOn({
   const leases = sqlLeases({ store, serverId: randomUUID(), serverName: 'test', log: silent })
   const journal = journalOf(sqlJournal(store))
   const told = {
+    ...(signPermit && { signPermit }),
     ...(onChange && { onChange }),
     ...(readOutcome && { readOutcome }),
     ...(nowMs && { nowMs }),

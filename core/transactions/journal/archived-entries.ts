@@ -8,7 +8,7 @@ import type { ArchivedRow, Tables } from '../../store/tables.ts'
 import { archivedRow, bodyColumns, type BodyRow, canonicalHash, readArchivedBody, type Entry } from '../entry.ts'
 import type { EndedEntry, EndedPosition, EntryFilter, EntryPlace } from './journal.ts'
 
-/** Final entries, oldest end first, which ended at least so long ago by the store's time. */
+/** Final entries without outstanding permits, oldest end first, which ended at least so long ago by the store's time. */
 export async function selectEnded(
   store: Store,
   { olderThanMs, after, limit }: { olderThanMs: number; after?: EndedPosition; limit: number },
@@ -18,7 +18,7 @@ export async function selectEnded(
     sql<{ key: string; ended_at: number; orders: number }>`
       select key, ended_at,
         (select count(*) from orders where orders.entry_key = entries.key and orders.standing = 'open') as orders
-      from entries where final = 1 and ended_at <= ${storeTime} - ${olderThanMs} ${further}
+      from entries where final = 1 and lane = '' and ended_at <= ${storeTime} - ${olderThanMs} ${further}
       order by ended_at, key limit ${limit}`.execute(db),
   )
   return rows.map(({ key, ended_at: endedAt, orders }) => ({ key, endedAt, hasOpenOrder: orders > 0 }))

@@ -20,7 +20,9 @@ export interface Journal {
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
   /** All entries of a rail that are not final, or those of one address on it, oldest first. */
   unfinished(of: RailId & { address?: string }): Promise<readonly Entry[]>
-  /** The queues that have unfinished entries. */
+  /** Final ones with a permit that is neither used nor expired, of one address on the chain's rail, oldest first. */
+  outstanding(of: { chain: string; network: string; address: string }): Promise<readonly Entry[]>
+  /** The queues that have unfinished entries, or such final ones. */
   openQueues(): Promise<readonly (RailId & { address: string })[]>
   list(filter: EntryFilter): Promise<EntryPage>
   /** Changes after an event, oldest first, at most `limit`. `addresses` are in lower case. */

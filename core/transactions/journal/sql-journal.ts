@@ -126,12 +126,26 @@ export function sqlJournal(store: Store, log?: Pick<Log, 'warn'>): Journal {
       )
       return rows.map(readBody)
     },
+    async outstanding({ chain, network, address }) {
+      const rows = await store.read((db) =>
+        db
+          .selectFrom('entries')
+          .select(bodyColumns)
+          .where(isOutstanding)
+          .where('chain', '=', chain)
+          .where('network', '=', network)
+          .where(isOnRail({ address }))
+          .orderBy('key')
+          .execute(),
+      )
+      return rows.map(readBody)
+    },
     // Reads no bodies, so that a damaged one blocks its own wallet only.
     async openQueues() {
-      const rows = await store.read((db) =>
-        db.selectFrom('entries').select(['chain', 'network', 'via', 'lane']).distinct().where(isOpen).execute(),
-      )
-      return rows.map(({ chain, network, via, lane }) => {
+      const queues = (where: typeof isOpen) =>
+        store.read((db) => db.selectFrom('entries').select(['chain', 'network', 'via', 'lane']).distinct().where(where).execute())
+      const rows = [...(await queues(isOpen)), ...(await queues(isOutstanding))]
+      return [...new Map(rows.map((row) => [row.lane, row])).values()].map(({ chain, network, via, lane }) => {
         const rail = { chain, network, ...(via !== null && { connector: via }) }
         return { ...rail, address: lane.slice(railName(rail).length + 1) }
       })
@@ -211,6 +225,7 @@ const isAbout = ({ chain, network, address }: Entry, filter: EventFilter): boole
 
 /** SQL, not as a parameter: only so does a database use the index of these entries alone. */
 const isOpen = sql<boolean>`final = 0`
+const isOutstanding = sql<boolean>`final = 1 and lane <> ''`
 
 /** SQL: whether an entry is on the rail. */
 function isOnRail({ connector, address }: OnRail) {

@@ -59,11 +59,12 @@ describe('an RPC client', () => {
   /** Every URL carries a key in user info, path and query. */
   function client(
     nodes: readonly FakeNode[],
-    { chainId = 1, timeoutMs = 5_000, firstBackoffMs = 60, sendUrls = [] as readonly string[] } = {},
+    { chainId = 1, timeoutMs = 5_000, firstBackoffMs = 60, sendUrls = [] as readonly string[], privateUrls = [] as readonly string[] } = {},
   ): Rpc {
     const rpc = evmRpc({
       rpcUrls: nodes.map(({ url }) => `${url.replace('//', `//bot:${key}@`)}/v3/${key}?apikey=${key}`),
       sendUrls,
+      privateUrls,
       chainId,
       timeoutMs,
       health: { firstBackoffMs },
@@ -422,6 +423,19 @@ describe('an RPC client', () => {
       expect(reading.asked).to.not.include('eth_sendRawTransaction')
       expect(wrong.asked).to.deep.equal(['eth_chainId'])
       expect(sending.asked.filter((method) => method === 'eth_sendRawTransaction')).to.have.length(2)
+    })
+
+    it('sends what is private to relays only, to nobody where there is none, and asks relays nothing', async () => {
+      const [reading, sending, relay] = [await node(), await node(), await node(takes)]
+      const rpc = client([reading], { sendUrls: [sending.url], privateUrls: [relay.url] })
+      await rpc.request('eth_blockNumber', [], at)
+      expect(await rpc.broadcast({ ...signed, privateOnly: true }, at)).to.deep.equal([{ result: '0xhash' }])
+      for (const { asked } of [reading, sending]) expect(asked).to.not.include('eth_sendRawTransaction')
+      expect(relay.asked).to.deep.equal(['eth_chainId', 'eth_sendRawTransaction'])
+      const without = client([reading], { sendUrls: [sending.url] })
+      const refused = await without.broadcast({ ...signed, privateOnly: true }, at).catch((error: Error) => error)
+      expect(refused).to.include({ name: 'NETWORK' })
+      for (const { asked } of [reading, sending]) expect(asked).to.not.include('eth_sendRawTransaction')
     })
 
     it("passes on besu's refusal of a transaction with too much gas, though its code means a rate limit elsewhere", async () => {

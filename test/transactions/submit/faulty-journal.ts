@@ -36,6 +36,7 @@ export function faultyJournal(journal: Journal, faults: Faults): Journal {
     },
     find: async (...args) => (await reach(), journal.find(...args)),
     unfinished: async (...args) => (await reach(), journal.unfinished(...args)),
+    outstanding: async (...args) => (await reach(), journal.outstanding(...args)),
     openQueues: async () => (await reach(), journal.openQueues()),
     list: async (...args) => (await reach(), journal.list(...args)),
     eventsAfter: async (...args) => (await reach(), journal.eventsAfter(...args)),

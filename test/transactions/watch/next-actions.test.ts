@@ -26,7 +26,15 @@ const open = newEntry({
 const bumped: Entry = { ...open, attempts: [attempt('0xa'), attempt('0xb')] }
 const withDeadline: Entry = { ...open, deadline: 1_000 }
 
-const unseen = (id: string, more: { underpriced?: boolean } = {}): Sighting => ({ id, is: 'unseen', underpriced: false, ...more })
+/** At relays alone. */
+const hidden: Entry = { ...open, privateOnly: true }
+
+const unseen = (id: string, more: { underpriced?: boolean; next?: boolean } = {}): Sighting => ({
+  id,
+  is: 'unseen',
+  underpriced: false,
+  ...more,
+})
 const pending = (id: string, more: { underpriced?: boolean; next?: boolean; kept?: false } = {}): Sighting => ({
   id,
   is: 'pending',
@@ -52,18 +60,20 @@ interface Given {
   cheaper?: boolean
   replacing?: boolean
   missed?: number
+  /** Relays may take it for a withdrawal. */
+  withdrawal?: boolean
 }
 
 function observed(
   sightings: readonly Sighting[],
-  { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, missed = 9 }: Given = {},
+  { afterSeconds = 0, chainTime = 0, block = 100, cheaper = true, replacing = true, missed = 9, withdrawal = false }: Given = {},
 ): LifecycleInput {
   return {
     observations: new Map(sightings.map((each) => [each.id, each])),
     head: { number: BigInt(block), timestamp: chainTime },
     confirmations: 3,
     missedBlocks: missed,
-    ...(replacing && { replacing: { bumpAfterSeconds, cancelIsCheaper: () => cheaper } }),
+    ...(replacing && { replacing: { bumpAfterSeconds, mayBeWithdrawal: withdrawal, cancelIsCheaper: () => cheaper } }),
     waited: ({ signedAt, sentAt = -Infinity }) => ({
       signedMs: afterSeconds * seconds - signedAt,
       sentMs: afterSeconds * seconds - sentAt,
@@ -317,6 +327,55 @@ const cases: readonly Case[] = [
     entry: withDeadline,
     seen: [pending('0xa')],
     given: { chainTime: 1_001, replacing: false },
+    does: [],
+  },
+  {
+    when: 'it is private and its deadline is past, whatever a cancel costs: relays leave out what fails, and its nonce would stay unused',
+    entry: { ...hidden, deadline: 1_000, feesGiven: true },
+    seen: [unseen('0xa')],
+    given: { chainTime: 1_001, cheaper: false },
+    does: ['cancel'],
+  },
+  {
+    when: 'it is private, a relay has it, and blocks leave it out for very long',
+    entry: hidden,
+    seen: [unseen('0xa', { next: true })],
+    given: { afterSeconds: 50 },
+    does: ['bump 0xa', 'send 0xa'],
+  },
+  {
+    when: 'it is private and waits for very long behind others',
+    entry: hidden,
+    seen: [unseen('0xa', { next: false })],
+    given: { afterSeconds: 50 },
+    does: ['send 0xa'],
+  },
+  {
+    when: 'it is private and no relay answers for very long',
+    entry: { ...hidden, reason: 'did not answer in time' },
+    seen: [unseen('0xa', { next: true })],
+    given: { afterSeconds: 50 },
+    does: ['send 0xa'],
+  },
+  {
+    when: 'it is a private transfer of nothing that blocks leave out, also where the caller set the fees',
+    entry: { ...hidden, kind: 'cancel', feesGiven: true, reason: 'tx has already expired' },
+    seen: [unseen('0xa', { next: true })],
+    given: { afterSeconds: 10, withdrawal: true, missed: 2 },
+    does: ['cancel', 'send 0xa'],
+  },
+  ...([{ afterSeconds: 9 }, { missed: 1 }] as const).map((given): Case => ({
+    when: `it is a private transfer of nothing and that is young: ${JSON.stringify(given)}`,
+    entry: { ...hidden, kind: 'cancel' },
+    seen: [unseen('0xa', { next: true })],
+    given: { afterSeconds: 10, withdrawal: true, ...given },
+    does: ['send 0xa'],
+  })),
+  {
+    when: 'it is a public transfer of nothing that blocks leave out',
+    entry: { ...open, kind: 'cancel' },
+    seen: [pending('0xa')],
+    given: { afterSeconds: 40, withdrawal: true },
     does: [],
   },
 ]
