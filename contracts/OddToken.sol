@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity ^0.8.20;
+
+import "./TestToken.sol";
+
+/// For tests: a token that changes its mind between a quote and its trade.
+contract OddToken is TestToken {
+    bool public paused;
+    address private called;
+    bytes private data;
+
+    constructor(string memory name_, string memory symbol_, uint8 decimals_) TestToken(name_, symbol_, decimals_) {}
+
+    function pause(bool paused_) external {
+        paused = paused_;
+    }
+
+    /// What everybody has changes without a transfer.
+    function rebase(address holder, uint256 balance) external {
+        balanceOf[holder] = balance;
+    }
+
+    /// Is called with every transfer, whatever comes of it.
+    function callBack(address called_, bytes calldata data_) external {
+        (called, data) = (called_, data_);
+    }
+
+    /// As this contract, so that it can approve what it trades with in its callback.
+    function act(address to, bytes calldata with) external {
+        (bool ok, ) = to.call(with);
+        require(ok, "failed");
+    }
+
+    function _move(address from, address to, uint256 value) internal override {
+        require(!paused, "paused");
+        super._move(from, to, value);
+        if (called == address(0) || from == address(this)) return;
+        (bool ok, ) = called.call(data);
+        ok;
+    }
+}
