@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * Does work with a signal that aborts when the given one does, and when the time is over: then with a `TimeoutError`, as that of
@@ -148,5 +148,19 @@ export function createBackoff(firstMs = 500, maxMs = 30_000): Backoff {
     get pauseMs() {
       return pauseMs()
     },
+  }
+}
+
+/** Of one turn of the event loop. */
+const turnMs = 1
+
+/** Calls it with each, one after the other, and lets others have their turn in between: a long list holds nobody up. */
+export async function inTurns<T>(items: Iterable<T>, each: (item: T) => void): Promise<void> {
+  let startedAt = performance.now()
+  for (const item of items) {
+    each(item)
+    if (performance.now() - startedAt < turnMs) continue
+    await nextTurn()
+    startedAt = performance.now()
   }
 }

@@ -5,6 +5,7 @@ import type { DevnetTokenSymbol } from '../core/contracts/devnet.ts'
 import { defineConnector, singleRouterSchema, versionedSchema } from '../core/contracts/index.ts'
 import { networksIn, poolAMM } from './amm/index.ts'
 import { uniswapV2, type UniswapV2Options } from './amm/v2/index.ts'
+import { algebra, algebraEvents, type AlgebraOptions } from './amm/algebra/index.ts'
 import { uniswapV3, v3Events, type UniswapV3Options } from './amm/v3/index.ts'
 import { weighted, weightedEvents } from './amm/weighted/index.ts'
 import { evmChainPlugin, type EvmChainTables, type EvmNetworkTable } from './evm/chain.ts'
@@ -148,6 +149,31 @@ const v3Fork = {
   },
 }
 
+interface AlgebraFork extends Declared {
+  readonly networks: AlgebraOptions['deployments']
+}
+
+const algebraFork = {
+  schema: fileOf(
+    'fork',
+    byName(
+      `${label}/${networkName}`,
+      objectOf({ factory: address, poolDeployer: address, initCodeHash: hash }, ['factory', 'poolDeployer', 'initCodeHash']),
+    ),
+  ),
+  plugin(data: AlgebraFork): unknown {
+    const { networks: deployments } = data
+    return defineConnector({
+      family: evm,
+      manifest: { ...manifestOf(data), trading_type: ['AMM'], available_networks: networksIn(deployments), schema: singleRouterSchema },
+      create(venue) {
+        const AMM = poolAMM(venue, algebra(venue, { deployments }))
+        return { AMM, spenders: AMM.spenders, events: algebraEvents }
+      },
+    })
+  },
+}
+
 interface WeightedFork extends Declared {
   /** The ids of the pools in the Vault. */
   readonly networks: Readonly<Record<string, { readonly pools: readonly string[] }>>
@@ -159,10 +185,16 @@ const weightedFork = {
     const pools = Object.fromEntries(Object.entries(data.networks).map(([on, each]) => [on, each.pools]))
     return defineConnector({
       family: evm,
-      manifest: { ...manifestOf(data), trading_type: ['AMM'], available_networks: networksIn(pools), schema: singleRouterSchema },
+      manifest: {
+        ...manifestOf(data),
+        trading_type: ['AMM', 'AMM_SHARES'],
+        available_networks: networksIn(pools),
+        schema: singleRouterSchema,
+      },
       create(venue) {
-        const AMM = poolAMM(venue, weighted(venue, { pools }))
-        return { AMM, spenders: AMM.spenders, events: weightedEvents }
+        const inVault = weighted(venue, { pools })
+        const AMM = poolAMM(venue, inVault)
+        return { AMM, AMM_SHARES: inVault.shares, spenders: AMM.spenders, events: weightedEvents }
       },
     })
   },
@@ -214,6 +246,7 @@ const evmChainKit = {
 export const declaredKits: Readonly<Record<string, DeclaredKit>> = {
   'uniswap-v2': v2Fork,
   'uniswap-v3': v3Fork,
+  algebra: algebraFork,
   weighted: weightedFork,
   evm: evmChainKit,
 }

@@ -173,6 +173,12 @@ export const AMMTradeRequest = request({
       'The worst price to accept: quote per one base. Required where the connector is neither built in nor trusted, and the worst price that its quote and slippage allow is more than 5 % worse than that of the built-in connectors, or none of these has one.',
     ),
   ),
+  privateOnly: Type.Optional(
+    Type.Boolean({
+      description:
+        'true: its transaction goes to the relays in `privateUrls` of the network, and to no public node; so do those that replace it. UNSUPPORTED where the network has none.',
+    }),
+  ),
   ...choiceFields,
   ...transactionFields,
 })
@@ -219,9 +225,21 @@ const shownPool = {
   baseReserve: Type.Optional(Type.String({ description: 'What the pool holds. Absent where liquidity is in ranges.' })),
   quoteReserve: Type.Optional(Type.String()),
   liquidity: Type.Optional(Type.String({ description: 'Of pools with ranges: the liquidity in the range of the price, an integer.' })),
-  depth: Type.Array(PoolDepth, { description: 'At 1 % and 2 %.' }),
+  depth: Type.Array(PoolDepth, { description: 'At each of `percents`, the smallest first.' }),
   blockNumber: Type.Number(),
   source: Type.Enum(['memory', 'rpc']),
+}
+
+const mostDepths = 10
+const depthFields = {
+  percents: Type.Optional(
+    Type.Array(Decimal('In percent, with at most two decimals.'), {
+      minItems: 1,
+      maxItems: mostDepths,
+      expects: `a list of 1 to ${mostDepths} percentages such as "0.5"`,
+      description: 'The depth is shown at each of these. Absent: at 1 % and 2 %.',
+    }),
+  ),
 }
 
 export const AMMPoolsRequest = request({
@@ -229,11 +247,12 @@ export const AMMPoolsRequest = request({
   base: TokenName,
   quote: Type.Optional({ ...TokenName, description: "The other token. Absent: each of the network's token list." }),
   version: Type.Optional(Version),
+  ...depthFields,
   ...choiceFields,
   ...pageFields,
 })
 export const AMMPoolsResponse = enveloped({
-  pools: Type.Array(Type.Object(shownPool), { description: 'Those that take the most base at 2 % first.' }),
+  pools: Type.Array(Type.Object(shownPool), { description: 'Those that take the most base at the largest percentage first.' }),
   leftOut: Type.Optional(LeftOut),
   nextCursor: Type.Optional(Type.String({ description: 'Present if there are more pages.' })),
 })
@@ -248,6 +267,7 @@ export const AMMPoolRequest = request({
   }),
   base: Type.Optional({ ...TokenName, description: 'One of its tokens. Where the pool does not say which it has, both are required.' }),
   quote: Type.Optional({ ...TokenName, description: 'Another one of its tokens.' }),
+  ...depthFields,
 })
 export const AMMPoolResponse = enveloped(shownPool)
 

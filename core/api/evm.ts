@@ -21,7 +21,7 @@ const Spender = Type.String({
   description:
     "A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router or " +
     'vault and its position manager, the market of an order book, and where funds are deposited first the contract that takes deposits, which need not ' +
-    'be the one that opens positions. docs/api.md has it for each connector.',
+    'be the one that opens positions. Pools that take deposits themselves are not among them: each has a label. docs/api.md has it for each connector.',
 })
 
 export const EVMAllowancesRequest = request({ ...chainFields, address: WalletAddress, spender: Spender, tokenSymbols: TokenSymbols })

@@ -195,6 +195,25 @@ export const JournaledTransaction = response({
   createdAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
   updatedAt: Type.Number({ description: 'Milliseconds since the Unix epoch.' }),
   deadline: Type.Optional(Type.Number({ description: 'Seconds since the Unix epoch. The chain refuses the trade after it.' })),
+  privateOnly: Type.Optional(Type.Boolean({ description: 'true: it goes to private relays only, and so does what replaces it.' })),
+  permits: Type.Optional(
+    Type.Array(
+      Type.Object({
+        token: Type.String({ description: 'Its address.' }),
+        spender: Type.String(),
+        amount: Type.String(),
+        expires: Type.Number({ description: 'Seconds since the Unix epoch.' }),
+        nonce: Type.Number({ description: 'Of Permit2, for this wallet, token and spender.' }),
+        state: Type.String({
+          description:
+            'outstanding: whoever has seen the transaction may use it, whatever becomes of the transaction; used, or expired by the time of the blocks, once that is final.',
+        }),
+      }),
+      {
+        description: 'The rights that the wallet signed for it (`signedPermits`): the spender may take the amount of the token by Permit2.',
+      },
+    ),
+  ),
   archived: Type.Optional(
     Type.Boolean({ description: 'true: it ended long ago and left the journal. This is its outcome; the archive has all of it.' }),
   ),

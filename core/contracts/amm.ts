@@ -73,9 +73,10 @@ export interface PoolView {
   readonly depth: readonly PoolDepth[]
 }
 
-/** How much of tokenIn a pool takes, or gives for tokenOut, before the price is worse than that of the smallest amounts by a percentage. */
+/** How much of tokenIn a pool takes, or gives for tokenOut, before the price is worse than that of the smallest amounts by so much. */
 export interface PoolDepth {
-  readonly percent: number
+  /** Hundredths of a percent. */
+  readonly basisPoints: number
   readonly sellRaw: bigint
   readonly buyRaw: bigint
   /** More may be possible: the state beyond was not read. */
@@ -113,8 +114,13 @@ export interface FollowedPricing<F extends Types = Types> {
    * absent, each block may change quotes.
    */
   conditions?(head: Head): string
-  /** The pools among the states that have both tokens. Since 1.1. */
-  pools?(tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, states: readonly unknown[], head: Head): Promise<readonly PoolView[]>
+  /** The pools among the states that have both tokens, with their depth at these basis points, which increase. Since 1.1. */
+  pools?(
+    tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>,
+    depths: readonly number[],
+    states: readonly unknown[],
+    head: Head,
+  ): Promise<readonly PoolView[]>
   /**
    * Checks what no state contains before the quote is returned; undefined where it is known. @throws SluiceError where the quote must not
    * be returned
@@ -148,9 +154,10 @@ export interface AMM<F extends Types = Types> {
   quote(swap: Swap, choice: QuoteChoice, at: At): Promise<Quote>
   /** The same from memory, where the exchange can be followed. It is used instead of `quote` where the chain can be followed too. */
   readonly followed?: FollowedPricing<F>
-  /** The pools between these tokens, read from the chain in one round trip. Since 1.1. */
+  /** The pools between these tokens, with their depth at these basis points, which increase, read from the chain in one round trip. Since 1.1. */
   pools?(
     pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[],
+    depths: readonly number[],
     at: At,
   ): Promise<{ readonly head: Head; readonly pools: readonly PoolView[] }>
   /** The addresses of the tokens of a contract that may be a pool; undefined where it does not say. Since 1.1. */

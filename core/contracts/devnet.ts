@@ -113,10 +113,23 @@ export interface DevnetPlugin {
   quoter?(site: QuoterSite): Quoter
   /** The exchange's contracts take no deadline, so that plans have none: the card AMM-08 tries what is promised instead. */
   readonly noDeadline?: true
+  /** For pools with shares: what the cards of AMM_SHARES cannot see. */
+  readonly shares?: DevnetShares
   /** For perpetual exchanges: the operator, on a running devnet. The site's signer is the deployer. */
   perpOperator?(site: DevnetSite): PerpOperator | Promise<PerpOperator>
   /** For order books: the other traders, on a running devnet. The site's signer is the deployer. */
   bookOperators?(site: DevnetSite): BookOperators | Promise<BookOperators>
+}
+
+export interface DevnetShares {
+  /** All tokens of the pool that the cards use, by symbol or address. Absent: those of the first two that have a pool. The trading wallets need some of each. */
+  tokens?(site: Pick<QuoterSite, 'deployer'>): readonly string[]
+  /** The label of the spender that takes deposits, where the connector's name does not stand for it. */
+  readonly spender?: string
+  /** The contracts take no deadline where liquidity changes, so that plans have none: the card SHARES-06 tries what is promised instead. */
+  readonly noDeadline?: true
+  /** The contracts take the shares that are removed without an allowance. */
+  readonly noAllowance?: true
 }
 
 export interface MintableToken {

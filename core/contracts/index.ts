@@ -5,11 +5,13 @@ export type { AMM, Fill, FollowedPricing, Hop, PoolDepth, PoolView, Quote, Quote
 export type {
   AMMRange,
   Deposit,
+  PositionsQuery,
   RangeAmounts,
   RangeFill,
   RangeHistory,
   RangePool,
   RangePosition,
+  RangePositions,
   RangePrice,
   RangeTerms,
   SlippageFraction,
@@ -89,7 +91,8 @@ export type {
   Ratio,
 } from './perp-amm.ts'
 export type { BridgePlan, Need, Plan, VenuePlan } from './rail.ts'
-export { apiVersion, defineChain, defineConnector, tradingVerbs } from './plugin.ts'
+export { canonicalPermit2, permitTypedData, type Permit } from './permit2.ts'
+export { apiVersion, approvableOf, defineChain, defineConnector, tradingVerbs } from './plugin.ts'
 export type {
   Bridge,
   ChainPlugin,
@@ -118,9 +121,11 @@ export type {
   Reception,
   RefusalMeaning,
   Sealed,
+  Sent,
   Sighting,
   Signable,
   Standing,
+  TakesPermit,
 } from './rail.ts'
 export { shownHost } from './chain.ts'
 export { addressesSchema, bridgesSchema, singleRouterSchema, versionedSchema, withOptionalAddresses } from './schemas.ts'

@@ -5,7 +5,7 @@ import type { Chain, ChainVenue } from './chain.ts'
 import type { Family, Head, Life, Log, Token, Types } from './family.ts'
 import type { MarginCLOB, CLOB, PerpCLOB } from './order-books.ts'
 import type { PerpAMM } from './perp-amm.ts'
-import type { Rail } from './rail.ts'
+import type { Rail, TakesPermit } from './rail.ts'
 
 /** Version of these contracts, `major.minor`. A plugin's major must be the same and its minor not above. */
 export const apiVersion = '1.1'
@@ -106,8 +106,8 @@ export type Connector<F extends Types = Types, K extends TradingType = TradingTy
   Life & {
     /** Version label → the contract that moves tokens, which `/evm/approve` approves for the connector's name. */
     readonly spenders?: Readonly<Record<string, F['address']>>
-    /** The Permit2 contract, and those of the spenders that take tokens by it. Built-in and trusted plugins only. Since 1.2. */
-    readonly permit2?: { readonly address: F['address']; readonly spenders: readonly F['address'][] }
+    /** The Permit2 contract, and those of the spenders that take tokens by it. Built-in and trusted plugins only. Since 1.1. */
+    readonly permit2?: Permit2Spenders<F>
     /** Signatures of the events that the exchange's contracts emit, as the family writes them: `/network/poll` decodes logs by them. */
     readonly events?: readonly string[]
     /** For exchanges that take signed actions themselves: carries out plans that are `via` the venue. */
@@ -115,6 +115,23 @@ export type Connector<F extends Types = Types, K extends TradingType = TradingTy
     /** Error codes of the exchange's contracts → their meaning, as words that continue "it would fail: ". */
     readonly refusals?: Readonly<Record<string, string>>
   }
+
+/** Every contract that a connector's callers may approve, by label. */
+export const approvableOf = ({
+  spenders,
+  AMM_SHARES,
+}: {
+  readonly spenders?: Readonly<Record<string, string>> | undefined
+  readonly AMM_SHARES?: Pick<AMMShares, 'depositSpenders'> | undefined
+}): Readonly<Record<string, string>> => ({ ...AMM_SHARES?.depositSpenders, ...spenders })
+
+/** `withPermit` is that of swaps, and used of built-in plugins only. */
+export interface Permit2Spenders<F extends Types = Types> extends TakesPermit<F['intent']> {
+  readonly address: F['address']
+  readonly spenders: readonly F['address'][]
+  /** Those of them whose calls `withPermit` takes: the signer signs permits for no other. */
+  readonly permitSpenders?: readonly F['address'][]
+}
 
 /** An exchange's own rail for signed actions: like a network beside the chain, with nonce queues of its own. */
 export interface SignedActions {

@@ -1,6 +1,7 @@
 import type { SluiceError } from '../errors.ts'
 import type { At, Head, Json, Types } from './family.ts'
 import type { Basis, Wanting } from './followed.ts'
+import type { Permit } from './permit2.ts'
 
 /**
  * Unsigned bytes, in a form that the signer can read and check. For `typed-data` (EIP-712) they are UTF-8 JSON of
@@ -22,6 +23,12 @@ export interface Sealed {
   raw: Uint8Array
 }
 
+/** Bytes to be sent. */
+export interface Sent extends Sealed {
+  /** Only to relays that keep them to themselves: never to a public node, also where no relay is there. */
+  privateOnly?: true
+}
+
 /**
  * Why nodes refused signed bytes, where their message is known. `slot-used`: perhaps by these bytes. `slot-ahead`: too far ahead.
  * `underpriced`; `outbid`: not enough more than the transaction that the node has on the slot. `unfunded`: the wallet cannot pay the maximum
@@ -39,10 +46,10 @@ export type Reception =
 
 /** An observation of an open attempt. Without blocks, `blockNumber` is -1, and `depth` is 1 once the result is final. */
 export type Sighting = { id: string } &
-  /** `underpriced`: it pays too little for the next block, so nodes may refuse it. */
+  /** `underpriced`: it pays too little for the next block, so nodes may refuse it. `next`: nothing before it is to be mined. */
   (
-    | { is: 'unseen'; underpriced?: boolean }
-    /** `next`: nothing before it is pending. `kept: false`: nodes keep no pending transactions, so the bytes must be sent repeatedly. */
+    | { is: 'unseen'; underpriced?: boolean; next?: boolean }
+    /** `kept: false`: nodes keep no pending transactions, so the bytes must be sent repeatedly. */
     | { is: 'pending'; underpriced: boolean; next?: boolean; kept?: false }
     /** `blockHash` distinguishes blocks of the same number; `reason`: why it failed, in the chain's words, where known. */
     | { is: 'landed'; ok: boolean; blockNumber: number; blockHash?: string; depth: number; receipt: Json; reason?: string }
@@ -118,6 +125,20 @@ export interface Checked<I extends Json = Json, Synced extends Json = Json, Fees
    * may still take of the native coin, in smallest units.
    */
   beside(committedRaw: bigint): SluiceError | undefined
+  /**
+   * What the wallet lacks and has to give by a signature: the steps are checked with it. Only where the check was told how steps take it.
+   * Since 1.1.
+   */
+  permits?: readonly Permit[]
+}
+
+/** How a step takes a permit. */
+export interface TakesPermit<I extends Json = Json> {
+  /**
+   * The step with a signed permit in it. Pure.
+   * @param signature in hexadecimal: r, s and v, 65 bytes
+   */
+  withPermit?(step: I, permit: Permit, signature: string): I
 }
 
 /** Checks from memory, which the server updates with each block, for steps like those that were simulated before. Pure. */
@@ -152,13 +173,14 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
   outline(step: I): Outline<A>
   /**
    * Checks needs, simulates and prices the steps in one batch. Throws the caller's error. With `over`, fees that the caller did not set are at
-   * least the network's minimum for a replacement of those.
+   * least the network's minimum for a replacement of those. With `withPermit`, an allowance by Permit2 that the wallet lacks is no error: the
+   * step is checked as if the wallet had given it, and `permits` of the result says what is to be signed.
    */
   check(
     steps: readonly I[],
     needs: readonly Need<A>[],
     from: A,
-    price: { wish: FeeWish; over?: Fees },
+    price: { wish: FeeWish; over?: Fees } & TakesPermit<I>,
     at: At,
   ): Promise<Checked<I, Synced, Fees>>
   /** Absent where every check must ask the network. */
@@ -184,10 +206,19 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
   gaps(known: Synced, news: Synced, held: readonly Slot[], waiting: readonly Slot[]): readonly Slot[]
   draft(what: Pick<Prepared<I, Fees>, 'step' | 'fees'>, slot: Slot): Signable
   seal(draft: Signable, signature: Uint8Array): Sealed
+  /** Whether `send` heeds `privateOnly`, and has relays to send to. Since 1.1. */
+  readonly sendsPrivately?: boolean
   /** Sends the bytes; may be repeated. Never rejects: every answer of the network is a result. */
-  send(sealed: Sealed, at: At): Promise<Reception>
+  send(sealed: Sent, at: At): Promise<Reception>
   /** Polls all open attempts in one batch. */
   look(open: readonly OpenAttempt<A, Slot, Fees>[], head: Head, at: At): Promise<Look<A, Synced>>
+  /** Present where `check` knows `withPermit`. Since 1.1. */
+  readonly permits?: {
+    /** The signature as the contract takes it, in hexadecimal. @throws Error unless it is the owner's, of this permit */
+    seal(permit: Permit, signature: Uint8Array, owner: A): string
+    /** The nonces that the contract has now, one for each permit: one that is above the permit's says that it can no longer be used. */
+    nonces(owner: A, permits: readonly Pick<Permit, 'permit2' | 'token' | 'spender'>[], at: At): Promise<readonly number[]>
+  }
   /** Present where attempts on one slot exclude each other. Equal slots are equal as JSON. */
   replace?: {
     /** Whether the network accepts a replacement with these fees for a transaction with those. */
@@ -196,6 +227,11 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
     least(over: Fees): string
     /** The cheapest step without effect. */
     cancel(from: A): I
+    /**
+     * Likewise without effect, for what relays left out: some take the form of `cancel` for the wish to withdraw what they have on the slot, and
+     * have neither mined. Absent where none does. Since 1.1.
+     */
+    cancelAgain?(from: A): I
     /**
      * Fees for another attempt on the same slot: enough to replace these, and at least what the network asks now. Undefined where the network's
      * fee cap does not allow it. With `wish`: the requested fees, and the others as above; throws the caller's error where they are not

@@ -61,9 +61,14 @@ export const singleRouterSchema = addressesSchema('routerAddress')
  * addresses of the listed versions.
  * @param byVersion version label → the address keys that it requires, e.g. `{ v2: ['v2RouterAddress'] }`
  * @param further optional settings beside these: their schemas by name. Since 1.1.
+ * @param optional keys of addresses that a network may have. Since 1.1.
  */
-export function versionedSchema(byVersion: Readonly<Record<string, readonly string[]>>, further: Readonly<Record<string, object>> = {}) {
-  const keys = Object.values(byVersion).flat()
+export function versionedSchema(
+  byVersion: Readonly<Record<string, readonly string[]>>,
+  further: Readonly<Record<string, object>> = {},
+  optional: readonly string[] = [],
+) {
+  const keys = [...Object.values(byVersion).flat(), ...optional]
   return {
     type: 'object',
     properties: {

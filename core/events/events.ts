@@ -15,14 +15,15 @@ import { createLatestUpdates, type Topic } from './topic.ts'
 import { createTransactionChanges } from './transactions.ts'
 
 /** What follows each topic, for all streams together. */
-function createTopics({ services: { registry, books, quotes, settings }, log }: EventsParts): Record<LatestTopic, Topic> {
+function createTopics({ services, log }: EventsParts): Record<LatestTopic, Topic> {
+  const { registry, books, quotes, settings } = services
   const blocks = createBlockFeed(log)
   return {
     blocks: createBlockTopic(blocks, registry),
     orderBook: createBookTopic(registry, books),
     plugins: createPluginTopic(registry),
     price: createPriceTopic(registry, quotes),
-    positions: createPositionTopic({ registry, blocks, timeoutMs: settings.server.requestTimeoutSeconds * 1000, log }),
+    positions: createPositionTopic({ services, blocks, timeoutMs: settings.server.requestTimeoutSeconds * 1000, log }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { didYouMean } from '../config/problems.ts'
-import type { At, EvmVerbs, Permit2Allowance, Plan, Token } from '../contracts/index.ts'
+import { approvableOf, type At, type EvmVerbs, type Permit2Allowance, type Plan, type Token } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
@@ -32,9 +32,14 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       return evm.permit2.approve({ owner: address, permit2, token, spender, amountRaw, expires }, at)
     }),
   )
-  const spenderOfStep = approvals.flatMap(({ plan }, i) => plan.steps.map(() => spenders.addresses[i] ?? ''))
+  // The token's own allowance for Permit2 is the same for all spenders by it: it is made once.
+  const seen = new Set<string>()
+  const steps = approvals
+    .flatMap(({ plan }, i) => plan.steps.map((step) => ({ step, spender: spenders.addresses[i] ?? '', text: JSON.stringify(step) })))
+    .filter(({ text }) => !seen.has(text) && seen.add(text))
+  const spenderOfStep = steps.map(({ spender }) => spender)
   const plan: Plan = {
-    steps: approvals.flatMap((each) => each.plan.steps) as unknown as Plan['steps'],
+    steps: steps.map(({ step }) => step) as unknown as Plan['steps'],
     needs: approvals.flatMap((each) => each.plan.needs),
     memo: null,
   }
@@ -87,7 +92,7 @@ function requireExact({ addresses }: Spenders, amountRaw: bigint | undefined, on
   if (amountRaw !== undefined && !isUnlimited(amountRaw)) return
   const venues = registry.venuesOn(on.chain, on.network)
   const isContained = (spender: string) => {
-    const own = venues.filter(({ impl }) => Object.values(impl.spenders ?? {}).includes(spender))
+    const own = venues.filter(({ impl }) => Object.values(approvableOf(impl)).includes(spender))
     return own.length > 0 && own.every(({ contained }) => contained === true)
   }
   const isListed = (spender: string) => settings.wallet.allowedSpenders.some((each) => each.toLowerCase() === spender.toLowerCase())
@@ -105,7 +110,7 @@ function requireExact({ addresses }: Spenders, amountRaw: bigint | undefined, on
 function versionOf({ addresses }: Spenders, { chain, network }: NetworkEntry, registry: Registry): { plugin?: string } {
   const owners = registry
     .venuesOn(chain, network)
-    .filter(({ impl }) => addresses.some((each) => Object.values(impl.spenders ?? {}).includes(each)))
+    .filter(({ impl }) => addresses.some((each) => Object.values(approvableOf(impl)).includes(each)))
   const [plugin, ...others] = new Set(owners.map((each) => each.plugin))
   return plugin !== undefined && others.length === 0 ? { plugin } : {}
 }
@@ -197,28 +202,33 @@ export const permit2On = ({ chain, network }: NetworkEntry, registry: Registry):
       .flatMap(({ impl: { permit2 } }) => permit2?.spenders.map((spender) => [spender, permit2.address] as const) ?? []),
   )
 
-/** Reads `spender`: a connector's name (all of its spenders), `name/version`, or an address. @throws SluiceError INCOMPLETE_PARAMS */
+/**
+ * Reads `spender`: a connector's name (all of its spenders, without those of deposits alone), `name/label`, or an address.
+ * @throws SluiceError INCOMPLETE_PARAMS
+ */
 async function readSpenders(text: string, on: NetworkEntry, registry: Registry): Promise<Spenders> {
   const { impl, chain, network } = on
   const known = permit2On(on, registry)
   const of = (addresses: readonly string[]) => new Map([...known].filter(([spender]) => addresses.includes(spender)))
   const [name = '', ...rest] = text.split('/')
-  const version = rest.length === 0 ? undefined : rest.join('/')
+  const label = rest.length === 0 ? undefined : rest.join('/')
   if (registry.hasConnector(name) || registry.pending(name)) {
     // Only the network was started for the request.
     await registry.wake(chain, network, name)
-    const spenders = registry.venue(name, chain, network).impl.spenders ?? {}
-    const addresses = version === undefined ? Object.values(spenders) : Object.hasOwn(spenders, version) ? [spenders[version] ?? ''] : []
+    const { impl: connector } = registry.venue(name, chain, network)
+    const approvable = approvableOf(connector)
+    const labelled = label !== undefined && Object.hasOwn(approvable, label) ? [approvable[label] ?? ''] : []
+    const addresses = label === undefined ? Object.values(connector.spenders ?? {}) : labelled
     if (addresses.length > 0) return { addresses: [...new Set(addresses)], registered: true, permit2: of(addresses) }
     const labels =
-      Object.keys(spenders)
+      Object.keys(approvable)
         .map((each) => `${name}/${each}`)
         .join(', ') || 'none'
     throw badFields([{ field: 'spender', problem: `"${text}" names no contract of ${name} (${labels})` }])
   }
   const address = impl.address(text)
   if (address !== undefined) {
-    const own = registry.venuesOn(chain, network).flatMap((venue) => Object.values(venue.impl.spenders ?? {}))
+    const own = registry.venuesOn(chain, network).flatMap((venue) => Object.values(approvableOf(venue.impl)))
     return { addresses: [address], registered: own.includes(address), permit2: of([address]) }
   }
   const connectors = registry.connectors.map((each) => each.name)

@@ -1,7 +1,8 @@
 import type { JournaledTransaction, ShownPlugin } from '../api/index.ts'
 import type { NetworkNames } from '../contracts/index.ts'
+import { fromRaw } from '../decimal.ts'
 import { dayMs } from '../transactions/archiver.ts'
-import { isFinal, txHashOf, type Entry } from '../transactions/entry.ts'
+import { isFinal, txHashOf, type Entry, type JournaledPermit } from '../transactions/entry.ts'
 import type { EndedPosition } from '../transactions/journal/journal.ts'
 import type { Transactions } from '../transactions/transactions.ts'
 import { mayUseWallet, visibleWallets, type Handlers } from './context.ts'
@@ -92,7 +93,7 @@ const cursorPattern = /^(?:[0-9a-z]{17}|[0-9a-z]+(?:-[0-9a-z]+){1,2})$/
 /** A journaled transaction as callers see it. */
 export function showTransaction(entry: Entry, status: Transactions['status']): JournaledTransaction {
   const { chain, network, address, kind, connector, nonce, state, landed, replacedBy, reason, attempts, requestId } = entry
-  const { signer, idempotencyKey, createdAt, updatedAt, deadline, archived } = entry
+  const { signer, idempotencyKey, createdAt, updatedAt, deadline, privateOnly, permits, archived } = entry
   return {
     chain,
     network,
@@ -114,6 +115,17 @@ export function showTransaction(entry: Entry, status: Transactions['status']): J
     createdAt,
     updatedAt,
     ...(deadline !== undefined && { deadline }),
+    ...(privateOnly && { privateOnly }),
+    ...(permits && { permits: permits.map(showPermit) }),
     ...(archived && { archived }),
   }
 }
+
+const showPermit = ({ token, spender, amountRaw, decimals, expires, nonce, state }: JournaledPermit) => ({
+  token,
+  spender,
+  amount: fromRaw(BigInt(amountRaw), decimals),
+  expires,
+  nonce,
+  state,
+})

@@ -36,7 +36,12 @@ export interface Quotes {
    */
   follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, listener: QuoteListener): () => void
   /** The pools between two tokens, from memory; undefined where the exchange does not show its pools. @throws SluiceError NETWORK */
-  pools(venue: QuoteVenue, tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, at: At): Promise<FollowedPools | undefined>
+  pools(
+    venue: QuoteVenue,
+    tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>,
+    depths: readonly number[],
+    at: At,
+  ): Promise<FollowedPools | undefined>
   /** Whether quotes from memory are errors because the changes of the network cannot be read: then the exchange has to be asked. */
   isCutOff(venue: QuoteVenue): boolean
   /** Loads the pairs that were quoted before the last stop of the server. */
@@ -142,11 +147,11 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     },
     quote: (venue, swap, choice, at) => quoterOf(venue, swap, choice).quote(swap, at),
     follow: (venue, swap, choice, listener) => subscriptionsOn(venue).follow(quoterOf(venue, swap, choice), swap, listener),
-    async pools(venue, tokens, at) {
+    async pools(venue, tokens, depths, at) {
       const { pricing } = venue
       if (!pricing.pools) return undefined
       const { states, head } = await quoterOf(venue, tokens, {}).states(at)
-      return { head, pools: await pricing.pools(tokens, states, head) }
+      return { head, pools: await pricing.pools(tokens, depths, states, head) }
     },
     isCutOff: (venue) => following.of(venue).isCutOff,
     async warmUp(venue) {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { inTurns } from '../async.ts'
 import { chainContract } from '../contracts/answers/chain.ts'
 import { connectorContract } from '../contracts/answers/connector.ts'
 import { json, type Contract, type Method, type Schema } from '../contracts/answers/contract.ts'
@@ -99,8 +100,10 @@ function guarded(implementation: object, method: CallableFunction, contract: Any
   const { atOnce } = contract
   const mayWait = atOnce ?? callee.isRemote
   const parse = answerParser(contract)
+  const { longList } = contract
+  const parseSettled = longList === undefined ? parse : longAnswerParser(parse, longList)
   const settle = (answer: unknown, args: readonly unknown[]) =>
-    isThenable(answer) ? Promise.resolve(answer).then((settled) => parse(settled, args)) : parse(answer, args)
+    isThenable(answer) ? Promise.resolve(answer).then((settled) => parseSettled(settled, args)) : parse(answer, args)
   const called = { ...callee, method }
   return (...args: readonly unknown[]): unknown => {
     // The signal is read only where somebody has to wait: reading it starts the request's timer.
@@ -120,6 +123,33 @@ function guarded(implementation: object, method: CallableFunction, contract: Any
     return Promise.resolve(settle(answer, args)).catch((thrown: unknown) => {
       throw asCallersError(called, verb, thrown)
     })
+  }
+}
+
+type Parse = ReturnType<typeof answerParser>
+
+/** Not by a method of the list, which may be the plugin's own. */
+const partOf = (list: readonly unknown[], from: number): readonly unknown[] =>
+  Array.from({ length: Math.min(partLength, list.length - from) }, (_, index) => list[from + index])
+
+/** So many members of a list are parsed at once. */
+const partLength = 50
+
+/** Parses the list part by part, each as an answer of its own: the rest of the answer is that of the last. */
+function longAnswerParser(parse: Parse, { name, most }: NonNullable<AnyMethod['longList']>) {
+  return async (answer: unknown, args: readonly unknown[]): Promise<unknown> => {
+    const list = isObject(answer) ? answer[name] : undefined
+    if (!isObject(answer) || !Array.isArray(list) || list.length <= partLength || list.length > most) return parse(answer, args)
+    const parts = Array.from({ length: Math.ceil(list.length / partLength) }, (_, index) => index * partLength)
+    const parsed: unknown[] = []
+    let whole: Record<string, unknown> = {}
+    await inTurns(parts, (from) => {
+      const copy = parse({ ...answer, [name]: partOf(list, from) }, args)
+      if (!isObject(copy) || !Array.isArray(copy[name])) return
+      whole = copy
+      for (const each of copy[name]) parsed.push(each)
+    })
+    return Object.freeze({ ...whole, [name]: Object.freeze(parsed) })
   }
 }
 

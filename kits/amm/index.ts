@@ -2,6 +2,7 @@
 export { listedVersions, networksIn } from './deployment.ts'
 export { lender, trialAmount } from './fee-on-transfer.ts'
 export { poolAMM } from './pool-amm.ts'
+export { joinedRanges } from './ranges.ts'
 export { readBy } from './protocol.ts'
 export type { Loan, Missing, Pair, Passage, Passed, Place, Pool, PoolExchange } from './protocol.ts'
 export type { PoolMemory, PoolProtocol, PoolReading, Router } from './protocol.ts'

@@ -15,11 +15,12 @@ import {
   type FollowedPricing,
   type QuoteChoice,
   type Followed,
+  type Permit,
 } from '../../core/contracts/index.ts'
 import { MissingReads } from '../../core/contracts/followed.ts'
 import { getAddress, isAddress } from 'ethers'
 import { isObject } from '../../core/json.ts'
-import type { Evm, EvmReader, CallResult, Call } from '../evm/types.ts'
+import type { Evm, EvmIntent, EvmReader, CallResult, Call } from '../evm/types.ts'
 import { listedVersions } from './deployment.ts'
 import { feeOnTransferCheck, untrustedTokens } from './fee-on-transfer.ts'
 import { poolToken, priceSwap } from './price.ts'
@@ -29,6 +30,7 @@ import {
   type Pair,
   completeReading,
   poolAsOf,
+  blockName,
   type Pool,
   type PoolProtocol,
   type Place,
@@ -79,10 +81,22 @@ export function poolAMM(
 
   const byPermit2 = routers.filter(({ permit2 }) => permit2 !== undefined)
   const [permit2] = byPermit2.map((router) => router.permit2)
+  const withPermit = (step: EvmIntent, permit: Permit, signature: string): EvmIntent => {
+    const router = byPermit2.find(({ address }) => address === step.to)
+    if (!router?.withPermit) throw new Error(`${step.to} takes no permits.`)
+    return router.withPermit(step, permit, signature)
+  }
 
   return {
     versions,
-    ...(permit2 !== undefined && { permit2: { address: permit2, spenders: byPermit2.map(({ address }) => address) } }),
+    ...(permit2 !== undefined && {
+      permit2: {
+        address: permit2,
+        spenders: byPermit2.map(({ address }) => address),
+        permitSpenders: byPermit2.filter((router) => router.withPermit).map(({ address }) => address),
+        withPermit,
+      },
+    }),
     spenders: Object.fromEntries(routers.map(({ name, address }) => [name, address])),
     async quote(swap, { version, spenders, pool }, at) {
       if (version !== undefined && !labels.includes(version)) {
@@ -94,12 +108,12 @@ export function poolAMM(
       return quote(swap, { version, spenders, pool }, at)
     },
     ...(followed && { followed }),
-    async pools(pairs, at) {
+    async pools(pairs, depths, at) {
       const passages = pairs.map((each) => passageOf(each, reader.wrapped))
       for (const { tokenIn, tokenOut } of passages) requireDifferentTokens(tokenIn, tokenOut)
       const between = passages.map(({ tokenIn, tokenOut }): Pair => [tokenIn, tokenOut])
       const { head, graph } = await loadPools(reader, options.checks, { protocols, chosen: [] }, between, [], at)
-      return { head, pools: await viewPools(graph.pools, passages) }
+      return { head, pools: await viewPools(graph.pools, passages, depths) }
     },
     async poolTokens(pool, at) {
       if (!isAddress(pool)) return undefined
@@ -276,16 +290,17 @@ function missingStateCache() {
     },
     set(tokenIn: string, tokenOut: string, missing: readonly MissingState[]): void {
       if (cache.size >= maxCachedPairs) cache.clear()
-      cache.set(`${tokenIn} ${tokenOut}`, { missing: missing.slice(-maxMissingPerPair), expires: performance.now() + cachedMs })
+      const lasting = missing.filter((each) => !(isObject(each.missing) && 'block' in each.missing))
+      cache.set(`${tokenIn} ${tokenOut}`, { missing: lasting.slice(-maxMissingPerPair), expires: performance.now() + cachedMs })
     },
   }
 }
 
-/** The graph of some states, and the time that it is valid for. */
+/** The graph of some states, and the block that it is valid for. */
 interface CachedGraph {
   readonly graph: PoolGraph
   readonly pools: readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[]
-  readonly timestamp: number
+  readonly block: string
 }
 
 /** Quotes by pools that the server keeps in memory. Undefined if the pools of some protocol cannot be followed. */
@@ -299,14 +314,15 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
   if (followable.length < protocols.length) return undefined
   const { wrapped, intermediates } = reader
   const intermediateAddresses = intermediates.map(({ address }) => address)
-  const isTimed = followable.some(({ memory }) => memory.asOf)
+  const hasTimed = followable.some(({ memory }) => memory.asOf)
   // A graph is valid for every amount until one of the states changes.
   const graphs = new WeakMap<readonly unknown[], CachedGraph>()
   const routeOptionsFor = cachedRouteOptions(exchange)
 
   function graphOf(states: readonly unknown[], head: Head): PoolGraph {
     const cached = graphs.get(states)
-    if (cached && (!isTimed || cached.timestamp === head.timestamp)) return cached.graph
+    const block = hasTimed ? blockName(head) : ''
+    if (cached?.block === block) return cached.graph
     const pools = states.flatMap((state) => {
       if (!isCachedPool(state)) return []
       const pool = poolAsOf(state, head)
@@ -314,7 +330,7 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
     })
     const isSame = cached?.pools.length === pools.length && cached.pools.every(({ pool }, index) => pool === pools[index]?.pool)
     const graph = cached && isSame ? cached.graph : poolGraphOf(pools)
-    graphs.set(states, { graph, pools, timestamp: head.timestamp })
+    graphs.set(states, { graph, pools, block })
     return graph
   }
 
@@ -349,11 +365,11 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
       return priced
     },
 
-    async pools(tokens, states, head) {
-      return viewPools(graphOf(states, head).pools, [passageOf(tokens, wrapped)])
+    async pools(tokens, depths, states, head) {
+      return viewPools(graphOf(states, head).pools, [passageOf(tokens, wrapped)], depths)
     },
 
-    conditions: (head) => `${reader.gasPriceRaw(head)} ${isTimed ? head.timestamp : ''}`,
+    conditions: (head) => `${reader.gasPriceRaw(head)} ${hasTimed ? blockName(head) : ''}`,
 
     vet(quote, states, at: At) {
       const due = checks.due(routers.filter(({ address }) => address === quote.spender))

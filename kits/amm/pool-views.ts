@@ -1,39 +1,45 @@
-// Pools as people look at them: price, fee, what they hold, and how much can be traded before the price is worse by a percentage.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+// Pools as people look at them: price, fee, what they hold, and how much can be traded before the price is worse by so much.
+import { inTurns } from '../../core/async.ts'
 import type { PoolDepth, PoolView } from '../../core/contracts/index.ts'
 import { parseDecimal, rescale } from '../../core/decimal.ts'
 import type { Passage, Pool, PoolProtocol } from './protocol.ts'
-
-/** Depth is shown at these. */
-const percents = [1, 2] as const
-/** Of one turn of the event loop: many pools are computed in many turns. */
-const turnMs = 3
 
 interface KnownPool {
   readonly protocol: PoolProtocol
   readonly pool: Pool
 }
 
-/** Those of the pools that have both tokens of a passage, once for each such passage. */
-export async function viewPools(pools: readonly KnownPool[], passages: readonly Passage[]): Promise<readonly PoolView[]> {
+/**
+ * Those of the pools that have both tokens of a passage, once for each such passage.
+ * @param depths basis points at which their depth is shown, the smallest first
+ */
+export async function viewPools(
+  pools: readonly KnownPool[],
+  passages: readonly Passage[],
+  depths: readonly number[],
+): Promise<readonly PoolView[]> {
   const views: PoolView[] = []
-  let startedAt = performance.now()
-  for (const known of pools)
-    for (const passage of passages) {
-      if (!known.pool.tokens.includes(passage.tokenIn) || !known.pool.tokens.includes(passage.tokenOut)) continue
-      views.push(viewPool(known, passage))
-      if (performance.now() - startedAt < turnMs) continue
-      await nextTurn()
-      startedAt = performance.now()
-    }
+  const byTokenIn = new Map<string, Passage[]>()
+  for (const passage of passages) byTokenIn.set(passage.tokenIn, [...(byTokenIn.get(passage.tokenIn) ?? []), passage])
+  await inTurns(pools, (known) => {
+    const { tokens } = known.pool
+    for (const token of tokens)
+      for (const passage of byTokenIn.get(token) ?? []) if (tokens.includes(passage.tokenOut)) views.push(viewPool(known, passage, depths))
+  })
   return views
 }
 
-function viewPool({ protocol, pool }: KnownPool, passage: Passage): PoolView {
+function viewPool({ protocol, pool }: KnownPool, passage: Passage, depths: readonly number[]): PoolView {
   const back = { tokenIn: passage.tokenOut, tokenOut: passage.tokenIn }
-  const depth = percents.map((percent): PoolDepth => {
-    const [sold, bought] = [largestWithin(protocol, pool, passage, percent), largestWithin(protocol, pool, back, percent)]
-    return { percent, sellRaw: sold.inRaw, buyRaw: bought.outRaw, ...((sold.atLeast || bought.atLeast) && { atLeast: true }) }
+  /** An amount, and how many basis points it moves the price. */
+  let [sellGuess, buyGuess, reached] = [guessOf(protocol, pool, passage), guessOf(protocol, pool, back), 100]
+  const depth = depths.map((basisPoints): PoolDepth => {
+    // Two percent are about twice as far as one.
+    const scaled = (guess: bigint) => (guess * BigInt(basisPoints)) / BigInt(reached)
+    const sold = largestWithin(protocol, pool, passage, basisPoints, scaled(sellGuess))
+    const bought = largestWithin(protocol, pool, back, basisPoints, scaled(buyGuess))
+    ;[sellGuess, buyGuess, reached] = [sold.inRaw, bought.inRaw, basisPoints]
+    return { basisPoints, sellRaw: sold.inRaw, buyRaw: bought.outRaw, ...((sold.atLeast || bought.atLeast) && { atLeast: true }) }
   })
   return {
     pool: pool.address,
@@ -55,35 +61,72 @@ interface Largest {
 }
 
 const oneX18 = 10n ** 18n
-/** The result is less than the largest amount by 1/1024 of it at most. */
-const [factor, halvings, most] = [16n, 14, 2n ** 255n]
+const wholePoints = 10_000
+/** The result is less than the largest amount by a part of it that is this small at most. */
+const precision = 1024n
+/** Where nothing is known of a pool: from the smallest amount on by this factor, to this amount. */
+const [factor, most] = [16n, 2n ** 255n]
+/** So often a first amount that was too large is halved. */
+const mostHalvings = 16
 
-/** The largest input whose price is worse than that of the smallest amounts by no more than the percentage. The fee is in both. */
-function largestWithin(protocol: PoolProtocol, pool: Pool, passage: Passage, percent: number): Largest {
+/**
+ * The largest input whose price is worse than that of the smallest amounts by no more than so many basis points. The fee is in both.
+ * @param guess where to begin; 0 where nothing is known
+ */
+function largestWithin(protocol: PoolProtocol, pool: Pool, passage: Passage, basisPoints: number, guess: bigint): Largest {
   const { numerator, denominator } = protocol.spot(pool, passage)
   const { digits, scale } = parseDecimal(protocol.fee(pool, passage))
-  const [least, whole] = [numerator * (oneX18 - rescale(digits, scale, 18)) * BigInt(100 - percent), denominator * oneX18 * 100n]
-  let [low, outRaw, isUnknown] = [0n, 0n, false]
+  const [least, whole] = [
+    numerator * (oneX18 - rescale(digits, scale, 18)) * BigInt(wholePoints - basisPoints),
+    denominator * oneX18 * BigInt(wholePoints),
+  ]
+  let [low, outRaw, high, isUnknown] = [0n, 0n, most, false]
   /** Whether the pool gives that price for so much. */
   function isWithin(inRaw: bigint): boolean {
-    const passed = protocol.pass(pool, passage, 'in', inRaw)
+    const passed = protocol.curve ? protocol.curve(pool, passage, 'in', inRaw) : protocol.pass(pool, passage, 'in', inRaw)
     const isKnown = passed !== undefined && !('missing' in passed)
-    if (passed !== undefined && !isKnown) isUnknown = true
-    if (!isKnown || passed.amountRaw * whole < inRaw * least) return false
+    if (!isKnown || passed.amountRaw * whole < inRaw * least) {
+      high = inRaw
+      isUnknown = passed !== undefined && !isKnown
+      return false
+    }
     low = inRaw
     outRaw = passed.amountRaw
     return true
   }
-  // Of the smallest amounts nothing comes out, because results are whole units.
-  let first = 1n
-  while (first < most && !isWithin(first)) first *= factor
-  if (low === 0n) return { inRaw: 0n, outRaw: 0n, atLeast: isUnknown }
-  isUnknown = false
-  let high = low * factor
-  while (high < most && isWithin(high)) high *= factor
-  for (let round = 0; round < halvings && high - low > 1n; round += 1) {
-    const middle = (low + high) / 2n
-    if (!isWithin(middle)) high = middle
+  if (guess > 0n && !isWithin(guess))
+    for (let halved = guess / 2n, count = 0; halved > 0n && count < mostHalvings && !isWithin(halved); count += 1) halved /= 2n
+  if (low === 0n) {
+    // Of the smallest amounts nothing comes out, because results are whole units.
+    const [failed, wasUnknown] = [high, isUnknown]
+    for (let first = 1n; first < failed && !isWithin(first);) first *= factor
+    if (low === 0n) return { inRaw: 0n, outRaw: 0n, atLeast: isUnknown || wasUnknown }
+    high = failed
+    isUnknown = wasUnknown
   }
+  const growth = guess > 0n ? 2n : factor
+  while (high === most && low < most / growth && isWithin(low * growth));
+  while (high - low > 1n && (high - low) * precision > high) isWithin((low + high) / 2n)
   return { inRaw: low, outRaw, atLeast: isUnknown }
+}
+
+/** About as much as takes the price a percent further, where the pool says what it has. */
+function guessOf(protocol: PoolProtocol, pool: Pool, passage: Passage): bigint {
+  const held = protocol.holds?.(pool, passage)
+  if (held === undefined) return 0n
+  if ('reserveInRaw' in held) return held.reserveInRaw / 256n
+  // A reserve that has this liquidity at the price.
+  const { numerator, denominator } = protocol.spot(pool, passage)
+  return numerator > 0n ? squareRoot((held.liquidityRaw * held.liquidityRaw * denominator) / numerator) / 256n : 0n
+}
+
+/** Rounded down. */
+function squareRoot(value: bigint): bigint {
+  if (value < 2n) return value
+  let root = 1n << BigInt((value.toString(2).length + 1) >> 1)
+  for (;;) {
+    const next = (root + value / root) >> 1n
+    if (next >= root) return root
+    root = next
+  }
 }

@@ -1,5 +1,5 @@
-import type { At, Head, Fill, Json, Plan, Quote, Swap, SwapTerms } from '../../core/contracts/index.ts'
-import type { Call, CallResult, EvmReader, FoundLog, Probe, Evm, EvmReceipt } from '../evm/types.ts'
+import type { At, Head, Fill, Json, Plan, Quote, Swap, SwapTerms, TakesPermit } from '../../core/contracts/index.ts'
+import type { Call, CallResult, EvmIntent, EvmReader, FoundLog, Probe, Evm, EvmReceipt } from '../evm/types.ts'
 import { poolsUnread } from './deployment.ts'
 
 /** The addresses of two tokens, with checksums (EIP-55). The wrapped coin stands for the native one. */
@@ -31,7 +31,10 @@ export interface Passed {
 
 /** The result depends on state of the pool that was not read. */
 export interface Missing {
-  /** What to read, as the protocol names it. `isDeepStrictEqual` must hold for two that ask for the same. */
+  /**
+   * What to read, as the protocol names it. `isDeepStrictEqual` must hold for two that ask for the same. An object with a field `block` is
+   * wanted for that block alone: later quotes do not read it at once.
+   */
   readonly missing: unknown
   /**
    * A bound: the result is no better, whatever the state is. The state is read only if no other pool does as well. Absent where nothing is
@@ -43,8 +46,8 @@ export interface Missing {
 /** The calls that read pools, and how their results are read. Pure. */
 export interface PoolReading<State, Found = Pool<State>> {
   readonly calls: readonly (Call | Probe)[]
-  /** The pools that exist and hold something. The results are in the order of the calls. */
-  pools(results: readonly CallResult[]): readonly Found[]
+  /** The pools that exist and hold something, at the block of this head. The results are in the order of the calls. */
+  pools(results: readonly CallResult[], head?: Head): readonly Found[]
   /**
    * What a node left out because a call may use too little gas there: it is read at the same block, and gives all pools together. Undefined
    * where nothing is left. Without it, pools may have missing state.
@@ -87,8 +90,8 @@ export interface PoolMemory<State = unknown, At extends Place = Place> {
   /** What two states of the same block know together, where they agree; else the loaded one. The loaded one if absent. */
   join?(inMemory: Pool<State>, loaded: Pool<State>): Pool<State>
   /**
-   * The pool after a block without logs, where it depends on the time; null if it cannot swap. It must be the same object if nothing changed,
-   * because results are cached by it.
+   * The pool after a block without logs, where it depends on the block or its time; null if it cannot swap. It must be the same object if
+   * nothing changed, because results are cached by it.
    */
   asOf?(pool: Pool<State>, head: Head): Pool<State> | null
 }
@@ -117,6 +120,13 @@ export interface PoolProtocol<State = unknown> {
   fee(pool: Pool<State>, passage: Passage): string
   /** No amount gets a better price than `spot` less `fee`. Routes that cannot win by that price are then not tried. */
   readonly spotIsBest?: true
+  /** What a swap gives is asked of the chain for each amount: no amount is divided between such a pool and others. */
+  asksChain?(pool: Pool<State>): boolean
+  /**
+   * What a swap would give if nothing acted on it, for pools that are asked of the chain: to show their depth without asking. No quote is made
+   * of it. Absent where `pass` says it.
+   */
+  curve?(pool: Pool<State>, passage: Passage, exact: 'in' | 'out', amountRaw: bigint): Passed | Missing | undefined
   /** The largest input that the pool takes at once, for error messages. Absent or undefined where it is not known without trying. */
   mostIn?(pool: Pool<State>, passage: Passage): bigint | undefined
   /**
@@ -139,7 +149,7 @@ export interface PoolProtocol<State = unknown> {
 }
 
 /** A contract that trades along routes. */
-export interface Router {
+export interface Router extends TakesPermit<EvmIntent> {
   readonly address: string
   /** Its label among the connector's spenders: "v3". */
   readonly name: string
@@ -182,7 +192,7 @@ export const mapReading = <From, To, State>(
   convert: (found: readonly From[]) => readonly To[],
 ): PoolReading<State, To> => ({
   calls,
-  pools: (results) => convert(pools(results)),
+  pools: (results, head) => convert(pools(results, head)),
   ...(rest && {
     rest(results: readonly CallResult[]) {
       const left = rest(results)
@@ -190,6 +200,29 @@ export const mapReading = <From, To, State>(
     },
   }),
 })
+
+/** Two readings as one, of the same block. */
+export function bothReadings<One, Other, Found>(
+  one: PoolReading<unknown, One>,
+  other: PoolReading<unknown, Other>,
+  join: (one: readonly One[], other: readonly Other[], head: Head | undefined) => readonly Found[],
+): PoolReading<unknown, Found> {
+  const ofOne = (results: readonly CallResult[]) => results.slice(0, one.calls.length)
+  const ofOther = (results: readonly CallResult[]) => results.slice(one.calls.length)
+  return {
+    calls: [...one.calls, ...other.calls],
+    pools: (results, head) => join(one.pools(ofOne(results), head), other.pools(ofOther(results), head), head),
+    rest(results) {
+      const [leftOfOne, leftOfOther] = [one.rest?.(ofOne(results)), other.rest?.(ofOther(results))]
+      if (!leftOfOne && !leftOfOther) return undefined
+      return bothReadings(
+        leftOfOne ?? { calls: [], pools: (_, head) => one.pools(ofOne(results), head) },
+        leftOfOther ?? { calls: [], pools: (_, head) => other.pools(ofOther(results), head) },
+        join,
+      )
+    },
+  }
+}
 
 /** A node that needs more round trips lets calls use so little gas that a pool is not read in time. */
 const maxRounds = 24
@@ -204,12 +237,15 @@ export async function completeReading<Found>(
   let [current, results] = [reading, first.results]
   for (let rounds = 0; rounds < maxRounds; rounds += 1) {
     const left = current.rest?.(results)
-    if (!left) return current.pools(results)
+    if (!left) return current.pools(results, first.head)
     results = (await reader.read(left.calls, at, first.head)).results
     current = left
   }
   throw poolsUnread()
 }
+
+/** Tells a block from others, those of the same number too where the chain has hashes. */
+export const blockName = ({ hash, number, timestamp }: Head): string => hash ?? `${number} ${timestamp}`
 
 /** A pool after a block, with the changes that come with time. Null if it does not exist or cannot swap. */
 export function poolAsOf({ protocol, pool }: { readonly protocol: PoolProtocol; readonly pool: Pool | null }, head: Head): Pool | null {

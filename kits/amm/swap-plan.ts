@@ -11,13 +11,15 @@ interface RouterCall {
   needs?: readonly Need[]
   /** The contract by which the router takes tokens, where that is not the token itself. */
   permit2?: string
+  /** What other swaps before it may make it use beyond an estimate. */
+  spareGas?: bigint
 }
 
 /** One call to a router that pays at most what the terms allow: the native coin as the call's value, another token by an allowance. */
 export function swapPlan(
   quote: Quote,
   { boundRaw, deadline }: SwapTerms,
-  { router, data, memo, needs = [], permit2 }: RouterCall,
+  { router, data, memo, needs = [], permit2, spareGas }: RouterCall,
 ): Plan<Evm> {
   const { tokenIn, exact, amountRaw } = quote.swap
   const maxInRaw = exact === 'in' ? amountRaw : boundRaw
@@ -29,7 +31,15 @@ export function swapPlan(
     ...(permit2 !== undefined && { permit2, until: deadline }),
   }
   return {
-    steps: [{ to: router, data, value: (tokenIn.native ? maxInRaw : 0n).toString(), alike: gasProfileOf(quote) }],
+    steps: [
+      {
+        to: router,
+        data,
+        value: (tokenIn.native ? maxInRaw : 0n).toString(),
+        alike: gasProfileOf(quote),
+        ...(spareGas !== undefined && { spareGas: spareGas.toString() }),
+      },
+    ],
     needs: [{ is: 'balance', token: tokenIn.address, amountRaw: maxInRaw }, ...(tokenIn.native ? [] : [allowance]), ...needs],
     deadline,
     memo,

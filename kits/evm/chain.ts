@@ -62,7 +62,8 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   refuseBadUrls(name, config)
   const blockMs = blockSeconds * 1000
   const timeoutMs = (config.requestTimeoutSeconds ?? defaultRequestTimeoutSeconds) * 1000
-  const rpc = evmRpc({ rpcUrls: config.rpcUrls ?? [], sendUrls: config.sendUrls, chainId, meter, log, timeoutMs, network: name })
+  const { rpcUrls = [], sendUrls, privateUrls } = config
+  const rpc = evmRpc({ rpcUrls, sendUrls, privateUrls, chainId, meter, log, timeoutMs, network: name })
   const blocks = createRecentBlocks(rpc, confirmations)
   const fees = createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy, tipMs: blockMs, log, onBlock: blocks.recordHead })
   const rollupFees = rollup && createRollupFees(chainId)

@@ -6,7 +6,9 @@ import {
   type Need,
   type Token,
   type Head,
+  type Permit,
   type Recall,
+  type TakesPermit,
 } from '../../core/contracts/index.ts'
 import { type RpcAnswer } from '../nodes/dialect.ts'
 import { fundsInPendingTransactions, insufficientGasFunds, insufficientBalance, shortage } from '../nodes/rails.ts'
@@ -27,7 +29,16 @@ import { type GasLimitCache, gasLimitsOf, simulationCalls } from './gas-limit.ts
 import { aggregateResults, packAggregate3, ethBalanceCall } from './multicall.ts'
 import type { NonceCounts } from './nonces.ts'
 import { chargeCalls, chargesOf } from './op-stack.ts'
-import { permit2AllowanceCall, permit2AllowanceOf } from './permit2.ts'
+import {
+  hasDomainOf,
+  nobodysSignature,
+  permit2AllowanceCall,
+  permit2AllowanceOf,
+  permit2DomainCall,
+  permitFor,
+  permitGas,
+  stateWith,
+} from './permit2.ts'
 import type { RecentBlocks } from './recent-blocks.ts'
 import { blockCall } from './rpc.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
@@ -71,9 +82,17 @@ export interface EvmRailOptions {
   token: (address: string, at: At) => Promise<Token | undefined>
 }
 
+/** `withPermit` is there where the wallet may sign a permit. */
+interface CheckedPrice extends TakesPermit<EvmIntent> {
+  readonly wish: FeeWish
+  readonly over?: EvmFees
+}
+
 /**
  * Asks everything that must be known before signing, in one JSON-RPC batch. Of several problems it reports the one that a person would
  * solve first.
+ * @param permit what the wallet is to sign. The step is simulated as if that had been used, with a signature of nobody: so nothing is signed before
+ * it is in the journal, and no node sees a signature before it is sent the transaction
  */
 export async function check(
   options: EvmRailOptions,
@@ -81,15 +100,19 @@ export async function check(
   steps: readonly EvmIntent[],
   needs: readonly Need[],
   from: string,
-  { wish: overrides, over }: { wish: FeeWish; over?: EvmFees },
+  price: CheckedPrice,
   at: At,
+  permit?: Permit,
 ): Promise<Checked<EvmIntent, NonceCounts, EvmFees>> {
   const { rpc, feeCapRaw, policy, chainId, multicall, nativeCurrency } = options
+  const { wish: overrides, over } = price
   checkFeeOverrides(overrides, feeCapRaw)
   const valueRaw = sum(steps.map(({ value }) => BigInt(value)))
   const allNeeds: readonly CheckedNeed[] = [...needs.flatMap(needsOf), { is: 'balance', token: nativeAddress, amountRaw: valueRaw }]
-  const oracleCalls = options.rollup ? chargeCalls(steps, chainId) : []
-  const views = [...allNeeds.map((need) => needCall(need, from, multicall)), ...oracleCalls]
+  const simulatedSteps = permit ? steps.map((step) => stepWith(permit, step, price)) : steps
+  const permitCalls = permit ? [permit2DomainCall(permit.permit2)] : []
+  const oracleCalls = options.rollup ? chargeCalls(simulatedSteps, chainId) : []
+  const views = [...allNeeds.map((need) => needCall(need, from, multicall)), ...permitCalls, ...oracleCalls]
   const [block, latest, pending, tip, read, ...simulated] = await rpc.batch(
     [
       blockCall('latest'),
@@ -97,31 +120,74 @@ export async function check(
       { method: 'eth_getTransactionCount', params: [from, 'pending'] },
       { method: tipMethod(policy.legacy), params: [] },
       { method: 'eth_call', params: [{ to: multicall, data: packAggregate3(views) }, 'latest'] },
-      ...simulationCalls(steps, from),
+      ...simulationCalls(simulatedSteps, from, permit && stateWith(permit, from)),
+      ...(permit ? [{ method: 'eth_getCode', params: [from, 'latest'] }] : []),
     ],
     at,
   )
 
   const results = aggregateResults(rpc, resultOf(rpc, 'eth_call', read), views.length)
-  const nativeRaw = await checkNeeds(options, allNeeds, results.slice(0, allNeeds.length), at)
-  const charges = options.rollup ? chargesOf(results.slice(allNeeds.length)) : []
+  const unmet = unmetNeeds(allNeeds, results, permit)
+  const first = unmet.find(({ need }) => need.is === 'balance') ?? unmet[0]
+  if (first) {
+    const mayPermit = price.withPermit && !permit && steps.length === 1 && unmet.length === 1 && first.need.is === 'allowance'
+    const signable = mayPermit ? permitFor(first.need, first.result) : undefined
+    if (signable) return check(options, gasLimits, steps, needs, from, price, at, signable)
+    throw await unmetError(options, first, at)
+  }
+  if (permit) requirePermits(options, permit, { domain: results[allNeeds.length], estimated: simulated[0], code: simulated[1] })
+  const nativeRaw = uintOf(results[allNeeds.length - 1] ?? { ok: false, data: '0x' }) ?? 0n
+  const charges = options.rollup ? chargesOf(results.slice(allNeeds.length + permitCalls.length)) : []
   if (!charges) throw invalidAnswer(rpc, 'has no GasPriceOracle, which tells the fees of a rollup')
   const blockGas = blockField(options, block?.result, 'gasLimit')
   const maxGas = options.maxGas === undefined ? blockGas : min(options.maxGas, blockGas)
-  const limits = gasLimitsOf(steps, simulated, maxGas)
+  const limits = gasLimitsOf(simulatedSteps, simulated, maxGas)
   const [only, ...others] = steps
-  if (only && others.length === 0) gasLimits.learn(only, from, limits[0] ?? 0n, maxGas)
+  if (only && others.length === 0 && !permit) gasLimits.learn(only, from, limits[0] ?? 0n, maxGas)
   const suggested = quantityOf(tip?.result)
   const tipRaw = options.tipFor && overrides.maxPriorityFeePerGasRaw === undefined ? await options.tipFor(suggested, at) : suggested
   const baseFeeRaw = policy.legacy ? 0n : blockField(options, block?.result, 'baseFeePerGas')
-  const price = computeFeePerGas(overrides, over, { baseFeeRaw, tipRaw, policy, feeCapRaw })
-  const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, price, policy, charges[index]) }))
+  const feePerGas = computeFeePerGas(overrides, over, { baseFeeRaw, tipRaw, policy, feeCapRaw })
+  const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, feePerGas, policy, charges[index]) }))
   const tradedRaw = sum(needs.flatMap((need) => (need.is === 'balance' && need.token === options.coinToken ? need.amountRaw : [])))
   const neededRaw = tradedRaw + sum(prepared.map(({ step, fees }) => costOf(step, fees)))
   if (nativeRaw < neededRaw) throw insufficientGasFunds(nativeCurrency, nativeRaw, neededRaw)
 
-  return { prepared, synced: nonceCountsOf(rpc, latest, pending), beside: commitmentCheck(nativeCurrency, nativeRaw, neededRaw) }
+  const beside = commitmentCheck(nativeCurrency, nativeRaw, neededRaw)
+  return { prepared, synced: nonceCountsOf(rpc, latest, pending), beside, ...(permit && { permits: [permit] }) }
 }
+
+/** The step as it is simulated. What its permit uses when it counts comes on top of the estimate. */
+function stepWith(permit: Permit, step: EvmIntent, price: TakesPermit<EvmIntent>): EvmIntent {
+  return {
+    ...(price.withPermit?.(step, permit, nobodysSignature) ?? step),
+    spareGas: (BigInt(step.spareGas ?? '0') + permitGas).toString(),
+  }
+}
+
+/**
+ * Permit2 asks a wallet that has code (EIP-7702) for its word on a signature, and that may be anything. A contract with another domain is not
+ * Permit2, and a node that takes no state overrides cannot simulate the trade.
+ */
+function requirePermits(
+  { rpc, chainId }: EvmRailOptions,
+  permit: Permit,
+  { domain, estimated, code }: { domain: CallResult | undefined; estimated: RpcAnswer | undefined; code: RpcAnswer | undefined },
+): void {
+  const { permit2, spender } = permit
+  const refuse = (why: string) =>
+    new SluiceError(
+      'INSUFFICIENT_ALLOWANCE',
+      `${spender} may not take the amount by Permit2, and no permit is signed for it, because ${why}: approve it with /evm/approve.`,
+      { details: { spender } },
+    )
+  if (resultOf(rpc, 'eth_getCode', code) !== '0x') throw refuse('the wallet has code')
+  if (!domain || !hasDomainOf(permit, chainId, domain)) throw refuse(`${permit2} does not take signatures as Permit2 does`)
+  if (estimated?.error?.code === invalidParams) throw refuse('the node takes no state overrides in eth_estimateGas')
+}
+
+/** https://www.jsonrpc.org/specification#error_object */
+const invalidParams = -32_602
 
 /** Whether so much of the native coin covers what is needed and what the wallet's other transactions may take. */
 const commitmentCheck =
@@ -177,40 +243,41 @@ function needCall(need: CheckedNeed, owner: string, multicall: string): Call {
   return need.token === nativeAddress ? ethBalanceCall(multicall, owner) : balanceOfCall(need.token, owner)
 }
 
-/**
- * Throws what the wallet lacks, balances before allowances: without a balance there is nothing to approve.
- * @returns the wallet's native balance, which is the last of the needs
- */
-async function checkNeeds(
-  { nativeCurrency, token }: EvmRailOptions,
-  needs: readonly CheckedNeed[],
-  results: readonly CallResult[],
-  at: At,
-): Promise<bigint> {
-  // A contract without balances holds none.
-  const current = results.map((result, index) => usableNow(needs[index], result) ?? 0n)
-  const unmet = needs
-    .map((need, index) => ({ need, currentRaw: current[index] ?? 0n }))
+interface UnmetNeed {
+  readonly need: CheckedNeed
+  readonly result: CallResult
+  readonly currentRaw: bigint
+}
+
+/** What the wallet lacks. A contract without balances holds none. */
+function unmetNeeds(needs: readonly CheckedNeed[], results: readonly CallResult[], permit: Permit | undefined): readonly UnmetNeed[] {
+  return needs
+    .map((need, index): UnmetNeed => {
+      const result = results[index] ?? { ok: false, data: '0x' }
+      return { need, result, currentRaw: usableNow(need, result, permit) ?? 0n }
+    })
     .filter(({ need, currentRaw }) => (need.is === 'allowance-at-most' ? currentRaw > need.amountRaw : currentRaw < need.amountRaw))
-  const first = unmet.find(({ need }) => need.is === 'balance') ?? unmet[0]
-  if (first) {
-    const { need, currentRaw } = first
-    // A contract without symbol and decimals is named by its address, and its amounts in smallest units.
-    const unnamed = { symbol: need.token, address: need.token, decimals: 0 }
-    const named = need.token === nativeAddress ? nativeCurrency : ((await token(need.token, at)) ?? unnamed)
-    if (need.is === 'allowance-at-most') throw allowanceTooLarge(named, need.spender)
-    throw need.is === 'balance'
-      ? insufficientBalance(named, currentRaw, need.amountRaw)
-      : allowanceTooSmall(named, need.for ?? need.spender, currentRaw, need.amountRaw)
-  }
-  return current.at(-1) ?? 0n
+}
+
+/** Balances come before allowances: without a balance there is nothing to approve. */
+async function unmetError({ nativeCurrency, token }: EvmRailOptions, { need, currentRaw }: UnmetNeed, at: At): Promise<SluiceError> {
+  // A contract without symbol and decimals is named by its address, and its amounts in smallest units.
+  const unnamed = { symbol: need.token, address: need.token, decimals: 0 }
+  const named = need.token === nativeAddress ? nativeCurrency : ((await token(need.token, at)) ?? unnamed)
+  if (need.is === 'allowance-at-most') return allowanceTooLarge(named, need.spender)
+  return need.is === 'balance'
+    ? insufficientBalance(named, currentRaw, need.amountRaw)
+    : allowanceTooSmall(named, need.for ?? need.spender, currentRaw, need.amountRaw)
 }
 
 /** An allowance by Permit2 that expires before the deadline may be gone when the transaction is mined. */
-function usableNow(need: CheckedNeed | undefined, result: CallResult): bigint | undefined {
-  if (need?.is !== 'allowance' || need.permit2 === undefined) return uintOf(result)
+function usableNow(need: CheckedNeed, result: CallResult, permit: Permit | undefined): bigint | undefined {
+  if (need.is !== 'allowance' || need.permit2 === undefined) return uintOf(result)
   const allowance = permit2AllowanceOf(result)
-  return allowance && allowance.expires >= BigInt(need.until ?? 0) ? allowance.amountRaw : 0n
+  if (!allowance) return undefined
+  // The only need by Permit2 that was not met: with its nonce the permit gives it.
+  if (permit?.token === need.token && permit.spender === need.spender && BigInt(permit.nonce) === allowance.nonce) return permit.amountRaw
+  return allowance.expires >= BigInt(need.until ?? 0) ? allowance.amountRaw : 0n
 }
 
 function allowanceTooSmall(token: Token, spender: string, currentRaw: bigint, neededRaw: bigint): SluiceError {

@@ -20,10 +20,13 @@ export const limitFromGasUsed = (used: bigint) => (used === transferGas ? used :
 /** For steps after the first, if the node cannot simulate several. An approval uses about 50,000. */
 const defaultGas = 300_000n
 
-/** Estimates the first step. Several steps are also simulated one after the other, because the second may need what the first does. */
-export function simulationCalls(steps: readonly EvmIntent[], from: string) {
+/**
+ * Estimates the first step. Several steps are also simulated one after the other, because the second may need what the first does.
+ * @param overrides the state in which a single step is estimated, where it differs from the newest
+ */
+export function simulationCalls(steps: readonly EvmIntent[], from: string, overrides?: object) {
   const txs = steps.map((step) => callOf(step, from))
-  const estimate = { method: 'eth_estimateGas', params: [txs[0]] }
+  const estimate = { method: 'eth_estimateGas', params: [txs[0], ...(overrides ? ['latest', overrides] : [])] }
   if (steps.length === 1) return [estimate]
   return [estimate, { method: 'eth_simulateV1', params: [{ blockStateCalls: [{ calls: txs }] }, 'latest'] }]
 }

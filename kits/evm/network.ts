@@ -1,6 +1,6 @@
 import { parseUnits } from 'ethers'
 import type { Token } from '../../core/contracts/index.ts'
-import { nodeSettings, type NodeSettings } from '../nodes/settings.ts'
+import { nodeSettings, relaySettings, type NodeSettings, type RelaySettings } from '../nodes/settings.ts'
 
 /** The definition of a network in a chain plugin: what holds for every operator. */
 export interface EvmNetwork {
@@ -45,7 +45,7 @@ export interface EvmNetwork {
 export const multicall3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
 
 /** One network's settings in `conf/chains/<chain>.yml`. */
-export interface EvmChainConfig extends NodeSettings {
+export interface EvmChainConfig extends NodeSettings, RelaySettings {
   confirmations?: number
   /** The maximum that a request may offer per gas, in gwei. */
   feeCap?: number | string
@@ -77,6 +77,7 @@ export const evmChainSchema = {
   type: 'object',
   properties: {
     ...nodeSettings,
+    ...relaySettings,
     confirmations: { type: 'integer', minimum: 1, maximum: 10_000 },
     feeCap: gwei,
     feePolicy: {

@@ -193,7 +193,9 @@ function observe(
   }
   // If the node has lost the state of the final block, the latest count stands in for it. It has to hold until it would be final.
   if (counts?.final === undefined && counts?.latest !== undefined && counts.latest > slot) return { id, is: 'dead' }
-  return counts?.final !== undefined && counts.final > slot ? { is: 'nonce-taken' } : { id, is: 'unseen', underpriced }
+  return counts?.final !== undefined && counts.final > slot
+    ? { is: 'nonce-taken' }
+    : { id, is: 'unseen', underpriced, next: counts?.latest === slot }
 }
 
 interface FailedTransaction {

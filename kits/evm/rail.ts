@@ -1,27 +1,36 @@
 import { Signature } from 'ethers/crypto'
 import { Transaction } from 'ethers/transaction'
 import { getBytes, hexlify } from 'ethers/utils'
-import type { At, Head, Rail, Prepared, Sealed, Signable, Reception, RefusalMeaning } from '../../core/contracts/index.ts'
+import type { At, Head, Rail, Prepared, Sealed, Sent, Signable, Reception, RefusalMeaning } from '../../core/contracts/index.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
-import { quoteNode, sendToAll, type Rpc } from '../nodes/rpc.ts'
+import { invalidAnswer, quoteNode, resultOf, sendToAll, type Rpc } from '../nodes/rpc.ts'
 import { check, createCacheCheck, readNonceCounts, type EvmRailOptions } from './check.ts'
 import { bumpFees, cancelIsCheaper, costOf, defaultFeePolicy, describeMinReplacement, outbids, overrideFees } from './fees.ts'
 import type { EvmFees, FeeConditions, FeePolicy } from './fees.ts'
 import { createGasLimitCache } from './gas-limit.ts'
 import { sendErrorMeaning, type ErrorMeaning } from './node-errors.ts'
 import { createMinedFollower } from './follow-mined.ts'
+import { aggregateResults, packAggregate3 } from './multicall.ts'
 import { claimNonces, isDoubtful, mergeCounts, nonceGaps, noncesFrom, nonceStatus, type NonceCounts } from './nonces.ts'
+import { permit2AllowanceCall, permit2AllowanceOf, sealPermit } from './permit2.ts'
 import { createPoll } from './poll.ts'
 import type { EvmIntent } from './types.ts'
 
 /** What orders EVM transactions is the nonce. Attempts on one nonce exclude each other. */
 type EvmRail = Rail<EvmIntent, string, number, NonceCounts, EvmFees>
 
+/**
+ * Flashbots Protect and MEV Blocker (`softCancellations=true`) take a transaction to oneself without data for the withdrawal of what they have
+ * on its nonce, and include neither: docs.flashbots.net/flashbots-protect/cancellations, docs.cow.fi/mevblocker. Protect's endpoint
+ * (flashbots/rpc-endpoint, server/request_sendrawtx.go) counts up to two bytes as none.
+ */
+const noWithdrawal = '0x00000000'
+
 /** The life of a transaction on one network: check, sign, send, poll, replace. */
 export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Partial<FeePolicy> }): EvmRail {
   const policy = { ...defaultFeePolicy, ...options.policy }
   const complete = { ...options, policy }
-  const { rpc, chainId, confirmations, feeCapRaw, knownTipRaw, reader, blocks, blockMs = 0 } = complete
+  const { rpc, chainId, confirmations, feeCapRaw, knownTipRaw, reader, blocks, blockMs = 0, multicall } = complete
   const conditionsAt = ({ baseFeeRaw = 0n }: Head): FeeConditions => ({
     baseFeeRaw: policy.legacy ? 0n : baseFeeRaw,
     tipRaw: knownTipRaw?.(),
@@ -64,8 +73,10 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     gaps: nonceGaps,
     draft: (prepared, nonce) => draft(prepared, nonce, chainId),
     seal,
+    sendsPrivately: rpc.hasRelays,
     async send(sealed, at) {
-      const sent = mined?.sending(sealed.id)
+      // A relay's word is not that of a node which could be asked about it.
+      const sent = sealed.privateOnly ? undefined : mined?.sending(sealed.id)
       const result = await send(rpc, sealed, at)
       sent?.(result.is === 'accepted')
       return result
@@ -76,10 +87,23 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
       for (const { id, step, from } of open) if (failed.has(id)) gasLimits.forget(step, from)
       return result
     },
+    permits: {
+      seal: (permit, signature, owner) => sealPermit(permit, signature, owner, chainId),
+      async nonces(owner, permits, at) {
+        const views = permits.map(({ permit2, token, spender }) => permit2AllowanceCall(permit2, token, owner, spender))
+        const [read] = await rpc.batch([{ method: 'eth_call', params: [{ to: multicall, data: packAggregate3(views) }, 'latest'] }], at)
+        return aggregateResults(rpc, resultOf(rpc, 'eth_call', read), views.length).map((result) => {
+          const allowance = permit2AllowanceOf(result)
+          if (!allowance) throw invalidAnswer(rpc, 'answered a question about Permit2 with something that is no allowance')
+          return Number(allowance.nonce)
+        })
+      },
+    },
     replace: {
       outbids: (fees, over) => outbids(fees, over, policy.minBumpPercent),
       least: (over) => describeMinReplacement(over, policy.minBumpPercent),
       cancel: (from) => ({ to: from, data: '0x', value: '0' }),
+      cancelAgain: (from) => ({ to: from, data: noWithdrawal, value: '0' }),
       bump: (fees, head, overrides) => (overrides ? overrideFees(fees, overrides, conditionsAt(head)) : bumpFees(fees, conditionsAt(head))),
       cancelIsCheaper: (step, fees, head) => cancelIsCheaper(step, fees, conditionsAt(head)),
     },
@@ -103,10 +127,10 @@ function seal({ bytes }: Signable, signature: Uint8Array): Sealed {
   return { id: tx.hash, raw: getBytes(tx.serialized) }
 }
 
-/** Sends the same bytes to every node. It is enough that one of them has them. */
-export function send(rpc: Rpc, { id, raw }: Sealed, at: At): Promise<Reception> {
+/** Sends the same bytes to every node, or to every relay where they are to be private. It is enough that one of them has them. */
+export function send(rpc: Rpc, { id, raw, privateOnly }: Sent, at: At): Promise<Reception> {
   const isAccepted = (result: unknown) => String(result).toLowerCase() === id.toLowerCase()
-  return sendToAll(rpc, { id, raw: hexlify(raw) }, { isAccepted, error: broadcastResultOf }, at)
+  return sendToAll(rpc, { id, raw: hexlify(raw), privateOnly }, { isAccepted, error: broadcastResultOf }, at)
 }
 
 /** What an error means for the life of the transaction. `unclear`: nodes say the same of bytes that are in a mempool or a block. */

@@ -107,7 +107,8 @@ describe('prices in /events', function () {
     const other = await follower.hears('the other', ({ data }) => data.connector !== told.data.connector)
     expect(other.data.expectedAmount).to.equal((await priceNow(fields)).expectedAmount)
     expect(next.data.connector).to.equal(other.data.connector)
-    expect(follower.told.filter(({ data }) => data.blockNumber === block)).to.have.length(1)
+    const blocks = follower.told.map(({ data }) => data.blockNumber)
+    expect(blocks, 'one event of a block').to.deep.equal([...new Set(blocks)])
   })
 
   it('of any are refused where nothing can be asked', async () => {

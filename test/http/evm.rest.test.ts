@@ -48,9 +48,9 @@ describe('/evm', () => {
   it('approves all spenders of a connector by its name, and shows each and the smallest allowance', async () => {
     const next = await nonce()
     const { body } = await approve({ spender: 'uniswap', token: 'DAI', amount: '7', nonce: next })
-    const names = ['v2', 'v3', 'v4', 'positions']
+    const names = ['v2', 'v3', 'v4', 'positions', 'v4Positions']
     const spenders = await Promise.all(names.map(async (each) => (await allowances(`uniswap/${each}`, 'DAI')).spender))
-    // The router of v4 takes tokens by Permit2, which is approved first.
+    // The router of v4 takes tokens by Permit2, which is approved first, and once for both contracts of v4.
     const steps = spenders.flatMap((spender, index) => (names[index] === 'v4' ? [spender, spender] : [spender]))
     expect(body.transactions.map((each: { spender: string; nonce: number }) => [each.spender, each.nonce])).to.deep.equal(
       steps.map((spender, index) => [spender, next + index]),
@@ -122,6 +122,12 @@ describe('/evm', () => {
     expect(body).to.include({ nonce: next + 1, txHash: body.transactions[1].txHash, amount: '6.000000' })
     for (const { txHash } of body.transactions) expect((await mined(client, txHash)).body.txReceipt.status).to.equal(1)
     expect((await allowances('uniswap/v2', 'USDT')).approvals.USDT).to.equal('6.000000')
+  })
+
+  it('approves Permit2 once for all spenders by it, also of a token that changes no allowance but from 0', async () => {
+    const { body, text } = await approve({ spender: 'uniswap', token: 'USDT' })
+    for (const { txHash } of body.transactions ?? []) expect((await mined(client, txHash)).body.txReceipt.status, text).to.equal(1)
+    expect(Number((await allowances('uniswap', 'USDT')).approvals.USDT), text).to.be.above(1e9)
   })
 
   it('accepts a spender as connector, connector/version or address', async () => {

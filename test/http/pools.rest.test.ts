@@ -77,6 +77,33 @@ describe('the pools of a pair', () => {
       }
   })
 
+  it('have their depth as a series, at any percentages', async () => {
+    const { body, text } = await pools({ percents: '5,0.25,1,0.250,50' })
+    for (const { depth, connector } of body.pools as Shown[]) {
+      expect(
+        depth.map(({ percent }) => percent),
+        text,
+      ).to.deep.equal([0.25, 1, 5, 50])
+      for (const side of ['sell', 'buy'] as const) {
+        const amounts = depth.map((each) => Number(each[side]))
+        expect(amounts, `${connector} ${side}`).to.deep.equal(amounts.toSorted((one, other) => one - other))
+      }
+    }
+    const [{ connector, pool, depth }] = body.pools
+    const one = await client.get('/amm/pool', { ...local, connector, pool, ...pair, percents: ['0.25', '1', '5', '50'] })
+    expect(
+      one.body.depth.map(({ percent }: Depth) => percent),
+      one.text,
+    ).to.deep.equal(depth.map(({ percent }: Depth) => percent))
+  })
+
+  for (const percents of ['0', '100', '0.001', '-1', 'many', '1,2,3,4,5,6,7,8,9,10,11'])
+    it(`cannot have their depth at ${percents} %`, async () => {
+      const answer = await pools({ percents })
+      expect(outcome(answer), answer.text).to.equal('400 INCOMPLETE_PARAMS')
+      expect(answer.body.details[0].field).to.match(/^percents/)
+    })
+
   it('of a token are those with each token of the list', async () => {
     const { body, text } = await client.get('/amm/pools', { ...uniswap, base: 'ETH', limit: '200' })
     expect(new Set(body.pools.map(({ quote }: Shown) => quote)).size, text).to.be.at.least(3)

@@ -82,7 +82,7 @@ const poolViewSchema = object<PoolView>({
   reserveInRaw: optional(amount()),
   reserveOutRaw: optional(amount()),
   liquidityRaw: optional(amount()),
-  depth: list(object<PoolDepth>({ percent: integer(1), sellRaw: amount(), buyRaw: amount(), atLeast: optional(flag()) }), 10),
+  depth: list(object<PoolDepth>({ basisPoints: integer(1), sellRaw: amount(), buyRaw: amount(), atLeast: optional(flag()) }), 10),
 })
 const poolsSchema = object<{ readonly head: Head; readonly pools: readonly PoolView[] }>({
   head: headSchema,
@@ -112,7 +112,7 @@ export const ammContract: Contract<AMM> = {
   versions: property(list(text(), 100)),
   quote: answers(quoteSchema(headSchema), (quote, [swap]) => quoteMismatch(quote, swap)),
   followed: part(followedPricingContract),
-  pools: answers(poolsSchema),
+  pools: { answer: poolsSchema, longList: { name: 'pools', most: maxStates } },
   poolTokens: answers(orNothing(list(text(), maxHops))),
   swap: answers(planSchema),
   fill: answers(orNothing(object<Fill>({ amountInRaw: positiveAmount(), amountOutRaw: positiveAmount() }))),

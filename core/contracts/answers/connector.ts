@@ -1,8 +1,8 @@
-import type { Connector } from '../plugin.ts'
+import type { Connector, Permit2Spenders } from '../plugin.ts'
 import { ammContract } from './amm.ts'
 import { ammRangeContract } from './amm-range.ts'
 import { ammSharesContract } from './amm-shares.ts'
-import { direct, list, object, part, property, record, text, type Contract } from './contract.ts'
+import { callback, direct, list, object, optional, part, property, record, text, type Contract } from './contract.ts'
 import { clobContract, marginCLOBContract, perpCLOBContract } from './order-books.ts'
 import { perpAMMContract } from './perp-amm.ts'
 import { signedActionsContract } from './rail.ts'
@@ -16,7 +16,14 @@ export const connectorContract: Contract<Connector> = {
   MARGIN_CLOB: part(marginCLOBContract),
   PERP_CLOB: part(perpCLOBContract),
   spenders: property(record(text(), 100)),
-  permit2: property(object<NonNullable<Connector['permit2']>>({ address: text(), spenders: list(text(), 100) })),
+  permit2: property(
+    object<Permit2Spenders>({
+      address: text(),
+      spenders: list(text(), 100),
+      permitSpenders: optional(list(text(), 100)),
+      withPermit: optional(callback()),
+    }),
+  ),
   events: property(list(text(2_000), 1_000)),
   actions: part(signedActionsContract),
   refusals: property(record(text(2_000), 10_000)),

@@ -95,6 +95,8 @@ export interface Method<Args extends readonly unknown[], Answer> {
   readonly atOnce?: true
   /** The same object again is the same answer. */
   readonly isCached?: true
+  /** The list in the answer that may be long: others have their turn while it is parsed. */
+  readonly longList?: { readonly name: keyof Answer & string; readonly most: number }
   /** What is wrong with an answer to these arguments, as words that follow the name of the method. */
   mismatch?(answer: Answer, args: Args): string | undefined
 }

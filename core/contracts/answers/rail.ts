@@ -1,4 +1,5 @@
 import type { Checked, GasTerms, Look, Outline, Prepared, Rail, Recall, Reception, Sealed, Sighting, Signable } from '../rail.ts'
+import type { Permit } from '../permit2.ts'
 import type { SignedActions } from '../plugin.ts'
 import type { Wanting } from '../followed.ts'
 import {
@@ -57,7 +58,7 @@ const receptionSchema: Schema<Reception> = either(
 
 type Seen<Is extends Sighting['is']> = Extract<Sighting, { is: Is }>
 const sightingSchema: Schema<Sighting> = either(
-  object<Seen<'unseen'>>({ id: text(), is: oneOf('unseen'), underpriced: optional(flag()) }),
+  object<Seen<'unseen'>>({ id: text(), is: oneOf('unseen'), underpriced: optional(flag()), next: optional(flag()) }),
   object<Seen<'pending'>>({
     id: text(),
     is: oneOf('pending'),
@@ -87,7 +88,20 @@ export const gasTermsSchema = object<GasTerms>({
 })
 
 const preparedSchema = object<Prepared>({ step: json(), fees: json(), gas: gasTermsSchema })
-const checkedSchema = object<Checked>({ prepared: list(preparedSchema, maxSteps), synced: json(), beside: callback() })
+const permitSchema = object<Permit>({
+  permit2: text(),
+  token: text(),
+  spender: text(),
+  amountRaw: amount(),
+  expires: integer(0),
+  nonce: integer(0),
+})
+const checkedSchema = object<Checked>({
+  prepared: list(preparedSchema, maxSteps),
+  synced: json(),
+  beside: callback(),
+  permits: optional(list(permitSchema, maxSteps)),
+})
 const slotsSchema = list(json(), maxAttempts)
 
 export const railContract: Contract<Rail> = {
@@ -111,12 +125,15 @@ export const railContract: Contract<Rail> = {
   gaps: answers(slotsSchema),
   draft: answers(signableSchema),
   seal: answers(sealedSchema),
+  sendsPrivately: property(flag()),
   send: answers(receptionSchema),
   look: answers(object<Look>({ sightings: list(sightingSchema, maxAttempts), synced: map(json(), maxAttempts) })),
+  permits: part<NonNullable<Rail['permits']>>({ seal: answers(text()), nonces: answers(list(integer(0), maxAttempts)) }),
   replace: part<NonNullable<Rail['replace']>>({
     outbids: answers(flag()),
     least: answers(words()),
     cancel: answers(json()),
+    cancelAgain: answers(json()),
     bump: answers(orNothing(json())),
     cancelIsCheaper: answers(flag()),
   }),

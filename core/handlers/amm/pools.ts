@@ -1,7 +1,8 @@
 // The pools of a pair or of a token, over one connector or all of a network, and one pool by its address.
 import type { AMMPoolResponse } from '../../api/index.ts'
 import type { At, PoolView, Swap, Token } from '../../contracts/index.ts'
-import { fromRaw, priceOf } from '../../decimal.ts'
+import { inTurns } from '../../async.ts'
+import { fromRaw, parseDecimal, priceOf, rescale } from '../../decimal.ts'
 import { badFields, SluiceError } from '../../errors.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { badCursor, readLimit } from '../pages.ts'
@@ -23,45 +24,116 @@ const ammPools: Handler<'AMMPools'> = async (request, context) => {
   const { network, services, signal } = context
   const { version } = request
   const at = { signal }
+  const depths = readDepths(request.percents)
   const limit = readLimit(request.limit, services.settings)
   const start = readCursor(request.cursor)
   const pairs = await readPairs(request.base, request.quote, network, at)
   const venues = isOfOne(context) ? [context.venue] : withVersion(version, venuesOf(request.connectors, context), network)
   if (isOfOne(context)) requireVersion(version, tradingOf('AMM', context.venue), context.venue.connector)
-  const answers = await askEach(venues, context, 'pools', (venue) => findPools(pairs, venue, context, at))
+  const answers = await askEach(venues, context, 'pools', (venue) => findPools(pairs, depths, venue, context, at))
   const leftOut = answers.filter(isLeftOut)
   const [failed] = leftOut
   if (failed && leftOut.length === answers.length) throw failed.error
-  const found = answers
-    .flatMap((each) =>
-      isLeftOut(each) ? [] : each.answer.pools.flatMap((pool) => showPool(pool, each.answer, each.venue, pairs, network)),
-    )
-    .filter((each) => version === undefined || each.shown.version === version)
-    .toSorted((one, other) =>
-      one.depthRaw < other.depthRaw ? 1 : one.depthRaw > other.depthRaw ? -1 : one.shown.pool < other.shown.pool ? -1 : 1,
-    )
-  const shown = found.slice(start, start + limit).map((each) => each.shown)
+  const pairOf = pairsByTokens(pairs, network)
+  const deepest = new Deepest(start + limit)
+  for (const each of answers) {
+    if (isLeftOut(each)) continue
+    await inTurns(each.answer.pools, (view) => {
+      const pair = pairOf(view)
+      if (pair && view.spot.denominator !== 0n && (version === undefined || view.version === version))
+        deepest.add({ view, pair, found: each.answer, venue: each.venue })
+    })
+  }
+  const shown: ShownPool[] = []
+  await inTurns(deepest.from(start), (each) => shown.push(showPool(each)))
   const left = showLeftOut(leftOut, true)
   return {
     pools: shown,
     ...(left.length > 0 && { leftOut: left }),
-    ...(start + limit < found.length && { nextCursor: String(start + limit) }),
+    ...(start + limit < deepest.count && { nextCursor: String(start + limit) }),
   }
+}
+
+/** A pool that was found, and whose. */
+interface Found {
+  readonly view: PoolView
+  readonly pair: TokenPair
+  readonly found: FoundPools
+  readonly venue: VenueEntry
+}
+
+const depthOf = ({ view }: Found): bigint => view.depth.at(-1)?.sellRaw ?? 0n
+
+/** So many of the deepest pools, the deepest first. All of a network are too many to sort at once. */
+class Deepest {
+  /** Of all that were added. */
+  count = 0
+  readonly #most: number
+  readonly #kept: Found[] = []
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(one: Found): void {
+    this.count += 1
+    const last = this.#kept.at(-1)
+    if (this.#kept.length >= this.#most && last && !isBefore(one, last)) return
+    let [low, high] = [0, this.#kept.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const there = this.#kept[middle]
+      if (there && isBefore(one, there)) high = middle
+      else low = middle + 1
+    }
+    this.#kept.splice(low, 0, one)
+    if (this.#kept.length > this.#most) this.#kept.pop()
+  }
+
+  from(start: number): readonly Found[] {
+    return this.#kept.slice(start)
+  }
+}
+
+function isBefore(one: Found, other: Found): boolean {
+  const [depth, otherDepth] = [depthOf(one), depthOf(other)]
+  return depth === otherDepth ? one.view.pool < other.view.pool : depth > otherDepth
+}
+
+/** The pair that a pool was found for. */
+function pairsByTokens(pairs: readonly TokenPair[], { impl }: NetworkEntry): (view: PoolView) => TokenPair | undefined {
+  const wrapped = impl.evm?.wrapped?.token
+  const addressOf = (token: Token) => (token.native && wrapped ? wrapped.address : token.address)
+  const byTokens = new Map(pairs.map((pair) => [`${addressOf(pair.tokenIn)} ${addressOf(pair.tokenOut)}`, pair]))
+  return ({ tokenIn, tokenOut }) => byTokens.get(`${tokenIn} ${tokenOut}`)
 }
 
 const ammPool: Handler<'AMMPool'> = async (request, context) => {
   const { network, venue, signal } = context
   const at = { signal }
   const pair = await readPoolPair(request, context, at)
-  const found = await findPools([pair], venue, context, at)
-  const shown = found.pools
-    .filter((each) => each.pool.toLowerCase() === request.pool.toLowerCase())
-    .flatMap((each) => showPool(each, found, venue, [pair], network))[0]?.shown
-  if (shown) return shown
+  const found = await findPools([pair], readDepths(request.percents), venue, context, at)
+  const pairOf = pairsByTokens([pair], network)
+  const view = found.pools.find(
+    (each) => each.pool.toLowerCase() === request.pool.toLowerCase() && pairOf(each) && each.spot.denominator !== 0n,
+  )
+  if (view) return showPool({ view, pair, found, venue })
   throw new SluiceError(
     'PAIR_NOT_FOUND',
     `${venue.connector} has no pool ${request.pool} with liquidity of ${pair.tokenIn.symbol} and ${pair.tokenOut.symbol}; GET /amm/pools lists those that it has.`,
   )
+}
+
+/** Basis points, the smallest first. @throws SluiceError INCOMPLETE_PARAMS */
+function readDepths(percents: readonly string[] = ['1', '2']): readonly number[] {
+  const points = percents.map((percent, index) => {
+    const { digits, scale } = parseDecimal(percent)
+    const isWhole = scale <= 2 || digits % 10n ** BigInt(scale - 2) === 0n
+    const found = isWhole ? rescale(digits, scale, 2) : 0n
+    if (found > 0n && found < 10_000n) return Number(found)
+    throw badFields([{ field: `percents[${index}]`, problem: 'must be above 0 and below 100, with at most two decimals, such as 0.5' }])
+  })
+  return [...new Set(points)].toSorted((one, other) => one - other)
 }
 
 /** The position in the list. @throws SluiceError INCOMPLETE_PARAMS */
@@ -110,6 +182,7 @@ async function readPoolPair(
 /** From memory where a pair is followed there; else in one round trip. @throws SluiceError UNSUPPORTED */
 async function findPools(
   pairs: readonly TokenPair[],
+  depths: readonly number[],
   venue: VenueEntry,
   { network, services }: Pick<ConnectorsContext, 'network' | 'services'>,
   at: At,
@@ -117,36 +190,25 @@ async function findPools(
   const [pair] = pairs
   const followed = toQuoteVenue(network, venue)
   if (pair && pairs.length === 1 && followed && !services.quotes.isCutOff(followed)) {
-    const known = await services.quotes.pools(followed, pair, at)
+    const known = await services.quotes.pools(followed, pair, depths, at)
     if (known) return { blockNumber: known.head.number, source: 'memory', pools: known.pools }
   }
   const amm = tradingOf('AMM', venue)
   if (!amm.pools) throw new SluiceError('UNSUPPORTED', `${venue.connector} does not list its pools.`)
-  const { head, pools } = await amm.pools(pairs, at)
+  const { head, pools } = await amm.pools(pairs, depths, at)
   return { blockNumber: head.number, source: 'rpc', pools }
 }
 
-/** None for one of other tokens than were asked for, or without a price. */
-function showPool(
-  view: PoolView,
-  { blockNumber, source }: FoundPools,
-  { connector }: VenueEntry,
-  pairs: readonly TokenPair[],
-  { impl }: NetworkEntry,
-): readonly { readonly shown: ShownPool; readonly depthRaw: bigint }[] {
-  const wrapped = impl.evm?.wrapped?.token
-  const isToken = (token: Token, address: string) => (token.native && wrapped ? wrapped.address : token.address) === address
-  const pair = pairs.find(({ tokenIn, tokenOut }) => isToken(tokenIn, view.tokenIn) && isToken(tokenOut, view.tokenOut))
+function showPool({ view, pair, found: { blockNumber, source }, venue: { connector } }: Found): ShownPool {
   const { numerator, denominator } = view.spot
-  if (!pair || denominator === 0n) return []
   const [base, quote] = [pair.tokenIn, pair.tokenOut]
-  const depth = view.depth.map(({ percent, sellRaw, buyRaw, atLeast }) => ({
-    percent,
+  const depth = view.depth.map(({ basisPoints, sellRaw, buyRaw, atLeast }) => ({
+    percent: basisPoints / 100,
     sell: fromRaw(sellRaw, base.decimals),
     buy: fromRaw(buyRaw, base.decimals),
     ...(atLeast === true && { atLeast }),
   }))
-  const shown = {
+  return {
     connector,
     pool: view.pool,
     version: view.version,
@@ -162,7 +224,6 @@ function showPool(
     blockNumber: Number(blockNumber),
     source,
   }
-  return [{ shown, depthRaw: view.depth.at(-1)?.sellRaw ?? 0n }]
 }
 
 export const poolHandlers = { AMMPools: ammPools, AMMPool: ammPool } satisfies Partial<Handlers>

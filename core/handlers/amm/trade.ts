@@ -3,7 +3,8 @@ import type { AMMTradeRequest } from '../../api/index.ts'
 import type { At, Chain, Fill, Json, Plan, Quote } from '../../contracts/index.ts'
 import { fromRaw, priceOf, valueAt } from '../../decimal.ts'
 import { SluiceError, type FieldProblem } from '../../errors.ts'
-import type { SubmitResult } from '../../transactions/submit-request.ts'
+import { checkRelays, type SubmitRequest, type SubmitResult } from '../../transactions/submit-request.ts'
+import { maxPermitSeconds } from '../../wallet/policy.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { swapBounds } from '../outcome.ts'
 import { tradingOf, type NetworkEntry } from '../registry.ts'
@@ -36,6 +37,7 @@ const ammTrade: Handler<'AMMTrade'> = async (request, context) => {
   const { network, signal } = context
   const at = { signal }
   const wallet = readWallet(request, context)
+  if (request.privateOnly) checkRelays(network)
   const swapRequest = await readSwapRequest(request, network, at)
   const trade: Trade = { request, swapRequest, wallet, at }
   return isOfOne(context) ? tradeOnOne(trade, context) : tradeOnBest(trade, context)
@@ -104,12 +106,28 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
       about: aboutTrade(swapRequest, venue.contained && movesOf(swapRequest, plan, network)),
       answer,
       precondition,
+      ...permitOf(quote, deadline, context),
+      ...(request.privateOnly && { privateOnly: true as const }),
       ...(source === 'memory' && { checkFromCache }),
     }
     const bounds = swapBounds(toSwap(swapRequest), { quotedRaw: quote.amountRaw, boundRaw, slippage })
     return answer(await submit(submission, context, bounds))
   }
 }
+
+/**
+ * Where the operator has permits signed (`signedPermits`), and the exchange is of this release: how the trade takes one in place of an allowance.
+ * None is signed that ends later than the signer allows.
+ */
+function permitOf({ swap: { tokenIn } }: Quote, deadline: number, { venue, network }: ConnectorContext): Pick<SubmitRequest, 'permit'> {
+  const { builtIn, config, impl } = venue
+  const withPermit = impl.permit2?.withPermit
+  const isNear = deadline <= Math.floor(Date.now() / 1000) + maxPermitSeconds
+  if (!builtIn || !withPermit || !isNear || tokenIn.native || !network.impl.rail.permits || !signsPermits(config)) return {}
+  return { permit: { withPermit, decimals: tokenIn.decimals } }
+}
+
+const signsPermits = (config: object): boolean => 'signedPermits' in config && config.signedPermits === true
 
 async function tradeOnOne(trade: Trade, context: ConnectorContext) {
   const { swapRequest, at } = trade

@@ -222,18 +222,21 @@ function candidateOf(edges: readonly PoolEdge[], { exact, amountRaw }: RouteQuer
  * swap must do better on another route than the last twentieth does on the best single one. Routes are tried in the order of their prices;
  * most swaps are so small that none comes near, and then no pool is passed.
  */
+/** Each share of the amount would be asked of the chain. */
+const isAsked = ({ edges }: HasEdges): boolean => edges.some(({ protocol, pool }) => protocol.asksChain?.(pool))
+
 function splitCandidates(graph: PoolGraph, { query, gasCost, best }: SplitQuery, accepts: AcceptsParts): readonly Candidate[] {
   const { exact, amountRaw } = query
   const candidate = ({ edges }: HasEdges) => candidateOf(edges, query)
   const worth = (otherRaw: bigint) => (exact === 'in' ? otherRaw : -otherRaw)
-  const isPart = accepts([versionsOf(best.edges)])
+  const isPart = !isAsked(best) && accepts([versionsOf(best.edges)])
   const allButOne = isPart ? quoteAlong(best.edges, exact, shareOf(amountRaw, wholeShare - 1)) : undefined
   const lastShareRaw = allButOne ? worth(best.amountRaw) - worth(allButOne.amountRaw) : worth(best.amountRaw) / BigInt(wholeShare)
   const partCost = gasCost(partGasUnits)
   // The gain of a twentieth, times nineteen, must pay for another call.
   const pays = (otherRaw: bigint) => (worth(otherRaw) - lastShareRaw) * BigInt(wholeShare - 1) > partCost
 
-  const rated = ratedRoutes(graph, query)
+  const rated = ratedRoutes(graph, query).filter((route) => !isAsked(route))
   const paying: Candidate[] = []
   for (const route of rated) {
     if (!pays(amountAtRate(route.rateX128, exact, shareOf(amountRaw, 1)))) break

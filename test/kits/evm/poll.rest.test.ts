@@ -86,7 +86,7 @@ describe('a poll of open transactions', () => {
     expect(sightings).to.deep.equal([
       { id: first, is: 'pending', underpriced: false, next: true },
       { id: second, is: 'pending', underpriced: true, next: false },
-      { id: nobody, is: 'unseen', underpriced: true },
+      { id: nobody, is: 'unseen', underpriced: true, next: false },
     ])
     await site.mine()
   })

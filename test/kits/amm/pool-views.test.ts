@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { viewPools } from '../../../kits/amm/pool-views.ts'
+import type { Passage, Pool, PoolProtocol } from '../../../kits/amm/index.ts'
+import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
+import { getSqrtRatioAtTick } from '../../../kits/amm/v3/math.ts'
+import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
+import { TickTable } from '../../../kits/amm/v3/swap.ts'
+
+const tokens = ['0x0000000000000000000000000000000000000001', '0x0000000000000000000000000000000000000002'] as const
+const origin = { factory: '0x0000000000000000000000000000000000000003', initCodeHash: `0x${'00'.repeat(32)}` }
+const pairs = v2Protocol('v2', [3n, 1000n], origin)
+const ranges = v3Protocol({ version: 'v3', fees: [3000], ...origin })
+const address = '0x0000000000000000000000000000000000000004'
+const forward: Passage = { tokenIn: tokens[0], tokenOut: tokens[1] }
+
+/** Whether a sale of so much gets the price of the smallest amounts but for so many basis points, in exact fractions. */
+function isWithin<S>(protocol: PoolProtocol<S>, pool: Pool<S>, inRaw: bigint, basisPoints: bigint): boolean | 'unknown' {
+  const passed = protocol.pass(pool, forward, 'in', inRaw)
+  if (passed !== undefined && 'missing' in passed) return 'unknown'
+  const { numerator, denominator } = protocol.spot(pool, forward)
+  // The fee of both is 0.3 %.
+  return passed !== undefined && passed.amountRaw * denominator * 10_000_000n >= inRaw * numerator * 997n * (10_000n - basisPoints)
+}
+
+let compared = 0
+let unknown = 0
+async function expectDepth<S>(protocol: PoolProtocol<S>, pool: Pool<S>): Promise<void> {
+  const known = { protocol: protocol as PoolProtocol, pool }
+  const [view] = await viewPools([known], [forward], [13, 100, 200, 1_000])
+  for (const { basisPoints, sellRaw, atLeast } of view?.depth ?? []) {
+    if (sellRaw > 0n) expect(isWithin(protocol, pool, sellRaw, BigInt(basisPoints)), `${basisPoints}: ${sellRaw}`).to.equal(true)
+    // A thousandth more is too much. Where few units come out, the price goes up and down from one to the next.
+    const passed = protocol.pass(pool, forward, 'in', sellRaw)
+    if (!passed || 'missing' in passed || passed.amountRaw < 10n ** 8n) continue
+    compared += 1
+    const more = isWithin(protocol, pool, sellRaw + sellRaw / 1000n + 2n, BigInt(basisPoints))
+    expect(more, `more than ${sellRaw}`).to.not.equal(true)
+    // It may also be the other direction of which more is not known.
+    if (!atLeast) expect(more, `more than ${sellRaw}`).to.equal(false)
+    else if (more === 'unknown') unknown += 1
+  }
+}
+
+describe('the depth of a pool', () => {
+  beforeEach(() => (compared = unknown = 0))
+  afterEach(() => expect(compared).to.be.above(20))
+  const reserve = fc.bigInt({ min: 10n ** 9n, max: 2n ** 112n - 1n })
+
+  it('is the largest amount at that price of a pair, to a thousandth', () =>
+    fc.assert(
+      fc.asyncProperty(reserve, reserve, (reserve0Raw, reserve1Raw) =>
+        expectDepth(pairs, { address, tokens, state: { reserve0Raw, reserve1Raw } }),
+      ),
+    ))
+
+  it('is the largest known amount of a pool of concentrated liquidity, which says so where more may be possible', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.bigInt({ min: 10n ** 9n, max: 10n ** 28n }),
+        fc.integer({ min: -200_000, max: 200_000 }),
+        fc.integer({ min: 1, max: 400 }),
+        fc.boolean(),
+        (liquidity, tick, reach, isWhole) => {
+          const near = { gross: () => liquidity / 3n, net: (index: number) => (index === 0 ? liquidity / 3n : -liquidity / 3n) }
+          const [from, to] = isWhole ? [-887_273, 887_273] : [tick - 2 * reach - 1, tick + 2 * reach + 1]
+          const ticks = new TickTable(from, to, [tick - reach, tick + reach], near)
+          const state = { sqrtPriceX96: getSqrtRatioAtTick(tick), tick, liquidity, fee: 3000, tickSpacing: 1, ticks }
+          return expectDepth(ranges, { address, tokens, state })
+        },
+      ),
+    )
+    expect(unknown).to.be.above(5)
+  })
+})
