@@ -31,7 +31,7 @@ import { command } from './layout.ts'
 import { createLog } from './log.ts'
 import { buildRegistry, failingParts, transactionTargets } from './registry.ts'
 import { createRunningPlugins, type RunningPlugins } from './running-plugins.ts'
-import { askPassphrase, draftOf, openSigner, signerFiles } from './signing.ts'
+import { askPassphrase, draftOf, openSigner, permitDraft, signerFiles } from './signing.ts'
 import { openStore } from './store/open-store.ts'
 import { StoreError, type Store } from './store/store.ts'
 import { ensureCertificates } from './tls/ensure-certificates.ts'
@@ -222,6 +222,10 @@ export async function startKernel(settings: Settings, { print, devnet: running, 
           leases,
           targets,
           sign: ({ signable, replaces, ...request }) => signer.sign({ ...request, draft: draftOf(signable, replaces) }),
+          signPermit({ permit, ...request }) {
+            const { chainId } = registry.network(request.chain, request.network).impl
+            return signer.sign({ ...request, draft: permitDraft(permit, chainId) })
+          },
           log,
           readOutcome: (entry) => outcomeToJournal(entry, registry),
           isLoading: () => registry.plugins.some(({ state }) => state === 'pending'),

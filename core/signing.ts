@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { StartError } from './config/problems.ts'
 import type { Settings } from './config/settings.ts'
-import { SluiceError, type Signable } from './contracts/index.ts'
+import { SluiceError, type Permit, type Signable } from './contracts/index.ts'
 import type { AllowedPlugins } from './loader/consent.ts'
 import { curves } from './wallet/keys.ts'
 import { keystoreHasKeys } from './wallet/keystore.ts'
@@ -109,3 +109,9 @@ export function draftOf({ scheme, bytes }: Signable, replaces?: Uint8Array): Sig
     'The plugin drafted invalid typed data (EIP-712), so nothing was signed. This is a defect of the plugin.',
   )
 }
+
+/** The signer's request for a permit: the server's own, which no plugin can draft. @param chainId of the network */
+export const permitDraft = ({ amountRaw, ...permit }: Permit, chainId: number): SignRequest['draft'] => ({
+  scheme: 'permit2',
+  permit: { ...permit, amountRaw: amountRaw.toString(), chainId },
+})

@@ -88,7 +88,7 @@ const templates: Readonly<Record<string, Template>> = {
     what: 'a fork of a known exchange, as data alone',
     about: 'A connector of Sluice for a fork of Uniswap v2. It is data alone: nothing of it is ever run.',
     steps: [
-      '`plugin.yml` names the kit (`uniswap-v2`, `uniswap-v3` or `weighted`), and has what differs between forks and networks.',
+      '`plugin.yml` names the kit (`uniswap-v2`, `uniswap-v3`, `algebra` or `weighted`), and has what differs between forks and networks.',
       addresses,
       '`devnet` in `plugin.yml` says what the tests trade on.',
     ],

@@ -21,8 +21,8 @@ const maxEntries = 10_000
 // eslint-disable-next-line no-control-regex
 const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u00a0\u2000-\u200f\u2028-\u202f\ud800-\udfff\ufeff-\uffff]/
 const blank = /^ *(?:#.*)?$/
-/** A key, and what stands after its colon. */
-const entry = /^([A-Za-z_][\w./-]{0,199}):(?: +(.*))?$/
+/** A key, and what stands after its colon. After a digit only letters that no number has: 3pool. */
+const entry = /^((?:[A-Za-z_]|[0-9][g-np-wyz])[\w./-]{0,199}):(?: +(.*))?$/
 /** A value, with nothing but a comment after it. */
 const scalar =
   /^(?:'([\x20-\x26\x28-\x7e]*)'|"([\x20\x21\x23-\x5b\x5d-\x7e]*)"|([A-Za-z0-9][\w./+:-]*|[A-Za-z][\w./+-]*(?: [\w./+-]+)+)|(\{\})|(\[\]))(?: +#.*| *)$/

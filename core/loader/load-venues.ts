@@ -285,11 +285,14 @@ async function loadContained(
 
 /** Callers approve spenders by the connector's name, so these must be addresses that the operator sees in the configuration. */
 function checkSpenders(
-  { spenders = {}, permit2 }: Partial<Connector>,
+  { spenders = {}, permit2, AMM_SHARES }: Partial<Connector>,
   contracts: Readonly<Record<string, string>>,
   { chain, network, implementation }: LoadedVenue<Chain>,
 ): void {
-  const named = Object.entries(spenders).map(([label, spender]) => [`spenders.${label}`, spender] as const)
+  const named = [
+    ...Object.entries(spenders).map(([label, spender]) => [`spenders.${label}`, spender] as const),
+    ...Object.entries(AMM_SHARES?.depositSpenders ?? {}).map(([label, spender]) => [`depositSpenders.${label}`, spender] as const),
+  ]
   for (const [label, spender] of [...named, ...(permit2 ? [['permit2.address', permit2.address] as const] : [])]) {
     const address = typeof spender === 'string' ? implementation.address(spender) : undefined
     if (address !== undefined && Object.values(contracts).includes(address)) continue

@@ -1,3 +1,4 @@
+import { approvableOf } from '../contracts/index.ts'
 import type { LockedPlugin } from '../config/lock.ts'
 import type { LoadedPlugin } from './loaded-plugin.ts'
 
@@ -37,10 +38,7 @@ function networksOf(plugin: LoadedPlugin): Declared['networks'] {
         contracts: { ...contracts },
         // A token is approved to Permit2, and by it to the spender.
         spenders: [
-          ...new Set([
-            ...Object.values(implementation.spenders ?? {}),
-            ...(implementation.permit2 ? [implementation.permit2.address] : []),
-          ]),
+          ...new Set([...Object.values(approvableOf(implementation)), ...(implementation.permit2 ? [implementation.permit2.address] : [])]),
         ],
       }
   return networks

@@ -64,11 +64,12 @@ const migrationsFor = (types: ColumnTypes, log: StoreLog): Readonly<Record<strin
   '006-entry-filters': entryFilters,
   '007-archive': archive(types),
   '008-compact': compactRows(types, log),
-  [newestMigration]: shorterTexts,
+  '009-shorter-texts': shorterTexts,
+  [newestMigration]: outstandingPermits,
 })
 
 /** What a server of this version knows: whoever has a newer one in the same store is not of this version. */
-export const newestMigration = '009-shorter-texts'
+export const newestMigration = '010-outstanding-permits'
 
 const notNull = (column: ColumnDefinitionBuilder) => column.notNull()
 
@@ -327,3 +328,13 @@ function archive({ sortedText }: ColumnTypes): Migration {
  * cannot read that, so they must not start on this store.
  */
 const shorterTexts: Migration = { up: async () => {} }
+
+/**
+ * Finds final entries that signed a permit which may still be used: they keep the name of their queue. Servers of earlier versions would take that
+ * away from them, so they must not start on this store.
+ */
+const outstandingPermits: Migration = {
+  async up(db: Kysely<unknown>) {
+    await sql`create index entries_outstanding on entries (chain, network, key) where final = 1 and lane <> ''`.execute(db)
+  },
+}

@@ -11,7 +11,7 @@ export type StoredBytes = Uint8Array | ArrayBuffer
 export interface EntryRow {
   key: string
   version: number
-  /** The nonce queue: `Lease.queue`. */
+  /** The nonce queue: `Lease.queue`. Empty once it is final, and every permit that it signed is used or expired. */
   lane: string
   chain: string
   network: string
