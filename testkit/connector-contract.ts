@@ -18,7 +18,14 @@ import { lpCards } from './cards/lp.ts'
 import { perpCards } from './cards/perp.ts'
 import { sharesCards } from './cards/shares.ts'
 import { quotedPairs, type AddCard, type TestVenue, nodeCall } from './cards/venue.ts'
-import { devnetBookOperators, devnetNoDeadline, devnetPerpOperator, devnetQuoter, requireDeployed } from './devnet-operators.ts'
+import {
+  devnetBookOperators,
+  devnetNoDeadline,
+  devnetPerpOperator,
+  devnetQuoter,
+  devnetShares,
+  requireDeployed,
+} from './devnet-operators.ts'
 import type { ServerOptions } from './public-server.ts'
 import { devnetConf, startServer, venuesReady, type TestServer } from './server.ts'
 
@@ -99,7 +106,7 @@ export function connectorCards(
         Object.assign(venue, await quotedPairs(venue))
         ammCards(venue, add)
       }
-      if (types.includes('AMM_RANGE')) lpCards(venue, add)
+      if (types.includes('AMM_RANGE')) lpCards(venue, add, furtherVersions(plugin, venue))
       if (types.includes('AMM_SHARES')) sharesCards(venue, add)
       if (types.includes('PERP_AMM')) perpCards(venue, add)
       refillBooks = bookCards(venue, types, add)
@@ -114,6 +121,12 @@ export function connectorCards(
     configurationCards(loaded)
     if (!startSite) addressCards(loaded)
   })
+}
+
+/** Versions with positions beside the first one, on the network of the cards. */
+function furtherVersions({ venues }: LoadedPlugin, { chain, network }: TestVenue): readonly string[] {
+  const here = venues.find((each) => each.chain === chain && each.network === network)
+  return here && 'AMM_RANGE' in here.implementation ? (here.implementation.AMM_RANGE?.rangeVersions.slice(1) ?? []) : []
 }
 
 /** Stands for the cards until they are known: mocha runs no `before`, and passes, where `--grep` names no test that is there from the beginning. */
@@ -144,7 +157,7 @@ const serverOptions = (folder: string, site: ContractSite | undefined, trusted: 
   settings: { 'log.level': 'warn', ...(site && { 'devnet.enabled': false }), ...site?.server.settings },
 })
 
-type VenueParts = Pick<TestVenue, 'chain' | 'network' | 'wallets' | 'quoter' | 'perpOperator' | 'bookOperators' | 'noDeadline'>
+type VenueParts = Pick<TestVenue, 'chain' | 'network' | 'wallets' | 'quoter' | 'perpOperator' | 'bookOperators' | 'noDeadline' | 'shares'>
 
 const atSite = ({ chain, network, wallets, bookOperators }: ContractSite): VenueParts => ({
   chain,
@@ -163,6 +176,7 @@ async function onDevnet(folder: string, { rpcUrl }: TestServer): Promise<VenuePa
     wallets: [first, second, third],
     quoter: file === undefined ? undefined : await devnetQuoter(file, provider),
     noDeadline: file !== undefined && (await devnetNoDeadline(file)),
+    shares: file === undefined ? undefined : await devnetShares(file),
     perpOperator: file === undefined ? undefined : await devnetPerpOperator(file, provider),
     bookOperators: file === undefined ? undefined : await devnetBookOperators(file, provider),
     stop: async () => provider.destroy(),

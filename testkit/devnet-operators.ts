@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { parseUnits, type JsonRpcProvider } from 'ethers'
-import type { Quoter, QuoterHop, PerpOperator, BookOperators } from '../core/contracts/devnet.ts'
+import type { DevnetShares, Quoter, QuoterHop, PerpOperator, BookOperators } from '../core/contracts/devnet.ts'
 import { deployerAddress, loadDevnetPlugin, devnetSite } from '../core/devnet/build-state.ts'
 import { registerHook } from '../core/loader/compile.ts'
 import type { TestServer } from './server.ts'
@@ -45,6 +45,16 @@ async function importDevnetFile(file: string) {
 
 /** Whether the exchange's contracts take no deadline, by the plugin's `devnet.ts`. */
 export const devnetNoDeadline = async (devnetFile: string): Promise<boolean> => (await importDevnetFile(devnetFile)).noDeadline === true
+
+/** What the plugin's `devnet.ts` says of its pools with shares, with the tokens of the pool that the cards use. */
+export async function devnetShares(devnetFile: string): Promise<SharesOnDevnet | undefined> {
+  const { name, shares } = await importDevnetFile(devnetFile)
+  if (!shares) return undefined
+  const { tokens, ...terms } = shares
+  return { ...terms, ...(tokens && { tokens: tokens({ deployer: deployerAddress(name) }) }) }
+}
+
+export type SharesOnDevnet = Omit<DevnetShares, 'tokens'> & { readonly tokens?: readonly string[] }
 
 /** The quoter of a plugin's `devnet.ts` on a running devnet. Undefined if it has none. */
 export async function devnetQuoter(devnetFile: string, provider: JsonRpcProvider): Promise<Quoter | undefined> {

@@ -161,7 +161,8 @@ describe('the bundled server', () => {
     writeOutsidePlugin(elsewhere, 'of-typescript', { quote: refusing })
     await compilePlugin(writeOutsidePlugin(elsewhere, 'of-javascript', { quote: refusing }))
     const { child, ended, client, output } = await start(command, { SLUICE_PLUGINS_FOLDERS: `plugins,${elsewhere}` })
-    const own = ['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve']
+    const algebra = ['quickswap-v3', 'quickswap-v4', 'camelot-v4']
+    const own = ['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', ...algebra, 'traderjoe', 'pangolin', 'balancer', 'curve']
     const outside = ['of-typescript', 'of-javascript']
     const swapping = [...own, 'at-home', ...outside]
     // They run in hosts, which start when all else is ready.

@@ -24,7 +24,27 @@ describe('plain YAML', () => {
 
   const keys = ['a', 'b', 'contracts', 'ethereum/mainnet']
   const values = ['', '', 'text', 'two words', '1', '1.5', 'true', '1/100', "'one'", '"two"', '{}', '[]', 'a # comment']
-  const oddKeys = ['true', 'constructor', '1', "'q'", 'a b', '-', '?', 'x:y', 'Null', '.x', 'a-', 'é']
+  const oddKeys = [
+    '3pool',
+    '1e5',
+    '0x1f',
+    '7n',
+    '0b1',
+    '0o7',
+    '1_0',
+    'true',
+    'constructor',
+    '1',
+    "'q'",
+    'a b',
+    '-',
+    '?',
+    'x:y',
+    'Null',
+    '.x',
+    'a-',
+    'é',
+  ]
   const oddTexts = `a - b ¦ a#b ¦ # comment ¦ #c ¦ a: b ¦ a:b ¦ a: ¦ :a ¦ - ¦ - a ¦ -a ¦ null ¦ Null ¦ ~ ¦ True ¦ yes ¦ a  b ¦ é ¦ a # é ¦ %a ¦ @a ¦ &a b ¦ *a ¦ 'it''s'`
   const oddNumbers = `0 ¦ 007 ¦ -1 ¦ +1 ¦ 1. ¦ .5 ¦ 1.10 ¦ 1e3 ¦ 12e34 ¦ 1_000 ¦ 0x1F ¦ 0o17 ¦ .inf ¦ NaN ¦ 9007199254740993 ¦ 123456789012345 ¦ 1.0.0 ¦ 12:30:45`
   const odd = `'a: b # c' ¦ "a\\nb" ¦ "a ¦ 'a ¦ "a" b ¦ 'a' # c ¦ { a: 1 } ¦ [1, 2] ¦ { ¦ | ¦ > ¦ !tag a ¦ 'é' ¦ "a" #b ¦ {} # ¦ []x ¦ 2026-11-22T19:05:00.000Z ¦ https://node.example:8545/v1`

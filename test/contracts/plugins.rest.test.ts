@@ -9,7 +9,20 @@ chainContract({ folder: plugin('ethereum'), network: 'local' })
 // One server for all: only the cards of oasis close a market for good.
 const server = startServer({ conf: devnetConf, settings: { 'log.level': 'warn' } })
 after(async () => (await server).stop())
-for (const exchange of ['uniswap', 'sushiswap', 'pancakeswap', 'quickswap', 'traderjoe', 'pangolin', 'balancer', 'curve', 'perp']) {
+for (const exchange of [
+  'uniswap',
+  'sushiswap',
+  'pancakeswap',
+  'quickswap',
+  'quickswap-v3',
+  'quickswap-v4',
+  'camelot-v4',
+  'traderjoe',
+  'pangolin',
+  'balancer',
+  'curve',
+  'perp',
+]) {
   connectorCards({ folder: plugin(exchange) }, server)
 }
 connectorContract({ folder: plugin('oasis') })

@@ -16,6 +16,7 @@ describe('the guides for authors of plugins', () => {
   for (const [page, file, most] of [
     [connectors, 'riverswap/index.ts', 30],
     [connectors, 'lakeswap/index.ts', 30],
+    [connectors, 'marshswap/index.ts', 25],
     [books, 'tidebook/index.ts', 30],
     [chains, 'sonic/index.ts', 15],
   ] as const) {

@@ -185,7 +185,11 @@ describe('a plugin that is data alone', function () {
         fork('kit: uniswap-v2', 'kit: uniswap-v4'),
         /manifest: rillswap.plugin\.yml:3 kit is no kit .* → Did you mean "uniswap-v[23]"/,
       ],
-      ['without a kit', fork('kit: uniswap-v2\n', ''), /plugin\.yml kit is missing → Use one of: uniswap-v2, uniswap-v3, weighted, evm\./],
+      [
+        'without a kit',
+        fork('kit: uniswap-v2\n', ''),
+        /plugin\.yml kit is missing → Use one of: uniswap-v2, uniswap-v3, algebra, weighted, evm\./,
+      ],
       [
         'with an address cut off',
         fork(/0x8f375d\w+/, '0x8f375d'),

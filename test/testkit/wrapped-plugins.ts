@@ -203,8 +203,9 @@ const exchanges: Readonly<Record<Kind, string>> = { book: 'oasis', perp: 'perp',
 /** `defaults.yml`. */
 export async function defaultsOf({ kind }: WrappedPlugin): Promise<string> {
   const { contractAddresses } = parse(await readFile(new URL(`../../plugins/${exchanges[kind]}/defaults.yml`, import.meta.url), 'utf8'))
-  const { v2RouterAddress, v4RouterAddress: _router, permit2Address: _permit2, ...others } = contractAddresses.local
-  const local = kind === 'shares' ? { v2RouterAddress } : others
+  const { v2RouterAddress, v3RouterAddress, positionManagerAddress } = contractAddresses.local
+  const local =
+    kind === 'shares' ? { v2RouterAddress } : kind === 'range' ? { v3RouterAddress, positionManagerAddress } : contractAddresses.local
   const terms = { allowedSlippage: '1/100', ttl: 300 }
   return stringify(
     {

@@ -254,7 +254,7 @@ export function ammCards(venue: TestVenue, it: AddCard): void {
       const token = side === 'SELL' ? base : quote
       const request = { base, quote, amount: '0.01', side }
       const limitPrice = (await price(venue, request)).slippagePrice
-      await approve(venue, address, token, '0')
+      await approve(venue, address, token, { amount: '0' })
       expectShortage(await sendTrade(venue, { address, ...request, limitPrice }), 'INSUFFICIENT_ALLOWANCE', token, side)
       await approve(venue, address, token)
     }

@@ -5,6 +5,7 @@ import { devnetNetwork } from '../../core/config/settings.ts'
 import { devnetTokenSymbols, type BookOperators, type PerpOperator, type Quoter } from '../../core/contracts/devnet.ts'
 import { deployerAddress } from '../../core/devnet/build-state.ts'
 import type { Answer, Client } from '../client.ts'
+import type { SharesOnDevnet } from '../devnet-operators.ts'
 import { expectOk, expectRefusal, waitFor } from './expect.ts'
 
 /** What the cards of one connector use: a server, wallets, and the exchange's own quoter and operators. */
@@ -24,6 +25,8 @@ export interface TestVenue {
   defects?: readonly string[]
   /** By the plugin's devnet.ts: its contracts take no deadline. */
   noDeadline?: boolean
+  /** By the plugin's devnet.ts: of its pools with shares. */
+  shares?: SharesOnDevnet | undefined
   quoter: Quoter | undefined
   perpOperator?: PerpOperator | undefined
   bookOperators?: BookOperators | undefined
@@ -86,27 +89,38 @@ export const balancesOf = async (
   tokenSymbols: readonly string[],
 ): Promise<Record<string, string>> => expectOk(await client.get('/network/balances', { chain, network, address, tokenSymbols })).balances
 
-/** Approves the exchange for a token, and waits until the approval is mined. */
-export async function approve(venue: TestVenue, address: string, token: string, amount?: string): Promise<void> {
-  const { chain, network, connector, chainControl } = venue
+/** Approves the exchange, or another spender, for a token, and waits until the approval is mined. */
+export async function approve(
+  venue: TestVenue,
+  address: string,
+  token: string,
+  { amount, spender = venue.connector }: { amount?: string; spender?: string | undefined } = {},
+): Promise<void> {
+  const { chain, network, chainControl } = venue
   if (chainControl) return chainControl.approve(address, token)
-  const fields = { chain, network, address, spender: connector, token, ...(amount !== undefined && { amount }) }
+  const fields = { chain, network, address, spender, token, ...(amount !== undefined && { amount }) }
   const { txHash } = expectOk(await venue.client.post('/evm/approve', fields))
   await waitForMined(venue, txHash)
 }
 
 /** Takes the exchange's allowance from a wallet as long as `during` runs. Only where the chain has allowances. */
-export async function withoutAllowance(venue: TestVenue, address: string, token: string, during: () => Promise<unknown>): Promise<void> {
+export async function withoutAllowance(
+  venue: TestVenue,
+  address: string,
+  token: string,
+  during: () => Promise<unknown>,
+  spender?: string,
+): Promise<void> {
   if (venue.rpcUrl === '' || venue.chainControl) return
-  await approve(venue, address, token, '0')
+  await approve(venue, address, token, { amount: '0', spender })
   try {
     await during()
   } catch (error) {
     // Other cards need it. Why this one failed says more than an approval that fails after it.
-    await approve(venue, address, token).catch(() => {})
+    await approve(venue, address, token, { spender }).catch(() => {})
     throw error
   }
-  await approve(venue, address, token)
+  await approve(venue, address, token, { spender })
 }
 
 /** The poll of a transaction once it is in a block. */

@@ -8,11 +8,14 @@ import { loadPluginConfig } from '../../../core/config/plugin-config.ts'
 import type { ConnectorConfig, Venue } from '../../../core/contracts/index.ts'
 import { deployerAddress, readArtifact } from '../../../core/devnet/build-state.ts'
 import type { Evm } from '../../../kits/evm/index.ts'
+import { algebraDevnetAddresses } from '../../../kits/amm/algebra/devnet.ts'
+import { poolAddress as algebraPoolAddress } from '../../../kits/amm/algebra/pools.ts'
 import { v3DevnetAddresses as rangeContractsOf } from '../../../kits/amm/v3/devnet.ts'
 import { v4DevnetAddresses as keptContractsOf } from '../../../kits/amm/v4/devnet.ts'
 import { routerKinds } from '../../../kits/amm/v3/router.ts'
 import { contractsOf } from '../../../core/loader/configuration.ts'
 import ethereum from '../../../plugins/ethereum/index.ts'
+import { deployments as quickswapV4 } from '../../../plugins/quickswap-v4/deployments.ts'
 import { feeTiers } from '../../../plugins/pancakeswap/deployments.ts'
 import smartRouter from '../../fixtures/published/pancakeswap-smart-router.json' with { type: 'json' }
 import pancakeswapV3Sdk from '../../fixtures/published/pancakeswap-v3-sdk.json' with { type: 'json' }
@@ -62,12 +65,16 @@ for (const { name, plugin, versions } of exchanges) {
         expect(AMM.versions).to.deep.equal(versions.length > 1 ? versions.map(({ version }) => version) : [])
         const labels = versions.flatMap(({ version, keys: { router, positionManager } }) => [
           [version, addresses(place)?.[router]],
-          ...(positionManager ? [['positions', addresses(place)?.[positionManager]]] : []),
+          ...(positionManager ? [[version === 'v4' ? 'v4Positions' : 'positions', addresses(place)?.[positionManager]]] : []),
         ])
         expect(spenders).to.deep.equal(Object.fromEntries(labels))
         for (const { version, keys } of versions)
           if (keys.permit2 !== undefined)
-            expect(permit2).to.deep.equal({ address: addresses(place)?.[keys.permit2], spenders: [spenders?.[version]] })
+            expect(permit2).to.deep.include({
+              address: addresses(place)?.[keys.permit2],
+              spenders: [spenders?.[version], spenders?.['v4Positions']],
+              permitSpenders: [spenders?.[version]],
+            })
       }
     })
 
@@ -80,7 +87,13 @@ for (const { name, plugin, versions } of exchanges) {
         const deployment = deployments['ethereum/local']
         if (deployment && 'poolManager' in deployment) {
           const kept = keptContractsOf(deployerAddress(name))
-          expect([deployment.poolManager, local[keys.router]]).to.deep.equal([kept.poolManager, kept.router])
+          const configured = [deployment.poolManager, local[keys.router], local[keys.positionManager ?? '']]
+          expect(configured).to.deep.equal([kept.poolManager, kept.router, kept.positionManager])
+          continue
+        }
+        if (deployment?.poolDeployer !== undefined) {
+          const { factory, poolDeployer, router } = algebraDevnetAddresses(deployerAddress(name))
+          expect([deployment.factory, deployment.poolDeployer, local[keys.router]]).to.deep.equal([factory, poolDeployer, router])
           continue
         }
         expect(deployment?.factory).to.equal(first ? v2Factory : factory)
@@ -92,14 +105,14 @@ for (const { name, plugin, versions } of exchanges) {
     it('is refused where its constants or its router are missing, and the error says what to do', () => {
       const [router] = versions.map(({ keys }) => keys.router)
       expect(() => plugin.create(venue({ chain: 'ethereum', network: 'nowhere' }))).to.throw(
-        /no factory and init-code hash.* for ethereum\/nowhere .*add them/,
+        /no factory.* and init-code hash.* for ethereum\/nowhere .*add them/,
       )
       expect(() => plugin.create(venue({ chain: 'ethereum', network: 'local' }, {}))).to.throw(`no ${router} for ethereum/local: add it`)
     })
 
-    it('takes no more than 25 lines, and seven more for a third kind of pool', async () => {
+    it('takes no more than 25 lines, and nine more for a third kind of pool and its positions', async () => {
       const code = await readFile(path.join(pluginFolder, 'index.ts'), 'utf8')
-      expect(code.trim().split('\n').length).to.be.at.most(versions.length > 2 ? 32 : 25)
+      expect(code.trim().split('\n').length).to.be.at.most(versions.length > 2 ? 34 : 25)
     })
   })
 }
@@ -125,6 +138,11 @@ describe('the exchanges’ constants', () => {
     expect(liveHash('uniswap', 'ethereum/mainnet')).to.equal(original)
     expect(liveHash('quickswap', 'polygon/mainnet')).to.equal(original)
     for (const name of ['uniswap', 'sushiswap', 'quickswap']) expect(localHash(name), name).to.equal(original)
+  })
+
+  it('lead to the pool of WETH and USDC on base that the tests of https://github.com/VeloraDEX/paraswap-dex-lib read', () => {
+    const [weth, usdc] = ['0x4200000000000000000000000000000000000006', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913']
+    expect(algebraPoolAddress(quickswapV4['base/mainnet'], [weth, usdc])).to.equal('0x5a9Ad2BB92B0B3E5C571FDD5125114E04E02be1a')
   })
 
   it('are the hash of Avalanche’s own pairs for traderjoe on the devnet', () => {

@@ -1,22 +1,30 @@
 import type { Connector, ConnectorConfig, Manifest, Venue } from '../../../core/contracts/index.ts'
 import type { Evm } from '../../../kits/evm/index.ts'
+import { deployments as camelotV4 } from '../../../plugins/camelot-v4/deployments.ts'
+import camelotV4Plugin from '../../../plugins/camelot-v4/index.ts'
 import { deployments as pangolin } from '../../../plugins/pangolin/deployments.ts'
 import pangolinPlugin from '../../../plugins/pangolin/index.ts'
 import * as pancakeswap from '../../../plugins/pancakeswap/deployments.ts'
 import pancakeswapPlugin from '../../../plugins/pancakeswap/index.ts'
 import { deployments as quickswap } from '../../../plugins/quickswap/deployments.ts'
 import quickswapPlugin from '../../../plugins/quickswap/index.ts'
+import { deployments as quickswapV3 } from '../../../plugins/quickswap-v3/deployments.ts'
+import quickswapV3Plugin from '../../../plugins/quickswap-v3/index.ts'
+import { deployments as quickswapV4 } from '../../../plugins/quickswap-v4/deployments.ts'
+import quickswapV4Plugin from '../../../plugins/quickswap-v4/index.ts'
 import * as sushiswap from '../../../plugins/sushiswap/deployments.ts'
 import sushiswapPlugin from '../../../plugins/sushiswap/index.ts'
 import { deployments as traderjoe } from '../../../plugins/traderjoe/deployments.ts'
 import traderjoePlugin from '../../../plugins/traderjoe/index.ts'
 import * as uniswap from '../../../plugins/uniswap/deployments.ts'
 import uniswapPlugin from '../../../plugins/uniswap/index.ts'
+import camelotSdk from '../../fixtures/published/camelot-integral-sdk.json' with { type: 'json' }
 import pancakeswapRouters from '../../fixtures/published/pancakeswap-smart-router.json' with { type: 'json' }
 import pancakeswapV2Sdk from '../../fixtures/published/pancakeswap-v2-sdk.json' with { type: 'json' }
 import pancakeswapV3Sdk from '../../fixtures/published/pancakeswap-v3-sdk.json' with { type: 'json' }
 import pangolinSdk from '../../fixtures/published/pangolin-sdk.json' with { type: 'json' }
 import quickswapSdk from '../../fixtures/published/quickswap-sdk.json' with { type: 'json' }
+import paraswap from '../../fixtures/published/paraswap-dex-lib.json' with { type: 'json' }
 import sushi from '../../fixtures/published/sushi.json' with { type: 'json' }
 import traderjoeSdk from '../../fixtures/published/traderjoe-sdk.json' with { type: 'json' }
 import uniswapCore from '../../fixtures/published/uniswap-sdk-core.json' with { type: 'json' }
@@ -33,7 +41,7 @@ export interface Version {
   readonly deployments: Readonly<
     Record<
       string,
-      | { factory: string; deployer?: string; initCodeHash: string }
+      | { factory: string; deployer?: string; poolDeployer?: string; initCodeHash: string }
       | { poolManager: string; factory?: never; deployer?: never; initCodeHash?: never }
     >
   >
@@ -53,7 +61,7 @@ export interface Exchange {
 const single = { router: 'routerAddress' }
 const v2 = { router: 'v2RouterAddress' }
 const v3 = { router: 'v3RouterAddress', positionManager: 'positionManagerAddress' }
-const v4 = { router: 'v4RouterAddress', permit2: 'permit2Address' }
+const v4 = { router: 'v4RouterAddress', permit2: 'permit2Address', positionManager: 'v4PositionManagerAddress' }
 
 export const exchanges: readonly Exchange[] = [
   {
@@ -110,6 +118,39 @@ export const exchanges: readonly Exchange[] = [
     name: 'quickswap',
     plugin: quickswapPlugin,
     versions: [{ version: 'v2', deployments: quickswap, published: quickswapSdk.facts.v2, unpublished: ['router'], keys: single }],
+  },
+  {
+    name: 'quickswap-v3',
+    plugin: quickswapV3Plugin,
+    versions: [{ version: 'v1', deployments: quickswapV3, published: paraswap.facts.quickswapV3, keys: single }],
+  },
+  {
+    name: 'camelot-v4',
+    plugin: camelotV4Plugin,
+    versions: [
+      {
+        version: 'integral',
+        deployments: camelotV4,
+        published: camelotSdk.facts.v4,
+        // https://docs.camelot.exchange/contracts/arbitrum/one-mainnet
+        unpublished: ['factory', 'router'],
+        keys: single,
+      },
+    ],
+  },
+  {
+    name: 'quickswap-v4',
+    plugin: quickswapV4Plugin,
+    versions: [
+      {
+        version: 'integral',
+        deployments: quickswapV4,
+        published: paraswap.facts.quickswapV4,
+        // The factory says them, and the server compares.
+        unpublished: ['poolDeployer', 'initCodeHash'],
+        keys: single,
+      },
+    ],
   },
   {
     name: 'traderjoe',

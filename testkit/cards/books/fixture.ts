@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { BookOperator, BookOperators } from '../../../core/contracts/devnet.ts'
 import type { Book } from '../../../core/contracts/index.ts'
@@ -277,9 +278,18 @@ export async function createBookFixture<O extends BookOperator>(venue: TestVenue
 }
 
 /** The first open market with orders on both sides, and its mid price. */
+/** All cards begin with these: where a busy node says to try again, they do. */
+async function readAgain(ask: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 0; ; tries += 1) {
+    const answer = await ask()
+    if (answer.status !== 503 || tries === 5) return answer
+    await pause(500)
+  }
+}
+
 async function findMarket(read: BookFixture['read']): Promise<{ market: Market; fair: number }> {
-  const { markets } = await bodyOf(read('markets'))
-  const { markets: tickers } = await bodyOf(read('ticker'))
+  const { markets } = await bodyOf(readAgain(() => read('markets')))
+  const { markets: tickers } = await bodyOf(readAgain(() => read('ticker')))
   for (const market of Object.values<Market>(markets)) {
     const { bestBid, bestAsk } = tickers[market.market] ?? {}
     if (market.status === 'open' && bestBid != null && bestAsk != null) return { market, fair: (Number(bestBid) + Number(bestAsk)) / 2 }
