@@ -339,7 +339,13 @@ function devnetManifest({ version, preferUnplugged, engines, devDependencies, de
     exports: { './package.json': './package.json', './*': './*' },
     dependencies: {
       '@foundry-rs/anvil': devDependencies['@foundry-rs/anvil'],
-      // kits/amm/v4/devnet.ts reads bytecode of Uniswap v4 from it: its licence lets nobody else pass that on.
+      // kits/amm/{algebra,v4}/devnet.ts read bytecode from them: its licences let nobody else pass that on.
+      ...Object.fromEntries(
+        ['integral-base-plugin', 'integral-core', 'integral-periphery', 'periphery', 'v1-core'].map((name) => [
+          `@cryptoalgebra/${name}`,
+          devDependencies[`@cryptoalgebra/${name}`],
+        ]),
+      ),
       '@uniswap/universal-router': devDependencies['@uniswap/universal-router'],
       ethers: dependencies.ethers ?? devDependencies.ethers,
     },

@@ -85,6 +85,7 @@ export async function releasedNow(): Promise<Released> {
         ].toSorted(),
         holds: heldBy(plugin),
         signs,
+        ...permitsOf(plugin),
       }
   }
   return release
@@ -93,6 +94,18 @@ export async function releasedNow(): Promise<Released> {
 /** The token that wraps a chain's coin. */
 const wrappedOn = (plugin: LoadedPlugin, network: string): string | undefined =>
   plugin.kind === 'chain' ? plugin.venues.find((venue) => venue.network === network)?.implementation.evm?.wrapped?.token.address : undefined
+
+/** By the names of its contracts. */
+function permitsOf(plugin: LoadedPlugin): Pick<Released['connectors'][string], 'permits'> {
+  if (plugin.kind === 'chain') return {}
+  const named = plugin.venues.flatMap(({ contracts, implementation: { permit2 } }) => {
+    if (!permit2?.permitSpenders) return []
+    const nameOf = (address: string) => Object.entries(contracts).flatMap(([name, each]) => (each === address ? [name] : []))
+    return [{ permit2: nameOf(permit2.address), spenders: permit2.permitSpenders.flatMap(nameOf) }]
+  })
+  const [permit2] = named.flatMap((each) => each.permit2)
+  return permit2 === undefined ? {} : { permits: { permit2, spenders: [...new Set(named.flatMap((each) => each.spenders))].toSorted() } }
+}
 
 /**
  * A swap leaves nothing with its contracts, and shares of pools are the wallet's own; positions in ranges are with their manager, and all else is
@@ -107,9 +120,12 @@ function heldBy(plugin: LoadedPlugin): string[] {
       AMM_SHARES: _shares,
       ...others
     } = Object.fromEntries(plugin.manifest.trading_type.map((type) => [type, implementation[type]]))
-    const manager = range && 'positionManager' in range ? range.positionManager : undefined
+    const managers = [
+      ...(range && 'positionManager' in range ? [range.positionManager] : []),
+      ...(range && 'positionManagers' in range ? Object.values(range.positionManagers ?? {}) : []),
+    ]
     return Object.entries(contracts).flatMap(([name, address]) =>
-      Object.keys(others).length > 0 || address === manager || address === implementation.permit2?.address ? [name] : [],
+      Object.keys(others).length > 0 || managers.includes(address) || address === implementation.permit2?.address ? [name] : [],
     )
   })
   return [...new Set(names)].toSorted()

@@ -59,6 +59,7 @@ const inTurn = [
       'test/http/fairness.rest.test.ts',
       'test/http/fuzz.rest.test.ts',
       'test/loader/hostile-hosts.rest.test.ts',
+      'test/plugins/quickswap-v4/memory.rest.test.ts',
     ],
     guide: 'your-first-plugin',
   },
@@ -68,6 +69,7 @@ const inTurn = [
       'test/http/node-bill.rest.test.ts',
       'test/loader/broken-plugins.rest.test.ts',
       'test/loader/nodes.rest.test.ts',
+      'test/plugins/camelot-v4/memory.rest.test.ts',
       'test/transactions/journal/list-entries.rest.test.ts',
     ],
     guide: 'writing-a-chain',
@@ -95,6 +97,7 @@ const inTurn = [
       'test/kits/amm/walk/memory-walk.rest.test.ts',
       'test/loader/service.rest.test.ts',
       'test/loader/stage.rest.test.ts',
+      'test/plugins/quickswap-v3/memory.rest.test.ts',
       'test/transactions/leases/leases.rest.test.ts',
     ],
     guide: 'writing-a-chain',
@@ -106,6 +109,7 @@ const inTurn = [
       'test/cluster/cluster.rest.test.ts',
       'test/devnet/start-devnet.rest.test.ts',
       'test/loader/busy-machine.rest.test.ts',
+      'test/plugins/uniswap/v4-memory.rest.test.ts',
       'test/plugins/solana/fuzz.rest.test.ts',
       'test/start/signals.rest.test.ts',
       'test/wallet/wallet-command.rest.test.ts',
@@ -224,8 +228,11 @@ function report(name, { output, code, seconds }) {
   process.stdout.write(`\n=== ${name} (${seconds} s)\n${output}`)
   for (const word of Object.keys(sum)) sum[word] += count(word)
   if (count('failing') > 0) {
-    // Without mocha's own count, so that the sum is the last number of the whole output.
-    const told = text.slice(text.search(/^ +\d+ failing/m)).replace(/^ +\d+ failing\s*/, '  ')
+    // Without the counts of mocha, its own and those of a mocha that a test ran, so that the sum is the last number of the whole output.
+    const told = text
+      .slice(text.search(/^ +\d+ failing/m))
+      .replace(/^ +\d+ failing\s*/, '  ')
+      .replace(/^.*\d+ (passing|failing|pending)\b.*\n?/gm, '')
     failures.push(told.trimEnd() + (told.includes('terminated Unexpectedly') ? crashOf(text) : ''))
   } else if (code !== 0 || count('passing') === 0) {
     sum.failing += 1

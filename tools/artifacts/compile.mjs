@@ -11,18 +11,24 @@ import { writeArtifact } from './artifacts.mjs'
 const solcVersion = '0.8.37'
 const contracts = fileURLToPath(new URL('../../contracts/', import.meta.url))
 const targets = {
+  AlgebraLens: 'kits/amm/algebra/artifacts',
+  AlgebraV1Lens: 'kits/amm/algebra/artifacts',
   Batch: 'kits/evm/artifacts',
   CoinThief: 'test/fixtures/uniswap-v3',
   FeeOnTransferToken: 'plugins/ethereum/artifacts',
   FlashBorrower: 'test/fixtures/uniswap-v3',
   NoReturnToken: 'plugins/ethereum/artifacts',
+  OddToken: 'test/fixtures/tokens',
   OfferLens: 'kits/oasis/artifacts',
   PancakePoolDesk: 'test/fixtures/pancakeswap',
   PerpTrial: 'kits/perp/artifacts',
   PoolLens: 'kits/amm/v3/artifacts',
   StableRouter: 'kits/amm/stable/artifacts',
+  SwapTrial: 'kits/amm/artifacts',
   TestAggregator: 'kits/perp/artifacts',
   TestDepositWallet: 'test/fixtures/hyperliquid',
+  TestHooks: 'test/fixtures/uniswap-v4',
+  TestPoolPlugin: 'test/fixtures/algebra',
   TestToken: 'plugins/ethereum/artifacts',
   TransferProbe: 'kits/amm/artifacts',
   V4Donor: 'test/fixtures/uniswap-v4',
@@ -40,8 +46,10 @@ try {
 
 function compile(solc) {
   const wanted = process.argv.slice(2).map((name) => `${name}.sol`)
-  const names = readdirSync(contracts).filter((name) => (wanted.length > 0 ? wanted.includes(name) : name.endsWith('.sol')))
-  const sources = Object.fromEntries(names.map((name) => [name, { content: readFileSync(path.join(contracts, name), 'utf8') }]))
+  // All of them are sources: one may import another.
+  const all = readdirSync(contracts).filter((name) => name.endsWith('.sol'))
+  const names = wanted.length > 0 ? all.filter((name) => wanted.includes(name)) : all
+  const sources = Object.fromEntries(all.map((name) => [name, { content: readFileSync(path.join(contracts, name), 'utf8') }]))
   const settings = {
     optimizer: { enabled: true, runs: 200 },
     evmVersion: 'paris', // the oldest that a chain served here may still run

@@ -24,7 +24,8 @@ import { orderRate } from './figures/order-rate.ts'
 import { perpCalls } from './figures/perp-calls.ts'
 import { pluginLines } from './figures/plugin-lines.ts'
 import { pluginTrials } from './figures/plugin-trials.ts'
-import { keyedPoolQuotes, poolQuotes } from './figures/pool-quotes.ts'
+import { poolPages } from './figures/pool-pages.ts'
+import { poolQuotes, quotesBesideV3 } from './figures/pool-quotes.ts'
 import { poolsFollowed } from './figures/pools-followed.ts'
 import { priceEvents } from './figures/price-events.ts'
 import { priceRate } from './figures/price-rate.ts'
@@ -75,8 +76,10 @@ const figures: Readonly<Record<string, () => Promise<void>>> = {
   followed,
   pools: async () => {
     report("A quote by one pool's arithmetic in memory, concentrated liquidity; reference: by a pair's", await poolQuotes())
-    report("The same of v4; reference: v3's", await keyedPoolQuotes())
+    report("The same of v4; reference: v3's", await quotesBesideV3('keyed'))
+    report("The same of Algebra Integral; reference: v3's", await quotesBesideV3('listed'))
   },
+  pages: async () => report('A page of 100 of many pools with their depth; reference: of 200 pools', await poolPages()),
   any: async () => report('The best of all connectors, from memory; reference: each of them asked', await anyQuotes()),
   routes: async () => report('A quote in process, for a new amount; reference: where no swap may go several ways', await routes()),
   versions: async () => report("Quotes by the connector alone; reference: one pool's by QuoterV2 on the same node", await versionQuotes()),

@@ -52,7 +52,10 @@ export const exchanges = (constants) => [
       return {
         v2: byChain((id) => ({ factory: factory[id], router: router[id] })),
         v3: byChain((id) => ({ factory: factoryV3[id], router: routerOf(id) || undefined, positionManager: positionManager[id] })),
-        v4: byChain((id) => ({ poolManager: addresses[id]?.v4PoolManagerAddress })),
+        v4: byChain((id) => ({
+          poolManager: addresses[id]?.v4PoolManagerAddress,
+          positionManager: addresses[id]?.v4PositionManagerAddress,
+        })),
       }
     },
   },
@@ -196,6 +199,32 @@ export const exchanges = (constants) => [
     },
   },
   {
+    pack: '@paraswap/dex-lib@5.0.6',
+    name: 'paraswap-dex-lib',
+    read(files) {
+      const of = (file, exchange, chain) => {
+        const own = new RegExp(`${exchange}: \\{\\s*\\[constants_1\\.Network\\.${chain}\\]: \\{([^}]*)\\}`).exec(textOf(files, file))[1]
+        return (name) => new RegExp(`\\b${name}: '(0x\\w+)'`).exec(own)[1]
+      }
+      const v3 = of('build/dex/algebra/config.js', 'QuickSwapV3', 'POLYGON')
+      const v4 = of('build/dex/algebra-integral/config.js', 'QuickSwapV4', 'BASE')
+      const [factory, router, poolDeployer, initCodeHash] = ['factory', 'router', 'deployer', 'initHash'].map(v3)
+      return {
+        quickswapV3: { [chainIds.POLYGON]: { factory, router, poolDeployer, initCodeHash } },
+        quickswapV4: { [chainIds.BASE]: { factory: v4('factory'), router: v4('router') } },
+      }
+    },
+  },
+  {
+    pack: '@cryptoalgebra/camelot-integral-sdk@1.0.0',
+    name: 'camelot-integral-sdk',
+    read(files) {
+      const text = textOf(files, 'dist/camelot-integral-sdk.cjs.development.js')
+      const on = (name) => new RegExp(`_${name}\\w*\\[ChainId\\.Arbitrum\\] = '(0x\\w+)'`).exec(text)[1]
+      return { v4: { [chainIds.ARBITRUM]: { poolDeployer: on('POOL_DEPLOYER_ADDRES'), initCodeHash: on('POOL_INIT_CODE_HASH') } } }
+    },
+  },
+  {
     pack: '@traderjoe-xyz/sdk@5.0.16',
     name: 'traderjoe-sdk',
     read(files) {
@@ -252,6 +281,7 @@ export const exchanges = (constants) => [
       const pools = entries.flatMap((name, at) => {
         const text = at % 2 === 1 ? entries[at + 1] : ''
         const [, address] = /swap_address: ['"](0x\w+)/.exec(text) ?? []
+        const [, shareToken] = /token_address: ['"](0x\w+)/.exec(text) ?? []
         if (!address || !/is_plain: true/.test(text) || /is_(?:crypto|meta|lending|factory): true/.test(text)) return []
         const decimals = listed(text, 'underlying_decimals').map(Number)
         return [
@@ -259,6 +289,7 @@ export const exchanges = (constants) => [
             name,
             {
               address,
+              shareToken,
               coins: listed(text, 'underlying_coin_addresses').map((coin, index) => ({ address: coin, decimals: decimals[index] })),
             },
           ],

@@ -21,6 +21,11 @@ const unused = [
   'ethers/src.ts',
   'ethers/node_modules/@types',
   '@types',
+  // kits/amm/algebra/devnet.ts reads artifacts of five packages, and nothing that they depend on.
+  '@cryptoalgebra/integral-base-plugin/node_modules',
+  '@cryptoalgebra/integral-core/dist',
+  '@cryptoalgebra/periphery/node_modules',
+  '@cryptoalgebra/core',
   'undici-types',
   '.bin',
   '.package-lock.json',

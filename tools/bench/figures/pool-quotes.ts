@@ -40,20 +40,20 @@ export async function poolQuotes(): Promise<Row[]> {
   }
 }
 
-/** The same of v4, beside v3: the arithmetic is one, and the fee and the form of the coin are found before it. */
-export async function keyedPoolQuotes(): Promise<Row[]> {
+/** The same of v4 or of Algebra, beside v3: the arithmetic is one, and the fee is found before it. */
+export async function quotesBesideV3(kind: 'keyed' | 'listed'): Promise<Row[]> {
   const child = await startChild<PoolQuotesProcess>('pool-quotes')
   try {
     const rows: Row[] = []
     for (const { name, ticksCrossed } of distances) {
-      const [keyed, range]: [number[], number[]] = [[], []]
+      const [ours, range]: [number[], number[]] = [[], []]
       for (let round = -1; round < rounds; round += 1) {
-        const [one, other] = [await all(child, 'keyed', ticksCrossed), await all(child, 'range', ticksCrossed)]
+        const [one, other] = [await all(child, kind, ticksCrossed), await all(child, 'range', ticksCrossed)]
         if (round < 0) continue
-        keyed.push(one)
+        ours.push(one)
         range.push(other)
       }
-      const [value, reference] = [median(keyed), median(range)]
+      const [value, reference] = [median(ours), median(range)]
       rows.push({ name, value: nanos(value), reference: nanos(reference), ratio: times(value, reference) })
     }
     return rows

@@ -6,6 +6,7 @@ import { changeTopics } from '../../../kits/amm/v3/logs.ts'
 import { TickTable, type V3PoolState, pathOf } from '../../../kits/amm/v3/swap.ts'
 import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
 import { v4Protocol } from '../../../kits/amm/v4/pools.ts'
+import { algebraProtocol } from '../../../kits/amm/algebra/pools.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
 import { serve } from '../child.ts'
 
@@ -24,6 +25,8 @@ const pairs = v2Protocol('v2', [3n, 1000n], origin)
 const ranges = v3Protocol({ version: 'v3', fees: [3000], ...origin })
 const keyed = v4Protocol({ version: 'v4', manager: address, poolsBetween: () => [] })
 
+const listed = algebraProtocol({ version: 'integral', kind: 'integral', deployment: { ...origin, poolDeployer: origin.factory } })
+
 // As between tokens of 6 and 18 decimals; every tick spacing has a tick at which liquidity comes or goes.
 const [middle, spacing, ticksAround] = [199_800, 60, 50]
 const held = 10n ** 22n
@@ -41,6 +44,8 @@ const keyedPool = {
   tokens,
   state: { zeroForOne: rangePool.state, oneForZero: rangePool.state, lpFee: 3000, protocolFee: 0, coinForm: undefined },
 }
+/** The same ticks in a pool of Algebra Integral whose plugin does nothing before swaps. */
+const listedPool = { address, tokens, state: { range: { ...rangePool.state, hasTickList: true }, pluginConfig: 0 } }
 // What has such liquidity at the same price.
 const pair = { address, tokens, state: { reserve0Raw: (held << 96n) / sqrtPriceX96, reserve1Raw: (held * sqrtPriceX96) >> 96n } }
 
@@ -62,6 +67,8 @@ const handlers = serve({
   range: (asking: PoolAsking) => timed(ranges, asking, () => rangePool),
   /** The same of v4. */
   keyed: (asking: PoolAsking) => timed(keyed, asking, () => keyedPool),
+  /** The same of Algebra. */
+  listed: (asking: PoolAsking) => timed(listed, asking, () => listedPool),
   /** Each by a state of its own. */
   rangeAnew: (asking: PoolAsking) => timed(ranges, asking, afterSwap),
 })

@@ -32,7 +32,7 @@ const steps: readonly Step[] = [
   {
     name: 'send',
     file: 'core/transactions/attempts.ts',
-    find: 'const result = await withDeadline(closing, sendTimeoutMs, (signal) => target.impl.rail.send({ id, raw }, { signal }))',
+    find: 'const result = await withDeadline(closing, sendTimeoutMs, (signal) => sendOn(rail, sent, signal))',
   },
   { name: 'answer', file: 'core/http/routes.ts', find: 'response.writeHead(response.statusCode, headers).end(body)' },
 ]

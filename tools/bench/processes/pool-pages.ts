@@ -1,0 +1,104 @@
+// Pages of many pools by the handler of a running server in the same process, through the boundary that copies what connectors answer.
+import { ammContract } from '../../../core/contracts/answers/amm.ts'
+import type { Swap } from '../../../core/contracts/index.ts'
+import { poolHandlers } from '../../../core/handlers/amm/pools.ts'
+import { boundary } from '../../../core/loader/boundary.ts'
+import type { Passage, Pool, PoolProtocol } from '../../../kits/amm/index.ts'
+import { viewPools } from '../../../kits/amm/pool-views.ts'
+import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
+import { getSqrtRatioAtTick } from '../../../kits/amm/v3/math.ts'
+import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
+import { TickTable } from '../../../kits/amm/v3/swap.ts'
+import { startServer } from '../../../testkit/server.ts'
+import { serve } from '../child.ts'
+
+export interface PagesAsking {
+  /** Of all connectors together. */
+  pools: number
+  pages: number
+}
+
+const server = await startServer()
+const { services } = server.kernel
+const network = services.registry.network('ethereum', 'local')
+const real = services.registry.venue('uniswap', 'ethereum', 'local')
+const origin = { factory: '0x0000000000000000000000000000000000000003', initCodeHash: `0x${'00'.repeat(32)}` }
+const [pairs, ranges] = [v2Protocol('v2', [3n, 1000n], origin), v3Protocol({ version: 'v3', fees: [3000], ...origin })]
+const [middle, spacing, held] = [0, 60, 10n ** 22n]
+const weth = network.tokens.listed.find(({ symbol }) => symbol === 'WETH')
+if (!weth) throw new Error('The devnet has no WETH.')
+const others = network.tokens.listed.filter((each) => !each.native && each !== weth)
+
+/** Half of them pairs, half of concentrated liquidity, of WETH and each other token by turns; all differ in what they hold. */
+function poolsOf(count: number): readonly { readonly protocol: PoolProtocol; readonly pool: Pool }[] {
+  const addressOf = (index: number) => `0x${index.toString(16).padStart(40, '0')}`
+  return Array.from({ length: count }, (_, index) => {
+    const other = others[index % others.length]?.address ?? ''
+    const address = weth?.address ?? ''
+    const tokens = [address, other].toSorted((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1))
+    const own = held + BigInt(index) * 10n ** 18n
+    if (index % 2 === 0)
+      return { protocol: pairs, pool: { address: addressOf(index), tokens, state: { reserve0Raw: own, reserve1Raw: own } } }
+    const ticks = Array.from({ length: 12 }, (_each, place) => middle + (place - 5) * spacing)
+    const liquidity = { gross: () => own / 10n, net: (place: number) => (place % 2 === 0 ? own / 10n : -own / 10n) }
+    const table = new TickTable(-887_273, 887_273, ticks, liquidity)
+    const state = { sqrtPriceX96: getSqrtRatioAtTick(30), tick: 30, liquidity: own, fee: 3000, tickSpacing: spacing, ticks: table }
+    return { protocol: ranges, pool: { address: addressOf(index), tokens, state } }
+  })
+}
+
+const mostOfOne = 10_000
+
+/** The real connector, but for the pools that it shows. */
+function venueWith(name: string, count: number) {
+  const pools = poolsOf(count)
+  const known = real.impl.AMM
+  if (!known) throw new Error('It trades no AMM.')
+  const shown = {
+    ...known,
+    async pools(asked: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[], depths: readonly number[]) {
+      const passages = asked.map(({ tokenIn, tokenOut }): Passage => ({ tokenIn: tokenIn.address, tokenOut: tokenOut.address }))
+      return { head: { number: 1n, timestamp: 1 }, pools: await viewPools(pools, passages, depths) }
+    },
+  }
+  const AMM = boundary<object>(shown, { ...ammContract }, { plugin: name, log: { info() {}, warn() {} } })
+  return { ...real, connector: name, impl: { ...real.impl, AMM } }
+}
+
+export type PoolPagesProcess = typeof handlers
+const handlers = serve(
+  {
+    /** The longest time that the event loop was held by each page, and how long the page took: milliseconds. */
+    async pages({ pools, pages }: PagesAsking) {
+      const venues = Array.from({ length: Math.ceil(pools / mostOfOne) }, (_, index) =>
+        venueWith(`many-${index}`, Math.min(mostOfOne, pools - index * mostOfOne)),
+      )
+      const registry = {
+        ...services.registry,
+        venuesOn: () => venues,
+        venue: (name: string) => venues.find((each) => each.connector === name),
+      }
+      const caller = { commonName: 'bench', fingerprint: '', permissions: new Set(['read'] as const), wallets: 'all' } as const
+      const context = { services: { ...services, registry }, caller, requestId: 'bench', signal: new AbortController().signal, network }
+      const seen: { heldMs: number; tookMs: number }[] = []
+      for (let page = 0; page < pages; page += 1) {
+        let [heldMs, isDone] = [0, false]
+        const watch = (before: number) => {
+          const now = performance.now()
+          heldMs = Math.max(heldMs, now - before)
+          if (!isDone) setImmediate(watch, now)
+        }
+        const startedAt = performance.now()
+        setImmediate(watch, startedAt)
+        const ask = poolHandlers.AMMPools as (request: object, given: object) => Promise<{ pools: readonly object[] }>
+        const { pools: shown } = await ask({ chain: 'ethereum', network: 'local', connector: 'any', base: 'WETH', limit: 100 }, context)
+        if (shown.length !== 100) throw new Error(`The page has ${shown.length} pools.`)
+        seen.push({ heldMs: Math.max(heldMs, 0), tookMs: performance.now() - startedAt })
+        isDone = true
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      return seen
+    },
+  },
+  () => server.stop(),
+)
