@@ -165,6 +165,16 @@ class TransactionsResponseTransactionsAttempts(TypedDict):
     sends: float
 
 
+@final
+class TransactionsResponseTransactionsPermits(TypedDict):
+    token: str  # Its address.
+    spender: str
+    amount: str
+    expires: float  # Seconds since the Unix epoch.
+    nonce: float  # Of Permit2, for this wallet, token and spender.
+    state: str  # outstanding: whoever has seen the transaction may use it, whatever becomes of the transaction; used, or expired by the time of the blocks, once that is final.
+
+
 class _TransactionsResponseTransactions(TypedDict):
     chain: str
     network: str
@@ -190,6 +200,8 @@ class TransactionsResponseTransactions(_TransactionsResponseTransactions, total=
     reason: str  # Why it was dropped, why the chain reverted it, or a node's last objection.
     idempotencyKey: str
     deadline: float  # Seconds since the Unix epoch. The chain refuses the trade after it.
+    privateOnly: bool  # true: it goes to private relays only, and so does what replaces it.
+    permits: list[TransactionsResponseTransactionsPermits]  # The rights that the wallet signed for it (`signedPermits`): the spender may take the amount of the token by Permit2.
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 
@@ -414,7 +426,7 @@ class EVMAllowancesRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Address of a wallet whose key the server has.
-    spender: str  # A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router or vault and its position manager, the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/api.md has it for each connector.
+    spender: str  # A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router or vault and its position manager, the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. Pools that take deposits themselves are not among them: each has a label. docs/api.md has it for each connector.
     tokenSymbols: list[str]  # Symbols or addresses.
 
 
@@ -495,7 +507,7 @@ class _EVMApproveRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     address: str  # Address of a wallet whose key the server has.
-    spender: str  # A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router or vault and its position manager, the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. docs/api.md has it for each connector.
+    spender: str  # A registered connector's name, `name/version`, or an address. The name stands for the contracts that take tokens on this network: an AMM's router or vault and its position manager, the market of an order book, and where funds are deposited first the contract that takes deposits, which need not be the one that opens positions. Pools that take deposits themselves are not among them: each has a label. docs/api.md has it for each connector.
     token: str  # A symbol of the network's token list, or the address of a token.
 
 
@@ -900,6 +912,7 @@ class AMMTradeRequest(_AMMTradeRequest, total=False):
     pool: str  # Only through this pool, by its address or what identifies it. It is asked of the chain.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
     limitPrice: Amount  # The worst price to accept: quote per one base. Required where the connector is neither built in nor trusted, and the worst price that its quote and slippage allow is more than 5 % worse than that of the built-in connectors, or none of these has one.
+    privateOnly: bool  # true: its transaction goes to the relays in `privateUrls` of the network, and to no public node; so do those that replace it. UNSUPPORTED where the network has none.
     connectors: list[str]  # With `any`: these alone. Without it: those that are built in. Plugins take part only where they are named here.
     nonce: int  # Used as it is. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
@@ -979,6 +992,7 @@ class _AMMPoolsRequest(TypedDict):
 class AMMPoolsRequest(_AMMPoolsRequest, total=False):
     quote: str  # The other token. Absent: each of the network's token list.
     version: str  # Restricts a connector with several versions of its protocol to one.
+    percents: list[Amount]  # The depth is shown at each of these. Absent: at 1 % and 2 %.
     connectors: list[str]  # With `any`: these alone. Without it: those that are built in. Plugins take part only where they are named here.
     limit: int  # Maximum of entries. 100 without it.
     cursor: str  # `nextCursor` of the previous page.
@@ -1004,7 +1018,7 @@ class _AMMPoolsResponsePools(TypedDict):
     quote: str  # Address of the other.
     fee: str  # Fraction of the input, of a sale of base.
     price: str  # Quote per base at the margin, without the fee; rounded down.
-    depth: list[AMMPoolsResponsePoolsDepth]  # At 1 % and 2 %.
+    depth: list[AMMPoolsResponsePoolsDepth]  # At each of `percents`, the smallest first.
     blockNumber: float
     source: Literal["memory", "rpc"]
 
@@ -1035,7 +1049,7 @@ class AMMPoolsResponseLeftOut(TypedDict):
 
 
 class _AMMPoolsResponse(TypedDict):
-    pools: list[AMMPoolsResponsePools]  # Those that take the most base at 2 % first.
+    pools: list[AMMPoolsResponsePools]  # Those that take the most base at the largest percentage first.
     network: str
     timestamp: float  # Milliseconds since the Unix epoch.
     latency: float  # Seconds from the request to the answer.
@@ -1058,6 +1072,7 @@ class _AMMPoolRequest(TypedDict):
 class AMMPoolRequest(_AMMPoolRequest, total=False):
     base: str  # One of its tokens. Where the pool does not say which it has, both are required.
     quote: str  # Another one of its tokens.
+    percents: list[Amount]  # The depth is shown at each of these. Absent: at 1 % and 2 %.
 
 
 class _AMMPoolResponseDepth(TypedDict):
@@ -1080,7 +1095,7 @@ class _AMMPoolResponse(TypedDict):
     quote: str  # Address of the other.
     fee: str  # Fraction of the input, of a sale of base.
     price: str  # Quote per base at the margin, without the fee; rounded down.
-    depth: list[AMMPoolResponseDepth]  # At 1 % and 2 %.
+    depth: list[AMMPoolResponseDepth]  # At each of `percents`, the smallest first.
     blockNumber: float
     source: Literal["memory", "rpc"]
     network: str
@@ -1108,6 +1123,7 @@ class _AMMLiquidityAddRequest(TypedDict):
 
 @final
 class AMMLiquidityAddRequest(_AMMLiquidityAddRequest, total=False):
+    version: str  # Version of the exchange; ids and pools of each are its own. Absent: the first one that has positions, v3 of Uniswap.
     lowerPrice: Amount  # Lower bound of the range, token1 per token0. Required unless tokenId is given.
     upperPrice: Amount  # Upper bound of the range, token1 per token0. Required unless tokenId is given.
     fee: Amount  # Fee tier, by name or in hundredths of a basis point. Absent: the deepest pool.
@@ -1121,6 +1137,7 @@ class AMMLiquidityAddRequest(_AMMLiquidityAddRequest, total=False):
 class _AMMLiquidityAddResponse(TypedDict):
     token0: str  # Address, in the request's order; the zero address for the native coin.
     token1: str
+    version: str  # Version of the exchange.
     fee: float  # Hundredths of a basis point.
     pool: str
     lowerPrice: str  # The bound that was used: rounded outward to a price of the pool.
@@ -1155,6 +1172,7 @@ class _AMMLiquidityRemoveRequest(TypedDict):
 
 @final
 class AMMLiquidityRemoveRequest(_AMMLiquidityRemoveRequest, total=False):
+    version: str  # Version of the exchange; ids and pools of each are its own. Absent: the first one that has positions, v3 of Uniswap.
     decreasePercent: Amount  # Percentage of its liquidity, more than 0 and at most 100. Absent: 100.
     burn: bool  # Burns the position too; only if all of it is removed. Absent: it stays.
     native: bool  # Pays out the native coin instead of its wrapped form. Absent: the wrapped form, as the pool holds it.
@@ -1190,6 +1208,7 @@ class _AMMLiquidityCollectFeesRequest(TypedDict):
 
 @final
 class AMMLiquidityCollectFeesRequest(_AMMLiquidityCollectFeesRequest, total=False):
+    version: str  # Version of the exchange; ids and pools of each are its own. Absent: the first one that has positions, v3 of Uniswap.
     native: bool  # Pays out the native coin instead of its wrapped form. Absent: the wrapped form, as the pool holds it.
     nonce: int  # Used as it is. Absent: the server assigns the next one.
     maxFeePerGas: Amount  # Maximum fee per gas, in gwei.
@@ -1222,6 +1241,7 @@ class _AMMLiquidityPriceRequest(TypedDict):
 
 @final
 class AMMLiquidityPriceRequest(_AMMLiquidityPriceRequest, total=False):
+    version: str  # Version of the exchange; ids and pools of each are its own. Absent: the first one that has positions, v3 of Uniswap.
     fee: Amount  # Fee tier, by name or in hundredths of a basis point. Absent: the deepest pool.
     period: int  # How far back the series goes. Required with interval; without both there is no series.
     interval: int  # Length of each interval of the series, at most the period.
@@ -1232,6 +1252,7 @@ class AMMLiquidityPriceRequest(_AMMLiquidityPriceRequest, total=False):
 class _AMMLiquidityPriceResponse(TypedDict):
     token0: str  # Address, in the request's order; the zero address for the native coin.
     token1: str
+    version: str  # Version of the exchange.
     fee: float  # Hundredths of a basis point.
     price: str  # Token1 per token0 at this block.
     prices: list[str]  # Geometric mean of the price over each interval, oldest first, from the pool's own oracle.
@@ -1251,8 +1272,7 @@ class AMMLiquidityPriceResponse(_AMMLiquidityPriceResponse, total=False):
     interval: float
 
 
-@final
-class AMMLiquidityPositionRequest(TypedDict):
+class _AMMLiquidityPositionRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     connector: str  # Name of a registered connector.
@@ -1260,9 +1280,15 @@ class AMMLiquidityPositionRequest(TypedDict):
 
 
 @final
+class AMMLiquidityPositionRequest(_AMMLiquidityPositionRequest, total=False):
+    version: str  # Version of the exchange; ids and pools of each are its own. Absent: the first one that has positions, v3 of Uniswap.
+
+
+@final
 class AMMLiquidityPositionResponse(TypedDict):
     tokenId: str
-    token0: str  # Address, in the pool's order.
+    version: str  # Version of the exchange.
+    token0: str  # Address, in the pool's order; the zero address for the native coin.
     token1: str  # Address, in the pool's order.
     fee: float  # Hundredths of a basis point.
     lowerPrice: str  # Token1 per token0.
@@ -1282,8 +1308,7 @@ class AMMLiquidityPositionResponse(TypedDict):
     latency: float  # Seconds from the request to the answer.
 
 
-@final
-class AMMLiquidityPositionsRequest(TypedDict):
+class _AMMLiquidityPositionsRequest(TypedDict):
     chain: str  # Name of a chain.
     network: str  # One of the chain's networks.
     connector: str  # Name of a registered connector.
@@ -1291,9 +1316,15 @@ class AMMLiquidityPositionsRequest(TypedDict):
 
 
 @final
+class AMMLiquidityPositionsRequest(_AMMLiquidityPositionsRequest, total=False):
+    version: str  # Only positions of this version. Absent: those of all.
+
+
+@final
 class AMMLiquidityPositionsResponsePositions(TypedDict):
     tokenId: str
-    token0: str  # Address, in the pool's order.
+    version: str  # Version of the exchange.
+    token0: str  # Address, in the pool's order; the zero address for the native coin.
     token1: str  # Address, in the pool's order.
     fee: float  # Hundredths of a basis point.
     lowerPrice: str  # Token1 per token0.
@@ -1312,6 +1343,7 @@ class AMMLiquidityPositionsResponsePositions(TypedDict):
 @final
 class AMMLiquidityPositionsResponseUnshown(TypedDict):
     tokenId: str
+    version: str  # Version of the exchange.
     reason: str
 
 
@@ -1325,7 +1357,10 @@ class _AMMLiquidityPositionsResponse(TypedDict):
 
 @final
 class AMMLiquidityPositionsResponse(_AMMLiquidityPositionsResponse, total=False):
-    unshown: list[AMMLiquidityPositionsResponseUnshown]  # Positions whose tokens cannot be read. Anybody can send such positions to a wallet.
+    unshown: list[AMMLiquidityPositionsResponseUnshown]  # Positions whose tokens cannot be read, or whose pool has hooks that act on liquidity. Anybody can send such positions to a wallet.
+    searchedFromBlock: float  # Where a version has no list of a wallet's positions: the first block that was searched for them. Absent: nothing had to be searched.
+    notSearched: str  # Why blocks could not be searched: those that are known are shown.
+    missing: float  # How many more positions the wallet has: older than the search, and unknown to this server. Ask for them by their tokenId.
 
 
 class _AMMSharesAddRequest(TypedDict):
@@ -1334,12 +1369,13 @@ class _AMMSharesAddRequest(TypedDict):
     connector: str  # Name of a registered connector.
     address: str  # Address of a wallet whose key the server has.
     tokens: list[str]  # All of the pool's tokens, by symbol or address. Amounts of the request and the answer are in this order. The native coin stands for its wrapped form, and is what is paid.
-    amounts: list[Amount]  # The most to add of each token. One amount alone is of the first token, and the others follow from what the pool holds.
+    amounts: list[Amount]  # The most to add of each token. One amount alone is of the first token, and the others follow from what the pool holds. Pools that take any ratio take all of these.
 
 
 @final
 class AMMSharesAddRequest(_AMMSharesAddRequest, total=False):
     pool: str  # Address of the pool, or of the token of its shares. Required where these tokens have several pools, and to remove shares by a connector that is neither built in nor trusted.
+    minShares: Amount  # The least shares, beside what the slippage allows: the tighter of the two is enforced on chain. Only for pools that take any ratio; of others `minAmounts` bounds the price.
     minAmounts: list[Amount]  # The least of each token, beside what the slippage allows: the tighter of the two is enforced on chain. Where the pool would give less at this block, nothing is sent.
     allowedSlippage: str  # How far the price may move against the caller. It may only be tighter than the configured one.
     nonce: int  # Used as it is. Absent: the server assigns the next one.
@@ -1351,7 +1387,7 @@ class _AMMSharesAddResponse(TypedDict):
     pool: str  # Address of the pool.
     version: str  # The protocol's version.
     tokens: list[str]  # Addresses, in the request's order; the zero address for the native coin.
-    amounts: list[str]  # What is added at this block: at most the amounts of the request, in the ratio of the pool.
+    amounts: list[str]  # What is added at this block: at most the amounts of the request, in the ratio of the pool; the amounts of the request themselves where pools take any ratio.
     minAmounts: list[str]  # The least of each token: enforced on chain.
     shares: str  # Expected, at this block. The fill of /network/poll has what was added.
     shareToken: str  # Address of the token that the shares are, for `/evm/approve` and `/network/balances`.
@@ -1369,6 +1405,7 @@ class _AMMSharesAddResponse(TypedDict):
 
 @final
 class AMMSharesAddResponse(_AMMSharesAddResponse, total=False):
+    minShares: str  # The least shares: enforced on chain. For pools that take any ratio; of others `minAmounts` bounds the price.
     deadline: float  # Seconds since the Unix epoch; enforced on chain. Absent where the contracts take none.
 
 
@@ -3974,6 +4011,16 @@ class TransactionsDataAttempts(TypedDict):
     sends: float
 
 
+@final
+class TransactionsDataPermits(TypedDict):
+    token: str  # Its address.
+    spender: str
+    amount: str
+    expires: float  # Seconds since the Unix epoch.
+    nonce: float  # Of Permit2, for this wallet, token and spender.
+    state: str  # outstanding: whoever has seen the transaction may use it, whatever becomes of the transaction; used, or expired by the time of the blocks, once that is final.
+
+
 class _TransactionsData(TypedDict):
     chain: str
     network: str
@@ -3999,6 +4046,8 @@ class TransactionsData(_TransactionsData, total=False):
     reason: str  # Why it was dropped, why the chain reverted it, or a node's last objection.
     idempotencyKey: str
     deadline: float  # Seconds since the Unix epoch. The chain refuses the trade after it.
+    privateOnly: bool  # true: it goes to private relays only, and so does what replaces it.
+    permits: list[TransactionsDataPermits]  # The rights that the wallet signed for it (`signedPermits`): the spender may take the amount of the token by Permit2.
     archived: bool  # true: it ended long ago and left the journal. This is its outcome; the archive has all of it.
 
 
@@ -4144,7 +4193,8 @@ class PositionsDataPositions2(TypedDict):
 @final
 class PositionsDataPositions3(TypedDict):
     tokenId: str
-    token0: str  # Address, in the pool's order.
+    version: str  # Version of the exchange.
+    token0: str  # Address, in the pool's order; the zero address for the native coin.
     token1: str  # Address, in the pool's order.
     fee: float  # Hundredths of a basis point.
     lowerPrice: str  # Token1 per token0.
@@ -4375,7 +4425,7 @@ class Endpoints(ABC):
 
     @overload
     def get(self, path: Literal["/amm/liquidity/positions"], request: AMMLiquidityPositionsRequest, *, timeout: float | None = ...) -> AMMLiquidityPositionsResponse:
-        """All of a wallet's positions."""
+        """A wallet's positions, of all versions of the exchange."""
         ...
 
     @overload
