@@ -79,7 +79,7 @@ export const Hop = Type.Object({
 })
 
 /** Each costs the time of a quote. */
-const mostAmounts = 30
+const maxAmounts = 30
 
 export const AMMPriceRequest = request(
   {
@@ -88,8 +88,8 @@ export const AMMPriceRequest = request(
     amounts: Type.Optional(
       Type.Array(Decimal('Of the base token.'), {
         minItems: 1,
-        maxItems: mostAmounts,
-        expects: `a list of 1 to ${mostAmounts} decimal strings such as "1.5"`,
+        maxItems: maxAmounts,
+        expects: `a list of 1 to ${maxAmounts} decimal strings such as "1.5"`,
         description:
           'A price for each, in `quotes`. The fields of the answer itself are those of `amount`; without it, of the first of these that has a price.',
       }),
@@ -230,13 +230,13 @@ const shownPool = {
   source: Type.Enum(['memory', 'rpc']),
 }
 
-const mostDepths = 10
+const maxDepths = 10
 const depthFields = {
   percents: Type.Optional(
     Type.Array(Decimal('In percent, with at most two decimals.'), {
       minItems: 1,
-      maxItems: mostDepths,
-      expects: `a list of 1 to ${mostDepths} percentages such as "0.5"`,
+      maxItems: maxDepths,
+      expects: `a list of 1 to ${maxDepths} percentages such as "0.5"`,
       description: 'The depth is shown at each of these. Absent: at 1 % and 2 %.',
     }),
   ),

@@ -73,6 +73,18 @@ export interface PoolView {
   readonly depth: readonly PoolDepth[]
 }
 
+/** Which pools are shown, and how. */
+export interface PoolsChoice {
+  /** Basis points at which the depth of each is shown, the smallest first. */
+  readonly depths: readonly number[]
+  /** So many are enough: the deepest, which take the most of tokenIn at the last of the depths. */
+  readonly most: number
+  /** Only pools of this version. */
+  readonly version?: string
+  /** Only this one: its address, or what identifies it, in upper or lower case. */
+  readonly pool?: string
+}
+
 /** How much of tokenIn a pool takes, or gives for tokenOut, before the price is worse than that of the smallest amounts by so much. */
 export interface PoolDepth {
   /** Hundredths of a percent. */
@@ -114,10 +126,10 @@ export interface FollowedPricing<F extends Types = Types> {
    * absent, each block may change quotes.
    */
   conditions?(head: Head): string
-  /** The pools among the states that have both tokens, with their depth at these basis points, which increase. Since 1.1. */
+  /** The chosen pools among the states that have both tokens. Since 1.1. */
   pools?(
     tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>,
-    depths: readonly number[],
+    choice: PoolsChoice,
     states: readonly unknown[],
     head: Head,
   ): Promise<readonly PoolView[]>
@@ -154,10 +166,10 @@ export interface AMM<F extends Types = Types> {
   quote(swap: Swap, choice: QuoteChoice, at: At): Promise<Quote>
   /** The same from memory, where the exchange can be followed. It is used instead of `quote` where the chain can be followed too. */
   readonly followed?: FollowedPricing<F>
-  /** The pools between these tokens, with their depth at these basis points, which increase, read from the chain in one round trip. Since 1.1. */
+  /** The chosen pools between these tokens, read from the chain in one round trip. Since 1.1. */
   pools?(
     pairs: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[],
-    depths: readonly number[],
+    choice: PoolsChoice,
     at: At,
   ): Promise<{ readonly head: Head; readonly pools: readonly PoolView[] }>
   /** The addresses of the tokens of a contract that may be a pool; undefined where it does not say. Since 1.1. */

@@ -1,7 +1,20 @@
 // "sluice/plugin": everything that a plugin implements or calls.
 export { badFields, SluiceError } from '../errors.ts'
 export type { ErrorName } from '../errors.ts'
-export type { AMM, Fill, FollowedPricing, Hop, PoolDepth, PoolView, Quote, QuoteChoice, QuotePart, Swap, SwapTerms } from './amm.ts'
+export type {
+  AMM,
+  Fill,
+  FollowedPricing,
+  Hop,
+  PoolDepth,
+  PoolsChoice,
+  PoolView,
+  Quote,
+  QuoteChoice,
+  QuotePart,
+  Swap,
+  SwapTerms,
+} from './amm.ts'
 export type {
   AMMRange,
   Deposit,

@@ -3,7 +3,7 @@ import path from 'node:path'
 import * as Type from 'typebox'
 import type { Static } from 'typebox'
 import * as Value from 'typebox/value'
-import type { At, Followed, FollowedPricing, Head, Log, PoolView, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
+import type { At, Followed, FollowedPricing, Head, Log, PoolsChoice, PoolView, Quote, QuoteChoice, Swap } from '../contracts/index.ts'
 import { writeWholeFile } from '../whole-file.ts'
 import {
   createPairQuoter,
@@ -36,12 +36,7 @@ export interface Quotes {
    */
   follow(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, listener: QuoteListener): () => void
   /** The pools between two tokens, from memory; undefined where the exchange does not show its pools. @throws SluiceError NETWORK */
-  pools(
-    venue: QuoteVenue,
-    tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>,
-    depths: readonly number[],
-    at: At,
-  ): Promise<FollowedPools | undefined>
+  pools(venue: QuoteVenue, tokens: Pick<Swap, 'tokenIn' | 'tokenOut'>, choice: PoolsChoice, at: At): Promise<FollowedPools | undefined>
   /** Whether quotes from memory are errors because the changes of the network cannot be read: then the exchange has to be asked. */
   isCutOff(venue: QuoteVenue): boolean
   /** Loads the pairs that were quoted before the last stop of the server. */
@@ -147,11 +142,11 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     },
     quote: (venue, swap, choice, at) => quoterOf(venue, swap, choice).quote(swap, at),
     follow: (venue, swap, choice, listener) => subscriptionsOn(venue).follow(quoterOf(venue, swap, choice), swap, listener),
-    async pools(venue, tokens, depths, at) {
+    async pools(venue, tokens, choice, at) {
       const { pricing } = venue
       if (!pricing.pools) return undefined
       const { states, head } = await quoterOf(venue, tokens, {}).states(at)
-      return { head, pools: await pricing.pools(tokens, depths, states, head) }
+      return { head, pools: await pricing.pools(tokens, choice, states, head) }
     },
     isCutOff: (venue) => following.of(venue).isCutOff,
     async warmUp(venue) {

@@ -108,12 +108,12 @@ export function poolAMM(
       return quote(swap, { version, spenders, pool }, at)
     },
     ...(followed && { followed }),
-    async pools(pairs, depths, at) {
+    async pools(pairs, choice, at) {
       const passages = pairs.map((each) => passageOf(each, reader.wrapped))
       for (const { tokenIn, tokenOut } of passages) requireDifferentTokens(tokenIn, tokenOut)
       const between = passages.map(({ tokenIn, tokenOut }): Pair => [tokenIn, tokenOut])
       const { head, graph } = await loadPools(reader, options.checks, { protocols, chosen: [] }, between, [], at)
-      return { head, pools: await viewPools(graph.pools, passages, depths) }
+      return { head, pools: await viewPools(graph.pools, passages, choice) }
     },
     async poolTokens(pool, at) {
       if (!isAddress(pool)) return undefined
@@ -365,8 +365,8 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
       return priced
     },
 
-    async pools(tokens, depths, states, head) {
-      return viewPools(graphOf(states, head).pools, [passageOf(tokens, wrapped)], depths)
+    async pools(tokens, choice, states, head) {
+      return viewPools(graphOf(states, head).pools, [passageOf(tokens, wrapped)], choice)
     },
 
     conditions: (head) => `${reader.gasPriceRaw(head)} ${hasTimed ? blockName(head) : ''}`,

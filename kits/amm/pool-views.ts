@@ -1,7 +1,8 @@
 // Pools as people look at them: price, fee, what they hold, and how much can be traded before the price is worse by so much.
 import { inTurns } from '../../core/async.ts'
-import type { PoolDepth, PoolView } from '../../core/contracts/index.ts'
+import type { PoolDepth, PoolsChoice, PoolView } from '../../core/contracts/index.ts'
 import { parseDecimal, rescale } from '../../core/decimal.ts'
+import { DeepestPools } from '../../core/deepest-pools.ts'
 import type { Passage, Pool, PoolProtocol } from './protocol.ts'
 
 interface KnownPool {
@@ -9,24 +10,27 @@ interface KnownPool {
   readonly pool: Pool
 }
 
-/**
- * Those of the pools that have both tokens of a passage, once for each such passage.
- * @param depths basis points at which their depth is shown, the smallest first
- */
+/** The deepest of the pools that have both tokens of a passage and a price, once for each such passage, the deepest first. */
 export async function viewPools(
   pools: readonly KnownPool[],
   passages: readonly Passage[],
-  depths: readonly number[],
+  { depths, most, version, pool: chosen }: PoolsChoice,
 ): Promise<readonly PoolView[]> {
-  const views: PoolView[] = []
+  // Of many pools few are shown. To keep all views would fill the memory, which the collector then copies.
+  const deepest = new DeepestPools<PoolView>(most, (view) => view)
   const byTokenIn = new Map<string, Passage[]>()
   for (const passage of passages) byTokenIn.set(passage.tokenIn, [...(byTokenIn.get(passage.tokenIn) ?? []), passage])
   await inTurns(pools, (known) => {
-    const { tokens } = known.pool
+    const { tokens, address } = known.pool
+    if (version !== undefined && known.protocol.version !== version) return
+    if (chosen !== undefined && address.toLowerCase() !== chosen.toLowerCase()) return
     for (const token of tokens)
-      for (const passage of byTokenIn.get(token) ?? []) if (tokens.includes(passage.tokenOut)) views.push(viewPool(known, passage, depths))
+      for (const passage of byTokenIn.get(token) ?? []) {
+        const view = tokens.includes(passage.tokenOut) ? viewPool(known, passage, depths) : undefined
+        if (view && view.spot.denominator !== 0n) deepest.add(view)
+      }
   })
-  return views
+  return deepest.kept
 }
 
 function viewPool({ protocol, pool }: KnownPool, passage: Passage, depths: readonly number[]): PoolView {

@@ -1,8 +1,9 @@
 // The pools of a pair or of a token, over one connector or all of a network, and one pool by its address.
 import type { AMMPoolResponse } from '../../api/index.ts'
-import type { At, PoolView, Swap, Token } from '../../contracts/index.ts'
+import type { At, PoolsChoice, PoolView, Swap, Token } from '../../contracts/index.ts'
 import { inTurns } from '../../async.ts'
 import { fromRaw, parseDecimal, priceOf, rescale } from '../../decimal.ts'
+import { DeepestPools } from '../../deepest-pools.ts'
 import { badFields, SluiceError } from '../../errors.ts'
 import { isOfOne, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { badCursor, readLimit } from '../pages.ts'
@@ -30,12 +31,15 @@ const ammPools: Handler<'AMMPools'> = async (request, context) => {
   const pairs = await readPairs(request.base, request.quote, network, at)
   const venues = isOfOne(context) ? [context.venue] : withVersion(version, venuesOf(request.connectors, context), network)
   if (isOfOne(context)) requireVersion(version, tradingOf('AMM', context.venue), context.venue.connector)
-  const answers = await askEach(venues, context, 'pools', (venue) => findPools(pairs, depths, venue, context, at))
+  // One more than are shown tells whether there is a next page.
+  const most = start + limit + 1
+  const choice = { depths, most, ...(version !== undefined && { version }) }
+  const answers = await askEach(venues, context, 'pools', (venue) => findPools(pairs, choice, venue, context, at))
   const leftOut = answers.filter(isLeftOut)
   const [failed] = leftOut
   if (failed && leftOut.length === answers.length) throw failed.error
   const pairOf = pairsByTokens(pairs, network)
-  const deepest = new Deepest(start + limit)
+  const deepest = new DeepestPools<Found>(most, ({ view }) => view)
   for (const each of answers) {
     if (isLeftOut(each)) continue
     await inTurns(each.answer.pools, (view) => {
@@ -45,12 +49,12 @@ const ammPools: Handler<'AMMPools'> = async (request, context) => {
     })
   }
   const shown: ShownPool[] = []
-  await inTurns(deepest.from(start), (each) => shown.push(showPool(each)))
+  await inTurns(deepest.kept.slice(start, start + limit), (each) => shown.push(showPool(each)))
   const left = showLeftOut(leftOut, true)
   return {
     pools: shown,
     ...(left.length > 0 && { leftOut: left }),
-    ...(start + limit < deepest.count && { nextCursor: String(start + limit) }),
+    ...(start + limit < deepest.kept.length && { nextCursor: String(start + limit) }),
   }
 }
 
@@ -60,44 +64,6 @@ interface Found {
   readonly pair: TokenPair
   readonly found: FoundPools
   readonly venue: VenueEntry
-}
-
-const depthOf = ({ view }: Found): bigint => view.depth.at(-1)?.sellRaw ?? 0n
-
-/** So many of the deepest pools, the deepest first. All of a network are too many to sort at once. */
-class Deepest {
-  /** Of all that were added. */
-  count = 0
-  readonly #most: number
-  readonly #kept: Found[] = []
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  add(one: Found): void {
-    this.count += 1
-    const last = this.#kept.at(-1)
-    if (this.#kept.length >= this.#most && last && !isBefore(one, last)) return
-    let [low, high] = [0, this.#kept.length]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const there = this.#kept[middle]
-      if (there && isBefore(one, there)) high = middle
-      else low = middle + 1
-    }
-    this.#kept.splice(low, 0, one)
-    if (this.#kept.length > this.#most) this.#kept.pop()
-  }
-
-  from(start: number): readonly Found[] {
-    return this.#kept.slice(start)
-  }
-}
-
-function isBefore(one: Found, other: Found): boolean {
-  const [depth, otherDepth] = [depthOf(one), depthOf(other)]
-  return depth === otherDepth ? one.view.pool < other.view.pool : depth > otherDepth
 }
 
 /** The pair that a pool was found for. */
@@ -112,7 +78,8 @@ const ammPool: Handler<'AMMPool'> = async (request, context) => {
   const { network, venue, signal } = context
   const at = { signal }
   const pair = await readPoolPair(request, context, at)
-  const found = await findPools([pair], readDepths(request.percents), venue, context, at)
+  const choice = { depths: readDepths(request.percents), most: 1, pool: request.pool }
+  const found = await findPools([pair], choice, venue, context, at)
   const pairOf = pairsByTokens([pair], network)
   const view = found.pools.find(
     (each) => each.pool.toLowerCase() === request.pool.toLowerCase() && pairOf(each) && each.spot.denominator !== 0n,
@@ -182,7 +149,7 @@ async function readPoolPair(
 /** From memory where a pair is followed there; else in one round trip. @throws SluiceError UNSUPPORTED */
 async function findPools(
   pairs: readonly TokenPair[],
-  depths: readonly number[],
+  choice: PoolsChoice,
   venue: VenueEntry,
   { network, services }: Pick<ConnectorsContext, 'network' | 'services'>,
   at: At,
@@ -190,12 +157,12 @@ async function findPools(
   const [pair] = pairs
   const followed = toQuoteVenue(network, venue)
   if (pair && pairs.length === 1 && followed && !services.quotes.isCutOff(followed)) {
-    const known = await services.quotes.pools(followed, pair, depths, at)
+    const known = await services.quotes.pools(followed, pair, choice, at)
     if (known) return { blockNumber: known.head.number, source: 'memory', pools: known.pools }
   }
   const amm = tradingOf('AMM', venue)
   if (!amm.pools) throw new SluiceError('UNSUPPORTED', `${venue.connector} does not list its pools.`)
-  const { head, pools } = await amm.pools(pairs, depths, at)
+  const { head, pools } = await amm.pools(pairs, choice, at)
   return { blockNumber: head.number, source: 'rpc', pools }
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { viewPools } from '../../../kits/amm/pool-views.ts'
+import type { PoolsChoice } from '../../../core/contracts/index.ts'
 import type { Passage, Pool, PoolProtocol } from '../../../kits/amm/index.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
 import { getSqrtRatioAtTick } from '../../../kits/amm/v3/math.ts'
@@ -27,7 +28,7 @@ let compared = 0
 let unknown = 0
 async function expectDepth<S>(protocol: PoolProtocol<S>, pool: Pool<S>): Promise<void> {
   const known = { protocol: protocol as PoolProtocol, pool }
-  const [view] = await viewPools([known], [forward], [13, 100, 200, 1_000])
+  const [view] = await viewPools([known], [forward], { depths: [13, 100, 200, 1_000], most: 1 })
   for (const { basisPoints, sellRaw, atLeast } of view?.depth ?? []) {
     if (sellRaw > 0n) expect(isWithin(protocol, pool, sellRaw, BigInt(basisPoints)), `${basisPoints}: ${sellRaw}`).to.equal(true)
     // A thousandth more is too much. Where few units come out, the price goes up and down from one to the next.
@@ -71,5 +72,36 @@ describe('the depth of a pool', () => {
       ),
     )
     expect(unknown).to.be.above(5)
+  })
+})
+
+describe('the pools that are shown', () => {
+  const addressOf = (index: number) => `0x${index.toString(16).padStart(40, 'a')}`
+  /** Each second one is as deep as the one before it. */
+  const pools = Array.from({ length: 40 }, (_, index) => {
+    const reserve = 10n ** 20n * BigInt(1 + (((index * 7) % 40) >> 1))
+    return {
+      protocol: pairs,
+      pool: { address: addressOf(index), tokens, state: { reserve0Raw: reserve, reserve1Raw: reserve } },
+    }
+  })
+  const shown = async (choice: Omit<PoolsChoice, 'depths'>) => viewPools(pools, [forward], { depths: [100, 200], ...choice })
+
+  it('are so many of the deepest, in order, and equally deep ones by their addresses', async () => {
+    const all = await shown({ most: 100 })
+    const sorted = all.toSorted((one, other) => {
+      const [deep, otherDeep] = [one.depth[1]?.sellRaw ?? 0n, other.depth[1]?.sellRaw ?? 0n]
+      return deep === otherDeep ? (one.pool < other.pool ? -1 : 1) : deep > otherDeep ? -1 : 1
+    })
+    expect(all).to.have.length(40)
+    expect(all).to.deep.equal(sorted)
+    for (const most of [0, 1, 7, 39, 40]) expect(await shown({ most }), String(most)).to.deep.equal(all.slice(0, most))
+  })
+
+  it('are those of a version, and one by its address in any letters', async () => {
+    expect(await shown({ most: 3, version: 'v2' })).to.have.length(3)
+    expect(await shown({ most: 3, version: 'v3' })).to.deep.equal([])
+    const one = await shown({ most: 3, pool: `0x${addressOf(12).slice(2).toUpperCase()}` })
+    expect(one.map(({ pool }) => pool)).to.deep.equal([addressOf(12)])
   })
 })

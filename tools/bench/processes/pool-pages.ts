@@ -1,6 +1,6 @@
 // Pages of many pools by the handler of a running server in the same process, through the boundary that copies what connectors answer.
 import { ammContract } from '../../../core/contracts/answers/amm.ts'
-import type { Swap } from '../../../core/contracts/index.ts'
+import type { PoolsChoice, Swap } from '../../../core/contracts/index.ts'
 import { poolHandlers } from '../../../core/handlers/amm/pools.ts'
 import { boundary } from '../../../core/loader/boundary.ts'
 import type { Passage, Pool, PoolProtocol } from '../../../kits/amm/index.ts'
@@ -56,9 +56,9 @@ function venueWith(name: string, count: number) {
   if (!known) throw new Error('It trades no AMM.')
   const shown = {
     ...known,
-    async pools(asked: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[], depths: readonly number[]) {
+    async pools(asked: readonly Pick<Swap, 'tokenIn' | 'tokenOut'>[], choice: PoolsChoice) {
       const passages = asked.map(({ tokenIn, tokenOut }): Passage => ({ tokenIn: tokenIn.address, tokenOut: tokenOut.address }))
-      return { head: { number: 1n, timestamp: 1 }, pools: await viewPools(pools, passages, depths) }
+      return { head: { number: 1n, timestamp: 1 }, pools: await viewPools(pools, passages, choice) }
     },
   }
   const AMM = boundary<object>(shown, { ...ammContract }, { plugin: name, log: { info() {}, warn() {} } })
