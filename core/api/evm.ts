@@ -38,6 +38,18 @@ export const EVMAllowancesResponse = enveloped({
         'Spender → token → seconds since the Unix epoch: when the allowance ends, for spenders that take tokens by Permit2. One that has ended counts as 0.',
     }),
   ),
+  permits: Type.Optional(
+    Type.Array(
+      Type.Object({
+        spender: Type.String(),
+        token: Type.String({ description: 'Its address.' }),
+        amount: Type.String(),
+        expires: Type.Number({ description: 'Seconds since the Unix epoch.' }),
+        txHash: Type.Optional(Type.String({ description: 'Of the transaction that it was signed for.' })),
+      }),
+      { description: 'What the wallet signed by `signedPermits` and what is neither used nor expired, beside the allowances.' },
+    ),
+  ),
 })
 
 export const EVMNonceRequest = request({ ...chainFields, address: WalletAddress })

@@ -136,7 +136,7 @@ function readAllowance(text: string | undefined, token: Token): bigint | undefin
   return text === undefined ? undefined : readRaw(text, token, 'amount')
 }
 
-const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, services: { registry }, signal }) => {
+const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, services: { registry, transactions }, signal }) => {
   const at = { signal }
   const evm = evmOf(network)
   const owner = readAddress(network, request.address)
@@ -155,12 +155,31 @@ const evmAllowances: Handler<'EVMAllowances'> = async (request, { network, servi
       Object.fromEntries(tokens.map((token, i) => [responseKey(request.tokenSymbols[i], token), allowances[i]?.expires ?? 0])),
     ]),
   )
+  const permits = byPermit2.size > 0 ? await showPermits(owner, byPermit2, tokens, network, transactions) : []
   return {
     spender: addresses[0] ?? '',
     approvals: lowest,
     ...(addresses.length > 1 && { spenders: each }),
     ...(byPermit2.size > 0 && { expiries }),
+    ...(permits.length > 0 && { permits }),
   }
+}
+
+/** What the wallet signed for these spenders and tokens, and what is neither used nor expired. */
+async function showPermits(
+  owner: string,
+  spenders: ReadonlyMap<string, unknown>,
+  tokens: readonly Token[],
+  { chain, network }: NetworkEntry,
+  transactions: Services['transactions'],
+) {
+  const outstanding = await transactions.outstandingPermits({ chain, network, address: owner })
+  return outstanding
+    .filter(({ permit }) => spenders.has(permit.spender) && tokens.some(({ address }) => address === permit.token))
+    .map(({ permit: { spender, token, amountRaw, decimals, expires }, txHash }) => {
+      const amount = fromRaw(BigInt(amountRaw), decimals)
+      return { spender, token, amount, expires, ...(txHash !== undefined && { txHash }) }
+    })
 }
 
 /** By spender: those that take tokens themselves, and those that take them by Permit2. In the order of the tokens. */

@@ -2,7 +2,7 @@ import { pause, withTimeout } from '../async.ts'
 import { SluiceError, type Log, type Transaction } from '../contracts/index.ts'
 import { createBroadcast, createSignAttempt, type Broadcast } from './attempts.ts'
 import type { ClientOrders } from './book-orders.ts'
-import { railName, txHashOf, txStatus, type Entry, type RailId, type TxStatus, signerOf } from './entry.ts'
+import { railName, txHashOf, txStatus, type Entry, type JournaledPermit, type RailId, type TxStatus, signerOf } from './entry.ts'
 import {
   createRecorder,
   OwnershipLost,
@@ -51,6 +51,12 @@ export interface Transactions {
   nextNonce(of: { network: TransactionTarget; address: string }, signal: AbortSignal): Promise<number>
   find(chain: string, network: string, txHash: string): Promise<Entry | undefined>
   list(filter: EntryFilter): Promise<EntryPage>
+  /** The permits of a wallet that are neither used nor expired, and the transactions that they were signed for. */
+  outstandingPermits(of: {
+    chain: string
+    network: string
+    address: string
+  }): Promise<readonly { readonly permit: JournaledPermit; readonly txHash: string | undefined }[]>
   readonly events: TransactionEvents
   /** Book orders by their client order ids. */
   readonly orders: ClientOrders
@@ -204,6 +210,13 @@ export function createTransactions({
     nextNonce: ({ network, address }, signal) => on(network).nextNonce(address, signal),
     find: (chain, network, txHash) => journal.find(chain, network, txHash),
     list: (filter) => journal.list(filter),
+    async outstandingPermits(of) {
+      const entries = [...(await journal.unfinished(of)), ...(await journal.outstanding(of))]
+      return entries.flatMap((entry) => {
+        const txHash = txHashOf(entry)
+        return (entry.permits ?? []).filter(({ state }) => state === 'outstanding').map((permit) => ({ permit, txHash }))
+      })
+    },
     orders: journal.orders,
     events: {
       after: (id, of) => journal.eventsAfter(id, of),

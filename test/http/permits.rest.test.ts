@@ -85,6 +85,12 @@ describe('Trades by permits of Permit2', function () {
     return { amount, nonce }
   }
   const shown = async (txHash: string) => (await server.client.get('/transactions', { ...local, txHash })).body.transactions[0]
+  /** What `/evm/allowances` says beside the allowances. */
+  async function outstanding(tokenSymbols: readonly string[], spender = 'uniswap'): Promise<unknown> {
+    const answer = await server.client.get('/evm/allowances', { ...local, address: traders, spender, tokenSymbols })
+    expect(outcome(answer), answer.text).to.equal('200')
+    return answer.body.permits
+  }
   async function reaches(txHash: string, state: string) {
     for (let tries = 0; ; tries += 1) {
       const entry = await shown(txHash)
@@ -137,6 +143,11 @@ describe('Trades by permits of Permit2', function () {
     expect(outcome(first), first.text).to.equal('200')
     const second = await trade()
     expect(outcome(second)).to.equal('422 INSUFFICIENT_ALLOWANCE')
+    const { deadline, txHash } = first.body
+    const right = { spender: router, token: addressOf.get('USDC'), amount: '100.000000', expires: deadline, txHash }
+    expect(await outstanding(['USDC', 'DAI'])).to.deep.equal([right])
+    expect(await outstanding(['DAI'])).to.equal(undefined)
+    expect(await outstanding(['USDC'], 'uniswap/v2')).to.equal(undefined)
     expect(second.body.details).to.deep.include({ spender: router, txHash: first.body.txHash })
     // Of another token there is none.
     const other = await trade({ base: 'WBTC', amount: '0.01' })
@@ -237,7 +248,9 @@ describe('Trades by permits of Permit2', function () {
     }
     expect((await shown(body.txHash)).permits[0]).to.deep.include({ state: 'outstanding', nonce: Number(nonce) })
     expect(outcome(await trade({ base: 'DAI', amount: '5' }))).to.equal('422 INSUFFICIENT_ALLOWANCE')
+    expect(await outstanding(['DAI'])).to.have.length(1)
     await rpc('evm_increaseTime', '0x190')
     expect((await reaches(body.txHash, 'expired')).txState).to.equal('CANCELLED')
+    expect(await outstanding(['DAI'])).to.equal(undefined)
   })
 })

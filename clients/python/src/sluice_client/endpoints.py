@@ -430,6 +430,18 @@ class EVMAllowancesRequest(TypedDict):
     tokenSymbols: list[str]  # Symbols or addresses.
 
 
+class _EVMAllowancesResponsePermits(TypedDict):
+    spender: str
+    token: str  # Its address.
+    amount: str
+    expires: float  # Seconds since the Unix epoch.
+
+
+@final
+class EVMAllowancesResponsePermits(_EVMAllowancesResponsePermits, total=False):
+    txHash: str  # Of the transaction that it was signed for.
+
+
 class _EVMAllowancesResponse(TypedDict):
     spender: str  # The address that the name stands for; the first if the connector has several.
     approvals: dict[str, str]  # Token as in the request → decimal string; the smallest if the connector has several spenders.
@@ -442,6 +454,7 @@ class _EVMAllowancesResponse(TypedDict):
 class EVMAllowancesResponse(_EVMAllowancesResponse, total=False):
     spenders: dict[str, dict[str, str]]
     expiries: dict[str, dict[str, float]]  # Spender → token → seconds since the Unix epoch: when the allowance ends, for spenders that take tokens by Permit2. One that has ended counts as 0.
+    permits: list[EVMAllowancesResponsePermits]  # What the wallet signed by `signedPermits` and what is neither used nor expired, beside the allowances.
 
 
 @final
