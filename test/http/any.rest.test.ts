@@ -4,6 +4,7 @@ import { mkdtemp, mkdir, rm, writeFile, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parse, stringify } from 'yaml'
+import { lackingApprovals } from '../../core/handlers/amm/any.ts'
 import { v2Deployments } from '../../plugins/uniswap/deployments.ts'
 import type { Answer, Client } from '../../testkit/client.ts'
 import { startServer, type TestServer } from '../../testkit/server.ts'
@@ -160,6 +161,24 @@ describe('the best of all connectors', () => {
       const { body } = await client.post('/evm/approve', { ...local, address: wallet, spender, token: 'WBTC', ...(amount && { amount }) })
       await mined(client, body.txHash)
     }
+
+    it('count the approvals that a swap lacks: by Permit2 the token for Permit2, and the spender', async () => {
+      const { registry } = (await sharedServer()).kernel.services
+      const [network, venue] = [registry.network('ethereum', 'local'), registry.venue('uniswap', 'ethereum', 'local')]
+      const at = { signal: AbortSignal.timeout(30_000) }
+      const [tokenIn, tokenOut] = await network.tokens.resolveAll(['WBTC', 'USDC'], 'tokenSymbols', at)
+      if (!tokenIn || !tokenOut) throw new Error('The devnet has no such tokens.')
+      const lacking = async (version: string) => {
+        const quote = await venue.impl.AMM?.quote({ tokenIn, tokenOut, exact: 'in', amountRaw: 100_000n }, { version }, at)
+        if (!quote) throw new Error('No quote.')
+        const candidate = { venue, sourced: { quote, source: 'rpc' as const }, boundRaw: 1n }
+        return (await lackingApprovals([candidate], wallet, network, registry, at))(venue, quote.spender)
+      }
+      expect([await lacking('v2'), await lacking('v4')]).to.deep.equal([1, 2])
+      // Makes the token's allowance for Permit2, and that of the position manager, which takes no part in swaps.
+      await approve('uniswap/v4Positions')
+      expect([await lacking('v2'), await lacking('v4')]).to.deep.equal([1, 1])
+    })
 
     it('trades by what is approved, within the slippage of what is not, and says who was passed over', async () => {
       const sold = { base: 'WBTC', amount: '0.01' }

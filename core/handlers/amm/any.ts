@@ -247,7 +247,7 @@ function coinRate(token: Token, candidates: readonly WithTerms[], scope: Scope, 
   })
 }
 
-/** Of a first approval: its own transaction, and a second one where the token is taken by Permit2. */
+/** Of the transaction of one approval. A permit that a trade carries costs about as much. */
 const approvalGas = 60_000n
 
 async function withApprovals(
@@ -257,28 +257,34 @@ async function withApprovals(
   { network, services }: Scope,
   at: At,
 ) {
-  const isApproved = await approvalsOf(candidates, wallet, network, services.registry, at)
+  const lacking = await lackingApprovals(candidates, wallet, network, services.registry, at)
   const one = rate ? costOf(await network.impl.gas(approvalGas, undefined, at), rate) : 0n
-  const permit2 = permit2On(network, services.registry)
-  const penalty = ({ approved, sourced: { quote } }: Candidate) => (approved ? 0n : permit2.has(quote.spender) ? 2n * one : one)
-  return { candidates: candidates.map((each) => ({ ...each, approved: isApproved(each.venue, each.sourced.quote.spender) })), penalty }
+  const lackedBy = ({ venue, sourced }: Candidate) => lacking(venue, sourced.quote.spender)
+  const penalty = (candidate: Candidate) => BigInt(lackedBy(candidate)) * one
+  return { candidates: candidates.map((each) => ({ ...each, approved: lackedBy(each) === 0 })), penalty }
 }
 
-/** Which spenders of the candidates' connectors may take what their swaps need. One round trip, and one for Permit2, beside each other. */
-export async function approvalsOf(
+/**
+ * How many approvals the spenders of the candidates' connectors lack to take what their swaps need: by Permit2 up to two, the token's and that
+ * within it. One round trip, and one for Permit2, beside each other.
+ */
+export async function lackingApprovals(
   candidates: readonly Pick<Candidate, 'venue' | 'sourced' | 'boundRaw'>[],
   wallet: string,
   network: NetworkEntry,
   registry: Registry,
   at: At,
-): Promise<(venue: VenueEntry, spender: string) => boolean> {
+): Promise<(venue: VenueEntry, spender: string) => number> {
   const tokenIn = candidates[0]?.sourced.quote.swap.tokenIn
   const { evm } = network.impl
-  if (!evm || !tokenIn || tokenIn.native) return () => true
+  if (!evm || !tokenIn || tokenIn.native) return () => 0
   const addresses = [
     ...new Set(candidates.flatMap(({ venue, sourced }) => [sourced.quote.spender, ...Object.values(venue.impl.spenders ?? {})])),
   ]
-  const [plain, byPermit2] = await readAllowances(evm, wallet, { addresses, permit2: permit2On(network, registry) }, [tokenIn], at)
+  const permit2 = permit2On(network, registry)
+  const contracts = addresses.flatMap((spender) => permit2.get(spender) ?? [])
+  const asked = { addresses: [...new Set([...addresses, ...contracts])], permit2 }
+  const [plain, byPermit2] = await readAllowances(evm, wallet, asked, [tokenIn], at)
   const needs = new Map(
     candidates.map(({ venue, sourced: { quote }, boundRaw }) => {
       const until = quote.head.timestamp + tradeRules(venue.config, quote.route).ttlSeconds
@@ -288,8 +294,10 @@ export async function approvalsOf(
   return (venue, spender) => {
     const { neededRaw = 0n, until = 0 } = needs.get(venue) ?? {}
     const allowance = byPermit2.get(spender)?.[0]
-    if (!allowance) return (plain.get(spender)?.[0] ?? 0n) >= neededRaw
-    return allowance.amountRaw >= neededRaw && allowance.expires >= until
+    const isAllowed = (contract: string) => (plain.get(contract)?.[0] ?? 0n) >= neededRaw
+    if (!allowance) return isAllowed(spender) ? 0 : 1
+    if (allowance.amountRaw >= neededRaw && allowance.expires >= until) return 0
+    return isAllowed(permit2.get(spender) ?? '') ? 1 : 2
   }
 }
 

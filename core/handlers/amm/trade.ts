@@ -10,7 +10,7 @@ import { swapBounds } from '../outcome.ts'
 import { tradingOf, type NetworkEntry } from '../registry.ts'
 import { deadlineAfter, effectiveSlippage, slippageBound, tighterBound, tradeRules, type Slippage } from '../slippage.ts'
 import { readWallet, showGas, submit, type SigningWallet } from '../wallets.ts'
-import { approvalsOf, askConnectors, refuseChoice, showChoice, type Candidate, type Candidates, type LeftOut } from './any.ts'
+import { askConnectors, lackingApprovals, refuseChoice, showChoice, type Candidate, type Candidates, type LeftOut } from './any.ts'
 import {
   allowanceRaw,
   quoteFromChain,
@@ -251,12 +251,12 @@ async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
   async function withApproved(candidates: Candidates['candidates']): Promise<readonly Candidate[]> {
     if (candidates.every(({ approved }) => approved)) return candidates
     const { network, services } = context
-    const isApproved = await approvalsOf(candidates, wallet.address, network, services.registry, at)
+    const lacking = await lackingApprovals(candidates, wallet.address, network, services.registry, at)
     const each = await Promise.all(
       candidates.map(async (candidate) => {
         const { venue, sourced } = candidate
         if (candidate.approved) return [candidate]
-        const spenders = [...new Set(Object.values(venue.impl.spenders ?? {}))].filter((spender) => isApproved(venue, spender))
+        const spenders = [...new Set(Object.values(venue.impl.spenders ?? {}))].filter((spender) => lacking(venue, spender) === 0)
         const other = await quoteBySpenders(trade, { ...context, signal: context.signal, venue }, sourced.quote, spenders)
         return other ? [candidate, { ...candidate, sourced: other, approved: true }] : [candidate]
       }),
