@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { Interface, formatUnits, toQuantity } from 'ethers'
 import { addresses } from '../devnet/addresses.ts'
 import { follow } from '../events/client.ts'
-import { admins, mined, outcome, uniswap } from './shared-server.ts'
+import type { Answer } from '../../testkit/client.ts'
+import { admins, local, mined, outcome, uniswap } from './shared-server.ts'
 import { startBehindProxy, type BehindProxy } from './trouble/behind-proxy.ts'
 import { healthy, refusing, telling } from './trouble/faulty-proxy.ts'
 import { scrape } from './scrape.ts'
@@ -22,7 +23,7 @@ const isLogs = ({ method }: { method: string }) => method === 'eth_getLogs'
 const isOfAnybody = ({ method, params: [filter] }: { method: string; params: readonly unknown[] }) =>
   method === 'eth_getLogs' && !Array.isArray(Reflect.get(Object(filter), 'address'))
 
-describe('prices while nodes refuse to return logs', function () {
+describe('while nodes refuse to return logs', function () {
   this.timeout(120_000)
   let stage: BehindProxy
   let proxy: BehindProxy['proxy']
@@ -69,7 +70,7 @@ describe('prices while nodes refuse to return logs', function () {
     }
   }
 
-  it('come from memory if nodes return logs of named contracts, also for new pools', async () => {
+  it('prices come from memory if nodes return logs of named contracts, also for new pools', async () => {
     await proxy.become(refusing(isOfAnybody, noAddress))
     await price()
     for (let count = 0; count < 5; count += 1) {
@@ -93,7 +94,7 @@ describe('prices while nodes refuse to return logs', function () {
     await proxy.become(healthy)
   })
 
-  it('are never of a block that the node does not have, although it returns no logs for it', async () => {
+  it('prices are never of a block that the node does not have, although it returns no logs for it', async () => {
     await priceFrom('memory')
     const unknown = new Map<string, unknown>([
       ['eth_getLogs', []],
@@ -107,7 +108,7 @@ describe('prices while nodes refuse to return logs', function () {
     await priceFrom('memory')
   })
 
-  it('are read from the chain, exact at each new block, and come from memory again once nodes return logs', async () => {
+  it('prices are read from the chain, exact at each new block, and come from memory again once nodes return logs', async () => {
     await priceFrom('memory')
     const follower = await follow(
       { url: server.kernel.url, certsDir: server.settings.ssl.certsDir },
@@ -133,5 +134,39 @@ describe('prices while nodes refuse to return logs', function () {
     expect(text).to.contain('sluice_market_cut_off{chain="ethereum",network="local"} 0')
     expect(text).to.match(/sluice_market_block_age_seconds\{chain="ethereum",network="local"\} -?[\d.]+/)
     expect(text).to.match(/sluice_market_updates_total\{.*connector="uniswap"\} [1-9]/)
+  })
+
+  it('the positions of v4 are those that this server made, and how many are missing where it does not know them yet', async () => {
+    const wallet = { ...local, address: admins }
+    async function made(path: string, fields: object): Promise<Answer['body']> {
+      const answer = await server.client.post(path, { ...wallet, ...fields })
+      expect(outcome(answer), answer.text).to.equal('200')
+      const { body } = await mined(server.client, answer.body.txHash)
+      expect(body.txReceipt.status, body.reason).to.equal(1)
+      return body
+    }
+    const v4 = { connector: 'uniswap', version: 'v4' }
+    for (const token of ['WETH', 'USDC']) await made('/evm/approve', { spender: 'uniswap/v4Positions', token })
+    const range = { token0: 'WETH', token1: 'USDC', fee: 'MEDIUM', amount0: '1', amount1: '3000', lowerPrice: '2500', upperPrice: '3500' }
+    const ids: string[] = []
+    for (const _ of [1, 2]) ids.push((await made('/amm/liquidity/add', { ...v4, ...range })).fill.tokenId)
+    const [kept = '', sent = ''] = ids
+    const listed = async () => (await server.client.get('/amm/liquidity/positions', { ...wallet, ...v4 })).body
+    const idsOf = ({ positions }: Answer['body']) => positions.map(({ tokenId }: { tokenId: string }) => tokenId)
+
+    await proxy.become(refusing(isLogs, tooMany))
+    let blind = await listed()
+    // The journal has the newest as soon as the server has seen it mined.
+    for (let tries = 0; blind.missing !== undefined && tries < 100; tries += 1) {
+      expect(blind.notSearched).to.be.a('string')
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      blind = await listed()
+    }
+    expect(idsOf(blind)).to.have.members(ids)
+    expect(blind).not.to.have.any.keys('missing', 'searchedFromBlock')
+    // What is not the wallet's any more is not shown, though the journal knows it.
+    await made('/amm/liquidity/remove', { ...v4, tokenId: sent, burn: true })
+    expect(idsOf(await listed())).to.deep.equal([kept])
+    await proxy.become(healthy)
   })
 })

@@ -6,12 +6,14 @@ import type { VenueEntry } from '../registry.ts'
 /** Of a wallet, the newest entries of the journal that are read. */
 const maxEntries = 5_000
 const pageEntries = 500
-/** The journal is not read again for so long: streams ask at every block. */
-const cachedMs = 60_000
+/** The journal is not read again while nothing is written to it, nor for so long: streams ask at every block. */
+const cachedMs = 5_000
 const maxCached = 1_000
 
 interface CachedIds {
   readonly ids: readonly bigint[]
+  /** The journal's newest event before they were read. */
+  readonly lastEvent: number
   readonly expires: number
 }
 
@@ -27,6 +29,8 @@ export async function journaledIds(
   cache.set(venue, ofVenue)
   const cached = ofVenue.get(owner)
   if (cached && cached.expires > performance.now()) return cached.ids
+  const lastEvent = await transactions.events.lastId()
+  if (cached?.lastEvent === lastEvent) return cached.ids
 
   const ids = new Set<bigint>()
   let cursor: string | undefined
@@ -42,7 +46,7 @@ export async function journaledIds(
     if (cursor === undefined) break
   }
   if (ofVenue.size >= maxCached) ofVenue.clear()
-  ofVenue.set(owner, { ids: [...ids], expires: performance.now() + cachedMs })
+  ofVenue.set(owner, { ids: [...ids], lastEvent, expires: performance.now() + cachedMs })
   return [...ids]
 }
 

@@ -21,8 +21,10 @@ const idsOf = (pages: readonly (readonly Entry[])[], venue = venueOf()) => {
     const entries = pages[asked.length - 1] ?? []
     return { entries, ...(asked.length < pages.length && { nextCursor: String(asked.length) }) }
   }
-  const read = () => journaledIds('0xOwner', { network, venue }, { transactions: { list } as never })
-  return { asked, read }
+  let lastEvent = 1
+  const transactions = { list, events: { lastId: async () => lastEvent } }
+  const read = () => journaledIds('0xOwner', { network, venue }, { transactions: transactions as never })
+  return { asked, read, write: () => (lastEvent += 1) }
 }
 
 describe('positions that the journal knows', () => {
@@ -45,9 +47,23 @@ describe('positions that the journal knows', () => {
     ])
   })
 
-  it('are read again only after a while, and of no more than the newest 5,000 entries', async () => {
-    const { read, asked } = idsOf(Array.from({ length: 40 }, () => [entry({})]))
+  it('are read again only after a while and where something was written, and of no more than the newest 5,000 entries', async () => {
+    const { read, asked, write } = idsOf(Array.from({ length: 40 }, () => [entry({})]))
     for (let times = 0; times < 3; times += 1) expect(await read()).to.deep.equal([7n])
     expect(asked).to.have.length(10)
+    write()
+    await read()
+    expect(asked).to.have.length(10)
+    const { now } = performance
+    try {
+      performance.now = () => now.call(performance) + 6_000
+      await read()
+      expect(asked).to.have.length(20)
+      performance.now = () => now.call(performance) + 12_000
+      await read()
+      expect(asked).to.have.length(20)
+    } finally {
+      performance.now = now
+    }
   })
 })
