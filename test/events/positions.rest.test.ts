@@ -69,25 +69,29 @@ describe('positions in /events', function () {
     expect([all.told.length, one.told.length]).to.deep.equal([4, 4])
   })
 
-  it('in a range of prices are sent when they are made, changed or burnt', async () => {
-    for (const token of ['WETH', 'USDC']) await made('/evm/approve', { ...local, address: admins, spender: 'uniswap/positions', token })
-    const follower = await listen({ connector: 'uniswap', address: admins }, 'client')
-    const before = (await next(follower, 0)).positions.length
-    const range = { token0: 'WETH', token1: 'USDC', fee: 'LOW', amount0: '1', amount1: '3000', lowerPrice: '2500', upperPrice: '3500' }
-    const { body } = await made('/amm/liquidity/add', { ...uniswap, ...range, address: admins })
-    const { tokenId } = body.fill
-    const isIt = (each: { tokenId: string }) => each.tokenId === tokenId
-    const added = await next(follower, 1)
-    expect(added.positions).to.have.length(before + 1)
-    const { body: got } = await server.client.get('/amm/liquidity/positions', { ...uniswap, address: admins })
-    const whole = added.positions.find(isIt)
-    expect(whole).to.have.all.keys(got.positions[0])
-    await made('/amm/liquidity/remove', { ...uniswap, address: admins, tokenId, decreasePercent: '50' })
-    const half = (await next(follower, 2)).positions.find(isIt)
-    expect(Number(half.liquidity)).to.be.closeTo(Number(whole.liquidity) / 2, 1)
-    await made('/amm/liquidity/remove', { ...uniswap, address: admins, tokenId, burn: true })
-    expect((await next(follower, 3)).positions).to.have.length(before)
-  })
+  for (const [version, spender] of [
+    ['v3', 'uniswap/positions'],
+    ['v4', 'uniswap/v4Positions'],
+  ] as const)
+    it(`in a range of prices of ${version} are sent when they are made, changed or burnt`, async () => {
+      for (const token of ['WETH', 'USDC']) await made('/evm/approve', { ...local, address: admins, spender, token })
+      const follower = await listen({ connector: 'uniswap', address: admins }, 'client')
+      const before = (await next(follower, 0)).positions.length
+      const range = { token0: 'WETH', token1: 'USDC', fee: 'MEDIUM', amount0: '1', amount1: '3000', lowerPrice: '2500', upperPrice: '3500' }
+      const { body } = await made('/amm/liquidity/add', { ...uniswap, ...range, version, address: admins })
+      const { tokenId } = body.fill
+      const isIt = (each: { tokenId: string }) => each.tokenId === tokenId
+      const added = await next(follower, 1)
+      expect(added.positions).to.have.length(before + 1)
+      const { body: got } = await server.client.get('/amm/liquidity/positions', { ...uniswap, address: admins })
+      const whole = added.positions.find(isIt)
+      expect(whole).to.have.all.keys(got.positions[0])
+      await made('/amm/liquidity/remove', { ...uniswap, address: admins, version, tokenId, decreasePercent: '50' })
+      const half = (await next(follower, 2)).positions.find(isIt)
+      expect(Number(half.liquidity)).to.be.closeTo(Number(whole.liquidity) / 2, 1)
+      await made('/amm/liquidity/remove', { ...uniswap, address: admins, version, tokenId, burn: true })
+      expect((await next(follower, 3)).positions).to.have.length(before)
+    })
 
   it('are sent only to certificates that may use the wallet', async () => {
     const query = { ...asked, address: admins }
