@@ -49,18 +49,22 @@ if (isAll) process.env.PACKAGE_TEST_ALL = 'yes'
 
 /**
  * What takes long, in parts that take about as long as each other: each commit plays one of them, so that five commits play all. All at
- * once: npm run test:rest -- --all. The guides are those that tools/package follows. Parts with little else build and run the image.
+ * once: npm run test:rest -- --all.
+ * `packages`: which of the tests in tools/package, besides those that every commit plays; `guide`: the one that is followed there.
+ * `image`: whether the image is built and run.
  */
 const inTurn = [
   {
     files: [
       ...['bursts', 'cluster', 'node-faults', 'solana'].map(chaos),
       'test/cli/plugin-dev.rest.test.ts',
+      'test/contracts/books.rest.test.ts',
       'test/http/fairness.rest.test.ts',
       'test/http/fuzz.rest.test.ts',
       'test/loader/hostile-hosts.rest.test.ts',
       'test/plugins/quickswap-v4/memory.rest.test.ts',
     ],
+    packages: ['guides'],
     guide: 'your-first-plugin',
   },
   {
@@ -71,8 +75,9 @@ const inTurn = [
       'test/loader/nodes.rest.test.ts',
       'test/plugins/camelot-v4/memory.rest.test.ts',
       'test/transactions/journal/list-entries.rest.test.ts',
+      'test/transactions/journal/postgres-size.rest.test.ts',
     ],
-    guide: 'writing-a-chain',
+    packages: [],
     image: true,
   },
   {
@@ -80,27 +85,32 @@ const inTurn = [
       ...['full-disk', 'hyperliquid', 'stopped-signer'].map(chaos),
       'test/cli/hostile-plugins.rest.test.ts',
       'test/cli/plugin-add.rest.test.ts',
+      'test/cli/plugin-full-disk.rest.test.ts',
       'test/docs/market-makers.rest.test.ts',
       'test/http/trade-from-memory.rest.test.ts',
       'test/loader/late-plugins.rest.test.ts',
+      'test/start/local-sites.rest.test.ts',
       'test/transactions/archive/killed.rest.test.ts',
     ],
+    packages: ['guides'],
     guide: 'writing-a-connector',
-    image: true,
   },
   {
     files: [
       ...['long-journal', 'orders'].map(chaos),
       'test/cli/plugin-consent.rest.test.ts',
+      'test/contracts/forks.rest.test.ts',
       'test/events/cluster.rest.test.ts',
+      'test/http/client-python.rest.test.ts',
       'test/http/node-trouble.rest.test.ts',
       'test/kits/amm/walk/memory-walk.rest.test.ts',
       'test/loader/service.rest.test.ts',
       'test/loader/stage.rest.test.ts',
       'test/plugins/quickswap-v3/memory.rest.test.ts',
       'test/transactions/leases/leases.rest.test.ts',
+      'test/wallet/ed25519/wallet-command.rest.test.ts',
     ],
-    guide: 'writing-a-chain',
+    packages: ['author'],
   },
   {
     files: [
@@ -109,11 +119,14 @@ const inTurn = [
       'test/cluster/cluster.rest.test.ts',
       'test/devnet/start-devnet.rest.test.ts',
       'test/loader/busy-machine.rest.test.ts',
+      'test/loader/hostile-plugins.rest.test.ts',
+      'test/plugins/hyperliquid/contract.rest.test.ts',
       'test/plugins/uniswap/v4-memory.rest.test.ts',
       'test/plugins/solana/fuzz.rest.test.ts',
       'test/start/signals.rest.test.ts',
       'test/wallet/wallet-command.rest.test.ts',
     ],
+    packages: ['guides'],
     guide: 'writing-a-chain',
   },
 ]
@@ -127,7 +140,7 @@ function commits() {
   const { stdout } = spawnSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' })
   return Number.parseInt(stdout, 10) || 0
 }
-if (turn) process.env.PACKAGE_TEST_GUIDES = turn.guide
+if (turn?.guide) process.env.PACKAGE_TEST_GUIDES = turn.guide
 const otherTurns = new Set(turn ? inTurn.flatMap(({ files }) => (files === turn.files ? [] : files)) : [])
 
 const isRest = (file) => file.endsWith('.rest.test.ts') && !otherTurns.has(file)
@@ -167,18 +180,37 @@ function crashOf(text) {
   return at === -1 ? '' : `\n\n  A process ended with:\n${lines.slice(at, at + 25).join('\n')}`
 }
 
+/** Processor seconds of all children that have ended and of theirs; 0 where the system does not say. */
+function processorSeconds() {
+  if (!existsSync('/proc/self/stat')) return 0
+  // After the name in brackets, from the third field on: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html, cutime and cstime.
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / 100
+}
+
 /** @returns all that Node printed, its exit code, and how long it took */
 function run(args, env = built) {
   const began = performance.now()
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
   const parts = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part))
+  let processor = 0
+  child.on('exit', () => {
+    const all = processorSeconds()
+    processor = Math.round(all - counted)
+    counted = all
+  })
   return new Promise((done) =>
-    child.on('close', (code) =>
-      done({ output: Buffer.concat(parts).toString(), code, seconds: Math.round((performance.now() - began) / 1000) }),
-    ),
+    child.on('close', (code) => {
+      const time = `${Math.round((performance.now() - began) / 1000)} s, ${processor} of a processor`
+      done({ output: Buffer.concat(parts).toString(), code, time })
+    }),
   )
 }
+/** Of the jobs that have ended. */
+let counted = 0
 
 const mochaOf =
   (name, files, flags = []) =>
@@ -222,10 +254,10 @@ async function fewModules() {
 const sum = { passing: 0, pending: 0, failing: 0 }
 const failures = []
 
-function report(name, { output, code, seconds }) {
+function report(name, { output, code, time }) {
   const text = stripVTControlCharacters(output)
   const count = (word) => Number([...text.matchAll(new RegExp(`^ +(\\d+) ${word}`, 'gm'))].at(-1)?.[1] ?? 0)
-  process.stdout.write(`\n=== ${name} (${seconds} s)\n${output}`)
+  process.stdout.write(`\n=== ${name} (${time})\n${output}`)
   for (const word of Object.keys(sum)) sum[word] += count(word)
   if (count('failing') > 0) {
     // Without the counts of mocha, its own and those of a mocha that a test ran, so that the sum is the last number of the whole output.
@@ -249,7 +281,11 @@ async function runAll(jobs, most) {
 }
 
 /** The packages are installed and used with one processor most of the time: this goes beside other tests. */
-const runPackages = async () => report('tools/package', await run(['tools/package/run.mjs', '--packed'], {}))
+const runPackages = async () =>
+  report(
+    'tools/package',
+    await run(['tools/package/run.mjs', '--packed', ...(turn ? ['package', 'managers', 'trouble', ...turn.packages] : [])], {}),
+  )
 
 /** The image is built and run with tools of Debian's; elsewhere this says what is missing. */
 async function runImage() {
@@ -258,8 +294,8 @@ async function runImage() {
     console.log('\n=== tools/image was left out: it needs root, and buildah and mmdebstrap of Debian. `npm run test:image` runs it alone.')
     return
   }
-  const { output, code, seconds } = await run(['--import', 'tsx', 'tools/image/test-image.mjs', ...(isAll ? [] : ['--short'])])
-  process.stdout.write(`\n=== tools/image (${seconds} s)\n${output}`)
+  const { output, code, time } = await run(['--import', 'tsx', 'tools/image/test-image.mjs', ...(isAll ? [] : ['--short'])])
+  process.stdout.write(`\n=== tools/image (${time})\n${output}`)
   const count = (word) => Number(new RegExp(`(\\d+) ${word}`).exec(output)?.[1] ?? 0)
   sum.passing += count('passed')
   sum.failing += Math.max(count('failed'), code === 0 ? 0 : 1)
