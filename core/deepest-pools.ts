@@ -1,4 +1,8 @@
-import type { PoolView } from './contracts/index.ts'
+/** A pool by what orders it: the `PoolView` of a connector. */
+interface Pool {
+  readonly pool: string
+  readonly depth: readonly { readonly sellRaw: bigint }[]
+}
 
 /**
  * So many of the deepest pools of those that were added, the deepest first: by what they take at the last of their depths, then by address.
@@ -6,10 +10,10 @@ import type { PoolView } from './contracts/index.ts'
  */
 export class DeepestPools<T> {
   readonly #most: number
-  readonly #viewOf: (one: T) => PoolView
+  readonly #viewOf: (one: T) => Pool
   readonly #kept: T[] = []
 
-  constructor(most: number, viewOf: (one: T) => PoolView) {
+  constructor(most: number, viewOf: (one: T) => Pool) {
     this.#most = most
     this.#viewOf = viewOf
   }
@@ -33,7 +37,7 @@ export class DeepestPools<T> {
   }
 }
 
-function isDeeper(one: PoolView, other: PoolView): boolean {
+function isDeeper(one: Pool, other: Pool): boolean {
   const [depth, otherDepth] = [one.depth.at(-1)?.sellRaw ?? 0n, other.depth.at(-1)?.sellRaw ?? 0n]
   return depth === otherDepth ? one.pool < other.pool : depth > otherDepth
 }

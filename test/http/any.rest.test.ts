@@ -157,8 +157,8 @@ describe('the best of all connectors', () => {
   describe('in trades', () => {
     const wallet = others
     const trade = (fields: object, options?: object) => client.post('/amm/trade', { ...any, ...pair, address: wallet, ...fields }, options)
-    const approve = async (spender: string, amount?: string) => {
-      const { body } = await client.post('/evm/approve', { ...local, address: wallet, spender, token: 'WBTC', ...(amount && { amount }) })
+    const approve = async (spender: string, amount?: string, token = 'WBTC') => {
+      const { body } = await client.post('/evm/approve', { ...local, address: wallet, spender, token, ...(amount && { amount }) })
       await mined(client, body.txHash)
     }
 
@@ -166,17 +166,17 @@ describe('the best of all connectors', () => {
       const { registry } = (await sharedServer()).kernel.services
       const [network, venue] = [registry.network('ethereum', 'local'), registry.venue('uniswap', 'ethereum', 'local')]
       const at = { signal: AbortSignal.timeout(30_000) }
-      const [tokenIn, tokenOut] = await network.tokens.resolveAll(['WBTC', 'USDC'], 'tokenSymbols', at)
+      const [tokenIn, tokenOut] = await network.tokens.resolveAll(['USDC', 'DAI'], 'tokenSymbols', at)
       if (!tokenIn || !tokenOut) throw new Error('The devnet has no such tokens.')
       const lacking = async (version: string) => {
-        const quote = await venue.impl.AMM?.quote({ tokenIn, tokenOut, exact: 'in', amountRaw: 100_000n }, { version }, at)
+        const quote = await venue.impl.AMM?.quote({ tokenIn, tokenOut, exact: 'in', amountRaw: 1_000_000n }, { version }, at)
         if (!quote) throw new Error('No quote.')
         const candidate = { venue, sourced: { quote, source: 'rpc' as const }, boundRaw: 1n }
         return (await lackingApprovals([candidate], wallet, network, registry, at))(venue, quote.spender)
       }
       expect([await lacking('v2'), await lacking('v4')]).to.deep.equal([1, 2])
       // Makes the token's allowance for Permit2, and that of the position manager, which takes no part in swaps.
-      await approve('uniswap/v4Positions')
+      await approve('uniswap/v4Positions', undefined, 'USDC')
       expect([await lacking('v2'), await lacking('v4')]).to.deep.equal([1, 1])
     })
 
