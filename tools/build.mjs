@@ -348,9 +348,10 @@ function devnetManifest({ version, preferUnplugged, engines, devDependencies, de
       ),
       '@uniswap/universal-router': devDependencies['@uniswap/universal-router'],
       ethers: dependencies.ethers ?? devDependencies.ethers,
+      // Its binaries are optional packages of its own: where it has none, solana/local is left out. It is not optional itself, because npm leaves
+      // an optional package out where one that it needs asks for a newer Node.
+      litesvm: devDependencies.litesvm,
     },
-    // Where it has no binary, solana/local is left out.
-    optionalDependencies: { litesvm: devDependencies.litesvm },
   }
 }
 
