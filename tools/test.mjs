@@ -48,7 +48,7 @@ const isAll = process.argv.includes('--all')
 if (isAll) process.env.PACKAGE_TEST_ALL = 'yes'
 
 /**
- * What takes long, in parts that take about as long as each other: each commit plays one of them, so that five commits play all. All at
+ * What takes long, in parts that take about as long as each other: each commit plays one of them, so that eight commits play all. All at
  * once: npm run test:rest -- --all.
  * `packages`: which of the tests in tools/package, besides those that every commit plays; `guide`: the one that is followed there.
  * `image`: whether the image is built and run.
@@ -56,40 +56,33 @@ if (isAll) process.env.PACKAGE_TEST_ALL = 'yes'
 const inTurn = [
   {
     files: [
-      ...['bursts', 'cluster', 'node-faults', 'solana'].map(chaos),
-      'test/cli/plugin-dev.rest.test.ts',
-      'test/contracts/books.rest.test.ts',
-      'test/http/fairness.rest.test.ts',
-      'test/http/fuzz.rest.test.ts',
-      'test/loader/hostile-hosts.rest.test.ts',
-      'test/plugins/quickswap-v4/memory.rest.test.ts',
-    ],
-    packages: ['guides'],
-    guide: 'your-first-plugin',
-  },
-  {
-    files: [
-      ...['chain-trouble', 'clocks'].map(chaos),
-      'test/http/node-bill.rest.test.ts',
-      'test/loader/broken-plugins.rest.test.ts',
       'test/loader/nodes.rest.test.ts',
       'test/plugins/camelot-v4/memory.rest.test.ts',
       'test/transactions/journal/list-entries.rest.test.ts',
-      'test/transactions/journal/postgres-size.rest.test.ts',
+      'test/wallet/wallet-command.rest.test.ts',
     ],
     packages: [],
     image: true,
   },
   {
     files: [
-      ...['full-disk', 'hyperliquid', 'stopped-signer'].map(chaos),
+      ...['bursts', 'solana'].map(chaos),
+      'test/cli/plugin-dev.rest.test.ts',
+      'test/contracts/books.rest.test.ts',
+      'test/http/fairness.rest.test.ts',
+      'test/plugins/quickswap-v4/memory.rest.test.ts',
+      'test/store/kill.rest.test.ts',
+    ],
+    packages: ['guides'],
+    guide: 'your-first-plugin',
+  },
+  {
+    files: [
+      ...['full-disk', 'stopped-signer'].map(chaos),
       'test/cli/hostile-plugins.rest.test.ts',
       'test/cli/plugin-add.rest.test.ts',
       'test/cli/plugin-full-disk.rest.test.ts',
-      'test/docs/market-makers.rest.test.ts',
-      'test/http/trade-from-memory.rest.test.ts',
       'test/loader/late-plugins.rest.test.ts',
-      'test/start/local-sites.rest.test.ts',
       'test/transactions/archive/killed.rest.test.ts',
     ],
     packages: ['guides'],
@@ -97,34 +90,65 @@ const inTurn = [
   },
   {
     files: [
-      ...['long-journal', 'orders'].map(chaos),
-      'test/cli/plugin-consent.rest.test.ts',
+      ...['hyperliquid', 'node-faults'].map(chaos),
+      'test/docs/market-makers.rest.test.ts',
+      'test/http/node-bill.rest.test.ts',
+      'test/http/trade-from-memory.rest.test.ts',
+      'test/plugins/solana/fuzz.rest.test.ts',
+      'test/start/local-sites.rest.test.ts',
+      'test/store/migrations.rest.test.ts',
+    ],
+    packages: [],
+  },
+  {
+    files: [
+      chaos('long-journal'),
       'test/contracts/forks.rest.test.ts',
-      'test/events/cluster.rest.test.ts',
       'test/http/client-python.rest.test.ts',
-      'test/http/node-trouble.rest.test.ts',
-      'test/kits/amm/walk/memory-walk.rest.test.ts',
       'test/loader/service.rest.test.ts',
-      'test/loader/stage.rest.test.ts',
       'test/plugins/quickswap-v3/memory.rest.test.ts',
-      'test/transactions/leases/leases.rest.test.ts',
-      'test/wallet/ed25519/wallet-command.rest.test.ts',
     ],
     packages: ['author'],
   },
   {
     files: [
+      ...['chain-trouble', 'clocks'].map(chaos),
+      'test/http/fuzz.rest.test.ts',
+      'test/loader/broken-plugins.rest.test.ts',
+      'test/loader/hostile-hosts.rest.test.ts',
+      'test/loader/hostile-plugins.rest.test.ts',
+      'test/plugins/hyperliquid/contract.rest.test.ts',
+      'test/transactions/journal/postgres-size.rest.test.ts',
+      'test/wallet/ed25519/wallet-command.rest.test.ts',
+    ],
+    packages: [],
+  },
+  {
+    files: [
+      chaos('cluster'),
       'test/build/build.rest.test.ts',
       'test/build/release.rest.test.ts',
       'test/cluster/cluster.rest.test.ts',
-      'test/devnet/start-devnet.rest.test.ts',
-      'test/loader/busy-machine.rest.test.ts',
-      'test/loader/hostile-plugins.rest.test.ts',
-      'test/plugins/hyperliquid/contract.rest.test.ts',
+      'test/kits/amm/weighted/contracts.rest.test.ts',
       'test/plugins/uniswap/v4-memory.rest.test.ts',
-      'test/plugins/solana/fuzz.rest.test.ts',
       'test/start/signals.rest.test.ts',
-      'test/wallet/wallet-command.rest.test.ts',
+      'test/store/postgres-faults.rest.test.ts',
+      'test/testkit/cards.rest.test.ts',
+    ],
+    packages: [],
+  },
+  {
+    files: [
+      chaos('orders'),
+      'test/cli/plugin-consent.rest.test.ts',
+      'test/devnet/processes.rest.test.ts',
+      'test/devnet/start-devnet.rest.test.ts',
+      'test/events/cluster.rest.test.ts',
+      'test/http/node-trouble.rest.test.ts',
+      'test/kits/amm/walk/memory-walk.rest.test.ts',
+      'test/loader/busy-machine.rest.test.ts',
+      'test/loader/stage.rest.test.ts',
+      'test/transactions/leases/leases.rest.test.ts',
     ],
     packages: ['guides'],
     guide: 'writing-a-chain',
