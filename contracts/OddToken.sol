@@ -8,11 +8,17 @@ contract OddToken is TestToken {
     bool public paused;
     address private called;
     bytes private data;
+    address private refused;
 
     constructor(string memory name_, string memory symbol_, uint8 decimals_) TestToken(name_, symbol_, decimals_) {}
 
     function pause(bool paused_) external {
         paused = paused_;
+    }
+
+    /// Nothing of it is taken there.
+    function refuse(address to) external {
+        refused = to;
     }
 
     /// What everybody has changes without a transfer.
@@ -32,7 +38,7 @@ contract OddToken is TestToken {
     }
 
     function _move(address from, address to, uint256 value) internal override {
-        require(!paused, "paused");
+        require(!paused && (refused == address(0) || to != refused), "paused");
         super._move(from, to, value);
         if (called == address(0) || from == address(this)) return;
         (bool ok, ) = called.call(data);

@@ -11,6 +11,7 @@ import { chainSeconds, local, mined, oneChain, outcome, traders } from './shared
 
 const ether = 10n ** 18n
 const { router } = addresses.exchanges.uniswap
+const { router: sushiswap } = addresses.exchanges.sushiswap
 const abi = new Interface([
   'function addLiquidityETH(address token, uint256 amount, uint256 least, uint256 leastCoin, address to, uint256 deadline) payable',
   'function swapExactTokensForTokens(uint256 amountIn, uint256 least, address[] path, address to, uint256 deadline)',
@@ -65,15 +66,17 @@ describe('tokens that change between a quote and its trade', () => {
     odd = await (await made.waitForDeployment()).getAddress()
     token = new Contract(odd, oddToken.abi, signer)
     for (const holder of [own.address, traders, odd]) await send('mint', holder, 10_000n * ether)
-    await send('approve', router, MaxUint256)
-    const uniswap = new Contract(router, abi, signer)
+    for (const each of [router, sushiswap]) await send('approve', each, MaxUint256)
+    const [uniswap, other] = [router, sushiswap].map((each) => new Contract(each, abi, signer).getFunction('addLiquidityETH'))
     const deadline = (await chainSeconds(rpc)) + 3600
     const value = { value: 1_000n * ether }
-    await (await uniswap.getFunction('addLiquidityETH')(odd, 3_000n * ether, 0n, 0n, own.address, deadline, value)).wait()
+    await (await uniswap?.(odd, 3_000n * ether, 0n, 0n, own.address, deadline, value))?.wait()
+    // Half the price.
+    await (await other?.(odd, 600n * ether, 0n, 0n, own.address, deadline, { value: 100n * ether }))?.wait()
     weth = (await server.client.get('/network/tokens', { ...local, tokenSymbols: 'WETH' })).body[0].address
     const tokens = [odd, weth].toSorted((one, other) => (BigInt(one) < BigInt(other) ? -1 : 1)) as [string, string]
     pair = pairAddress(v2Deployments['ethereum/local'], tokens)
-    for (const spender of ['uniswap/v2', 'uniswap/v3', 'uniswap/v4']) {
+    for (const spender of ['uniswap/v2', 'uniswap/v3', 'uniswap/v4', 'sushiswap']) {
       const approved = await server.client.post('/evm/approve', { ...local, address: traders, spender, token: odd })
       await mined(server.client, approved.body.txHash)
     }
@@ -83,6 +86,23 @@ describe('tokens that change between a quote and its trade', () => {
     await send('callBack', ZeroAddress, '0x')
   })
   after(() => server?.stop())
+
+  it('are not sold elsewhere for half the price where the best of all connectors would fail, but for a limit price that allows it', async () => {
+    const sale = { connector: 'any', version: 'v2' }
+    const asked = await price({ ...sale, candidates: true })
+    await send('refuse', pair)
+    expect(asked.body.candidates.map(({ connector }: { connector: string }) => connector)).to.deep.equal(['uniswap', 'sushiswap'])
+    const before = await signed()
+    const refused = await trade(sale)
+    expect(outcome(refused), refused.text).to.equal('422 TRADE_FAILED')
+    expect(await signed()).to.equal(before)
+    const limitPrice = String(Number(asked.body.candidates[1].price) * 0.99)
+    const traded = await trade({ ...sale, limitPrice })
+    expect(outcome(traded), traded.text).to.equal('200')
+    expect(traded.body.connector).to.equal('sushiswap')
+    expect((await mined(server.client, traded.body.txHash)).body.txReceipt.status).to.equal(1)
+    await send('refuse', ZeroAddress)
+  })
 
   for (const connector of ['uniswap', 'any']) {
     it(`cost nothing but gas where they were paused (${connector})`, async () => {

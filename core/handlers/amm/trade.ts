@@ -63,6 +63,13 @@ const boundOf = ({ venue }: Pick<ConnectorContext, 'venue'>, quote: Quote, { req
   return { slippage, slippageRaw: slippageBound(quote, slippage) }
 }
 
+/** A bound that comes from another quote is never looser than what the connector allows for this one. */
+function withinOwn(given: Bound, quote: Quote, { config }: ConnectorContext['venue']): Bound {
+  const { slippage } = tradeRules(config, quote.route)
+  const own = { slippage, slippageRaw: slippageBound(quote, slippage) }
+  return isWithin({ swap: quote.swap, amountRaw: given.slippageRaw }, own.slippageRaw) ? given : own
+}
+
 /** What trades of one request on one connector have in common. */
 function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorContext) {
   const { network, venue, services } = context
@@ -75,7 +82,8 @@ function tradesOn({ request, swapRequest, wallet }: Trade, context: ConnectorCon
         })
       : undefined
 
-  return async ({ quote, source }: SourcedQuote, { slippage, slippageRaw }: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
+  return async ({ quote, source }: SourcedQuote, given: Bound, { precondition, choice = {} }: TradeOptions = {}) => {
+    const { slippage, slippageRaw } = withinOwn(given, quote, venue)
     if (reference) {
       const bound = { swap: quote.swap, amountRaw: slippageRaw }
       requireReference(bound, await reference, { ...network, ...venue }, (amountRaw) => swapPrice(swapRequest, amountRaw))
@@ -206,11 +214,12 @@ async function quoteBySpenders(
   return isWithin(quote, boundOf(context, best, trade).slippageRaw) ? { quote, source: 'rpc' } : undefined
 }
 
-const isWithin = ({ swap, amountRaw }: Quote, boundRaw: bigint) => (swap.exact === 'in' ? amountRaw >= boundRaw : amountRaw <= boundRaw)
+const isWithin = ({ swap, amountRaw }: Pick<Quote, 'swap' | 'amountRaw'>, boundRaw: bigint) =>
+  swap.exact === 'in' ? amountRaw >= boundRaw : amountRaw <= boundRaw
 
 /**
- * Trades on the best connector, and where its trade fails the checks before anything is signed, on the next. Where the best lacks only an
- * approval, others take its place within its slippage.
+ * Trades on the best connector, and where its trade fails the checks before anything is signed, on the next. Without a limit price that has to be
+ * within the slippage of the best: a node's error must not send a trade to a pool that gives half. Where all fail that were in memory, the chain is asked.
  */
 async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
   const { request, swapRequest, wallet, at } = trade
@@ -240,8 +249,9 @@ async function tradeOnBest(trade: Trade, context: ConnectorsContext) {
         refusal ??= error
         const known = passedOver.findIndex(({ connector }) => connector === venue.connector)
         passedOver.splice(known < 0 ? passedOver.length : known, known < 0 ? 0 : 1, { connector: venue.connector, error })
-        // What a contained plugin quotes binds nobody.
-        if (isUnapproved(error) && !venue.contained) bound ??= { slippage, slippageRaw: boundRaw }
+        // What a contained plugin quotes binds nobody. Nor does a trusted one whose trade would fail: it may never have been able to give that.
+        const isBinding = isRefused(error) ? venue.builtIn && request.limitPrice === undefined : isUnapproved(error) && !venue.contained
+        if (isBinding) bound ??= { slippage, slippageRaw: boundRaw }
       }
     }
     return undefined
