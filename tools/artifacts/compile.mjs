@@ -32,6 +32,7 @@ const targets = {
   TestToken: 'plugins/ethereum/artifacts',
   TransferProbe: 'kits/amm/artifacts',
   V4Donor: 'test/fixtures/uniswap-v4',
+  V4TransferProbe: 'kits/amm/v4/artifacts',
   WeightedLens: 'kits/amm/weighted/artifacts',
 }
 

@@ -4,13 +4,15 @@ import { AbiCoder, Interface, keccak256, id } from 'ethers'
 import { toInt256, wordAt } from '../../evm/encoding.ts'
 import type { FoundLog } from '../../evm/types.ts'
 import { cacheByPair, sortTokens } from '../deployment.ts'
-import { bothReadings, readBy, type Passage, type Pool, type PoolMemory, type PoolProtocol } from '../protocol.ts'
+import { trialAmount } from '../fee-on-transfer.ts'
+import { bothReadings, readBy, type Passage, type Pool, type Loan, type PoolMemory, type PoolProtocol } from '../protocol.ts'
 import { joinTried, passByTrial, triedAsOf, triedIn, trialReading, trialsAmong, type Trial, type TriedState } from '../trial.ts'
 import { initialQuery, isPriceKnown, lensReading, missingTicks, widerQuery, type LensQuery, type ReadPool } from '../v3/lens.ts'
 import { changedState, isSameState, joinStates, withLiquidity } from '../v3/logs.ts'
 import { toInt24, wholeFeePips } from '../v3/math.ts'
 import { isEmpty, spotOf } from '../v3/pools.ts'
-import { firstWriteUnitsOf, gasUnitsOf, maxPriceX96, minPriceX96, swap, TickTable, type V3PoolState } from '../v3/swap.ts'
+import { availableOut, firstWriteUnitsOf, gasUnitsOf, maxPriceX96, minPriceX96, swap, TickTable, type V3PoolState } from '../v3/swap.ts'
+import probe from './artifacts/V4TransferProbe.json' with { type: 'json' }
 
 /** What identifies a pool: PoolKey of @uniswap/v4-core@1.0.2. The zero address is the native coin as a currency, and no hooks as `hooks`. */
 export interface PoolKey {
@@ -145,7 +147,17 @@ export function v4Protocol({ version, manager, poolsBetween, isAsked = false }: 
       const { zeroForOne, range } = stateOf(pool, tokenIn)
       return isEmpty(range, zeroForOne) ? 0n : undefined
     },
+    loan: ({ tokens, state }, token) => loanOf(manager, tokens, state, token),
   }
+}
+
+/** The manager lends what the pool has, to whoever unlocks it: contracts/V4TransferProbe.sol. */
+function loanOf(manager: string, tokens: readonly string[], state: V4PoolState, token: string): Loan | undefined {
+  const zeroForOne = token === tokens[1]
+  const sentRaw = trialAmount(availableOut(zeroForOne ? state.zeroForOne : state.oneForZero, zeroForOne))
+  if (sentRaw === undefined) return undefined
+  const parameters = AbiCoder.defaultAbiCoder().encode(['address', 'address', 'uint256'], [manager, token, sentRaw])
+  return { code: probe.bytecode + parameters.slice(2), sentRaw }
 }
 
 /** By the pool's liquidity and its fee. */

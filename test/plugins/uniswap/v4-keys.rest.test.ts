@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { AbiCoder, Interface, MaxUint256, ZeroAddress, concat, getAddress, toQuantity } from 'ethers'
+import { AbiCoder, ContractFactory, Interface, MaxUint256, ZeroAddress, concat, getAddress, toQuantity } from 'ethers'
 import { parse } from 'yaml'
 import type { Quote, Swap, Token } from '../../../core/contracts/index.ts'
 import { partsOf } from '../../../kits/amm/index.ts'
@@ -11,8 +11,10 @@ import { deployerAddress } from '../../../core/devnet/build-state.ts'
 import uniswap from '../../../plugins/uniswap/index.ts'
 import { devnetQuoter } from '../../../testkit/devnet-operators.ts'
 import { devnetFiles } from '../../devnet/test-devnet.ts'
+import taxed from '../../../plugins/ethereum/artifacts/FeeOnTransferToken.json' with { type: 'json' }
 import testHooks from '../../fixtures/uniswap-v4/TestHooks.json' with { type: 'json' }
 import { at, openDevnetFixture, tokens, type DevnetFixture } from '../../kits/amm/devnet-fixture.ts'
+import { rejection } from '../../kits/amm/v2/rejection.ts'
 import { givenOrRefused } from '../../kits/amm/walk/given-or-refused.ts'
 
 const { WBTC, DAI } = tokens
@@ -204,4 +206,24 @@ describe('configured keys of Uniswap v4', () => {
         .with.property('message')
         .that.contains('v4Pools.ethereum/local[1]')
     })
+
+  it('are refused for a token that takes a fee on transfer, though no pool of another version lends it', async () => {
+    const { provider, trader } = fixture
+    const plain = await provider.getCode(WBTC.address)
+    const made = await new ContractFactory(taxed.abi, taxed.bytecode, trader).deploy('Token with a Fee on Transfer', 'TAX', 8)
+    try {
+      await provider.send('anvil_setCode', [WBTC.address, await provider.getCode(await made.waitForDeployment())])
+      const venue = fixture.venue(defaults.contractAddresses.local)
+      // Those of the network are not tried.
+      const reader = { ...venue.reader, intermediates: [] }
+      const now = uniswap.create({ ...venue, reader, config: configWith(...all) }).AMM
+      for (const swap of swaps) {
+        const refused = await rejection(now?.quote(swap, { version: 'v4', pool: poolId(odd) }, at()))
+        expect(refused.name, refused.message).to.equal('TOKEN_NOT_SUPPORTED')
+        expect(refused.message).to.contain('takes a fee on transfer')
+      }
+    } finally {
+      await provider.send('anvil_setCode', [WBTC.address, plain])
+    }
+  })
 })
