@@ -361,7 +361,7 @@ function createNetworkTransactions({
   const submit: Submit = (request, options, signal) => withinLimit(request.signer, () => submitNow(request, options, signal))
   const raise = createRaise(shared)
   const upkeep = createUpkeep({ ...shared, submit, raise })
-  const watcher = createWatcher({ ...shared, unsent, upkeep, outcomes })
+  const watcher = createWatcher({ ...shared, signing, unsent, upkeep, outcomes })
   const speedUp = createSpeedUp({ target, recorder, raise })
 
   /** If another server owns the queue by now, that server rebuilds it from the journal. */

@@ -34,6 +34,8 @@ export interface WatcherParts {
   queues: LeasedQueues
   broadcast: Broadcast
   /** Ids of attempts that wait for the steps of their plan before them: no node has them yet. */
+  /** Keys of entries that are being signed. */
+  signing: ReadonlySet<string>
   unsent: ReadonlySet<string>
   upkeep: Upkeep
   outcomes: OutcomeReadings
@@ -62,6 +64,7 @@ export function createWatcher({
   recorder,
   queues,
   broadcast,
+  signing,
   unsent,
   upkeep,
   outcomes,
@@ -116,8 +119,10 @@ export function createWatcher({
   /** What became of the permits that a wallet signed. Returns whether any is still outstanding. */
   async function settleAll({ queue, lease, permits }: LeasedQueue, head: Head): Promise<boolean> {
     const { permits: ofRail } = rail
-    const keys = ofRail ? permits.keys() : []
-    if (!ofRail || keys.length === 0) return false
+    if (!ofRail) return false
+    // Those that are being signed may not be in the journal yet.
+    const keys = permits.keys().filter((key) => !signing.has(key))
+    if (keys.length === 0) return permits.keys().length > 0
     try {
       const found = await Promise.all(keys.map((key) => recorder.read(key)))
       for (const [index, key] of keys.entries()) if (!found[index]) permits.remove(key)

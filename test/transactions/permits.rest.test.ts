@@ -101,6 +101,34 @@ describe('a permit in the journal', () => {
     await fixture.mined(txHash)
   })
 
+  it('stands in the way of the next one from before it is in the journal, whatever blocks come', async () => {
+    let [isHeld, isWaiting, release] = [false, false, () => {}]
+    transactions = await start({
+      journalOf: (journal) => ({
+        ...journal,
+        async open(...args) {
+          if (isHeld) {
+            isWaiting = true
+            await new Promise<void>((resolve) => (release = resolve))
+          }
+          return journal.open(...args)
+        },
+      }),
+    })
+    // Blocks are followed as long as this one is not final.
+    const first = await request()
+    await fixture.mined((await transactions.submit(first, soon())).txHash)
+    isHeld = true
+    const slow = transactions.submit(await request(), soon())
+    await until('the journal waits', async () => isWaiting)
+    for (let block = 0; block < 3; block += 1) await fixture.provider.send('evm_mine', [])
+    await becomes(first.requestId, 'used')
+    isHeld = false
+    expect((await rejection(transactions.submit(await request(), soon()))).name).to.equal('INSUFFICIENT_ALLOWANCE')
+    release()
+    await fixture.mined((await slow).txHash)
+  })
+
   it('is outstanding until its transaction is final, over a restart, and the signature is in the calldata that is journaled', async () => {
     transactions = await start()
     const asked = await request()
