@@ -141,6 +141,28 @@ describe('the pools of a pair', () => {
     expect(outcome(await client.get('/amm/pool', { ...uniswap, pool: other.pool }))).to.equal('404 PAIR_NOT_FOUND')
   })
 
+  it('are shown by their address with one of the tokens named, as base or as quote, also the native coin', async () => {
+    const { body } = await pools({ connector: 'uniswap', version: 'v2' })
+    const [{ pool, tokens }] = body.pools
+    const [weth, usdc] = await Promise.all(
+      ['WETH', 'USDC'].map(async (each) => (await client.get('/network/tokens', { ...local, tokenSymbols: each })).body[0].address),
+    )
+    expect(tokens).to.have.members([weth, usdc])
+    for (const [fields, base] of [
+      [{ base: 'WETH' }, weth],
+      [{ base: 'ETH' }, weth],
+      [{ base: 'USDC' }, usdc],
+      [{ quote: 'WETH' }, usdc],
+      [{ quote: 'ETH' }, usdc],
+      [{ quote: 'USDC' }, weth],
+      [{}, tokens[0]],
+    ] as const) {
+      const answer = await client.get('/amm/pool', { ...uniswap, pool, ...fields })
+      expect(outcome(answer), `${JSON.stringify(fields)} ${answer.text}`).to.equal('200')
+      expect(answer.body.base).to.equal(base)
+    }
+  })
+
   it('may be chosen for a price and a trade', async () => {
     const { body } = await pools({ connector: 'uniswap' })
     for (const { pool, version } of body.pools as Shown[]) {

@@ -130,20 +130,25 @@ async function readPoolPair(
   at: At,
 ): Promise<TokenPair> {
   const amm = tradingOf('AMM', venue)
-  const addresses = base === undefined || quote === undefined ? await amm.poolTokens?.(pool, at) : []
-  const [first = base, ...others] = base === undefined ? (addresses ?? []) : [base]
-  const resolved = first === undefined ? undefined : await network.tokens.resolve(first, 'base', at)
-  const second = quote ?? (base === undefined ? others[0] : addresses?.find((each) => each !== resolved?.address))
-  if (resolved === undefined || second === undefined)
+  const isWhole = base !== undefined && quote !== undefined
+  const addresses = isWhole ? [] : ((await amm.poolTokens?.(pool, at)) ?? [])
+  const wrapped = network.impl.evm?.wrapped?.token.address
+  /** The first of the pool's tokens that is not this one. In pools the native coin is the wrapped one. */
+  const otherThan = (token: Token | undefined) => addresses.find((each) => each !== (token?.native ? wrapped : token?.address))
+  const resolve = async (text: string | undefined, field: string) =>
+    text === undefined ? undefined : network.tokens.resolve(text, field, at)
+  const [given, wanted] = [await resolve(base, 'base'), await resolve(quote, 'quote')]
+  const tokenIn = given ?? (await resolve(otherThan(wanted), 'base'))
+  const tokenOut = wanted ?? (await resolve(otherThan(tokenIn), 'quote'))
+  if (tokenIn === undefined || tokenOut === undefined)
     throw badFields([
       {
         field: base === undefined ? 'base' : 'quote',
         problem: `is required: ${pool} does not say which tokens it has. Give base and quote`,
       },
     ])
-  const tokenOut = await network.tokens.resolve(second, 'quote', at)
-  if (resolved.address === tokenOut.address) throw badFields([{ field: 'quote', problem: 'is the same token as base' }])
-  return { tokenIn: resolved, tokenOut }
+  if (tokenIn.address === tokenOut.address) throw badFields([{ field: 'quote', problem: 'is the same token as base' }])
+  return { tokenIn, tokenOut }
 }
 
 /** From memory where a pair is followed there; else in one round trip. @throws SluiceError UNSUPPORTED */
