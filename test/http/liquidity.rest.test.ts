@@ -123,6 +123,15 @@ describe('/amm/liquidity', () => {
     expect(outcome(wrapping)).to.equal('404 PAIR_NOT_FOUND')
   })
 
+  for (const version of ['v3', 'v4'])
+    it(`takes any amount for no limit in ${version}: the other one decides`, async () => {
+      const most = { ...range, version, fee: 'MEDIUM', amount1: `1${'0'.repeat(40)}` }
+      const added = await made('add', most)
+      expect(Number(added.fill.amount0)).to.be.within(0.5, 1)
+      expect(added.fill.amount1).to.equal(added.amount1)
+      expect(Number(added.amount1)).to.be.below(100_000)
+    })
+
   it('applies ttl and maximum slippage of the version to a change', async () => {
     const { body: config } = await client.get('/connector/config', { connector: 'uniswap' })
     const before = await toldSeconds(client, server.rpc)

@@ -254,4 +254,15 @@ describe('/amm/shares', function () {
     const refused = await ask('remove', { tokens: ['USDC', 'DAI'] })
     expect([outcome(refused), refused.text.includes(pool)], refused.text).to.deep.equal(['422 INSUFFICIENT_ALLOWANCE', true])
   })
+
+  for (const [connector, pair] of [
+    ['uniswap', ['WETH', 'DAI']],
+    ['balancer', ['WBTC', 'WETH', 'USDC']],
+  ] as const)
+    for (const digits of [20, 50, 58])
+      it(`are PRICE_FAILED or too little balance for 10^${digits} of a token on ${connector}`, async () => {
+        const asked = { ...local, connector, address: admins, tokens: pair, amounts: [`1${'0'.repeat(digits)}`] }
+        const answer = await client.post('/amm/shares/add', asked)
+        expect(outcome(answer), answer.text).to.be.oneOf(['422 PRICE_FAILED', '422 INSUFFICIENT_BALANCE', '422 INSUFFICIENT_ALLOWANCE'])
+      })
 })

@@ -44,8 +44,11 @@ export function offerOf(
   const bounds = boundsOf(range)
   const { lower, upper } = bounds
   const { low, high } = spanAround(sqrtPriceX96, slippage)
-  const [amount0Raw, amount1Raw] = [lesser(offered.amount0Raw, maxAmountRaw), lesser(offered.amount1Raw, maxAmountRaw)]
-  let liquidity = maxLiquidityPerTick(tickSpacing)
+  const maxLiquidity = maxLiquidityPerTick(tickSpacing)
+  // A caller who wants no limit for a token may give any number.
+  const amount0Raw = lesser(lesser(offered.amount0Raw, maxAmountRaw), amountsAt(low, bounds, maxLiquidity, 'up').amount0Raw)
+  const amount1Raw = lesser(lesser(offered.amount1Raw, maxAmountRaw), amountsAt(high, bounds, maxLiquidity, 'up').amount1Raw)
+  let liquidity = maxLiquidity
   if (sqrtPriceX96 < upper) liquidity = lesser(liquidity, getLiquidityForAmount0(low > lower ? low : lower, upper, amount0Raw))
   if (sqrtPriceX96 > lower) liquidity = lesser(liquidity, getLiquidityForAmount1(lower, high < upper ? high : upper, amount1Raw))
   return {

@@ -10,7 +10,7 @@ import { routerChecks } from '../pool-amm.ts'
 import type { Router } from '../protocol.ts'
 import { completeOffer, requireWorth } from '../shares.ts'
 import { dueProtocolFee, one } from './math.ts'
-import { poolAddress } from './pools.ts'
+import { maxBalanceRaw, poolAddress } from './pools.ts'
 import { exactTokensIn, planJoin, planExit, sharesFill } from './share-plans.ts'
 
 /** BalancerPoolToken of npm @balancer-labs/v2-pool-utils. */
@@ -89,6 +89,11 @@ export function weightedShares({ version, ids, router }: WeightedSharesOptions, 
           )
         const amountsRaw = completeOffer(mostRaw, seen.balances)
         if (amountsRaw.every((each) => each === 0n)) return { amountsRaw, sharesRaw: 0n }
+        if (amountsRaw.some((each) => each > maxBalanceRaw))
+          throw new SluiceError(
+            'PRICE_FAILED',
+            `The Vault holds less than 2^112 of the smallest units of a token: add less to the pool ${address}.`,
+          )
         const calls = [tokensCall(vault, id), feeCall, joinCall(id, seen, amountsRaw), poolCall(address, 'totalSupply')]
         const { results } = await reader.read(calls, at)
         const [held, feePercentage, supplyRaw] = [readHeld(results[0]), readWord(results[1]), readWord(results[3])]
