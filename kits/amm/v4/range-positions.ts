@@ -94,14 +94,17 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
   /** Looks for transfers to the wallet, as far back as nodes are asked; later only in new blocks. */
   async function searchLogs(owner: string, search: Search, head: Head, at: At): Promise<void> {
     const newest = Number(head.number)
-    const { from = Math.max(newest - searchedBlocks + 1, 0), to } = search
-    const fromBlock = to === undefined ? from : Math.max(Math.min(to, newest) - unsettledBlocks, from)
+    const earliest = Math.max(newest - searchedBlocks + 1, 0)
+    const { from = earliest, to } = search
+    const wanted = to === undefined ? from : Math.max(Math.min(to, newest) - unsettledBlocks, from)
+    const fromBlock = Math.max(wanted, earliest)
     const logs = await reader.logs(
       { address: exchange.positionManager, topics: [transferTopic, null, zeroPadValue(owner, 32)], fromBlock },
       at,
     )
     for (const { topics } of logs) if (topics[3] !== undefined) search.ids.add(BigInt(topics[3]))
-    Object.assign(search, { from, to: newest })
+    // Where the last search was too long ago, blocks between are never searched: only what comes after them is whole.
+    Object.assign(search, { from: wanted < earliest ? earliest : from, to: newest })
   }
 
   return {
