@@ -21,7 +21,18 @@ const networkToken: Handler<'NetworkToken'> = async (request, { network, signal 
   }
 }
 
-const networkTokensAdd: Handler<'NetworkTokensAdd'> = async (request, { network, services, signal }) => {
+/** By the list of the network. Of two requests that would give one symbol to two tokens, the second has to see the first. */
+const underWay = new WeakMap<NetworkEntry['tokens'], Promise<unknown>>()
+
+const networkTokensAdd: Handler<'NetworkTokensAdd'> = (request, context) => {
+  const { tokens } = context.network
+  const add = () => addToList(request, context)
+  const added = (underWay.get(tokens) ?? Promise.resolve()).then(add, add)
+  underWay.set(tokens, added)
+  return added
+}
+
+const addToList: Handler<'NetworkTokensAdd'> = async (request, { network, services, signal }) => {
   const { token, isListed } = await readToken(request.token, network, { signal })
   requireDecimals(request.decimals, token)
   if (isListed) {

@@ -140,4 +140,11 @@ describe('tokens at run time', function () {
     await writeFile(file(), before)
     expect((await add({ token: address })).body).to.include({ added: true })
   })
+
+  it('of one symbol that are added at once: one gets it', async () => {
+    const twins = [await deploy('TWIN'), await deploy('TWIN')]
+    const answers = await Promise.all(twins.map((token) => add({ token })))
+    expect(answers.map((each) => outcome(each)).toSorted()).to.deep.equal(['200', '400 INCOMPLETE_PARAMS'])
+    expect((await server.client.get('/network/tokens', { ...local, tokenSymbols: 'TWIN' })).body).to.have.length(1)
+  })
 })
