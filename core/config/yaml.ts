@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
-import { LineCounter, parseDocument, isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
+import { CST, LineCounter, Parser, parseDocument, isAlias, isMap, isScalar, isSeq, type Document } from 'yaml'
 import { readPlainYaml } from './plain-yaml.ts'
 import type { ConfigProblem } from './problems.ts'
 import { dottedPath, mergeOver, type Section, pointerOf, type TreeProblem, ancestors } from './tree.ts'
@@ -27,9 +27,9 @@ export function readYaml(path: string | number, file: string, problems: ConfigPr
   const read = readTextFile(path)
   if (read.is === 'bad') report(read.problem, read.cure)
   if (read.is !== 'text') return undefined
-  // The parser overflows its stack at thousands of open brackets.
-  if (openBrackets(read.text) > maxDepth) {
-    report(`is nested more than ${maxDepth} levels deep`, 'Check the brackets.')
+  // The parser would overflow its stack. V8 ends the process then, and throws nothing, if it just compiles a regular expression.
+  if (openBrackets(read.text) > maxDepth || isNestedDeep(read.text)) {
+    report(`is nested more than ${maxDepth} levels deep`, 'Check the brackets and the indentation.')
     return undefined
   }
   const { faults, value, lines, traps } = parsed(read.text)
@@ -104,6 +104,25 @@ function openBrackets(text: string): number {
     else if ((character === ']' || character === '}') && open > 0) open -= 1
   }
   return most
+}
+
+/** Block collections of a line are no more than its indentation and the indicators in it; those of one line above are counted by the tokens. */
+const mayNestDeep = (line: string): boolean => line.search(/\S|$/) + (line.match(/[-?:](?=\s|$)/g)?.length ?? 0) > 2 * maxDepth
+
+/** By the tokens, which the parser makes without recursion. */
+function isNestedDeep(text: string): boolean {
+  if (!text.split('\n').some(mayNestDeep)) return false
+  for (const document of new Parser().parse(text)) {
+    const left: { token: CST.Token | null | undefined; depth: number }[] = [{ token: document, depth: 0 }]
+    for (let next = left.pop(); next; next = left.pop()) {
+      const { token, depth } = next
+      if (depth > maxDepth) return true
+      if (token?.type === 'document') left.push({ token: token.value, depth })
+      else if (CST.isCollection(token))
+        for (const { key, value } of token.items) left.push({ token: key, depth: depth + 1 }, { token: value, depth: depth + 1 })
+    }
+  }
+  return false
 }
 
 /** Aliases can expand a small file without bound, and refer to themselves. */

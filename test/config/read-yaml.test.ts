@@ -52,7 +52,10 @@ describe('a YAML file of the configuration', () => {
     ['with a list as a key', '? [a]\n: 1\n', 'all keys must be strings'],
     ['with an alias inside of itself', 'a: &a\n  b: *a\n', 'an alias inside of itself'],
     ['with thousands of open brackets', `a: ${'['.repeat(100_000)}\n`, 'is nested more than'],
-    ['nested without brackets', `${'- '.repeat(3000)}a\n`, 'Maximum call stack size'],
+    ['nested without brackets', `${'- '.repeat(3000)}a\n`, 'is nested more than'],
+    ['nested by anchors and lists', `${'- &a '.repeat(30_000)}b\n`, 'is not valid YAML: Missing newline'],
+    ['nested by keys', `${'? '.repeat(30_000)}a\n`, 'is nested more than'],
+    ['nested by lines', Array.from({ length: 900 }, (_, n) => `${' '.repeat(n)}a:\n`).join(''), 'is nested more than'],
     ['larger than any configuration', `# ${'x'.repeat(1_000_001)}\n`, 'is larger than'],
   ] as const) {
     it(`${what} is refused with its place and cure`, async () => {
