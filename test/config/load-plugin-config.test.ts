@@ -3,6 +3,7 @@ import path from 'node:path'
 import { loadPluginConfig, type PluginConfigSources } from '../../core/config/plugin-config.ts'
 import { pluginFileWarnings } from '../../core/config/settings.ts'
 import { singleRouterSchema, versionedSchema } from '../../core/contracts/index.ts'
+import { poolKeysSchema } from '../../kits/amm/v4/keys.ts'
 import { described, eachWithHome, problemsOf } from './home.ts'
 
 const network = {
@@ -28,6 +29,17 @@ describe("a connector's configuration", () => {
     })
   const defaults =
     'allowedSlippage: 1/100\nttl: 300\ncontractAddresses:\n  mainnet:\n    routerAddress: 0xA1\n  sepolia:\n    routerAddress: 0xA2\n'
+
+  it('names keys of v4Pools that name no network', async () => {
+    await home.write('plugins/dex/defaults.yml', 'v4Pools: {}\n')
+    const schema = { type: 'object', properties: { v4Pools: poolKeysSchema }, additionalProperties: false }
+    await home.write('conf/connectors/dex.yml', 'v4Pools: { ethereum/mainnet: [] }\n')
+    expect(load({ schema }).config).to.deep.equal({ v4Pools: { 'ethereum/mainnet': [] } })
+    await home.write('conf/connectors/dex.yml', 'v4Pools: { ethereum_mainnet: [] }\n')
+    const [problem] = await problemsOf(() => load({ schema }))
+    expect(problem).to.deep.include({ path: 'v4Pools.ethereum_mainnet', problem: 'is not a valid key here' })
+    expect(problem?.cure).to.contain('<chain>/<network>, such as ethereum/mainnet')
+  })
 
   it("is the operator's file laid over the plugin's defaults", async () => {
     await home.write('plugins/dex/defaults.yml', defaults)

@@ -11,6 +11,7 @@ const address = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' }
 /** The setting `v4Pools` of a connector: keys of pools, by `<chain>/<network>`. */
 export const poolKeysSchema = {
   type: 'object',
+  propertyNames: { pattern: '^[a-z0-9-]+/[a-z0-9-]+$', description: '<chain>/<network>, such as ethereum/mainnet' },
   additionalProperties: {
     type: 'array',
     maxItems: mostKeys,
