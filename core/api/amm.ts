@@ -196,7 +196,7 @@ export const AMMTradeResponse = enveloped({
   deadline: Type.Optional(
     Type.Number({
       description:
-        'Seconds since the Unix epoch; enforced on chain. Absent if the exchange has no deadlines: then a trade expires with what it was signed upon, on Solana a blockhash, after about a minute.',
+        'Seconds since the Unix epoch; enforced on chain. Absent where the contracts take none, such as Curve’s own router: then it may be mined at any later time, within limitPrice, until it is cancelled. On Solana it expires with its blockhash, after about a minute.',
     }),
   ),
   connector: Type.Optional(Type.String({ description: 'With `any`: the connector that trades.' })),

@@ -17,7 +17,7 @@ import {
   WalletAddress,
 } from './endpoint.ts'
 import { shownPosition } from './perp.ts'
-import { shownRangePosition } from './range.ts'
+import { searchFields, shownRangePosition } from './range.ts'
 import { JournaledTransaction, ShownPlugin } from './service.ts'
 
 /** `data` of an event of the topic `blocks`. */
@@ -87,7 +87,8 @@ export const PositionsNews = response({
       description: 'All positions of the wallet there, each as its endpoint shows it.',
     }),
   ),
-  unshown: Type.Optional(Type.Array(Type.Object({ tokenId: Type.String(), reason: Type.String() }))),
+  unshown: Type.Optional(Type.Array(Type.Object({ tokenId: Type.String(), version: Type.Optional(Type.String()), reason: Type.String() }))),
+  ...searchFields,
   blockNumber: Type.Optional(Type.Number({ description: 'The block that they are of, if they are on chain.' })),
   timestamp: Type.Number({ description: 'When the exchange was asked, in milliseconds since the Unix epoch.' }),
   stale: Type.Optional(Type.Boolean({ description: 'true: the positions are unknown now. An event follows when they are known again.' })),

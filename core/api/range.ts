@@ -174,14 +174,8 @@ export const AMMLiquidityPositionsRequest = request({
   address: WalletAddress,
   version: Type.Optional({ ...Version, description: 'Only positions of this version. Absent: those of all.' }),
 })
-export const AMMLiquidityPositionsResponse = enveloped({
-  positions: Type.Array(Type.Object(shownRangePosition)),
-  unshown: Type.Optional(
-    Type.Array(Type.Object({ tokenId: Type.String(), version: shownVersion, reason: Type.String() }), {
-      description:
-        'Positions whose tokens cannot be read, or whose pool has hooks that act on liquidity. Anybody can send such positions to a wallet.',
-    }),
-  ),
+/** How completely a wallet's positions were found. */
+export const searchFields = {
   searchedFromBlock: Type.Optional(
     Type.Number({
       description:
@@ -195,6 +189,17 @@ export const AMMLiquidityPositionsResponse = enveloped({
         'How many more positions the wallet has: older than the search, and unknown to this server. Ask for them by their tokenId.',
     }),
   ),
+}
+
+export const AMMLiquidityPositionsResponse = enveloped({
+  positions: Type.Array(Type.Object(shownRangePosition)),
+  unshown: Type.Optional(
+    Type.Array(Type.Object({ tokenId: Type.String(), version: shownVersion, reason: Type.String() }), {
+      description:
+        'Positions whose tokens cannot be read, or whose pool has hooks that act on liquidity. Anybody can send such positions to a wallet.',
+    }),
+  ),
+  ...searchFields,
   blockNumber: Type.Number(),
 })
 

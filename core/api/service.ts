@@ -167,7 +167,7 @@ export const JournaledTransaction = response({
   address: Type.String(),
   kind: Type.String({
     description:
-      'trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, cancel, or fill: one of the server’s own that fills a nonce gap.',
+      'trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, wrap (and unwrap), send, cancel, or fill: one of the server’s own that fills a nonce gap.',
   }),
   connector: Type.Optional(Type.String()),
   signer: Type.Optional(

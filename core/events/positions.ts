@@ -22,6 +22,8 @@ interface Positions {
   readonly positions: readonly Readonly<Record<string, unknown>>[]
   /** Positions whose tokens cannot be read. */
   readonly unshown?: readonly object[]
+  /** How many more there are, which nobody has found. */
+  readonly missing?: number
   readonly blockNumber?: number
 }
 
@@ -134,7 +136,7 @@ function identityOf({ ownFields }: PositionsRequest, state: State): string {
   if (state === undefined) return 'stale'
   if (state instanceof SluiceError) return `${state.name} ${state.message}`
   const each = state.held.positions.map((position) => JSON.stringify(ownFields.map((field) => position[field])))
-  return each.toSorted().join()
+  return [...each.toSorted(), state.held.missing ?? 0].join()
 }
 
 function showState(

@@ -259,7 +259,7 @@ async function readSpenders(text: string, on: NetworkEntry, registry: Registry):
 /** @throws SluiceError UNSUPPORTED on a chain of another family */
 export function evmOf({ impl, chain }: NetworkEntry): EvmVerbs {
   if (impl.evm) return impl.evm
-  throw new SluiceError('UNSUPPORTED', `${chain} is not an EVM chain: it has no allowances and no account nonces.`)
+  throw new SluiceError('UNSUPPORTED', `${chain} is not an EVM chain: the endpoints under /evm are for EVM chains only.`)
 }
 
 const evmNonce: Handler<'EVMNonce'> = async (request, context) => {

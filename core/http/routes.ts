@@ -141,6 +141,8 @@ function lookupOf(on: Endpoint['on'], { registry }: Services) {
   return (request: Fields): object | Promise<object> => {
     if (on === 'service') return {}
     const [chain, network, connector] = [String(request.chain), String(request.network), String(request.connector)]
+    if (on === 'connector' && connector === anyConnector)
+      throw badFields([{ field: 'connector', problem: 'has to name one connector: this endpoint does not compare all of them' }])
     if (on === 'connectors' && connector === anyConnector) return after(registry.wake(chain, network), () => ofAll(chain, network))
     const waking = registry.wake(chain, network, on === 'chain' ? undefined : connector)
     return waking ? waking.then(() => find(chain, network, connector)) : find(chain, network, connector)

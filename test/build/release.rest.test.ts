@@ -21,7 +21,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sluice-release-test-')))
 const { PATH, HOME } = process.env
 
-describe('npm run release', () => {
+describe('npm run release', function () {
+  // It builds and packs, which a machine that runs other tests beside it does slowly.
+  this.timeout(300_000)
   let checkout: Checkout
   let asItWas: string
   const file = (name: string) => path.join(checkout.folder, name)

@@ -151,7 +151,9 @@ describe('the best of all connectors', () => {
     })
 
   it('is not taken by endpoints of one connector', async () => {
-    expect(outcome(await client.post('/amm/liquidity/price', { ...any, token0: 'WETH', token1: 'USDC', fee: 'LOW' }))).to.match(/^40[04] /)
+    const answer = await client.post('/amm/liquidity/price', { ...any, token0: 'WETH', token1: 'USDC', fee: 'LOW' })
+    expect(outcome(answer)).to.equal('400 INCOMPLETE_PARAMS')
+    expect(answer.body.details[0].field).to.equal('connector')
   })
 
   describe('in trades', () => {

@@ -81,7 +81,7 @@ export function askConnectors(asked: AnyRequest, scope: Scope, at: At): Candidat
   return after(quoted, (answers) => {
     const leftOut = answers.filter(isLeftOut)
     const found = answers.filter((each): each is WithTerms => !isLeftOut(each))
-    if (found.length === 0) throw noPrice(leftOut, scope.network)
+    if (found.length === 0) throw noPrice(leftOut, swap.pool, scope.network)
     return after(coinRate(swap.quote, found, scope, at), (rate) => {
       const candidates = found.map((each) => ({ ...each, costRaw: rate && costOf(each.gas, rate) }))
       if (asked.wallet === undefined) return ranked(candidates, leftOut, () => 0n)
@@ -328,14 +328,14 @@ const compare = <T extends bigint | string>(one: T, other: T): number => (one < 
 const telling = ({ error: { name } }: LeftOut): number =>
   name === 'INCOMPLETE_PARAMS' ? 0 : name === 'PRICE_FAILED' ? 2 : name === 'PAIR_NOT_FOUND' ? 3 : 1
 
-function noPrice(leftOut: readonly LeftOut[], { chain, network }: NetworkEntry): SluiceError {
+function noPrice(leftOut: readonly LeftOut[], pool: string | undefined, { chain, network }: NetworkEntry): SluiceError {
   const [first] = leftOut.toSorted((one, other) => telling(one) - telling(other))
   const details = { leftOut: showLeftOut(leftOut, true) }
   if (first === undefined || first.error.name === 'PAIR_NOT_FOUND') {
     const names = leftOut.map(({ connector }) => connector).join(', ')
-    return new SluiceError('PAIR_NOT_FOUND', `No connector on ${chain}/${network} has a pool of these tokens (asked: ${names}).`, {
-      details,
-    })
+    const what = pool === undefined ? 'a pool of these tokens' : `the pool ${pool} of these tokens`
+    const cure = pool === undefined ? '' : ` GET /amm/pools?connector=${anyConnector} lists the pools.`
+    return new SluiceError('PAIR_NOT_FOUND', `No connector on ${chain}/${network} has ${what} (asked: ${names}).${cure}`, { details })
   }
   const { connector, error } = first
   const message = error.message.startsWith(`${connector}: `) ? error.message : `${connector}: ${error.message}`

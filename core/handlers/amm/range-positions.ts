@@ -98,9 +98,11 @@ async function findPosition(request: { tokenId: string; version?: string }, venu
     range.positionOf ? range.positionOf({ tokenId, ...(version !== undefined && { version }) }, at) : range.position(tokenId, at)
   const found = tokenId < endOfIds ? await read() : undefined
   if (found) return found
+  // Ids of each version are its own.
+  const [of, each] = version === undefined ? ['', ''] : [` of ${version}`, ', with their version, which such a request has to name']
   throw new SluiceError(
     'UNKNOWN_POSITION',
-    `There is no position ${tokenId} on ${venue.connector}, or it was burnt; GET /amm/liquidity/positions lists a wallet's.`,
+    `There is no position ${tokenId}${of} on ${venue.connector}, or it was burnt. GET /amm/liquidity/positions lists a wallet's${each}.`,
   )
 }
 
@@ -116,7 +118,7 @@ export async function findOwnPosition(
   if (impl.address(owner) === address) return found
   throw new SluiceError(
     'UNKNOWN_POSITION',
-    `The position ${found.position.tokenId} on ${venue.connector} belongs to ${owner}, not to ${address}: nothing was sent.`,
+    `The position ${found.position.tokenId} of ${found.position.pool.version} on ${venue.connector} belongs to ${owner}, not to ${address}: nothing was sent.`,
     { details: { owner } },
   )
 }

@@ -179,7 +179,7 @@ class _TransactionsResponseTransactions(TypedDict):
     chain: str
     network: str
     address: str
-    kind: str  # trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, cancel, or fill: one of the server’s own that fills a nonce gap.
+    kind: str  # trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, wrap (and unwrap), send, cancel, or fill: one of the server’s own that fills a nonce gap.
     txHash: str | None  # The mined one, or the newest. null before it is signed.
     nonce: float
     txState: str  # QUEUED, SIGNED, BROADCAST, MINED, CONFIRMED, REVERTED, REPLACED, CANCELLED, DROPPED, OVERTAKEN or EXPIRED. Later versions may add others: `final` says whether it is over.
@@ -971,7 +971,7 @@ class _AMMTradeResponse(TypedDict):
 
 @final
 class AMMTradeResponse(_AMMTradeResponse, total=False):
-    deadline: float  # Seconds since the Unix epoch; enforced on chain. Absent if the exchange has no deadlines: then a trade expires with what it was signed upon, on Solana a blockhash, after about a minute.
+    deadline: float  # Seconds since the Unix epoch; enforced on chain. Absent where the contracts take none, such as Curve’s own router: then it may be mined at any later time, within limitPrice, until it is cancelled. On Solana it expires with its blockhash, after about a minute.
     connector: str  # With `any`: the connector that trades.
     leftOut: list[AMMTradeResponseLeftOut]  # With `any`: the connectors that gave no price in time or refused, and in a trade those that failed its checks before anything was signed. Those without a pool that has enough only with `candidates`.
 
@@ -4038,7 +4038,7 @@ class _TransactionsData(TypedDict):
     chain: str
     network: str
     address: str
-    kind: str  # trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, cancel, or fill: one of the server’s own that fills a nonce gap.
+    kind: str  # trade, liquidity, position (perpetual), collateral, order, order-cancel, funds (of an order book), token-account, approve, wrap (and unwrap), send, cancel, or fill: one of the server’s own that fills a nonce gap.
     txHash: str | None  # The mined one, or the newest. null before it is signed.
     nonce: float
     txState: str  # QUEUED, SIGNED, BROADCAST, MINED, CONFIRMED, REVERTED, REPLACED, CANCELLED, DROPPED, OVERTAKEN or EXPIRED. Later versions may add others: `final` says whether it is over.
@@ -4223,10 +4223,14 @@ class PositionsDataPositions3(TypedDict):
     owner: str
 
 
-@final
-class PositionsDataUnshown(TypedDict):
+class _PositionsDataUnshown(TypedDict):
     tokenId: str
     reason: str
+
+
+@final
+class PositionsDataUnshown(_PositionsDataUnshown, total=False):
+    version: str
 
 
 @final
@@ -4248,6 +4252,9 @@ class _PositionsData(TypedDict):
 class PositionsData(_PositionsData, total=False):
     positions: list[PositionsDataPositions1 | PositionsDataPositions2 | PositionsDataPositions3]  # All positions of the wallet there, each as its endpoint shows it.
     unshown: list[PositionsDataUnshown]
+    searchedFromBlock: float  # Where a version has no list of a wallet's positions: the first block that was searched for them. Absent: nothing had to be searched.
+    notSearched: str  # Why blocks could not be searched: those that are known are shown.
+    missing: float  # How many more positions the wallet has: older than the search, and unknown to this server. Ask for them by their tokenId.
     blockNumber: float  # The block that they are of, if they are on chain.
     stale: bool  # true: the positions are unknown now. An event follows when they are known again.
     error: PositionsDataError  # Why the exchange gives no positions. An event follows when it does.
