@@ -130,8 +130,8 @@ describe('states that follow a real node', function () {
       }
       for (const key of names) await sync.read(source, key, at)
       asked.push(...test.asked())
-      // Samples are compared meanwhile.
-      expect(asked.filter((method) => method === 'eth_call')).to.have.length(loads - before)
+      // Samples are compared meanwhile; one may have been under way before.
+      expect(asked.filter((method) => method === 'eth_call').length).to.be.within(loads - before, loads - before + 1)
       return asked.filter((method) => method === 'eth_getLogs').length
     }
     expect(await calls(10)).to.equal(5)
