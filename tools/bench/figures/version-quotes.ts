@@ -8,7 +8,7 @@ const loads = [
   { inFlight: 1, quotes: 600 },
   { inFlight: 16, quotes: 2_000 },
 ]
-const versions = [{ name: 'v2', version: 'v2' }, { name: 'v3', version: 'v3' }, { name: 'v2 and v3' }] as const
+const versions = [{ name: 'v2', version: 'v2' }, { name: 'v3', version: 'v3' }, { name: 'v2, v3 and v4' }] as const
 
 type Measured = Awaited<ReturnType<QuotingProcess['connector']>>
 

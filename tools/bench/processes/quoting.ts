@@ -1,8 +1,9 @@
 // The connector by itself over the devnet, without the server around it, and the exchange's own quoter on the same node.
+import { readFileSync } from 'node:fs'
 import { Pool } from 'undici'
+import { parse } from 'yaml'
 import type { Swap } from '../../../core/contracts/index.ts'
 import uniswap from '../../../plugins/uniswap/index.ts'
-import { addresses } from '../../../test/devnet/addresses.ts'
 import { at, openDevnetFixture, tokens } from '../../../test/kits/amm/devnet-fixture.ts'
 import { serve } from '../child.ts'
 import { amountOf, isSale, quoterCall, requireResult } from '../quoter-call.ts'
@@ -17,10 +18,8 @@ export interface Asking {
 
 const { WETH, USDC } = tokens
 const fixture = await openDevnetFixture()
-const { positionManager, router } = addresses.rangeExchanges.uniswap
-const contracts = { v2RouterAddress: addresses.exchanges.uniswap.router, v3RouterAddress: router, positionManagerAddress: positionManager }
-const config = { allowedSlippage: '1/100', ttl: 600, contractAddresses: {} }
-const { AMM } = uniswap.create({ ...fixture.venue(contracts), config })
+const config = parse(readFileSync(new URL('../../../plugins/uniswap/defaults.yml', import.meta.url), 'utf8'))
+const { AMM } = uniswap.create({ ...fixture.venue(config.contractAddresses.local), config })
 if (!AMM) throw new Error('The connector trades no AMM.')
 const node = new Pool(fixture.devnet.rpcUrl)
 
