@@ -75,12 +75,10 @@ export async function loadTokens({
 
 const addedTokensFile = (dataDir: string, chain: string, network: string): string => join(dataDir, 'tokens', chain, `${network}.json`)
 
-/** The writes of one file come one after the other. */
-const writing = new Map<string, Promise<unknown>>()
-
 /**
  * Adds a token to those that were added while a server ran, whole or not at all. The signer does not read them, so that nobody who may only ask
  * the server makes it take a contract for a token.
+ * One after the other for a network: the caller sees to that.
  * @throws ConfigError where the file is damaged: it stays as it is; the error of the file system where it cannot be written
  */
 export async function addToken(
@@ -88,22 +86,15 @@ export async function addToken(
   { symbol, address, decimals }: Token,
 ): Promise<void> {
   const file = addedTokensFile(dataDir, chain, network)
-  const add = async () => {
-    const problems: ConfigProblem[] = []
-    const read = readTextFile(file, maxBytes)
-    if (read.is === 'bad') throw new ConfigError([{ file, path: '', problem: read.problem, cure: read.cure }])
-    const known = read.is === 'text' ? parseTokenList(read.text, file, { chainId, own: true }, problems) : []
-    if (problems.length > 0) throw new ConfigError(problems)
-    const others = known.filter((each) => tokenKey(each.address) !== tokenKey(address))
-    const tokens = [...others, { symbol, address, decimals }].map((each) => ({ chainId, ...each, name: each.symbol }))
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    await writeWholeFile(file, `${JSON.stringify({ name: `Tokens added on ${chain}/${network}`, tokens }, null, 2)}\n`)
-  }
-  const mine = (writing.get(file) ?? Promise.resolve()).catch(() => {}).then(add)
-  writing.set(file, mine)
-  await mine.finally(() => {
-    if (writing.get(file) === mine) writing.delete(file)
-  })
+  const problems: ConfigProblem[] = []
+  const read = readTextFile(file, maxBytes)
+  if (read.is === 'bad') throw new ConfigError([{ file, path: '', problem: read.problem, cure: read.cure }])
+  const known = read.is === 'text' ? parseTokenList(read.text, file, { chainId, own: true }, problems) : []
+  if (problems.length > 0) throw new ConfigError(problems)
+  const others = known.filter((each) => tokenKey(each.address) !== tokenKey(address))
+  const tokens = [...others, { symbol, address, decimals }].map((each) => ({ chainId, ...each, name: each.symbol }))
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await writeWholeFile(file, `${JSON.stringify({ name: `Tokens added on ${chain}/${network}`, tokens }, null, 2)}\n`)
 }
 
 function shorter(path: string, home: string): string {

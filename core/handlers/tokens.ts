@@ -21,14 +21,14 @@ const networkToken: Handler<'NetworkToken'> = async (request, { network, signal 
   }
 }
 
-/** By the list of the network. Of two requests that would give one symbol to two tokens, the second has to see the first. */
-const underWay = new WeakMap<NetworkEntry['tokens'], Promise<unknown>>()
+/** By network: of two requests that would give one symbol to two tokens, the second has to see the first, and both write one file. */
+const underWay = new Map<string, Promise<unknown>>()
 
 const networkTokensAdd: Handler<'NetworkTokensAdd'> = (request, context) => {
-  const { tokens } = context.network
+  const name = `${context.network.chain}/${context.network.network}`
   const add = () => addToList(request, context)
-  const added = (underWay.get(tokens) ?? Promise.resolve()).then(add, add)
-  underWay.set(tokens, added)
+  const added = (underWay.get(name) ?? Promise.resolve()).then(add, add)
+  underWay.set(name, added)
   return added
 }
 
