@@ -113,3 +113,29 @@ export async function readAtOnce(read: Read, calls: readonly Call[], at: At): Pr
   }
   throw new SluiceError('NETWORK', 'Blocks came too fast to read everything at one of them: ask again.')
 }
+
+/** What is asked about a position: all of it where its key is cached, otherwise its key. */
+interface PositionQuery<K> {
+  readonly tokenId: bigint
+  readonly key: K | undefined
+  readonly calls: readonly Call[]
+}
+
+/** @typeParam K what never changes of a position */
+export interface PositionAnswer<K> {
+  /** By which the state was asked for. */
+  readonly key: K | undefined
+  readonly results: readonly CallResult[]
+}
+
+/** Reads other calls and positions at one block. The results of the other calls are the first ones. */
+export async function readPositions<K>(read: Read, others: readonly Call[], queries: readonly PositionQuery<K>[], at: At) {
+  const { head, results } = await readAtOnce(read, [...others, ...queries.flatMap(({ calls }) => calls)], at)
+  let offset = others.length
+  const answers = new Map<bigint, PositionAnswer<K>>()
+  for (const { tokenId, key, calls } of queries) {
+    answers.set(tokenId, { key, results: results.slice(offset, offset + calls.length) })
+    offset += calls.length
+  }
+  return { head, results, answers }
+}

@@ -3,7 +3,7 @@ import { SluiceError, type At, type Head, type RangeAmounts, type RangePool, typ
 import { toInt256 } from '../../evm/encoding.ts'
 import type { Call, CallResult } from '../../evm/types.ts'
 import { poolAddress } from './pools.ts'
-import { managerAbi, poolAbi, readAtOnce, wordsOf, type RangeExchange, type Read } from './position-manager.ts'
+import { managerAbi, poolAbi, readPositions, wordsOf, type PositionAnswer, type RangeExchange, type Read } from './position-manager.ts'
 import { amountsAt, boundsOf, lesser } from './range-amounts.ts'
 import { priceOf, rangeOf } from './range-prices.ts'
 
@@ -22,7 +22,7 @@ export function positionReader(exchange: RangeExchange, read: Read) {
   const keys = new Map<bigint, PositionKey>()
 
   /** Undefined if another read is needed: then `keys` has the position's key. Without `position` if there is no such position. */
-  function readOne(tokenId: bigint, answer: PositionAnswer | undefined): { position?: RangePosition } | undefined {
+  function readOne(tokenId: bigint, answer: PositionAnswer<PositionKey> | undefined): { position?: RangePosition } | undefined {
     if (!answer) return undefined
     const stored = readManagerPosition(exchange, answer.results[0])
     if (!stored) return {}
@@ -35,19 +35,12 @@ export function positionReader(exchange: RangeExchange, read: Read) {
   }
 
   /** Reads other calls, and the positions of these ids: all of one if its key is cached, otherwise its key. */
-  async function readAll(others: readonly Call[], ids: readonly bigint[], at: At) {
+  function readAll(others: readonly Call[], ids: readonly bigint[], at: At) {
     const queries = ids.map((tokenId) => {
       const key = keys.get(tokenId)
       return { tokenId, key, calls: [positionCall(exchange, tokenId), ...(key ? stateCalls(exchange, tokenId, key) : [])] }
     })
-    const { head, results } = await readAtOnce(read, [...others, ...queries.flatMap(({ calls }) => calls)], at)
-    let offset = others.length
-    const answers = new Map<bigint, PositionAnswer>()
-    for (const { tokenId, key, calls } of queries) {
-      answers.set(tokenId, { key, results: results.slice(offset, offset + calls.length) })
-      offset += calls.length
-    }
-    return { head, results, answers }
+    return readPositions(read, others, queries, at)
   }
 
   return {
@@ -77,12 +70,6 @@ export function positionReader(exchange: RangeExchange, read: Read) {
       throw changedTooFast()
     },
   }
-}
-
-interface PositionAnswer {
-  /** By which the state was asked for. */
-  readonly key: PositionKey | undefined
-  readonly results: readonly CallResult[]
 }
 
 function listCalls({ positionManager }: RangeExchange, owner: string, count: number): readonly Call[] {

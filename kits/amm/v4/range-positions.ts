@@ -3,7 +3,7 @@ import { getAddress, id as topicOf, toBeHex, zeroPadValue } from 'ethers'
 import { SluiceError, type At, type Head, type RangePosition, type RangePositions } from '../../../core/contracts/index.ts'
 import { toInt256 } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmReader } from '../../evm/types.ts'
-import { readAtOnce, wordsOf, type Read } from '../v3/position-manager.ts'
+import { readPositions, wordsOf, type PositionAnswer, type Read } from '../v3/position-manager.ts'
 import { amountsAt, boundsOf } from '../v3/range-amounts.ts'
 import { feeGrowthInside, feesOwed } from '../v3/range-positions.ts'
 import { priceOf, rangeOf } from '../v3/range-prices.ts'
@@ -46,7 +46,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
   const searches = new Map<string, Search>()
 
   /** Undefined where another read is needed: then `keys` has the key. Empty where there is no such position. */
-  function readOne(tokenId: bigint, answer: PositionAnswer | undefined): OnePosition | undefined {
+  function readOne(tokenId: bigint, answer: PositionAnswer<PositionKey> | undefined): OnePosition | undefined {
     if (!answer) return undefined
     const [ownerOf, info, ...state] = answer.results
     const [owner] = wordsOf(ownerOf, 1) ?? []
@@ -62,7 +62,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
   }
 
   /** Reads other calls, and the positions of these ids: all of one if its key is cached, otherwise its key. */
-  async function readAll(others: readonly Call[], ids: readonly bigint[], at: At) {
+  function readAll(others: readonly Call[], ids: readonly bigint[], at: At) {
     const queries = ids.map((tokenId) => {
       const key = keys.get(tokenId)
       const own = (view: 'ownerOf' | 'getPoolAndPositionInfo') => ({
@@ -72,14 +72,7 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
       const calls = [own('ownerOf'), own('getPoolAndPositionInfo'), ...(key ? stateCalls(exchange, { ...key, tokenId }) : [])]
       return { tokenId, key, calls }
     })
-    const { head, results } = await readAtOnce(read, [...others, ...queries.flatMap(({ calls }) => calls)], at)
-    let offset = others.length
-    const answers = new Map<bigint, PositionAnswer>()
-    for (const { tokenId, key, calls } of queries) {
-      answers.set(tokenId, { key, results: results.slice(offset, offset + calls.length) })
-      offset += calls.length
-    }
-    return { head, results, answers }
+    return readPositions(read, others, queries, at)
   }
 
   function searchOf(owner: string): Search {
@@ -169,12 +162,6 @@ async function failureOf(search: () => Promise<void>, at: At): Promise<string | 
     if (at.signal.aborted || !(error instanceof SluiceError)) throw error
     return error.message
   }
-}
-
-interface PositionAnswer {
-  /** By which the state was asked for. */
-  readonly key: PositionKey | undefined
-  readonly results: readonly CallResult[]
 }
 
 /** `position` is absent where the pool's hooks decide what it is worth. */
