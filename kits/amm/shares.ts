@@ -1,7 +1,6 @@
 // What shares of all kinds of pools have in common: AMM_SHARES.
-import { id } from 'ethers'
 import { SluiceError, type AMMShares, type SharesDeposit } from '../../core/contracts/index.ts'
-import { isAddressTopic, isSameAddress, wordAt, wordCount } from '../evm/encoding.ts'
+import { isTransfer, wordAt, wordCount } from '../evm/encoding.ts'
 import type { Evm, EvmLog } from '../evm/types.ts'
 
 /** Of a version that the configuration leaves out. Its fills stay readable. */
@@ -46,13 +45,8 @@ export function completeOffer(mostRaw: readonly (bigint | undefined)[], reserves
   return mostRaw.map((each, index) => each ?? (givenRaw * (reservesRaw[index] ?? 0n)) / heldRaw)
 }
 
-export const transferTopic = id('Transfer(address,address,uint256)')
-
 /** By the last transfer of a token between two addresses. */
 export function transferredRaw(logs: readonly EvmLog[], token: string, payer: string, payee: string): bigint | undefined {
-  const log = logs.findLast(
-    ({ address, topics: [topic, from, to] }) =>
-      topic === transferTopic && isSameAddress(address, token) && isAddressTopic(from, payer) && isAddressTopic(to, payee),
-  )
+  const log = logs.findLast((each) => isTransfer(each, token, payer, payee))
   return log && wordCount(log.data) === 1 ? wordAt(log.data, 0) : undefined
 }

@@ -1,6 +1,7 @@
 // Addresses, JSON-RPC quantities and ABI words, read and written by hand: a decoder makes objects of each log, and blocks have thousands.
-import { getAddress } from 'ethers'
+import { getAddress, id } from 'ethers'
 import { keepShortHashes } from './keccak.ts'
+import type { EvmLog } from './types.ts'
 
 keepShortHashes()
 
@@ -42,6 +43,17 @@ export const isAddressTopic = (topic: string | undefined, address: string): bool
 
 /** Whether both spell the same address. */
 export const isSameAddress = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+/** Of ERC-20 and ERC-721. */
+export const transferTopic = id('Transfer(address,address,uint256)')
+
+/** Whether a log is a transfer of this token between these two. */
+export const isTransfer = (
+  { address, topics: [topic, from, to] }: Pick<EvmLog, 'address' | 'topics'>,
+  token: string,
+  payer: string,
+  payee: string,
+): boolean => topic === transferTopic && isSameAddress(address, token) && isAddressTopic(from, payer) && isAddressTopic(to, payee)
 
 /** Whether a value is this address or hash, in any case. */
 export const isSameHex = (value: unknown, hex: string): boolean => typeof value === 'string' && isSameAddress(value, hex)

@@ -1,7 +1,7 @@
 import { Interface, id } from 'ethers'
 import type { Fill, Json, Plan, Quote, SwapTerms } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/json.ts'
-import { isAddressTopic, isSameAddress, wordAt, wordCount } from '../../evm/encoding.ts'
+import { isAddressTopic, isSameAddress, isTransfer, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { requireAddresses } from '../deployment.ts'
 import type { Router } from '../protocol.ts'
@@ -94,7 +94,6 @@ const swapMemo = json.object({
 })
 type SwapMemo = json.Infer<typeof swapMemo>
 
-const transferTopic = id('Transfer(address,address,uint256)')
 const swapTopic = id('Swap(address,uint256,uint256,uint256,uint256,address)')
 
 /**
@@ -131,10 +130,6 @@ function lastIndexBefore(logs: readonly EvmLog[], end: number, matches: (log: Ev
 
 function isSwap({ address, topics: [topic, sender, to] }: EvmLog, pool: string, router: string, payee: string): boolean {
   return topic === swapTopic && isSameAddress(address, pool) && isAddressTopic(sender, router) && isAddressTopic(to, payee)
-}
-
-function isTransfer({ address, topics: [topic, from, to] }: EvmLog, token: string, payer: string, payee: string): boolean {
-  return topic === transferTopic && isSameAddress(address, token) && isAddressTopic(from, payer) && isAddressTopic(to, payee)
 }
 
 const transferredRaw = (log: EvmLog | undefined) => (log && wordCount(log.data) === 1 ? wordAt(log.data, 0) : undefined)

@@ -11,7 +11,7 @@ import type {
   TickRange,
 } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/json.ts'
-import { isSameAddress, nativeAddress, wordsIn } from '../../evm/encoding.ts'
+import { isSameAddress, nativeAddress, transferTopic, wordsIn } from '../../evm/encoding.ts'
 import type { Evm, EvmIntent, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { managerAbi, type RangeExchange } from './position-manager.ts'
 import { minRemoved, offerOf } from './range-amounts.ts'
@@ -156,7 +156,6 @@ type RangeMemo = json.Infer<typeof rangeMemo>
 
 const increaseTopic = id('IncreaseLiquidity(uint256,uint128,uint256,uint256)')
 const decreaseTopic = id('DecreaseLiquidity(uint256,uint128,uint256,uint256)')
-const transferTopic = id('Transfer(address,address,uint256)')
 const managerCollectTopic = id('Collect(uint256,address,uint256,uint256)')
 const poolCollectTopic = id('Collect(address,address,int24,int24,uint128,uint128)')
 

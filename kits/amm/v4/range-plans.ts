@@ -14,7 +14,7 @@ import type {
   TickRange,
 } from '../../../core/contracts/index.ts'
 import * as json from '../../../core/json.ts'
-import { isAddressTopic, isSameAddress, nativeAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
+import { isAddressTopic, isSameAddress, isTransfer, nativeAddress, toInt256, wordAt, wordCount } from '../../evm/encoding.ts'
 import type { Evm, EvmLog, EvmReceipt } from '../../evm/types.ts'
 import { getLiquidityForAmount0, getLiquidityForAmount1, maxTick, minTick } from '../v3/math.ts'
 import { amountsAt, boundsOf, lesser, minRemoved } from '../v3/range-amounts.ts'
@@ -196,7 +196,6 @@ function memoOf(
 }
 
 const modifyTopic = id('ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)')
-const transferTopic = id('Transfer(address,address,uint256)')
 const depositTopic = id('Deposit(address,uint256)')
 
 /**
@@ -268,6 +267,3 @@ function movedOf(
       : logs.findLast((log) => isTransfer(log, currency, poolManager, owner) || isTransfer(log, currency, poolManager, positionManager)),
   )
 }
-
-const isTransfer = ({ address, topics }: EvmLog, token: string, from: string, to: string): boolean =>
-  topics[0] === transferTopic && isSameAddress(address, token) && isAddressTopic(topics[1], from) && isAddressTopic(topics[2], to)

@@ -1,7 +1,7 @@
 // Positions of Uniswap v4. The manager does not list those of a wallet: its transfers to the wallet are searched, and what the server remembers.
-import { getAddress, id as topicOf, toBeHex, zeroPadValue } from 'ethers'
+import { getAddress, toBeHex, zeroPadValue } from 'ethers'
 import { SluiceError, type At, type Head, type RangePosition, type RangePositions } from '../../../core/contracts/index.ts'
-import { toInt256 } from '../../evm/encoding.ts'
+import { toInt256, transferTopic } from '../../evm/encoding.ts'
 import type { Call, CallResult, EvmReader } from '../../evm/types.ts'
 import { readPositions, wordsOf, type PositionAnswer, type Read } from '../v3/position-manager.ts'
 import { amountsAt, boundsOf } from '../v3/range-amounts.ts'
@@ -148,8 +148,6 @@ export function positionReader(exchange: V4Positions, read: Read, reader: Pick<E
     },
   }
 }
-
-const transferTopic = topicOf('Transfer(address,address,uint256)')
 
 const byId = (a: RangePosition, b: RangePosition): number => (a.tokenId < b.tokenId ? -1 : 1)
 
