@@ -1,18 +1,10 @@
 // "sluice/algebra/devnet". Loaded on the devnet only.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { Contract, MaxUint256, ZeroAddress, concat, getCreateAddress, parseUnits, type BaseContract, type Provider } from 'ethers'
-import type {
-  Artifact,
-  DevnetPlugin,
-  DevnetSite,
-  DevnetToken,
-  DevnetTokens,
-  DevnetTokenSymbol,
-  Quoter,
-  QuoterHop,
-} from '../../../core/contracts/devnet.ts'
+import { Contract, MaxUint256, ZeroAddress, concat, getCreateAddress, type BaseContract, type Provider } from 'ethers'
+import type { Artifact, DevnetPlugin, DevnetSite, DevnetTokens, Quoter, QuoterHop } from '../../../core/contracts/devnet.ts'
 import { tokensAlong } from '../swap-plan.ts'
+import { inPoolOrder, mintFor, type RangeFilling } from '../v3/devnet.ts'
 import { getSqrtRatioAtTick } from '../v3/math.ts'
 import type { AlgebraKind } from './pools.ts'
 
@@ -23,14 +15,9 @@ export interface AlgebraDevnetOptions {
   readonly pools: readonly AlgebraPoolFilling[]
 }
 
-/** A pool and what it holds; prices are human units of the second token for one of the first. */
-export interface AlgebraPoolFilling {
-  readonly pair: readonly [DevnetTokenSymbol, DevnetTokenSymbol]
+export interface AlgebraPoolFilling extends RangeFilling {
   /** With Algebra's own plugin, which sets the fee before swaps by how much the price moved. Pools of 1.0 do so themselves. */
   readonly plugin?: true
-  readonly price: number
-  /** Between two prices: at most this amount of the first token, and its worth of the second. */
-  readonly positions: readonly (readonly [lowerPrice: number, upperPrice: number, amount: string])[]
 }
 
 /** Puts an exchange of Algebra on the devnet: factory, position manager, router, filled pools, and the exchange's own quoter. */
@@ -115,22 +102,14 @@ const managers = {
   integral: { abi: managerAbi('address deployer, ', ', bytes data'), deployer: [ZeroAddress], data: ['0x'] },
   '1.0': { abi: managerAbi('', ''), deployer: [], data: [] },
 } as const
-// The ABI has no return value, because some tokens return none.
-const tokenAbi = ['function approve(address spender, uint256 value)']
 
 /** One transaction makes a pool with all its positions. */
 async function fillPools(site: Site, kind: AlgebraKind, factory: BaseContract, pools: readonly AlgebraPoolFilling[]): Promise<void> {
   const { positionManager, pluginFactory } = algebraDevnetAddresses(site.signer.address)
   const { abi, deployer, data } = managers[kind]
   const manager = new Contract(positionManager, abi)
-  const sorted = pools.map((pool) => inPoolOrder(pool, site.tokens))
-  for (const token of new Set(sorted.flatMap(({ token0, token1 }) => [token0, token1]))) {
-    await token.mint(
-      site.signer.address,
-      sorted.map((pool) => needed(pool, token)).reduce((a, b) => a + b, 0n),
-    )
-    await site.send(new Contract(token.address, tokenAbi), 'approve', positionManager, MaxUint256)
-  }
+  const sorted = pools.map(({ plugin, ...pool }) => ({ plugin, ...inPoolOrder(pool, site.tokens, tickSpacing) }))
+  await mintFor(sorted, positionManager, site)
   let current = ZeroAddress
   for (const { token0, token1, plugin, tick, positions } of sorted) {
     const wanted = plugin ? pluginFactory : ZeroAddress
@@ -150,36 +129,6 @@ async function fillPools(site: Site, kind: AlgebraKind, factory: BaseContract, p
 
 /** INIT_DEFAULT_TICK_SPACING of the library Constants, @cryptoalgebra/integral-core@1.2.10; TICK_SPACING in @cryptoalgebra/v1-core@1.0.0. */
 const tickSpacing = 60
-
-/** The pool in its contract's terms: tokens sorted by address, prices as ticks. */
-function inPoolOrder({ pair: [base, quote], plugin, price, positions }: AlgebraPoolFilling, tokens: DevnetTokens) {
-  const isForward = tokens[base].address.toLowerCase() < tokens[quote].address.toLowerCase()
-  const [token0, token1] = isForward ? [tokens[base], tokens[quote]] : [tokens[quote], tokens[base]]
-  // Floats are enough: the devnet's prices are approximate.
-  const tickOf = (price: number, spacing = 1) => {
-    const rawPrice = price * 10 ** (tokens[quote].decimals - tokens[base].decimals)
-    return Math.round(((isForward ? 1 : -1) * Math.log(rawPrice)) / Math.log(1.0001) / spacing) * spacing
-  }
-  return {
-    token0,
-    token1,
-    plugin,
-    tick: tickOf(price),
-    positions: positions.map(([lowerPrice, upperPrice, amount]) => {
-      const bounds = [tickOf(lowerPrice, tickSpacing), tickOf(upperPrice, tickSpacing)]
-      const baseRaw = parseUnits(amount, tokens[base].decimals)
-      const quoteRaw = parseUnits((Number(amount) * price).toFixed(tokens[quote].decimals), tokens[quote].decimals)
-      const [amount0Raw, amount1Raw] = isForward ? [baseRaw, quoteRaw] : [quoteRaw, baseRaw]
-      return { tickLower: Math.min(...bounds), tickUpper: Math.max(...bounds), amount0Raw, amount1Raw }
-    }),
-  }
-}
-
-function needed({ token0, token1, positions }: ReturnType<typeof inPoolOrder>, token: DevnetToken): bigint {
-  return positions
-    .map(({ amount0Raw, amount1Raw }) => (token === token0 ? amount0Raw : token === token1 ? amount1Raw : 0n))
-    .reduce((a, b) => a + b, 0n)
-}
 
 // QuoterV2 of Integral, Quoter of 1.0: what comes in and goes out of each pool, or of all together.
 const quoters = {

@@ -82,13 +82,16 @@ async function deployContracts(site: Site, { v2Factory, factory, positionManager
 }
 
 /** A pool and what it holds; prices are human units of the second token for one of the first. */
-export interface RangePoolFilling {
+export interface RangeFilling {
   readonly pair: readonly [DevnetTokenSymbol, DevnetTokenSymbol]
-  /** Hundredths of a basis point. */
-  readonly fee: keyof typeof tickSpacings
   readonly price: number
   /** Between two prices: at most this amount of the first token, and its worth of the second. */
   readonly positions: readonly (readonly [lowerPrice: number, upperPrice: number, amount: string])[]
+}
+
+export interface RangePoolFilling extends RangeFilling {
+  /** Hundredths of a basis point. */
+  readonly fee: keyof typeof tickSpacings
 }
 
 // UniswapV3Factory of @uniswap/v3-core@1.0.1 begins with some tiers, and others are added later: 100 on mainnet
@@ -118,14 +121,8 @@ async function enableFees(site: DevnetSite, factory: BaseContract, pools: readon
 /** One transaction makes a pool with all its positions. */
 async function fillPools(site: Site, { factory, positionManager }: Contracts, pools: readonly RangePoolFilling[]): Promise<void> {
   const manager = new Contract(positionManager, managerAbi)
-  const sorted = pools.map((pool) => inPoolOrder(pool, site.tokens))
-  for (const token of new Set(sorted.flatMap(({ token0, token1 }) => [token0, token1]))) {
-    await token.mint(
-      site.signer.address,
-      sorted.map((pool) => needed(pool, token)).reduce((a, b) => a + b, 0n),
-    )
-    await site.send(new Contract(token.address, tokenAbi), 'approve', positionManager, MaxUint256)
-  }
+  const sorted = pools.map(({ fee, ...pool }) => ({ fee, ...inPoolOrder(pool, site.tokens, tickSpacings[fee]) }))
+  await mintFor(sorted, positionManager, site)
   for (const { token0, token1, fee, tick, positions } of sorted) {
     const [address0, address1] = [token0.address, token1.address]
     const calls = [
@@ -142,7 +139,7 @@ async function fillPools(site: Site, { factory, positionManager }: Contracts, po
 }
 
 /** The pool in its contract's terms: tokens sorted by address, prices as ticks. */
-function inPoolOrder({ pair: [base, quote], fee, price, positions }: RangePoolFilling, tokens: DevnetTokens) {
+export function inPoolOrder({ pair: [base, quote], price, positions }: RangeFilling, tokens: DevnetTokens, tickSpacing: number) {
   const isForward = tokens[base].address.toLowerCase() < tokens[quote].address.toLowerCase()
   const [token0, token1] = isForward ? [tokens[base], tokens[quote]] : [tokens[quote], tokens[base]]
   // Floats are enough: the devnet's prices are approximate.
@@ -153,15 +150,29 @@ function inPoolOrder({ pair: [base, quote], fee, price, positions }: RangePoolFi
   return {
     token0,
     token1,
-    fee,
     tick: tickOf(price),
     positions: positions.map(([lowerPrice, upperPrice, amount]) => {
-      const bounds = [tickOf(lowerPrice, tickSpacings[fee]), tickOf(upperPrice, tickSpacings[fee])]
+      const bounds = [tickOf(lowerPrice, tickSpacing), tickOf(upperPrice, tickSpacing)]
       const baseRaw = parseUnits(amount, tokens[base].decimals)
       const quoteRaw = parseUnits((Number(amount) * price).toFixed(tokens[quote].decimals), tokens[quote].decimals)
       const [amount0Raw, amount1Raw] = isForward ? [baseRaw, quoteRaw] : [quoteRaw, baseRaw]
       return { tickLower: Math.min(...bounds), tickUpper: Math.max(...bounds), amount0Raw, amount1Raw }
     }),
+  }
+}
+
+/** What the positions need, approved for the manager. */
+export async function mintFor(
+  pools: readonly ReturnType<typeof inPoolOrder>[],
+  positionManager: string,
+  site: Pick<DevnetSite, 'signer' | 'send'>,
+): Promise<void> {
+  for (const token of new Set(pools.flatMap(({ token0, token1 }) => [token0, token1]))) {
+    await token.mint(
+      site.signer.address,
+      pools.map((pool) => needed(pool, token)).reduce((a, b) => a + b, 0n),
+    )
+    await site.send(new Contract(token.address, tokenAbi), 'approve', positionManager, MaxUint256)
   }
 }
 
