@@ -14,16 +14,17 @@ interface KnownPool {
 export async function viewPools(
   pools: readonly KnownPool[],
   passages: readonly Passage[],
-  { depths, most, version, pool: chosen }: PoolsChoice,
+  { depths, most, version, pool }: PoolsChoice,
 ): Promise<readonly PoolView[]> {
   // Of many pools few are shown. To keep all views would fill the memory, which the collector then copies.
   const deepest = new DeepestPools<PoolView>(most, (view) => view)
+  const chosen = pool?.toLowerCase()
   const byTokenIn = new Map<string, Passage[]>()
   for (const passage of passages) byTokenIn.set(passage.tokenIn, [...(byTokenIn.get(passage.tokenIn) ?? []), passage])
   await inTurns(pools, (known) => {
     const { tokens, address } = known.pool
     if (version !== undefined && known.protocol.version !== version) return
-    if (chosen !== undefined && address.toLowerCase() !== chosen.toLowerCase()) return
+    if (chosen !== undefined && address.toLowerCase() !== chosen) return
     for (const token of tokens)
       for (const passage of byTokenIn.get(token) ?? []) {
         const view = tokens.includes(passage.tokenOut) ? viewPool(known, passage, depths) : undefined
