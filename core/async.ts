@@ -28,6 +28,12 @@ export async function withTimeout<T, L>(work: Promise<T>, milliseconds: number, 
   return Promise.race([work, sleep(milliseconds, undefined, { signal: settled.signal }).then(onTimeout)]).finally(() => settled.abort())
 }
 
+/** Whether somebody's wait was ended, by a deadline or because nobody needs the result any more: no defect, and it says nothing of what was asked. */
+export const isAbort = (thrown: unknown): boolean => thrown instanceof Error && isAbortName(thrown.name)
+
+/** As the platform names them: https://dom.spec.whatwg.org/#interface-AbortSignal; errors of Node's timers have the first, too. */
+export const isAbortName = (name: unknown): name is 'AbortError' | 'TimeoutError' => name === 'AbortError' || name === 'TimeoutError'
+
 /** Waits for work until the signal aborts, and then throws the signal's reason. The work goes on. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {

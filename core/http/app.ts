@@ -4,6 +4,7 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import type { Logger } from 'pino'
 import { endpoints, eventsEndpoint } from '../api/index.ts'
+import { isAbort } from '../async.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
 import { SluiceError } from '../errors.ts'
@@ -76,6 +77,7 @@ export function createApp(parts: AppParts): App {
     metrics.errors.inc({ code, name })
     if (error instanceof SluiceError && error.bound) metrics.requestsRefused.inc({ bound: error.bound })
     if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'request failed by a defect')
+    if (isAbort(error)) log.warn({ err: error, requestId, path }, 'request failed because a wait was ended')
     const json = JSON.stringify(body)
     const retryAfter = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterSeconds)) }
     if (!res.headersSent) res.writeHead(http, { ...jsonHeaders(requestId, json), ...retryAfter }).end(json)
@@ -200,9 +202,13 @@ function readPath(ctx: Koa.Context): string {
   }
 }
 
-/** What a caller sees of an error. Whatever is not a SluiceError becomes UNKNOWN_ERROR, with the details in the log only. */
+/**
+ * What a caller sees of an error. A wait that was ended becomes TIMEOUT. Whatever else is not a SluiceError becomes UNKNOWN_ERROR, with the
+ * details in the log only.
+ */
 export function errorBody(error: unknown, requestId: string) {
-  const { name, code, http, message, details, retryAfterSeconds } = error instanceof SluiceError ? error : defect
+  const { name, code, http, message, details, retryAfterSeconds } =
+    error instanceof SluiceError ? error : isAbort(error) ? endedWait : defect
   return {
     http,
     code,
@@ -211,6 +217,8 @@ export function errorBody(error: unknown, requestId: string) {
     body: { errorCode: code, name, message, httpErrorCode: http, requestId, ...(details !== undefined && { details }) },
   }
 }
+
+const endedWait = new SluiceError('TIMEOUT', 'What the request needs was not there in time. Try again shortly.', { retryAfterSeconds: 1 })
 
 const defect = new SluiceError('UNKNOWN_ERROR', 'Something is wrong in the server or a plugin; its log has more under this requestId.')
 

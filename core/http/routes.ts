@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import fastJsonStringify from 'fast-json-stringify'
+import { isAbort } from '../async.ts'
 import { anyConnector, type Endpoint } from '../api/endpoint.ts'
 import { endpoints, interfaceVersion, type AnyEndpoint } from '../api/index.ts'
 import { versionHeader } from '../api/version.ts'
@@ -232,6 +233,9 @@ async function inTime<T>(work: Promise<T>, signal: AbortSignal, seconds: number)
   work.catch(() => {})
   try {
     return await Promise.race([work, late])
+  } catch (error) {
+    // A handler that waited may throw what ended its wait.
+    throw signal.aborted && isAbort(error) ? timeout(seconds) : error
   } finally {
     clearTimeout(graceTimer)
   }

@@ -1,4 +1,4 @@
-import { abortable, pause, withDeadline } from '../async.ts'
+import { abortable, isAbort, pause, withDeadline } from '../async.ts'
 import type { Head, KnownOf } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
 import type { BlockHistory } from './blocks.ts'
@@ -179,8 +179,7 @@ function errorOf({ key, group }: TrackedState, error: unknown, telemetry: Teleme
 }
 
 /** Whether the network or the node failed, rather than the plugin. */
-const isExternalFailure = (error: unknown): boolean =>
-  error instanceof SluiceError ? error.name !== 'UNKNOWN_ERROR' : error instanceof DOMException && error.name === 'TimeoutError'
+const isExternalFailure = (error: unknown): boolean => (error instanceof SluiceError ? error.name !== 'UNKNOWN_ERROR' : isAbort(error))
 
 /** Whether the failure ends when the network recovers. */
 export const isNetworkFailure = (error: unknown): boolean => error instanceof SluiceError && error.http >= 500 && isExternalFailure(error)

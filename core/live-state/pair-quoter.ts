@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isAbort } from '../async.ts'
 import type { At, FollowedPricing, Quote, QuoteChoice, Swap, Wanting } from '../contracts/index.ts'
 import { MissingReads, readsAfterFirst } from '../contracts/followed.ts'
 import { SluiceError, type ErrorName } from '../errors.ts'
@@ -164,7 +165,7 @@ const passingErrors: ReadonlySet<ErrorName> = new Set(['NETWORK', 'RATE_LIMIT', 
 
 /** @param what failed, as the beginning of a sentence */
 export function updateOfFailure(error: unknown, what = 'The quote'): SluiceError | undefined {
-  if (error instanceof DOMException && error.name === 'TimeoutError') return undefined
+  if (isAbort(error)) return undefined
   if (error instanceof SluiceError) return passingErrors.has(error.name) ? undefined : error
   return new SluiceError('UNKNOWN_ERROR', `${what} failed by a defect of the server. The server's log has the reason.`, { cause: error })
 }

@@ -1,4 +1,4 @@
-import { abortable, createBackoff, createCondition, pause, withDeadline } from '../async.ts'
+import { abortable, createBackoff, createCondition, isAbort, pause, withDeadline } from '../async.ts'
 import type { BookMarket, BookStream, BookUpdate } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
 import { bookName, createBookListeners, noBook, type BookFeed, type BookVenue, type BookView, type LatestBook } from './book-feed.ts'
@@ -115,7 +115,7 @@ export function createStreamFeed({ venue, stream, market, telemetry, staleMs }: 
   }
 
   function reportFailure(how: string, error: unknown): void {
-    const isDefect = !(error instanceof SluiceError || (error instanceof DOMException && error.name === 'TimeoutError'))
+    const isDefect = !(error instanceof SluiceError || isAbort(error))
     const why = error instanceof Error ? error.message : 'unknown'
     if (!isDefect) reason = why
     telemetry.trouble(subject, isDefect ? 'defect' : 'lost', `${name} ${how}: ${why}`, isDefect ? error : undefined)

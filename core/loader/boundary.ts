@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { inTurns } from '../async.ts'
+import { inTurns, isAbortName } from '../async.ts'
 import { chainContract } from '../contracts/answers/chain.ts'
 import { connectorContract } from '../contracts/answers/connector.ts'
 import { json, type Contract, type Method, type Schema } from '../contracts/answers/contract.ts'
@@ -188,12 +188,7 @@ export function callPlugin<T>(callee: Called, verb: string, call: () => T | Prom
   return new Promise((resolve, reject) => {
     const abandon = () => {
       log.warn({ plugin, verb }, 'call into plugin abandoned at the deadline of the request')
-      reject(
-        new SluiceError(
-          'TIMEOUT',
-          `The connector or chain '${plugin}' did not answer in time. Try again; if it was a trade, with the same Idempotency-Key.`,
-        ),
-      )
+      reject(notInTime(plugin))
     }
     if (signal.aborted) return abandon()
     // Other calls, and the plugin itself, may wait for it too. Node warns from the eleventh listener on.
@@ -221,6 +216,13 @@ export function callPlugin<T>(callee: Called, verb: string, call: () => T | Prom
   })
 }
 
+const notInTime = (plugin: string, cause?: Error) =>
+  new SluiceError(
+    'TIMEOUT',
+    `The connector or chain '${plugin}' did not answer in time. Try again; if it was a trade, with the same Idempotency-Key.`,
+    { cause },
+  )
+
 /** The same for a method that returns at once. */
 export function callPluginSync<T>(callee: Callee, verb: string, call: () => T): T {
   try {
@@ -239,6 +241,11 @@ function asCallersError({ plugin, log, folder, method }: Called, verb: string, t
   const callersError = callersErrorOf(thrown)
   if (callersError) return callersError
   const err = readableError(thrown)
+  // Of a wait of its own, or of a reading that it shares with others: no defect.
+  if (isAbortName(err.name)) {
+    log.warn({ plugin, verb, err }, 'plugin gave up a wait of its own')
+    return notInTime(plugin, err)
+  }
   // An answer that does not fit was returned by a method, and thrown here.
   const at = folder === undefined ? undefined : (placeInStack(err.stack ?? '', folder) ?? (method && placeOfFunction(method, folder)))
   log.warn(

@@ -1,5 +1,5 @@
 import { asFunction, type AwilixContainer } from 'awilix/browser'
-import { abortable, pause, withDeadline, withTimeout } from '../async.ts'
+import { abortable, isAbort, pause, withDeadline, withTimeout } from '../async.ts'
 import { SluiceError, type Life, type Log } from '../contracts/index.ts'
 import type { LoadedPlugin, LoadedVenue } from './loaded-plugin.ts'
 import { messageOf } from './thrown.ts'
@@ -193,5 +193,5 @@ export function startVenue(
 /** An attempt that was not done in time waited for a node. */
 function troubleOf(thrown: unknown): RunningVenue['lastTrouble'] {
   if (thrown instanceof SluiceError) return thrown.name === 'NETWORK' || thrown.name === 'RATE_LIMIT' ? thrown.name : undefined
-  return thrown instanceof Error && thrown.name === 'TimeoutError' ? 'NETWORK' : undefined
+  return isAbort(thrown) ? 'NETWORK' : undefined
 }

@@ -1,5 +1,6 @@
 // The newest blocks that nodes gave for whatever reason, linked by their hashes, and which of our transactions are in them.
 import { toQuantity } from 'ethers/utils'
+import { abortable } from '../../core/async.ts'
 import type { At, Head } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
@@ -65,18 +66,20 @@ export function createRecentBlocks(rpc: ReadRpc, confirmations: number): RecentB
     for (const oldest of blocks.keys()) if (blocks.size > 2 * maxLength) blocks.delete(oldest)
   }
 
-  async function read(numbers: readonly bigint[], at: At): Promise<readonly RpcAnswer[]> {
+  async function read(numbers: readonly bigint[], { signal }: At): Promise<readonly RpcAnswer[]> {
+    signal.throwIfAborted()
     const missing = numbers.filter((number) => !reading.has(number))
+    // Not the signal of one caller, since others may wait for the same blocks: the nodes' timeout bounds it.
     const batch = rpc.batch(
       missing.map((number) => blockCall(toQuantity(number))),
-      at,
+      { signal: new AbortController().signal },
     )
     for (const [index, number] of missing.entries())
       reading.set(
         number,
         batch.then((answers) => answers[index] ?? {}).finally(() => reading.delete(number)),
       )
-    const answers = await Promise.all(numbers.flatMap((number) => reading.get(number) ?? []))
+    const answers = await abortable(Promise.all(numbers.flatMap((number) => reading.get(number) ?? [])), signal)
     // A node that is behind does not have them all.
     for (const { result } of answers) if (isObject(result)) keep(readBlock(rpc, result), result)
     return answers

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import Type from 'typebox'
+import { abortable, withDeadline } from '../../core/async.ts'
 import { opaque } from '../../core/contracts/answers/contract.ts'
+import { SluiceError } from '../../core/errors.ts'
+import { errorBody } from '../../core/http/app.ts'
 import { boundary } from '../../core/loader/boundary.ts'
 import { Deadline } from '../../core/http/routes.ts'
 import { cachedQueryReader } from '../../core/http/request.ts'
@@ -33,6 +36,28 @@ describe('the deadline of a request', () => {
     const late = await Promise.resolve(deadline.bound(() => sleep(60_000, 'late', { ref: false }))).catch((error: unknown) => error)
     expect(late).to.have.property('name', 'TIMEOUT')
     expect(deadline.signal.aborted).to.equal(true)
+  })
+
+  const never = () => new Promise<never>(() => {})
+  for (const [how, wait] of Object.entries<(signal: AbortSignal) => Promise<unknown>>({
+    'the reason of its signal': (signal) => abortable(never(), signal),
+    'the error of a timer that its signal ended': (signal) => sleep(60_000, undefined, { signal, ref: false }),
+    'the error of work that has a shorter deadline of its own': (signal) => withDeadline(signal, 5, (inner) => abortable(never(), inner)),
+    'the error of work that somebody else has ended': () => abortable(never(), AbortSignal.abort()),
+  }))
+    it(`answers TIMEOUT where a handler throws ${how}`, async () => {
+      const deadline = new Deadline(0.02)
+      const thrown = await Promise.resolve(deadline.bound(() => wait(deadline.signal))).catch((error: unknown) => error)
+      expect(errorBody(thrown, 'r').body).to.include({ name: 'TIMEOUT', httpErrorCode: 504, requestId: 'r' })
+      if (deadline.signal.aborted) expect(errorBody(thrown, 'r').body.message).to.contain('No answer within 0.02 s')
+    })
+
+  it('answers with what a handler has to say after the deadline, and with a defect as such', async () => {
+    for (const said of [new SluiceError('TRADE_FAILED', 'no'), new Error('a defect')]) {
+      const deadline = new Deadline(0.01)
+      const work = () => abortable(never(), deadline.signal).catch(() => Promise.reject(said))
+      expect(await Promise.resolve(deadline.bound(work)).catch((error: unknown) => error)).to.equal(said)
+    }
   })
 })
 
@@ -76,6 +101,17 @@ describe('a plugin’s method that may return at once', () => {
 
   it('is not awaited if it returns a value', () => {
     expect(boundary({ gas: (units: bigint, _at: object): unknown => units }, contract, callee).gas(5n, at)).to.equal(5n)
+  })
+
+  it('has not answered in time where it throws what ended a wait of its own', async () => {
+    const [aborted, timedOut] = [AbortSignal.abort().reason, new DOMException('not done', 'TimeoutError')]
+    const foreign = Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR' })
+    for (const reason of [aborted, timedOut, foreign]) {
+      const chain = boundary({ gas: (_units: bigint, _at: object): unknown => Promise.reject(reason) }, contract, callee)
+      const late = await Promise.resolve(chain.gas(5n, { signal: AbortSignal.timeout(10_000) })).catch((error: unknown) => error)
+      expect(late).to.have.property('name', 'TIMEOUT')
+      expect(late).to.have.property('message').that.contains("'one' did not answer in time")
+    }
   })
 
   it('is awaited until the deadline if it returns a promise, and blamed for what it throws', async () => {

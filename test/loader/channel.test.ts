@@ -70,8 +70,11 @@ describe('the channel between the server and a host', () => {
   it('gives errors for callers with all that callers see, and others with their words', async () => {
     const channel = await pair((method) => {
       if (method === 'told') throw new SluiceError('PRICE_FAILED', 'No pool.', { details: { pool: 1 }, retryAfterSeconds: 3 })
+      if (method === 'waited') AbortSignal.abort().throwIfAborted()
       throw new TypeError('not a function')
     })
+    const waited = await channel.ask('waited', []).catch((error: unknown) => error)
+    expect(waited).to.have.property('name', 'AbortError')
     const told = await channel.ask('told', []).catch((error: unknown) => error)
     expect(told).to.be.instanceOf(SluiceError)
     expect(told).to.deep.include({ name: 'PRICE_FAILED', message: 'No pool.', details: { pool: 1 }, retryAfterSeconds: 3 })

@@ -1,6 +1,7 @@
 // How the server and a host talk over their socket pair: frames of JSON, each a list of messages, with its length in front.
 import { setMaxListeners } from 'node:events'
 import type { Duplex } from 'node:stream'
+import { isAbortName } from '../../async.ts'
 import { errorTable, SluiceError, type ErrorName } from '../../errors.ts'
 import { isObject } from '../../json.ts'
 import { readableError } from '../thrown.ts'
@@ -258,6 +259,7 @@ function decodeText(text: string): string | bigint | undefined {
 /** What is said of an error: with its details where it is one for callers. */
 function failureFields(thrown: unknown): object {
   const { name, message } = readableError(thrown)
+  if (isAbortName(name)) return { name, message }
   if (!(thrown instanceof SluiceError)) return { message: name === 'Error' ? message : `${name}: ${message}` }
   const { details, retryAfterSeconds, http } = thrown
   return { name, message, details, retryAfterSeconds, http }
@@ -266,6 +268,7 @@ function failureFields(thrown: unknown): object {
 function errorOf(failure: unknown): Error {
   if (!isObject(failure) || typeof failure['message'] !== 'string') return new Error('it failed without a reason')
   const { name, message, details, retryAfterSeconds, http } = failure
+  if (isAbortName(name)) return new DOMException(message, name)
   if (typeof name !== 'string' || !isErrorName(name)) return new Error(message)
   return new SluiceError(name, message, {
     details,
