@@ -80,7 +80,7 @@ export const EVMApproveRequest = request({
     Type.Integer({
       minimum: 1,
       maximum: 2 ** 48 - 1,
-      expects: 'seconds since 1970, a whole number',
+      expects: 'a whole number of seconds since 1970, such as 1798761600',
       description: 'When the allowance ends, seconds since the Unix epoch; for spenders that take tokens by Permit2 only. Absent: never.',
     }),
   ),

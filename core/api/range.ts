@@ -39,9 +39,10 @@ const Version = Type.String({
 })
 const shownVersion = Type.String({ description: 'Version of the exchange.' })
 
-const maxSeconds = 2 ** 32 - 1
+/** Ten years: a moment, in seconds or milliseconds since 1970, is no duration. */
+const maxSeconds = 315_360_000
 const Seconds = (description: string) =>
-  Type.Integer({ minimum: 1, maximum: maxSeconds, expects: 'a whole number of seconds, 1 or more', description })
+  Type.Integer({ minimum: 1, maximum: maxSeconds, expects: `a duration in seconds, a whole number from 1 to ${maxSeconds}`, description })
 
 const pairFields = {
   token0: { ...TokenName, description: 'A symbol or address. Prices are token1 per token0, in the order of the request.' },

@@ -261,7 +261,7 @@ export const TransactionsPruneRequest = request({
   olderThanDays: Type.Number({
     minimum: 1,
     maximum: 36_500,
-    expects: 'a number of days from 1 to 36500',
+    expects: 'a duration in days, a number from 1 to 36500',
     description: 'Transactions that became final at least so long ago, in days in which servers ran.',
   }),
   dryRun: Type.Optional(Type.Boolean({ expects: 'true or false', description: 'true: only counts them.' })),

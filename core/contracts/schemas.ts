@@ -3,7 +3,8 @@ const slippage = {
   pattern: '^\\d+/[1-9]\\d*$',
   description: 'A fraction such as 1/100: how far the price may move against the caller',
 } as const
-const ttl = { type: 'integer', minimum: 1, description: 'Seconds that a trade is valid for' } as const
+/** At most a day: more is a number of milliseconds, or a trade that nobody expects any more. */
+const ttl = { type: 'integer', minimum: 1, maximum: 86_400, description: 'Seconds that a trade is valid for' } as const
 const networkKey = '^\\w+$'
 
 const addresses = (required: readonly string[], optional: readonly string[] = []) => ({

@@ -5,7 +5,7 @@ import { badFields, SluiceError } from '../errors.ts'
 import type { SubmitResult } from '../transactions/submit-request.ts'
 import { isUnlimited } from '../wallet/policy.ts'
 import type { Handler, Handlers, Services } from './context.ts'
-import { readRaw } from './read-fields.ts'
+import { readMoment, readRaw } from './read-fields.ts'
 import { notYet, responseKey, type NetworkEntry, type Registry } from './registry.ts'
 import { readAddress, readFees, readWallet, requireKey } from './wallets.ts'
 
@@ -125,10 +125,12 @@ function readExpiry(expires: number | undefined, { addresses, permit2 }: Spender
         problem: `${addresses.join(', ')} does not take tokens by Permit2, so its allowance has no expiry: leave it out`,
       },
     ])
-  if (expires * 1000 <= Date.now())
-    throw badFields([{ field: 'expires', problem: 'is in the past: give a later time, in seconds since 1970' }])
-  return expires
+  // What Permit2 and the libraries around it call never.
+  return expires === neverExpires ? expires : readMoment(expires, 'expires')
 }
+
+/** The largest `uint48`. */
+const neverExpires = 2 ** 48 - 1
 
 /** In smallest units; undefined for the largest amount; 0 revokes. */
 function readAllowance(text: string | undefined, token: Token): bigint | undefined {

@@ -86,7 +86,13 @@ describe('/evm', () => {
       expect((await allowances('uniswap/v4', 'WBTC')).approvals).to.deep.equal({ WBTC: shown })
       expect((await allowances(address, 'WBTC')).approvals).to.deep.equal({ WBTC: '9.00000000' })
     }
-    for (const fields of [{ expires: 1 }, { expires: -1 }, { expires: 1.5 }, { expires, spender: 'uniswap/v2' }]) {
+    for (const fields of [
+      { expires: 1 },
+      { expires: -1 },
+      { expires: expires * 1000 },
+      { expires: 1.5 },
+      { expires, spender: 'uniswap/v2' },
+    ]) {
       const refused = await of({ amount: '1', ...fields })
       expect(outcome(refused)).to.equal('400 INCOMPLETE_PARAMS')
       expect(refused.body.details[0].field).to.equal('expires')
