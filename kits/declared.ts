@@ -212,6 +212,7 @@ const evmNetwork = objectOf(
   {
     chainId: whole(1, Number.MAX_SAFE_INTEGER),
     nativeCurrency: symbol,
+    coinAddresses: listOf(address, 10),
     tokens: listOf(symbol, 50),
     blockSeconds: { type: 'number', exclusiveMinimum: 0, maximum: 3600 },
     confirmations: whole(1, 10_000),

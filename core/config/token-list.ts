@@ -1,26 +1,39 @@
-import { createHash } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
-import { basename, join, relative, dirname } from 'node:path'
-import { withDeadline } from '../async.ts'
+// The tokens of a network: which lists have them, and what becomes of an entry that is wrong.
+import { mkdir } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
 import * as Type from 'typebox'
-import type { Dispatcher } from 'undici'
-import type { Token } from '../contracts/index.ts'
+import type { Chain, Token } from '../contracts/index.ts'
+import { isObject } from '../json.ts'
 import { writeWholeFile } from '../whole-file.ts'
 import { compile } from './check.ts'
-import { maskUrl, maskUrls } from './mask.ts'
+import { fetchTokenList, maxTokenListBytes, type FetchOptions } from './fetch-token-list.ts'
+import { maskUrl } from './mask.ts'
 import type { TokenListSource } from './plugin-config.ts'
 import { ConfigError, type ConfigProblem, schemaProblems } from './problems.ts'
 import { dottedPath } from './tree.ts'
 import { readTextFile } from './yaml.ts'
 
-const maxBytes = 10_000_000
+/** What a list is read for. */
+interface TokenListScope {
+  chainId: number
+  /** Spells addresses, and knows those that stand for the native coin. Absent: any text is an address. */
+  chainImpl?: Pick<Chain, 'address' | 'nativeCurrency' | 'coinAddresses'>
+  /** Gets each entry that is left out. */
+  onLeftOut?: (entry: LeftOutToken) => void
+}
 
-export interface TokenSources extends FetchOptions {
+/** An entry of a list that is not used: the other entries are. */
+export interface LeftOutToken extends ConfigProblem {
+  /** As the list has them, where it does. */
+  symbol?: string
+  address?: string
+}
+
+export interface TokenSources extends FetchOptions, TokenListScope {
   pluginFolder: string
   confDir: string
   chain: string
   network: string
-  chainId: number
   tokenLists: readonly TokenListSource[]
   /** Files are shown relative to it. */
   home: string
@@ -28,9 +41,9 @@ export interface TokenSources extends FetchOptions {
 
 /**
  * The tokens of a network: those of the plugin's `tokens.json`, then of the settings' `tokenLists` in their order, then of
- * `data/tokens/<chain>/<network>.json`, which were added while a server ran, then of `conf/tokens/<chain>/<network>.json`. A later entry replaces an earlier one of the same address; symbols may repeat. Addresses are spelt as
- * in the lists.
- * @throws ConfigError with every problem; problems caused only by an unreachable host are `temporary`
+ * `data/tokens/<chain>/<network>.json`, which were added while a server ran, then of `conf/tokens/<chain>/<network>.json`. A later list's entry replaces an earlier one of the same address; symbols may repeat. Addresses are spelt as
+ * in the lists. Entries of other chains are skipped; one of this chain that is wrong is left out, and told to `onLeftOut`.
+ * @throws ConfigError with every list that cannot be read; problems caused only by an unreachable host are `temporary`
  */
 export async function loadTokens({
   pluginFolder,
@@ -38,14 +51,18 @@ export async function loadTokens({
   chain,
   network,
   chainId,
+  chainImpl,
+  onLeftOut = () => {},
   tokenLists,
   home,
   ...fetching
 }: TokenSources): Promise<Token[]> {
   const problems: ConfigProblem[] = []
+  const parse = (text: string, file: string, own: boolean) =>
+    parseTokenList(text, file, { chainId, own, onLeftOut, ...(chainImpl && { chainImpl }) }, problems)
   const fromFile = (path: string, file: string, { own = false, optional = false }) => {
-    const read = readTextFile(path, maxBytes)
-    if (read.is === 'text') return parseTokenList(read.text, file, { chainId, own }, problems)
+    const read = readTextFile(path, maxTokenListBytes)
+    if (read.is === 'text') return parse(read.text, file, own)
     if (read.is === 'bad') problems.push({ file, path: '', problem: read.problem, cure: read.cure })
     else if (!optional)
       problems.push({
@@ -59,7 +76,7 @@ export async function loadTokens({
   const fromSource = async (source: TokenListSource) => {
     if (typeof source === 'string') return fromFile(source, shorter(source, home), {})
     const text = await fetchTokenList(source, fetching, problems)
-    return text === undefined ? [] : parseTokenList(text, maskUrl(source.url), { chainId, own: false }, problems)
+    return text === undefined ? [] : parse(text, maskUrl(source.url), false)
   }
 
   const own = join('tokens', chain, `${network}.json`)
@@ -76,8 +93,8 @@ export async function loadTokens({
 const addedTokensFile = (dataDir: string, chain: string, network: string): string => join(dataDir, 'tokens', chain, `${network}.json`)
 
 /**
- * Adds a token to those that were added while a server ran, whole or not at all. The signer does not read them, so that nobody who may only ask
- * the server makes it take a contract for a token.
+ * Adds a token to those that were added while a server ran, whole or not at all. Entries that are left out stay as they are: somebody may
+ * correct them. The signer does not read them, so that nobody who may only ask the server makes it take a contract for a token.
  * One after the other for a network: the caller sees to that.
  * @throws ConfigError where the file is damaged: it stays as it is; the error of the file system where it cannot be written
  */
@@ -87,12 +104,12 @@ export async function addToken(
 ): Promise<void> {
   const file = addedTokensFile(dataDir, chain, network)
   const problems: ConfigProblem[] = []
-  const read = readTextFile(file, maxBytes)
+  const read = readTextFile(file, maxTokenListBytes)
   if (read.is === 'bad') throw new ConfigError([{ file, path: '', problem: read.problem, cure: read.cure }])
-  const known = read.is === 'text' ? parseTokenList(read.text, file, { chainId, own: true }, problems) : []
+  const known = read.is === 'text' ? entriesOf(read.text, file, problems) : []
   if (problems.length > 0) throw new ConfigError(problems)
-  const others = known.filter((each) => tokenKey(each.address) !== tokenKey(address))
-  const tokens = [...others, { symbol, address, decimals }].map((each) => ({ chainId, ...each, name: each.symbol }))
+  const isOther = (entry: unknown) => !isObject(entry) || tokenKey(String(entry['address'])) !== tokenKey(address)
+  const tokens = [...known.filter(isOther), { chainId, symbol, address, decimals, name: symbol }]
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   await writeWholeFile(file, `${JSON.stringify({ name: `Tokens added on ${chain}/${network}`, tokens }, null, 2)}\n`)
 }
@@ -106,71 +123,138 @@ const symbolPattern = /^[^\s\p{C}]([^\p{C}]{0,62}[^\s\p{C}])?$/u
 
 // The parts of the Uniswap Token Lists format that are used; the others (name, logoURI, tags …) are not checked.
 // Symbols have no invisible characters, so that two symbols that look alike are alike.
-const validate = compile(
+const isEntry = compile(
   Type.Object({
-    tokens: Type.Array(
-      Type.Object({
-        chainId: Type.Integer({ minimum: 1, description: 'the number of the chain' }),
-        address: Type.String({ pattern: '^[!-~]{1,128}$', description: 'the address, without spaces' }),
-        symbol: Type.String({
-          pattern: symbolPattern.source,
-          description: 'the symbol, up to 64 visible characters',
-        }),
-        decimals: Type.Integer({ minimum: 0, maximum: 255, description: 'the decimals of the token' }),
-      }),
-    ),
+    chainId: Type.Integer({ minimum: 1, description: 'the number of the chain' }),
+    address: Type.String({ pattern: '^[!-~]{1,128}$', description: 'the address, without spaces' }),
+    symbol: Type.String({
+      pattern: symbolPattern.source,
+      description: 'the symbol, up to 64 visible characters',
+    }),
+    decimals: Type.Integer({ minimum: 0, maximum: 255, description: 'the decimals of the token' }),
   }),
 )
+const isList = compile(Type.Object({ tokens: Type.Array(Type.Unknown(), { description: 'a list of tokens' }) }))
 
 /** Whether a text can be a symbol of a list. */
 export const isSymbol = (text: string): boolean => symbolPattern.test(text)
 
-/** A file that is wrong throughout must not fill the screen. */
-const maxProblems = 10
+/** The entries of a file in the Uniswap Token Lists format, whatever they are. A file that is none is a problem. */
+function entriesOf(text: string, file: string, problems: ConfigProblem[]): readonly unknown[] {
+  const cure = 'Correct the file: it has the Uniswap Token Lists format.'
+  const list = fromJson(text)
+  if (list instanceof Error) {
+    problems.push({ file, path: '', problem: `is not JSON: ${list.message}`, cure })
+    return []
+  }
+  if (isList(list)) return list.tokens
+  for (const { pointer, problem, cure: how } of schemaProblems(isList.errors ?? []))
+    problems.push({ file, path: dottedPath(pointer), problem, cure: how })
+  return []
+}
 
-interface TokenListScope {
-  chainId: number
+/** A list that is wrong throughout must not fill the log. */
+const maxToldEntries = 10
+
+interface ParsedScope extends TokenListScope {
   /** The list is only for this network: an entry of another chain is a mistake. */
   own: boolean
 }
 
-/** Reads a list in the Uniswap Token Lists format and picks the chain's tokens. Problems are added to `problems`. */
-function parseTokenList(text: string, file: string, { chainId, own }: TokenListScope, problems: ConfigProblem[]): Token[] {
-  const report = (path: string, problem: string, cure: string) => void problems.push({ file, path, problem, cure })
-  const list = fromJson(text)
-  if (list instanceof Error) {
-    report('', `is not JSON: ${list.message}`, 'Correct the file: it has the Uniswap Token Lists format.')
-    return []
-  }
-  if (!validate(list)) {
-    const found = schemaProblems(validate.errors ?? [])
-    for (const { pointer, problem, cure } of found.slice(0, maxProblems)) report(dottedPath(pointer), problem, cure)
-    if (found.length > maxProblems)
-      report('', `has ${found.length - maxProblems} more such problems`, 'Correct the file: it has the Uniswap Token Lists format.')
-    return []
-  }
+/** Picks a chain's tokens out of a list. A file that is no list is added to `problems`. */
+function parseTokenList(text: string, file: string, scope: ParsedScope, problems: ConfigProblem[]): Token[] {
   const tokens = new Map<string, Token>()
-  for (const [index, { chainId: of, symbol, address, decimals }] of list.tokens.entries()) {
-    const entry = `tokens[${index}]`
-    if (of !== chainId) {
-      if (own)
-        report(
-          `${entry}.chainId`,
-          `(${symbol}) is ${of}, and this network's is ${chainId}`,
-          `Write ${chainId}, or move the entry to its own network's file.`,
-        )
+  /** Entries of one address that contradict each other: nobody can tell which is right. */
+  const contradicted = new Set<string>()
+  let untold = 0
+  let told = 0
+  const leaveOut = (
+    entry: unknown,
+    index: number,
+    { path = '', problem, cure }: Pick<ConfigProblem, 'problem' | 'cure'> & { path?: string },
+  ) => {
+    told += 1
+    if (told > maxToldEntries) return void (untold += 1)
+    const given = isObject(entry) ? entry : {}
+    const word = (key: string) => (typeof given[key] === 'string' ? { [key]: given[key].slice(0, 128) } : {})
+    scope.onLeftOut?.({
+      file,
+      path: [`tokens[${index}]`, path].filter(Boolean).join('.'),
+      problem,
+      cure,
+      ...word('symbol'),
+      ...word('address'),
+    })
+  }
+  for (const [index, entry] of entriesOf(text, file, problems).entries()) {
+    const read = readEntry(entry, scope)
+    if (read === 'of another chain' || read === 'the coin') continue
+    if ('problem' in read) {
+      leaveOut(entry, index, read)
       continue
     }
-    const before = tokens.get(tokenKey(address))
-    if (before && (before.decimals !== decimals || before.symbol !== symbol))
-      report(
-        `${entry}.address`,
-        `(${symbol}) is also that of another entry, ${before.symbol} with ${before.decimals} decimals`,
-        'Keep the right one.',
-      )
-    tokens.set(tokenKey(address), { symbol, address, decimals })
+    const key = tokenKey(read.address)
+    const before = tokens.get(key)
+    if (contradicted.has(key) || (before && before.decimals !== read.decimals)) {
+      // An amount by the wrong one would be wrong by powers of ten.
+      contradicted.add(key)
+      tokens.delete(key)
+      leaveOut(entry, index, {
+        path: 'address',
+        problem: 'is also that of another entry, with other decimals: both are left out',
+        cure: 'Keep the right one.',
+      })
+    } else if (before && before.symbol !== read.symbol)
+      leaveOut(entry, index, { path: 'address', problem: `is also that of an entry above, ${before.symbol}`, cure: 'Keep one of them.' })
+    else tokens.set(key, read)
   }
+  if (untold > 0)
+    scope.onLeftOut?.({
+      file,
+      path: '',
+      problem: `has ${untold} more such entries`,
+      cure: 'Correct the file: it has the Uniswap Token Lists format.',
+    })
   return [...tokens.values()]
+}
+
+type EntryProblem = Pick<ConfigProblem, 'problem' | 'cure'> & { path: string }
+
+function readEntry(entry: unknown, { chainId, own, chainImpl }: ParsedScope): Token | EntryProblem | 'of another chain' | 'the coin' {
+  // Whatever else is wrong with it, it is nothing of ours.
+  const of = isObject(entry) ? entry['chainId'] : undefined
+  if (!own && Number.isSafeInteger(of) && of !== chainId) return 'of another chain'
+  if (!isEntry(entry)) {
+    const found = schemaProblems(isEntry.errors ?? [])
+    const [first] = found
+    const path = first === undefined ? '' : dottedPath(first.pointer)
+    const others = found.slice(1).map(({ pointer, problem }) => `; ${dottedPath(pointer)} ${problem}`)
+    return { path, problem: `${first?.problem ?? 'is wrong'}${others.join('')}`, cure: first?.cure ?? 'Correct the entry.' }
+  }
+  const { symbol, address, decimals } = entry
+  if (entry.chainId !== chainId)
+    return {
+      path: 'chainId',
+      problem: `is ${entry.chainId}, and this network's is ${chainId}`,
+      cure: `Write ${chainId}, or move the entry to its own network's file.`,
+    }
+  const spelt = chainImpl ? chainImpl.address(address) : address
+  if (spelt === undefined)
+    return {
+      path: 'address',
+      problem: 'is no address of this chain',
+      cure: 'Copy it again: complete, and with the right checksum where its letters have one.',
+    }
+  if (chainImpl?.coinAddresses?.includes(spelt)) {
+    const { nativeCurrency: coin } = chainImpl
+    if (coin.symbol === symbol && coin.decimals === decimals) return 'the coin'
+    return {
+      path: 'address',
+      problem: `stands for the native coin, which is ${coin.symbol} with ${coin.decimals} decimals here`,
+      cure: `Take the entry out, and write ${coin.symbol} in requests.`,
+    }
+  }
+  return { symbol, address, decimals }
 }
 
 /** Equal for two spellings of one address. The case of hexadecimal digits is only a checksum; in other alphabets it matters. */
@@ -184,106 +268,4 @@ function fromJson(text: string): unknown {
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   }
-}
-
-const timeoutMs = 15_000
-
-interface RemoteTokenList {
-  url: string
-  /** Lower-case hex. */
-  sha256: string
-}
-
-interface FetchOptions {
-  /** Holds the cache of fetched lists. */
-  dataDir: string
-  signal?: AbortSignal
-  /** How to reach the host, e.g. through a proxy. */
-  dispatcher?: Dispatcher
-}
-
-/**
- * The text of a list, from the cache or by HTTPS, if it has the given SHA-256. Redirects are not followed. Returns undefined after a problem,
- * which is added to `problems`.
- */
-async function fetchTokenList(
-  { url, sha256 }: RemoteTokenList,
-  options: FetchOptions,
-  problems: ConfigProblem[],
-): Promise<string | undefined> {
-  const cached = join(options.dataDir, 'token-lists', `${sha256}.json`)
-  const report = (problem: string, cure: string, temporary?: true) =>
-    void problems.push({ file: maskUrl(url), path: '', problem, cure, ...(temporary ? { temporary } : {}) })
-
-  const saved = await readFile(cached).catch(() => undefined)
-  if (saved && sha256Of(saved) === sha256) return saved.toString('utf8')
-  if (!url.startsWith('https://')) {
-    report('is not fetched without TLS', 'Give an https:// URL.')
-    return undefined
-  }
-  let bytes
-  try {
-    bytes = await withDeadline(options.signal, timeoutMs, (signal) => download(url, options.dispatcher, signal))
-  } catch (error) {
-    report(
-      `cannot be fetched: ${reason(error)}`,
-      'Try again when the host can be reached, or save the list to a file and name that in tokenLists.',
-      true,
-    )
-    return undefined
-  }
-  if ('problem' in bytes) {
-    report(bytes.problem, bytes.cure)
-    return undefined
-  }
-  if (sha256Of(bytes.body) !== sha256) {
-    report(
-      `has the SHA-256 ${sha256Of(bytes.body)}, not the expected one`,
-      'The list has changed: review the change, then write the new hash.',
-    )
-    return undefined
-  }
-  await saveToCache(cached, bytes.body)
-  return bytes.body.toString('utf8')
-}
-
-type Download = { body: Buffer } | { problem: string; cure: string }
-
-async function download(url: string, dispatcher: Dispatcher | undefined, signal: AbortSignal): Promise<Download> {
-  const { request } = await import('undici')
-  const response = await request(url, { signal, ...(dispatcher ? { dispatcher } : {}) })
-  if (response.statusCode !== 200) {
-    // Destroying the body emits an error, which would end the process without a listener.
-    response.body.on('error', () => {}).destroy()
-    const redirect = response.statusCode >= 300 && response.statusCode < 400
-    if (!redirect) throw new Error(`the host answers ${response.statusCode}`)
-    return { problem: `answers with a redirect (${response.statusCode}), which is not followed`, cure: 'Give the URL of the list itself.' }
-  }
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response.body) {
-    const bytes = Buffer.from(chunk)
-    size += bytes.length
-    // Leaving the loop closes the connection.
-    if (size > maxBytes) return { problem: `is larger than ${maxBytes} bytes`, cure: 'Give the URL of a token list.' }
-    chunks.push(bytes)
-  }
-  return { body: Buffer.concat(chunks) }
-}
-
-/** Failures are ignored: the cache only saves the next fetch, and other parts report a disk that cannot be written. */
-async function saveToCache(file: string, body: Buffer): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    .then(() => writeWholeFile(file, body))
-    .catch(() => undefined)
-}
-
-function sha256Of(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex')
-}
-
-/** A refused connection has no message of its own, only a code. */
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return maskUrls(error.message || ('code' in error ? String(error.code) : error.name))
 }

@@ -54,6 +54,8 @@ export interface Chain<F extends Types = Types> extends Life {
   /** The number by which wallets and token lists know the network. */
   readonly chainId: number
   readonly nativeCurrency: Token
+  /** Addresses that are no contracts of tokens and by which lists and callers name the native coin. Absent: there are none. */
+  readonly coinAddresses?: readonly F['address'][]
   readonly reader: F['reader']
   readonly rail: Rail<F['intent'], F['address']>
   /** A local network may use well-known keys. */

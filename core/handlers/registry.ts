@@ -419,11 +419,14 @@ export interface TokenBook {
 const maxUnlisted = 10_000
 
 export function createTokenBook(chain: Chain, list: readonly Token[], where: string): TokenBook {
+  const coin = chain.nativeCurrency
   // Where the native coin is a token itself, the list has it too.
-  let listed = [chain.nativeCurrency, ...list.filter(({ address }) => address !== chain.nativeCurrency.address)]
+  const coinAddresses = new Set([coin.address, ...(chain.coinAddresses ?? [])])
+  let listed = [coin, ...list.filter(({ address }) => !coinAddresses.has(address))]
   let bySymbol = groupBy(listed, ({ symbol }) => symbol)
   let byFoldedSymbol = groupBy(listed, ({ symbol }) => symbol.toLowerCase())
   const byAddress = new Map(listed.map((token) => [token.address, token]))
+  for (const address of coinAddresses) byAddress.set(address, coin)
 
   async function fetchToken(address: string, at: At): Promise<Token> {
     const token = await chain.token(address, at)
@@ -434,6 +437,8 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
 
   /** The known token, or the address of one to ask the chain for. */
   function find(name: string, field: string): Token | string {
+    // The coin keeps its symbol, whatever lists name so.
+    if (name === coin.symbol) return coin
     const candidates = bySymbol.get(name) ?? byFoldedSymbol.get(name.toLowerCase())
     if (candidates?.[0] && candidates.length === 1) return candidates[0]
     if (candidates) {
@@ -472,7 +477,7 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
       const found = names.map((name) => find(name, field))
       return Promise.all(found.map(async (each) => load(each, at)))
     },
-    listedAt: (address) => listed.find((token) => token.address === address),
+    listedAt: (address) => (coinAddresses.has(address) ? coin : listed.find((token) => token.address === address)),
     add(token) {
       listed = [...listed.filter(({ address }) => address !== token.address), token]
       bySymbol = groupBy(listed, ({ symbol }) => symbol)

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { checkTree, compile } from '../config/check.ts'
 import { ConfigError, suggestion, type ConfigProblem } from '../config/problems.ts'
-import { loadTokens } from '../config/token-list.ts'
+import { loadTokens, type LeftOutToken } from '../config/token-list.ts'
 import { mapTexts, type TreeProblem } from '../config/tree.ts'
 import { locate, readYaml } from '../config/yaml.ts'
 import type { DeclaredKit, DeclaredKits } from '../contracts/declared.ts'
@@ -104,7 +104,17 @@ async function tokensOf(entry: string, data: unknown): Promise<Parameters<Declar
     Object.entries(data['networks']).map(async ([network, table]) => {
       const chainId = isObject(table) ? Number(table['chainId']) : 0
       try {
-        const tokens = await loadTokens({ pluginFolder: folder, network, chainId, ...onlyItsOwn })
+        const leftOut: LeftOutToken[] = []
+        const tokens = await loadTokens({
+          pluginFolder: folder,
+          network,
+          chainId,
+          ...onlyItsOwn,
+          onLeftOut: (entry) => void leftOut.push(entry),
+        })
+        // Entries that are wrong matter here where one of them may be a token that the network itself names.
+        const named = isObject(table) && Array.isArray(table['tokens']) ? table['tokens'] : []
+        if (leftOut.length > 0 && named.some((symbol) => tokens.every((token) => token.symbol !== symbol))) throw new ConfigError(leftOut)
         return tokens.map((token) => ({ ...token, chainId }))
       } catch (thrown) {
         throw thrown instanceof ConfigError ? faultWith(thrown.problems) : thrown

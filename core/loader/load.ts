@@ -2,7 +2,7 @@ import path from 'node:path'
 import { loadPluginConfigBy, type TokenListSource } from '../config/plugin-config.ts'
 import { ConfigError, nearest } from '../config/problems.ts'
 import { devnetNetwork, pluginFileWarnings, type Settings } from '../config/settings.ts'
-import { loadTokens } from '../config/token-list.ts'
+import { loadTokens, type LeftOutToken } from '../config/token-list.ts'
 import { mapTexts, substitute } from '../config/tree.ts'
 import { mergedFiles } from '../config/yaml.ts'
 import type { Log } from '../contracts/index.ts'
@@ -271,9 +271,17 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, m
       }
       return { ...configuration, config: local(configuration.config), shown: local(configuration.shown) }
     },
-    async tokensOf({ chain, network, folder, implementation: { chainId }, settings: own }) {
-      const tokensWith = (tokenLists: readonly TokenListSource[]) =>
-        loadTokens({ pluginFolder: folder, confDir, chain, network, chainId, home, tokenLists, dataDir: data.dir })
+    async tokensOf({ chain, network, folder, implementation: chainImpl, settings: own }) {
+      const { chainId } = chainImpl
+      const tokensWith = async (tokenLists: readonly TokenListSource[]) => {
+        const leftOut: LeftOutToken[] = []
+        const onLeftOut = (entry: LeftOutToken) => void leftOut.push(entry)
+        const sources = { pluginFolder: folder, confDir, chain, network, chainId, home, tokenLists, dataDir: data.dir }
+        const tokens = await loadTokens({ ...sources, chainImpl, onLeftOut })
+        for (const { file: list, path: entry, symbol, address, problem: reason, cure } of leftOut)
+          log.warn({ chain, network, list, entry, symbol, address, reason, cure }, 'token list entry left out')
+        return tokens
+      }
       const tokenLists = own?.tokenLists ?? []
       return tokensWith(tokenLists).catch((error: unknown) => {
         // An unreachable host is not a mistake of the operator: the network works with the lists that are here.

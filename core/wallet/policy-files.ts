@@ -153,9 +153,10 @@ const foldersIn = (folder: string): string[] =>
     ? readdirSync(folder).filter((name) => statSync(path.join(folder, name), { throwIfNoEntry: false })?.isDirectory())
     : []
 
-const tokenList = Type.Object({ tokens: Type.Array(Type.Object({ chainId: Type.Integer(), address: Type.String() })) })
+const tokenList = Type.Object({ tokens: Type.Array(Type.Unknown()) })
+const tokenEntry = Type.Object({ chainId: Type.Integer(), address: Type.String() })
 
-/** What cannot be read has no tokens: then the loader refuses the chain, and says why. */
+/** What cannot be read has no tokens: then the loader refuses the chain, and says why. An entry that is wrong is none, and the loader says so. */
 function addressesOf(file: string, chainId: number | undefined): string[] {
   const read = readTextFile(file, maxTokenListBytes)
   if (read.is !== 'text') return []
@@ -167,7 +168,9 @@ function addressesOf(file: string, chainId: number | undefined): string[] {
   }
   if (!Value.Check(tokenList, list)) return []
   return list.tokens.flatMap((each) =>
-    chainId !== undefined && each.chainId !== chainId ? [] : (curves.secp256k1.address(each.address) ?? []),
+    !Value.Check(tokenEntry, each) || (chainId !== undefined && each.chainId !== chainId)
+      ? []
+      : (curves.secp256k1.address(each.address) ?? []),
   )
 }
 

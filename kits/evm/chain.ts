@@ -12,7 +12,7 @@ import { abortable } from '../../core/async.ts'
 import { createHeadFeed, ask, type ReadRpc } from '../nodes/rpc.ts'
 import { defaultPollingSeconds, defaultRequestTimeoutSeconds, refuseBadUrls } from '../nodes/settings.ts'
 import { createChanges } from './changes.ts'
-import { canonicalAddress, isTransactionHash, nativeAddress } from './encoding.ts'
+import { canonicalAddress, coinPlaceholder, isTransactionHash, nativeAddress } from './encoding.ts'
 import { createFeeOracle, defaultFeePolicy, min, type FeePolicy } from './fees.ts'
 import { readGasPrices } from './gas-prices.ts'
 import { limitFromGasUsed } from './gas-limit.ts'
@@ -123,6 +123,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   return {
     chainId,
     nativeCurrency: coinIsToken ? wrapped : nativeCurrency,
+    coinAddresses: [nativeAddress, coinPlaceholder, ...(definition.coinAddresses ?? [])],
     reader,
     rail,
     local: definition.local ?? false,

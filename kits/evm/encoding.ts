@@ -107,3 +107,6 @@ export function isTransactionHash(text: string): boolean {
 
 /** The zero address stands for the native coin in plans and answers. */
 export const nativeAddress = '0x0000000000000000000000000000000000000000'
+
+/** Stands for the native coin at exchanges and in token lists: https://eips.ethereum.org/EIPS/eip-7528 */
+export const coinPlaceholder = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'

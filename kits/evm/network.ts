@@ -7,6 +7,8 @@ export interface EvmNetwork {
   chainId: number
   /** Symbol of the coin that pays for gas. It has 18 decimals on every EVM chain. */
   nativeCurrency: string
+  /** Addresses by which lists name the native coin on this network, beside those that stand for it on every EVM chain. */
+  coinAddresses?: readonly string[]
   /** The token that wraps it. */
   wrapped: Token
   /** Tokens that routes usually pass through. */

@@ -47,6 +47,7 @@ export function solanaChain(
   return {
     chainId,
     nativeCurrency,
+    coinAddresses: [nativeAddress],
     reader: createReader(rpc, nativeCurrency),
     rail: solanaRail({
       rpc,

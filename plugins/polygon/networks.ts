@@ -2,6 +2,8 @@ import type { EvmNetworkTable } from 'sluice/evm'
 
 const shared = {
   nativeCurrency: 'POL',
+  // The contract that moves POL as a token does: https://docs.polygon.technology/pos/reference/contracts/genesis-contracts
+  coinAddresses: ['0x0000000000000000000000000000000000001010'],
   blockSeconds: 1.75,
   // Milestones make blocks final within seconds; where they stop, as they have for hours, a minute is what blocks were ever taken back.
   confirmations: 36,

@@ -4,7 +4,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import path from 'node:path'
 import { Agent } from 'undici'
-import { loadTokens, type TokenSources } from '../../core/config/token-list.ts'
+import { addToken, loadTokens, type LeftOutToken, type TokenSources } from '../../core/config/token-list.ts'
+import { canonicalAddress } from '../../kits/evm/encoding.ts'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
 import { described, eachWithHome, problemsOf } from './home.ts'
 
@@ -55,34 +56,104 @@ describe('the tokens of a network', () => {
     expect(await load()).to.have.length(2)
   })
 
-  it('name the file and the entry that is wrong', async () => {
-    await home.write(
-      'plugins/ethereum/tokens.json',
-      list(entry('A', '0xa1', '18'), entry('', '0xb1'), entry('US\u200bD', '0xc1'), { chainId: 1 }),
-    )
-    await home.write('conf/tokens/ethereum/mainnet.json', list(entry('D', '0xd1', 18, 5)))
+  describe('with bad entries', () => {
+    let leftOut: LeftOutToken[] = []
+    const onLeftOut = (entry: LeftOutToken) => void leftOut.push(entry)
+    const words = () => leftOut.map(({ file, path, symbol, address }) => [file, path, symbol, address].filter(Boolean).join(' '))
+    const good = { symbol: 'GOOD', address: '0xee', decimals: 18 }
+    beforeEach(() => (leftOut = []))
+
+    it('are the good ones, and list, symbol, address and reason of each bad one are told', async () => {
+      const bad = [
+        entry('A', '0xa1', '18'),
+        entry('', '0xb1'),
+        entry('US\u200bD', '0xc1'),
+        { chainId: 1 },
+        null,
+        entry('S', 'with spaces'),
+        entry('N', '0xd1', 6, 1.5),
+      ]
+      await home.write('plugins/ethereum/tokens.json', list(...bad, entry('GOOD', '0xee')))
+      await home.write('lists/x.json', list(entry('X', '0xf1'), entry('Y', '0xf2', 256)))
+      await home.write('conf/tokens/ethereum/mainnet.json', list(entry('D', '0xd1', 18, 5), entry('C', '0xd2')))
+      await home.write('data/tokens/ethereum/mainnet.json', list(entry('E', '0xe1'), { symbol: 'F' }))
+      const tokens = await load({ onLeftOut, tokenLists: [path.join(home.folder, 'lists/x.json')] })
+      expect(tokens.map(({ symbol }) => symbol)).to.deep.equal(['GOOD', 'X', 'E', 'C'])
+      expect(words()).to.have.members([
+        'ethereum/tokens.json tokens[0].decimals A 0xa1',
+        'ethereum/tokens.json tokens[1].symbol 0xb1',
+        'ethereum/tokens.json tokens[2].symbol US\u200bD 0xc1',
+        'ethereum/tokens.json tokens[3].address',
+        'ethereum/tokens.json tokens[4]',
+        'ethereum/tokens.json tokens[5].address S with spaces',
+        'ethereum/tokens.json tokens[6].chainId N 0xd1',
+        'lists/x.json tokens[1].decimals Y 0xf2',
+        'conf/tokens/ethereum/mainnet.json tokens[0].chainId D 0xd1',
+        'data/tokens/ethereum/mainnet.json tokens[1].chainId F',
+      ])
+      for (const { problem, cure } of leftOut) expect([problem, cure]).to.not.include('')
+    })
+
+    it('are skipped without a word where they are of another chain, whatever is wrong with them', async () => {
+      const others = [entry('', 'no address', 'x', 5), { chainId: 10 }, entry('E', '0xe1', 999, 42161)]
+      await home.write('plugins/ethereum/tokens.json', list(...others, entry('GOOD', '0xee')))
+      expect(await load({ onLeftOut })).to.deep.equal([good])
+      expect(leftOut).to.deep.equal([])
+    })
+
+    it('are neither of two entries of one address with different decimals, and the first of two with different symbols', async () => {
+      const twice = [entry('E', '0xE1', 6), entry('E', '0xe1', 18), entry('E', '0xe1', 6), entry('F', '0xf1'), entry('G', '0xF1')]
+      await home.write('plugins/ethereum/tokens.json', list(entry('GOOD', '0xee'), entry('GOOD', '0xee'), ...twice))
+      expect((await load({ onLeftOut })).map(({ symbol }) => symbol)).to.deep.equal(['GOOD', 'F'])
+      expect(words()).to.deep.equal(
+        [3, 4, 6].map((at, index) => `ethereum/tokens.json tokens[${at}].address ${['E 0xe1', 'E 0xe1', 'G 0xF1'][index]}`),
+      )
+    })
+
+    it('are told up to a limited number of one list', async () => {
+      await home.write('plugins/ethereum/tokens.json', list(entry('GOOD', '0xee'), ...Array.from({ length: 500 }, () => ({}))))
+      expect(await load({ onLeftOut })).to.deep.equal([good])
+      expect(leftOut).to.have.length(11)
+      expect(leftOut.at(-1)?.problem).to.contain('490 more')
+    })
+
+    const coin = { symbol: 'ETH', address: `0x${'0'.repeat(40)}`, decimals: 18, native: true } as const
+    const placeholder = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'
+    const chainImpl = { address: canonicalAddress, nativeCurrency: coin, coinAddresses: [coin.address, placeholder] }
+    const weth = '0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2'
+
+    it('are those with an address that the chain does not have', async () => {
+      const bad = [entry('A', '0xa1'), entry('B', weth.replace('Cc2', 'cC2')), entry('C', 'So11111111111111111111111111111111111111112')]
+      await home.write('plugins/ethereum/tokens.json', list(...bad, entry('WETH', weth.toLowerCase())))
+      expect((await load({ onLeftOut, chainImpl })).map(({ symbol }) => symbol)).to.deep.equal(['WETH'])
+      expect(words()).to.deep.equal(bad.map(({ symbol, address }, at) => `ethereum/tokens.json tokens[${at}].address ${symbol} ${address}`))
+    })
+
+    it('are no entries of the coin at an address that stands for it, which is told only where they say something else of it', async () => {
+      const coins = [entry('ETH', placeholder), entry('ETH', placeholder.toLowerCase()), entry('ETH', coin.address)]
+      await home.write('plugins/ethereum/tokens.json', list(...coins, entry('ETH', coin.address, 8), entry('GOOD', weth)))
+      expect((await load({ onLeftOut, chainImpl })).map(({ symbol }) => symbol)).to.deep.equal(['GOOD'])
+      expect(words()).to.deep.equal([`ethereum/tokens.json tokens[3].address ETH ${coin.address}`])
+    })
+
+    it('keep them where one is added while the server runs', async () => {
+      const before = [{ chainId: 1, symbol: 'B' }, null, entry('GOOD', '0xee')]
+      await home.write('data/tokens/ethereum/mainnet.json', list(...before))
+      const to = { dataDir: path.join(home.folder, 'data'), chain: 'ethereum', network: 'mainnet', chainId: 1 }
+      await addToken(to, { symbol: 'NEW', address: '0xff', decimals: 4 })
+      const { tokens } = JSON.parse(await readFile(path.join(home.folder, 'data/tokens/ethereum/mainnet.json'), 'utf8'))
+      expect(tokens.slice(0, 3)).to.deep.equal(before)
+      expect((await load({ onLeftOut })).map(({ symbol }) => symbol)).to.deep.equal(['GOOD', 'NEW'])
+    })
+  })
+
+  it('name the files that are no lists', async () => {
     await home.write('lists/x.json', 'nonsense')
-    await home.write('lists/y.json', list(entry('E', '0xE1', 6), entry('E', '0xe1', 18)))
+    await home.write('lists/y.json', '{"tokens": {}}')
     const problems = await problemsOf(() =>
       load({ tokenLists: ['x', 'y', 'z'].map((name) => path.join(home.folder, `lists/${name}.json`)) }),
     )
-    expect(problems.map(({ file, path }) => `${file} ${path}`)).to.have.members([
-      'ethereum/tokens.json tokens[0].decimals',
-      'ethereum/tokens.json tokens[1].symbol',
-      'ethereum/tokens.json tokens[2].symbol',
-      'ethereum/tokens.json tokens[3].address',
-      'ethereum/tokens.json tokens[3].symbol',
-      'ethereum/tokens.json tokens[3].decimals',
-      'conf/tokens/ethereum/mainnet.json tokens[0].chainId',
-      'lists/x.json ',
-      'lists/y.json tokens[1].address',
-      'lists/z.json ',
-    ])
-  })
-
-  it('show a limited number of problems of one list', async () => {
-    await home.write('plugins/ethereum/tokens.json', list(...Array.from({ length: 500 }, () => ({}))))
-    expect(await problemsOf(load)).to.have.length(11)
+    expect(problems.map(({ file, path }) => `${file} ${path}`)).to.have.members(['lists/x.json ', 'lists/y.json tokens', 'lists/z.json '])
   })
 
   describe('from a host', () => {

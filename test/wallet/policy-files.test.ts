@@ -91,13 +91,14 @@ describe('what the signer reads of files', function () {
     }
   })
 
-  it("has the tokens of the release's lists and of conf/tokens for their network alone, and none of a list that cannot be read", async () => {
+  it("has the tokens of the release's lists and of conf/tokens for their network alone, none of a list that cannot be read, and the good ones of a list with bad entries", async () => {
     const inList = (chainId: number, address: string) => JSON.stringify({ tokens: [{ chainId, address, symbol: 'X', decimals: 18 }] })
     const [other, third] = ['0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222']
     await home.write('conf/tokens/ethereum/mainnet.json', inList(1, own.toLowerCase()))
     await home.write('conf/tokens/ethereum/sepolia.json', inList(1, other))
     await home.write('conf/tokens/polygon/mainnet.json', '{')
-    await home.write('conf/tokens/far/mainnet.json', inList(7, third))
+    const bad = [null, { chainId: 7 }, { chainId: 7, address: 7 }, { address: other }, { chainId: 7, address: third.slice(1) }]
+    await home.write('conf/tokens/far/mainnet.json', JSON.stringify({ tokens: [...bad, ...JSON.parse(inList(7, third)).tokens, ...bad] }))
     const far = {
       ...book,
       kind: 'chain' as const,

@@ -121,6 +121,7 @@ const altchainContract: Contract<AltchainVerbs> = {
 export const chainContract: Contract<Chain> = {
   chainId: property(integer()),
   nativeCurrency: property(tokenSchema),
+  coinAddresses: property(list(text(), 100)),
   reader: direct,
   rail: part(railContract),
   local: property(flag()),
