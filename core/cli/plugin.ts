@@ -54,7 +54,7 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
     .action(async (given: string, { network, trusted = false }: { network?: string; trusted?: boolean }) => {
       const folder = path.resolve(given)
       const kind = await kindOf(folder, settingsOf(), trusted)
-      process.exitCode =
+      const code =
         kind === undefined
           ? 1
           : await runMocha({
@@ -63,6 +63,8 @@ function pluginTestCommand(settingsOf: () => Settings): Command {
               ...(network !== undefined && { PLUGIN_NETWORK: network }),
               ...(trusted && { PLUGIN_TRUSTED: '1' }),
             })
+      // It ends, whatever the plugin has left open.
+      process.exit(code)
     })
 }
 
@@ -82,7 +84,7 @@ async function runMocha(environment: Record<string, string>): Promise<number> {
   const mocha = createRequire(codeRoot).resolve('mocha/bin/mocha.js')
   const fromSource = inSource ? ['--node-option', 'import=tsx/esm'] : []
   const spec = fileURLToPath(moduleUrl('testkit/contract-spec'))
-  const child = spawn(process.execPath, [mocha, '--no-config', ...fromSource, '--timeout', '60000', spec], {
+  const child = spawn(process.execPath, [mocha, '--no-config', '--exit', ...fromSource, '--timeout', '60000', spec], {
     cwd: fileURLToPath(codeRoot),
     stdio: 'inherit',
     env: { ...process.env, ...environment },

@@ -102,14 +102,21 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
     const outlineOf = ({ folder }: FoundPlugin) => outlines.get(folder) ?? {}
     const trials = enterTrials()
 
+    /** By folder. */
+    const opened = new Map<string, Host>()
+
     /** Does a step for each plugin: the results in their order, without the plugins that the step refuses. */
     async function forEach<P, T>(each: readonly P[], foundOf: (plugin: P) => FoundPlugin, step: (plugin: P) => Promise<T>): Promise<T[]> {
       const results = await Promise.all(
         each.map((plugin) =>
           step(plugin).then(
             (result) => [result],
-            (thrown: unknown) => {
-              refused.push(refusalOf(foundOf(plugin), outlineOf(foundOf(plugin)), thrown))
+            async (thrown: unknown) => {
+              const found = foundOf(plugin)
+              refused.push(refusalOf(found, outlineOf(found), thrown))
+              // At once: the others may take long.
+              const host = opened.get(found.folder)
+              if (host) await hosts?.close([host])
               return []
             },
           ),
@@ -118,7 +125,6 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
       return results.flat()
     }
     const ofCandidate = ({ found: plugin }: Candidate) => plugin
-    const opened: Host[] = []
     const hosts = options.hosts === 'here' ? undefined : options.hosts
     const own: LoadOptions = hosts
       ? {
@@ -127,7 +133,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
             ...hosts,
             async open(plugin) {
               const host = await hosts.open(plugin)
-              opened.push(host)
+              opened.set(plugin.folder, host)
               return host
             },
           },
@@ -173,7 +179,7 @@ export async function loadPlugins(options: LoadOptions): Promise<LoadResult> {
       return { loaded, refused }
     } finally {
       const used = new Set(connectors.map(({ host }) => host))
-      await Promise.all([leaveTrials(), hosts?.close(opened.filter((host) => !used.has(host)))])
+      await Promise.all([leaveTrials(), hosts?.close([...opened.values()].filter((host) => !used.has(host)))])
     }
   }
 }
@@ -295,8 +301,9 @@ export function pluginOptions({ settings, plugins, log, devnetUrl, localHosts, m
 
 /** What the settings say of hosts. */
 export const hostOptions = ({ limits, market, ...settings }: Settings, log: ParentLog): Omit<HostsOptions, 'onFault' | 'onDeath'> => ({
-  webOf: ({ name, folder, hosts }) => ({
-    named: hosts ?? hostsNamedIn(mergedFiles([path.join(folder, 'defaults.yml')])),
+  webOf: ({ name, hosts }) => ({
+    // A plugin that nobody has allowed names no host to itself.
+    named: hosts ?? [],
     configured: hostsNamedIn(substitute(mergedFiles([path.join(settings.confDir, 'connectors', `${name}.yml`)]), process.env).value),
   }),
   budget: { processorMs: limits.pluginLoadSeconds * 1000, clockMs: maxLoadMs },

@@ -84,6 +84,18 @@ describe('with hostile plugins in the folder', function () {
       expect(existsSync(path.join(home, 'sluice.lock'))).to.equal(false)
     })
 
+  for (const [name, atImport, reason] of [
+    ['throws-at-import', `setInterval(() => {}, 1_000); throw new Error('no luck')`, /refused \(import\): .*no luck/],
+    ['throws-in-create', '', /refused \(create\): events: /],
+  ] as const)
+    it(`\`plugin test\` ends where it refuses ${name}, with the reason`, async () => {
+      const harm = atImport === '' ? (refusedFixtures['event-malformed'] ?? {}) : { atImport }
+      plantFixture(path.join(home, 'tested'), name, { what: '', ...harm })
+      const { code, said } = await say({}, 'plugin', 'test', path.join(home, 'tested', name))
+      expect(said).to.match(reason)
+      expect(code).to.equal(1)
+    })
+
   it('`plugin list` tells those that are tried from those that load', async () => {
     const { code, states } = await list(trying())
     expect(code).to.equal(1)

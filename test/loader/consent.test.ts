@@ -4,10 +4,12 @@ import path from 'node:path'
 import { readLock, writeLock } from '../../core/config/lock.ts'
 import { loadSettings, type Settings } from '../../core/config/settings.ts'
 import { allowedPlugins } from '../../core/loader/consent.ts'
+import type { FoundPlugin } from '../../core/loader/find.ts'
+import { hostOptions } from '../../core/loader/load.ts'
 import { keptFolder, readPluginFiles } from '../../core/loader/plugin-files.ts'
 import { trustPlugins } from '../../testkit/server.ts'
 import { eachWithHome } from '../config/home.ts'
-import { goodPlugins } from './fixtures.ts'
+import { goodPlugins, keptLog } from './fixtures.ts'
 
 describe('who may run', () => {
   const home = eachWithHome()
@@ -165,6 +167,19 @@ describe('who may run', () => {
         await home.write(file, content)
         expect((await reasons(settingsOf(devnet))).found).to.deep.equal([])
       })
+
+    it('its own files give it no host of the web: only what the operator allowed or wrote does', async () => {
+      plant('fixture-swap')
+      await home.write('plugins/fixture-swap/defaults.yml', 'api: https://api.example.com\n')
+      await home.write('conf/connectors/fixture-swap.yml', 'mirror: https://mirror.example.com/x\n')
+      const settings = settingsOf(devnet)
+      const [plugin] = (await allowedPlugins(settings)).found
+      const { log } = keptLog()
+      const hosts = (more: Partial<FoundPlugin>) =>
+        plugin && hostOptions(settings, { ...log, child: () => log }).webOf({ ...plugin, ...more })
+      expect(hosts({})).to.deep.equal({ named: [], configured: ['mirror.example.com'] })
+      expect(hosts({ hosts: ['api.example.com'] })).to.deep.equal({ named: ['api.example.com'], configured: ['mirror.example.com'] })
+    })
 
     it('also where conf names other networks only to switch them off', async () => {
       plant('fixture-swap')

@@ -1,10 +1,15 @@
 import { execFile } from 'node:child_process'
-import { chmod, copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { findContainment, startContained } from '../../core/loader/host/containment.ts'
+import { findContainment, startContained, startUncontained } from '../../core/loader/host/containment.ts'
+import { createHosts } from '../../core/loader/host/hosts.ts'
+import { excessOf, processesBelow } from '../../core/loader/host/process-tree.ts'
+import { fixtures, keptLog, load as loadFolders } from './fixtures.ts'
 import { plantHarms } from './harmed-hosts.ts'
 import { hangingLater, hangingStarts } from './host-harms.ts'
 import { harmlessFixtures, plantFixture, refusedFixtures, refusedInHosts } from './hostile-plugins.ts'
@@ -20,6 +25,21 @@ async function load(system: readonly string[], ...args: readonly string[]) {
   const { stdout } = await promisify(execFile)(command, rest)
   return JSON.parse(stdout)
 }
+
+/** One in its process group, and one that has left it; they hold what it writes to. */
+const startsChildren = `for (const detached of [false, true]) spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached, stdio: 'inherit' })`
+
+/** The command lines of the processes of plugins that this one has started, and of theirs. */
+const ofPlugins = (): string[] =>
+  processesBelow(process.pid)
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').slice(-200)
+      } catch {
+        return ''
+      }
+    })
+    .filter((line) => /host-process|setInterval/.test(line))
 
 interface Refused {
   readonly name: string
@@ -122,6 +142,76 @@ describe('where a plugin of a third party runs', function () {
     const { ended, channel } = startContained(await findContainment(), { args: ['-e', code], binds: [{ from: plugin, to: '/plug' }] })
     channel.resume().on('error', () => {})
     expect((await ended).said).to.equal('["EACCES",127,true,true]')
+  })
+
+  it('sees no program but Node, and starts no other one, wherever it lies on this machine', async () => {
+    const code = `
+      const { readdirSync, writeSync } = require('node:fs')
+      const { join } = require('node:path')
+      const { spawnSync, execSync } = require('node:child_process')
+      const filesIn = (folder) => readdirSync(folder, { withFileTypes: true }).flatMap((each) => each.isDirectory() ? filesIn(join(folder, each.name)) : [join(folder, each.name)])
+      const programs = filesIn('/').filter((file) => !/\\.so(\\.|$)/.test(file) && !spawnSync(file, ['--version']).error)
+      const usual = ['mount', 'umount', 'setpriv', 'sh', 'unshare', 'env', 'nice'].flatMap((name) => ['/bin/', '/usr/bin/', './usr/bin/', '../usr/bin/', '/before/usr/bin/', '/proc/1/root/usr/bin/'].map((at) => at + name))
+      const started = usual.filter((file) => !spawnSync(file, ['--version']).error)
+      let shell
+      try { shell = String(execSync('id')) } catch (error) { shell = error.code }
+      writeSync(2, JSON.stringify([programs, started, shell, process.cwd(), readdirSync('..').includes('etc'), process.env]))`
+    const { ended, channel } = startContained(await findContainment(), { args: ['-e', code], binds: [] })
+    channel.resume().on('error', () => {})
+    expect(JSON.parse((await ended).said)).to.deep.equal([[process.execPath], [], 'ENOENT', '/', false, {}])
+  })
+
+  it('has sixty-four threads at most, of all its processes', async () => {
+    const thread = `process.env.UV_THREADPOOL_SIZE = 20; for (let i = 0; i < 20; i += 1) require('node:crypto').pbkdf2('', '', 1e7, 64, 'sha512', () => {})`
+    const code = `for (let i = 0; i < 4; i += 1) require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(thread)}])`
+    const child = startContained(await findContainment(), { args: ['-e', code], binds: [] })
+    child.channel.resume().on('error', () => {})
+    let excess: string | undefined
+    for (let tries = 0; tries < 200 && excess === undefined; tries += 1) {
+      await setTimeout(50)
+      excess = excessOf(child.use(), { residentBytes: Infinity, processes: 20 })
+    }
+    expect(excess).to.equal('it started more than 64 threads')
+    child.kill()
+    expect(await child.ended).to.include({ reason: 'it was ended by SIGKILL' })
+  })
+
+  for (const { what, code, reason } of [
+    { what: 'at its import', code: `throw new Error('no luck')`, reason: /no luck/ },
+    { what: 'for its manifest', code: '', reason: /apiVersion "none"/ },
+  ])
+    it(`leaves no process behind where it is refused ${what}`, async () => {
+      const plugin = path.join(folder, 'refused', 'plain-swap')
+      await cp(path.join(fixtures, 'contained', 'plain-swap'), plugin, { recursive: true })
+      const entry = path.join(plugin, 'index.ts')
+      const source = await readFile(entry, 'utf8')
+      const manifest = code === '' ? source.replace("apiVersion: '1.0'", "apiVersion: 'none'") : source
+      await writeFile(entry, `import { spawn } from 'node:child_process'\n${startsChildren}\n${manifest}\n${code}\n`)
+      const hosts = createHosts({
+        budget: { processorMs: 60_000, clockMs: 60_000 },
+        market: { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 30, checkSeconds: 10, cachedQuotes: 100 },
+        stallSeconds: 60,
+        containment: { plugins: { weakContainment: false }, data: { dir: path.join(folder, 'data') } },
+        logOf: () => keptLog().log,
+        webOf: () => ({ named: [], configured: [] }),
+        onFault: () => {},
+        onDeath: () => {},
+      })
+      const { refused } = await loadFolders([plugin], { hosts })
+      expect(refused[0]?.reason).to.match(reason)
+      // Nobody has stopped the hosts.
+      expect(ofPlugins()).to.deep.equal([])
+      await hosts.stop()
+    })
+
+  it('is ended with all that it started, also where nothing contains it and they have left its group', async () => {
+    const code = `const { spawn } = require('node:child_process'); ${startsChildren}`
+    const child = startUncontained({ args: ['-e', `${code}; setInterval(() => {}, 1000)`] })
+    child.channel.resume().on('error', () => {})
+    while (ofPlugins().length < 3) await setTimeout(20)
+    child.kill()
+    expect(await child.ended).to.include({ reason: 'it was ended by SIGKILL' })
+    expect(ofPlugins()).to.deep.equal([])
   })
 
   it('has no more memory and open files than its process may have, also where it takes them at once', async () => {

@@ -4,7 +4,7 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Duplex, Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { processUse, type ProcessUse } from './process-tree.ts'
+import { processesBelow, processUse, type ProcessUse } from './process-tree.ts'
 
 /** A process of a plugin, however it is contained. */
 export interface ContainedProcess {
@@ -43,10 +43,13 @@ interface ContainedCommand {
   readonly binds: readonly Bind[]
 }
 
-/** The programs that contain a process, by their paths, and the libraries that it needs. */
+/** The programs that contain a process, by their paths, and what is needed beside them. */
 export interface Containment {
   readonly programs: Readonly<Record<Program, string>>
+  /** Those of Node: the process sees them. */
   readonly libraries: readonly string[]
+  /** Where the libraries of the programs lie, which it does not see. */
+  readonly programLibraries: readonly string[]
 }
 
 const programNames = ['sh', 'unshare', 'setpriv', 'mount', 'umount', 'pivot_root', 'mkdir', 'nice', 'ldd'] as const
@@ -62,9 +65,10 @@ export const mostOfProcess = { files: 256, dataBytes: gigabytes * 2 ** 30 }
 
 /**
  * Makes the process's own root, of what it may see, and starts the script's arguments in it. Files are bound one by one, all read-only, by one
- * program for all of them. It has no /proc, so that it sees nothing of other processes. The new root covers /dev, which every system has.
+ * program for all of them. It has no /proc, so that it sees nothing of other processes, and no program but Node. The new root covers /dev, which
+ * every system has.
  */
-function script({ programs }: Containment, binds: readonly Bind[]): string {
+function script({ programs, programLibraries }: Containment, binds: readonly Bind[]): string {
   const [folders, files] = [true, false].map((isFolder) => binds.filter(({ from }) => statSync(from).isDirectory() === isFolder))
   const inRoot = ({ to }: Bind) => `/dev${to}`
   const made = ['/dev/before', '/dev/proc', ...(folders ?? []).map(inRoot), ...(files ?? []).map((each) => path.dirname(inRoot(each)))]
@@ -93,12 +97,24 @@ ${programs.mount} --rbind /proc /dev/proc
 ${programs.mount} -o remount,bind,ro,nosuid,nodev /dev
 cd /dev
 ${programs.pivot_root} . before
-cd /
-${programs.umount} -l /before
-${programs.umount} -l /proc
-unset PWD OLDPWD to
-exec ${programs.setpriv} --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all "$@"
+# The programs that are still needed are not in the new root, where a plugin could run them. They are run from the old one, in which this shell
+# stays while that is unmounted. Who leaves it cannot come back.
+cd /before
+export LD_LIBRARY_PATH=${programLibraries.map((folder) => quoted(fromOld(folder))).join(':')}
+${fromOld(programs.umount)} -l /before
+${fromOld(programs.umount)} -l /proc
+# A shell complains of a folder that has no path.
+exec 4>&2 2>&-
+exec ${fromOld(programs.setpriv)} --no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all \
+  ${fromOld(programs.sh)} -c 'exec 2>&4 4>&-; cd /; unset PWD OLDPWD LD_LIBRARY_PATH; exec "$@"' sh "$@"
 `
+}
+
+/** By its path from the root, where the script has moved that. */
+function fromOld(file: string): string {
+  const real = `.${realpathSync(file)}`
+  // One program for all commands.
+  return path.basename(real) === 'busybox' ? `${real} ${path.basename(file)}` : real
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
@@ -113,10 +129,16 @@ export const findContainment = (): Promise<Containment> => (known ??= makeContai
 async function makeContainment(): Promise<Containment> {
   if (process.platform !== 'linux') throw new Error(`${process.platform} has no namespaces`)
   const programs = Object.fromEntries(programNames.map((name) => [name, programPath(name)])) as Containment['programs']
-  const inside = [process.execPath, programs.setpriv, programs.mount, programs.umount]
-  const { stdout } = await promisify(execFile)(programs.ldd, inside, { env: {} })
-  const libraries = stdout.split('\n').flatMap((line) => /(?:=> )?(\/\S+) \(0x/.exec(line)?.[1] ?? [])
-  const containment = { programs, libraries: [...new Set(libraries)] }
+  const librariesOf = async (...files: readonly string[]) => {
+    const { stdout } = await promisify(execFile)(programs.ldd, files, { env: {} })
+    return [...new Set(stdout.split('\n').flatMap((line) => /(?:=> )?(\/\S+) \(0x/.exec(line)?.[1] ?? []))]
+  }
+  const ofPrograms = await librariesOf(programs.umount, programs.setpriv, programs.sh)
+  const containment = {
+    programs,
+    libraries: await librariesOf(process.execPath),
+    programLibraries: [...new Set(ofPrograms.map((file) => realpathSync(path.dirname(file))))],
+  }
   await tryOut(containment)
   return containment
 }
@@ -152,7 +174,7 @@ async function tryOut(containment: Containment): Promise<void> {
 export function startContained(containment: Containment, { args, binds }: ContainedCommand): ContainedProcess {
   const { programs, libraries } = containment
   const node = realpathSync(process.execPath)
-  const own = [node, programs.setpriv, programs.mount, programs.umount, ...libraries]
+  const own = [node, ...libraries]
   const seen: Bind[] = [...own.map((file) => ({ from: file, to: file, isRun: true as const })), ...binds]
   const outside = [
     ['--pdeathsig', 'KILL', programs.nice, '-n', '10'],
@@ -175,6 +197,8 @@ export function startUncontained({ args }: Pick<ContainedCommand, 'args'>): Cont
 /** In a process group of its own: whoever signals its group reaches all of it, whatever the namespaces. */
 const spawnOptions = { env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'pipe'], detached: true } satisfies SpawnOptions
 const maxSaid = 2_000
+/** After its end, for the rest of its output. */
+const lastOutputMs = 1_000
 /** Nobody reads more than this of what a process writes to its error output: to read it would be the server's time. */
 const maxErrorBytes = 2 ** 20
 
@@ -194,14 +218,29 @@ export function endOf(child: ChildProcess): Promise<ProcessEnd> {
   const said = lastWords(child.stderr)
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ reason: error.message, said: said() }))
-    child.once('close', (status, signal) =>
+    const end = (status: number | null, signal: NodeJS.Signals | null) =>
       resolve(
         signal === null
           ? { status: status ?? 1, reason: `it ended with the status ${status}`, said: said() }
           : { reason: `it was ended by ${signal}`, said: said() },
-      ),
-    )
+      )
+    child.once('close', end)
+    // Where nothing contains it, a process that it has started may hold its output open for ever.
+    child.once('exit', (status, signal) => setTimeout(() => end(status, signal), lastOutputMs).unref())
   })
+}
+
+/** Ends a process with its group and all that it started, also what has left the group. */
+function endAll(child: ChildProcess): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const below = processesBelow(child.pid)
+  child.kill('SIGKILL')
+  for (const each of [-child.pid, ...below])
+    try {
+      process.kill(each, 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
 }
 
 function watched(child: ChildProcess): ContainedProcess {
@@ -210,7 +249,7 @@ function watched(child: ChildProcess): ContainedProcess {
     // Node has the socket pair of an extra descriptor in `stdio`.
     channel: child.stdio[channelDescriptor] as Duplex,
     ended,
-    kill: () => void child.kill('SIGKILL'),
+    kill: () => endAll(child),
     use: () => (child.pid === undefined ? undefined : processUse(child.pid)),
   }
 }

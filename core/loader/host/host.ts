@@ -130,11 +130,20 @@ export async function startHost(options: HostOptions): Promise<Host> {
     if (options.stopping.aborted) throw new PluginFault('import', 'The server stops', 'Start it again.', true)
     return load(await boot())
   })
-    .catch((thrown: unknown) => {
-      stopping.abort()
+    .catch(async (thrown: unknown) => {
+      await endRefused()
       throw thrown
     })
     .finally(() => options.stopping.removeEventListener('abort', end))
+
+  /** Nobody gets this host, so nobody else would end it. */
+  async function endRefused(): Promise<void> {
+    stopping.abort()
+    const now = running
+    now?.kill('it was refused')
+    await now?.ended
+    await options.web.close()
+  }
 
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const passOn = await takeTurn()
@@ -155,6 +164,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       options,
       child,
       (method, args, signal) => {
+        if (stopping.signal.aborted) throw new Error('The plugin was stopped.')
         if (method === 'fetch') return options.web.fetch(args[0], signal)
         const [index, ...rest] = args
         const broker = created?.venues[Number(index)]?.broker

@@ -12,7 +12,7 @@ import { bundledCode, version } from '../../layout.ts'
 import { readPluginFiles } from '../plugin-files.ts'
 import { messageOf } from '../thrown.ts'
 import { channelDescriptor, endOf, mostOfProcess, programPath } from './containment.ts'
-import { usesByUser, type ProcessUse } from './process-tree.ts'
+import { maxThreads, usesByUser, type ProcessUse } from './process-tree.ts'
 import {
   firstLineMs,
   protocol,
@@ -38,8 +38,6 @@ export const users = { first: 60_801, count: 64 }
 const maxConnections = 4 * users.count
 const useMs = 250
 const maxSaid = 2_000
-/** A process and all its threads. Node takes about twelve. */
-const maxThreads = 64
 
 const programNames = ['sh', 'setpriv', 'prlimit', 'nice'] as const
 type Programs = Readonly<Record<(typeof programNames)[number], string>>

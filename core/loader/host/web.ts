@@ -84,7 +84,7 @@ export function createWeb({ named, configured }: AllowedHosts): Web {
     if (configured.includes(url.host)) return { url, anywhere: true }
     if (!named.includes(url.host))
       throw refused(
-        `The host ${url.host} was not allowed to this plugin: its defaults.yml, or its file in conf/connectors, has to name it.`,
+        `The host ${url.host} was not allowed to this plugin: sluice plugin allow allows those that its defaults.yml names, and its file in conf/connectors may name more.`,
       )
     // A name is looked at when it is resolved.
     const address = url.hostname.replace(/^\[|\]$/g, '')
