@@ -25,13 +25,18 @@ interface UniversalRouterOptions {
 
 type Kind = 'constant-product' | 'range' | 'kept'
 
-/** Takes routes through v4. With an exact input also those that pass v2 and v3; several routes at once may be of different versions. */
+/**
+ * Takes routes through v4. With an exact input also those that pass v2 and v3; several routes at once may be of different versions. With an exact
+ * output none passes v2: the router pays those pools a whole unit more than they need, and has them give all that this is worth, which is more
+ * than was asked for (`V2SwapRouter` of @uniswap/universal-router@2.1.0, `_v2Swap`).
+ */
 export function universalRouter(options: UniversalRouterOptions): Router {
   const { version, router, permit2, manager, constantProduct, range } = options
   const known = [version, constantProduct, range].filter((each) => each !== undefined)
   const isOneVersion = (versions: readonly string[]) => new Set(versions).size === 1
   const passes = (versions: readonly string[], exact: 'in' | 'out') =>
-    versions.every((each) => known.includes(each)) && (exact === 'in' || isOneVersion(versions))
+    versions.every((each) => known.includes(each)) &&
+    (exact === 'in' || (isOneVersion(versions) && !versions.some((each) => each === constantProduct)))
   return {
     address: router,
     name: version,
@@ -61,7 +66,6 @@ const commands = {
   permit2TransferFrom: '0x02',
   sweep: '0x04',
   constantProductExactIn: '0x08',
-  constantProductExactOut: '0x09',
   wrap: '0x0b',
   unwrap: '0x0c',
   keptSwap: '0x10',
@@ -230,14 +234,7 @@ function legCommand(
   const hops = leg.hops.map(({ hop }) => hop)
   switch (leg.kind) {
     case 'constant-product':
-      return command(exact === 'in' ? 'constantProductExactIn' : 'constantProductExactOut', swapTypes('address[]'), [
-        to,
-        amountRaw,
-        boundRaw,
-        tokensAlong(hops),
-        payer,
-        [],
-      ])
+      return command('constantProductExactIn', swapTypes('address[]'), [to, amountRaw, boundRaw, tokensAlong(hops), payer, []])
     case 'range':
       return command(exact === 'in' ? 'rangeExactIn' : 'rangeExactOut', swapTypes('bytes'), [
         to,

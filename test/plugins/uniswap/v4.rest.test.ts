@@ -27,7 +27,7 @@ describe('Uniswap v4', () => {
     const { address, spenders } = exchange.permit2 ?? { address: '', spenders: [] }
     const permit2 = new Contract(address, permit2Abi, fixture.trader)
     for (const token of [WETH, USDC, DAI, WBTC, USDT]) {
-      await fixture.approve(token.address, address)
+      for (const each of [address, ...Object.values(exchange.spenders ?? {})]) await fixture.approve(token.address, each)
       for (const spender of spenders) await (await permit2.getFunction('approve')(token.address, spender, most, never)).wait()
     }
   })
@@ -46,13 +46,13 @@ describe('Uniswap v4', () => {
     return sum
   }
 
-  /** Trades at the quoted price, with no room, and says what moved by balances and by the fill. */
-  async function trade(each: Quote) {
+  /** Trades at the quoted price, with no room unless it is given, and says what moved by balances and by the fill. */
+  async function trade(each: Quote, boundRaw = each.amountRaw) {
     const { tokenIn, tokenOut } = each.swap
     const before = [await fixture.balance(tokenIn), await fixture.balance(tokenOut)] as const
     const plan = exchange.AMM.swap(each, {
       recipient: fixture.trader.address,
-      boundRaw: each.amountRaw,
+      boundRaw,
       deadline: Math.floor(Date.now() / 1000) + 600,
     })
     const receipt = await fixture.execute(plan)
@@ -124,5 +124,30 @@ describe('Uniswap v4', () => {
       expect(moved, name).to.deep.equal(quoted)
       expect(fill, name).to.deep.equal(quoted)
     }
+  })
+
+  it('buys exactly the amount, however it is split, also where the pools have moved since the quote', async () => {
+    const dollars = 10n ** 6n
+    let splits = 0
+    for (const [paid, bought, amountRaw] of [
+      [WBTC, USDT, 500_000n * dollars],
+      [WBTC, USDT, 1_000_000n * dollars + 1n],
+      [WBTC, USDC, 800_000n * dollars + 7n],
+      [WETH, USDT, 700_000n * dollars + 3n],
+      [USDC, WETH, 300n * 10n ** 18n + 1n],
+      [USDT, WBTC, 10n ** 9n + 1n],
+    ] as const) {
+      const [swap, other] = [buy(paid, bought, amountRaw), sell(paid, bought, 10n ** BigInt(paid.decimals) + 1n)]
+      for (const hasMoved of [false, true]) {
+        const each = await quote(swap)
+        if (each.parts) splits += 1
+        if (hasMoved) await trade(await quote(other))
+        const { moved, fill } = await trade(each, (each.amountRaw * 11n) / 10n)
+        expect(moved.amountOutRaw, `${paid.symbol} ${bought.symbol} ${amountRaw}`).to.equal(amountRaw)
+        expect(fill).to.deep.equal(moved)
+        if (!hasMoved) expect(moved.amountInRaw).to.equal(each.amountRaw)
+      }
+    }
+    expect(splits).to.be.above(4)
   })
 })
