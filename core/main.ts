@@ -1,7 +1,10 @@
 import inspector from 'node:inspector'
 import { program } from './cli/program.ts'
 import { ConfigError } from './config/problems.ts'
+import { refuseCoreFiles } from './core-files.ts'
 
+// Each command may have a key or a passphrase in its memory, for a moment at least.
+refuseCoreFiles()
 // bin/sluice ignores SIGUSR1, which would open a debugger. What was opened before that is closed, unless it was asked for.
 process.on('SIGUSR1', () => {})
 const options = [...process.execArgv, process.env.NODE_OPTIONS ?? '']

@@ -6,7 +6,8 @@ import type { AllowedPlugins } from './loader/consent.ts'
 import { curves } from './wallet/keys.ts'
 import { keystoreHasKeys } from './wallet/keystore.ts'
 import { namedVariables, type SignerFiles } from './wallet/policy-files.ts'
-import { getPassphrase, passphraseFromFile } from './wallet/prompt.ts'
+import type { Passphrase } from './wallet/passphrase.ts'
+import { getSecret } from './wallet/prompt.ts'
 import { readTypedData, type SignRequest } from './wallet/signer-messages.ts'
 import { startSigner, type Signer } from './wallet/signer.ts'
 
@@ -60,17 +61,17 @@ function recipientOf(text: string, client: string): string {
 interface SignerParts {
   settings: Settings
   log: Logger
-  passphrase: string | undefined
+  passphrase: Passphrase | undefined
   files: SignerFiles
   /** Chains beside the devnet's own on which its wallets sign. */
   devnetChains?: readonly string[]
 }
 
 /** Asks for the passphrase where the keystore has keys, before code of plugins runs beside the prompt. */
-export async function askPassphrase({ data, wallet }: Settings): Promise<string | undefined> {
+export async function askPassphrase({ data, wallet }: Settings): Promise<Uint8Array | undefined> {
   if (!wallet.keySources.includes('keystore') || !keystoreHasKeys(data.dir)) return undefined
   try {
-    return await getPassphrase('Passphrase of the keystore: ', passphraseFromFile({ SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile }))
+    return await getSecret('Passphrase of the keystore: ', { SLUICE_WALLET_PASSPHRASE_FILE: wallet.passphraseFile })
   } catch (error) {
     return refuseStart(error)
   }

@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { ConfigError, StartError } from '../config/problems.ts'
 import type { Flags, Settings } from '../config/settings.ts'
 import type { TradingType } from '../contracts/index.ts'
+import { refuseCoreFiles } from '../core-files.ts'
 import { networkStatuses } from '../handlers/network.ts'
 import type { Kernel } from '../kernel.ts'
 import { command } from '../layout.ts'
@@ -65,6 +66,8 @@ async function start(readSettings: () => Settings): Promise<void> {
       console.log(`Made the default configuration in ${settings.confDir}.`)
       settings = readSettings()
     }
+    const exposed = refuseCoreFiles()
+    if (exposed !== undefined) console.error(`Warning: ${exposed}.`)
     const kernel = await startKernel(settings, { print: (line) => console.log(line) })
     duringStart.over()
     onSignals(stopping, kernel.log)

@@ -208,6 +208,11 @@ export interface Rail<I extends Json = Json, A = string, Slot extends Json = Jso
   seal(draft: Signable, signature: Uint8Array): Sealed
   /** Whether `send` heeds `privateOnly`, and has relays to send to. Since 1.1. */
   readonly sendsPrivately?: boolean
+  /**
+   * The maximum gas of a transaction that moves or approves one token, wraps the coin or moves nothing: what such a contract may burn. Absent: no
+   * limit of its own. Since 1.1.
+   */
+  readonly transferGas?: bigint
   /** Sends the bytes; may be repeated. Never rejects: every answer of the network is a result. */
   send(sealed: Sent, at: At): Promise<Reception>
   /** Polls all open attempts in one batch. */

@@ -59,7 +59,7 @@ const evmApprove: Handler<'EVMApprove'> = async (request, context) => {
       ...context,
       address,
       plan,
-      scope: { contracts: [token.address, ...spenders.permit2.values()], valueRaw: 0n },
+      scope: { contracts: [token.address, ...spenders.permit2.values()], valueRaw: 0n, stepGas: network.impl.rail.transferGas },
       kind: 'approve',
       ...versionOf(spenders, network, services.registry),
       nonce: request.nonce,

@@ -409,6 +409,11 @@ export interface TokenBook {
   resolve(name: string, field: string, at: At): Token | Promise<Token>
   /** `resolve` for a list. Fails at the first unknown name. */
   resolveAll(names: readonly string[], field: string, at: At): Promise<readonly Token[]>
+  /**
+   * The listed token of a symbol or an address, without asking the chain; undefined for the address of another one.
+   * @throws SluiceError as `resolve`
+   */
+  known(name: string, field: string): Token | undefined
   /** The listed token of an address. */
   listedAt(address: string): Token | undefined
   /** Puts a token on the list while the server runs. */
@@ -466,6 +471,8 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     )
   }
 
+  const listedAt = (address: string) => (coinAddresses.has(address) ? coin : listed.find((token) => token.address === address))
+
   const load = (found: Token | string, at: At) => (typeof found === 'string' ? fetchToken(found, at) : found)
 
   return {
@@ -477,7 +484,11 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
       const found = names.map((name) => find(name, field))
       return Promise.all(found.map(async (each) => load(each, at)))
     },
-    listedAt: (address) => (coinAddresses.has(address) ? coin : listed.find((token) => token.address === address)),
+    known(name, field) {
+      const found = find(name, field)
+      return listedAt(typeof found === 'string' ? found : found.address)
+    },
+    listedAt,
     add(token) {
       listed = [...listed.filter(({ address }) => address !== token.address), token]
       bySymbol = groupBy(listed, ({ symbol }) => symbol)

@@ -28,7 +28,8 @@ async function submitTransfer<S extends object>(
 ) {
   const { network, services, signal } = context
   const answer = ({ gas, nonce, txHash }: SubmitResult) => ({ ...shown, ...showGas(gas, network), nonce, txHash })
-  const submission = { ...context, ...readWallet(request, context), ...transfer, about: null, answer }
+  const scope = { ...transfer.scope, stepGas: network.impl.rail.transferGas }
+  const submission = { ...context, ...readWallet(request, context), ...transfer, scope, about: null, answer }
   return answer(await services.transactions.submit(submission, signal))
 }
 
@@ -56,7 +57,7 @@ const evmSend: Handler<'EVMSend'> = async (request, context) => {
   const { address: wallet } = readWallet(request, context)
   const to = readAddress(network, request.to, 'to')
   requireRecipient(caller, wallet, to)
-  const token = await network.tokens.resolve(request.token, 'token', at)
+  const token = requireListed(network, request.token)
   if (to === token.address)
     throw badFields([{ field: 'to', problem: `is the contract of ${token.symbol} itself: what is sent there is lost` }])
   const amountRaw = readPositiveRaw(request.amount, token, 'amount')
@@ -76,6 +77,19 @@ function requireRecipient({ sendTo, commonName }: Caller, wallet: string, to: st
   throw new SluiceError(
     'FORBIDDEN',
     `The client certificate "${commonName}" may not send from ${wallet} to ${to}; an operator lists the address in sendTo of conf/clients.yml and restarts the server.`,
+  )
+}
+
+/**
+ * The code of any other contract would run in a transaction that the wallet pays for: each caller could have gas burnt so, and of no use.
+ * @throws SluiceError TOKEN_NOT_SUPPORTED
+ */
+function requireListed({ tokens, chain, network }: NetworkEntry, name: string): Token {
+  const token = tokens.known(name, 'token')
+  if (token) return token
+  throw new SluiceError(
+    'TOKEN_NOT_SUPPORTED',
+    `token: ${name} is not on the token list of ${chain}/${network}, and /evm/send takes listed tokens only: who has the permission admin adds it by POST /network/tokens/add.`,
   )
 }
 

@@ -78,7 +78,13 @@ export async function submitEmpty(
   const step = again && replace.cancelAgain ? replace.cancelAgain(signer) : replace.cancel(signer)
   const plan = { steps: [step] as const, needs: [], memo: null }
   const answer = ({ txHash, nonce }: SubmitResult) => ({ txHash, nonce })
-  return answer(await submit({ ...origin, plan, scope: { contracts: [signer], valueRaw: 0n }, kind, answer }, options, signal))
+  return answer(
+    await submit(
+      { ...origin, plan, scope: { contracts: [signer], valueRaw: 0n, stepGas: target.impl.rail.transferGas }, kind, answer },
+      options,
+      signal,
+    ),
+  )
 }
 
 /** @throws SluiceError UNSUPPORTED where signed transactions cannot be replaced */

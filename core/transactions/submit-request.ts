@@ -67,6 +67,8 @@ export interface Scope {
   deadline?: number
   /** How much a plan may be whose plugin's word is not taken. `gas`: the limits of all steps together. */
   most?: { readonly steps: number; readonly gas?: bigint }
+  /** The gas limit of each step, where the code of a token is all that runs. */
+  stepGas?: bigint | undefined
 }
 
 /** A request to submit a plan's transactions. */
@@ -186,8 +188,14 @@ export function checkRelays({ chain, network, connector, impl }: TransactionTarg
 
 const allowedDeadline = ({ deadline }: Scope) => (deadline === undefined ? 'none' : `${deadline} or none`)
 
-/** @throws SluiceError OUT_OF_GAS if the steps may use more gas together than the request lets its plan use */
+/** @throws SluiceError OUT_OF_GAS if the steps may use more gas than the request lets its plan use */
 export function checkGas({ scope, venue }: Pick<RoutedRequest, 'scope' | 'venue'>, { prepared }: Pick<Checked, 'prepared'>): void {
+  const largest = prepared.reduce((max, { gas }) => (gas.gasLimit > max ? gas.gasLimit : max), 0n)
+  if (scope.stepGas !== undefined && largest > scope.stepGas)
+    throw new SluiceError(
+      'OUT_OF_GAS',
+      `The transaction would need a gas limit of ${largest}, and one that moves or approves a token may have ${scope.stepGas} at most, so it was not signed: look at what the token's contract, or the recipient's, does.`,
+    )
   const most = scope.most?.gas
   const needed = prepared.reduce((sum, { gas }) => sum + gas.gasLimit, 0n)
   if (most === undefined || needed <= most) return

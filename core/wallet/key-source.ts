@@ -1,6 +1,7 @@
 // Where signatures come from. The keystore is one source. A KMS or a hardware signer is another: a file that implements `KeySource`,
 // its line in `keySources` of signer-process.ts, and its name in the setting `wallet.keySources`.
 import { curves, type CurveName } from './keys.ts'
+import type { Passphrase } from './passphrase.ts'
 import { readReleased } from './policy-files.ts'
 
 /** A source of signatures. It is opened in the signer's process only. */
@@ -12,7 +13,7 @@ export interface KeySource {
 export interface KeySourceOptions {
   readonly dataDir: string
   /** The passphrase of the keystore. It is absent where none is needed, and after the process that holds it was killed. */
-  readonly passphrase?: string | undefined
+  readonly passphrase?: Passphrase | undefined
   /** What stands after the colon in the setting: of `kms:eu-west-1` it is `eu-west-1`. */
   readonly argument?: string | undefined
 }

@@ -102,8 +102,16 @@ function secp256k1Problem(given: string, digits: string): string | undefined {
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /** @param seed 0x and 64 digits: the first half of the key that Solana's programs export */
-const ed25519Key = (seed: string): KeyObject =>
-  createPrivateKey({ key: Buffer.concat([pkcs8Head, getBytes(seed)]), format: 'der', type: 'pkcs8' })
+function ed25519Key(seed: string): KeyObject {
+  const bytes = getBytes(seed)
+  const key = Buffer.concat([pkcs8Head, bytes])
+  try {
+    return createPrivateKey({ key, format: 'der', type: 'pkcs8' })
+  } finally {
+    bytes.fill(0)
+    key.fill(0)
+  }
+}
 
 /** The 32 bytes that are the address. */
 const ed25519PublicKey = (key: KeyObject): Uint8Array => createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32)

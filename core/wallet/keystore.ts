@@ -9,6 +9,7 @@ import { decryptKeystoreJson, encryptKeystoreJson } from 'ethers/wallet'
 import { isObject } from '../json.ts'
 import { writeWholeFile } from '../whole-file.ts'
 import type { KeySource, LockedWallet, OpenedKeys, SigningWallet } from './key-source.ts'
+import type { Passphrase } from './passphrase.ts'
 import { curves, isCurve, walletAddress, type CurveName } from './keys.ts'
 
 /** Encrypted key files as a source of signatures: `<dataDir>/keystore/<chain>/<address>.json`. */
@@ -204,7 +205,7 @@ interface DecryptedKey {
  * Opens an encrypted key file (version 3, scrypt or PBKDF2).
  * @throws KeyFileError
  */
-export async function decryptKey(json: string, passphrase: string, file: string): Promise<DecryptedKey> {
+export async function decryptKey(json: string, passphrase: Passphrase, file: string): Promise<DecryptedKey> {
   const otherKey = new KeyFileError(`${file} holds another key than that of its address; restore it from a backup.`)
   let header: KeyHeader
   try {
@@ -237,7 +238,7 @@ export async function decryptKey(json: string, passphrase: string, file: string)
 const concurrency = Math.min(4, availableParallelism())
 
 /** Decrypts every key of the keystore, a few at a time. For the signer's process only. */
-export async function unlockKeystore(dataDir: string, passphrase: string | undefined): Promise<OpenedKeys> {
+export async function unlockKeystore(dataDir: string, passphrase: Passphrase | undefined): Promise<OpenedKeys> {
   const wallets: SigningWallet[] = []
   const locked: LockedWallet[] = []
   const waiting = listWallets(dataDir)
@@ -255,7 +256,7 @@ export async function unlockKeystore(dataDir: string, passphrase: string | undef
   return { wallets, locked }
 }
 
-async function unlock({ chain, address, label, file, problem }: KeystoreEntry, passphrase: string | undefined): Promise<SigningWallet> {
+async function unlock({ chain, address, label, file, problem }: KeystoreEntry, passphrase: Passphrase | undefined): Promise<SigningWallet> {
   if (problem !== undefined) throw new KeyFileError(problem)
   if (passphrase === undefined)
     throw new KeyFileError(
@@ -278,16 +279,27 @@ const maxPbkdf2Rounds = 10_000_000
 /** A file asks for more work than any program gives it, so that opening it would take for ever. */
 class TooMuchWork extends Error {}
 
+/** ethers makes a copy of the passphrase for each key, which is this one. */
+async function wiping<T>(copy: Uint8Array, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } finally {
+    copy.fill(0)
+  }
+}
+
 // ethers reads the parameters from the file, in whichever spelling: here they are as they will be used. scrypt runs in OpenSSL's threads:
 // several at once, and the event loop stays free.
 scrypt.register(async (passphrase, salt, N, r, p, lengthBytes) => {
   const memoryBytes = 128 * N * r + 128 * r * p
   if (memoryBytes > maxScryptBytes) throw new TooMuchWork('asks for more than 1 GiB of memory (its scrypt parameters n, r and p)')
   if (N * r * p > maxScryptWork) throw new TooMuchWork(`asks for more work than ${maxScryptWork} (its scrypt parameters n · r · p)`)
-  return derive(passphrase, salt, lengthBytes, { N, r, p, maxmem: memoryBytes + 1024 ** 2 })
+  return wiping(passphrase, () => derive(passphrase, salt, lengthBytes, { N, r, p, maxmem: memoryBytes + 1024 ** 2 }))
 })
 pbkdf2.register((passphrase, salt, rounds, lengthBytes, digest) => {
   if (rounds > maxPbkdf2Rounds)
     throw new TooMuchWork(`asks for more work than ${maxPbkdf2Rounds} rounds of PBKDF2 (its parameter c is ${rounds})`)
-  return pbkdf2Sync(passphrase, salt, rounds, lengthBytes, digest)
+  const key = pbkdf2Sync(passphrase, salt, rounds, lengthBytes, digest)
+  passphrase.fill(0)
+  return key
 })

@@ -9,8 +9,9 @@ import type { Static } from 'typebox'
 import type { LockContent, LockedPlugin, Sealing } from '../config/lock.ts'
 import { isObject } from '../json.ts'
 import { writeWholeFile } from '../whole-file.ts'
+import { passphraseBytes, type Passphrase } from './passphrase.ts'
 
-const derive = promisify<string, Uint8Array, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
+const derive = promisify<Uint8Array, Uint8Array, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
 
 /** As for new keys of the keystore. */
 export const usualN = 131_072
@@ -18,9 +19,16 @@ export const usualN = 131_072
 export const newSealing = (n: number = usualN): Sealing => ({ kdf: 'scrypt', n, r: 8, p: 1, salt: randomBytes(32).toString('hex') })
 
 /** The key of the seals: a hash of the passphrase with a salt and a label of its own. It opens no key. */
-export async function sealKey(passphrase: string, { n, r, p, salt }: Sealing): Promise<Buffer> {
-  const hash = await derive(passphrase.normalize('NFKC'), Buffer.from(salt, 'hex'), 32, { N: n, r, p, maxmem: 256 * n * r })
-  return createHmac('sha256', hash).update('sluice.lock').digest()
+export async function sealKey(passphrase: Passphrase, { n, r, p, salt }: Sealing): Promise<Buffer> {
+  const bytes = passphraseBytes(passphrase)
+  try {
+    const hash = await derive(bytes, Buffer.from(salt, 'hex'), 32, { N: n, r, p, maxmem: 256 * n * r })
+    const key = createHmac('sha256', hash).update('sluice.lock').digest()
+    hash.fill(0)
+    return key
+  } finally {
+    bytes.fill(0)
+  }
 }
 
 /** A key takes 256 MiB and about a second at most. Nobody makes a lock that asks for more, and who can write it must not keep the signer from signing. */
@@ -32,7 +40,7 @@ export const isTooCostly = ({ n }: Sealing): boolean => n > maxN
 export type SealKeys = (sealing: Sealing | undefined) => Promise<Buffer | undefined>
 
 /** Remembers the last one: most changes of a lock leave its parameters as they are. */
-export function createSealKeys(passphrase: string): SealKeys {
+export function createSealKeys(passphrase: Passphrase): SealKeys {
   let last: { readonly of: Sealing; readonly key: Buffer } | undefined
   return async (sealing) => {
     if (sealing === undefined || isTooCostly(sealing)) return undefined

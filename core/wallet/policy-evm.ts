@@ -108,10 +108,20 @@ function checkFees(tx: Transaction, { feeCapRaw, name }: EvmRules): void {
 /** A cancel, and one that private relays do not take for the wish to withdraw: `cancelAgain` of the rail. */
 const emptyData: readonly string[] = ['0x', '0x00000000']
 
-function checkTarget({ to, value, data }: Transaction, from: string, rules: EvmRules): void {
+/**
+ * Of a transfer, an approval, a wrap or a cancel, which run the code of a token, or of whom a wallet may send to. The server's own limit is lower
+ * but where gas pays for layer 1, too.
+ */
+const maxUndeclaredGas = 5_000_000n
+
+function checkTarget({ to, value, data, gasLimit }: Transaction, from: string, rules: EvmRules): void {
   if (to === null) throw new Refusal('creating a contract is never signed')
   const target = to.toLowerCase()
   const isDeclared = rules.contracts.has(target)
+  if (!isDeclared && gasLimit > maxUndeclaredGas)
+    throw new Refusal(
+      `no connector declares the contract ${to} on ${rules.name}: its code may use ${maxUndeclaredGas} gas at most, and this transaction allows ${gasLimit}`,
+    )
   if (target === from && !isDeclared) {
     if (value !== 0n || !emptyData.includes(data))
       throw new Refusal('a transfer to oneself (cancel) must have no value, and no data but four zero bytes')

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { decryptKey, listWallets } from './keystore.ts'
+import { passphraseBytes, readPassphrase } from './passphrase.ts'
 
 const passphraseVariable = 'SLUICE_WALLET_PASSPHRASE_FILE'
 
@@ -9,15 +10,24 @@ const minPassphraseLength = 8
 
 /** Reads the passphrase from the file that the environment names. A line break at the end of the file is not part of it. */
 export function passphraseFromFile(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  const bytes = secretFromFile(environment)
+  if (bytes === undefined) return undefined
+  const passphrase = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  bytes.fill(0)
+  return passphrase
+}
+
+/** The same as bytes, which whoever gets them wipes. */
+function secretFromFile(environment: NodeJS.ProcessEnv): Uint8Array | undefined {
   const file = environment[passphraseVariable]
   if (file === undefined || file === '') return undefined
-  let passphrase: string
+  let passphrase: Uint8Array
   try {
-    passphrase = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    passphrase = readPassphrase(file)
   } catch {
     throw new Error(`${passphraseVariable} names ${file}, which cannot be read; correct the name or the file's mode.`)
   }
-  if (passphrase === '') throw new Error(`${passphraseVariable} names ${file}, which is empty; write the passphrase into it.`)
+  if (passphrase.length === 0) throw new Error(`${passphraseVariable} names ${file}, which is empty; write the passphrase into it.`)
   return passphrase
 }
 
@@ -33,6 +43,10 @@ export async function getPassphrase(question: string, given?: string): Promise<s
     `The keystore's passphrase is needed, and there is no terminal to ask at. Write it into a file (mode 600) and name that file in ${passphraseVariable}.`,
   )
 }
+
+/** As `getPassphrase`, as bytes for whoever runs long: they are wiped after their use. What is typed stays in the memory for a while. */
+export const getSecret = async (question: string, environment: NodeJS.ProcessEnv): Promise<Uint8Array> =>
+  secretFromFile(environment) ?? passphraseBytes(await getPassphrase(question))
 
 /**
  * Gets the passphrase to encrypt another key with. For an empty keystore it is new and asked twice; else it is the one that opens the keystore.

@@ -1,10 +1,13 @@
 // A process between the server and the signer. It holds the passphrase, so that the server does not have to, and starts the signer
 // again when it ends; a signer that hangs is killed first. It passes every other message on without reading it, and it never sees a key.
+import { takeSecret } from './passphrase.ts'
 import { serveParent, supervise, tellParent } from './supervisor.ts'
 
 const stopGraceMs = 2_000
 
 let open: object | undefined
+/** Its bytes, where the server gave any. */
+let passphrase: Promise<Uint8Array | undefined> | undefined
 
 const signer = supervise({
   module: 'signer-process',
@@ -19,9 +22,16 @@ const signer = supervise({
   onAnswering: () => tellParent({ type: 'answering' }),
   onExit: (reason) => tellParent({ type: 'down', reason }),
   onRestart() {
-    if (open) signer.send(open)
+    void sendOpen()
   },
 })
+
+async function sendOpen(): Promise<void> {
+  if (!open) return
+  const secret = await passphrase
+  // Where the server ended before it gave it, there is none.
+  signer.send(secret ? open : { ...open, passphraseBytes: undefined }, secret)
+}
 
 process.on('message', (message) => {
   if (!(message instanceof Object) || !('type' in message)) return
@@ -29,7 +39,8 @@ process.on('message', (message) => {
     // Once: who holds the channel later does not say again what the signer goes by. What was read is never the server's word.
     if (open) return
     open = Object.assign({}, message, { read: undefined })
-    return signer.send(open)
+    if ('passphraseBytes' in message && typeof message.passphraseBytes === 'number') passphrase = takeSecret(message.passphraseBytes)
+    return void sendOpen()
   }
   // The heartbeat is the keeper's own.
   if (message.type !== 'ping') signer.send(message)

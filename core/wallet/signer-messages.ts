@@ -12,7 +12,8 @@ const open = Type.Object({
   /** Each is a name, or a name, a colon and an argument. */
   keySources: Type.Array(Type.String()),
   dataDir: Type.String(),
-  passphrase: Type.Optional(Type.String()),
+  /** How long the passphrase is that comes by the pipe beside this channel. */
+  passphraseBytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 262_144 })),
   /** Where the signer reads what it signs. */
   files: signerFiles,
   /** From the keeper alone: what a signer before this one read. Only sluice.lock is looked at again. */

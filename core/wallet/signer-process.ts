@@ -8,6 +8,7 @@ import { isWellKnown } from './keys.ts'
 import { checkEvmRequest, digestOnTrial } from './policy-evm.ts'
 import { networkKey, Refusal, rulesOfPolicy, type SignerRules } from './policy.ts'
 import { createSealKeys } from './lock-seal.ts'
+import { takeSecret, type Passphrase } from './passphrase.ts'
 import { keptOwnPolicy, readOwnPolicy, steadyMs, takeUpLock, type OwnPolicy, type OwnPolicyOptions } from './own-policy.ts'
 import { isSignRequest, readToSigner, type FromSigner, type OpenMessage, type SignRequest, type ToSigner } from './signer-messages.ts'
 import { serveParent, tellParent } from './supervisor.ts'
@@ -44,9 +45,10 @@ const lookMs = 2_000
 
 const tell = (message: FromSigner): void => tellParent(message)
 
-async function open({ keySources: named, dataDir, passphrase, files, read }: OpenMessage): Promise<void> {
+async function open({ keySources: named, dataDir, passphraseBytes, files, read }: OpenMessage): Promise<void> {
   if (isOpen) return
   isOpen = true
+  const passphrase = passphraseBytes === undefined ? undefined : await takeSecret(passphraseBytes)
   const sealKeys = passphrase === undefined ? undefined : createSealKeys(passphrase)
   const options = { files, dataDir, keySources: named, sealKeys }
   const lock = watchFile(lockFile(files.confDir))
@@ -128,7 +130,7 @@ async function readAgain(now: Own): Promise<boolean> {
   }
 }
 
-async function openSource(text: string, options: { dataDir: string; passphrase: string | undefined }) {
+async function openSource(text: string, options: { dataDir: string; passphrase: Passphrase | undefined }) {
   const [name = '', ...rest] = text.split(':')
   const source = Object.hasOwn(keySources, name) ? keySources[name] : undefined
   if (!source) {

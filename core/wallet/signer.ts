@@ -1,6 +1,7 @@
 import { SluiceError } from '../errors.ts'
 import type { SignerFiles } from './policy-files.ts'
 import { readFromSigner, type FromSigner, type SignRequest, type ToSigner, type Wallet } from './signer-messages.ts'
+import { passphraseBytes, type Passphrase } from './passphrase.ts'
 import { supervise } from './supervisor.ts'
 
 /** Where the signer logs. A pino logger fits. */
@@ -14,8 +15,8 @@ export interface SignerOptions {
   readonly dataDir: string
   /** Where signatures come from: names of sources, each with an optional argument after a colon. The keystore where absent. */
   readonly keySources?: readonly string[]
-  /** Opens the keystore. It is needed only when the keystore has keys. It is handed to another process and not kept here. */
-  readonly passphrase?: string | undefined
+  /** Opens the keystore. It is needed only when the keystore has keys. It is handed to another process and not kept here: bytes are wiped. */
+  readonly passphrase?: Passphrase | undefined
   /** Adds the devnet's well-known wallets, which sign on `local` networks only. */
   readonly devnet: boolean
   /** Where its process reads what it signs. It goes by nothing else. */
@@ -51,10 +52,14 @@ const stopGraceMs = 4_000
  */
 export async function startSigner({ passphrase, ...options }: SignerOptions): Promise<Signer> {
   const signer = superviseSigner(options)
-  const problems = await signer.open(passphrase).catch(async (error: unknown) => {
-    await signer.stop()
-    throw error
-  })
+  const secret = typeof passphrase === 'string' ? passphraseBytes(passphrase) : passphrase
+  const problems = await signer
+    .open(secret)
+    .catch(async (error: unknown) => {
+      await signer.stop()
+      throw error
+    })
+    .finally(() => secret?.fill(0))
   if (problems.length === 0) return signer
   await signer.stop()
   throw new Error(problems.join('\n'))
@@ -137,18 +142,20 @@ function superviseSigner({ dataDir, keySources = ['keystore'], devnet, files, lo
   })
   const isReady = (): boolean => signerProcessId !== undefined && silent.size === 0
   const send = (message: ToSigner): void => keeper.send(message)
-  const sendOpen = (passphrase?: string): void =>
-    send({
+  const sendOpen = (passphrase?: Uint8Array): void => {
+    const message: ToSigner = {
       type: 'open',
       keySources: [...(devnet ? ['devnet'] : []), ...keySources],
       dataDir,
-      ...(passphrase === undefined ? {} : { passphrase }),
+      ...(passphrase && { passphraseBytes: passphrase.length }),
       files,
-    })
+    }
+    keeper.send(message, passphrase)
+  }
 
   return {
     /** @returns why keys could not be opened */
-    open(passphrase: string | undefined) {
+    open(passphrase: Uint8Array | undefined) {
       sendOpen(passphrase)
       return firstReady
     },

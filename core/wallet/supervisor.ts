@@ -1,8 +1,10 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import inspector from 'node:inspector'
 import { fileURLToPath } from 'node:url'
+import { refuseCoreFiles, withoutCoreFiles } from '../core-files.ts'
 import { programUrl } from '../layout.ts'
+import { giveSecret } from './passphrase.ts'
 
 const firstBackoffMs = 100
 const maxBackoffMs = 10_000
@@ -21,8 +23,11 @@ const firstPatienceBeats = 60
 const maxPatienceBeats = 240
 
 interface SupervisedProcess {
-  /** Drops the message while the process is down: `onExit` was or will be called. */
-  send(message: object): void
+  /**
+   * Drops the message while the process is down: `onExit` was or will be called.
+   * @param secret goes before it, by a pipe of its own
+   */
+  send(message: object, secret?: Uint8Array): void
   /** Closes the channel, at which the process must end, and waits for that. After the grace period it is killed. */
   stop(graceMs: number): Promise<void>
 }
@@ -105,7 +110,8 @@ export function supervise({
 
   launch()
   return {
-    send(message) {
+    send(message, secret) {
+      if (child && secret) giveSecret(child, secret)
       child?.send(message, () => {})
     },
     async stop(graceMs) {
@@ -195,18 +201,19 @@ const littleMemory = {
   environment: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' },
 }
 
-/** Forks a module of this folder as a process, in the form that this one runs in: source (through tsx) or bundled. */
+/** Forks a module of this folder as a process, in the form that this one runs in: source (through tsx) or bundled. A crash of it leaves no core file. */
 export function forkModule(module: string): ChildProcess {
   const { url, flags } = programUrl(`core/wallet/${module}`)
-  return fork(fileURLToPath(url), [], {
-    execArgv: [...littleMemory.flags, ...withoutDebugger, ...flags],
+  const [program, args] = withoutCoreFiles(process.execPath, [...littleMemory.flags, ...withoutDebugger, ...flags, fileURLToPath(url)])
+  return spawn(program, args, {
     env: {
       ...littleMemory.environment,
       ...Object.fromEntries(Object.entries(process.env).filter(([name]) => inheritedVariables.includes(name))),
     },
     serialization: 'advanced',
     // Node's flags are not inherited either: a debugger or heap dump of the server must not reach the keys.
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // The last is the pipe for what must not be in a message: `secretDescriptor`.
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'],
   })
 }
 
@@ -216,6 +223,7 @@ export function forkModule(module: string): ChildProcess {
  * same user could read the keys.
  */
 export function serveParent(onParentGone: () => void): void {
+  refuseCoreFiles()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {})
   // One that was opened before this process could ignore the signal.
   if (inspector.url() !== undefined) inspector.close()

@@ -26,6 +26,14 @@ type EvmRail = Rail<EvmIntent, string, number, NonceCounts, EvmFees>
  */
 const noWithdrawal = '0x00000000'
 
+/**
+ * Transfers, approvals and wraps of usual tokens use 25,000 to 100,000 gas, those of tokens that count interest or ask other contracts up to
+ * 300,000.
+ */
+const transferGas = 500_000n
+/** Where gas pays for layer 1, too, its price there decides how much of it a transfer takes. Gas is cheap on these networks. */
+const layer1TransferGas = 5_000_000n
+
 /** The life of a transaction on one network: check, sign, send, poll, replace. */
 export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Partial<FeePolicy> }): EvmRail {
   const policy = { ...defaultFeePolicy, ...options.policy }
@@ -74,6 +82,7 @@ export function evmRail(options: Omit<EvmRailOptions, 'policy'> & { policy?: Par
     draft: (prepared, nonce) => draft(prepared, nonce, chainId),
     seal,
     sendsPrivately: rpc.hasRelays,
+    transferGas: complete.gasPaysLayer1 ? layer1TransferGas : transferGas,
     async send(sealed, at) {
       // A relay's word is not that of a node which could be asked about it.
       const sent = sealed.privateOnly ? undefined : mined?.sending(sealed.id)

@@ -98,9 +98,36 @@ describe('what a wallet does with its own coin and tokens', () => {
       const liar = '0x00000000000000000000000000000000000F415E'.toLowerCase()
       // Answers 0 to transfer(address,uint256) and 1 to all else, so that it has one decimal and everybody has one unit.
       await server.rpc('anvil_setCode', liar, '0x5f3560e01c63a9059cbb14155f5260205ff3')
+      const unlisted = await send({ token: liar, amount: '0.1' })
+      expect(outcome(unlisted), unlisted.text).to.equal('404 TOKEN_NOT_SUPPORTED')
+      expect(unlisted.body.message).to.contain('takes listed tokens only')
+      // Also where the server has learnt of it by another request.
+      expect((await server.client.get('/network/token', { ...local, token: liar })).status).to.equal(200)
+      expect(outcome(await send({ token: liar, amount: '0.1' }))).to.equal('404 TOKEN_NOT_SUPPORTED')
+      const added = await server.client.post('/network/tokens/add', { ...local, token: liar, symbol: 'LIAR' })
+      expect(added.status, added.text).to.equal(200)
       const answer = await send({ token: liar, amount: '0.1' })
       expect(outcome(answer), answer.text).to.equal('422 TRADE_FAILED')
       expect(answer.body.message).to.contain('would not move anything')
+    })
+
+    it('signs no approval of a token, and no transfer to a recipient, whose code burns gas', async () => {
+      const burner = '0x00000000000000000000000000000000000b0a11'
+      // Answers 1 to each call; to transfer(address,uint256) and approve(address,uint256) after 60,000 rounds of a loop: 1.5 million gas.
+      const code = '0x5f3560e01c8063a9059cbb149063095ea7b31417601f5760015f5260205ff35b6200ea605b6001900380602457' + '60015f5260205ff3'
+      await server.rpc('anvil_setCode', burner, code)
+      const added = await server.client.post('/network/tokens/add', { ...local, token: burner, symbol: 'BURN' })
+      expect(added.status, added.text).to.equal(200)
+      const before = (await balances(traders)).ETH
+      // The loop alone.
+      await server.rpc('anvil_setCode', coldStore, '0x6200ea605b600190038060045700')
+      const sent = await send({ token: 'ETH', amount: '0.1' })
+      await server.rpc('anvil_setCode', coldStore, '0x')
+      expect(outcome(sent), sent.text).to.equal('422 OUT_OF_GAS')
+      expect(sent.body.message).to.contain('500000 at most')
+      const approved = await server.as.trader.post('/evm/approve', { ...ofTraders, spender: 'uniswap', token: burner, amount: '1' })
+      expect(outcome(approved), approved.text).to.equal('422 OUT_OF_GAS')
+      expect((await balances(traders)).ETH).to.equal(before)
     })
 
     it('needs its own permission, and each client has its own list', async () => {

@@ -38,7 +38,9 @@ describe('the memory of the processes', () => {
   })
 
   it('is collected once the server is up', async () => {
-    const started = spawn(process.execPath, ['--trace-gc', path.join(root, 'bin/launch.mjs'), 'start'], {
+    // With core files as large as they become, where the system writes them.
+    const node = [process.execPath, '--trace-gc', path.join(root, 'bin/launch.mjs'), 'start']
+    const started = spawn('/bin/sh', ['-c', 'ulimit -c "$(ulimit -H -c)"; exec "$@"', 'sh', ...node], {
       cwd: home.home,
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -52,6 +54,13 @@ describe('the memory of the processes', () => {
       })
       started.once('exit', () => reject(new Error(`The server ended:\n${printed}`)))
     })
+  })
+
+  it('goes to no core file, though the system would write one', function () {
+    if (process.platform !== 'linux') this.skip()
+    const about = (name: string) => readFileSync(`/proc/${server?.pid}/${name}`, 'latin1')
+    expect(about('limits')).to.match(/^Max core file size +0 +0 /m)
+    expect(about('coredump_filter').trim()).to.match(/^0+$/)
   })
 
   it('does not grow to several times of what is in use', () => {

@@ -122,6 +122,16 @@ describe('the policy for EVM transactions', () => {
   }
 
   const refused: [string, TransactionLike, RegExp][] = [
+    ...[
+      { to: token, value: 0n, data: approve(router) },
+      { to: listed, value: 0n, data: approve(stranger, 0n) },
+      { to: dollar, value: 0n, data: transfer(bridge) },
+      { to: from, value: 0n, data: '0x' },
+    ].map((each, index): [string, TransactionLike, RegExp] => [
+      `gas without bound for code that no connector declares (${index})`,
+      { ...each, gasLimit: 5_000_001n },
+      /may use 5000000 gas at most, and this transaction allows 5000001/,
+    ]),
     ['another chain id', { chainId: 1 }, /for chain id 1, and the chain id of ethereum\/local is 31337/],
     [
       'a legacy transaction without a chain id',

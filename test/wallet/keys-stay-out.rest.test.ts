@@ -1,12 +1,13 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { Wallet } from 'ethers'
 import { saveKey } from '../../core/wallet/keystore.ts'
+import { exampleFiles } from './example-files.ts'
 import { isAlive, parentOf, until } from './processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -42,6 +43,7 @@ function memoryHolds(processId: number, wanted: readonly Buffer[]): boolean {
 
 describe("the server's process", () => {
   const folder = temporaryFolder()
+  const cores = path.join(folder, 'cores')
   let server: ChildProcess
   let signerProcessId: number
   let children: number[] = []
@@ -59,8 +61,13 @@ describe("the server's process", () => {
     writeFileSync(passphraseFile, passphrase)
     await saveKey({ dataDir: folder, chain: 'ethereum', privateKey: wallet.privateKey, passphrase, scryptN: 1024 })
     await saveKey({ dataDir: folder, chain: 'solana', curve: 'ed25519', privateKey: `0x${seedDigits}`, passphrase, scryptN: 1024 })
-    server = fork(fileURLToPath(new URL('server-with-signer.ts', import.meta.url)), [folder, passphraseFile, wallet.address], {
-      execArgv: ['--import', import.meta.resolve('tsx/esm')],
+    const files = JSON.stringify(await exampleFiles(folder, { passphrase }))
+    const program = fileURLToPath(new URL('server-with-signer.ts', import.meta.url))
+    const node = [process.execPath, '--import', import.meta.resolve('tsx/esm'), program, folder, passphraseFile, wallet.address, files]
+    mkdirSync(cores)
+    // Where the system would write core files, as large as they become.
+    server = spawn('/bin/sh', ['-c', 'ulimit -c "$(ulimit -H -c)"; exec "$@"', 'sh', ...node], {
+      cwd: cores,
       env: { ...process.env, A_SECRET_OF_THE_SERVER: 'unshared' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
@@ -96,6 +103,13 @@ describe("the server's process", () => {
     }
   })
 
+  it('has the passphrase nowhere in its memory once the keeper has it', function () {
+    if (process.platform !== 'linux') this.skip()
+    const wanted = [Buffer.from(passphrase, 'latin1'), Buffer.from(passphrase, 'utf16le')]
+    expect(memoryHolds(parentOf(signerProcessId), wanted), 'keeper').to.equal(true)
+    expect(memoryHolds(server.pid ?? 0, wanted), 'server').to.equal(false)
+  })
+
   it('shows no secret in command lines and environments of its children', function () {
     if (process.platform !== 'linux') this.skip()
     for (const processId of children) {
@@ -110,6 +124,24 @@ describe("the server's process", () => {
     process.kill(server.pid ?? 0, 'SIGUSR1')
     await until(() => said.includes('Debugger listening') || said.includes('Starting inspector'))
     expect(said.match(/Debugger listening|Starting inspector/g)).to.have.length(1)
+  })
+
+  it('leaves no core file of a signer or keeper that crashes, and no memory in what a program of kernel.core_pattern gets', async function () {
+    if (process.platform !== 'linux') this.skip()
+    for (const processId of children) {
+      expect(readFileSync(`/proc/${processId}/limits`, 'latin1')).to.match(/^Max core file size +0 +0 /m)
+      expect(readFileSync(`/proc/${processId}/coredump_filter`, 'latin1').trim()).to.match(/^0+$/)
+    }
+    for (const signal of ['SIGABRT', 'SIGSEGV'] as const) {
+      const before = signerProcessId
+      process.kill(before, signal)
+      while (signerProcessId === before) {
+        await until(() => !isAlive(before))
+        server.send('who')
+        signerProcessId = await heard()
+      }
+    }
+    expect(readdirSync(cores)).to.deep.equal([])
   })
 
   it('ends the signer when it is killed', async () => {

@@ -1,17 +1,17 @@
 // A server's process with nothing but the signer, for tests that look into it from outside.
-import { readFileSync } from 'node:fs'
 import { writeHeapSnapshot } from 'node:v8'
+import type { SignerFiles } from '../../core/wallet/policy-files.ts'
+import { getSecret } from '../../core/wallet/prompt.ts'
 import { startSigner, type SignerOptions } from '../../core/wallet/signer.ts'
-import { exampleFiles } from './example-files.ts'
 import { requestOf, transaction } from './example-policy.ts'
 
-const [dataDir = '', passphraseFile = '', address = ''] = process.argv.slice(2)
+const [dataDir = '', passphraseFile = '', address = '', files = ''] = process.argv.slice(2)
 const print = (fields: object, message = ''): void => console.log(message, JSON.stringify(fields))
 const options = async (): Promise<SignerOptions> => ({
   dataDir,
-  passphrase: readFileSync(passphraseFile, 'utf8'),
+  passphrase: await getSecret('', { SLUICE_WALLET_PASSPHRASE_FILE: passphraseFile }),
   devnet: true,
-  files: await exampleFiles(dataDir, { passphrase: readFileSync(passphraseFile, 'utf8') }),
+  files: JSON.parse(files) as SignerFiles,
   log: { info: print, warn: print, error: print },
 })
 
@@ -19,7 +19,12 @@ const signer = await startSigner(await options())
 await signer.sign(requestOf(address, transaction()))
 process.send?.({ signerProcessId: signer.processId() })
 
-process.on('message', (file) => void snapshot(String(file)))
+process.on('message', (asked) => void (asked === 'who' ? tellOnceReady() : snapshot(String(asked))))
+
+async function tellOnceReady(): Promise<void> {
+  while (!signer.isReady()) await new Promise((resolve) => setTimeout(resolve, 20))
+  process.send?.({ signerProcessId: signer.processId() })
+}
 
 async function snapshot(file: string): Promise<void> {
   // The signer is killed and started again first: that must not bring the passphrase here either.

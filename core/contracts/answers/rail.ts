@@ -126,6 +126,7 @@ export const railContract: Contract<Rail> = {
   draft: answers(signableSchema),
   seal: answers(sealedSchema),
   sendsPrivately: property(flag()),
+  transferGas: property(amount()),
   send: answers(receptionSchema),
   look: answers(object<Look>({ sightings: list(sightingSchema, maxAttempts), synced: map(json(), maxAttempts) })),
   permits: part<NonNullable<Rail['permits']>>({ seal: answers(text()), nonces: answers(list(integer(0), maxAttempts)) }),
