@@ -10,7 +10,15 @@ export const root: string = fileURLToPath(new URL('..', import.meta.url))
  * not import each other, but for those of `together`.
  */
 const levels: readonly (readonly string[])[] = [
-  ['core/errors.ts', 'core/decimal.ts', 'core/json.ts', 'core/async.ts', 'core/deepest-pools.ts', 'core/whole-file.ts'],
+  [
+    'core/errors.ts',
+    'core/decimal.ts',
+    'core/json.ts',
+    'core/async.ts',
+    'core/deepest-pools.ts',
+    'core/whole-file.ts',
+    'core/core-files.ts',
+  ],
   ['core/api', 'core/contracts', 'core/layout.ts'],
   ['core/config'],
   ['core/tls', 'core/wallet', 'core/store', 'core/live-state'],

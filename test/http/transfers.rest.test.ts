@@ -114,7 +114,7 @@ describe('what a wallet does with its own coin and tokens', () => {
     it('signs no approval of a token, and no transfer to a recipient, whose code burns gas', async () => {
       const burner = '0x00000000000000000000000000000000000b0a11'
       // Answers 1 to each call; to transfer(address,uint256) and approve(address,uint256) after 60,000 rounds of a loop: 1.5 million gas.
-      const code = '0x5f3560e01c8063a9059cbb149063095ea7b31417601f5760015f5260205ff35b6200ea605b6001900380602457' + '60015f5260205ff3'
+      const code = '0x5f3560e01c8063a9059cbb149063095ea7b31417601f5760015f5260205ff35b6200ea605b600190038060245760015f5260205ff3'
       await server.rpc('anvil_setCode', burner, code)
       const added = await server.client.post('/network/tokens/add', { ...local, token: burner, symbol: 'BURN' })
       expect(added.status, added.text).to.equal(200)
