@@ -47,6 +47,8 @@ export interface NodeState {
   lagBlocks?: number
   /** Why the node is not used; absent once it is used again. */
   trouble?: string
+  /** What it was found to take at most: calls of a batch (`batch`), and by method blocks of a range of logs or characters of calldata. */
+  limits?: Readonly<Record<string, number>>
 }
 
 /** One network of a chain. */

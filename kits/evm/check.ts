@@ -12,7 +12,7 @@ import {
 } from '../../core/contracts/index.ts'
 import { type RpcAnswer } from '../nodes/dialect.ts'
 import { fundsInPendingTransactions, insufficientGasFunds, insufficientBalance, shortage } from '../nodes/rails.ts'
-import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
+import { invalidAnswer, isUnsupported, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { nativeAddress, numberOf, quantityOf } from './encoding.ts'
 import {
   tipMethod,
@@ -139,14 +139,15 @@ export async function check(
   const nativeRaw = uintOf(results[allNeeds.length - 1] ?? { ok: false, data: '0x' }) ?? 0n
   const charges = options.rollup ? chargesOf(results.slice(allNeeds.length + permitCalls.length)) : []
   if (!charges) throw invalidAnswer(rpc, 'has no GasPriceOracle, which tells the fees of a rollup')
-  const blockGas = blockField(options, block?.result, 'gasLimit')
+  const newest = resultOf(rpc, 'eth_getBlockByNumber', block)
+  const blockGas = blockField(options, newest, 'gasLimit')
   const maxGas = options.maxGas === undefined ? blockGas : min(options.maxGas, blockGas)
-  const limits = gasLimitsOf(simulatedSteps, simulated, maxGas)
+  const limits = gasLimitsOf(rpc, simulatedSteps, simulated, maxGas)
   const [only, ...others] = steps
   if (only && others.length === 0 && !permit) gasLimits.learn(only, from, limits[0] ?? 0n, maxGas)
   const suggested = quantityOf(tip?.result)
   const tipRaw = options.tipFor && overrides.maxPriorityFeePerGasRaw === undefined ? await options.tipFor(suggested, at) : suggested
-  const baseFeeRaw = policy.legacy ? 0n : blockField(options, block?.result, 'baseFeePerGas')
+  const baseFeeRaw = policy.legacy ? 0n : blockField(options, newest, 'baseFeePerGas')
   const feePerGas = computeFeePerGas(overrides, over, { baseFeeRaw, tipRaw, policy, feeCapRaw })
   const prepared = steps.map((step, index) => ({ step, ...feesOf(limits[index] ?? 0n, feePerGas, policy, charges[index]) }))
   const tradedRaw = sum(needs.flatMap((need) => (need.is === 'balance' && need.token === options.coinToken ? need.amountRaw : [])))
@@ -183,11 +184,8 @@ function requirePermits(
     )
   if (resultOf(rpc, 'eth_getCode', code) !== '0x') throw refuse('the wallet has code')
   if (!domain || !hasDomainOf(permit, chainId, domain)) throw refuse(`${permit2} does not take signatures as Permit2 does`)
-  if (estimated?.error?.code === invalidParams) throw refuse('the node takes no state overrides in eth_estimateGas')
+  if (isUnsupported(estimated)) throw refuse('the node takes no state overrides in eth_estimateGas')
 }
-
-/** https://www.jsonrpc.org/specification#error_object */
-const invalidParams = -32_602
 
 /** Whether so much of the native coin covers what is needed and what the wallet's other transactions may take. */
 const commitmentCheck =

@@ -1,10 +1,12 @@
 import { toQuantity } from 'ethers/utils'
 import { SluiceError, type Json } from '../../core/contracts/index.ts'
-import { type RpcAnswer } from '../nodes/dialect.ts'
-import { quoteNode } from '../nodes/rpc.ts'
+import type { RpcAnswer } from '../nodes/dialect.ts'
+import { quoteNode } from '../nodes/faults.ts'
+import { invalidAnswer, isUnsupported, resultOf, type ReadRpc } from '../nodes/rpc.ts'
 import { quantityOf } from './encoding.ts'
 import { min } from './fees.ts'
-import { revertReason, errorMeaning, revertData } from './node-errors.ts'
+import { callVerdict } from './node-errors.ts'
+import { revertData, revertReason } from './reverts.ts'
 import type { EvmIntent, GasProfile } from './types.ts'
 import { isObject } from '../../core/json.ts'
 
@@ -34,10 +36,20 @@ export function simulationCalls(steps: readonly EvmIntent[], from: string, overr
 /** A step as nodes take it. */
 export const callOf = ({ to, data, value }: EvmIntent, from: string) => ({ from, to, data, value: toQuantity(BigInt(value)) })
 
-/** Gas limits of the steps, none above `maxGas`. @throws SluiceError with the reason for which a step would fail */
-export function gasLimitsOf(steps: readonly EvmIntent[], [estimated, simulated]: readonly RpcAnswer[], maxGas: bigint): readonly bigint[] {
-  const estimate = quantityOf(estimated?.result)
-  if (estimate === undefined) throw noEstimate(estimated?.error)
+/**
+ * Gas limits of the steps, none above `maxGas`. Where the node knows no simulation, steps after the first get a limit that is enough for an approval;
+ * where it has trouble with one, nothing is known of them.
+ * @throws SluiceError with the reason for which a step would fail; NETWORK or RATE_LIMIT where no node could tell
+ */
+export function gasLimitsOf(
+  rpc: ReadRpc,
+  steps: readonly EvmIntent[],
+  [estimated, simulated]: readonly RpcAnswer[],
+  maxGas: bigint,
+): readonly bigint[] {
+  const estimate = quantityOf(estimated?.error ? undefined : estimated?.result)
+  if (estimate === undefined) throw noEstimate(rpc, 'eth_estimateGas', estimated)
+  if (simulated?.error && !isUnsupported(simulated)) throw noEstimate(rpc, 'eth_simulateV1', simulated)
   const results = simulatedCalls(simulated?.result)
   const unsimulated = unsimulatedPart(estimate, results)
   return steps.map(({ spareGas = '0' }, index) => {
@@ -72,14 +84,19 @@ export function simulatedCalls(answer: unknown): readonly unknown[] | undefined 
   return Array.isArray(results) ? results : undefined
 }
 
-function noEstimate(error: RpcAnswer['error']): SluiceError {
-  if (!error) return new SluiceError('NETWORK', 'The RPC node gave no gas estimate. Try again, or check rpcUrls.', { retryAfterSeconds: 1 })
-  const meaning = errorMeaning(error)
-  if (meaning === 'out-of-gas' || meaning === 'insufficient-funds') {
+/** Only what the chain says of the call is the contract's word. */
+function noEstimate(rpc: ReadRpc, method: string, answer: RpcAnswer | undefined): unknown {
+  const error = answer?.error
+  const verdict = error && callVerdict(error)
+  if (error && (verdict === 'out-of-gas' || verdict === 'insufficient-funds'))
     return new SluiceError('OUT_OF_GAS', `The gas could not be estimated: ${quoteNode(error.message)}. Fund the wallet, or trade less.`)
+  if (error && verdict) return wouldFail(revertReason(revertData(error)))
+  try {
+    resultOf(rpc, method, answer)
+  } catch (failure) {
+    return failure
   }
-  const data = revertData(error)
-  return wouldFail(data === undefined || (data === '0x' && meaning !== 'reverted') ? quoteNode(error.message) : revertReason(data))
+  return invalidAnswer(rpc, 'gave no gas estimate')
 }
 
 function tooMuchGas(needed: bigint, maxGas: bigint): SluiceError {

@@ -1,9 +1,11 @@
-import { AbiCoder } from 'ethers/abi'
-import { type RpcAnswer } from '../nodes/dialect.ts'
-import { quoteNode, invalidAnswer, resultOf, type ReadRpc } from '../nodes/rpc.ts'
+// What the error of a node means. The first question is whether it is the word of the chain at all: a provider's limit, or state that a node has lost,
+// says nothing of a transaction.
+import type { Fault, NodeError, RpcAnswer } from '../nodes/dialect.ts'
+import { sizeFaultOf, speaksOfLimit, troubleOf } from '../nodes/faults.ts'
+import { invalidAnswer, resultOf, type ReadRpc } from '../nodes/rpc.ts'
 import { isBytes } from './encoding.ts'
+import { revertData, saysReverted } from './reverts.ts'
 import type { CallResult } from './types.ts'
-import { isObject } from '../../core/json.ts'
 
 /** What the error of a node means, for a transaction or its simulation. */
 export type ErrorMeaning =
@@ -218,80 +220,102 @@ export const errorPatterns: readonly ErrorPattern[] = [
   { says: /\boversized data\b/, means: 'invalid', from: 'geth core/txpool/errors.go ErrOversizedData; erigon txpoolcfg.go; reth' },
 ]
 
-interface NodeError {
-  code: number
-  message: string
-  data?: unknown
-}
-
 function byMessage(message: string): ErrorMeaning | undefined {
   const lower = message.toLowerCase()
   return errorPatterns.find(({ says }) => says.test(lower))?.means
 }
 
-/** Of an error to a call or a simulation. Undefined if neither the code nor the message is known. */
-export function errorMeaning({ code, message, data }: NodeError): ErrorMeaning | undefined {
-  if (code === revertCode || (typeof data === 'string' && /^0x[0-9a-f]+$/i.test(data))) return 'reverted'
-  return codes.get(code) ?? byMessage(message)
+/** What the chain says by an error to a call or a simulation. Undefined if the error is not the chain's word. */
+export type CallVerdict = 'reverted' | 'out-of-gas' | 'insufficient-funds'
+
+/** Of a plan, not of a wallet. */
+const ofAccount = /\b(credits?|plan|billing|subscription|top[ -]?up|upgrade|deposit|api[ -]?key)\b/
+
+export function callVerdict(error: NodeError): CallVerdict | undefined {
+  const { code, message } = error
+  if (saysReverted(error)) return 'reverted'
+  const meaning = byMessage(message)
+  if ((meaning === 'out-of-gas' || meaning === 'insufficient-funds') && !ofAccount.test(message.toLowerCase())) return meaning
+  // Only now, since the same codes are given with other texts.
+  if (speaksOfLimit(message)) return undefined
+  if (code === revertCode) return 'reverted'
+  const byCode = codes.get(code)
+  return byCode === 'out-of-gas' || byCode === 'insufficient-funds' ? byCode : undefined
 }
 
 /** Of an error to signed bytes. The code of a revert says nothing here: zkSync gives it for transactions that it has. */
 export function sendErrorMeaning({ code, message }: NodeError): ErrorMeaning | undefined {
-  return codes.get(code) ?? byMessage(message)
+  return byMessage(message) ?? codes.get(code)
 }
 
-/** Selectors of Solidity's two built-in errors: `Error(string)` and `Panic(uint256)`. */
-const errorSelector = '0x08c379a0'
-const panicSelector = '0x4e487b71'
+/** JSON-RPC 2.0. */
+const methodNotFound = -32601
+const invalidParams = -32602
 
-/** https://docs.soliditylang.org/en/latest/control-structures.html#panic-via-assert-and-error-via-require */
-const panics: ReadonlyMap<bigint, string> = new Map([
-  [0x01n, 'an assertion failed'],
-  [0x11n, 'arithmetic overflow or underflow'],
-  [0x12n, 'division by zero'],
-  [0x21n, 'a value outside of an enumeration'],
-  [0x22n, 'broken storage of bytes'],
-  [0x31n, 'pop of an empty array'],
-  [0x32n, 'an index outside of an array'],
-  [0x41n, 'too much memory'],
-  [0x51n, 'a call of an uninitialized function'],
+const unknownMethod =
+  /\bmethods?\b.*\b(not (found|supported|available|exist|allowed|whitelisted|implemented|enabled)|unsupported|unknown|disabled|does not exist|unavailable)\b|\b(unsupported|unknown|unrecognized|invalid) (rpc )?method\b|\bdoes not exist\/is not available\b|\b(is not|isn't) available on\b/
+/** geth `rpc/json.go`; some nodes say it with the code of any error. */
+const wrongParams = /\btoo many arguments\b|\binvalid argument \d\b|\bcannot unmarshal\b|\bmissing value for required argument\b/
+const passing = /\b(temporar\w*|currently|try again|retry|later|busy|timeout|timed out)\b/
+
+/** Every node serves these. One that says that it does not is no node of use. */
+const methodsOfEveryNode: ReadonlySet<string> = new Set([
+  'eth_blockNumber',
+  'eth_call',
+  'eth_estimateGas',
+  'eth_getBalance',
+  'eth_getBlockByNumber',
+  'eth_getCode',
+  'eth_getTransactionByHash',
+  'eth_getTransactionCount',
+  'eth_getTransactionReceipt',
 ])
 
-/** The reason in a revert's data, as text. */
-export function revertReason(data: unknown): string {
-  if (typeof data !== 'string' || data === '0x') return 'reverted without a reason'
-  const selector = data.slice(0, 10).toLowerCase()
-  const body = `0x${data.slice(10)}`
-  try {
-    if (selector === errorSelector) return quoteNode(String(AbiCoder.defaultAbiCoder().decode(['string'], body)[0]))
-    if (selector === panicSelector) {
-      const code = BigInt(AbiCoder.defaultAbiCoder().decode(['uint256'], body)[0])
-      return `panic 0x${code.toString(16).padStart(2, '0')}: ${panics.get(code) ?? 'of an unknown kind'}`
-    }
-  } catch {
-    // A contract may revert with other bytes that begin like one of these.
+/**
+ * Codes that mean "too many requests": HTTP's 429, EIP-1474's "limit exceeded", and those of Optimism's
+ * proxyd (`proxyd/backend.go`: over capacity, over rate limit, sender over rate limit), which fronts many public nodes.
+ */
+const limitCodes: ReadonlySet<number> = new Set([429, -32005, -32012, -32016, -32017])
+/** proxyd: "no backend is currently healthy to serve traffic". */
+const noBackend = -32011
+
+/** EIP-1474's "limit exceeded" is given for too many logs, too. */
+const limitExceeded = -32005
+
+/** How a call of the method can be made smaller. */
+const sizeKindOf = (method: string | undefined) => (method === undefined ? 'batch' : method === 'eth_getLogs' ? 'range' : 'text')
+
+/**
+ * What an error is about: by its text and data first, because nodes give the same codes for all kinds. What is the chain's word has to be recognised;
+ * everything that is not is the node's own trouble.
+ */
+export function judge(error: NodeError, method: string | undefined): Fault {
+  const { code, message } = error
+  if (method === 'eth_sendRawTransaction' ? sendErrorMeaning(error) !== undefined : callVerdict(error) !== undefined)
+    return { is: 'verdict' }
+  const size = sizeFaultOf(error, sizeKindOf(method))
+  if (size) return size
+  const text = message.toLowerCase()
+  if (code === limitExceeded && method === 'eth_getLogs' && !speaksOfLimit(message)) return { is: 'too-large', of: 'call' }
+  if ((unknownMethod.test(text) && !passing.test(text)) || (code === methodNotFound && !speaksOfLimit(message))) {
+    if (method === undefined || !methodsOfEveryNode.has(method)) return { is: 'unsupported' }
+    return { is: 'trouble', kind: 'unreachable' }
   }
-  return `custom error ${selector}`
+  if ((code === invalidParams && !speaksOfLimit(message)) || wrongParams.test(text)) return { is: 'unsupported' }
+  return code === noBackend ? { is: 'trouble', kind: 'unreachable', ofNode: true } : troubleOf(error, limitCodes)
 }
 
-/** JSON-RPC error codes that mean that the call itself failed: geth's with revert data, geth's without, Nethermind's. */
-const executionCodes: ReadonlySet<number> = new Set([3, -32000, -32015])
+/** A node keeps the state of recent blocks only: geth ("missing trie node", "historical state … is not available"), besu, erigon, nethermind, reth. */
+const lostState =
+  /\bmissing trie node\b|\bstate\b.*\b(not available|unavailable|not found|pruned|missing)\b|\b(pruned|prune)\b|\barchiv\w*\b|\bold data not available\b|\bdistance to target block exceeds\b|\b(header|block|state) not found\b|\bunknown block\b|\bproof window\b/
 
-/** The data of a reverted call, `0x` if there is none. Undefined if the error is not a revert. */
-export function revertData({ code, data }: { code: number; data?: unknown }): string | undefined {
-  // Some nodes wrap it in an object: { data: '0x…' }.
-  const inner = isObject(data) ? data['data'] : data
-  // Nethermind writes "Reverted 0x…".
-  const bytes = typeof inner === 'string' ? inner.replace(/^Reverted /, '') : inner
-  if (isBytes(bytes)) return bytes
-  return executionCodes.has(code) ? '0x' : undefined
-}
+/** Whether the node does not have the state of the block any more, or never had it. */
+export const saysLostState = ({ message }: NodeError): boolean => lostState.test(message.toLowerCase())
 
-/** The result of one `eth_call` of a batch. A revert is a result, too. @throws SluiceError NETWORK for any other error */
+/** The result of one `eth_call` of a batch. A revert is a result, too. @throws SluiceError NETWORK or RATE_LIMIT for any other error */
 export function callResultOf(rpc: ReadRpc, answer: RpcAnswer | undefined): CallResult {
   if (isBytes(answer?.result)) return { ok: true, data: answer.result }
-  const reverted = answer?.error && revertData(answer.error)
-  if (reverted !== undefined) return { ok: false, data: reverted }
+  if (answer?.error && callVerdict(answer.error)) return { ok: false, data: revertData(answer.error) }
   resultOf(rpc, 'eth_call', answer)
   throw invalidAnswer(rpc, 'answered eth_call with something that is no bytes')
 }

@@ -1,8 +1,9 @@
-import type { Rpc } from '../nodes/rpc.ts'
+import { resultOf, type Rpc } from '../nodes/rpc.ts'
 import { verifyAuthorization } from 'ethers/hash'
 import { toQuantity } from 'ethers/utils'
 import type { Standing, At } from '../../core/contracts/index.ts'
 import { isSameHex, numberOf, quantityOf } from './encoding.ts'
+import { saysLostState } from './node-errors.ts'
 import { isObject } from '../../core/json.ts'
 
 /** An account's next nonce: by its transactions in blocks, and with those in the mempool. */
@@ -119,12 +120,15 @@ export async function findNonceUser(rpc: Rpc, from: string, nonce: number, block
     ],
     at,
   )
-  const txs = isObject(full?.result) ? full.result['transactions'] : undefined
+  const inFull = resultOf(rpc, 'eth_getBlockByNumber', full)
+  const txs = isObject(inFull) ? inFull['transactions'] : undefined
   if (!Array.isArray(txs)) return unknown
   const user = txs.find((tx: unknown) => isObject(tx) && (spends(tx, from, nonce) || authorizes(tx, from, nonce)))
   const id: unknown = isObject(user) ? user['hash'] : undefined
   if (typeof id === 'string') return { is: 'transaction', id }
-  return typeof code?.result === 'string' && code.result.startsWith(delegationPrefix) ? unknown : contradiction
+  if (code?.error && saysLostState(code.error)) return unknown
+  const codeThen = resultOf(rpc, 'eth_getCode', code)
+  return typeof codeThen === 'string' && codeThen.startsWith(delegationPrefix) ? unknown : contradiction
 }
 
 /** The number of the first block at whose end the count is beyond the nonce. */
@@ -154,7 +158,12 @@ async function countsAt(rpc: Rpc, from: string, blocks: readonly number[], at: A
     blocks.map((number) => ({ method: 'eth_getTransactionCount', params: [from, toQuantity(number)] })),
     at,
   )
-  return blocks.map((number, index) => ({ number, count: numberOf(answers[index]?.result) }))
+  return blocks.map((number, index) => {
+    const answer = answers[index]
+    // Only lost state makes a count unknown for good.
+    const isLost = answer?.error !== undefined && saysLostState(answer.error)
+    return { number, count: isLost ? undefined : numberOf(resultOf(rpc, 'eth_getTransactionCount', answer)) }
+  })
 }
 
 function spends(tx: Record<string, unknown>, from: string, nonce: number): boolean {

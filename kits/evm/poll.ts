@@ -2,10 +2,11 @@ import { toQuantity } from 'ethers/utils'
 import { SluiceError, type At, type Head, type Look, type Sighting, type OpenAttempt } from '../../core/contracts/index.ts'
 import { type RpcAnswer } from '../nodes/dialect.ts'
 import { createBoundedCache } from '../nodes/rails.ts'
-import { resultOf, type Rpc } from '../nodes/rpc.ts'
-import { isBytes, isSameHex, numberOf, quantityOf } from './encoding.ts'
+import { isUnsupported, resultOf, type Rpc } from '../nodes/rpc.ts'
+import { isSameHex, numberOf, quantityOf } from './encoding.ts'
 import type { EvmFees } from './fees.ts'
-import { revertData, revertReason, errorMeaning } from './node-errors.ts'
+import { callVerdict, saysLostState } from './node-errors.ts'
+import { revertData, revertReason } from './reverts.ts'
 import { type NonceCounts, findNonceUser, type NonceUser } from './nonces.ts'
 import { readReceipt } from './receipts.ts'
 import { blockCall, readBlock, type Block } from './rpc.ts'
@@ -77,8 +78,10 @@ export function createPoll(rpc: Rpc, confirmations: number) {
     const counts = new Map<string, OwnerCounts>()
     const synced = new Map<string, NonceCounts>()
     for (const [index, owner] of owners.entries()) {
-      const [final, mined, pending] = answers.slice(index * 3, index * 3 + 3).map(({ result }) => numberOf(result))
-      counts.set(owner, { final, latest: mined })
+      const [ofFinal, ofLatest, ofPending] = answers.slice(index * 3, index * 3 + 3)
+      const [final, mined, pending] = [ofFinal, ofLatest, ofPending].map((answer) => numberOf(answer?.result))
+      const isLost = ofFinal?.error !== undefined && (saysLostState(ofFinal.error) || isUnsupported(ofFinal))
+      counts.set(owner, { final: isLost ? 'lost' : final, latest: mined })
       if (mined !== undefined && pending !== undefined && !lags) synced.set(owner, { latest: mined, pending })
     }
     const found = answers.slice(owners.length * 3)
@@ -126,7 +129,7 @@ export function createPoll(rpc: Rpc, confirmations: number) {
       .filter(({ landed }) => reasons.get(keyOf(landed)) === undefined)
       .slice(0, maxFurtherQuestions)
     const failed = unexplained.map(({ tx, receipt, landed }) => ({ tx, receipt, blockNumber: landed.blockNumber }))
-    const found = (await revertReasons(rpc, failed, at).catch(unanswered)) ?? []
+    const found = await revertReasons(rpc, failed, at)
     for (const [index, { landed }] of unexplained.entries()) {
       const reason = found[index]
       if (reason !== undefined) reasons.set(keyOf(landed), reason)
@@ -162,9 +165,9 @@ interface PollView {
   newest: number
 }
 
-/** An account's nonce counts at the final block and at the latest. Undefined where the node did not say. */
+/** An account's nonce counts at the final block and at the latest. Undefined where the node did not say; lost where it has no state of that block. */
 interface OwnerCounts {
-  final: number | undefined
+  final: number | 'lost' | undefined
   latest: number | undefined
 }
 
@@ -181,7 +184,7 @@ function observe(
     if (!read || !isSameHex(read.transactionHash, id)) return undefined
     const { status, blockNumber, blockHash } = read
     // The receipt is of a block that a reorganisation undid. Caches and backends keep such receipts.
-    if (blockNumber <= finalBlock && counts?.final !== undefined && counts.final <= slot) return undefined
+    if (blockNumber <= finalBlock && typeof counts?.final === 'number' && counts.final <= slot) return undefined
     return { id, is: 'landed', ok: status === 1, blockNumber, blockHash, depth: Math.max(1, newest - blockNumber + 1), receipt: read }
   }
   if (lags) return undefined
@@ -192,8 +195,10 @@ function observe(
     return { id, is: 'pending', underpriced, next: counts?.latest === slot }
   }
   // If the node has lost the state of the final block, the latest count stands in for it. It has to hold until it would be final.
-  if (counts?.final === undefined && counts?.latest !== undefined && counts.latest > slot) return { id, is: 'dead' }
-  return counts?.final !== undefined && counts.final > slot
+  if (counts?.final === 'lost' && counts.latest !== undefined && counts.latest > slot) return { id, is: 'dead' }
+  // Of a nonce that may be used nothing is known until its count is.
+  if (counts?.final === undefined && counts?.latest !== undefined && counts.latest > slot) return undefined
+  return typeof counts?.final === 'number' && counts.final > slot
     ? { is: 'nonce-taken' }
     : { id, is: 'unseen', underpriced, next: counts?.latest === slot }
 }
@@ -211,12 +216,11 @@ interface FailedTransaction {
  * and everything before it, or else at the end of the block before. Undefined if the node cannot tell, or if the call does not fail now.
  */
 async function revertReasons(rpc: Rpc, failed: readonly FailedTransaction[], at: At): Promise<readonly (string | undefined)[]> {
-  const answers = await rpc.batch(
-    failed.flatMap(({ tx, blockNumber }) => [blockNumber, blockNumber - 1].map((number) => callAgain(tx, number))),
-    at,
-  )
+  const calls = failed.flatMap(({ tx, blockNumber }) => [blockNumber, blockNumber - 1].map((number) => callAgain(tx, number)))
+  // Whether it used up its gas is known without them.
+  const answers = (await rpc.batch(calls, at).catch(unanswered)) ?? []
   return failed.map(({ tx, receipt }, index) => {
-    const [inBlock, before] = answers.slice(index * 2, index * 2 + 2).map(reasonOf)
+    const [inBlock, before] = answers.slice(index * 2, index * 2 + 2).map((answer) => reasonOf(answer))
     // An invalid instruction uses all gas, too.
     const gas = isObject(tx) ? quantityOf(tx['gas']) : undefined
     const isUsedUp = gas !== undefined && isObject(receipt) && quantityOf(receipt['gasUsed']) === gas
@@ -231,9 +235,7 @@ function callAgain(tx: unknown, blockNumber: number) {
 
 function reasonOf({ error }: RpcAnswer): string | undefined {
   if (!error) return undefined
-  const meaning = errorMeaning(error)
-  if (meaning === 'out-of-gas') return 'out of gas'
-  const data = revertData(error)
-  // Nodes use the code of a revert for lost state, too: without a known message and without data it is no revert.
-  return meaning === 'reverted' || (isBytes(data) && data !== '0x') ? revertReason(data) : undefined
+  const verdict = callVerdict(error)
+  if (verdict === 'out-of-gas') return 'out of gas'
+  return verdict === 'reverted' ? revertReason(revertData(error)) : undefined
 }

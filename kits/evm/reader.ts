@@ -6,7 +6,8 @@ import { quantityOf } from './encoding.ts'
 import type { FeeOracle } from './fees.ts'
 import { batchParts, isProbe, packBatch, multicallViews, noMulticall, packAggregate3, aggregateResults } from './multicall.ts'
 import type { EvmNetwork } from './network.ts'
-import { callResultOf, revertData } from './node-errors.ts'
+import { callResultOf, callVerdict } from './node-errors.ts'
+import { revertData } from './reverts.ts'
 import type { RollupFees } from './op-stack.ts'
 import { parseLog } from './receipts.ts'
 import type { Call, CallResult, Evm, EvmReader, Probe, FoundLog, LogFilter } from './types.ts'
@@ -96,8 +97,8 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
 
   /** What creation code returned. If that is longer than a contract's code may be, the code reverts with it. */
   function returned(answer: RpcAnswer | undefined): unknown {
-    const reverted = answer?.error && revertData(answer.error)
-    return reverted === undefined || reverted === '0x' ? resultOf(rpc, 'eth_call', answer) : reverted
+    const reverted = answer?.error && callVerdict(answer.error) === 'reverted' ? revertData(answer.error) : '0x'
+    return reverted === '0x' ? resultOf(rpc, 'eth_call', answer) : reverted
   }
 
   function readingOf(bytes: unknown, expected: number, block: BlockParameter): Reading {

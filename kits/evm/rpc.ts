@@ -1,7 +1,8 @@
 import type { Head } from '../../core/contracts/index.ts'
-import { type Dialect, type RpcAnswer, type RpcCall, type ReportedHead, NodeFailure } from '../nodes/dialect.ts'
+import { type Dialect, type RpcAnswer, type RpcCall, type ReportedHead } from '../nodes/dialect.ts'
 import { createRpc, type RpcOptions, invalidAnswer, type ReadRpc, type Rpc } from '../nodes/rpc.ts'
 import { isBytes, numberOf, quantityOf } from './encoding.ts'
+import { judge } from './node-errors.ts'
 import { isObject } from '../../core/json.ts'
 
 /** The nodes of one EVM network. */
@@ -28,7 +29,7 @@ function evmDialect(chainId: number): Dialect {
     fork: { call: (number) => blockCall(`0x${number.toString(16)}`), read: (result) => blockOf(result)?.hash },
     sendCall: (raw) => ({ method: 'eth_sendRawTransaction', params: [raw] }),
     isPlausible,
-    refusal,
+    judge,
   }
 }
 
@@ -68,28 +69,6 @@ const plausibleResults: ReadonlyMap<string, IsPlausible> = new Map<string, IsPla
 /** Whether a working node can give this result. Otherwise another node is asked. */
 function isPlausible({ method, params }: RpcCall, result: unknown): boolean {
   return plausibleResults.get(method)?.(result, params) ?? true
-}
-
-/**
- * Codes that mean "too many requests": HTTP's 429, EIP-1474's "limit exceeded", and those of Optimism's
- * proxyd (`proxyd/backend.go`: over capacity, over rate limit, sender over rate limit), which fronts many public nodes.
- */
-const limitExceeded = -32005
-const rateLimitCodes: ReadonlySet<number> = new Set([429, limitExceeded, -32012, -32016, -32017])
-/**
- * Methods for which "limit exceeded" is about the call itself: Infura and others say it for too many logs, besu for a transaction with
- * more gas than a block has (`RpcErrorType.EXCEEDS_BLOCK_GAS_LIMIT`).
- */
-const methodsWithLimits: ReadonlySet<string> = new Set(['eth_getLogs', 'eth_sendRawTransaction'])
-/** proxyd: "no backend is currently healthy to serve traffic". */
-const unhealthyCodes: ReadonlySet<number> = new Set([-32011])
-
-/** What an error code says about the node. Undefined if it is about the call. */
-function refusal(code: number, method: string | undefined): NodeFailure | undefined {
-  if (unhealthyCodes.has(code)) return new NodeFailure('unreachable', `has no healthy backend (code ${code})`)
-  if (rateLimitCodes.has(code) && !(code === limitExceeded && method !== undefined && methodsWithLimits.has(method)))
-    return new NodeFailure('rate-limited', `is over its limit (code ${code})`)
-  return undefined
 }
 
 /** A block's head, and the base fee that the block after it will have. */

@@ -11,7 +11,7 @@ import { addressOf, isAddressTopic, isBytes, wordAt, wordCount } from './encodin
 import { callOf, simulatedCalls } from './gas-limit.ts'
 import { addressIn, canonical, movementsByEvents } from './movements.ts'
 import { aggregateResults, ethBalanceCall, packAggregate3, packAggregate3Value, unpackAggregate3 } from './multicall.ts'
-import { revertReason } from './node-errors.ts'
+import { revertReason } from './reverts.ts'
 import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
 import type { Call, CallResult, EvmIntent, EvmLog } from './types.ts'
 

@@ -4,6 +4,7 @@ import type { Rpc } from '../nodes/rpc.ts'
 import { addressWord, quantityOf, word } from './encoding.ts'
 import { ethBalanceCall } from './multicall.ts'
 import { callResultOf } from './node-errors.ts'
+import { revertReason } from './reverts.ts'
 import type { Call, CallResult, Evm, EvmIntent, EvmReader } from './types.ts'
 
 /** Allowances, approvals and transfers, which only EVM chains have. */
@@ -52,7 +53,7 @@ export function createApprovals(
     if (approves(tried)) return plan([approval])
     if (currentRaw > 0n && newRaw > 0n) return plan([intentOf(approveCall(token.address, spender, 0n)), approval])
     throw new SluiceError('TRADE_FAILED', `${token.symbol} refuses this approval: check the token, the spender and the amount.`, {
-      details: { reason: tried.data },
+      details: { reason: revertReason(tried.data) },
     })
   }
 

@@ -32,8 +32,8 @@ export interface Dialect {
   sendCall(raw: string): RpcCall
   /** Whether a working node can give this result. If not, another node is asked. */
   isPlausible(call: RpcCall, result: unknown): boolean
-  /** The failure of the node behind a JSON-RPC error. Undefined where the error is about the call. Without a method it answers a whole batch. */
-  refusal(code: number, method: string | undefined): NodeFailure | undefined
+  /** What an error is about. Without a method it answers a whole batch. */
+  judge(error: NodeError, method: string | undefined): Fault
   /** The longest request body that nodes accept. A longer batch is split. Absent: no limit. */
   maxBodyBytes?: number
   /** Parses the body of an answer, possibly with bigints for integers. Throws where it is not JSON. Absent: `JSON.parse`. */
@@ -44,11 +44,32 @@ export interface RpcCall {
   method: string
   /** Written as JSON, so without bigints. */
   params: readonly unknown[]
+  /** How much it asks for, in what nodes limit of its method: blocks of a range of logs, characters of calldata. Not sent. */
+  size?: number
 }
+
+/** The code is NaN where the node gave none. */
+export interface NodeError {
+  code: number
+  message: string
+  data?: unknown
+}
+
+/** What the error of a node is about. Only a verdict is the word of the chain: every working node gives the same. */
+export type Fault =
+  /** The call cannot succeed: it reverts, or its sender has too little. */
+  | { readonly is: 'verdict' }
+  /** The node has no such method or parameter, or the question is wrong. */
+  | { readonly is: 'unsupported' }
+  /** A smaller question would be answered: a batch of fewer calls, or a call of a smaller `size`. */
+  | { readonly is: 'too-large'; readonly of: 'batch' | 'call' }
+  /** Everything else is trouble of the node, and says nothing of the call: another node is asked. `ofNode`: it fails other calls, too. */
+  | { readonly is: 'trouble'; readonly kind: 'unreachable' | 'rate-limited'; readonly ofNode?: true }
 
 export interface RpcAnswer {
   result?: unknown
-  error?: { code: number; message: string; data?: unknown }
+  /** `fault` is there in what a node answered, and `max` where it is too large: the size that the node is thought to take. */
+  error?: NodeError & { fault?: Fault; max?: number }
   /** How many blocks this is older than what was given out before; absent where it is not older. Such an answer proves no absence. */
   behind?: number
 }
@@ -72,11 +93,13 @@ export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
   readonly data: unknown
+  readonly fault: Fault | undefined
 
-  constructor(code: number, message: string, data?: unknown) {
+  constructor({ code, message, data, fault }: NonNullable<RpcAnswer['error']>) {
     super(message)
     this.code = code
     this.data = data
+    this.fault = fault
   }
 }
 

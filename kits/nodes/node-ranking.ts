@@ -194,6 +194,7 @@ export function nodeStates(ranking: NodeRanking, nodes: readonly RpcNode[], read
     const head = ranking.heads.head(node)
     const latencyMs = node.stats.latencyMs()
     const reads = readers.includes(node)
+    const limits = node.limits.learned()
     return {
       url: node.label,
       state: node.ready() ? ranking.status(node) : (failure?.kind ?? 'unchecked'),
@@ -201,6 +202,7 @@ export function nodeStates(ranking: NodeRanking, nodes: readonly RpcNode[], read
       reads,
       errorRate: node.stats.errorRate(),
       ...(failure && { trouble: failure.message }),
+      ...(Object.keys(limits).length > 0 && { limits }),
       ...(latencyMs !== undefined && { latencyMs }),
       ...(head && { headNumber: head.number, lagBlocks: ranking.heads.lag(node).blocks }),
     }

@@ -2,11 +2,15 @@
 // For a plugin's compiler, which reads this file with a configuration of its own.
 // oxlint-disable-next-line typescript/triple-slash-reference
 /// <reference path="./undici-parts.d.ts" />
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { Pool } from 'undici'
 import { linkAbort } from '../../core/async.ts'
 import { type At, type Log, shownHost } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/json.ts'
-import { type Dialect, NodeFailure, type Meter, type RpcAnswer, type RpcCall } from './dialect.ts'
+import { type Dialect, type Fault, type NodeError, NodeFailure, type Meter, type RpcAnswer, type RpcCall } from './dialect.ts'
+import { inBrackets, refusalOf, troubleOf } from './faults.ts'
+import { createNodeLimits, type NodeLimits } from './limits.ts'
 
 /** Short, since open transactions wait for the node. One request in two seconds burdens no node; a node that wants fewer sends `Retry-After`. */
 const maxBackoffMs = 2_000
@@ -19,6 +23,7 @@ const methodNotFound = -32601
 export interface RpcNode {
   readonly label: string
   readonly stats: NodeStats
+  readonly limits: Pick<NodeLimits, 'learned'>
   /** Its network was checked, and its last answer was valid. */
   ready(): boolean
   /** It may be checked now: it never was, or its backoff is over. */
@@ -68,6 +73,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   let verified = false
   let closed = false
   const stats = createNodeStats()
+  const limits = createNodeLimits(label, log)
 
   const http = createHttp(url, { timeoutMs, connections, maxResponseBytes }, disconnected)
   const isolatedHttp = new Set<Http>()
@@ -101,18 +107,16 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     at: At,
     over: { http: Http; isCounted: boolean } = { http, isCounted: true },
   ): Promise<readonly RpcAnswer[]> {
-    const sent = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: (lastId += 1), method, params }))
     const sentAtMs = performance.now()
     try {
-      const parts = batched ? splitBatch(sent, dialect.maxBodyBytes ?? Infinity) : [{ json: JSON.stringify(sent[0]), sent }]
-      const answered = parts.map(async (part) => parseAnswers(await over.http.post(part.json, at.signal), part.sent, batched, dialect))
-      const answers = (await Promise.all(answered)).flat().map(withoutSecrets)
+      const answers = await askInParts(calls, batched, at, over.http)
       const implausible = calls.find(
         (call, index) => answers[index]?.error === undefined && !dialect.isPlausible(call, answers[index]?.result),
       )
       if (implausible) throw new NodeFailure('unreachable', `gave an impossible answer to ${implausible.method}`)
-      for (const call of calls) meter.rpc(call.method, 'ok')
-      if (over.isCounted) stats.answered(performance.now() - sentAtMs)
+      for (const [index, { method }] of calls.entries()) meter.rpc(method, isTroubled(answers[index]) ? 'error' : 'ok')
+      if (over.isCounted && answers.some(isTroubled)) stats.failed()
+      else if (over.isCounted) stats.answered(performance.now() - sentAtMs)
       return answers
     } catch (error) {
       for (const call of calls) meter.rpc(call.method, 'error')
@@ -120,6 +124,68 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
       if (over.isCounted && error instanceof NodeFailure && !(error instanceof ConnectionClosed)) stats.failed()
       throw error
     }
+  }
+
+  /** In requests of the size that the node takes, as far as that is known; what it refuses for its size is asked again in smaller ones. */
+  async function askInParts(calls: readonly RpcCall[], batched: boolean, at: At, over: Http): Promise<readonly RpcAnswer[]> {
+    const answers: RpcAnswer[] = calls.map(({ method, size = 0 }) =>
+      size > limits.max(method) ? tooLarge(method, limits.max(method)) : {},
+    )
+    const open = calls.flatMap((call, index) => (answers[index]?.error ? [] : { call, index }))
+    const sent = open.map(({ call: { method, params, size }, index }) => {
+      const request = { jsonrpc: '2.0', id: (lastId += 1), method, params }
+      return { json: JSON.stringify(request), id: request.id, method, size, index }
+    })
+    const maxCalls = limits.max('batch')
+    const parts = batched ? splitBatch(sent, dialect.maxBodyBytes ?? Infinity, maxCalls) : [sent]
+    const refused: number[] = []
+    const ask = async (part: readonly SentCall[]): Promise<void> => {
+      const asList = batched && maxCalls > 1
+      const texts = part.map(({ json }) => json)
+      const response = await over.post(asList ? `[${texts.join(',')}]` : (texts[0] ?? ''), at.signal)
+      const { answers: found, isWhole } = readAnswers(response, part, asList, dialect)
+      const judged = found.map(withoutSecrets).map((answer, index) => withFault(answer, part[index]?.method, isWhole))
+      for (const [index, each] of part.entries()) {
+        const answer = judged[index] ?? {}
+        answers[each.index] = learnSize(answer, each)
+        if (asList && isRefusedBatch(answer, each, part.length)) refused.push(each.index)
+      }
+      throwNodeTrouble(judged, part, response)
+      if (asList && !judged.some(({ error }) => error?.fault?.is === 'too-large')) limits.took('batch', part.length)
+    }
+    await Promise.all(parts.map(ask))
+    if (refused.length === 0) return answers
+    const again = await askInParts(
+      refused.map((index) => calls[index]).filter((call) => call !== undefined),
+      batched,
+      at,
+      over,
+    )
+    for (const [position, index] of refused.entries()) answers[index] = again[position] ?? {}
+    return answers
+  }
+
+  /** @param isWhole whether it answers a whole batch: of that it may say that it is too large, and else it is the answer to each call */
+  function withFault({ result, error }: RpcAnswer, method: string | undefined, isWhole: boolean): RpcAnswer {
+    if (!error) return { result }
+    const ofBatch = isWhole ? dialect.judge(error, undefined) : undefined
+    return { error: { ...error, fault: ofBatch?.is === 'too-large' ? ofBatch : dialect.judge(error, method) } }
+  }
+
+  /** Whether it is asked again in a smaller batch. A call whose asker can make it smaller is left to that. */
+  function isRefusedBatch({ error }: RpcAnswer, { size }: SentCall, length: number): boolean {
+    if (error?.fault?.is !== 'too-large' || (error.fault.of === 'call' && (size !== undefined || length === 1))) return false
+    limits.refused('batch', length, error.message)
+    return true
+  }
+
+  function learnSize(answer: RpcAnswer, { method, size }: SentCall): RpcAnswer {
+    const { error } = answer
+    if (size === undefined) return answer
+    if (!error) limits.took(method, size)
+    else if (error.fault?.is === 'too-large' && error.fault.of === 'call')
+      return { error: { ...error, max: limits.refused(method, size, error.message) } }
+    return answer
   }
 
   async function check(): Promise<void> {
@@ -134,6 +200,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     // Not the signal of one caller: the check is shared. The node's timeout bounds it.
     const at = { signal: new AbortController().signal }
     const [answer] = await post([identity.call], false, at, async () => {})
+    if (answer?.error && isTroubled(answer)) throw putAside(new NodeFailure('unreachable', refusalOf(answer.error, identity.call.method)))
     const fault = identityFault(answer)
     if (fault?.is !== 'garbage') verified = fault === undefined
     if (fault) throw putAside(new NodeFailure('wrong-chain', fault.what))
@@ -144,7 +211,8 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
 
   function identityFault(answer: RpcAnswer | undefined) {
     // An endpoint only for transactions may know no other method. That is safe: signed bytes are valid on one network only.
-    return answer?.error?.code === methodNotFound ? undefined : identity.fault(answer?.result)
+    const isUnknown = answer?.error?.code === methodNotFound || answer?.error?.fault?.is === 'unsupported'
+    return isUnknown ? undefined : identity.fault(answer?.result)
   }
 
   function isolated(): IsolatedPost {
@@ -158,6 +226,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
     const once: RpcNode['post'] = async (calls, batched, at) => {
       if (!isChecked) {
         const [answer] = await exchange([identity.call], false, at, over)
+        if (answer?.error && isTroubled(answer)) throw new NodeFailure('unreachable', refusalOf(answer.error, identity.call.method))
         const fault = identityFault(answer)
         if (fault) throw new NodeFailure('wrong-chain', fault.what)
         isChecked = true
@@ -207,7 +276,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   function withoutSecrets(answer: RpcAnswer): RpcAnswer {
     if (!answer.error) return answer
     const { code, message, data } = answer.error
-    return { error: { code, message: masked(message), data: withMaskedTexts(data) } }
+    return { error: { code, message: masked(message), ...(data !== undefined && { data: withMaskedTexts(data) }) } }
   }
 
   const masked = (text: string): string => secrets.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
@@ -222,6 +291,7 @@ export function createNode({ url, dialect, timeoutMs, firstBackoffMs, meter, log
   return {
     label,
     stats,
+    limits,
     verified: () => verified,
     ready: () => state === 'ready',
     due: isDue,
@@ -341,9 +411,16 @@ const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET'
 /** The node closed an idle connection just as it was used. The node works, and the request can be repeated. */
 class ConnectionClosed extends NodeFailure {}
 
+interface HttpResponse {
+  readonly status: number
+  /** Seconds, by its header. */
+  readonly retryAfterSeconds: number | undefined
+  readonly body: string
+}
+
 interface Http {
-  /** Posts JSON and gives the body of the answer. Throws NodeFailure (ConnectionClosed), or the signal's reason. */
-  post(json: string, signal: AbortSignal): Promise<string>
+  /** Posts JSON and gives the answer, whatever its status. Throws NodeFailure (ConnectionClosed), or the signal's reason. */
+  post(json: string, signal: AbortSignal): Promise<HttpResponse>
   close(): Promise<void>
 }
 
@@ -388,15 +465,19 @@ function createHttp(
     return created
   }
 
-  async function once(json: string, stop: AbortSignal): Promise<string> {
+  async function once(json: string, stop: AbortSignal): Promise<HttpResponse> {
     const connected = await (pool ??= connectPool())
     const response = await connected.request({ method: 'POST', path: pathname + search, headers, body: json, signal: stop })
-    const text = await response.body.text()
-    refuseStatus(response.statusCode, response.headers['retry-after'])
-    return text
+    const encoding = String(response.headers['content-encoding'] ?? '').trim()
+    const body =
+      encoding === '' || encoding === 'identity'
+        ? await response.body.text()
+        : await decompressed(encoding, await response.body.arrayBuffer(), limits.maxResponseBytes)
+    const retryAfterSeconds = secondsOf(response.headers['retry-after'])
+    return { status: response.statusCode, retryAfterSeconds, body: body.codePointAt(0) === byteOrderMark ? body.slice(1) : body }
   }
 
-  async function post(json: string, signal: AbortSignal): Promise<string> {
+  async function post(json: string, signal: AbortSignal): Promise<HttpResponse> {
     signal.throwIfAborted()
     const stop = new AbortController()
     const timer = setTimeout(() => stop.abort(), timeoutMs)
@@ -424,13 +505,39 @@ function createHttp(
   }
 }
 
-/** A 4xx may carry a JSON-RPC error about the call, which the parser reads. */
-function refuseStatus(status: number, retryAfter: string | string[] | undefined): void {
-  if (status === 429) throw new NodeFailure('rate-limited', 'is over its limit (HTTP 429)', secondsOf(retryAfter))
-  if (status >= 500) throw new NodeFailure('unreachable', `failed (HTTP ${status})`)
-  if (status >= 300 && status < 400) throw new NodeFailure('unreachable', `redirects (HTTP ${status}), which is not followed`)
-  if (status === 401 || status === 403) throw new NodeFailure('unreachable', `refuses the key in its URL (HTTP ${status})`)
+const byteOrderMark = 0xfe_ff
+const decoders: ReadonlyMap<string, (bytes: Buffer, limits: { maxOutputLength: number }) => Promise<Buffer>> = new Map([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+])
+
+/** A server may compress although nobody asked: https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3 */
+async function decompressed(encoding: string, bytes: ArrayBuffer, maxOutputLength: number): Promise<string> {
+  const decode = decoders.get(encoding.toLowerCase())
+  if (!decode) throw garbage(`compresses its answers as ${encoding.slice(0, 20)}, which is not read`)
+  try {
+    return (await decode(Buffer.from(bytes), { maxOutputLength })).toString()
+  } catch {
+    throw garbage(`sent an answer that is no ${encoding}, or is too long`)
+  }
 }
+
+/** What a status says by itself, where the body is no JSON-RPC. */
+function statusFailure({ status, retryAfterSeconds, body }: HttpResponse): NodeFailure {
+  if (status === 429) return new NodeFailure('rate-limited', 'is over its limit (HTTP 429)', retryAfterSeconds)
+  if (status >= 500) return new NodeFailure('unreachable', `failed (HTTP ${status})`, retryAfterSeconds)
+  if (status >= 300 && status < 400) return new NodeFailure('unreachable', `redirects (HTTP ${status}), which is not followed`)
+  if (status === 401 || status === 403) return new NodeFailure('unreachable', `refuses the key in its URL (HTTP ${status})`)
+  const said = troubleOf({ code: Number.NaN, message: body.slice(0, maxReadChars) })
+  if (said.is === 'trouble' && said.kind === 'rate-limited')
+    return new NodeFailure(said.kind, 'is over its limit, and says so without JSON', retryAfterSeconds)
+  return garbage(status >= 400 ? `refused (HTTP ${status})` : 'answered with something that is not JSON')
+}
+
+/** Of a page for people. */
+const maxReadChars = 2_000
 
 /** `Retry-After` is a number of seconds or a date. */
 function secondsOf(header: string | string[] | undefined): number | undefined {
@@ -444,60 +551,134 @@ function secondsOf(header: string | string[] | undefined): number | undefined {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'connection failed'
 
-type AnswerFormat = Pick<Dialect, 'parse' | 'refusal'>
-
 /** A call of the request. */
 interface SentCall {
-  id: number
-  method: string
+  /** As it is sent. */
+  readonly json: string
+  readonly id: number
+  readonly method: string
+  readonly size: number | undefined
+  /** Among the calls that were asked for. */
+  readonly index: number
 }
 
-/** Reads the answers in the body of one HTTP response, in the order of the calls. @throws NodeFailure where it is no valid response */
-function parseAnswers(body: string, sent: readonly SentCall[], batched: boolean, format: AnswerFormat): readonly RpcAnswer[] {
-  const parsed = parseBody(format, body)
-  if (!batched) return [answerTo(sent[0], parsed, format)]
-  // Nodes answer a batch that they refuse as a whole with a single object.
-  if (!Array.isArray(parsed)) throw refusalOf(parsed, format) ?? garbage('did not answer a batch with a list')
+interface ReadAnswers {
+  /** In the order of the calls. */
+  readonly answers: readonly RpcAnswer[]
+  /** The same error answers a batch as a whole. */
+  readonly isWhole: boolean
+}
+
+/** Reads the answers in one HTTP response. @throws NodeFailure where it is no valid response */
+function readAnswers(response: HttpResponse, sent: readonly SentCall[], asList: boolean, { parse = JSON.parse }: Dialect): ReadAnswers {
+  const parsed = parsedOr(parse, response.body)
+  const toEach = (error: NodeError) => ({ answers: sent.map(() => ({ error })), isWhole: asList })
+  if (Array.isArray(parsed) && parsed.length > 0 && (asList || parsed.length === 1)) {
+    const entries: readonly unknown[] = parsed
+    // Nodes put the refusal of a whole batch into a list. Then it has no id.
+    const [first] = entries
+    const refusal = entries.length === 1 && sent.length > 1 && isObject(first) && first['id'] === null ? errorIn(first) : undefined
+    return refusal ? toEach(refusal) : { answers: inOrder(entries, sent, response), isWhole: false }
+  }
+  if (isObject(parsed)) {
+    if (!asList) return { answers: [answerTo(sent[0], parsed, response)], isWhole: false }
+    // Or it is a single object.
+    const error = errorIn(parsed)
+    if (error) return toEach(error)
+    throw response.status >= 300 ? statusFailure(response) : garbage('did not answer a batch with a list')
+  }
+  if (response.status === payloadTooLarge) return toEach({ code: payloadTooLarge, message: 'request entity too large' })
+  throw response.status < 300 && parsed !== undefined ? garbage('left a call without an answer') : statusFailure(response)
+}
+
+function inOrder(entries: readonly unknown[], sent: readonly SentCall[], response: HttpResponse): readonly RpcAnswer[] {
   const byId = new Map<unknown, unknown>()
-  for (const entry of parsed) {
-    const id = isObject(entry) ? withoutBigint(entry['id']) : undefined
+  for (const entry of entries) {
+    const id = isObject(entry) ? idOf(entry['id']) : undefined
     // Which of two answers is meant cannot be known.
     if (typeof id === 'number' && byId.has(id)) throw garbage('answered a call twice')
     byId.set(id, entry)
   }
-  // Or with that object in a list. Then it has no id.
-  return sent.map((call) => answerTo(call, byId.get(call.id) ?? byId.get(null), format))
+  return sent.map((call) => answerTo(call, byId.get(call.id) ?? byId.get(null), response))
 }
 
-function parseBody({ parse = JSON.parse }: AnswerFormat, body: string): unknown {
+const payloadTooLarge = 413
+
+function parsedOr(parse: (text: string) => unknown, body: string): unknown {
   try {
     return parse(body)
   } catch {
-    throw garbage('answered with something that is not JSON')
+    return undefined
   }
 }
 
-function answerTo(call: SentCall | undefined, entry: unknown, format: AnswerFormat): RpcAnswer {
+function answerTo(call: SentCall | undefined, entry: unknown, response: HttpResponse): RpcAnswer {
   if (call === undefined || !isObject(entry)) throw garbage('left a call without an answer')
-  const refusal = refusalOf(entry, format, call.method)
-  if (refusal) throw refusal
-  if (withoutBigint(entry['id']) !== call.id) throw garbage('answered another call than the one made')
-  const { error, result } = entry
-  if (error !== undefined && error !== null) {
-    const code = isObject(error) ? withoutBigint(error['code']) : undefined
-    if (!isObject(error) || typeof code !== 'number') throw garbage('answered with a malformed error')
-    const { message, data } = error
-    return { error: { code, message: typeof message === 'string' ? message : '', data } }
-  }
-  if (result === undefined) throw garbage('answered with neither result nor error')
-  return { result }
+  const error = errorIn(entry)
+  const id = idOf(entry['id'])
+  if (id !== call.id && !(error && (id === null || id === undefined))) throw garbage('answered another call than the one made')
+  if (error) return { error }
+  const { result } = entry
+  if (result !== undefined) return { result }
+  throw response.status >= 300 ? statusFailure(response) : garbage('answered with neither result nor error')
 }
 
-/** The failure of the node behind a JSON-RPC error, where there is one. */
-function refusalOf(entry: unknown, { refusal }: AnswerFormat, method?: string): NodeFailure | undefined {
-  const error = isObject(entry) ? entry['error'] : undefined
-  const code = isObject(error) ? withoutBigint(error['code']) : undefined
-  return typeof code === 'number' ? refusal(code, method) : undefined
+/** Ids are answered as they were sent, or as text. */
+function idOf(id: unknown): unknown {
+  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : withoutBigint(id)
+}
+
+/** The error of an answer. Gateways write it as text, without a code, or in place of the whole answer. */
+function errorIn(entry: Record<string, unknown>): NodeError | undefined {
+  const { error, result } = entry
+  if (error === undefined || error === null) {
+    const { message, code } = entry
+    return result === undefined && typeof message === 'string' ? { code: codeIn(code), message } : undefined
+  }
+  if (typeof error === 'string') return { code: codeIn(entry['code']), message: error }
+  if (!isObject(error)) return { code: Number.NaN, message: '' }
+  const { code, message, data } = error
+  return { code: codeIn(code), message: typeof message === 'string' ? message : '', ...(data !== undefined && { data }) }
+}
+
+/** NaN where there is none. */
+function codeIn(code: unknown): number {
+  const plainCode = withoutBigint(code)
+  if (typeof plainCode === 'number') return plainCode
+  return typeof plainCode === 'string' && /^-?\d{1,9}$/.test(plainCode) ? Number(plainCode) : Number.NaN
+}
+
+export const isTroubled = (answer: RpcAnswer | undefined): boolean => answer?.error?.fault?.is === 'trouble'
+
+const tooLarge = (method: string, max: number): RpcAnswer => ({
+  error: { code: Number.NaN, message: `${method} of more than ${max} is not taken`, fault: { is: 'too-large', of: 'call' }, max },
+})
+
+/** @throws NodeFailure where an answer shows that the node answers no other calls either, or where all that came with a bad status is trouble */
+function throwNodeTrouble(answers: readonly RpcAnswer[], sent: readonly SentCall[], response: HttpResponse): void {
+  for (const [index, { error }] of answers.entries()) {
+    const fault = error?.fault
+    if (!error || fault?.is !== 'trouble') continue
+    if (!fault.ofNode && !(response.status >= 300 && answers.every(isTroubled))) continue
+    throw failureOf(error, fault, sent[index]?.method ?? '', response)
+  }
+}
+
+function failureOf(error: NodeError, { kind }: Extract<Fault, { is: 'trouble' }>, method: string, response: HttpResponse): NodeFailure {
+  const retryAfterSeconds = response.retryAfterSeconds ?? backoffIn(error.data)
+  if (response.status === 429 || (response.status >= 300 && kind === 'unreachable')) {
+    const { kind: byStatus, message } = statusFailure(response)
+    return new NodeFailure(byStatus, message, retryAfterSeconds)
+  }
+  return kind === 'rate-limited'
+    ? new NodeFailure(kind, `is over its limit${inBrackets(error)}`, retryAfterSeconds)
+    : new NodeFailure(kind, refusalOf(error, method), retryAfterSeconds)
+}
+
+/** Infura: `data: { rate: { backoff_seconds: 30 } }`. */
+function backoffIn(data: unknown): number | undefined {
+  const seconds = isObject(data) && isObject(data['rate']) ? data['rate']['backoff_seconds'] : undefined
+  return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds) : undefined
 }
 
 /** Ids and error codes fit a number, even where the family reads all integers as bigints. */
@@ -506,21 +687,19 @@ const withoutBigint = (value: unknown): unknown => (typeof value === 'bigint' ? 
 const garbage = (what: string): NodeFailure => new NodeFailure('unreachable', what)
 
 /**
- * Splits a batch into as few request bodies as keep within the limit, with the calls in their order. A single call is never split.
- * @param maxBytes Infinity where nodes have no limit
+ * Splits a batch into as few requests as keep within the limits, with the calls in their order. A single call is never split.
+ * @param maxBytes of one body @param maxCalls of one batch; both Infinity where nodes have no limit
  */
-function splitBatch<S>(sent: readonly S[], maxBytes: number): readonly { json: string; sent: readonly S[] }[] {
-  const parts: { texts: string[]; sent: S[]; bytes: number }[] = []
+function splitBatch(sent: readonly SentCall[], maxBytes: number, maxCalls: number): readonly (readonly SentCall[])[] {
+  const parts: { sent: SentCall[]; bytes: number }[] = []
   for (const each of sent) {
-    const text = JSON.stringify(each)
     // With the comma or bracket after it.
-    const bytes = Buffer.byteLength(text) + 1
+    const bytes = Buffer.byteLength(each.json) + 1
     const last = parts.at(-1)
-    if (last && 1 + last.bytes + bytes <= maxBytes) {
-      last.texts.push(text)
+    if (last && 1 + last.bytes + bytes <= maxBytes && last.sent.length < maxCalls) {
       last.sent.push(each)
       last.bytes += bytes
-    } else parts.push({ texts: [text], sent: [each], bytes })
+    } else parts.push({ sent: [each], bytes })
   }
-  return parts.map((part) => ({ json: `[${part.texts.join(',')}]`, sent: part.sent }))
+  return parts.map((part) => part.sent)
 }

@@ -19,7 +19,8 @@ import {
   type SignedBytes,
 } from './dialect.ts'
 import { createNodeRanking, nodeStates } from './node-ranking.ts'
-import { maskUrl, createNode, type RpcNode } from './node.ts'
+import { quoteNode, refusalOf } from './faults.ts'
+import { createNode, isTroubled, maskUrl, type RpcNode } from './node.ts'
 import { defaultHealthPolicy, type HealthPolicy } from './settings.ts'
 
 /** Sends a batch to one node. */
@@ -114,16 +115,18 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
     if (ready.length > 0) for (const node of due) node.check().catch(() => {})
     const tried = new Set<RpcNode>()
     let stale: readonly RpcAnswer[] | undefined
+    const troubled = createTroubled(calls)
     for (const node of [...ready, ...due]) {
       tried.add(node)
       const answers = await attempt(node, calls, batched, at)
-      if (!answers) continue
+      if (!answers || troubled.add(node, answers)) continue
       // The node may have been good until this answer showed that it lags.
       if (!ranking.hasBetter(node, tried)) return answers
       stale ??= answers
     }
-    if (stale) return stale
-    const failures = readers.flatMap((node) => node.failure() ?? [])
+    const part = stale ?? troubled.part()
+    if (part) return part
+    const failures = [...readers.flatMap((node) => node.failure() ?? []), ...troubled.failures]
     const waitMs = Math.min(...readers.map((node) => node.waitMs()))
     throw noNodeLeft(network, failures, Number.isFinite(waitMs) ? Math.max(1, Math.ceil(waitMs / 1000)) : 60)
   }
@@ -143,7 +146,11 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
 
   /** Empty where the node did not answer a batch. */
   async function talkWith<T>(node: RpcNode, talk: (ask: Ask) => Promise<T>, at: At): Promise<readonly T[]> {
-    const ask: Ask = async (calls) => (await attempt(node, calls, true, at)) ?? Promise.reject(new Unanswered())
+    const ask: Ask = async (calls) => {
+      const answers = await attempt(node, calls, true, at)
+      if (!answers || answers.some(isTroubled)) throw new Unanswered()
+      return answers
+    }
     try {
       return [await talk(ask)]
     } catch (error) {
@@ -163,7 +170,7 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
   const readBy = (send: typeof exchange): Pick<Rpc, 'request' | 'batch'> => ({
     async request(method, params, at) {
       const [answer] = await send([{ method, params }], false, at)
-      if (answer?.error) throw new RpcError(answer.error.code, answer.error.message, answer.error.data)
+      if (answer?.error) throw new RpcError(answer.error)
       return answer?.result
     },
     batch: (calls, at) => (calls.length === 0 ? Promise.resolve([]) : send(calls, true, at)),
@@ -178,10 +185,12 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
       const checks = readers.filter((node) => node.due()).map((node) => node.check().catch(() => {}))
       if (ranking.ready().length === 0) await abortable(Promise.all(checks), at.signal)
       const failures: NodeFailure[] = []
+      const troubled = createTroubled(calls)
       for (const node of ranking.ready().slice(0, maxIsolatedTries)) {
         take(calls.length)
         try {
           const answers = (await ways.get(node)?.post(calls, batched, at)) ?? []
+          if (troubled.add(node, answers)) continue
           const { blocks } = ranking.heads.isLagging(node) ? ranking.heads.lag(node) : { blocks: 0 }
           return blocks === 0 ? answers : answers.map((answer) => ({ ...answer, behind: blocks }))
         } catch (error) {
@@ -189,6 +198,9 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
           failures.push(error)
         }
       }
+      const part = troubled.part()
+      if (part) return part
+      failures.push(...troubled.failures)
       throw noNodeLeft(network, failures.length > 0 ? failures : readers.flatMap((node) => node.failure() ?? []), 1)
     }
     return {
@@ -229,6 +241,29 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
     async stop() {
       await Promise.all([...nodes.values()].map((node) => node.close()))
     },
+  }
+}
+
+/** What nodes answered that had trouble with some of the calls: of these nothing is known, and the next node is asked. */
+function createTroubled(calls: readonly RpcCall[]) {
+  let best: { answers: readonly RpcAnswer[]; count: number } | undefined
+  const failures: NodeFailure[] = []
+  return {
+    failures: failures as readonly NodeFailure[],
+    /** Whether they are of a node in trouble. */
+    add(node: RpcNode, answers: readonly RpcAnswer[]): boolean {
+      const count = answers.filter(isTroubled).length
+      if (count === 0) return false
+      if (!best || count < best.count) best = { answers, count }
+      for (const [index, { error }] of answers.entries()) {
+        if (error?.fault?.is !== 'trouble') continue
+        failures.push(new NodeFailure(error.fault.kind, `${node.label} ${refusalOf(error, calls[index]?.method ?? '')}`))
+        break
+      }
+      return true
+    },
+    /** With the trouble in it, where a node answered some of the calls. */
+    part: () => (best && best.count < calls.length ? best.answers : undefined),
   }
 }
 
@@ -302,6 +337,9 @@ export function resultOf(rpc: ReadRpc, method: string, answer: RpcAnswer | undef
   return answer?.result
 }
 
+/** Whether the node has no such method or parameter. Of an error in its answer only this says something about the node that lasts. */
+export const isUnsupported = (answer: RpcAnswer | undefined): boolean => answer?.error?.fault?.is === 'unsupported'
+
 /** The error for an impossible answer of the node in use. Another node is asked next, where there is one. */
 export function invalidAnswer(rpc: ReadRpc, what: string): SluiceError {
   const error = new SluiceError('NETWORK', `The RPC node ${rpc.url()} ${what}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
@@ -309,8 +347,16 @@ export function invalidAnswer(rpc: ReadRpc, what: string): SluiceError {
   return error
 }
 
-function nodeRefused(rpc: ReadRpc, method: string, { code, message }: { code: number; message: string }): SluiceError {
-  return invalidAnswer(rpc, `refused ${method}: ${message.slice(0, 200)} (code ${code})`)
+function nodeRefused(rpc: ReadRpc, method: string, error: NonNullable<RpcAnswer['error']> | RpcError): SluiceError {
+  const { fault } = error
+  const refused = refusalOf(error, method)
+  if (fault?.is !== 'trouble') return invalidAnswer(rpc, refused)
+  // No other node could tell either, and what the node says of other calls counts.
+  return fault.kind === 'rate-limited'
+    ? new SluiceError('RATE_LIMIT', `The RPC node ${rpc.url()} ${refused}. Try again later, or add nodes to rpcUrls.`, {
+        retryAfterSeconds: 1,
+      })
+    : new SluiceError('NETWORK', `The RPC node ${rpc.url()} ${refused}. Try again, or check rpcUrls.`, { retryAfterSeconds: 1 })
 }
 
 /** How a chain family reads the answer of a node to signed bytes. */
@@ -351,14 +397,6 @@ function combine(receptions: readonly Reception[]): Reception {
 
 /** Where nodes differ, the first of these counts. */
 const meaningsByWeight: readonly RefusalMeaning[] = ['slot-used', 'unfunded', 'underpriced', 'outbid', 'invalid', 'slot-ahead', 'not-now']
-
-/** A node's message in a form for errors and the journal: one line, no control characters, at most 200 characters. */
-export function quoteNode(message: string): string {
-  return message
-    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-    .trim()
-    .slice(0, 200)
-}
 
 /** Short: nodes that are put aside are not asked in any case. */
 const maxBackoffMs = 1_000

@@ -1,5 +1,5 @@
 import { SluiceError, type At, type Head } from '../../core/contracts/index.ts'
-import { revertReason } from '../evm/node-errors.ts'
+import { revertReason } from '../evm/reverts.ts'
 import type { Call, CallResult, EvmReader, Probe } from '../evm/types.ts'
 import { curieAbi, meaningOf } from './abi.ts'
 

@@ -3,7 +3,7 @@ import { SluiceError, type At, type PerpOrder, type PerpQuote } from '../../core
 import { lensProbe, readLens, type TickWindow } from '../amm/v3/lens.ts'
 import { divRoundingUp, withoutFee } from '../amm/v3/math.ts'
 import { type V3PoolState, swap, type IncompleteSwap, type SwapResult } from '../amm/v3/swap.ts'
-import { revertReason } from '../evm/node-errors.ts'
+import { revertReason } from '../evm/reverts.ts'
 import { meaningOf, curieAbi } from './abi.ts'
 import artifact from './artifacts/PerpTrial.json' with { type: 'json' }
 import { combine, readNumbers, mapRead, orUndefined, type BatchRead } from './batch-read.ts'

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/contracts/index.ts'
-import { NodeFailure, type Dialect, type ReportedHead, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
+import { type Dialect, type ReportedHead, type RpcAnswer, type RpcCall } from '../nodes/dialect.ts'
 import { slotSeconds } from './network.ts'
 import { canonicalAddress, isTransactionSignature } from './types.ts'
 import { isObject } from '../../core/json.ts'
@@ -29,9 +29,9 @@ export function solanaDialect(genesisHash: string | undefined): Dialect {
     headIn,
     sendCall: (raw) => ({ method: 'sendTransaction', params: [raw, { encoding: 'base64', skipPreflight: true, maxRetries: 0 }] }),
     isPlausible,
-    refusal(code) {
-      if (behind.has(code)) return new NodeFailure('unreachable', `reports that it is behind the chain (code ${code})`)
-      return overLimit.has(code) ? new NodeFailure('rate-limited', `is over its limit (code ${code})`) : undefined
+    judge({ code }) {
+      if (behind.has(code)) return { is: 'trouble', kind: 'unreachable', ofNode: true }
+      return overLimit.has(code) ? { is: 'trouble', kind: 'rate-limited', ofNode: true } : { is: 'verdict' }
     },
     maxBodyBytes,
     parse: parseNodeJson,

@@ -30,6 +30,7 @@ import {
   orNothing,
   part,
   property,
+  record,
   shown,
   signedAmount,
   stream,
@@ -51,6 +52,7 @@ const nodeSchema = object<NodeState>({
   headNumber: optional(integer()),
   lagBlocks: optional(integer()),
   trouble: optional(words()),
+  limits: optional(record(number(), 100)),
 })
 
 /** Events go on to the connectors of the chain's family, which know their form. */

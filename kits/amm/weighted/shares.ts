@@ -3,7 +3,7 @@
 import { Interface, getCreateAddress } from 'ethers'
 import { SluiceError, type AMMShares, type SharesPool, type SharesPosition, type Venue } from '../../../core/contracts/index.ts'
 import { listAt, nativeAddress, wordAt, wordCount } from '../../evm/encoding.ts'
-import { revertReason } from '../../evm/node-errors.ts'
+import { revertReason } from '../../evm/reverts.ts'
 import type { Call, CallResult, Evm } from '../../evm/types.ts'
 import { poolToken } from '../price.ts'
 import { routerChecks } from '../pool-amm.ts'

@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { assert, integer, property, string } from 'fast-check'
-import { errorMeaning, sendErrorMeaning, errorPatterns, type ErrorMeaning } from '../../../kits/evm/node-errors.ts'
+import { judge, sendErrorMeaning, errorPatterns, type ErrorMeaning } from '../../../kits/evm/node-errors.ts'
+import { revertData, revertReason } from '../../../kits/evm/reverts.ts'
+import { nodeErrorRows, type NodeErrorRow } from '../../fixtures/node-errors.ts'
 
 type Said = readonly [node: string, code: number, message: string, means: ErrorMeaning | undefined]
 
@@ -139,15 +141,37 @@ describe('error messages of nodes', () => {
     expect(silent.map(({ says }) => String(says))).to.deep.equal([])
   })
 
-  it('recognise a revert by its code, whatever the reason says', () => {
-    for (const message of ['zurückgesetzt', 'execution reverted: UniswapV2: K', 'already known', 'insufficient funds'])
-      expect(errorMeaning({ code: 3, message })).to.equal('reverted')
-    expect(errorMeaning({ code: -32000, message: 'insufficient funds', data: '0x08c379a0' })).to.equal('reverted')
-  })
-
   it('have no meaning if no pattern fits', () => {
     const words = string().filter((text) => !errorPatterns.some(({ says }) => says.test(text.toLowerCase())))
     const codes = integer({ min: -33_000, max: 1000 })
     assert(property(codes, words, (code, message) => sendErrorMeaning({ code, message }) === undefined))
+  })
+})
+
+describe('an error of a node', () => {
+  const titleOf = ({ from, code, message, data, to }: NodeErrorRow) =>
+    `"${message}" (${code}${data === undefined ? '' : `, ${JSON.stringify(data).slice(0, 60)}`}) of ${from}${to ? ` to ${to}` : ''}`
+
+  for (const row of nodeErrorRows)
+    it(`is ${row.is}: ${titleOf(row)}`, () => {
+      const { code, message, data, to = 'eth_estimateGas', is, reason, isLimit } = row
+      const fault = judge({ code, message, data }, to === 'batch' ? undefined : to)
+      expect(fault.is).to.equal(is)
+      if (fault.is === 'trouble') expect(fault.kind, row.from).to.equal(isLimit ? 'rate-limited' : 'unreachable')
+      if (reason !== undefined) expect(revertReason(revertData({ message, data }))).to.equal(reason)
+    })
+
+  it('is the same to every method that executes something', () => {
+    for (const { code, message, data, to, is } of nodeErrorRows)
+      if (to === undefined)
+        for (const method of ['eth_call', 'eth_estimateGas', 'eth_simulateV1', 'eth_createAccessList'])
+          expect(judge({ code, message, data }, method).is, `${method}: ${message}`).to.equal(is)
+  })
+
+  it('is trouble where nobody knows the words, whatever the code', () => {
+    const known = new Set([3, -32601, -32602, -38013, -38014])
+    const codes = integer({ min: -33_000, max: 1000 }).filter((code) => !known.has(code))
+    const words = string().filter((text) => !/[a-z]/i.test(text))
+    assert(property(codes, words, (code, message) => judge({ code, message }, 'eth_estimateGas').is === 'trouble'))
   })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createRpc, sendToAll, type Rpc } from '../../../kits/nodes/rpc.ts'
-import { NodeFailure, type Dialect } from '../../../kits/nodes/dialect.ts'
+import type { Dialect } from '../../../kits/nodes/dialect.ts'
 import { startFakeNode, text, type Asked, type Behaviour, type FakeNode } from '../evm/fake-node.ts'
 
 const at = { signal: new AbortController().signal }
@@ -28,7 +28,7 @@ const dialect: Dialect = {
   },
   sendCall: (raw) => ({ method: 'take', params: [raw, { again: false }] }),
   isPlausible: ({ method }, result) => method !== 'step' || typeof result === 'bigint',
-  refusal: (code) => (code === -7 ? new NodeFailure('unreachable', 'is asleep') : undefined),
+  judge: ({ code }) => (code === -7 ? { is: 'trouble', kind: 'unreachable', ofNode: true } : { is: 'verdict' }),
   parse: exactly,
 }
 
@@ -84,7 +84,7 @@ describe('nodes of a family that is not EVM', () => {
       at,
     )
     expect(supply?.result).to.deep.equal({ raw: 18446744073709551615n })
-    expect(refused?.error).to.deep.equal({ code: -3, message: 'no', data: { units: 9007199254740993n } })
+    expect(refused?.error).to.deep.equal({ code: -3, message: 'no', data: { units: 9007199254740993n }, fault: { is: 'verdict' } })
   })
 
   it('are put aside only by errors that the family reads as failures of a node', async () => {

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { evmRpc } from '../../../kits/evm/rpc.ts'
 import { RpcError } from '../../../kits/nodes/dialect.ts'
@@ -13,9 +15,11 @@ import {
   startFakeNode,
   status,
   text,
+  type Asked,
   type Behaviour,
   type FakeNode,
 } from '../evm/fake-node.ts'
+import { nodeErrorRows, type NodeErrorRow } from '../../fixtures/node-errors.ts'
 
 const at = { signal: new AbortController().signal }
 const key = 'c0ffee0123456789c0ffee'
@@ -278,7 +282,7 @@ describe('an RPC client', () => {
       ),
     ])
     const failure = await failureOf(rpc.batch([{ method: 'eth_call', params: [] }], at))
-    expect(failure.message).to.match(/did not answer a batch with a list/)
+    expect(failure.message).to.match(/refused eth_call: too large \(code -32600\)/)
   })
 
   it('refuses a batch in which an answer is missing', async () => {
@@ -320,6 +324,167 @@ describe('an RPC client', () => {
       const rpc = client([await node(checked((_asked, response) => json(response, answer)))])
       expect(await failureOf(rpc.batch([{ method: 'eth_call', params: [] }], at))).to.have.property('name', 'RATE_LIMIT')
     }
+  })
+
+  describe('reads', () => {
+    /** What a healthy node answers, in another form. */
+    const inForm = (
+      write: (answers: readonly object[] | object, response: ServerResponse) => void,
+      idOf: (id: number) => unknown,
+    ): Behaviour =>
+      checked(({ calls, batched }, response) => {
+        const answers = calls.map(({ id }) => ({ jsonrpc: '2.0', id: idOf(id), result: '0x10' }))
+        write(batched ? answers : (answers[0] ?? {}), response)
+      })
+    const compressed = (encoding: string, compress: (text: string) => Buffer) =>
+      inForm(
+        (answers, response) =>
+          void response
+            .writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding })
+            .end(compress(JSON.stringify(answers))),
+        (id) => id,
+      )
+    const forms: Record<string, Behaviour> = {
+      'an answer that is compressed with gzip though nobody asked': compressed('gzip', gzipSync),
+      'an answer that is compressed with deflate': compressed('deflate', deflateSync),
+      'an answer that is compressed with Brotli': compressed('br', brotliCompressSync),
+      'ids that are answered as text': inForm((answers, response) => json(response, answers), String),
+      'an answer behind a byte order mark': inForm(
+        (answers, response) => void response.writeHead(200).end(`\uFEFF${JSON.stringify(answers)}`),
+        (id) => id,
+      ),
+      'a result that comes with a bad status': inForm(
+        (answers, response) => void response.writeHead(500).end(JSON.stringify(answers)),
+        (id) => id,
+      ),
+    }
+    for (const [form, behaviour] of Object.entries(forms))
+      it(form, async () => {
+        const rpc = client([await node(behaviour)])
+        expect(await rpc.request('eth_blockNumber', [], at)).to.equal('0x10')
+        const answers = await rpc.batch(
+          [1, 2].map((number) => ({ method: 'eth_getCode', params: [number] })),
+          at,
+        )
+        expect(answers).to.deep.equal([{ result: '0x10' }, { result: '0x10' }])
+      })
+
+    it('no answer that is compressed and longer than it may be', async () => {
+      const bomb = checked(
+        (_asked, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(40 * 2 ** 20))),
+      )
+      const failure = await failureOf(client([await node(bomb)]).request('eth_blockNumber', [], at))
+      expect(failure.message).to.match(/is no gzip, or is too long/)
+    })
+  })
+
+  describe('with a node that answers an error', () => {
+    /** The rows of the table to the call, as the node gives them: each alone, in a batch, and of a batch as a whole. */
+    const answers = ({ code, message, data, status: http = 200 }: NodeErrorRow): Behaviour =>
+      checked(({ calls, batched }, response) => {
+        const error = { ...(!Number.isNaN(code) && { code }), message, ...(data !== undefined && { data }) }
+        const all = calls.map(({ id }) => ({ jsonrpc: '2.0', id, error }))
+        response.writeHead(http, { 'content-type': 'application/json' }).end(JSON.stringify(batched ? all : all[0]))
+      })
+    const call = { method: 'eth_estimateGas', params: [] }
+    const rowsOf = (is: NodeErrorRow['is']) => nodeErrorRows.filter((row) => row.is === is && row.to === undefined)
+
+    for (const row of rowsOf('trouble'))
+      it(`asks the next one in the same call after "${row.message}" (${row.code}) of ${row.from}, and alone says whose trouble it is`, async () => {
+        const troubled = await node(answers(row))
+        const rpc = client([troubled, await node(healthy({ result: '0x5208' }))])
+        expect(await rpc.request(call.method, call.params, at)).to.equal('0x5208')
+        const again = client([troubled, await node(healthy({ result: '0x5208' }))])
+        expect(await again.batch([call, call], at)).to.deep.equal([{ result: '0x5208' }, { result: '0x5208' }])
+        const alone = client([troubled])
+        for (const failure of [
+          await failureOf(alone.request(call.method, call.params, at)),
+          await failureOf(client([troubled]).batch([call], at)),
+        ]) {
+          expect(failure.name, failure.message).to.equal(row.isLimit ? 'RATE_LIMIT' : 'NETWORK')
+          expect(failure.retryAfterSeconds).to.be.at.least(1)
+        }
+      })
+
+    it('passes the word of the chain on, in every form and with every status, and asks no other', async () => {
+      const only = await node()
+      const spare = await node()
+      const rpc = client([only, spare])
+      for (const row of rowsOf('verdict')) {
+        only.behave(answers(row))
+        const [answer] = await rpc.batch([call], at)
+        expect(answer?.error?.fault, row.message).to.deep.equal({ is: 'verdict' })
+        const single = await rpc.request(call.method, call.params, at).catch((failure: unknown) => failure)
+        expect(single).to.be.instanceOf(RpcError)
+      }
+      expect(spare.asked).to.not.include('eth_estimateGas')
+    })
+
+    it('keeps what a node in trouble answered of a batch, where no other can tell more', async () => {
+      const some: Behaviour = checked(({ calls }, response) =>
+        json(
+          response,
+          calls.map(({ id }, index) =>
+            index === 0
+              ? { jsonrpc: '2.0', id, result: '0x1' }
+              : { jsonrpc: '2.0', id, error: { code: -32603, message: 'internal error' } },
+          ),
+        ),
+      )
+      const rpc = client([await node(some), await node(some)])
+      const [first, second] = await rpc.batch([call, call], at)
+      expect(first?.result).to.equal('0x1')
+      expect(second?.error?.fault).to.include({ is: 'trouble' })
+    })
+  })
+
+  describe('with a node that takes small requests only', () => {
+    const batch = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ method: 'eth_getCode', params: [`0x${index.toString(16).padStart(2, '0')}`] }))
+    /** Refuses a batch of more calls, as a whole. */
+    const takes = (max: number, refuse: (response: ServerResponse, calls: Asked['calls']) => void): Behaviour =>
+      checked(({ calls, batched }, response) => {
+        if (batched && calls.length > max) return refuse(response, calls)
+        const all = calls.map(({ id, params }) => ({ jsonrpc: '2.0', id, result: params[0] }))
+        json(response, batched ? all : all[0])
+      })
+    const asObject = (code: number, message: string) => (response: ServerResponse) =>
+      json(response, { jsonrpc: '2.0', id: null, error: { code, message } })
+    const refusals: Record<string, [max: number, learned: number, (response: ServerResponse, calls: Asked['calls']) => void]> = {
+      'three calls': [3, 3, asObject(31, 'Batch of more than 3 requests are not allowed on free tier')],
+      'ten calls': [10, 10, asObject(-32005, 'batch size limit is 10')],
+      'no batches': [0, 1, asObject(-32600, 'batch requests are not allowed')],
+      'four calls, and says too large': [4, 2, asObject(-32600, 'too large')],
+      'five calls, and answers each with the refusal': [
+        5,
+        5,
+        (response, calls) =>
+          json(
+            response,
+            calls.map(({ id }) => ({
+              jsonrpc: '2.0',
+              id,
+              error: { code: -32000, message: 'batch limit 5 exceeded. Requested batch of size: 20' },
+            })),
+          ),
+      ],
+      'bodies of a few calls, by the status': [
+        5,
+        5,
+        (response) => void response.writeHead(413).end('<html>413 Request Entity Too Large</html>'),
+      ],
+    }
+    for (const [what, [max, learned, refuse]] of Object.entries(refusals))
+      it(`answers a batch of twenty by one that takes ${what}, and remembers`, async () => {
+        const small = await node(takes(max, refuse))
+        const rpc = client([small])
+        const asked = batch(20)
+        expect((await rpc.batch(asked, at)).map(({ result }) => result)).to.deep.equal(asked.map(({ params }) => params[0]))
+        expect(rpc.nodes()[0]?.limits).to.deep.equal({ batch: learned })
+        const before = small.requests
+        await rpc.batch(asked, at)
+        expect(small.requests - before).to.equal(Math.ceil(20 / learned))
+      })
   })
 
   it('throws RATE_LIMIT with the shortest wait when every node is over its limit, and does not ask them meanwhile', async () => {

@@ -1,0 +1,93 @@
+// What providers of any chain say in place of an answer: that they are asked too much, or for too much at once. What is the word of a chain is known
+// to its family only, which asks here about the rest.
+import type { Fault, NodeError } from './dialect.ts'
+
+/**
+ * Of a batch with too many calls, or with too long an answer in all. Not "limit … per second", which is about time.
+ * geth `rpc/errors.go` ("batch too large", "response too large"), jsonrpsee ("The batch request was too large", "Batched requests are not
+ * supported by this server"), erigon ("batch limit 100 exceeded"), besu ("Number of requests exceeds max batch size"), dRPC ("Batch of more than 3
+ * requests are not allowed on free tier"), Hedera's relay ("Batch requests are disabled").
+ */
+const batchSize =
+  /\bbatch(ed|es)?\b.*\b(large|long|big|limit\w*|exceed\w*|max\w*|more than|at most|up to|size|allowed|supported|disabled|enabled|many|only)\b|\b(too many|max\w*|limit\w*|exceed\w*|number of)\b.*\bbatch(ed|es)?\b|\btoo many (rpc )?(calls|requests) in\b/
+
+/** Of a batch that is refused as a whole. */
+const wholeBatch = /\btoo (many|large|big|long)\b(?! requests)|\bmax\w* (size|length|number)\b|\brequest entity\b/
+
+/** Of a range of blocks, or of the logs found in it. */
+const blockRange =
+  /\bblocks? ?range|\brange\b.*\b(large|wide|high|long|big|exceed\w*|limit\w*|max\w*|than|beyond|blocks?)\b|\b(max\w*|limit\w*|exceed\w*|up to|large|wide|reduce|narrow|smaller|shorter|more than)\b.*\b(range|blocks?|distance|results?|logs|window)\b|\btoo many (blocks|logs|results|topics|events)\b|\bblocks? (distance|limit|count|window)|\b(query|logs?|response) (timeout|size|timed out|returns? too many)|\bnarrow\b|\bquery returned more\b/
+
+/** Of what is sent with one call, or of its answer. */
+const callSize =
+  /\b(request|response|payload|body|entity|message|content|input|data|calldata|params|result|output|initcode|code|answer)( (body|entity|size|length|data))? (is |was )?(too (large|long|big)|larger than|longer than)\b|\btoo (large|long|big) (request|response|payload|body|calldata|input|result)\b|\b(size|length|bytes|kb|mb|mib)\b.*\b(exceed\w*|limit|max\w*)\b|\b(exceed\w*|max\w*)\b.*\b(size|length|bytes)\b/
+
+/** Of how much is asked in a time, or in all by a plan. */
+const rate =
+  /\btoo many (requests|connections|concurrent)|\brate[ -]?limit|\b(ratelimit|throttl\w*|quota|credits?|cups|compute units?|capacity|slow down|back ?off)\b|\b(request|requests|call|calls|usage|daily|monthly|hourly|free|plan|project|account|app|key|concurrency|concurrent|rps|cu|ip)\b.*\b(limit\w*|exceed\w*|exhausted)\b|\blimit(s|ed)?\b.*\b(reached|exceeded|per (second|minute|day|month)|\/s(ec)?|rps|plan|tier|upgrade)\b|\bper second\b|\b(exceeds?|exceeded) (your|the|its|defined|project)?\b.*\b(limit|rate|plan)\b|\brequest limit\b|\blimit (exceeded|reached)\b|\bover (the |its )?(rate|limit|capacity)\b|\b429\b|\b(payment|upgrade) (is )?required\b|\b(upgrade|increase) (your|to)\b/
+
+/** Of a gateway that has no node behind it now, or whose access ended: other calls fail, too. */
+const wholeNode =
+  /\bno (backend|healthy|available|upstream|working|response from)\b|\bbackend\b.*\b(unhealthy|unavailable|offline|down)\b|\b(unauthori[sz]ed|forbidden|api[ -]?key|access denied|invalid (project|token|key)|suspended|blocked|deactivated|paused)\b|\bservice (is )?(temporarily )?unavailable\b|\b(bad gateway|gateway time-?out)\b/
+
+export type SizeFault = Extract<Fault, { is: 'too-large' }>
+
+/**
+ * Whether a smaller question would be answered.
+ * @param kind how the question can be made smaller: a batch that is refused as a whole, a range of blocks, or the text of one call
+ */
+export function sizeFaultOf({ message }: NodeError, kind: 'batch' | 'range' | 'text'): SizeFault | undefined {
+  const text = message.toLowerCase()
+  if (batchSize.test(text) || (kind === 'batch' && wholeBatch.test(text))) return { is: 'too-large', of: 'batch' }
+  if (kind === 'range' && blockRange.test(text) && !/\bper (second|minute|hour|day)\b|\brate[ -]?limit/.test(text))
+    return { is: 'too-large', of: 'call' }
+  return kind === 'text' && callSize.test(text) ? { is: 'too-large', of: 'call' } : undefined
+}
+
+/** Whether the text speaks of a limit of whatever kind: then the question is not at fault. */
+export const speaksOfLimit = (message: string): boolean => rate.test(message.toLowerCase())
+
+/** @param limitCodes that mean "too many requests" */
+export function troubleOf({ code, message }: NodeError, limitCodes: ReadonlySet<number> = httpTooMany): Fault {
+  const text = message.toLowerCase()
+  if (limitCodes.has(code) || rate.test(text)) return { is: 'trouble', kind: 'rate-limited', ofNode: true }
+  return { is: 'trouble', kind: 'unreachable', ...(wholeNode.test(text) && { ofNode: true }) }
+}
+
+/** The HTTP status, which public nodes repeat in the body. */
+const httpTooMany: ReadonlySet<number> = new Set([429])
+
+/** Of what no size is counted in. */
+const otherUnit = String.raw`(?!\s*(?:-|%|\/|\.\d|(?:seconds?|secs?|s|ms|milliseconds?|minutes?|hours?|days?|mb|mib|kb|bytes?|results?|logs?|events?|topics|address(?:es)?|parameters?)\b))`
+const number = new RegExp(String.raw`\b(\d{1,3}(?:,\d{3})+|\d+)(k?)\b${otherUnit}`, 'g')
+
+/**
+ * The size to try after a refusal: the one that it names, where that is at most half, or else half of it. "up to a 500 block range", "Batch of more than
+ * 3 requests", "a 10,000 range", "a 2K block range". A wrong guess costs a round trip, not an answer.
+ */
+export function sizeAfter(message: string, refused: number): number {
+  const half = Math.max(1, Math.floor(refused / 2))
+  const named = [
+    ...message
+      .toLowerCase()
+      .replaceAll(/0x[0-9a-f]+/g, '')
+      .matchAll(number),
+  ]
+    .map(([, digits = '', thousand]) => Number(digits.replaceAll(',', '')) * (thousand === '' ? 1 : 1000))
+    .filter((each) => each >= 1 && each <= half)
+  return named.length > 0 ? Math.max(...named) : half
+}
+
+/** Empty where the node gave no code. */
+export const inBrackets = ({ code }: NodeError) => (Number.isNaN(code) ? '' : ` (code ${code})`)
+
+/** What a node did, in a form for errors and the journal: one line, at most 200 characters of its own. */
+export const refusalOf = (error: NodeError, method: string): string => `refused ${method}: ${quoteNode(error.message)}${inBrackets(error)}`
+
+/** A node's message in a form for errors and the journal: one line, no control characters, at most 200 characters. */
+export function quoteNode(message: string): string {
+  return message
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+    .slice(0, 200)
+}
