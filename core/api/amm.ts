@@ -225,6 +225,11 @@ const shownPool = {
   baseReserve: Type.Optional(Type.String({ description: 'What the pool holds. Absent where liquidity is in ranges.' })),
   quoteReserve: Type.Optional(Type.String()),
   liquidity: Type.Optional(Type.String({ description: 'Of pools with ranges: the liquidity in the range of the price, an integer.' })),
+  noLiquidityFor: Type.Optional(
+    Type.Array(Side, {
+      description: 'Sides of base for which the pool gives nothing at any price; `price` then only says where the pool stands.',
+    }),
+  ),
   depth: Type.Array(PoolDepth, { description: 'At each of `percents`, the smallest first.' }),
   blockNumber: Type.Number(),
   source: Type.Enum(['memory', 'rpc']),

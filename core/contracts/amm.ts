@@ -70,6 +70,8 @@ export interface PoolView {
   readonly reserveOutRaw?: bigint
   /** In the range of the price, where liquidity is not counted in tokens. */
   readonly liquidityRaw?: bigint
+  /** Where nothing can be sold to the pool, or bought from it, whatever the price: of tokenIn. `spot` then says where the pool stands. Since 1.1. */
+  readonly noLiquidityFor?: readonly ('BUY' | 'SELL')[]
   readonly depth: readonly PoolDepth[]
 }
 

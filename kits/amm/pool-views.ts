@@ -46,6 +46,10 @@ function viewPool({ protocol, pool }: KnownPool, passage: Passage, depths: reado
     ;[sellGuess, buyGuess, reached] = [sold.inRaw, bought.inRaw, basisPoints]
     return { basisPoints, sellRaw: sold.inRaw, buyRaw: bought.outRaw, ...((sold.atLeast || bought.atLeast) && { atLeast: true }) }
   })
+  const noLiquidityFor = [
+    ...(protocol.mostIn?.(pool, passage) === 0n ? (['SELL'] as const) : []),
+    ...(protocol.mostIn?.(pool, back) === 0n ? (['BUY'] as const) : []),
+  ]
   return {
     pool: pool.address,
     version: protocol.version,
@@ -54,6 +58,7 @@ function viewPool({ protocol, pool }: KnownPool, passage: Passage, depths: reado
     fee: protocol.fee(pool, passage),
     spot: protocol.spot(pool, passage),
     ...protocol.holds?.(pool, passage),
+    ...(noLiquidityFor.length > 0 && { noLiquidityFor }),
     depth,
   }
 }

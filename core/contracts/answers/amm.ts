@@ -82,6 +82,7 @@ const poolViewSchema = object<PoolView>({
   reserveInRaw: optional(amount()),
   reserveOutRaw: optional(amount()),
   liquidityRaw: optional(amount()),
+  noLiquidityFor: optional(list(oneOf('BUY', 'SELL'), 2)),
   depth: list(object<PoolDepth>({ basisPoints: integer(1), sellRaw: amount(), buyRaw: amount(), atLeast: optional(flag()) }), 10),
 })
 const poolsSchema = object<{ readonly head: Head; readonly pools: readonly PoolView[] }>({

@@ -192,6 +192,7 @@ function showPool({ view, pair, found: { blockNumber, source }, venue: { connect
     ...(view.reserveInRaw !== undefined && { baseReserve: fromRaw(view.reserveInRaw, base.decimals) }),
     ...(view.reserveOutRaw !== undefined && { quoteReserve: fromRaw(view.reserveOutRaw, quote.decimals) }),
     ...(view.liquidityRaw !== undefined && { liquidity: view.liquidityRaw.toString() }),
+    ...(view.noLiquidityFor && { noLiquidityFor: [...view.noLiquidityFor] }),
     depth,
     blockNumber: Number(blockNumber),
     source,

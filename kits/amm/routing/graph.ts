@@ -71,6 +71,8 @@ export function rateX128Of(protocol: PoolProtocol, pool: Pool, passage: Passage)
   const ofPool = rates.get(pool) ?? new Map<string, bigint>()
   rates.set(pool, ofPool)
   return getOrCreate(ofPool, `${passage.tokenIn} ${passage.tokenOut}`, () => {
+    // Whatever its price: nothing comes out.
+    if (protocol.mostIn?.(pool, passage) === 0n) return 1n
     const { numerator, denominator } = protocol.spot(pool, passage)
     const { digits, scale } = parseDecimal(protocol.fee(pool, passage))
     const feeX18 = rescale(digits, scale, 18)

@@ -66,16 +66,16 @@ export function spotOf(state: V3PoolState, zeroForOne: boolean): { readonly nume
   return zeroForOne ? { numerator: priceX192, denominator: Q192 } : { numerator: Q192, denominator: priceX192 }
 }
 
-/** Where the first unit of a swap is traded: a price in a range without liquidity means nothing. */
+/** Where the first unit of a swap is traded: the pool's price means nothing in a range without liquidity, as long as there is some further on. */
 function startingPriceX96(state: V3PoolState, zeroForOne: boolean): bigint {
   if (state.liquidity > 0n) return state.sqrtPriceX96
   const first = firstLiquidity(state, zeroForOne)
-  if (!first) return state.sqrtPriceX96
-  return cachedSqrtRatioAtTick('tick' in first ? first.tick : first.end)
+  return first && 'tick' in first ? cachedSqrtRatioAtTick(first.tick) : state.sqrtPriceX96
 }
 
-/** Whether it is certain that a swap in this direction meets no liquidity at all. */
-export function isEmpty({ liquidity, tick, ticks }: V3PoolState, zeroForOne: boolean): boolean {
+/** Whether it is certain that a swap in this direction meets no liquidity at all, or that the price can go no further. */
+export function isEmpty({ liquidity, sqrtPriceX96, tick, ticks }: V3PoolState, zeroForOne: boolean): boolean {
+  if (zeroForOne ? sqrtPriceX96 <= minPriceX96 : sqrtPriceX96 >= maxPriceX96) return true
   if (liquidity > 0n) return false
   return zeroForOne
     ? ticks.from < minTick && ticks.countUpTo(tick) === 0

@@ -4,9 +4,11 @@ import { viewPools } from '../../../kits/amm/pool-views.ts'
 import type { PoolsChoice } from '../../../core/contracts/index.ts'
 import type { Passage, Pool, PoolProtocol } from '../../../kits/amm/index.ts'
 import { v2Protocol } from '../../../kits/amm/v2/pools.ts'
-import { getSqrtRatioAtTick } from '../../../kits/amm/v3/math.ts'
+import { algebraProtocol } from '../../../kits/amm/algebra/pools.ts'
+import { getSqrtRatioAtTick, maxSqrtRatioX96 } from '../../../kits/amm/v3/math.ts'
 import { v3Protocol } from '../../../kits/amm/v3/pools.ts'
-import { TickTable } from '../../../kits/amm/v3/swap.ts'
+import { TickTable, type V3PoolState } from '../../../kits/amm/v3/swap.ts'
+import { v4Protocol } from '../../../kits/amm/v4/pools.ts'
 
 const tokens = ['0x0000000000000000000000000000000000000001', '0x0000000000000000000000000000000000000002'] as const
 const origin = { factory: '0x0000000000000000000000000000000000000003', initCodeHash: `0x${'00'.repeat(32)}` }
@@ -73,6 +75,78 @@ describe('the depth of a pool', () => {
     )
     expect(unknown).to.be.above(5)
   })
+})
+
+describe('a pool that has nothing to give in a direction', () => {
+  const back: Passage = { tokenIn: tokens[1], tokenOut: tokens[0] }
+  const integral = algebraProtocol({ version: 'integral', kind: 'integral', deployment: { poolDeployer: origin.factory, ...origin } })
+  const kept = v4Protocol({ version: 'v4', manager: origin.factory, poolsBetween: () => [] })
+  const kinds = {
+    v3: (range: V3PoolState) => ({ protocol: ranges as PoolProtocol, state: range as unknown }),
+    algebra: (range: V3PoolState) => ({ protocol: integral as PoolProtocol, state: { range, pluginConfig: 0 } }),
+    v4: (range: V3PoolState) => ({ protocol: kept as PoolProtocol, state: { zeroForOne: range, oneForZero: range } }),
+  }
+  const position = { gross: () => 10n ** 18n, net: (index: number) => (index % 2 === 0 ? 10n ** 18n : -(10n ** 18n)) }
+  const wholeTable = (ticks: readonly number[]) => new TickTable(-887_273, 887_273, ticks, position)
+  const at = (tick: number, liquidity: bigint, ticks: readonly number[], sqrtPriceX96 = getSqrtRatioAtTick(tick)): V3PoolState => ({
+    sqrtPriceX96,
+    tick,
+    liquidity,
+    fee: 3000,
+    tickSpacing: 1,
+    ticks: wholeTable(ticks),
+  })
+
+  async function viewsOf(kind: keyof typeof kinds, range: V3PoolState) {
+    const { protocol, state } = kinds[kind](range)
+    const views = await viewPools([{ protocol, pool: { address, tokens, state } }], [forward, back], { depths: [100], most: 2 })
+    return [forward, back].map(({ tokenIn }) => views.find((view) => view.tokenIn === tokenIn))
+  }
+
+  for (const kind of ['v3', 'algebra', 'v4'] as const) {
+    it(`has the pool's own price there, and says that it gives nothing (${kind})`, async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: -200_000, max: 200_000 }), fc.integer({ min: 1, max: 5_000 }), async (tick, gap) => {
+          const priceX192 = getSqrtRatioAtTick(tick) ** 2n
+          const [below, above] = [at(tick, 0n, [tick - gap - 10, tick - gap]), at(tick, 0n, [tick + gap, tick + gap + 10])]
+          const [sellAbove, sellBackAbove] = await viewsOf(kind, above)
+          expect(sellAbove?.spot).to.deep.equal({ numerator: priceX192, denominator: 2n ** 192n })
+          expect(sellAbove?.noLiquidityFor).to.deep.equal(['SELL'])
+          expect(sellAbove?.depth[0]?.sellRaw).to.equal(0n)
+          // The other way the first unit is traded at the first tick with liquidity.
+          expect(sellBackAbove?.spot).to.deep.equal({ numerator: 2n ** 192n, denominator: getSqrtRatioAtTick(tick + gap) ** 2n })
+          expect(sellBackAbove?.noLiquidityFor).to.deep.equal(['BUY'])
+          const [sellBelow, sellBackBelow] = await viewsOf(kind, below)
+          expect(sellBelow?.noLiquidityFor).to.deep.equal(['BUY'])
+          expect(sellBackBelow?.spot).to.deep.equal({ numerator: 2n ** 192n, denominator: priceX192 })
+          expect(sellBackBelow?.noLiquidityFor).to.deep.equal(['SELL'])
+          expect(sellBackBelow?.depth[0]?.sellRaw).to.equal(0n)
+        }),
+        { numRuns: 40 },
+      )
+    })
+
+    it(`is one whose price has come to either end, or that nobody gave liquidity (${kind})`, async () => {
+      const ends = [-887_272, 887_272]
+      const [lowest, highest] = [at(-887_272, 10n ** 18n, ends, 4295128740n), at(887_271, 10n ** 18n, ends, maxSqrtRatioX96 - 1n)]
+      for (const [state, nothing] of [
+        [lowest, [['SELL'], ['BUY']]],
+        [highest, [['BUY'], ['SELL']]],
+        [
+          at(0, 0n, []),
+          [
+            ['SELL', 'BUY'],
+            ['SELL', 'BUY'],
+          ],
+        ],
+        [at(0, 10n ** 18n, ends), [undefined, undefined]],
+      ] as const) {
+        const views = await viewsOf(kind, state)
+        expect(views.map((view) => view?.noLiquidityFor)).to.deep.equal(nothing)
+        expect(views[0]?.spot).to.deep.equal({ numerator: state.sqrtPriceX96 ** 2n, denominator: 2n ** 192n })
+      }
+    })
+  }
 })
 
 describe('the pools that are shown', () => {

@@ -1041,6 +1041,7 @@ class AMMPoolsResponsePools(_AMMPoolsResponsePools, total=False):
     baseReserve: str  # What the pool holds. Absent where liquidity is in ranges.
     quoteReserve: str
     liquidity: str  # Of pools with ranges: the liquidity in the range of the price, an integer.
+    noLiquidityFor: list[Literal["BUY", "SELL"]]  # Sides of base for which the pool gives nothing at any price; `price` then only says where the pool stands.
 
 
 class _AMMPoolsResponseLeftOutError(TypedDict):
@@ -1121,6 +1122,7 @@ class AMMPoolResponse(_AMMPoolResponse, total=False):
     baseReserve: str  # What the pool holds. Absent where liquidity is in ranges.
     quoteReserve: str
     liquidity: str  # Of pools with ranges: the liquidity in the range of the price, an integer.
+    noLiquidityFor: list[Literal["BUY", "SELL"]]  # Sides of base for which the pool gives nothing at any price; `price` then only says where the pool stands.
 
 
 class _AMMLiquidityAddRequest(TypedDict):
