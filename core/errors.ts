@@ -8,7 +8,7 @@ export const errorTable = {
   TOKEN_NOT_SUPPORTED: {
     code: 1006,
     http: 404,
-    when: 'The token is unknown, or cannot be traded exactly because it charges a fee on transfer.',
+    when: 'The token is unknown, or cannot be traded exactly because it charges a fee on transfer or rounds what it moves.',
   },
   TRADE_FAILED: { code: 1007, http: 422, when: 'The exchange would refuse the trade; details.reason says why.' },
   SWAP_PRICE_EXCEEDS_LIMIT_PRICE: { code: 1008, http: 422, when: 'A BUY now costs more than limitPrice.' },

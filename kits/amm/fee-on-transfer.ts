@@ -70,9 +70,21 @@ function refusalOf({ symbol, address }: Token, trial: TransferTrial | undefined)
     return `${name} cannot be traded here: in a trial it could be bought but not sold. Trade another token, or this one elsewhere.`
   }
   if (arrivedRaw >= sentRaw && returnedRaw >= arrivedRaw) return undefined
+  if (isRounding(sentRaw, arrivedRaw) && isRounding(arrivedRaw, returnedRaw)) {
+    const [sent, arrived] = arrivedRaw < sentRaw ? [sentRaw, arrivedRaw] : [arrivedRaw, returnedRaw]
+    return `${name} rounds by a unit when it is transferred (of ${sent} smallest units ${arrived} arrived), as tokens do whose balances are shares of something, so no exact amount can be promised for it. It takes no fee. Trade its wrapped form, if it has one, another token, or this one elsewhere.`
+  }
   const [bought, sold] = [lostPercent(sentRaw, arrivedRaw), lostPercent(arrivedRaw, returnedRaw)]
   return `${name} takes a fee on transfer (${bought} when bought, ${sold} when sold), so no exact price can be promised for it. Trade another token, or this one elsewhere.`
 }
+
+/** Units that a token whose balances are shares may lose: one where the sender's shares are rounded, one where the receiver's balance is (lido-dao#442). */
+const maxRoundingRaw = 2n
+/** Of so few units, one or two may be a fee. */
+const minRoundedRaw = 10_000n
+
+const isRounding = (sentRaw: bigint, arrivedRaw: bigint) =>
+  arrivedRaw >= sentRaw || (sentRaw - arrivedRaw <= maxRoundingRaw && sentRaw >= minRoundedRaw - maxRoundingRaw)
 
 /** Rounded to hundredths of a percent. */
 function lostPercent(sentRaw: bigint, arrivedRaw: bigint): string {
