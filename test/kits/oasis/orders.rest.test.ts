@@ -102,7 +102,7 @@ describe('orders in a matching market', function () {
     expect(plan.needs.map(({ amountRaw }) => amountRaw)).to.deep.equal([6040n * 10n ** 18n, 6040n * 10n ** 18n])
   })
 
-  it('at market buy their whole amount, and sell all of it but what is worth less than the smallest unit of quote', async () => {
+  it('at market buy their whole amount, and sell all of it but a unit, and what is worth less than the smallest unit of quote', async () => {
     const market = 'WETH-USDC'
     const unit = 10n ** 18n
     let left = 0
