@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { chargeTo, payerOf } from './fair-turns.ts'
 
 /**
  * Does work with a signal that aborts when the given one does, and when the time is over: then with a `TimeoutError`, as that of
@@ -61,6 +62,7 @@ export async function pause(milliseconds: number, signal?: AbortSignal, { ref = 
  */
 export function linkAbort(signal: AbortSignal, controller: AbortController): () => void {
   const abort = () => controller.abort(signal.reason)
+  chargeTo(controller.signal, payerOf(signal))
   if (signal.aborted) abort()
   // One signal may end any number of operations.
   setMaxListeners(0, signal)
@@ -154,19 +156,5 @@ export function createBackoff(firstMs = 500, maxMs = 30_000): Backoff {
     get pauseMs() {
       return pauseMs()
     },
-  }
-}
-
-/** Of one turn of the event loop. */
-const turnMs = 1
-
-/** Calls it with each, one after the other, and lets others have their turn in between: a long list holds nobody up. */
-export async function inTurns<T>(items: Iterable<T>, each: (item: T) => void): Promise<void> {
-  let startedAt = performance.now()
-  for (const item of items) {
-    each(item)
-    if (performance.now() - startedAt < turnMs) continue
-    await nextTurn()
-    startedAt = performance.now()
   }
 }

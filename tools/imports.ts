@@ -18,6 +18,7 @@ const levels: readonly (readonly string[])[] = [
     'core/deepest-pools.ts',
     'core/whole-file.ts',
     'core/core-files.ts',
+    'core/fair-turns.ts',
   ],
   ['core/api', 'core/contracts', 'core/layout.ts'],
   ['core/config'],

@@ -281,7 +281,7 @@ const entries = <P extends TProperties>(fields: P, rules: readonly FieldRule[], 
     Type.Array(request(fields, rules), {
       maxItems: maxInBatch,
       apart: true,
-      expects: `a list of at most ${maxInBatch} entries`,
+      expects: `a list of at most ${maxInBatch} entries, each of them a JSON object`,
       description,
     }),
   )

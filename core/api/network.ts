@@ -30,8 +30,18 @@ export const NetworkChainConfigRequest = request({ chain: ChainName })
 export const NetworkChainConfigResponse = Type.Record(Type.String(), Type.Unknown())
 
 export const NetworkTokensRequest = request({ ...chainFields, tokenSymbols: Type.Optional(TokenSymbols) })
+const ImpostorOf = Type.Optional(
+  Type.String({ description: 'Address of the listed token whose symbol this one has, or has in letters that look alike.' }),
+)
 export const NetworkTokensResponse = Type.Array(
-  Type.Object({ chain: Type.String(), network: Type.String(), symbol: Type.String(), address: Type.String(), decimals: Type.Number() }),
+  Type.Object({
+    chain: Type.String(),
+    network: Type.String(),
+    symbol: Type.String(),
+    address: Type.String(),
+    decimals: Type.Number(),
+    impostorOf: ImpostorOf,
+  }),
 )
 
 const TokenAddress = Type.String({
@@ -52,9 +62,7 @@ const shownToken = {
 export const NetworkTokenRequest = request({ ...chainFields, token: TokenAddress })
 export const NetworkTokenResponse = enveloped({
   ...shownToken,
-  impostorOf: Type.Optional(
-    Type.String({ description: 'Address of the listed token whose symbol this one has, or has in letters that look alike.' }),
-  ),
+  impostorOf: ImpostorOf,
   warnings: Type.Array(Type.String(), { description: 'What is odd about it, for people.' }),
 })
 

@@ -134,6 +134,7 @@ export interface FollowedPricing<F extends Types = Types> {
     choice: PoolsChoice,
     states: readonly unknown[],
     head: Head,
+    at: At,
   ): Promise<readonly PoolView[]>
   /**
    * Checks what no state contains before the quote is returned; undefined where it is known. @throws SluiceError where the quote must not

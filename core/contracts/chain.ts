@@ -88,6 +88,8 @@ export interface Chain<F extends Types = Types> extends Life {
   balances(owner: F['address'], tokens: readonly Token[], at: At): Promise<readonly bigint[]>
   /** A token that is on no list, read from the chain; undefined where the address is not a token. */
   token(address: F['address'], at: At): Promise<Token | undefined>
+  /** The same for several, in one round trip. Absent: they are asked for one after the other. Since 1.1. */
+  tokens?(addresses: readonly F['address'][], at: At): Promise<readonly (Token | undefined)[]>
   /**
    * The gas terms of a step that uses about this much gas, at the price of the given block. Returns at once where nothing has to be asked.
    */

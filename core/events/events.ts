@@ -1,7 +1,9 @@
 import type Koa from 'koa'
 import type { Logger } from 'pino'
 import { eventsEndpoint, type EventsRequest, type EventTopic } from '../api/events.ts'
+import { pathsHider } from '../config/shown-paths.ts'
 import { SluiceError } from '../errors.ts'
+import { chargeTo, type Payer } from '../fair-turns.ts'
 import { requirePermission, requireWallet, visibleWallets, type Caller, type Services } from '../handlers/context.ts'
 import { fieldsReader, readQuery } from '../handlers/read-fields.ts'
 import { showTransaction } from '../handlers/service.ts'
@@ -21,7 +23,7 @@ function createTopics({ services, log }: EventsParts): Record<LatestTopic, Topic
   return {
     blocks: createBlockTopic(blocks, registry),
     orderBook: createBookTopic(registry, books),
-    plugins: createPluginTopic(registry),
+    plugins: createPluginTopic(registry, pathsHider(settings)),
     price: createPriceTopic(registry, quotes),
     positions: createPositionTopic({ services, blocks, timeoutMs: settings.server.requestTimeoutSeconds * 1000, log }),
   }
@@ -39,7 +41,7 @@ const headers = {
 }
 
 export interface Events {
-  answer: Koa.Middleware<{ caller: Caller }>
+  answer: Koa.Middleware<{ caller: Caller; client: Payer }>
   /** Ends the streams about a connector, of which another version runs or none: their clients come again, and follow that. */
   endOf(connector: string): void
   /** Ends all streams and opens no more. */
@@ -94,6 +96,7 @@ export function createEvents(parts: EventsParts): Events {
         const { change, others } = parsePosition(request.lastEventId ?? '')
         const from = { change: await changes.startAfter(request.lastEventId === undefined ? undefined : change), others }
         const at = { signal: AbortSignal.any([signal, AbortSignal.timeout(settings.server.requestTimeoutSeconds * 1000)]) }
+        chargeTo(at.signal, ctx.state.client)
         const latest = createLatestUpdates(notifier.notify)
         stream.onEnd(latest.end)
         const found = []

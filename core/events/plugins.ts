@@ -1,10 +1,11 @@
 import type { PluginsNews } from '../api/events.ts'
+import type { ShownPlugin } from '../api/index.ts'
 import type { PluginEntry, Registry } from '../handlers/registry.ts'
 import { showPlugin } from '../handlers/service.ts'
 import { createSharedFeed, type Topic } from './topic.ts'
 
 /** The topic `plugins`: those of third parties, as they are and after each that is loaded, refused, updated or removed. */
-export function createPluginTopic(registry: Pick<Registry, 'plugins' | 'onChange'>): Topic {
+export function createPluginTopic(registry: Pick<Registry, 'plugins' | 'onChange'>, hidePaths: (text: string) => string): Topic {
   const ofOthers = () => registry.plugins.filter(({ tier }) => tier !== 'built in')
   const feed = createSharedFeed<'all', readonly PluginEntry[]>({
     event: 'plugins',
@@ -13,7 +14,16 @@ export function createPluginTopic(registry: Pick<Registry, 'plugins' | 'onChange
       changed(ofOthers())
       return registry.onChange(() => changed(ofOthers()))
     },
-    show: (_, plugins): PluginsNews => ({ plugins: plugins.map(showPlugin) }),
+    show: (_, plugins): PluginsNews => ({ plugins: plugins.map((each) => withoutPaths(showPlugin(each), hidePaths)) }),
   })
   return { find: async () => [feed.subscriber('all')] }
+}
+
+/** As `/plugins` shows it. */
+function withoutPaths({ reason, notTakenUp, ...shown }: ShownPlugin, hidePaths: (text: string) => string): ShownPlugin {
+  return {
+    ...shown,
+    ...(reason !== undefined && { reason: hidePaths(reason) }),
+    ...(notTakenUp !== undefined && { notTakenUp: hidePaths(notTakenUp) }),
+  }
 }

@@ -7,6 +7,7 @@ import { fromRaw } from '../decimal.ts'
 import { SluiceError } from '../errors.ts'
 import { isObject } from '../json.ts'
 import type { Handler, Handlers } from './context.ts'
+import { originalOf } from './looks.ts'
 import { findNetworks, responseKey, type NetworkEntry } from './registry.ts'
 import { readAddress } from './wallets.ts'
 
@@ -64,7 +65,11 @@ const networkChainConfig: Handler<'NetworkChainConfig'> = async ({ chain }, { se
 
 const networkTokens: Handler<'NetworkTokens'> = async ({ tokenSymbols }, { network: { chain, network, tokens }, signal }) => {
   const found = tokenSymbols === undefined ? tokens.listed : await tokens.resolveAll(tokenSymbols, 'tokenSymbols', { signal })
-  return found.map(({ symbol, address, decimals }) => ({ chain, network, symbol, address, decimals }))
+  return found.map((token) => {
+    const { symbol, address, decimals } = token
+    const original = originalOf(token, tokens.listed)
+    return { chain, network, symbol, address, decimals, ...(original && { impostorOf: original.address }) }
+  })
 }
 
 const networkBalances: Handler<'NetworkBalances'> = async ({ address, tokenSymbols }, { network, signal }) => {

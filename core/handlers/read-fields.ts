@@ -16,7 +16,7 @@ interface FieldSchema {
   acceptsNumber?: true
   minimum?: number
   items?: { acceptsNumber?: true }
-  /** Of a list: the handler validates each entry by itself, so that a wrong one does not fail the others. */
+  /** Of a list of objects: the handler validates the fields of each entry by itself, so that a wrong one does not fail the others. */
   apart?: true
 }
 
@@ -62,7 +62,7 @@ export function fieldsReader<T extends TObject>(schema: T): FieldsReader<Static<
 function withoutEntries<T extends TObject>(schema: T): T {
   const properties = Object.entries(schema.properties).map(([name, field]) => {
     const { items, ...rest } = field as FieldSchema
-    return [name, items !== undefined && rest.apart ? rest : field]
+    return [name, items !== undefined && rest.apart ? { ...rest, items: { type: 'object' } } : field]
   })
   return { ...schema, properties: Object.fromEntries(properties) }
 }

@@ -6,6 +6,7 @@ import type { Served } from '../contracts/plugin.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { FollowPrice, HostedBooks } from '../loader/host/remote-connector.ts'
 import type { TransactionTarget } from '../transactions/submit-request.ts'
+import { isPlain } from './looks.ts'
 
 /** A network of a chain that this server serves. */
 export interface NetworkEntry {
@@ -407,7 +408,10 @@ export interface TokenBook {
    * @throws SluiceError TOKEN_NOT_SUPPORTED, or INCOMPLETE_PARAMS if several listed tokens have the symbol
    */
   resolve(name: string, field: string, at: At): Token | Promise<Token>
-  /** `resolve` for a list. Fails at the first unknown name. */
+  /**
+   * `resolve` for a list: those that only the chain knows in one round trip. Fails at the first unknown name.
+   * @throws SluiceError as `resolve`, and INCOMPLETE_PARAMS for more than 20 that only the chain knows
+   */
   resolveAll(names: readonly string[], field: string, at: At): Promise<readonly Token[]>
   /**
    * The listed token of a symbol or an address, without asking the chain; undefined for the address of another one.
@@ -420,6 +424,8 @@ export interface TokenBook {
   add(token: Token): void
 }
 
+/** Unlisted tokens that are asked for in one request: each runs code of whoever deployed it. */
+const maxAsked = 20
 /** Unlisted tokens that are cached. */
 const maxUnlisted = 10_000
 
@@ -432,19 +438,40 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
   let byFoldedSymbol = groupBy(listed, ({ symbol }) => symbol.toLowerCase())
   const byAddress = new Map(listed.map((token) => [token.address, token]))
   for (const address of coinAddresses) byAddress.set(address, coin)
+  const unlisted = new Map<string, Token>()
 
   async function fetchToken(address: string, at: At): Promise<Token> {
-    const token = await chain.token(address, at)
+    return learn(address, await chain.token(address, at))
+  }
+
+  function learn(address: string, token: Token | undefined): Token {
     if (!token) throw new SluiceError('TOKEN_NOT_SUPPORTED', `There is no token at ${address} on ${where}.`)
-    if (byAddress.size < maxUnlisted) byAddress.set(address, token)
+    // A map goes by the order of insertion: what was learnt first is forgotten first, so that nobody can fill it for good.
+    for (const oldest of unlisted.keys()) {
+      if (unlisted.size < maxUnlisted) break
+      unlisted.delete(oldest)
+    }
+    unlisted.set(address, token)
     return token
+  }
+
+  /** Several that are on no list. */
+  async function fetchTokens(addresses: readonly string[], at: At): Promise<void> {
+    const [first, ...others] = addresses
+    if (first === undefined) return
+    if (others.length > 0 && chain.tokens) {
+      const found = await chain.tokens(addresses, at)
+      for (const [index, address] of addresses.entries()) learn(address, found[index])
+      return
+    }
+    for (const address of addresses) await fetchToken(address, at)
   }
 
   /** The known token, or the address of one to ask the chain for. */
   function find(name: string, field: string): Token | string {
     // The coin keeps its symbol, whatever lists name so.
     if (name === coin.symbol) return coin
-    const candidates = bySymbol.get(name) ?? byFoldedSymbol.get(name.toLowerCase())
+    const candidates = bySymbol.get(name) ?? withoutImpostors(byFoldedSymbol.get(name.toLowerCase()))
     if (candidates?.[0] && candidates.length === 1) return candidates[0]
     if (candidates) {
       const addresses = candidates.map(({ symbol, address }) => `${symbol} ${address}`)
@@ -452,10 +479,10 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
         { field, problem: `"${name}" is the symbol of several tokens on ${where}; give the address: ${addresses.join(' or ')}` },
       ])
     }
-    const known = byAddress.get(name)
+    const known = byAddress.get(name) ?? unlisted.get(name)
     if (known) return known
     const address = chain.address(name)
-    if (address !== undefined) return byAddress.get(address) ?? address
+    if (address !== undefined) return byAddress.get(address) ?? unlisted.get(address) ?? address
     // On chains with a checksum in the letters' case, the lower-case spelling is the same address; on others it is another one.
     const lowerCase = name.toLowerCase()
     const checksummed = chain.address(lowerCase)
@@ -481,8 +508,16 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
     },
     resolve: (name, field, at) => load(find(name, field), at),
     async resolveAll(names, field, at) {
-      const found = names.map((name) => find(name, field))
-      return Promise.all(found.map(async (each) => load(each, at)))
+      const asked = [...new Set(names.map((name) => find(name, field)).filter((each) => typeof each === 'string'))]
+      if (asked.length > maxAsked)
+        throw badFields([
+          {
+            field,
+            problem: `has ${asked.length} addresses that are on no list of ${where}, and a request may have ${maxAsked} of them: ask for the others apart`,
+          },
+        ])
+      await fetchTokens(asked, at)
+      return Promise.all(names.map(async (name) => load(find(name, field), at)))
     },
     known(name, field) {
       const found = find(name, field)
@@ -494,8 +529,15 @@ export function createTokenBook(chain: Chain, list: readonly Token[], where: str
       bySymbol = groupBy(listed, ({ symbol }) => symbol)
       byFoldedSymbol = groupBy(listed, ({ symbol }) => symbol.toLowerCase())
       byAddress.set(token.address, token)
+      unlisted.delete(token.address)
     },
   }
+}
+
+/** Some characters become letters of ASCII in lower case, such as the Kelvin sign: what has them does not stand for the symbol of others. */
+function withoutImpostors(tokens: readonly Token[] | undefined): readonly Token[] | undefined {
+  const plain = tokens?.filter(({ symbol }) => isPlain(symbol))
+  return plain === undefined || plain.length === 0 ? tokens : plain
 }
 
 function groupBy(tokens: readonly Token[], keyOf: (token: Token) => string): Map<string, Token[]> {

@@ -4,12 +4,13 @@ import { ConfigError } from '../config/problems.ts'
 import type { At, Token } from '../contracts/index.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { Handler, Handlers } from './context.ts'
+import { isPlain, originalOf } from './looks.ts'
 import type { NetworkEntry } from './registry.ts'
 import { readAddress } from './wallets.ts'
 
 const networkToken: Handler<'NetworkToken'> = async (request, { network, signal }) => {
   const { token, isListed } = await readToken(request.token, network, { signal })
-  const original = isListed ? undefined : impersonated(token.symbol, token, network)
+  const original = originalOf(token, network.tokens.listed)
   const { symbol, address, decimals } = token
   return {
     symbol,
@@ -17,7 +18,10 @@ const networkToken: Handler<'NetworkToken'> = async (request, { network, signal 
     decimals,
     listed: isListed,
     ...(original && { impostorOf: original.address }),
-    warnings: [...(original ? [`it has the symbol of ${original.symbol}, which is at ${original.address}`] : []), ...oddities(token)],
+    warnings: [
+      ...(original ? [`it has the symbol of ${original.symbol}, which is at ${original.address}, or one that looks like it`] : []),
+      ...oddities(token),
+    ],
   }
 }
 
@@ -40,7 +44,7 @@ const addToList: Handler<'NetworkTokensAdd'> = async (request, { network, servic
     return { ...shown(token), listed: true, added: false }
   }
   const symbol = readSymbol(request.symbol, token)
-  const original = impersonated(symbol, token, network)
+  const original = originalOf({ symbol, address: token.address }, network.tokens.listed)
   if (original)
     throw badFields([
       {
@@ -103,68 +107,9 @@ function oddities({ symbol, address, decimals, native }: Token): string[] {
     ...(symbol === address && !native ? ['its contract says no symbol that can be shown'] : []),
     ...(decimals === 0 ? ['it has no decimals: only whole units can be moved'] : []),
     ...(decimals > usualDecimals ? [`it has ${decimals} decimals`] : []),
-    ...(/[^\u0020-\u007e]/.test(symbol) ? ['its symbol has other characters than those of ASCII'] : []),
+    ...(!isPlain(symbol) ? ['its symbol has other characters than those of ASCII'] : []),
   ]
 }
-
-/** The listed token that has the symbol, or one that looks like it, at another address. */
-function impersonated(symbol: string, { address }: Token, { tokens }: NetworkEntry): Token | undefined {
-  const looks = lookOf(symbol)
-  return tokens.listed.find((each) => each.address !== address && lookOf(each.symbol) === looks)
-}
-
-// Letters of Cyrillic and Greek, and digits, that look like those of Latin: https://www.unicode.org/Public/security/latest/confusables.txt, of
-// which symbols are written with these. In lower case.
-const alike: ReadonlyMap<string, string> = new Map(
-  [
-    'аa',
-    'вb',
-    'еe',
-    'кk',
-    'мm',
-    'нh',
-    'оo',
-    'рp',
-    'сc',
-    'тt',
-    'уy',
-    'хx',
-    'іi',
-    'ѕs',
-    'јj',
-    'ԁd',
-    'ԛq',
-    'ѡw',
-    'һh',
-    'ѵv',
-    'αa',
-    'βb',
-    'εe',
-    'ζz',
-    'ηh',
-    'ιi',
-    'κk',
-    'μm',
-    'νn',
-    'οo',
-    'ρp',
-    'τt',
-    'υy',
-    'χx',
-    '₮t',
-    '0o',
-    '1i',
-    'li',
-  ].map((pair): [string, string] => [pair.slice(0, -1), pair.slice(-1)]),
-)
-
-/** How a symbol looks: without letter case, marks, and what cannot be seen. */
-const lookOf = (symbol: string): string =>
-  symbol
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/./gu, (letter) => alike.get(letter) ?? letter)
-    .replace(/[^\p{L}\p{N}.+-]/gu, '')
 
 function notWritten(error: unknown): SluiceError {
   const reason =

@@ -7,6 +7,7 @@ import { endpoints, eventsEndpoint } from '../api/index.ts'
 import { isAbort } from '../async.ts'
 import { didYouMean } from '../config/problems.ts'
 import type { Settings } from '../config/settings.ts'
+import { pathsHider } from '../config/shown-paths.ts'
 import { SluiceError } from '../errors.ts'
 import type { Events } from '../events/events.ts'
 import type { Caller } from '../handlers/context.ts'
@@ -42,6 +43,7 @@ export function createApp(parts: AppParts): App {
   const { settings, metrics, log, events } = parts
   const queue = createFairQueue({ maxInFlight: settings.limits.inFlight, maxWaitMs: settings.server.requestTimeoutSeconds * 1000 })
   const limitRate = rateLimit()
+  const hidePaths = pathsHider(settings)
   const connectionOf = identify(settings, () => metrics.connectionsRefused.inc({ reason: 'certificate' }))
   const watchUnsent = unsentWatch()
   const routeOf = createRoutes(parts)
@@ -78,7 +80,7 @@ export function createApp(parts: AppParts): App {
     if (error instanceof SluiceError && error.bound) metrics.requestsRefused.inc({ bound: error.bound })
     if (name === 'UNKNOWN_ERROR') log.error({ err: error, requestId, path }, 'request failed by a defect')
     if (isAbort(error)) log.warn({ err: error, requestId, path }, 'request failed because a wait was ended')
-    const json = JSON.stringify(body)
+    const json = hidePaths(JSON.stringify(body))
     const retryAfter = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(Math.ceil(retryAfterSeconds)) }
     if (!res.headersSent) res.writeHead(http, { ...jsonHeaders(requestId, json), ...retryAfter }).end(json)
     end(exchange)

@@ -5,7 +5,9 @@ import { anyConnector, type Endpoint } from '../api/endpoint.ts'
 import { endpoints, interfaceVersion, type AnyEndpoint } from '../api/index.ts'
 import { versionHeader } from '../api/version.ts'
 import type { Settings } from '../config/settings.ts'
+import { pathsHider } from '../config/shown-paths.ts'
 import { badFields, SluiceError } from '../errors.ts'
+import { chargeTo, type Payer } from '../fair-turns.ts'
 import {
   requirePermission,
   requireWallet,
@@ -27,7 +29,7 @@ export interface RouteParts {
   services: Services
   handlers: Handlers
   idempotency: Idempotency
-  settings: Pick<Settings, 'server'>
+  settings: Settings
 }
 
 /** Endpoints of chains and exchanges that read take their fields as a JSON body of a POST too. */
@@ -56,6 +58,8 @@ export function createRoutes(parts: RouteParts): (method: string, path: string) 
 function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, settings }: RouteParts, send: ResponseBatcher): Route {
   const { permission, wallet, acts, on, path, request: schema, response } = endpoint as Endpoint
   const readFields = fieldsReader(schema)
+  // What is said of the server itself may name its files.
+  const hidePaths = on === 'service' ? pathsHider(settings) : undefined
   const readSearch = cachedQueryReader(readFields)
   let serialize: ((answer: object) => string) | undefined
   // The handler of this very endpoint: its request is what the reader has checked, its context what the lookup returns.
@@ -75,7 +79,7 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
     if (wallet)
       for (const address of [request.address, request.wallet_address]) if (typeof address === 'string') requireWallet(caller, address)
     const key = acts ? readIdempotencyKey(req.headers['idempotency-key']) : undefined
-    const deadline = new Deadline(requestTimeoutSeconds)
+    const deadline = new Deadline(requestTimeoutSeconds, exchange.client)
     const context = new HandlerContext(services, caller, requestId, deadline)
     if (key === undefined) {
       const answered = deadline.bound(() => after(lookUp(request), (target) => handler(request, Object.assign(context, target))))
@@ -102,6 +106,10 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
 
   /** The fields of a POST are in its body; those of GET and DELETE in the query, or else in a body. */
   function readRequest({ req: { method }, query, body }: Exchange): Question<Fields> {
+    if (method === 'POST' && query !== '')
+      throw badFields([
+        { field: 'query', problem: 'is not read by a POST: write the fields into the JSON body, and nothing after a question mark' },
+      ])
     if (method === 'POST') return { request: readFields(body, 'body') }
     if (Object.keys(body).length === 0) return readSearch(query)
     if (query === '') return { request: readFields(body, 'body') }
@@ -126,7 +134,8 @@ function createRoute(endpoint: AnyEndpoint, { services, handlers, idempotency, s
   function serialized(shown: object): string {
     // Compiled with the first answer, as the validator is with the first request.
     serialize ??= fastJsonStringify(JSON.parse(JSON.stringify(response)))
-    return serialize(shown)
+    const json = serialize(shown)
+    return hidePaths ? hidePaths(json) : json
   }
 }
 
@@ -172,17 +181,21 @@ const graceMs = 100
 /** The time limit of one request. Its timer starts when something is first waited for: what is answered at once needs none. */
 export class Deadline {
   readonly #seconds: number
+  readonly #payer: Payer | undefined
   #controller: AbortController | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(seconds: number) {
+  /** @param payer who the request's work is done for */
+  constructor(seconds: number, payer?: Payer) {
     this.#seconds = seconds
+    this.#payer = payer
   }
 
   /** Aborted when the time is over. */
   get signal(): AbortSignal {
     if (this.#controller) return this.#controller.signal
     const started = new AbortController()
+    chargeTo(started.signal, this.#payer)
     this.#controller = started
     this.#timer = setTimeout(() => started.abort(), this.#seconds * 1000)
     return started.signal

@@ -146,7 +146,7 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
       const { pricing } = venue
       if (!pricing.pools) return undefined
       const { states, head } = await quoterOf(venue, tokens, {}).states(at)
-      return { head, pools: await pricing.pools(tokens, choice, states, head) }
+      return { head, pools: await pricing.pools(tokens, choice, states, head, at) }
     },
     isCutOff: (venue) => following.of(venue).isCutOff,
     async warmUp(venue) {

@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events'
-import { inTurns, isAbortName } from '../async.ts'
+import { isAbortName } from '../async.ts'
 import { chainContract } from '../contracts/answers/chain.ts'
 import { connectorContract } from '../contracts/answers/connector.ts'
 import { json, type Contract, type Method, type Schema } from '../contracts/answers/contract.ts'
 import type { Chain, Connector, Log } from '../contracts/index.ts'
 import { errorTable, SluiceError, type ErrorName } from '../errors.ts'
+import { inTurns } from '../fair-turns.ts'
 import { isObject } from '../json.ts'
 import { deepFreeze, parserOf } from './parser.ts'
 import { placeInStack, placeOfFunction } from './source-places.ts'
@@ -143,12 +144,16 @@ function longAnswerParser(parse: Parse, { name, most }: NonNullable<AnyMethod['l
     const parts = Array.from({ length: Math.ceil(list.length / partLength) }, (_, index) => index * partLength)
     const parsed: unknown[] = []
     let whole: Record<string, unknown> = {}
-    await inTurns(parts, (from) => {
-      const copy = parse({ ...answer, [name]: partOf(list, from) }, args)
-      if (!isObject(copy) || !Array.isArray(copy[name])) return
-      whole = copy
-      for (const each of copy[name]) parsed.push(each)
-    })
+    await inTurns(
+      parts,
+      (from) => {
+        const copy = parse({ ...answer, [name]: partOf(list, from) }, args)
+        if (!isObject(copy) || !Array.isArray(copy[name])) return
+        whole = copy
+        for (const each of copy[name]) parsed.push(each)
+      },
+      { signal: signalOf(args) },
+    )
     return Object.freeze({ ...whole, [name]: Object.freeze(parsed) })
   }
 }

@@ -113,7 +113,7 @@ export function poolAMM(
       for (const { tokenIn, tokenOut } of passages) requireDifferentTokens(tokenIn, tokenOut)
       const between = passages.map(({ tokenIn, tokenOut }): Pair => [tokenIn, tokenOut])
       const { head, graph } = await loadPools(reader, options.checks, { protocols, chosen: [] }, between, [], at)
-      return { head, pools: await viewPools(graph.pools, passages, choice) }
+      return { head, pools: await viewPools(graph.pools, passages, choice, at) }
     },
     async poolTokens(pool, at) {
       if (!isAddress(pool)) return undefined
@@ -365,8 +365,8 @@ export function followedPricing(options: QuoterOptions): FollowedPricing<Evm> | 
       return priced
     },
 
-    async pools(tokens, choice, states, head) {
-      return viewPools(graphOf(states, head).pools, [passageOf(tokens, wrapped)], choice)
+    async pools(tokens, choice, states, head, at) {
+      return viewPools(graphOf(states, head).pools, [passageOf(tokens, wrapped)], choice, at)
     },
 
     conditions: (head) => `${reader.gasPriceRaw(head)} ${hasTimed ? blockName(head) : ''}`,

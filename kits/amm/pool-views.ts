@@ -1,8 +1,8 @@
 // Pools as people look at them: price, fee, what they hold, and how much can be traded before the price is worse by so much.
-import { inTurns } from '../../core/async.ts'
-import type { PoolDepth, PoolsChoice, PoolView } from '../../core/contracts/index.ts'
+import type { At, PoolDepth, PoolsChoice, PoolView } from '../../core/contracts/index.ts'
 import { parseDecimal, rescale } from '../../core/decimal.ts'
 import { DeepestPools } from '../../core/deepest-pools.ts'
+import { inTurns } from '../../core/fair-turns.ts'
 import type { Passage, Pool, PoolProtocol } from './protocol.ts'
 
 interface KnownPool {
@@ -15,22 +15,27 @@ export async function viewPools(
   pools: readonly KnownPool[],
   passages: readonly Passage[],
   { depths, most, version, pool }: PoolsChoice,
+  at: Partial<At> = {},
 ): Promise<readonly PoolView[]> {
   // Of many pools few are shown. To keep all views would fill the memory, which the collector then copies.
   const deepest = new DeepestPools<PoolView>(most, (view) => view)
   const chosen = pool?.toLowerCase()
   const byTokenIn = new Map<string, Passage[]>()
   for (const passage of passages) byTokenIn.set(passage.tokenIn, [...(byTokenIn.get(passage.tokenIn) ?? []), passage])
-  await inTurns(pools, (known) => {
-    const { tokens, address } = known.pool
-    if (version !== undefined && known.protocol.version !== version) return
-    if (chosen !== undefined && address.toLowerCase() !== chosen) return
-    for (const token of tokens)
-      for (const passage of byTokenIn.get(token) ?? []) {
-        const view = tokens.includes(passage.tokenOut) ? viewPool(known, passage, depths) : undefined
-        if (view && view.spot.denominator !== 0n) deepest.add(view)
-      }
-  })
+  await inTurns(
+    pools,
+    (known) => {
+      const { tokens, address } = known.pool
+      if (version !== undefined && known.protocol.version !== version) return
+      if (chosen !== undefined && address.toLowerCase() !== chosen) return
+      for (const token of tokens)
+        for (const passage of byTokenIn.get(token) ?? []) {
+          const view = tokens.includes(passage.tokenOut) ? viewPool(known, passage, depths) : undefined
+          if (view && view.spot.denominator !== 0n) deepest.add(view)
+        }
+    },
+    at,
+  )
   return deepest.kept
 }
 

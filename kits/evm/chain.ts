@@ -72,10 +72,12 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
   const pollingMs = (config.pollingSeconds ?? defaultPollingSeconds(blockSeconds)) * 1000
   const heads = createHeadFeed({ poll: () => fees.refresh(), behind: (number) => rpc.behind(number), pollingMs, log })
 
-  async function token(address: string, at: At): Promise<Token | undefined> {
-    const { results } = await reader.read([symbolCall(address), decimalsCall(address)], at)
-    return readToken(address, results[0] ?? noResult, results[1] ?? noResult)
+  async function tokens(addresses: readonly string[], at: At): Promise<readonly (Token | undefined)[]> {
+    const calls = addresses.flatMap((address) => [symbolCall(address), decimalsCall(address)])
+    const { results } = await reader.read(calls, at)
+    return addresses.map((address, index) => readToken(address, results[2 * index] ?? noResult, results[2 * index + 1] ?? noResult))
   }
+  const token = async (address: string, at: At): Promise<Token | undefined> => (await tokens([address], at))[0]
 
   /** By the quote's own reading. A quote from memory read nothing: then the last known fee serves for the time of a block, after which it is read. */
   function rollupFeeRaw(gasLimit: bigint, head: Head | undefined, at: At): bigint | Promise<bigint> {
@@ -150,8 +152,9 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
     head: ({ signal }) => abortable(fees.refresh(), signal),
     heads,
     changes: createChanges(rpc, name, blocks.read),
-    balances: (owner, tokens, at) => readBalances(reader, multicall, owner, tokens, at),
+    balances: (owner, held, at) => readBalances(reader, multicall, owner, held, at),
     token,
+    tokens,
     gas: (units, head, at) => fees.warm(at)?.then(() => gasTerms(units, head, at)) ?? gasTerms(units, head, at),
     decode: decodeLogs,
     find: (id, at) => findTransaction(rpc, id.toLowerCase(), at),

@@ -1,4 +1,5 @@
 import { abortable, linkAbort, pause } from '../../core/async.ts'
+import { createFairSlots } from '../../core/fair-turns.ts'
 import {
   type At,
   type Log,
@@ -86,6 +87,14 @@ export interface RpcOptions {
   health?: Partial<HealthPolicy>
 }
 
+/**
+ * Of the connections to a node (`connections` of node.ts) those that readings of callers may take, so that two are left for what the server itself
+ * has to know: blocks, receipts and transactions. One caller alone takes half of them.
+ */
+const callerSlots = { slots: 14, slotsEach: 8 }
+/** Of one caller. A request makes a few readings at once. */
+const maxWaitingReadings = 2_000
+
 /** A node did not answer a batch. Its failure is kept with the node. */
 class Unanswered extends Error {}
 
@@ -105,6 +114,7 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
   const senders = sendUrls.length === 0 ? readers : pick(sendUrls)
   const relays = pick(privateUrls)
   const ranking = createNodeRanking(readers, dialect, policy, options.log)
+  const slots = createFairSlots({ ...callerSlots, maxWaiting: maxWaitingReadings, what: `the nodes of ${network}` })
 
   async function exchange(calls: readonly RpcCall[], batched: boolean, at: At): Promise<readonly RpcAnswer[]> {
     at.signal.throwIfAborted()
@@ -216,7 +226,8 @@ export function createRpc({ rpcUrls, sendUrls = [], privateUrls = [], network = 
   const url = () => (ranking.ready()[0] ?? readers[0])?.label ?? maskUrl(rpcUrls[0] ?? '')
 
   return {
-    ...readBy(exchange),
+    // Before the clock of the nodes starts: what waits for its turn says nothing of a node.
+    ...readBy((calls, batched, at) => slots.run(at.signal, () => exchange(calls, batched, at))),
     async onEveryNode<T>(talk: (ask: Ask) => Promise<T>, at: At) {
       at.signal.throwIfAborted()
       const results = await Promise.all(readers.map((node) => talkWith(node, talk, at)))

@@ -132,6 +132,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
           .to.match(/^error: /)
           .and.to.contain(reason)
       }
+      expect((await client.post('/transactions/prune', { olderThanDays: 92, dryRun: true })).body.folder).to.equal('data/archive')
       expect((await client.post('/transactions/prune', { olderThanDays: 0.5 })).body).to.include({ name: 'INCOMPLETE_PARAMS' })
     })
 
@@ -147,7 +148,7 @@ for (const kind of ['embedded', 'postgres'] as const) {
       const { code, err } = await tx('prune', '--days', '90')
       expect(code).to.equal(1)
       expect(err).to.match(
-        /^error: The archive in .+archive cannot be written: E.+These transactions stay in the journal\..+\(OVERLOADED, request /,
+        /^error: The archive in data\/archive cannot be written: E.+These transactions stay in the journal\..+\(OVERLOADED, request /,
       )
       if (kind === 'embedded') {
         await kernel.services.archiver.run()

@@ -7,7 +7,7 @@ import type { Settings } from '../../core/config/settings.ts'
 import { newClient } from '../../core/tls/certificates.ts'
 import { createClient } from '../../testkit/client.ts'
 import { startServer } from '../../testkit/server.ts'
-import { oneChain, sharedServer, swap, type SharedServer } from './shared-server.ts'
+import { local, oneChain, sharedServer, swap, traders, type SharedServer } from './shared-server.ts'
 
 const quote = (amount: string) => `GET /amm/price?${new URLSearchParams({ ...swap, amount }).toString()} HTTP/1.1\r\nHost: a\r\n\r\n`
 
@@ -46,6 +46,21 @@ describe('one certificate with many connections', () => {
     for (const [index, socket] of [...crowd, other].entries()) socket.write(quote(`${200 + index / 1e6}`))
     await Promise.all(answered)
     expect(order.indexOf('other')).to.be.lessThan(count / 2)
+  })
+
+  it('cannot keep the nodes of a network from another one by tokens that are on no list', async () => {
+    let last = 0xbad_0000
+    const unknown = (count: number) => Array.from({ length: count }, () => `0x${(last += 1).toString(16).padStart(40, '0')}`).join(',')
+    const ask = (count: number) => server.as.unlisted.get('/network/tokens', { ...local, tokenSymbols: unknown(count) })
+    const tooMany = await ask(1_000)
+    expect(tooMany.status, tooMany.text).to.equal(400)
+    expect(tooMany.body.message).to.contain('20 of them')
+    const crowd = Array.from({ length: 64 }, () => ask(20))
+    const others = await Promise.all(
+      Array.from({ length: 8 }, () => server.as.reader.get('/network/balances', { ...local, address: traders, tokenSymbols: 'ETH,USDC' })),
+    )
+    expect(others.map(({ status }) => status)).to.deep.equal(others.map(() => 200))
+    for (const { status, text } of await Promise.all(crowd)) expect(status, text).to.equal(404)
   })
 
   it('cannot hold more than its share of memory by bodies that do not end', async () => {

@@ -55,7 +55,7 @@ describe('tokens at run time', function () {
     expect((await show(`0x${'0'.repeat(40)}`)).body).to.include({ symbol: 'ETH', listed: true })
   })
 
-  for (const symbol of ['USDC', 'usdc', 'UЅDС', 'USDC\u200b', 'ՍSDC'.replace('Ս', 'U'), 'WΕΤΗ', 'DA1'])
+  for (const symbol of ['USDC', 'usdc', 'UЅDС', 'USDC\u200b', 'ՍSDC'.replace('Ս', 'U'), 'WΕΤΗ', 'DA1', 'ꓴꓢꓓꓚ', 'ＵＳＤＣ'])
     it(`say of whom ${JSON.stringify(symbol)} is an impostor, which cannot be added under that symbol`, async () => {
       const fake = await deploy(symbol)
       const { body } = await show(fake)

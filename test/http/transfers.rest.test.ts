@@ -130,6 +130,15 @@ describe('what a wallet does with its own coin and tokens', () => {
       expect((await balances(traders)).ETH).to.equal(before)
     })
 
+    it('reads nothing of a query, and says so', async () => {
+      const query = new URLSearchParams({ to: admins, amount: '1' }).toString()
+      for (const path of [`/evm/send?${query}`, `/network/balances?${query}`]) {
+        const answer = await treasurer.post(path, { ...ofTraders, token: 'ETH', amount: '0.1', to: coldStore })
+        expect(outcome(answer), answer.text).to.equal('400 INCOMPLETE_PARAMS')
+        expect(answer.body.message).to.contain('query').and.contain('JSON body')
+      }
+    })
+
     it('needs its own permission, and each client has its own list', async () => {
       expect(outcome(await send({}, server.as.trader))).to.equal('403 FORBIDDEN')
       // It may use all wallets, and send from another.

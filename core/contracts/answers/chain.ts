@@ -139,6 +139,7 @@ export const chainContract: Contract<Chain> = {
   changes: answers(either(oneOf('forked'), list(headChangesSchema, 100_000))),
   balances: answers(list(amount(), 10_000)),
   token: answers(orNothing(tokenSchema)),
+  tokens: answers(list(orNothing(tokenSchema), 1_000)),
   gas: { answer: gasTermsSchema, atOnce: true },
   find: answers(orNothing(transactionSchema)),
   isTransactionId: answers(flag()),

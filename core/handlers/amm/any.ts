@@ -3,6 +3,7 @@ import { withTimeout } from '../../async.ts'
 import { anyConnector } from '../../api/endpoint.ts'
 import type { At, GasTerms, Quote, Token } from '../../contracts/index.ts'
 import { divideRaw, fromRaw } from '../../decimal.ts'
+import { isTurnOver, nextTurn, payerOf, type Payer } from '../../fair-turns.ts'
 import { badFields, errorFields, SluiceError } from '../../errors.ts'
 import { after, type Services } from '../context.ts'
 import { permit2On, readAllowances } from '../evm.ts'
@@ -63,7 +64,10 @@ export function refuseChoice(request: { readonly connector: string; readonly con
 /** For each connector. One that is later is left out, and is not asked again for a while. */
 export const answerMs = 3_000
 const lateMs = 30_000
-const lateUntil = new WeakMap<VenueEntry, number>()
+/** For each caller apart: what one asks for may wait behind others of its own. */
+const lateUntil = new WeakMap<VenueEntry, WeakMap<Payer, number>>()
+const nobody: Payer = {}
+const callerOf = ({ signal }: At): Payer => payerOf(signal) ?? nobody
 
 /**
  * The prices of all connectors, the best first. At once where all come from memory.
@@ -72,8 +76,12 @@ const lateUntil = new WeakMap<VenueEntry, number>()
 export function askConnectors(asked: AnyRequest, scope: Scope, at: At): Candidates | Promise<Candidates> {
   const { swap, connectors, allowedSlippage } = asked
   const venues = withVersion(swap.version, venuesOf(connectors, scope), scope.network)
-  const priced = askEach(venues, scope, `price of ${swap.base.symbol}/${swap.quote.symbol}`, (venue) =>
-    asked.fromChain ? quoteFromChain(swap, venue, at) : quoteSwap(swap, { ...scope, venue }, at),
+  const priced = askEach(
+    venues,
+    scope,
+    `price of ${swap.base.symbol}/${swap.quote.symbol}`,
+    (venue) => (asked.fromChain ? quoteFromChain(swap, venue, at) : quoteSwap(swap, { ...scope, venue }, at)),
+    at,
   )
   const quoted = after(priced, (answers) =>
     allOf(answers.map((each) => (isLeftOut(each) ? each : withTerms(each, allowedSlippage, scope.network, at)))),
@@ -131,23 +139,26 @@ export interface Answer<T> {
   readonly answer: T
 }
 
-/** Asks each connector beside the others; at once where none has to wait. @param what is asked for, for the error of one that is late */
+/**
+ * Asks each connector beside the others; at once where none has to wait, and all together take no longer than a turn of the event loop may. @param what is asked for, for the error of one that is late
+ */
 export function askEach<T>(
   venues: readonly VenueEntry[],
   { network: { chain, network }, services: { registry } }: Scope,
   what: string,
   ask: (venue: VenueEntry) => T | Promise<T>,
+  at: At,
 ): readonly (Answer<T> | LeftOut)[] | Promise<readonly (Answer<T> | LeftOut)[]> {
-  const asked = venues.map((venue): Answer<T> | LeftOut | Promise<Answer<T> | LeftOut> => {
+  const askOne = (venue: VenueEntry): Answer<T> | LeftOut | Promise<Answer<T> | LeftOut> => {
     const { connector } = venue
     const left = (error: unknown): LeftOut => {
       if (!(error instanceof SluiceError)) throw error
       return { connector, error }
     }
-    const isLate = (lateUntil.get(venue) ?? 0) > performance.now()
+    const isLate = (lateUntil.get(venue)?.get(callerOf(at)) ?? 0) > performance.now()
     if (isLate) return left(lateError(connector, what))
     const answered = (answer: T) => {
-      lateUntil.delete(venue)
+      lateUntil.get(venue)?.delete(callerOf(at))
       return { venue, answer }
     }
     const wakened = async () => {
@@ -158,7 +169,8 @@ export function askEach<T>(
       const answer = venue.notReady() === undefined ? ask(venue) : wakened()
       if (!(answer instanceof Promise)) return answered(answer)
       const late = () => {
-        lateUntil.set(venue, performance.now() + lateMs)
+        const known = lateUntil.get(venue) ?? new WeakMap<Payer, number>()
+        lateUntil.set(venue, known.set(callerOf(at), performance.now() + lateMs))
         throw lateError(connector, what)
       }
       // An answer that comes late says that it can be asked again.
@@ -166,8 +178,16 @@ export function askEach<T>(
     } catch (error) {
       return left(error)
     }
-  })
-  return allOf(asked)
+  }
+  const asked: (Answer<T> | LeftOut | Promise<Answer<T> | LeftOut>)[] = []
+  function askFrom(first: number): void | Promise<void> {
+    for (let index = first; index < venues.length; index += 1) {
+      if (isTurnOver() && index > first) return nextTurn(at).then(() => askFrom(index))
+      const venue = venues[index]
+      if (venue) asked.push(askOne(venue))
+    }
+  }
+  return after(askFrom(0), () => allOf(asked))
 }
 
 export const isLeftOut = (each: LeftOut | object): each is LeftOut => 'error' in each
@@ -234,7 +254,7 @@ function coinRate(token: Token, candidates: readonly WithTerms[], scope: Scope, 
   const venues = services.registry
     .venuesOn(network.chain, network.network)
     .filter((venue) => venue.builtIn && venue.impl.AMM && venue.notReady() === undefined)
-  const answers = askEach(venues, scope, `price of ${nativeCurrency.symbol}`, (venue) => quoteSwap(swap, { ...scope, venue }, at))
+  const answers = askEach(venues, scope, `price of ${nativeCurrency.symbol}`, (venue) => quoteSwap(swap, { ...scope, venue }, at), at)
   return after(answers, (each) => {
     const quotes = each.flatMap((one) => (isLeftOut(one) ? [] : [{ connector: one.venue.connector, quote: one.answer.quote }]))
     const best = bestReference(quotes)?.quote

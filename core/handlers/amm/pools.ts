@@ -1,7 +1,7 @@
 // The pools of a pair or of a token, over one connector or all of a network, and one pool by its address.
 import type { AMMPoolResponse } from '../../api/index.ts'
 import type { At, PoolsChoice, PoolView, Swap, Token } from '../../contracts/index.ts'
-import { inTurns } from '../../async.ts'
+import { inTurns } from '../../fair-turns.ts'
 import { fromRaw, parseDecimal, priceOf, rescale } from '../../decimal.ts'
 import { DeepestPools } from '../../deepest-pools.ts'
 import { badFields, SluiceError } from '../../errors.ts'
@@ -34,7 +34,7 @@ const ammPools: Handler<'AMMPools'> = async (request, context) => {
   // One more than are shown tells whether there is a next page.
   const most = start + limit + 1
   const choice = { depths, most, ...(version !== undefined && { version }) }
-  const answers = await askEach(venues, context, 'pools', (venue) => findPools(pairs, choice, venue, context, at))
+  const answers = await askEach(venues, context, 'pools', (venue) => findPools(pairs, choice, venue, context, at), at)
   const leftOut = answers.filter(isLeftOut)
   const [failed] = leftOut
   if (failed && leftOut.length === answers.length) throw failed.error
@@ -42,14 +42,18 @@ const ammPools: Handler<'AMMPools'> = async (request, context) => {
   const deepest = new DeepestPools<Found>(most, ({ view }) => view)
   for (const each of answers) {
     if (isLeftOut(each)) continue
-    await inTurns(each.answer.pools, (view) => {
-      const pair = pairOf(view)
-      if (pair && view.spot.denominator !== 0n && (version === undefined || view.version === version))
-        deepest.add({ view, pair, found: each.answer, venue: each.venue })
-    })
+    await inTurns(
+      each.answer.pools,
+      (view) => {
+        const pair = pairOf(view)
+        if (pair && view.spot.denominator !== 0n && (version === undefined || view.version === version))
+          deepest.add({ view, pair, found: each.answer, venue: each.venue })
+      },
+      at,
+    )
   }
   const shown: ShownPool[] = []
-  await inTurns(deepest.kept.slice(start, start + limit), (each) => shown.push(showPool(each)))
+  await inTurns(deepest.kept.slice(start, start + limit), (each) => shown.push(showPool(each)), at)
   const left = showLeftOut(leftOut, true)
   return {
     pools: shown,

@@ -142,7 +142,7 @@ async function findPosition(
 }
 
 async function resolveTokens(names: readonly string[], network: ConnectorContext['network'], at: At): Promise<readonly Token[]> {
-  const tokens = await Promise.all(names.map(async (name) => network.tokens.resolve(name, 'tokens', at)))
+  const tokens = await network.tokens.resolveAll(names, 'tokens', at)
   if (new Set(tokens.map(({ address }) => address)).size < tokens.length)
     throw badFields([{ field: 'tokens', problem: 'name the same token twice' }])
   return tokens

@@ -1,7 +1,6 @@
 import { CLOBBatchOrdersRequest, CLOBMarginBatchOrdersRequest, CLOBPerpBatchOrdersRequest, type BookSet } from '../../api/index.ts'
 import type { BookAction, BookOrder, OrderName } from '../../contracts/index.ts'
 import { badFields, errorFields, SluiceError, type ErrorName } from '../../errors.ts'
-import { isObject } from '../../json.ts'
 import type { ConnectorContext } from '../context.ts'
 import { fieldsReader } from '../read-fields.ts'
 import { readWallet, type SigningWallet } from '../wallets.ts'
@@ -75,13 +74,16 @@ const readCreate = {
   PERP_CLOB: fieldsReader(CLOBPerpBatchOrdersRequest.properties.create.items),
 }
 
+/** As it came: its fields are not checked yet. */
+type Entry = Readonly<Record<string, unknown>>
+
 type Placed = NonNullable<Awaited<ReturnType<typeof findRepeatedOrder>>>
 type CreateEntry = BatchEntry<BookAction & { do: 'create' }, Placed> & { clientOrderId?: string }
 
 /** @param create the raw entries: each is validated by itself */
 async function readCreates(
   type: BookSet,
-  create: readonly unknown[],
+  create: readonly Entry[],
   markets: Markets,
   wallet: SigningWallet,
   context: ConnectorContext,
@@ -89,8 +91,8 @@ async function readCreates(
   const orders = walletOrders(type, wallet.address, context)
   const firstWith = new Map<string, number>()
 
-  async function readOne(raw: unknown, index: number): Promise<CreateEntry> {
-    const fields = readCreate[type](requireObject(raw, 'create'), 'body')
+  async function readOne(raw: Entry, index: number): Promise<CreateEntry> {
+    const fields = readCreate[type](raw, 'body')
     const clientOrderId = fields.clientOrderId ?? defaultClientOrderId(context, index)
     const first = firstWith.get(clientOrderId)
     if (first !== undefined) return { error: usedTwice(first), clientOrderId }
@@ -108,12 +110,6 @@ async function readCreates(
   const entries: CreateEntry[] = []
   for (const [index, each] of create.entries()) entries.push(await catchError(() => readOne(each, index)))
   return entries
-}
-
-/** @throws SluiceError INCOMPLETE_PARAMS */
-function requireObject(raw: unknown, field: 'create' | 'cancel'): Readonly<Record<string, unknown>> {
-  if (isObject(raw)) return raw
-  throw badFields([{ field, problem: 'has an entry that is not a JSON object' }])
 }
 
 const usedTwice = (first: number) =>
@@ -135,15 +131,15 @@ type CancelEntry = BatchEntry<BookAction & { do: 'cancel' }, Cancelled> & { name
 /** Decides by the journal. @param cancel the raw entries: each is validated by itself */
 async function readCancels(
   type: BookSet,
-  cancel: readonly unknown[],
+  cancel: readonly Entry[],
   markets: Markets,
   wallet: SigningWallet,
   context: ConnectorContext,
 ): Promise<readonly CancelEntry[]> {
   const orders = walletOrders(type, wallet.address, context)
 
-  async function readOne(raw: unknown): Promise<CancelEntry> {
-    const fields = readCancel(requireObject(raw, 'cancel'), 'body')
+  async function readOne(raw: Entry): Promise<CancelEntry> {
+    const fields = readCancel(raw, 'body')
     const name = readName(fields)
     const market = markets.find(fields.market)
     const [journaled] = await orders.journaled({ ...name, market: marketName(market), limit: 1 })

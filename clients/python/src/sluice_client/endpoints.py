@@ -276,13 +276,17 @@ class NetworkTokensRequest(_NetworkTokensRequest, total=False):
     tokenSymbols: list[str]  # Symbols or addresses.
 
 
-@final
-class NetworkTokensResponseEntry(TypedDict):
+class _NetworkTokensResponseEntry(TypedDict):
     chain: str
     network: str
     symbol: str
     address: str
     decimals: float
+
+
+@final
+class NetworkTokensResponseEntry(_NetworkTokensResponseEntry, total=False):
+    impostorOf: str  # Address of the listed token whose symbol this one has, or has in letters that look alike.
 
 
 NetworkTokensResponse = list[NetworkTokensResponseEntry]

@@ -1,0 +1,178 @@
+// Who a piece of work is done for, and how the work of several shares what there is of the event loop and of a network's nodes.
+import { SluiceError } from './errors.ts'
+
+/** A client certificate, or what else causes work. Only its identity counts. */
+export type Payer = object
+
+/** The server itself: its own work waits behind nobody. */
+const payers = new WeakMap<AbortSignal, Payer>()
+
+/** All that is done by this signal, and by those that are linked to it, is done for the payer. */
+export function chargeTo(signal: AbortSignal, payer: Payer | undefined): void {
+  if (payer) payers.set(signal, payer)
+}
+
+/** Undefined for what nobody but the server itself asked for. */
+export const payerOf = (signal: AbortSignal): Payer | undefined => payers.get(signal)
+
+interface Waiting {
+  begin(): void
+  reject(reason: unknown): void
+}
+
+/** What one payer has under way and waiting. */
+interface Account {
+  underWay: number
+  readonly waiting: Set<Waiting>
+}
+
+interface FairSlotsOptions {
+  /** Of all payers together. */
+  slots: number
+  /** Of one payer. */
+  slotsEach: number
+  /** Of one payer. More are refused. */
+  maxWaiting: number
+  /** How the refusal names what is shared. */
+  what: string
+}
+
+export interface FairSlots {
+  /**
+   * Does the work at once, or when the payer has its turn. Work that nobody pays for waits for nothing.
+   * @throws SluiceError RATE_LIMIT; the signal's reason
+   */
+  run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
+}
+
+/** Places for work that takes time. Where several payers wait, they take turns; one alone never takes all places. */
+export function createFairSlots({ slots, slotsEach, maxWaiting, what }: FairSlotsOptions): FairSlots {
+  const accounts = new Map<Payer, Account>()
+  let underWay = 0
+
+  const mayBegin = (account: Account) => underWay < slots && account.underWay < slotsEach
+
+  async function begin<T>(payer: Payer, account: Account, work: () => Promise<T>): Promise<T> {
+    underWay += 1
+    account.underWay += 1
+    try {
+      return await work()
+    } finally {
+      underWay -= 1
+      account.underWay -= 1
+      if (account.underWay === 0 && account.waiting.size === 0) accounts.delete(payer)
+      next()
+    }
+  }
+
+  function next(): void {
+    for (const [payer, account] of accounts) {
+      if (underWay >= slots) return
+      const [first] = account.waiting
+      if (!first || !mayBegin(account)) continue
+      account.waiting.delete(first)
+      // Behind the others: a map goes by the order of insertion.
+      accounts.delete(payer)
+      accounts.set(payer, account)
+      return first.begin()
+    }
+  }
+
+  return {
+    run(signal, work) {
+      const payer = payerOf(signal)
+      if (!payer) return work()
+      const account = accounts.get(payer) ?? { underWay: 0, waiting: new Set() }
+      accounts.set(payer, account)
+      if (account.waiting.size === 0 && mayBegin(account)) return begin(payer, account, work)
+      if (account.waiting.size >= maxWaiting) throw tooMuchWaiting(what, maxWaiting)
+      return new Promise((resolve, reject) => {
+        const leave = () => {
+          account.waiting.delete(waiting)
+          waiting.reject(signal.reason)
+        }
+        const waiting: Waiting = {
+          begin() {
+            signal.removeEventListener('abort', leave)
+            begin(payer, account, work).then(resolve, reject)
+          },
+          reject,
+        }
+        account.waiting.add(waiting)
+        signal.addEventListener('abort', leave, { once: true })
+        if (signal.aborted) leave()
+      })
+    },
+  }
+}
+
+const tooMuchWaiting = (what: string, max: number) =>
+  new SluiceError(
+    'RATE_LIMIT',
+    `${max} readings of this client certificate wait for ${what}: nothing more is asked for it. Send fewer at once.`,
+    {
+      retryAfterSeconds: 1,
+    },
+  )
+
+/** Of the event loop: so long may a part of a long piece of work take before others have their turn. */
+const sliceMs = 1
+
+/** One line for each payer, of those who wait to go on with a long piece of work. The server's own is a payer like others. */
+const lines = new Map<Payer, (() => void)[]>()
+const ourselves: Payer = {}
+let isServing = false
+/** When the first long piece of work went on in this turn of the event loop. */
+let sliceFrom: number | undefined
+
+/** Whether a long piece of work should let others have their turn. All that begin in one turn take no more of it together than one. */
+export function isTurnOver(): boolean {
+  const now = performance.now()
+  if (sliceFrom === undefined) {
+    sliceFrom = now
+    setImmediate(() => (sliceFrom = undefined))
+  }
+  return now - sliceFrom >= sliceMs
+}
+
+/** One of those who wait goes on in each turn of the event loop, and payers take turns. So many long pieces hold others up as long as one. */
+function serveLines(): void {
+  const [entry] = lines
+  if (!entry) {
+    isServing = false
+    return
+  }
+  const [payer, line] = entry
+  lines.delete(payer)
+  const goOn = line.shift()
+  if (line.length > 0) lines.set(payer, line)
+  sliceFrom = undefined
+  goOn?.()
+  setImmediate(serveLines)
+}
+
+function turnOf(payer: Payer): Promise<void> {
+  return new Promise((resolve) => {
+    const line = lines.get(payer) ?? []
+    line.push(resolve)
+    lines.set(payer, line)
+    if (isServing) return
+    isServing = true
+    setImmediate(serveLines)
+  })
+}
+
+/** What a signal says of who the work is for; it is read only where somebody waits. */
+type Asked = { readonly signal?: AbortSignal | undefined }
+
+/** Settles when the work may go on. Of one payer one piece at a time goes on, and payers take turns. */
+export const nextTurn = ({ signal }: Asked): Promise<void> => turnOf((signal && payerOf(signal)) ?? ourselves)
+
+/** Calls it with each, one after the other, and lets others have their turn in between: a long list holds nobody up. */
+export async function inTurns<T>(items: Iterable<T>, each: (item: T) => void, asked: Asked = {}): Promise<void> {
+  isTurnOver()
+  for (const item of items) {
+    each(item)
+    if (isTurnOver()) await nextTurn(asked)
+  }
+}
