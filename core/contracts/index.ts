@@ -1,5 +1,7 @@
 // "sluice/plugin": everything that a plugin implements or calls.
 export { badFields, SluiceError } from '../errors.ts'
+// Whose request a signal is of, so that what all share is shared fairly. Since 1.1.
+export { payerOf } from '../fair-turns.ts'
 export type { ErrorName } from '../errors.ts'
 export type {
   AMM,

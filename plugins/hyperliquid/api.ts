@@ -1,4 +1,4 @@
-import { SluiceError, type At } from 'sluice/plugin'
+import { payerOf, SluiceError, type At } from 'sluice/plugin'
 import type { Pool } from 'undici'
 import { machineMs } from './nonces.ts'
 import { type Shape, object, shape, integer } from './shape.ts'
@@ -26,7 +26,7 @@ export type QueryInfo = <T>(request: InfoRequest, shape: Shape<T>, at: At) => Pr
 
 export function createInfoQuery(post: Post, limiter: RateLimiter): QueryInfo {
   return async (request, shape, { signal }) => {
-    limiter.take(weightOf(request.type), 'query')
+    limiter.take(weightOf(request.type), 'query', payerOf(signal))
     const answer = await post('info', JSON.stringify(request), signal)
     if (answer.is === 'lost') throw unavailable(answer.reason)
     const { status, body, retryAfterSeconds } = answer
@@ -126,8 +126,11 @@ const reservedForActions = 1 / 6
 
 /** Counts requests by the exchange's own weights against its limit per minute. */
 export interface RateLimiter {
-  /** @throws SluiceError RATE_LIMIT where the limit is used up: nothing was sent */
-  take(weight: number, what: 'query' | 'action'): void
+  /**
+   * @param payer who the query is made for; undefined: the server itself
+   * @throws SluiceError RATE_LIMIT where the limit is used up, or a payer's part of it: nothing was sent
+   */
+  take(weight: number, what: 'query' | 'action', payer?: object): void
   /** Adds the weight of an answer that was longer than its query accounts for. */
   charge(weight: number): void
   /** The exchange said that the limit is used up. */
@@ -136,8 +139,16 @@ export interface RateLimiter {
 
 export function createRateLimiter(perMinute: number, nowMs: () => number = () => performance.now()): RateLimiter {
   const bucket = createTokenBucket(perMinute, nowMs)
+  const shares = createShares(nowMs)
   return {
-    take(weight, what) {
+    take(weight, what, payer) {
+      const isScarce = bucket.left() - weight < perMinute * scarceBelow
+      if (payer && shares.isOver(payer) && isScarce)
+        throw new SluiceError(
+          'RATE_LIMIT',
+          "This client certificate has used its part of Hyperliquid's rate limit for one IP address, and others wait for theirs. Try again later, and ask less often.",
+          { retryAfterSeconds: 5 },
+        )
       const missing = weight - bucket.left() + (what === 'query' ? perMinute * reservedForActions : 0)
       if (missing > 0) {
         const retryAfterSeconds = Math.max(1, Math.ceil(missing / (perMinute / 60)))
@@ -146,9 +157,38 @@ export function createRateLimiter(perMinute: number, nowMs: () => number = () =>
         })
       }
       bucket.spend(weight)
+      if (payer) shares.spend(payer, weight)
     },
     charge: bucket.spend,
     markExhausted: () => bucket.spend(Math.max(0, bucket.left())),
+  }
+}
+
+/** Where less of the limit is left, who has used more of it than others do not may not take the rest. */
+const scarceBelow = 1 / 2
+const minuteMs = 60_000
+
+/** What each has spent within a minute, of those who asked within it. */
+function createShares(nowMs: () => number) {
+  const spent = new Map<object, { amount: number; at: number }>()
+
+  /** Spending is forgotten steadily, within a minute or so. */
+  function current(payer: object): number {
+    const known = spent.get(payer)
+    return known ? known.amount * Math.max(0, 1 - (nowMs() - known.at) / minuteMs) : 0
+  }
+
+  return {
+    spend(payer: object, amount: number): void {
+      spent.set(payer, { amount: current(payer) + amount, at: nowMs() })
+    },
+    /** Whether it has spent more than its share, where it is not alone. Who is asked about counts as one who wants some. */
+    isOver(payer: object): boolean {
+      for (const [each, { at }] of spent) if (nowMs() - at >= minuteMs) spent.delete(each)
+      if (!spent.has(payer)) spent.set(payer, { amount: 0, at: nowMs() })
+      const all = [...spent.keys()].reduce((sum, each) => sum + current(each), 0)
+      return spent.size > 1 && current(payer) > all / spent.size
+    },
   }
 }
 

@@ -29,6 +29,22 @@ describe("Hyperliquid's rate limit", () => {
     budget.markExhausted()
     expect(() => budget.take(1, 'action')).to.throw('used up')
   })
+
+  it('is for one certificate alone where no other asks, and else not used up by one of them', () => {
+    let now = 0
+    const budget = createRateLimiter(1200, () => now)
+    const [greedy, modest] = [{}, {}]
+    for (let asked = 0; asked < 50; asked += 1) budget.take(20, 'query', greedy)
+    expect(() => budget.take(2, 'query', modest), 'all is used').to.throw('for this minute')
+    now += 3_000
+    expect(() => budget.take(2, 'query', greedy)).to.throw('This client certificate has used its part')
+    for (let asked = 0; asked < 3; asked += 1) budget.take(20, 'query', modest)
+    // What the server asks for itself is nobody's.
+    now += 1_000
+    budget.take(20, 'query')
+    now += 60_000
+    budget.take(20, 'query', greedy)
+  })
 })
 
 describe('a Hyperliquid that is not available', () => {
