@@ -10,16 +10,9 @@ export const root: string = fileURLToPath(new URL('..', import.meta.url))
  * not import each other, but for those of `together`.
  */
 const levels: readonly (readonly string[])[] = [
-  [
-    'core/errors.ts',
-    'core/decimal.ts',
-    'core/json.ts',
-    'core/async.ts',
-    'core/deepest-pools.ts',
-    'core/whole-file.ts',
-    'core/core-files.ts',
-    'core/fair-turns.ts',
-  ],
+  ['core/errors.ts', 'core/decimal.ts', 'core/json.ts', 'core/deepest-pools.ts', 'core/whole-file.ts', 'core/core-files.ts'],
+  ['core/fair-turns.ts'],
+  ['core/async.ts'],
   ['core/api', 'core/contracts', 'core/layout.ts'],
   ['core/config'],
   ['core/tls', 'core/wallet', 'core/store', 'core/live-state'],
@@ -82,7 +75,7 @@ export function mayImport(from: string, to: string): boolean {
     case 'plugins': // they import packages and public entry points, which are no relative imports
       return false
     case 'kits':
-      return levelOf(to) >= 0 && levelOf(to) <= 1
+      return levelOf(to) >= 0 && levelOf(to) <= levelOf('core/contracts')
     case 'client':
       return to === 'core/api'
     case 'testkit':
