@@ -164,13 +164,14 @@ export interface EvmVerbs<F extends Types = Types> {
   /** Transfers a token, or the native coin, of the wallet that carries out the plan. */
   transfer(token: Token, recipient: F['address'], amountRaw: bigint): Plan<F>
   /**
-   * What steps would do to a wallet, one after the other on the newest block. Absent, or `unavailable`, where no node can tell.
+   * What steps would do to a wallet, one after the other, as the next block would run them. Absent, or `unavailable`, where no node can tell.
    * @param allowances those whose change is compared with what they were; a change of any other counts as a grant
+   * @param fees of the steps, as the rail's check priced them; absent: usual ones. Since 1.1
    */
   simulate?(
     steps: readonly F['intent'][],
     wallet: F['address'],
-    what: { tokens: readonly F['address'][]; allowances: readonly Allowance<F['address']>[] },
+    what: { tokens: readonly F['address'][]; allowances: readonly Allowance<F['address']>[]; fees?: readonly Json[] },
     at: At,
   ): Promise<SimulatedOutcome<F['address']> | 'unavailable'>
   /**

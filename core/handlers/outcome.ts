@@ -1,7 +1,7 @@
 // What a plan would do to the wallet. Plugins make plans, and one may name another recipient, take more than it was given, or give somebody a
 // right: so the plans of plugins that are not built in are simulated before they are signed. This is evidence and no proof, because a contract
 // may do something else when it is mined.
-import type { Allowance, At, Bridge, Plan, SimulatedOutcome, Swap } from '../contracts/index.ts'
+import type { Allowance, At, Bridge, Checked, Plan, SimulatedOutcome, Swap } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
 import { isObject } from '../json.ts'
 import { pluginDefect } from '../transactions/submit-request.ts'
@@ -61,11 +61,13 @@ interface Planned {
   readonly wallet: string
   /** Absent: only rights over the wallet's tokens are refused. */
   readonly bounds?: OutcomeBounds | undefined
+  /** What the steps are signed with: a contract may do something else at another price, or with other gas. */
+  readonly checked?: Promise<Pick<Checked, 'prepared'>>
 }
 
 /** @throws SluiceError unless the simulated outcome is within the bounds: then nothing must be signed */
 export async function checkOutcome(
-  { plan, wallet, bounds }: Planned,
+  { plan, wallet, bounds, checked }: Planned,
   { impl, chain, network }: NetworkEntry,
   { connector, bridges }: VenueEntry,
   at: At,
@@ -74,7 +76,9 @@ export async function checkOutcome(
   const allowances = plan.needs.flatMap((need): Allowance[] => (need.is === 'balance' ? [] : [need]))
   // One token of a contract (EIP-721) is seen by its events only.
   const tokens = [...(bounds?.keys() ?? [])].filter((token) => token !== impl.nativeCurrency.address && impl.address(token) !== undefined)
-  const outcome = await impl.evm?.simulate?.(plan.steps, wallet, { tokens, allowances }, at)
+  const prepared = (await checked)?.prepared
+  const fees = prepared && { fees: prepared.map((each) => each.fees) }
+  const outcome = await impl.evm?.simulate?.(plan.steps, wallet, { tokens, allowances, ...fees }, at)
   if (outcome === undefined) return
   if (outcome === 'unavailable')
     throw new SluiceError(

@@ -3,7 +3,7 @@ import type { At, Plan, Token } from '../contracts/index.ts'
 import { fromRaw } from '../decimal.ts'
 import { badFields, SluiceError } from '../errors.ts'
 import type { Kind } from '../transactions/entry.ts'
-import type { SubmitResult } from '../transactions/submit-request.ts'
+import type { SubmitRequest, SubmitResult } from '../transactions/submit-request.ts'
 import type { Caller, Handler, Handlers, NetworkContext } from './context.ts'
 import { evmOf } from './evm.ts'
 import { readPositiveRaw } from './read-fields.ts'
@@ -18,7 +18,7 @@ interface Transfer {
   /** What may be called and paid. */
   readonly scope: { readonly contracts: readonly string[]; readonly valueRaw: bigint }
   readonly shown: object
-  readonly precondition?: () => Promise<void>
+  readonly precondition?: SubmitRequest['precondition']
 }
 
 async function submitTransfer<S extends object>(
@@ -67,7 +67,7 @@ const evmSend: Handler<'EVMSend'> = async (request, context) => {
     plan,
     scope: { contracts: [token.native ? to : token.address], valueRaw: token.native ? amountRaw : 0n },
     shown: { to, tokenAddress: token.address, amount: fromRaw(amountRaw, token.decimals) },
-    ...(!token.native && { precondition: () => requireMoved(plan, wallet, token, network, at) }),
+    ...(!token.native && { precondition: (checked) => requireMoved(plan, { wallet, token, checked }, network, at) }),
   })
 }
 
@@ -93,9 +93,16 @@ function requireListed({ tokens, chain, network }: NetworkEntry, name: string): 
   )
 }
 
+interface Sending {
+  readonly wallet: string
+  readonly token: Token
+  readonly checked: Parameters<NonNullable<SubmitRequest['precondition']>>[0]
+}
+
 /** Some tokens answer that they did not move anything, where others fail. @throws SluiceError TRADE_FAILED */
-async function requireMoved({ steps }: Plan, wallet: string, token: Token, { impl }: NetworkEntry, at: At): Promise<void> {
-  const outcome = await impl.evm?.simulate?.(steps, wallet, { tokens: [token.address], allowances: [] }, at)
+async function requireMoved({ steps }: Plan, { wallet, token, checked }: Sending, { impl }: NetworkEntry, at: At): Promise<void> {
+  const fees = (await checked).prepared.map((each) => each.fees)
+  const outcome = await impl.evm?.simulate?.(steps, wallet, { tokens: [token.address], allowances: [], fees }, at)
   if (!outcome || outcome === 'unavailable' || outcome.is === 'failed' || (outcome.gains.get(token.address) ?? 0n) < 0n) return
   throw new SluiceError(
     'TRADE_FAILED',

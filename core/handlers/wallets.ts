@@ -114,9 +114,11 @@ export async function submit(asked: SubmitRequest, context: ConnectorContext, bo
   const { network, venue, services, signal } = context
   const request = venue.builtIn ? asked : limited(asked, context)
   const { plan, address: wallet, precondition } = request
-  const simulated = venue.builtIn || 'via' in plan ? undefined : () => checkOutcome({ plan, wallet, bounds }, network, venue, { signal })
+  const simulated: SubmitRequest['precondition'] =
+    venue.builtIn || 'via' in plan ? undefined : (checked) => checkOutcome({ plan, wallet, bounds, checked }, network, venue, { signal })
   const all = [precondition, simulated].filter((each) => each !== undefined)
-  const conditions = all.length === 0 ? {} : { precondition: async () => void (await Promise.all(all.map((each) => each()))) }
+  const conditions: Pick<SubmitRequest, 'precondition'> =
+    all.length === 0 ? {} : { precondition: async (checked) => void (await Promise.all(all.map((each) => each(checked)))) }
   try {
     return await services.transactions.submit({ ...request, ...conditions }, signal)
   } catch (error) {

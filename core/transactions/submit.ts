@@ -145,7 +145,7 @@ export function createSubmit(parts: SubmitParts): Submit {
     const { permit } = request
     const withPermit = permit && rail.permits && { withPermit: permit.withPermit }
     const checking = rail.check(plan.steps, plan.needs, signer, { wish: feeOverrides, over, ...withPermit }, { signal })
-    const holding = precondition?.()
+    const holding = precondition?.(checking)
     // Of two errors the check's says more.
     holding?.catch(() => {})
     const checked = await orTimeout(checking, signal, timedOutBeforeSigning)

@@ -163,7 +163,7 @@ export function evmChain({ chain, network, config, log, meter }: ChainVenue<EvmC
       ...(!coinIsToken && { wrapped: createWrapping(wrapped) }),
       gasPrices: (at) => readGasPrices(rpc, feePolicy, at),
       permit2: createPermit2(reader, approvals.approve),
-      simulate: createSimulation(rpc, multicall, coin),
+      simulate: createSimulation(rpc, { multicall, coin, blockSeconds, policy: feePolicy }),
       moved: (receipt, sentRaw, wallet) => movedIn(receipt, sentRaw, wallet, { coin, wrapped: wrapped.address }),
     },
     async start(signal) {

@@ -1,18 +1,33 @@
-// What steps would do to a wallet: they are simulated on the newest block by `eth_simulateV1`
-// (https://github.com/ethereum/execution-apis), between two readings of its balances and allowances.
+// What steps would do to a wallet: they are simulated by `eth_simulateV1` (https://github.com/ethereum/execution-apis) as the next block would run
+// them, at the prices and gas limits that are signed, between two readings of its balances and allowances. A contract that looks for a simulation
+// sees none of the usual signs: no gas price or base fee of 0, no block of the past, no coinbase of 0, no other origin.
 import { randomBytes } from 'node:crypto'
 import { id } from 'ethers'
 import { toQuantity } from 'ethers/utils'
-import type { Allowance, At, Grant, SimulatedOutcome } from '../../core/contracts/index.ts'
+import type { Allowance, At, Grant, Json, SimulatedOutcome } from '../../core/contracts/index.ts'
 import { isObject } from '../../core/json.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
 import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
-import { addressOf, isAddressTopic, isBytes, wordAt, wordCount } from './encoding.ts'
+import { addressOf, isAddressTopic, isBytes, quantityOf, wordAt, wordCount } from './encoding.ts'
+import type { FeePolicy } from './fees.ts'
 import { callOf, simulatedCalls } from './gas-limit.ts'
 import { addressIn, canonical, movementsByEvents } from './movements.ts'
 import { aggregateResults, ethBalanceCall, packAggregate3, packAggregate3Value, unpackAggregate3 } from './multicall.ts'
+import {
+  blockOverrides,
+  effectivePriceRaw,
+  gasFields,
+  priceFields,
+  readNextBlock,
+  stepFeesOf,
+  usualFees,
+  type NextBlock,
+  type StepFees,
+} from './next-block.ts'
+import { quoteNode } from '../nodes/faults.ts'
+import { callVerdict } from './node-errors.ts'
 import { revertReason } from './reverts.ts'
-import { allowanceCall, balanceOfCall, uintOf } from './tokens.ts'
+import { allowanceCall, balanceOfCall, noResult, uintOf } from './tokens.ts'
 import type { Call, CallResult, EvmIntent, EvmLog } from './types.ts'
 
 /** Of the node: it does not know the method. */
@@ -21,6 +36,8 @@ const methodNotFound = -32601
 interface Question {
   tokens: readonly string[]
   allowances: readonly Allowance[]
+  /** Of the steps, as the check priced them. */
+  fees?: readonly Json[]
 }
 
 /** The calls of a simulation: one reading, the steps, the same reading again. */
@@ -28,18 +45,42 @@ interface Simulation {
   wallet: string
   reads: readonly Call[]
   steps: readonly EvmIntent[]
+  /** The block that would have them. */
+  next: NextBlock
+  /** Of each step. */
+  fees: readonly StepFees[]
 }
 
 /** What a node says of them: the first step that fails, or both readings and the events of the steps. */
 type Simulated =
   | { is: 'failed'; reason: string }
-  | { is: 'done'; before: readonly CallResult[]; after: readonly CallResult[]; logs: readonly EvmLog[] | 'not shown' }
+  | {
+      is: 'done'
+      before: readonly CallResult[]
+      after: readonly CallResult[]
+      /** By the wallet, within the readings. */
+      gasPaidRaw: bigint
+      logs: readonly EvmLog[] | 'not shown'
+    }
 
-/**
- * @param multicall address of Multicall3, which reads all balances in one call
- * @param coin what answers call the native coin
- */
-export function createSimulation(rpc: Rpc, multicall: string, coin: string) {
+type OverrideSimulation = Simulation & {
+  /** Of the wallet. */
+  nativeRaw: bigint
+  /** Of Multicall3. */
+  code: unknown
+}
+
+interface SimulationOptions {
+  /** Address of Multicall3, which reads all balances in one call. */
+  readonly multicall: string
+  /** What answers call the native coin. */
+  readonly coin: string
+  /** The usual time between two blocks. */
+  readonly blockSeconds: number
+  readonly policy: FeePolicy
+}
+
+export function createSimulation(rpc: Rpc, { multicall, coin, blockSeconds, policy }: SimulationOptions) {
   return async function simulate(
     steps: readonly EvmIntent[],
     wallet: string,
@@ -55,7 +96,9 @@ export function createSimulation(rpc: Rpc, multicall: string, coin: string) {
     ]
     // What a step calls may be a token that nobody asked about. Some of its moves have no event of a transfer: a wrapped coin that is unwrapped.
     const called = [...new Set(steps.map(({ to }) => canonical(to)))].filter((to) => !tokens.includes(to))
-    const simulation = { wallet, reads: [...reads, ...called.map((to) => balanceOfCall(to, wallet))], steps }
+    const { next, nativeRaw, code } = await readNextBlock(rpc, { multicall, wallet, blockSeconds }, at)
+    const fees = question.fees?.map(stepFeesOf) ?? usualFees(steps, nativeRaw, next, policy)
+    const simulation = { wallet, reads: [...reads, ...called.map((to) => balanceOfCall(to, wallet))], steps, next, fees, nativeRaw, code }
     const simulated = (await bySimulateV1(rpc, multicall, simulation, at)) ?? (await byOverride(rpc, multicall, simulation, at))
     if (!simulated) return 'unavailable'
     if (simulated.is === 'failed') return simulated
@@ -69,7 +112,7 @@ export function createSimulation(rpc: Rpc, multicall: string, coin: string) {
         : (before[index] === undefined) !== (after[index] === undefined),
     )
     if (unread >= 0) return { is: 'failed', reason: `the balance or the allowance of ${subjects[unread]} cannot be read` }
-    const changeOf = (index: number) => (after[index] ?? 0n) - (before[index] ?? 0n)
+    const changeOf = (index: number) => (after[index] ?? 0n) - (before[index] ?? 0n) + (index === 0 ? simulated.gasPaidRaw : 0n)
 
     const movements = movementsByEvents(logs, wallet)
     if (!movements) return { is: 'failed', reason: 'a contract emits an event of token transfers that cannot be read' }
@@ -127,28 +170,76 @@ const newAddress = () => canonical(`0x${randomBytes(20).toString('hex')}`)
  */
 const readerCode = (multicall: string) => `0x363d3d373d3d363d73${multicall.slice(2)}5afa3d600060003e3d6000f3`
 
-/** Emits one event: some nodes answer without any. PUSH32 topic, PUSH1 0, PUSH1 0, LOG1. */
-const witnessTopic = id('Sluice looks whether events are shown')
-const witnessCode = `0x7f${witnessTopic.slice(2)}60006000a1`
+/** Who pays for readings. */
+const payerRaw = 2n ** 200n
+/** Where there are no steps. */
+const noPrice: StepFees = { gasLimit: 0n, maxFeeRaw: 2n ** 60n, tipRaw: 1n }
 
-/** Undefined if the node does not know the method, or shows no events by it. */
-async function bySimulateV1(rpc: Rpc, multicall: string, { wallet, reads, steps }: Simulation, at: At): Promise<Simulated | undefined> {
-  const [reader, witness] = [newAddress(), newAddress()]
-  const read = { to: reader, data: packAggregate3(reads) }
-  // The witness comes first: the steps may leave no gas for it.
-  const calls = [{ to: witness }, read, ...steps.map((step) => callOf(step, wallet)), read]
-  const stateOverrides = { [witness]: { code: witnessCode }, [reader]: { code: readerCode(multicall) } }
-  const params = [{ blockStateCalls: [{ stateOverrides, calls }] }, 'latest']
+/**
+ * Emits one event, because some nodes answer without any, and returns what a contract sees: gas price, timestamp, coinbase and, where blocks have one,
+ * base fee. PUSH32 topic, PUSH1 0, PUSH1 0, LOG1, then each into memory.
+ */
+const witnessTopic = id('Sluice looks whether events are shown')
+function witnessCode({ baseFeeRaw }: NextBlock): string {
+  const seen = ['3a', '42', '41', ...(baseFeeRaw === undefined ? [] : ['48'])]
+  const stores = seen.map((opcode, index) => `${opcode}60${(index * 32).toString(16).padStart(2, '0')}52`).join('')
+  return `0x7f${witnessTopic.slice(2)}60006000a1${stores}60${(seen.length * 32).toString(16)}6000f3`
+}
+
+/** Whether a node ran the calls in the block that it was told of: some take no notice of what they do not know. */
+function isRunIn({ timestamp, coinbase, baseFeeRaw }: NextBlock, { ok, data }: CallResult): boolean {
+  if (!ok || wordCount(data) < (baseFeeRaw === undefined ? 3 : 4)) return false
+  // Some rollups take no tip, so that the price is the base fee alone.
+  const isPriced = wordAt(data, 0) > 0n && wordAt(data, 0) >= (baseFeeRaw ?? 0n)
+  const isInBlock = wordAt(data, 1) === BigInt(timestamp) && addressOf(wordAt(data, 2)).toLowerCase() === coinbase.toLowerCase()
+  return isPriced && isInBlock && (baseFeeRaw === undefined || wordAt(data, 3) === baseFeeRaw)
+}
+
+/** Undefined if the node does not know the method, shows no events by it, or does not run the calls as the next block would. */
+async function bySimulateV1(rpc: Rpc, multicall: string, simulation: Simulation, at: At): Promise<Simulated | undefined> {
+  const { wallet, reads, steps, next, fees } = simulation
+  const [reader, witness, payer, other] = [newAddress(), newAddress(), newAddress(), newAddress()]
+  const ownReads = [...reads, ethBalanceCall(multicall, other)]
+  const [price = noPrice] = fees
+  const read = { ...priceFields(price), from: payer, to: reader, data: packAggregate3(ownReads) }
+  const calls = [
+    // The witness comes first: the steps may leave no gas for it.
+    { ...priceFields(price), from: other, to: witness },
+    read,
+    ...steps.map((step, index) => ({ ...callOf(step, wallet), ...gasFields(fees[index] ?? price) })),
+    read,
+  ]
+  const stateOverrides = {
+    [witness]: { code: witnessCode(next) },
+    [reader]: { code: readerCode(multicall) },
+    [payer]: { balance: toQuantity(payerRaw) },
+    [other]: { balance: toQuantity(payerRaw) },
+  }
+  const blockStateCalls = [{ blockOverrides: blockOverrides(next), stateOverrides, calls }]
+  const params = [{ blockStateCalls, validation: true }, toQuantity(next.number - 1n)]
   const [answer] = await rpc.batch([{ method: 'eth_simulateV1', params }], at)
   if (isUnknownMethod(answer)) return undefined
+  const unpaid = answer?.error && callVerdict(answer.error)
+  if (unpaid === 'insufficient-funds' || unpaid === 'out-of-gas') return { is: 'failed', reason: quoteNode(answer?.error?.message ?? '') }
   const [witnessed, first, ...rest] = resultsOf(rpc, answer, calls.length)
-  if (witnessed?.logs[0]?.topics[0] !== witnessTopic) return undefined
+  if (witnessed?.logs[0]?.topics[0] !== witnessTopic || !isRunIn(next, witnessed)) return undefined
   const [ofSteps, last] = [rest.slice(0, -1), rest.at(-1)]
   const failed = ofSteps.find(({ ok }) => !ok)
   if (failed) return { is: 'failed', reason: revertReason(failed.data) }
   if (last?.ok !== true) return unreadAfter
-  const [before, after] = [readingOf(rpc, first, reads), readingOf(rpc, last, reads)]
-  return { is: 'done', before, after, logs: ofSteps.flatMap(({ logs }) => logs) }
+  const [before, after] = [readingOf(rpc, first, ownReads), readingOf(rpc, last, ownReads)]
+  // Nodes differ in whether a simulated transaction pays for its gas: the witness's account tells.
+  const paidRaw = payerRaw - (uintOf(before.at(-1) ?? noResult) ?? payerRaw)
+  const gasRaw = (index: number, gasUsed: bigint) => gasUsed * effectivePriceRaw(fees[index] ?? price, next)
+  if (paidRaw !== 0n && paidRaw !== gasRaw(0, witnessed.gasUsed)) return undefined
+  const walletPaidRaw = paidRaw === 0n ? 0n : ofSteps.reduce((sum, { gasUsed }, index) => sum + gasRaw(index, gasUsed), 0n)
+  return {
+    is: 'done',
+    before: before.slice(0, -1),
+    after: after.slice(0, -1),
+    gasPaidRaw: walletPaidRaw,
+    logs: ofSteps.flatMap(({ logs }) => logs),
+  }
 }
 
 /** The steps leave too little gas, or too little else, for reading what they did. */
@@ -156,40 +247,41 @@ const unreadAfter: Simulated = { is: 'failed', reason: 'what it does to the wall
 
 const readingOf = (rpc: Rpc, result: CallResult | undefined, reads: readonly Call[]) => aggregateResults(rpc, result?.data, reads.length)
 
+/** For a reading of the wallet's balances and allowances in the call below. */
+const readingGas = 5_000_000n
+
 /**
- * By a call that runs Multicall3's code in the wallet's place, so that the steps have the wallet as their caller. It shows no events, so rights
- * are read in the calls themselves; and it differs where a contract takes no calls from accounts with code. Undefined if the node takes no
- * state overrides.
+ * By a call that runs Multicall3's code in the wallet's place, so that the steps have the wallet as their caller and as their origin. It shows no
+ * events, so rights are read in the calls themselves; and it differs where a contract takes no calls from accounts with code. Undefined if the node
+ * takes no state overrides, or does not run it as the next block would.
  */
-async function byOverride(rpc: Rpc, multicall: string, { wallet, reads, steps }: Simulation, at: At): Promise<Simulated | undefined> {
-  const [found] = await rpc.batch([{ method: 'eth_getCode', params: [multicall, 'latest'] }], at)
-  const code = resultOf(rpc, 'eth_getCode', found)
-  const [reader, payer] = [newAddress(), newAddress()]
+async function byOverride(rpc: Rpc, multicall: string, simulation: OverrideSimulation, at: At): Promise<Simulated | undefined> {
+  const { wallet, reads, steps, next, fees, nativeRaw, code } = simulation
+  const [reader, witness] = [newAddress(), newAddress()]
   const read = { to: reader, data: packAggregate3(reads) }
-  const calls = [read, ...steps, read]
+  const calls = [{ to: witness, data: '0x' }, read, ...steps, read]
   const value = toQuantity(steps.reduce((sum, step) => sum + BigInt(step.value), 0n))
-  const [answer] = await rpc.batch(
-    [
-      {
-        method: 'eth_call',
-        params: [
-          // The payer has the coin that the steps send.
-          { from: payer, to: wallet, value, data: packAggregate3Value(calls) },
-          'latest',
-          { [wallet]: { code }, [reader]: { code: readerCode(multicall) }, [payer]: { balance: toQuantity(2n ** 255n) } },
-        ],
-      },
-    ],
-    at,
-  )
+  const [price = noPrice] = fees
+  const gasLimit = fees.reduce((sum, each) => sum + each.gasLimit, 2n * readingGas)
+  // What the readings cost beside the steps is no matter of the wallet.
+  const balance = toQuantity(nativeRaw + 2n * readingGas * price.maxFeeRaw)
+  const overrides = {
+    [wallet]: { code, balance },
+    [reader]: { code: readerCode(multicall) },
+    [witness]: { code: witnessCode(next) },
+  }
+  const call = { from: wallet, to: wallet, value, data: packAggregate3Value(calls), ...gasFields({ ...price, gasLimit }) }
+  const params = [call, toQuantity(next.number - 1n), overrides, blockOverrides(next)]
+  const [answer] = await rpc.batch([{ method: 'eth_call', params }], at)
   // A wallet without code returns nothing.
   if (answer?.error || answer?.result === '0x') return undefined
-  const results = aggregateResults(rpc, answer?.result, calls.length)
-  const [first, ofSteps, last] = [results[0], results.slice(1, -1), results.at(-1)]
+  const [seen = noResult, first, ...rest] = aggregateResults(rpc, answer?.result, calls.length)
+  if (!isRunIn(next, seen)) return undefined
+  const [ofSteps, last] = [rest.slice(0, -1), rest.at(-1)]
   const failed = ofSteps.find(({ ok }) => !ok)
   if (failed) return { is: 'failed', reason: revertReason(failed.data) }
   const after = unpackAggregate3(last?.data ?? '0x', reads.length)
-  return after ? { is: 'done', before: readingOf(rpc, first, reads), after, logs: 'not shown' } : unreadAfter
+  return after ? { is: 'done', before: readingOf(rpc, first, reads), after, gasPaidRaw: 0n, logs: 'not shown' } : unreadAfter
 }
 
 function isUnknownMethod({ error }: RpcAnswer = {}): boolean {
@@ -202,6 +294,7 @@ function isUnknownMethod({ error }: RpcAnswer = {}): boolean {
 
 interface CallOutcome extends CallResult {
   logs: readonly EvmLog[]
+  gasUsed: bigint
 }
 
 /** @throws SluiceError NETWORK if the node gave an error, or something else than these calls' results */
@@ -218,7 +311,7 @@ function readCall(call: unknown): CallOutcome | undefined {
   if (!isBytes(returnData) || (status !== '0x1' && status !== '0x0') || !Array.isArray(logs)) return undefined
   const read = logs.flatMap((log: unknown) => readLog(log) ?? [])
   if (read.length !== logs.length) return undefined
-  return { ok: status === '0x1', data: returnData, logs: read }
+  return { ok: status === '0x1', data: returnData, logs: read, gasUsed: quantityOf(call['gasUsed']) ?? 0n }
 }
 
 function readLog(log: unknown): EvmLog | undefined {

@@ -27,12 +27,18 @@ function emitting(topics: readonly string[], data: readonly string[] = []): stri
   return concat([...stores, ...pushes, '0x61', toBeHex(data.length * 32, 2), '0x5f', toBeHex(0xa0 + topics.length)])
 }
 
-/** Code that calls a contract. */
-function calling(to: string, data: string): string {
+/** Code that calls a contract. @param first code that comes before it */
+function calling(to: string, data: string, first = '0x'): string {
   const length = toBeHex((data.length - 2) / 2, 2)
-  const code = (dataAt: string) => concat(['0x61', length, '0x61', dataAt, '0x5f39', '0x5f5f61', length, '0x5f5f73', to, '0x5af100'])
+  const code = (dataAt: string) => concat([first, '0x61', length, '0x61', dataAt, '0x5f39', '0x5f5f61', length, '0x5f5f73', to, '0x5af100'])
   const at = toBeHex((code('0x0000').length - 2) / 2, 2)
   return concat([code(at), data])
+}
+
+/** Code that ends where the condition's code leaves something else than 0. */
+function unless(condition: string): string {
+  const next = toBeHex(condition.length / 2 + 6, 2)
+  return `0x${condition}1561${next.slice(2)}57005b`
 }
 
 /** The same code, which returns 1 in place of nothing. */
@@ -194,6 +200,44 @@ describe('simulated steps', () => {
         expect(gains).to.deep.equal({ [native]: 0n, [contract]: 0n, [usdx]: -400n })
       })
 
+      // What tells a contract that it is not in a block: code that leaves 1 on the stack, given the newest block.
+      const tells: readonly [string, (newest: { number: bigint; timestamp: bigint }) => string][] = [
+        ['the gas price is 0', () => '3a15'],
+        ['the base fee is 0', () => '4815'],
+        ['nobody gets the fees', () => '4115'],
+        ['the number is that of the newest block', ({ number }) => `63${toBeHex(number + 1n, 4).slice(2)}4310`],
+        ['the time is that of the newest block', ({ timestamp }) => `64${toBeHex(timestamp + 1n, 5).slice(2)}4210`],
+        ['the block may have more gas than any has', () => '650100000000004511'],
+        ['the block before it has no hash', () => '600143034015'],
+        ['there is no randomness', () => '4415'],
+        ['somebody else began the transaction', () => '32331415'],
+        ['its caller has nothing', () => '333115'],
+      ]
+      for (const [what, condition] of tells)
+        it(`show what a called contract takes that takes nothing where ${what}`, async () => {
+          await site.rpc('anvil_setCoinbase', addressOf(5))
+          await site.mine()
+          const block = Object(await site.rpc('eth_getBlockByNumber', 'latest', false))
+          const newest = { number: BigInt(block.number), timestamp: BigInt(block.timestamp) }
+          await send({ to: usdx, data: token.encodeFunctionData('approve', [contract, 400n]) })
+          const taking = token.encodeFunctionData('transferFrom', [wallet, nowhere, 400n])
+          await site.rpc('anvil_setCode', contract, calling(usdx, taking, unless(condition(newest))))
+          const { gains } = await done([call(contract, '0x')], [{ token: usdx, spender: contract }])
+          expect(gains).to.deep.equal({ [native]: 0n, [usdx]: -400n })
+          await send({ to: usdx, data: token.encodeFunctionData('approve', [contract, 0n]) })
+        })
+
+      it('are paid at the price that is signed', async () => {
+        const gasLimit = 200_000n
+        const fees = [{ gasLimit: String(gasLimit), maxFeePerGas: '77000000000', maxPriorityFeePerGas: '77000000000' }]
+        // It fails unless the price is 77 gwei.
+        await site.rpc('anvil_setCode', contract, '0x3a6411ed8ec2001460105760006000fd5b00')
+        const asked = { tokens: [usdx], allowances: [], fees }
+        const outcome = await site.chain.evm?.simulate?.([call(contract, '0x')], wallet, asked, { signal: soon() })
+        expect(outcome).to.include({ is: 'done' })
+        expect(Object.fromEntries(Object(outcome).gains)).to.deep.equal({ [native]: 0n, [usdx]: 0n })
+      })
+
       it('fail where a balance or an allowance cannot be read', async () => {
         await site.rpc('anvil_setCode', contract, '0x5f5ffd')
         const reason = `the balance or the allowance of ${contract} cannot be read`
@@ -207,6 +251,13 @@ describe('simulated steps', () => {
       })
     })
   }
+
+  it('fail where the wallet cannot pay for the gas that is signed', async () => {
+    const fees = [{ gasLimit: '30000000', maxFeePerGas: '1000000000000000', maxPriorityFeePerGas: '0' }]
+    const asked = { tokens: [usdx], allowances: [], fees }
+    const outcome = await site.chain.evm?.simulate?.([call(nowhere, '0x')], wallet, asked, { signal: soon() })
+    expect(outcome).to.include({ is: 'failed' })
+  })
 
   const [mine, theirs] = [word(wallet), word(spender)]
   const events: readonly [string, string, readonly string[], readonly string[], object][] = [
