@@ -17,6 +17,7 @@ import { whyNotContained } from './loader/host/way.ts'
 import type { LoadResult } from './loader/load.ts'
 import type { LoadedConnector, LoadedPlugin } from './loader/loaded-plugin.ts'
 import { faultOf, PluginFault, type Refusal } from './loader/refusal.ts'
+import { triedCopy } from './loader/tried-copy.ts'
 import type { RunningPlugins } from './running-plugins.ts'
 import type { Journal } from './transactions/journal/journal.ts'
 import { watchFile, type WatchedFile } from './whole-file.ts'
@@ -375,9 +376,10 @@ async function droppedIn(name: string, settings: Settings): Promise<FoundPlugin>
   const plugin = found.find((each) => each.name === name)
   const refusal = refused.find((each) => each.name === name)
   if (!plugin) throw new PluginFault('find', refusal?.reason ?? 'Its folder is gone', refusal?.cure ?? 'Put it there again.')
-  if (isDeclared(plugin) && readYaml(plugin.entry, name, [])?.value['kind'] === 'chain')
+  const copy = await triedCopy(plugin, settings.data.dir)
+  if (isDeclared(copy) && readYaml(copy.entry, name, [])?.value['kind'] === 'chain')
     throw new PluginFault('consent', whyRestart({ kind: 'chain' }), restart)
-  return plugin
+  return copy
 }
 
 const placesOf = (folders: readonly string[], name: string): string[] =>

@@ -9,7 +9,7 @@ import type { LoadResult } from './loader/load.ts'
 import type { LoadedConnector, LoadedPlugin } from './loader/loaded-plugin.ts'
 import { inspectPlugin, isDeclared, type FoundPlugin } from './loader/find.ts'
 import { command } from './layout.ts'
-import { isKept, keptFolder } from './loader/plugin-files.ts'
+import { isKept, keptFolder, sumOfKept } from './loader/plugin-files.ts'
 import type { RunningPlugins } from './running-plugins.ts'
 import type { Journal } from './transactions/journal/journal.ts'
 
@@ -68,7 +68,9 @@ export function createFormerVersions({ settings, plugins, more, journal, allowed
         former.splice(former.indexOf(each), 1)
         const { name, sha256, folder } = each.plugin
         log.info({ plugin: name, sha256 }, 'earlier version of a plugin ended: its transactions are final')
-        if (sha256 !== undefined) await dropCopy({ name, sha256, folder })
+        // One that was only tried ran from a copy, too.
+        const copied = sha256 ?? sumOfKept(settings.data.dir, folder)
+        if (copied !== undefined) await dropCopy({ name, sha256: copied, folder })
       } catch (error) {
         if (signal.aborted) return
         // It is tried again; one that fails keeps no other one.
@@ -113,7 +115,7 @@ export function createFormerVersions({ settings, plugins, more, journal, allowed
         )
     for (const copy of copies) {
       signal.throwIfAborted()
-      const isRunning = all().some(({ name, sha256 }) => name === copy.name && sha256 === copy.sha256)
+      const isRunning = all().some(({ folder }) => folder === copy.folder)
       if (isRunning || allowed(copy.name) === copy.sha256) continue
       if (open.has(versionKey(copy.name, pluginVersionOf(copy.sha256)))) await start(copy)
       // One that `sluice plugin allow` makes now has no record yet.

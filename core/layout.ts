@@ -72,8 +72,8 @@ interface PackageJson {
 }
 
 const packageJson = readPackageJson()
-/** Sluice's own version. */
-export const { version } = packageJson
+/** Sluice's own name, by which plugins import it, and version. */
+export const { name: packageName, version } = packageJson
 /** The packages that Sluice is built and tested with. */
 export const { devDependencies: developmentVersions } = packageJson
 

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
@@ -73,11 +75,13 @@ async function kindOf(folder: string, settings: Settings, trusted: boolean): Pro
   const [{ tryPlugins }, { findPlugins }] = await Promise.all([import('../loader/load.ts'), import('../loader/find.ts')])
   const { found, ...others } = findPlugins([builtInPlugins, folder], settings.plugins.disabled)
   const tried = trusted ? found.map((each) => (each.origin === folder ? { ...each, tier: 'trusted' as const } : each)) : found
-  const { loaded, refused } = await tryPlugins({ ...settings, devnet: { ...settings.devnet, enabled: true } }, { ...others, found: tried })
+  const copies = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
+  const own = { ...settings, devnet: { ...settings.devnet, enabled: true }, data: { ...settings.data, dir: copies } }
+  const { loaded, refused } = await tryPlugins(own, { ...others, found: tried }).finally(() => rm(copies, { recursive: true, force: true }))
   const refusal = refused.find((each) => each.folder === folder)
   if (refusal) console.error(`${refusal.name} is refused (${refusal.step}): ${refusal.reason}\n${refusal.cure}`)
   if (refusal?.step === 'consent') console.error(`To test it all the same: ${command} plugin test --trusted ${folder}`)
-  return loaded.find((each) => each.folder === folder)?.kind
+  return loaded.find((each) => each.origin === folder)?.kind
 }
 
 async function runMocha(environment: Record<string, string>): Promise<number> {

@@ -163,6 +163,10 @@ export async function bringUpDevnet(settings: Settings, say: (line: string) => v
   const plugins = allowed ?? (await allowedPlugins(settings))
   const root = installedDevnet()
   const builtIn = plugins.found.filter((plugin) => plugin.builtIn)
+  if (!builtIn.some(({ name }) => name === devnetNetwork.chain))
+    throw new DevnetError(
+      `The devnet is ${devnetNetwork.chain}/${devnetNetwork.network}, and the built-in plugin ${devnetNetwork.chain} is left out: by plugins.disabled, or by plugins.folders, where \`plugins\` stands for the built-in ones. Put it back, or switch devnet.enabled off.`,
+    )
   await registerHook(builtIn)
   const fileOf = (name: string) => devnetFileOf(fileURLToPath(new URL(`plugins/${name}`, root)))
   const devnetFiles = builtIn.flatMap(({ name }) => fileOf(name) ?? [])

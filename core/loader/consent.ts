@@ -12,6 +12,7 @@ import { knowOrigin } from './compile.ts'
 import { findPlugins, findRefusal, isDeclared, type FindResult, type FoundPlugin } from './find.ts'
 import { keepPlugin, readPluginFiles } from './plugin-files.ts'
 import { chainDecides, faultOf, PluginFault, trustedOnly, type Refusal } from './refusal.ts'
+import { triedCopy } from './tried-copy.ts'
 
 export interface AllowedPlugins extends FindResult {
   /** Names of plugins that run without having been allowed, because this server only tries. */
@@ -30,14 +31,18 @@ export async function allowedPlugins(settings: Settings, folders: readonly strin
   const allowed: FoundPlugin[] = []
   const refused: Refusal[] = []
   const tried: string[] = []
+  const asItRuns = (plugin: FoundPlugin): Promise<FoundPlugin> =>
+    allowedCopy(plugin, lock, settings).catch(async (thrown: unknown) => {
+      if (!isTrial) throw thrown
+      const copy = await triedCopy(plugin, settings.data.dir)
+      tried.push(plugin.name)
+      return copy
+    })
   for (const plugin of found) {
     try {
-      allowed.push(plugin.builtIn ? plugin : await allowedCopy(plugin, lock, settings))
+      allowed.push(plugin.builtIn ? plugin : await asItRuns(plugin))
     } catch (thrown) {
-      if (isTrial) {
-        allowed.push(plugin)
-        tried.push(plugin.name)
-      } else refused.push(findRefusal(plugin.name, plugin.folder, faultOf(thrown, 'consent', 'See the reason.')))
+      refused.push(findRefusal(plugin.name, plugin.folder, faultOf(thrown, 'consent', 'See the reason.')))
     }
   }
   return { found: allowed, refused: [...notFound, ...refused], disabled, tried }

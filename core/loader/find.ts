@@ -52,9 +52,12 @@ export function findPlugins(folders: readonly string[], disabled: readonly strin
   const found = new Map<string, FoundPlugin>()
   const refused: Refusal[] = []
   const seen = new Set<string>()
-  for (const given of folders.flatMap((each) => pluginFolders(each, refused))) {
-    const name = path.basename(given)
-    const folder = bundledInPlaceOf(given)
+  const given = folders
+    .flatMap((each) => pluginFolders(each, refused))
+    .map((each) => ({ name: path.basename(each), folder: bundledInPlaceOf(each) }))
+  // A plugin of the release keeps its name, whoever is listed before it: the devnet and the signer know it by that.
+  const isOurs = ({ folder }: { folder: string }) => path.dirname(folder) === builtInPlugins
+  for (const { name, folder } of [...given.filter(isOurs), ...given.filter((each) => !isOurs(each))]) {
     if (disabled.includes(name) || seen.has(folder)) continue
     seen.add(folder)
     try {

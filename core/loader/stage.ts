@@ -13,7 +13,7 @@ import { builtInPlugins, command } from '../layout.ts'
 import type { PluginOnDisk } from './allow.ts'
 import { cloneRepository, installPackage, packPackage, unpackPackage } from './fetch.ts'
 import { findPlugins, inspectPlugin, namePattern } from './find.ts'
-import { isKept, keptFolder, maxBytes, readPluginFiles, type PluginFiles } from './plugin-files.ts'
+import { isKept, keptFolder, maxBytes, readPluginFiles, sumOfPluginFiles, type PluginFiles } from './plugin-files.ts'
 import { diskFault, PluginFault } from './refusal.ts'
 import { messageOf } from './thrown.ts'
 
@@ -124,7 +124,7 @@ async function putBack(from: string, home: string, lock: PluginLock): Promise<vo
 
 function sumOf(folder: string): string | false {
   try {
-    return readPluginFiles(folder).sha256
+    return sumOfPluginFiles(folder)
   } catch {
     return false
   }
@@ -325,7 +325,7 @@ async function copyFiles(from: string, to: string): Promise<void> {
   await mkdir(to)
   for (const each of new Set(files.map(({ path: file }) => path.posix.dirname(file)))) await mkdir(path.join(to, each), { recursive: true })
   for (const { path: file, content } of files) await writeFile(path.join(to, file), content, { flag: 'wx' })
-  if (readPluginFiles(from).sha256 !== sha256)
+  if (sumOfPluginFiles(from) !== sha256)
     throw new PluginFault('consent', `${from} was changed while it was read`, 'Try again when nothing writes to it.')
 }
 
@@ -361,8 +361,7 @@ async function putInPlace(
   { sha256 }: PluginFiles,
   record: () => Promise<void>,
 ): Promise<void> {
-  if (readPluginFiles(staged).sha256 !== sha256)
-    throw new PluginFault('consent', 'Its files were changed since they were shown', 'Try again.')
+  if (sumOfPluginFiles(staged) !== sha256) throw new PluginFault('consent', 'Its files were changed since they were shown', 'Try again.')
   const before = path.join(staging, aside, path.basename(target))
   const isUpdate = existsSync(target)
   if (isUpdate) {

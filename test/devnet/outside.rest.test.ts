@@ -120,7 +120,7 @@ describe('the devnet.ts of a third party', function () {
       plant(
         name,
         whole ??
-          `import { Contract, id, Wallet } from 'ethers'
+          `${/Contract|Wallet/.test(deploy ?? '') ? "import { Contract, id, Wallet } from 'ethers'" : ''}
 export default { name: '${name}', async deploy(site) {
 ${deploy}
 } }`,
@@ -131,7 +131,11 @@ ${deploy}
 export default uniswapV2Devnet({ name: 'riverbed', pools: [['WETH', '10', 'USDC', '30000']] })`,
     )
     plant('refused', `export default { name: 'refused', deploy: (site) => site.send('nothing') }`)
-    const settings = loadSettings({ confDir: fileURLToPath(new URL('../../conf', import.meta.url)), env: {}, flags: {} })
+    const settings = loadSettings({
+      confDir: fileURLToPath(new URL('../../conf', import.meta.url)),
+      env: {},
+      flags: { 'data.dir': path.join(place.folder, 'data') },
+    })
     const outside = findPlugins([plugins], []).found.map((plugin): OutsidePlugin => ({
       plugin,
       file: path.join(plugin.folder, 'devnet.ts'),

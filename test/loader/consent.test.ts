@@ -1,9 +1,10 @@
 import { expect } from 'chai'
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { readLock, writeLock } from '../../core/config/lock.ts'
 import { loadSettings, type Settings } from '../../core/config/settings.ts'
 import { allowedPlugins } from '../../core/loader/consent.ts'
+import { builtInPlugins } from '../../core/layout.ts'
 import type { FoundPlugin } from '../../core/loader/find.ts'
 import { hostOptions } from '../../core/loader/load.ts'
 import { keptFolder, readPluginFiles } from '../../core/loader/plugin-files.ts'
@@ -33,6 +34,15 @@ describe('who may run', () => {
         'consent: It was not allowed to run: sluice.lock does not have it → See what it may do, and allow it: bin/sluice plugin allow fixture-swap',
       ],
     })
+  })
+
+  it('is a plugin of the release under its own name, whatever is listed before it', async () => {
+    plant('fixture-chain')
+    renameSync(inHome('plugins', 'fixture-chain'), inHome('plugins', 'ethereum'))
+    const { found, refused } = await reasons(settingsOf({ 'plugins.folders': [inHome('plugins'), path.join(builtInPlugins, 'ethereum')] }))
+    expect(found).to.deep.equal(['ethereum'])
+    expect(refused).to.have.length(1)
+    expect(refused[0]).to.match(/^find: There is a plugin 'ethereum' already, in .+plugins.ethereum; this one is in .+sluice-/)
   })
 
   it('is who was allowed, from a copy of exactly the bytes that were allowed', async () => {

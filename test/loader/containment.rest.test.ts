@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -79,11 +79,26 @@ describe('where a plugin of a third party runs', function () {
     }
   }
 
+  /** A plugin with a link to what is none of its business. */
+  async function linked(): Promise<string> {
+    const plugin = path.join(folder, 'linked')
+    await cp(path.join(fixtures, 'contained', 'plain-swap'), plugin, { recursive: true })
+    const entry = path.join(plugin, 'index.ts')
+    await writeFile(entry, (await readFile(entry, 'utf8')).replaceAll('plain-swap', 'linked'))
+    await mkdir(path.join(plugin, 'node_modules'), { recursive: true })
+    await symlink('/proc', path.join(plugin, 'node_modules', 'key')).catch(() => {})
+    return plugin
+  }
+  const expectLinkRefused = (refused: readonly Refused[]) =>
+    expect(refused.map(({ name, step, reason }) => `${name} ${step}: ${reason}`)).to.deep.equal([
+      'linked consent: node_modules/key is a link to what is neither a file in its folder nor a package of its workspace',
+    ])
+
   it('is a host, where the system has namespaces, and before it is allowed a process that reads it', async () => {
-    const { loaded, refused, warnings, containedBy, doctor, examined } = await load([], 'examine')
+    const { loaded, refused, warnings, containedBy, doctor, examined } = await load([], 'examine', '', '', await linked())
     expect(examined).to.deep.equal(['ethereum/local'])
     expect(containedBy).to.deep.equal(['namespaces of this system'])
-    expect(refused).to.deep.equal([])
+    expectLinkRefused(refused)
     expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
     expect(warnings).to.deep.equal([])
     expect(doctor).to.deep.equal([{ state: 'good', what: 'Contained by namespaces of this system: plain-swap.' }])
@@ -108,10 +123,10 @@ describe('where a plugin of a third party runs', function () {
     expect(away.loaded).to.equal(undefined)
     expectAllRefused(away.refused, /The plugin-host service at .* does not answer/, 'docker compose up -d plugin-host')
     const service = await startPluginHost(socket, path.join(folder, 'data', 'plugins'))
-    const { loaded, refused, warnings, containedBy, doctor } = await load(without, '', socket, path.join(folder, 'data'))
+    const { loaded, refused, warnings, containedBy, doctor } = await load(without, '', socket, path.join(folder, 'data'), await linked())
     await service.kill()
     expect(containedBy).to.deep.equal([`the plugin-host service at ${socket}`])
-    expect(refused).to.deep.equal([])
+    expectLinkRefused(refused)
     expect(loaded).to.deep.equal({ name: 'plain-swap', inHost: true })
     expect(warnings).to.deep.equal([])
     expect(doctor).to.deep.equal([{ state: 'good', what: `Contained by the plugin-host service at ${socket}: plain-swap.` }])

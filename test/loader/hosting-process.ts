@@ -1,4 +1,6 @@
 // A process like the server's, for tests: loads the contained fixture, and others, says how, and ends.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { examineContainment } from '../../core/doctor.ts'
 import { examinePlugin } from '../../core/loader/examine.ts'
@@ -7,7 +9,9 @@ import { createHosts } from '../../core/loader/host/hosts.ts'
 import { builtInPlugins } from '../../core/layout.ts'
 import { fixtures, keptLog, load } from './fixtures.ts'
 
-const [accept, hostSocket = '', dataDir = '/nowhere', ...others] = process.argv.slice(2)
+const [accept, hostSocket = '', givenDataDir = '', ...others] = process.argv.slice(2)
+const ownDataDir = mkdtempSync(path.join(tmpdir(), 'sluice-hosting-'))
+const dataDir = givenDataDir === '' ? ownDataDir : givenDataDir
 const { log, lines } = keptLog()
 const budget = { processorMs: 60_000, clockMs: 60_000 }
 const market = { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 30, checkSeconds: 10, cachedQuotes: 100 }
@@ -48,4 +52,5 @@ process.stdout.write(
     containedBy: lines.flatMap(({ fields }) => ('containedBy' in fields ? [fields.containedBy] : [])),
   }),
 )
+rmSync(ownDataDir, { recursive: true })
 process.exit(0)

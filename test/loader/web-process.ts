@@ -13,7 +13,7 @@ const hosts = createHosts({
   budget,
   market: { staleBlocks: 2, staleBlockSeconds: 60, staleSeconds: 30, checkSeconds: 10, cachedQuotes: 100 },
   stallSeconds: 60,
-  containment: { plugins: { weakContainment: false }, data: { dir: '/nowhere' } },
+  containment: { plugins: { weakContainment: false }, data: { dir: path.join(folder, '..', 'data') } },
   logOf: () => log,
   webOf: () => JSON.parse(allowed) as AllowedHosts,
   onFault: () => {},

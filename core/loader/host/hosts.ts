@@ -5,6 +5,7 @@ import { isObject } from '../../json.ts'
 import { hookUpdate } from '../compile.ts'
 import type { FoundPlugin } from '../find.ts'
 import { signedActions, trustedOnly, type PluginFault } from '../refusal.ts'
+import { triedCopy } from '../tried-copy.ts'
 import type { LoadBudget } from '../trials.ts'
 import { createBroker } from './broker.ts'
 import { createWeb, type AllowedHosts } from './web.ts'
@@ -97,7 +98,8 @@ export function createHosts(options: HostsOptions): Hosts {
 
   return {
     refused: async () => (acceptsNone(options.containment) ? undefined : whyNotContained(options.containment)),
-    async open(found) {
+    async open(given) {
+      const found = await triedCopy(given, options.containment.data.dir)
       const { name, folder, entry } = found
       const { budget, stallSeconds } = options
       const way = await findAcceptedWay(options.containment)

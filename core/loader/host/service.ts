@@ -9,7 +9,7 @@ import { networkInterfaces } from 'node:os'
 import path from 'node:path'
 import { pause } from '../../async.ts'
 import { bundledCode, version } from '../../layout.ts'
-import { readPluginFiles } from '../plugin-files.ts'
+import { sumOfPluginFiles } from '../plugin-files.ts'
 import { messageOf } from '../thrown.ts'
 import { channelDescriptor, endOf, mostOfProcess, programPath } from './containment.ts'
 import { maxThreads, usesByUser, type ProcessUse } from './process-tree.ts'
@@ -172,7 +172,7 @@ export async function startPluginHost({ socket: address, folder, log }: PluginHo
 function refuseOther(folder: string, { sha256, name }: KeptPlugin): void {
   const copy = path.join(folder, sha256, name)
   if (!existsSync(copy)) throw new Error(`it does not see ${copy}: give it the server's folder data/plugins`)
-  if (readPluginFiles(copy).sha256 !== sha256) throw new Error(`the files in ${copy} have another SHA-256`)
+  if (sumOfPluginFiles(copy) !== sha256) throw new Error(`the files in ${copy} have another SHA-256`)
 }
 
 const scriptFile = (script: Script): string => path.join(bundledCode, scripts[script].file)

@@ -1,14 +1,14 @@
 // How the processes of plugins are contained on this system: by namespaces, by the plugin-host service, or, where the operator accepts it, not at all.
-import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Settings } from '../../config/settings.ts'
 import { bundledCode } from '../../layout.ts'
 import type { FoundPlugin } from '../find.ts'
 import type { HookUpdate } from '../hook.ts'
-import { keepPlugin, keptFolder, readPluginFiles } from '../plugin-files.ts'
 import { PluginFault } from '../refusal.ts'
 import { messageOf } from '../thrown.ts'
+import { packagesFrom, triedCopy } from '../tried-copy.ts'
 import { folderUrl } from '../uncaught.ts'
 import { findContainment, startContained, startUncontained, type Bind, type ContainedProcess, type Containment } from './containment.ts'
 import { askService, ServiceAway, startInService } from './service-client.ts'
@@ -39,7 +39,7 @@ export interface Prepared {
 export async function findWay({ plugins: { hostSocket }, data }: ContainmentSettings): Promise<Way> {
   if (hostSocket !== undefined) return serviceWay(hostSocket, await reached(hostSocket, () => askService(hostSocket)), data.dir)
   try {
-    return namespacesWay(await findContainment())
+    return namespacesWay(await findContainment(), data.dir)
   } catch (thrown) {
     throw new PluginFault(
       'find',
@@ -78,29 +78,26 @@ export async function whyNotContained(settings: ContainmentSettings): Promise<Pl
   }
 }
 
+/** What a `devnet.ts` uses of the release that is not in its bundle. */
+const devnetPackages = ['sluice-devnet', 'ethers']
 const [codeInside, pluginsInside] = ['/sluice/dist', '/plugins']
 const argsOf = (script: Script, code: string) => [...scripts[script].flags, path.join(code, scripts[script].file)]
 
-function namespacesWay(containment: Containment): Way {
+function namespacesWay(containment: Containment, dataDir: string): Way {
   return {
     kind: 'namespaces',
     what: 'namespaces of this system',
     async prepare(script, plugins) {
-      const moved = plugins.map(({ name, folder }) => ({ from: folder, to: `${pluginsInside}/${name}` }))
+      const copies = await Promise.all(plugins.map(async (plugin) => ({ plugin, copy: await triedCopy(plugin, dataDir) })))
+      const copied = copies.map(({ copy: { name, folder } }) => ({ from: folder, to: `${pluginsInside}/${name}` }))
+      const moved = [...copied, ...copies.map(({ plugin: { name, folder } }) => ({ from: folder, to: `${pluginsInside}/${name}` }))]
       const codeMoved = { from: bundledCode, to: codeInside }
-      const binds: Bind[] = [codeMoved, ...moved]
+      const binds: Bind[] = [codeMoved, ...copied]
       const manifest = path.join(bundledCode, '..', 'package.json')
       if (!existsSync(path.join(bundledCode, 'package.json'))) binds.push({ from: manifest, to: '/sluice/package.json' })
-      // An allowed plugin has its packages in its own folder. Packages elsewhere are in no hash, and may be any files of this user.
-      const unhashed = plugins.filter(({ allowedBy }) => allowedBy !== 'operator')
-      const above = unhashed.map(({ folder }) => packagesAbove(folder)).find((each) => each !== undefined)
-      if (above !== undefined) binds.push({ from: above, to: `${pluginsInside}/node_modules` })
-      const packages = [above, ...unhashed.map(({ folder }) => path.join(folder, 'node_modules'))]
-      // A `devnet.ts` uses packages of the release that are not in its bundle.
-      const ours = script === 'devnet' ? packagesAbove(bundledCode) : undefined
-      if (ours !== undefined) binds.push({ from: ours, to: '/sluice/node_modules' })
-      for (const each of new Set([...packages, ours].flatMap((one) => (one === undefined ? [] : linkedFrom(one)))))
-        binds.push({ from: each, to: each })
+      if (script === 'devnet')
+        for (const [name, folder] of packagesFrom(bundledCode, devnetPackages))
+          binds.push({ from: folder, to: `/sluice/node_modules/${name}` })
       return {
         inside: insideOf([codeMoved, ...moved]),
         start: async () => startContained(containment, { args: argsOf(script, codeInside), binds }),
@@ -130,12 +127,9 @@ function serviceWay(address: string, { folder, code }: ServiceFolders, dataDir: 
 }
 
 /** The service runs copies only: of a plugin that runs without having been allowed one is made, too. @throws PluginFault */
-async function keptCopy({ name, folder, sha256 }: FoundPlugin, dataDir: string): Promise<{ sha256: string; name: string }> {
-  const copied = path.basename(folder)
-  if (sha256 !== undefined && folder === keptFolder(dataDir, sha256, copied)) return { sha256, name: copied }
-  const files = readPluginFiles(folder)
-  await keepPlugin(dataDir, name, files)
-  return { sha256: files.sha256, name }
+async function keptCopy(plugin: FoundPlugin, dataDir: string): Promise<{ sha256: string; name: string }> {
+  const { folder } = await triedCopy(plugin, dataDir)
+  return { sha256: path.basename(path.dirname(folder)), name: path.basename(folder) }
 }
 
 /** @throws PluginFault where the service does not do what it is asked for */
@@ -167,31 +161,4 @@ export function insideUpdate({ folders, compiled }: HookUpdate, { inside }: Prep
 const insideOf = (moved: readonly { from: string; to: string }[]) => (file: string) => {
   const one = moved.find(({ from }) => file === from || file.startsWith(from + path.sep))
   return one ? one.to + file.slice(one.from.length) : file
-}
-
-/** The packages that a plugin finds which are not in its own folder. */
-function packagesAbove(folder: string): string | undefined {
-  for (let above = path.dirname(folder); ; above = path.dirname(above)) {
-    const packages = path.join(above, 'node_modules')
-    if (existsSync(packages)) return packages
-    if (above === path.dirname(above)) return undefined
-  }
-}
-
-/** The folders of packages that links in a folder of packages lead to, outside of it. */
-function linkedFrom(packages: string): readonly string[] {
-  if (!existsSync(packages)) return []
-  const entries = readdirSync(packages, { withFileTypes: true })
-  const scoped = entries
-    .filter((entry) => entry.isDirectory() && entry.name.startsWith('@'))
-    .flatMap(({ name }) => readdirSync(path.join(packages, name), { withFileTypes: true }))
-  const home = realpathSync(packages)
-  return [...entries, ...scoped]
-    .filter((entry) => entry.isSymbolicLink())
-    .flatMap(({ parentPath, name }) => {
-      const link = path.join(parentPath, name)
-      // A link may lead nowhere.
-      const real = existsSync(link) ? realpathSync(link) : home
-      return real.startsWith(home) ? [] : [/^.*?\/node_modules(?=\/)/.exec(real)?.[0] ?? real]
-    })
 }
