@@ -4,13 +4,17 @@ import { isAbort } from '../async.ts'
 import type { At, FollowedPricing, Quote, QuoteChoice, Swap, Wanting } from '../contracts/index.ts'
 import { MissingReads, readsAfterFirst } from '../contracts/followed.ts'
 import { SluiceError, type ErrorName } from '../errors.ts'
+import type { OneBlock, PinnedStates } from './one-block.ts'
 import type { Bundle, StateSnapshot } from './tracked-states.ts'
 import type { Synchroniser } from './synchroniser.ts'
 
 /** Quotes two tokens, for any amount. */
 export interface PairQuoter {
-  /** Returns at once if all states are in memory: from the second time on the same object for the same question and states. */
-  quote(swap: Swap, at: At): Quote | Promise<Quote>
+  /**
+   * Returns at once if all states are in memory: from the second time on the same object for the same question and states.
+   * @param block of which the quote has to be, with others of the same request; absent: of the newest
+   */
+  quote(swap: Swap, at: At, block?: OneBlock): Quote | Promise<Quote>
   /** Loads the states. */
   load(at: At): Promise<void>
   /** The states, as soon as they are there. */
@@ -103,6 +107,29 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
     }
   }
 
+  /** By the states after a block that other quotes of the request have decided. */
+  function computePinned(
+    pinned: PinnedStates,
+    swap: Swap,
+    question: string,
+    at: At,
+    missing = new MissingReads<Wanting>(),
+  ): Quote | Promise<Quote> {
+    const { snapshot } = pinned
+    if (snapshot === bundle.peek()) {
+      use(snapshot)
+      const known = cache.get(question)
+      if (known) return known
+    }
+    const quote = pricing.quote(swap, choice, snapshot.states, snapshot.head, missing.left)
+    if ('wanting' in quote) {
+      missing.add(quote.wanting)
+      return pinned.readMore(quote.wanting, at).then(() => computePinned(pinned, swap, question, at, missing))
+    }
+    const vetting = pricing.vet(quote, snapshot.states, at)
+    return vetting ? vetting.then(() => keep(snapshot, question, quote)) : keep(snapshot, question, quote)
+  }
+
   /** What was read for a request that the exchange refuses is not read again with the states: nobody gets a quote by it. */
   function quoteOrRefuse(
     { states, head }: StateSnapshot,
@@ -144,8 +171,14 @@ export function createPairQuoter(pricing: FollowedPricing, choice: QuoteChoice, 
       memory.forget(cache)
       askedOnce.clear()
     },
-    quote(swap, at) {
+    quote(swap, at, block) {
       const question = questionOf(swap)
+      if (block) {
+        const pinned = block.statesOf(bundle, at)
+        return pinned instanceof Promise
+          ? pinned.then((states) => computePinned(states, swap, question, at))
+          : computePinned(pinned, swap, question, at)
+      }
       const snapshot = bundle.peek()
       if (!snapshot) return load(swap, question, at)
       use(snapshot)

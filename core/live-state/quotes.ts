@@ -13,6 +13,7 @@ import {
   type QuoteListener,
   type QuoteSubscriptions,
 } from './pair-quoter.ts'
+import type { OneBlock } from './one-block.ts'
 import type { FollowedNetwork, Following, Synchroniser } from './synchroniser.ts'
 import { createStateSource, type StateSource } from './tracked-states.ts'
 
@@ -26,9 +27,10 @@ export interface QuoteVenue extends FollowedNetwork {
 export interface Quotes {
   /**
    * Returns at once if all states are in memory: from the second time on the same object for the same question, until a state may have changed.
+   * @param block of which the quote has to be, with others of the same request; absent: of the newest
    * @throws SluiceError NETWORK if the states are too old to be shown
    */
-  quote(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, at: At): Quote | Promise<Quote>
+  quote(venue: QuoteVenue, swap: Swap, choice: QuoteChoice, at: At, block?: OneBlock): Quote | Promise<Quote>
   /**
    * Calls back with the first quote, after every block that changes it, and with `undefined` while there is none, until the returned function
    * is called. Each question is computed once for all who follow it.
@@ -140,7 +142,7 @@ export function createQuotes({ following, pairs, maxQuotes }: QuotesOptions): Qu
     get size() {
       return memory.size
     },
-    quote: (venue, swap, choice, at) => quoterOf(venue, swap, choice).quote(swap, at),
+    quote: (venue, swap, choice, at, block) => quoterOf(venue, swap, choice).quote(swap, at, block),
     follow: (venue, swap, choice, listener) => subscriptionsOn(venue).follow(quoterOf(venue, swap, choice), swap, listener),
     async pools(venue, tokens, choice, at) {
       const { pricing } = venue

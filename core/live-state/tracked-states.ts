@@ -324,6 +324,7 @@ export interface StateSnapshot {
 
 /** States of one network that are read together, again and again. */
 export interface Bundle {
+  readonly parts: readonly BundlePart[]
   /** Reads without waiting: the same object until something may have changed. Undefined if `read` would have to wait. */
   peek(): StateSnapshot | undefined
   /** @throws SluiceError NETWORK if the network is away or too far ahead */
@@ -350,7 +351,7 @@ interface BundleHost {
 /** States that are read without a change are marked as used so often. */
 const touchMs = 5_000
 /** What readers found missing in one state; the oldest is given up beyond it. */
-const maxMissing = 16
+const maxMissing = 64
 
 export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bundle {
   let snapshot: StateSnapshot | undefined
@@ -380,6 +381,7 @@ export function createBundle(parts: readonly BundlePart[], host: BundleHost): Bu
   }
 
   return {
+    parts,
     peek,
     async read(at) {
       // A network without tracked states is not followed.

@@ -34,7 +34,7 @@ const isSameTrial = (one: Trial, other: Trial): boolean =>
 /** So many blocks later nobody waits for a result any more. */
 const waitBlocks = 8n
 /** Of one reading, the newest: a quote needs a few of each pool. */
-const mostTrials = 48
+const mostTrials = 128
 
 /** What is known of a pool by trials. Part of its state: a log leaves none of it. */
 export interface TriedState {

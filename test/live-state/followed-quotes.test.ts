@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { SluiceError } from '../../core/api/index.ts'
-import type { FollowedPricing, Swap } from '../../core/contracts/index.ts'
+import type { Followed, FollowedPricing, Swap } from '../../core/contracts/index.ts'
+import { priceOfEach } from '../../core/handlers/amm/amounts.ts'
 import { createFollowing, type Following } from '../../core/live-state/synchroniser.ts'
 import type { QuoteUpdate } from '../../core/live-state/pair-quoter.ts'
 import { createQuotes, type Quotes, type QuoteVenue } from '../../core/live-state/quotes.ts'
@@ -244,5 +245,145 @@ describe('subscriptions to quotes', () => {
     expect(() => quotes.follow(venue, sell(two, 1n), {}, () => {})).to.throw('the maximum')
     end()
     await until(() => following.of(venue).size === 0)
+  })
+})
+
+describe('prices of several amounts', () => {
+  /** What a pool was seen to give after one block, as pools whose hooks act in swaps: each amount is tried on the chain. */
+  interface Asked {
+    readonly price: string
+    readonly block?: string
+    readonly tried: readonly bigint[]
+  }
+  /** As a kit does, of one reading. */
+  const maxTrials = 48
+  let test: ForkChain
+  let following: Following
+  let quotes: Quotes
+  /** While trials are read. */
+  let meanwhile: () => void
+  const at = { signal: new AbortController().signal }
+
+  beforeEach(() => {
+    test = createForkChain()
+    test.make(0, [[priced(one, '10'), priced(two, '20')]])
+    meanwhile = () => {}
+    following = createFollowing({ telemetry: createRecorder().telemetry, ...keeping })
+    quotes = createQuotes({ following, maxQuotes: 1_000, pairs: { known: [], save: async () => {} } })
+  })
+  afterEach(async () => {
+    await quotes.stop()
+    following.stop()
+  })
+
+  const venueOf = (connector: string): QuoteVenue => ({
+    chain: 'ethereum',
+    network: 'local',
+    connector,
+    chainImpl: test.chain,
+    pricing: trying(),
+  })
+
+  function trying(): FollowedPricing {
+    const isAsked = (state: unknown): state is Asked => typeof state === 'object' && state !== null && 'tried' in state
+    const followed: Followed = {
+      follow: ['price'],
+      keysOf: (change) => [(change as unknown as Happened).key],
+      async load(keys, after, { signal }, known) {
+        await test.read('load', signal)
+        if (known) meanwhile()
+        const block = after.hash ?? ''
+        const states = keys.map((key): [string, Asked] => {
+          const { more = [], state } = known?.get(key) ?? {}
+          const before = isAsked(state) && state.block === block ? state.tried : []
+          return [
+            key,
+            { price: test.replay(key, block).at(-1) ?? '0', block, tried: [...before, ...more.map(Number).map(BigInt).slice(-maxTrials)] },
+          ]
+        })
+        return { head: after, states: new Map(states) }
+      },
+      apply: (state, change) => ({ ...(state as Asked), price: (change as unknown as Happened).what }),
+    }
+    return {
+      basis: ({ tokenIn }) => [{ followed, key: tokenIn.address }],
+      quote(swap, _choice, [state], head, left) {
+        if (!isAsked(state)) throw new Error('no state')
+        const isKnown = state.block === head.hash && state.tried.includes(swap.amountRaw)
+        if (!isKnown && left > 0) return { wanting: [{ index: 0, more: String(swap.amountRaw) }] }
+        if (!isKnown) throw new SluiceError('PRICE_FAILED', 'The pool counts as one that refuses.')
+        const amountRaw = swap.amountRaw * BigInt(state.price)
+        return { swap, amountRaw, spotAmountRaw: amountRaw, gasUnits: 1n, route: [], head, spender: '0x5' }
+      },
+      vet: () => undefined,
+    }
+  }
+
+  /** As the handler asks: a price of each amount, by one connector or the first of several. */
+  const seriesOf = (amounts: readonly string[], venues: readonly QuoteVenue[]) =>
+    priceOfEach(amounts, { ...names, connector: 'any' }, async ({ amount }, block) => {
+      const swap = sell(one, BigInt(amount))
+      const [quote] = await Promise.all(venues.map((venue) => quotes.quote(venue, swap, {}, at, block)))
+      if (!quote) throw new Error('no venue')
+      return {
+        ...shownAs,
+        amount,
+        price: String(quote.amountRaw / swap.amountRaw),
+        blockNumber: Number(quote.head.number),
+        source: 'memory',
+      }
+    })
+  const names = { chain: 'ethereum', network: 'local', base: '0x1', quote: '0xc', side: 'SELL' } as const
+  const shownAs = {
+    base: '0x1',
+    quote: '0xc',
+    rawAmount: '0',
+    expectedAmount: '0',
+    priceImpact: '0',
+    slippagePrice: '0',
+    route: [],
+    gasPrice: 0,
+    gasPriceToken: 'ETH',
+    gasLimit: 0,
+    gasCost: '0',
+  }
+  const eight = ['1', '2', '3', '4', '5', '6', '7', '8']
+
+  for (const [name, connectors] of [
+    ['of a connector whose swaps are tried', ['dex']],
+    ['of several connectors', ['dex', 'other', 'third']],
+  ] as const)
+    it(`are all of one block while blocks come: ${name}`, async () => {
+      const venues = connectors.map(venueOf)
+      let price = 10
+      meanwhile = () => test.make(0, [[priced(one, String((price += 1)))]])
+      for (let round = 0; round < 5; round += 1) {
+        const { quotes: series = [] } = await seriesOf(eight, venues)
+        const shown = series.map((each) => ('price' in each ? `${each.blockNumber} ${each.price}` : each.error.name))
+        expect(new Set(shown), shown.join()).to.have.length(1)
+        expect(series.map(({ amount }) => amount)).to.deep.equal(eight)
+        test.make(0, [[priced(one, String((price += 1)))]])
+      }
+    })
+
+  it('are read for each of thirty amounts, with as few questions as trials allow', async () => {
+    const thirty = Array.from({ length: 30 }, (_, index) => String(index + 1))
+    const venue = venueOf('dex')
+    await seriesOf(eight, [venue])
+    test.asked.length = 0
+    const { quotes: series = [] } = await seriesOf([...thirty, ...thirty.map((each) => `${each}00`)], [venue])
+    expect(series.filter((each) => 'error' in each)).to.deep.equal([])
+    expect(test.asked.filter((what) => what === 'load')).to.have.length(2)
+  })
+
+  it('are an error of the whole request where the node has lost the block', async () => {
+    const venue = venueOf('dex')
+    await seriesOf(['1'], [venue])
+    test.make(0, [[]])
+    await until(() => following.of(venue).tip?.hash === test.tip.hash)
+    test.fail(new SluiceError('NETWORK', 'header not found'), 'load')
+    expect(await seriesOf(eight, [venue]).catch((error: unknown) => error)).to.have.property('name', 'NETWORK')
+    test.heal()
+    expect((await seriesOf(eight, [venue])).quotes).to.have.length(8)
   })
 })

@@ -1,5 +1,6 @@
 // Several amounts in one request for a price: a series of depth.
 import type { AMMPriceRequest, AMMPriceResponse } from '../../api/index.ts'
+import { OneBlock } from '../../live-state/one-block.ts'
 import { badFields, errorFields, SluiceError, type FieldProblem } from '../../errors.ts'
 
 export type WithAmount = AMMPriceRequest & { amount: string }
@@ -7,15 +8,34 @@ export const hasAmount = (request: AMMPriceRequest): request is WithAmount => re
 
 type Price = Omit<AMMPriceResponse, 'network' | 'timestamp' | 'latency' | 'quotes'>
 
+type PriceOf = (request: WithAmount, block: OneBlock) => Price | Promise<Price>
+type PriceOfEach = Price & Pick<AMMPriceResponse, 'quotes'>
+
+/** Connectors whose pools are not in memory yet may be loaded after others have answered: the next time all are there. */
+const maxTries = 5
+
 /**
- * A price for each amount, at one block where they come from memory: all are made before anything is waited for. What is beside them is that
- * of `amount`, or of the first of them.
+ * A price for each amount, at one block where they come from memory. What is beside them is that of `amount`, or of the first of them.
+ * @throws SluiceError NETWORK where blocks come too fast for that
  */
-export async function priceOfEach(
+export async function priceOfEach(amounts: readonly string[], request: AMMPriceRequest, price: PriceOf): Promise<PriceOfEach> {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const { answer, all } = await priceAt(new OneBlock(), amounts, request, price)
+    const blocks = new Set(all.filter(({ source }) => source === 'memory').map(({ blockNumber }) => blockNumber))
+    if (blocks.size < 2) return answer
+  }
+  throw new SluiceError('NETWORK', 'Blocks come faster than the pools can be read for so many amounts. Try again, or ask for fewer.', {
+    retryAfterSeconds: 1,
+  })
+}
+
+async function priceAt(
+  block: OneBlock,
   amounts: readonly string[],
   request: AMMPriceRequest,
-  price: (request: WithAmount) => Price | Promise<Price>,
-): Promise<Price & Pick<AMMPriceResponse, 'quotes'>> {
+  priceOf: PriceOf,
+): Promise<{ readonly answer: PriceOfEach; readonly all: readonly Price[] }> {
+  const price = (each: WithAmount) => priceOf(each, block)
   const { address: _, ...noWallet } = request
   const own = hasAmount(request) ? begun(() => price(request)) : undefined
   const each = amounts.map((amount, index) =>
@@ -34,7 +54,8 @@ export async function priceOfEach(
     const { base: _base, quote: _quote, allowance: _allowance, ...quoted } = found
     return quoted
   })
-  return { ...first, quotes }
+  const all = [wanted, ...priced].flatMap((found) => (found === undefined || found instanceof SluiceError ? [] : [found]))
+  return { answer: { ...first, quotes }, all }
 }
 
 /** A promise of what is called at once, also where that throws. */

@@ -15,6 +15,7 @@ import { bestReference } from './reference.ts'
 interface Scope {
   readonly network: NetworkEntry
   readonly services: Pick<Services, 'registry'> & QuoteScope['services']
+  readonly block?: QuoteScope['block']
 }
 
 /** What one connector gives. */

@@ -3,6 +3,7 @@ import type { AMMPriceResponse } from '../../api/index.ts'
 import type { At, GasTerms, Plan, Quote } from '../../contracts/index.ts'
 import { formatRatio } from '../../decimal.ts'
 import { badFields } from '../../errors.ts'
+import type { OneBlock } from '../../live-state/one-block.ts'
 import { after, isOfOne, LazySignal, type ConnectorContext, type ConnectorsContext, type Handler, type Handlers } from '../context.ts'
 import { tradingOf, type NetworkEntry, type VenueEntry } from '../registry.ts'
 import { effectiveSlippage, slippageBound, tradeRules } from '../slippage.ts'
@@ -14,19 +15,20 @@ import { allowanceRaw, quoteSwap, readSwapRequest, showSwap, swapPrice, type Sou
 /** Makes no promise if the quote comes from memory: see `after`. */
 const ammPrice: Handler<'AMMPrice'> = (request, context) => {
   refuseChoice(request)
-  const priceOf = (each: WithAmount) => (isOfOne(context) ? priceOne(each, context) : priceOfBest(each, context))
+  const priceOf = (each: WithAmount, block?: OneBlock) =>
+    isOfOne(context) ? priceOne(each, context, block) : priceOfBest(each, context, block)
   if (request.amounts !== undefined) return priceOfEach(request.amounts, request, priceOf)
   if (!hasAmount(request))
     throw badFields([{ field: 'amount', problem: 'is required: a decimal string such as "1.5", or amounts: a list of them' }])
   return priceOf(request)
 }
 
-function priceOne(request: WithAmount, context: ConnectorContext) {
-  const { network, venue } = context
+function priceOne(request: WithAmount, context: ConnectorContext, block: OneBlock | undefined) {
+  const { network, venue, services } = context
   const at = new LazySignal(context)
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
   return after(readSwapRequest(request, network, at), (swapRequest) =>
-    after(quoteSwap(swapRequest, context, at), (sourced) => {
+    after(quoteSwap(swapRequest, block ? { network, venue, services, block } : context, at), (sourced) => {
       const { quote } = sourced
       const boundRaw = slippageBound(quote, effectiveSlippage(venue.config, quote.route, request.allowedSlippage))
       const gasTerms = network.impl.gas(quote.gasUnits, quote.head, at)
@@ -39,13 +41,14 @@ function priceOne(request: WithAmount, context: ConnectorContext) {
   )
 }
 
-function priceOfBest(request: WithAmount, context: ConnectorsContext) {
-  const { network } = context
+function priceOfBest(request: WithAmount, context: ConnectorsContext, block: OneBlock | undefined) {
+  const { network, services } = context
+  const scope = { network, services, ...(block && { block }) }
   const { connectors, allowedSlippage, candidates: isAll = false } = request
   const at = new LazySignal(context)
   const wallet = request.address === undefined ? undefined : readAddress(network, request.address)
   return after(readSwapRequest(request, network, at), (swap) =>
-    after(askConnectors({ swap, connectors, allowedSlippage, ...(wallet !== undefined && { wallet }) }, context, at), (asked) => {
+    after(askConnectors({ swap, connectors, allowedSlippage, ...(wallet !== undefined && { wallet }) }, scope, at), (asked) => {
       const { candidates, leftOut } = asked
       const [best] = candidates
       const shown = {

@@ -3,6 +3,7 @@ import type { AMMPriceRequest, AMMTradeRequest } from '../../api/index.ts'
 import type { AMM, At, EvmVerbs, Need, Quote, QuoteChoice, Swap, Token } from '../../contracts/index.ts'
 import { fromRaw, priceOf } from '../../decimal.ts'
 import { badFields, SluiceError } from '../../errors.ts'
+import type { OneBlock } from '../../live-state/one-block.ts'
 import type { QuoteVenue } from '../../live-state/quotes.ts'
 import type { ConnectorContext, Services } from '../context.ts'
 import { readPositiveRaw } from '../read-fields.ts'
@@ -64,6 +65,8 @@ export interface SourcedQuote {
 
 export interface QuoteScope extends Pick<ConnectorContext, 'network' | 'venue'> {
   readonly services: { readonly quotes: Pick<Services['quotes'], 'quote' | 'isCutOff'> }
+  /** Of which quotes from memory have to be, with others of the same request. */
+  readonly block?: OneBlock
 }
 
 /** Quotes, and says in a refusal of the pair which connector that is: one that computes wrong addresses refuses every pair. */
@@ -83,7 +86,7 @@ export function quoteSwap(swapRequest: SwapRequest, scope: QuoteScope, at: At): 
 /** Quotes from memory if the exchange and its chain can be followed, else asks the chain. */
 function quoteFromMemory(
   swapRequest: SwapRequest,
-  { network, venue, services: { quotes } }: QuoteScope,
+  { network, venue, services: { quotes }, block }: QuoteScope,
   at: At,
 ): SourcedQuote | Promise<SourcedQuote> {
   const { version } = swapRequest
@@ -91,7 +94,7 @@ function quoteFromMemory(
   const quoteVenue = toQuoteVenue(network, venue)
   // One pool alone is asked of the chain: what is in memory is for routes over all.
   if (!quoteVenue || swapRequest.pool !== undefined) return quoteAndRemember(swapRequest, venue, at)
-  const quoted = quotes.quote(quoteVenue, toSwap(swapRequest), toQuoteChoice(version), at)
+  const quoted = quotes.quote(quoteVenue, toSwap(swapRequest), toQuoteChoice(version), at, block)
   if (!(quoted instanceof Promise)) return fromMemory(quoted, venue)
   return quoted.then(
     (quote) => fromMemory(quote, venue),

@@ -1,0 +1,108 @@
+// Quotes of one request that are all of one block, however many blocks come while pools are read for them.
+import { abortable, pause } from '../async.ts'
+import type { At, Head, KnownOf, Wanting } from '../contracts/index.ts'
+import { SluiceError } from '../errors.ts'
+import type { Bundle, BundlePart, StateSnapshot } from './tracked-states.ts'
+
+/** The states that a pair's quotes depend on, after one block, and what was read further of them for the quotes of one request. */
+export interface PinnedStates {
+  /** Another object after each read. */
+  readonly snapshot: StateSnapshot
+  /** Reads what quotes found missing, after the same block: together for all that ask in one turn of the event loop. */
+  readMore(missing: readonly Wanting[], at: At): Promise<void>
+}
+
+/** One request's view of the states in memory: the first quote of a pair decides after which block the others are computed. */
+export class OneBlock {
+  readonly #states = new Map<Bundle, PinnedStates>()
+
+  /** At once where the states are in memory. */
+  statesOf(bundle: Bundle, at: At): PinnedStates | Promise<PinnedStates> {
+    const known = this.#states.get(bundle)
+    if (known) return known
+    const snapshot = bundle.peek()
+    return snapshot ? this.#pin(bundle, snapshot) : bundle.read(at).then((loaded) => this.#states.get(bundle) ?? this.#pin(bundle, loaded))
+  }
+
+  #pin(bundle: Bundle, snapshot: StateSnapshot): PinnedStates {
+    const pinned = pinnedStates(bundle.parts, snapshot)
+    this.#states.set(bundle, pinned)
+    return pinned
+  }
+}
+
+function pinnedStates(parts: readonly BundlePart[], first: StateSnapshot): PinnedStates {
+  let snapshot = first
+  let wanted: Wanting[] = []
+  /** Of all that ask in this turn. */
+  let next: Promise<void> | undefined
+  /** One after the other: each keeps what those before it read. */
+  let last = Promise.resolve()
+
+  async function read(at: At): Promise<void> {
+    const [missing, before] = [wanted, last]
+    wanted = []
+    next = undefined
+    await before.catch(() => {})
+    snapshot = await loadMore(parts, snapshot, missing, at)
+  }
+
+  return {
+    get snapshot() {
+      return snapshot
+    },
+    readMore(missing, at) {
+      wanted.push(...missing)
+      next ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => (last = read(at)))
+      return abortable(next, at.signal)
+    },
+  }
+}
+
+/** What one load asks for beyond the states: a kit that tries swaps reads so many at once. */
+const maxMorePerLoad = 40
+const retryMs = 100
+
+/** The snapshot with what was missing in it, read after the same block. @throws SluiceError NETWORK where the nodes do not have that block any more */
+async function loadMore(
+  parts: readonly BundlePart[],
+  { states, head }: StateSnapshot,
+  missing: readonly Wanting[],
+  at: At,
+): Promise<StateSnapshot> {
+  const read = [...states]
+  for (let from = 0; from < missing.length; from += maxMorePerLoad) {
+    const bySource = new Map<BundlePart['source'], Map<number, unknown[]>>()
+    for (const { index, more } of missing.slice(from, from + maxMorePerLoad)) {
+      const source = parts[index]?.source
+      if (!source) throw new Error(`The bundle has no part ${index}.`)
+      const byIndex = bySource.get(source) ?? new Map<number, unknown[]>()
+      bySource.set(source, byIndex.set(index, [...(byIndex.get(index) ?? []), more]))
+    }
+    await Promise.all([...bySource].map(([source, byIndex]) => loadPart(source, byIndex)))
+  }
+  return { states: read, head }
+
+  async function loadPart({ followed }: BundlePart['source'], byIndex: ReadonlyMap<number, readonly unknown[]>): Promise<void> {
+    const known = new Map<string, KnownOf>()
+    for (const [index, more] of byIndex) {
+      const part = parts[index]
+      if (part) known.set(part.key, { about: part.about, more, state: read[index] })
+    }
+    const keys = [...known.keys()]
+    const load = () => followed.load(keys, head, at, known)
+    const loaded = await load().catch(async (error: unknown) => {
+      // The node may not have the block yet, or another node takes over.
+      if (!(error instanceof SluiceError) || error.name !== 'NETWORK') throw error
+      await pause(retryMs, at.signal)
+      return load()
+    })
+    requireSame(loaded.head, head)
+    for (const index of byIndex.keys()) read[index] = loaded.states.get(parts[index]?.key ?? '') ?? read[index]
+  }
+}
+
+function requireSame(read: Head, wanted: Head): void {
+  if (read.number !== wanted.number || (read.hash !== undefined && read.hash !== wanted.hash))
+    throw new Error(`it read block ${read.number} instead of ${wanted.number}`)
+}
