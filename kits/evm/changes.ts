@@ -96,7 +96,7 @@ async function readLogs(rpc: ReadRpc, heads: readonly Head[], { follow }: Intere
     ),
   )
   return {
-    isRefused: answers.slice(0, questions.length).some(({ error }) => error),
+    isRefused: answers.slice(0, questions.length).some(({ error }) => error && error.fault?.is !== 'trouble'),
     /** @throws SluiceError NETWORK if logs were refused or are invalid */
     changes: (): readonly HeadChanges<Evm>[] =>
       heads.map((head, index) => {

@@ -3,7 +3,8 @@ import { abortable } from '../../core/async.ts'
 import { badFields, SluiceError, type FeeWish, type GasTerms, type At, type Head, type Log } from '../../core/contracts/index.ts'
 import { formatRaw } from '../../core/decimal.ts'
 import { isObject } from '../../core/json.ts'
-import { type Rpc, invalidAnswer, resultOf } from '../nodes/rpc.ts'
+import type { RpcAnswer } from '../nodes/dialect.ts'
+import { type Rpc, invalidAnswer, isUnsupported, resultOf } from '../nodes/rpc.ts'
 import { isBytes, quantityOf } from './encoding.ts'
 import { chargeRaw, maxChargeRaw, type Charge } from './op-stack.ts'
 import { blockCall, readBlock, type Block } from './rpc.ts'
@@ -240,6 +241,10 @@ const maxBaseFees = 64
 /** Where the node suggests no tip: the one that half of a block's transactions paid less than. */
 const defaultPercentile = 50
 const historyBlocks = '0x5'
+/** After so long a node that did not know a method may be another one, or a newer. */
+const askAgainMs = 600_000
+/** Where blocks are empty and nothing else tells a tip: at most as much as the base fee, and 1 gwei. */
+const quietTipRaw = 1_000_000_000n
 /** A tip is stale after so many times `tipMs`. Followed heads refresh it sooner; this is for quotes while nobody follows. */
 const staleFactor = 3
 
@@ -282,8 +287,9 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
   let tipRaw: bigint | undefined
   let tipAt = 0
   let refreshing: Promise<Block> | undefined
-  // Not every node knows eth_maxPriorityFeePerGas. This is found out once.
-  let byHistory = tipPercentile !== undefined
+  /** By `performance.now`: until then the nodes count as not knowing `tipMethod`. Not every node does. */
+  let unknownUntilMs = -Infinity
+  const byHistory = () => tipPercentile !== undefined || performance.now() < unknownUntilMs
 
   function remember(block: Block): void {
     latest = block
@@ -299,24 +305,41 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
     // Callers share this, so the node's own timeout bounds it and not one caller's signal.
     const at = { signal: new AbortController().signal }
     const readsTip = tipRaw === undefined || performance.now() - tipAt >= tipMs
-    const [block, tip] = await rpc.batch([blockCall('latest'), ...(readsTip ? [tipCall()] : [])], at)
+    const ofHistory = byHistory()
+    const [block, tip] = await rpc.batch([blockCall('latest'), ...(readsTip ? [tipCall(ofHistory)] : [])], at)
     const head = readBlock(rpc, resultOf(rpc, 'eth_getBlockByNumber', block))
     remember(head)
     onBlock?.(head, block?.result)
     if (!readsTip) return head
-    const readRaw = byHistory ? medianReward(tip?.result) : quantityOf(tip?.result)
+    if (!ofHistory && isUnsupported(tip)) {
+      if (unknownUntilMs === -Infinity)
+        log.warn({ method: tipMethod(legacy) }, 'RPC node suggests no tip: the tip is taken from what recent blocks were paid')
+      unknownUntilMs = performance.now() + askAgainMs
+      return read()
+    }
+    const readRaw = ofHistory ? medianReward(tip?.result) : quantityOf(tip?.result)
     if (readRaw !== undefined) {
+      if (!ofHistory && unknownUntilMs !== -Infinity) {
+        log.info({ method: tipMethod(legacy) }, 'RPC node suggests a tip again')
+        unknownUntilMs = -Infinity
+      }
       tipRaw = max(readRaw, minTipRaw)
       tipAt = performance.now()
-      return head
-    }
-    if (byHistory) throw invalidAnswer(rpc, `gives no tip by ${tipMethod(legacy)} or eth_feeHistory`)
-    byHistory = true
-    return read()
+    } else if (tipRaw === undefined) tipRaw = firstTip(head, tip, ofHistory)
+    return head
   }
 
-  const tipCall = () =>
-    byHistory
+  /** Where nobody has told a tip yet. A failed answer and empty blocks tell none: what was known before stays, and is asked for again with the next block. */
+  function firstTip({ baseFeeRaw: base = 0n }: Block, tip: RpcAnswer | undefined, ofHistory: boolean): bigint {
+    const method = ofHistory ? 'eth_feeHistory' : tipMethod(legacy)
+    if (isUnsupported(tip)) throw invalidAnswer(rpc, `gives no tip by ${tipMethod(legacy)} or eth_feeHistory`)
+    const answer = resultOf(rpc, method, tip)
+    if (!ofHistory || !isHistory(answer)) throw invalidAnswer(rpc, `answered ${method} with something that is no tip`)
+    return max(minTipRaw, min(base, quietTipRaw))
+  }
+
+  const tipCall = (ofHistory: boolean) =>
+    ofHistory
       ? { method: 'eth_feeHistory', params: [historyBlocks, 'latest', [tipPercentile ?? defaultPercentile]] }
       : { method: tipMethod(legacy), params: [] }
 
@@ -330,7 +353,7 @@ export function createFeeOracle({ rpc, tipPercentile, minTipRaw, legacy = false,
   return {
     async tipFor(suggested, at) {
       if (tipRaw !== undefined && !isStale()) return tipRaw
-      if (suggested !== undefined && !byHistory) return suggested
+      if (suggested !== undefined && !byHistory()) return suggested
       await abortable(refresh(), at.signal)
       return tipRaw
     },
@@ -362,12 +385,19 @@ function maxNextBaseFee({ baseFeeRaw, nextBaseFeeRaw }: Block): bigint | undefin
 /** The method by which a node suggests the tip. Without a base fee the tip is the whole price. */
 export const tipMethod = (legacy: boolean) => (legacy ? 'eth_gasPrice' : 'eth_maxPriorityFeePerGas')
 
-/** The median of the blocks' rewards at the requested percentile. */
-function medianReward(history: unknown): bigint | undefined {
-  const reward = isObject(history) ? history['reward'] : undefined
-  if (!Array.isArray(reward)) return undefined
-  const tips = reward
-    .flatMap((entry: unknown) => (Array.isArray(entry) ? (quantityOf(entry[0]) ?? []) : []))
+const isHistory = (history: unknown): history is { reward: readonly unknown[]; gasUsedRatio?: unknown } =>
+  isObject(history) && Array.isArray(history['reward'])
+
+/**
+ * The median of the blocks' rewards at one of the requested percentiles. Empty blocks have rewards of 0, which say nothing. Undefined where all blocks are
+ * empty, or where it is no history.
+ */
+export function medianReward(history: unknown, index = 0): bigint | undefined {
+  if (!isHistory(history)) return undefined
+  const used = history.gasUsedRatio
+  const isEmpty = (block: number) => Array.isArray(used) && used[block] === 0
+  const tips = history.reward
+    .flatMap((entry, block) => (Array.isArray(entry) && !isEmpty(block) ? (quantityOf(entry[index]) ?? []) : []))
     .toSorted((a, b) => (a < b ? -1 : 1))
   return tips[Math.floor(tips.length / 2)]
 }

@@ -1,9 +1,8 @@
 // What transactions of the last blocks paid: prices for gas by speed.
 import type { At, GasPrice, GasPrices } from '../../core/contracts/index.ts'
-import { isObject } from '../../core/json.ts'
-import { invalidAnswer, resultOf, type Rpc } from '../nodes/rpc.ts'
+import { invalidAnswer, isUnsupported, resultOf, type Rpc } from '../nodes/rpc.ts'
 import { quantityOf } from './encoding.ts'
-import { policyMaxFee, tipMethod, type FeePolicy } from './fees.ts'
+import { medianReward, policyMaxFee, tipMethod, type FeePolicy } from './fees.ts'
 import { blockCall, readBlock } from './rpc.ts'
 
 const historyBlocks = '0x14'
@@ -24,11 +23,14 @@ export async function readGasPrices(rpc: Rpc, policy: FeePolicy, at: At): Promis
     at,
   )
   const head = readBlock(rpc, resultOf(rpc, 'eth_getBlockByNumber', block))
+  // Only a node that knows no history gives none. One that could not tell is asked again by the caller.
+  const told = history === undefined || isUnsupported(history) ? undefined : resultOf(rpc, 'eth_feeHistory', history)
   const fallback = quantityOf(suggested?.result)
-  const tips = percentiles.map((_, index) => medianTip(history?.result, index) ?? fallback)
+  const tips = percentiles.map((_, index) => medianReward(told, index) ?? fallback)
   const baseFeeRaw = policy.legacy ? undefined : (head.nextBaseFeeRaw ?? head.baseFeeRaw)
   const priceOf = (index: number): GasPrice => {
     const raw = tips[index]
+    if (raw === undefined && suggested?.error && !isUnsupported(suggested)) resultOf(rpc, tipMethod(policy.legacy), suggested)
     if (raw === undefined) throw invalidAnswer(rpc, `gives no tip by ${tipMethod(policy.legacy)} or eth_feeHistory`)
     const tipRaw = [raw, policy.minTipRaw, policy.networkMinTipRaw].reduce((one, other) => (one > other ? one : other))
     return { tipRaw, maxFeeRaw: baseFeeRaw === undefined ? tipRaw : policyMaxFee(baseFeeRaw, tipRaw, policy) }
@@ -40,14 +42,4 @@ export async function readGasPrices(rpc: Rpc, policy: FeePolicy, at: At): Promis
     normal: priceOf(1),
     fast: priceOf(2),
   }
-}
-
-/** Empty blocks have rewards of 0, which say nothing. */
-function medianTip(history: unknown, index: number): bigint | undefined {
-  const [rewards, used] = isObject(history) ? [history['reward'], history['gasUsedRatio']] : []
-  if (!Array.isArray(rewards) || !Array.isArray(used)) return undefined
-  const tips = rewards
-    .flatMap((entry: unknown, block) => (Array.isArray(entry) && used[block] !== 0 ? (quantityOf(entry[index]) ?? []) : []))
-    .toSorted((one, other) => (one < other ? -1 : 1))
-  return tips[Math.floor(tips.length / 2)]
 }

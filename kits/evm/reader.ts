@@ -1,7 +1,7 @@
 import { toQuantity } from 'ethers/utils'
-import type { At, Chain, Head, Token } from '../../core/contracts/index.ts'
+import { SluiceError, type At, type Chain, type Head, type Token } from '../../core/contracts/index.ts'
 import type { RpcAnswer } from '../nodes/dialect.ts'
-import { ask, invalidAnswer, resultOf, type ReadRpc, type Rpc } from '../nodes/rpc.ts'
+import { invalidAnswer, resultOf, type ReadRpc, type Rpc } from '../nodes/rpc.ts'
 import { quantityOf } from './encoding.ts'
 import type { FeeOracle } from './fees.ts'
 import { batchParts, isProbe, packBatch, multicallViews, noMulticall, packAggregate3, aggregateResults } from './multicall.ts'
@@ -40,6 +40,21 @@ interface ReaderOptions {
   network: string
 }
 
+type Parts = readonly (readonly (Call | Probe)[])[]
+
+/** The parts, with those in two that are too large for the node, or use more gas than it gives to one call. Undefined where there are none that can be smaller. */
+function halved(parts: Parts, answers: readonly RpcAnswer[]): Parts | undefined {
+  const isTooLarge = (part: readonly unknown[], index: number) => {
+    const error = answers[index]?.error
+    return part.length > 1 && error !== undefined && (error.fault?.is === 'too-large' || callVerdict(error) === 'out-of-gas')
+  }
+  if (!parts.some(isTooLarge)) return undefined
+  return parts.flatMap((part, index) => {
+    const half = Math.ceil(part.length / 2)
+    return isTooLarge(part, index) ? [part.slice(0, half), part.slice(half)] : [part]
+  })
+}
+
 /** @param isolated for code of strangers: their nodes, and the gas of one `eth_call` at most; absent: what the node gives */
 export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; gasUnits: bigint }): EvmReader {
   const rpc: ReadRpc = isolated?.rpc ?? options.rpc
@@ -66,26 +81,36 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
   }
 
   async function readAt(block: BlockParameter, calls: readonly (Call | Probe)[], at: At): Promise<Reading> {
-    const plain = calls.filter((call): call is Call => !isProbe(call))
-    if (plain.length < calls.length) return readParts(batchParts(calls, headCalls), block, at)
-    const bytes = await ask(rpc, 'eth_call', [{ to: multicall, data: packAggregate3([...headCalls, ...plain]), ...gas }, block], at)
-    if (bytes === '0x') throw noMulticall(network, multicall)
-    return readingOf(bytes, plain.length, block)
+    const parts: Parts = calls.some(isProbe) ? batchParts(calls, headCalls) : [calls]
+    return readParts(parts, block, at)
+  }
+
+  const request = (part: readonly (Call | Probe)[]): { to?: string; data: string } => {
+    const plain = part.filter((call): call is Call => !isProbe(call))
+    return plain.length < part.length
+      ? { data: packBatch([...headCalls, ...part]) }
+      : { to: multicall, data: packAggregate3([...headCalls, ...plain]) }
   }
 
   /**
-   * Calls that do not fit into one piece of creation code go as several, in one HTTP request. If these saw different blocks, they are sent
-   * again for the oldest of them.
+   * Calls that do not fit into one piece of creation code go as several, in one HTTP request, and so do those that are too large for the node. If these
+   * saw different blocks, they are sent again for the oldest of them.
    */
-  async function readParts(parts: readonly (readonly (Call | Probe)[])[], first: BlockParameter, at: At): Promise<Reading> {
-    const datas = parts.map((part) => packBatch([...headCalls, ...part]))
-    let block = first
-    for (let tries = 0; tries < maxTries; tries += 1) {
+  async function readParts(first: Parts, firstBlock: BlockParameter, at: At): Promise<Reading> {
+    let [parts, block] = [first, firstBlock]
+    for (let tries = 0; tries < maxTries;) {
+      const asked = parts.map(request)
       const answers = await rpc.batch(
-        datas.map((data) => ({ method: 'eth_call', params: [{ data, ...gas }, block] })),
+        asked.map((each) => ({ method: 'eth_call', params: [{ ...each, ...gas }, block], size: each.data.length })),
         at,
       )
-      const readings = parts.map(({ length }, index) => readingOf(returned(answers[index]), length, block))
+      const smaller = halved(parts, answers)
+      if (smaller) {
+        parts = smaller
+        continue
+      }
+      tries += 1
+      const readings = parts.map(({ length }, index) => readingOf(returned(answers[index], asked[index]?.to !== undefined), length, block))
       const [oldest, ...others] = readings.map(({ head }) => head).toSorted((a, b) => Number(a.number - b.number))
       if (!oldest) break
       if (others.every(({ number, timestamp }) => number === oldest.number && timestamp === oldest.timestamp))
@@ -96,7 +121,12 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
   }
 
   /** What creation code returned. If that is longer than a contract's code may be, the code reverts with it. */
-  function returned(answer: RpcAnswer | undefined): unknown {
+  function returned(answer: RpcAnswer | undefined, isMulticall: boolean): unknown {
+    if (isMulticall) {
+      const bytes = resultOf(rpc, 'eth_call', answer)
+      if (bytes === '0x') throw noMulticall(network, multicall)
+      return bytes
+    }
     const reverted = answer?.error && callVerdict(answer.error) === 'reverted' ? revertData(answer.error) : '0x'
     return reverted === '0x' ? resultOf(rpc, 'eth_call', answer) : reverted
   }
@@ -116,8 +146,8 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
     return baseFeeRaw === undefined ? { number, timestamp } : { number, timestamp, baseFeeRaw }
   }
 
-  async function call(request: { to?: string; from?: string; data: string }, at: At): Promise<CallResult> {
-    const [answer] = await rpc.batch([{ method: 'eth_call', params: [{ ...request, ...gas }, 'latest'] }], at)
+  async function call(asked: { to?: string; from?: string; data: string }, at: At): Promise<CallResult> {
+    const [answer] = await rpc.batch([{ method: 'eth_call', params: [{ ...asked, ...gas }, 'latest'] }], at)
     return callResultOf(rpc, answer)
   }
 
@@ -137,11 +167,19 @@ export function createReader(options: ReaderOptions, isolated?: { rpc: ReadRpc; 
   }
 }
 
-const maxCalls = 10
-/** The limit of public nodes for one call, if they have any. */
+/** How many blocks back logs are read: older ones need an indexer. */
+const maxBlocksBack = 100_000
+/** The limit of public nodes for one call, if they have any. What a node takes less is learned. */
 const defaultBlocksPerCall = 10_000
+/** Of one question. A plan that takes a few blocks at a time does not give a hundred thousand. */
+const maxLogCalls = 2_500
 
-/** Reads logs in one batch, from a block on, but from the newest 100,000 blocks only: older logs need an indexer. */
+interface BlockRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** Reads logs from a block on, of the newest 100,000 blocks only, in ranges that the node takes. @throws SluiceError NETWORK where these are too small */
 export async function findLogs(
   rpc: ReadRpc,
   { address, topics, fromBlock }: LogFilter,
@@ -149,31 +187,61 @@ export async function findLogs(
   at: At,
   blocksPerCall = defaultBlocksPerCall,
 ): Promise<readonly FoundLog[]> {
-  const first = Math.max(fromBlock, 0, Number(newest) - blocksPerCall * maxCalls + 1)
-  const starts: number[] = []
-  for (let start = first; start <= Number(newest); start += blocksPerCall) starts.push(start)
-  if (starts.length === 0) return []
-  const answers = await rpc.batch(
-    starts.map((start, index) => ({
-      method: 'eth_getLogs',
-      params: [
-        {
-          address,
-          topics,
-          fromBlock: toQuantity(start),
-          // Includes blocks that came meanwhile.
-          toBlock: index === starts.length - 1 ? 'latest' : toQuantity(start + blocksPerCall - 1),
-        },
-      ],
-    })),
-    at,
+  const last = Number(newest)
+  const whole = { from: Math.max(fromBlock, 0, last - Math.min(maxBlocksBack, blocksPerCall * 10) + 1), to: last }
+  let calls = 0
+  const read = async (ranges: readonly BlockRange[]): Promise<readonly FoundLog[]> => {
+    if (ranges.length === 0) return []
+    calls += ranges.length
+    const answers = await rpc.batch(
+      // The last one includes blocks that came meanwhile.
+      ranges.map(({ from, to }) => ({
+        method: 'eth_getLogs',
+        params: [{ address, topics, fromBlock: toQuantity(from), toBlock: to === last ? 'latest' : toQuantity(to) }],
+        size: to - from + 1,
+      })),
+      at,
+    )
+    const found: FoundLog[] = []
+    // One after the other: what the first teaches of the node's limit counts for the others, and the logs stay in the order of blocks.
+    for (const [index, answer] of answers.entries()) {
+      const range = ranges[index] ?? whole
+      const blocks = blocksIn(range)
+      if (answer.error?.fault?.is !== 'too-large' || blocks === 1) {
+        found.push(...logsIn(rpc, answer))
+        continue
+      }
+      const taken = Math.min(answer.error.max ?? Infinity, Math.ceil(blocks / 2))
+      if (blocksIn(whole) / taken > maxLogCalls || calls > maxLogCalls) throw rangesTooSmall(rpc, taken, blocksIn(whole))
+      found.push(...(await read(piecesOf(range, taken))))
+    }
+    return found
+  }
+  return read(piecesOf(whole, blocksPerCall))
+}
+
+function piecesOf({ from, to }: BlockRange, blocks: number): readonly BlockRange[] {
+  return Array.from({ length: Math.max(0, Math.ceil(blocksIn({ from, to }) / blocks)) }, (_, index) => ({
+    from: from + index * blocks,
+    to: Math.min(to, from + (index + 1) * blocks - 1),
+  }))
+}
+
+const blocksIn = ({ from, to }: BlockRange) => to - from + 1
+
+function rangesTooSmall(rpc: ReadRpc, taken: number, needed: number): SluiceError {
+  return new SluiceError(
+    'NETWORK',
+    `The RPC node ${rpc.url()} gives logs of about ${taken} blocks at a time, and those of ${needed} are needed: use a larger plan of its provider, or another node.`,
+    { retryAfterSeconds: 60 },
   )
-  return answers.flatMap((answer) => {
-    const raw = resultOf(rpc, 'eth_getLogs', answer)
-    const logs = Array.isArray(raw) ? raw.map(parseLog) : [undefined]
-    return logs.map((log) => {
-      if (!log) throw invalidAnswer(rpc, 'answered eth_getLogs with something else than logs')
-      return log
-    })
+}
+
+function logsIn(rpc: ReadRpc, answer: RpcAnswer): readonly FoundLog[] {
+  const raw = resultOf(rpc, 'eth_getLogs', answer)
+  const logs = Array.isArray(raw) ? raw.map(parseLog) : [undefined]
+  return logs.map((log) => {
+    if (!log) throw invalidAnswer(rpc, 'answered eth_getLogs with something else than logs')
+    return log
   })
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Interface } from 'ethers'
 import type { Head } from '../../../core/contracts/index.ts'
 import type { EvmChainConfig } from '../../../kits/evm/index.ts'
-import { answering, hangUp, startFakeNode, status, type FakeNode } from './fake-node.ts'
+import { answering, hangUp, json, startFakeNode, status, type Behaviour, type FakeNode } from './fake-node.ts'
 import { at, chainOver, wallet } from './test-chain.ts'
 
 const gwei = (amount: number) => `0x${(amount * 1e9).toString(16)}`
@@ -22,6 +22,8 @@ function block(number: number, baseFeeGwei: number, hashDigits = number.toString
 
 /** What Multicall3 gives for number, timestamp and base fee of a block. */
 const multicallHead = (number: number, baseFeeRaw: bigint) => multicallWords(BigInt(number), 0x65000000n, baseFeeRaw)
+
+const aggregate = new Interface(['function aggregate3((address target, bool allowFailure, bytes callData)[]) returns ((bool,bytes)[])'])
 
 /** What Multicall3 gives where every call answers with a number. */
 function multicallWords(...values: readonly bigint[]): string {
@@ -115,6 +117,134 @@ describe('an EVM chain with scripted nodes', () => {
       expect(prepared[0]?.fees).to.include({ maxPriorityFeePerGas: '3000000000', maxFeePerGas: '63000000000' })
     })
   }
+
+  const failing = (method: string, results: Record<string, unknown>): Behaviour => {
+    const healthy = answering(results)
+    return (asked, response) => {
+      if (!asked.calls.some((call) => call.method === method)) return healthy(asked, response)
+      const answers = asked.calls.map(({ id, method: each }) => ({
+        jsonrpc: '2.0',
+        id,
+        ...(each === method
+          ? { error: { code: -32603, message: 'internal error' } }
+          : { result: each === 'eth_chainId' ? '0x7a69' : results[each] }),
+      }))
+      return json(response, asked.batched ? answers : answers[0])
+    }
+  }
+
+  it('keeps taking the tip that nodes suggest after one of them has failed to', async () => {
+    const results = { eth_getBlockByNumber: block(8, 30), eth_maxPriorityFeePerGas: gwei(2), eth_feeHistory: { reward: [[gwei(9)]] } }
+    const subject = await chain(results)
+    expect((await subject.gas(1n, undefined, at)).gasPriceRaw).to.equal(32_000_000_000n)
+    node.behave(failing('eth_maxPriorityFeePerGas', results))
+    await subject.head(at)
+    expect((await subject.gas(1n, undefined, at)).gasPriceRaw).to.equal(32_000_000_000n)
+    node.behave(answering({ ...results, eth_maxPriorityFeePerGas: gwei(4) }))
+    for (let tries = 0; tries < 200 && (await subject.gas(1n, undefined, at)).gasPriceRaw !== 34_000_000_000n; tries += 1) {
+      await subject.head(at)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect((await subject.gas(1n, undefined, at)).gasPriceRaw).to.equal(34_000_000_000n)
+    expect(node.asked).to.not.include('eth_feeHistory')
+  })
+
+  it('gives no tip of 0 where recent blocks are empty, and none where a node could not tell', async () => {
+    const quiet = { reward: ['0x0', '0x0', '0x0', '0x0', '0x0'].map((each) => [each]), gasUsedRatio: [0, 0, 0, 0, 0] }
+    const subject = await chain({ eth_getBlockByNumber: block(8, 30), eth_feeHistory: quiet })
+    expect((await subject.gas(1n, undefined, at)).gasPriceRaw).to.equal(31_000_000_000n)
+    const one = { reward: [[gwei(3)], ['0x0'], ['0x0']], gasUsedRatio: [0.3, 0, 0] }
+    await stop()
+    const other = await chain({ eth_getBlockByNumber: block(8, 30), eth_feeHistory: one })
+    expect((await other.gas(1n, undefined, at)).gasPriceRaw).to.equal(33_000_000_000n)
+    await stop()
+    const results = { eth_getBlockByNumber: block(8, 30), eth_maxPriorityFeePerGas: gwei(2) }
+    const troubled = await chain(results)
+    node.behave(failing('eth_maxPriorityFeePerGas', results))
+    expect(await Promise.resolve(troubled.gas(1n, undefined, at)).catch((failure: unknown) => failure)).to.have.property('name', 'NETWORK')
+  })
+
+  it('reads logs in ranges that the node takes, finds out how many blocks these are, and asks in them from then on', async () => {
+    for (const { max, message } of [
+      { max: 500, message: 'You can make eth_getLogs requests with up to a 500 block range.' },
+      { max: 100, message: 'block range is too wide' },
+    ]) {
+      const widths: number[] = []
+      const head = 20_000
+      const subject = await chain({})
+      const rest = answering({ eth_call: multicallHead(head, 1n), eth_getBlockByNumber: block(head, 1) })
+      node.behave((asked, response) => {
+        if (asked.calls[0]?.method !== 'eth_getLogs') return rest(asked, response)
+        const answers = asked.calls.map(({ id, params: [filter] }) => {
+          const { fromBlock, toBlock } = filter as { fromBlock: string; toBlock: string }
+          const from = Number(fromBlock)
+          const width = (toBlock === 'latest' ? head : Number(toBlock)) - from + 1
+          widths.push(width)
+          if (width > max) return { jsonrpc: '2.0', id, error: { code: -32600, message } }
+          const log = { address: wallet, topics: [], data: '0x', transactionHash: hash, blockNumber: fromBlock }
+          return { jsonrpc: '2.0', id, result: [log] }
+        })
+        return json(response, asked.batched ? answers : answers[0])
+      })
+      const filter = { address: wallet, topics: [], fromBlock: 0 }
+      const found = await subject.reader.logs(filter, at)
+      const blocks = found.map(({ blockNumber }) => blockNumber)
+      expect(blocks).to.deep.equal(blocks.toSorted((one, other) => one - other))
+      expect(widths.filter((width) => width <= max).reduce((sum, width) => sum + width, 0)).to.equal(head + 1)
+      const learned = subject.nodes?.()[0]?.limits?.['eth_getLogs'] ?? 0
+      expect(learned).to.be.within(max / 2, max)
+      widths.length = 0
+      await subject.reader.logs(filter, at)
+      expect(Math.max(...widths)).to.be.at.most(learned)
+      await stop()
+    }
+    await chain({})
+  })
+
+  it('says that the plan of a node is too small where it gives logs of a few blocks at a time', async () => {
+    const subject = await chain({})
+    const rest = answering({ eth_call: multicallHead(200_000, 1n), eth_getBlockByNumber: block(200_000, 1) })
+    node.behave((asked, response) => {
+      if (asked.calls[0]?.method !== 'eth_getLogs') return rest(asked, response)
+      const error = { code: -32600, message: 'Under the Free tier plan, you can make eth_getLogs requests with up to a 10 block range.' }
+      return json(
+        response,
+        asked.calls.map(({ id }) => ({ jsonrpc: '2.0', id, error })),
+      )
+    })
+    const failure = await subject.reader.logs({ address: wallet, topics: [], fromBlock: 0 }, at).catch((thrown: unknown) => thrown)
+    expect(failure).to.have.property('name', 'NETWORK')
+    expect(failure)
+      .to.have.property('message')
+      .that.matches(/logs of about 10 blocks at a time, and those of 100000 are needed/)
+    expect(node.requests).to.be.at.most(4)
+  })
+
+  it('reads in several calls what is too large for one, or uses more gas than the node gives', async () => {
+    for (const message of ['request body too large', 'out of gas']) {
+      const subject = await chain({})
+      const rest = answering({})
+      node.behave((asked, response) => {
+        if (asked.calls[0]?.method !== 'eth_call') return rest(asked, response)
+        const answers = asked.calls.map(({ id, params: [call] }) => {
+          const { data } = call as { data: string }
+          if (data.length > 3_000) return { jsonrpc: '2.0', id, error: { code: -32000, message } }
+          const [calls] = aggregate.decodeFunctionData('aggregate3', data)
+          const values = Array.from({ length: Number(calls.length) }, (_, index) => (index === 0 ? 9n : index === 1 ? 0x65000000n : 1n))
+          return { jsonrpc: '2.0', id, result: multicallWords(...values) }
+        })
+        return json(response, asked.batched ? answers : answers[0])
+      })
+      const { head, results } = await subject.reader.read(
+        Array.from({ length: 40 }, () => ({ to: wallet, data: '0x313ce567' })),
+        at,
+      )
+      expect(head.number).to.equal(9n)
+      expect(results).to.have.length(40)
+      await stop()
+    }
+    await chain({})
+  })
 
   it('throws NETWORK if a node gives no tip by any method', async () => {
     const subject = await chain({ eth_getBlockByNumber: block(8, 30) })
