@@ -6,6 +6,7 @@ import { SluiceError } from './api/index.ts'
 import { type Settings, devnetNetwork } from './config/settings.ts'
 import { tradingWallets } from './devnet/anvil.ts'
 import { simulated } from './devnet/local-sites.ts'
+import { isObject } from './json.ts'
 import { command } from './layout.ts'
 import { acceptsNone, findWay, weaklyContained, type ContainmentSettings } from './loader/host/way.ts'
 import { faultOf } from './loader/refusal.ts'
@@ -382,7 +383,7 @@ export async function examineNetworks(
           const { number, timestamp } = await implementation.head({ signal: AbortSignal.timeout(deadlineMs) })
           const skew = timestamp - Date.now() / 1000
           const answers: Finding = { part: 'nodes', state: 'good', what: `${name} answers at ${implementation.rpcUrl()}, block ${number}.` }
-          return [answers, ...clock(name, skew)]
+          return [answers, ...clock(name, skew), ...(await limitsOf(name, implementation, number))]
         } catch (error) {
           const reason = error instanceof SluiceError ? error.message : `no answer within ${deadlineMs / 1000} s`
           return [
@@ -398,6 +399,42 @@ export async function examineNetworks(
     )
   ).flat()
 }
+
+const blocksBack = 10_000n
+
+/** What the nodes of a network take less than is usual: found out by asking for as much. */
+async function limitsOf(
+  name: string,
+  { reader, nodes, evm }: LoadedChain['venues'][number]['implementation'],
+  number: bigint,
+): Promise<Finding[]> {
+  const at = { signal: AbortSignal.timeout(deadlineMs) }
+  const fromBlock = Number(number > blocksBack ? number - blocksBack + 1n : 0n)
+  // Nothing is expected of the answers.
+  await Promise.allSettled([
+    evm?.gasPrices?.(at),
+    isEvmReader(reader) && reader.logs({ address: reader.wrapped.address, topics: [noEvent], fromBlock }, at),
+  ])
+  return (nodes?.() ?? []).flatMap(({ url, limits = {} }): Finding[] => {
+    const told = Object.entries(limits).map(([of, max]) =>
+      of === 'batch' ? `batches of ${max} calls` : `${of} of ${max} ${of === 'eth_getLogs' ? 'blocks' : 'characters'}`,
+    )
+    if (told.length === 0) return []
+    const what = `${name}: ${url} takes ${told.join(' and ')} at most. Sluice asks in such parts, which takes longer.`
+    return [{ part: 'nodes', state: 'warn', what, cure: 'Use a larger plan of its provider, or another node, where that is too slow.' }]
+  })
+}
+
+/** The first topic of no event. */
+const noEvent = `0x${'00'.repeat(31)}01`
+
+interface LogReader {
+  readonly wrapped: { readonly address: string }
+  logs(filter: { address: string; topics: readonly string[]; fromBlock: number }, at: { signal: AbortSignal }): Promise<unknown>
+}
+
+const isEvmReader = (reader: unknown): reader is LogReader =>
+  isObject(reader) && 'wrapped' in reader && typeof reader['logs'] === 'function'
 
 /** @param skew seconds that the newest block is ahead of this machine's clock */
 function clock(name: string, skew: number): Finding[] {

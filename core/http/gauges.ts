@@ -93,6 +93,13 @@ export function measureNodes(target: Target, { networks }: Pick<Registry, 'netwo
     [...labelNames, 'state'],
     () => nodes().map(({ node, labels }) => [{ ...labels, state: node.state }, 1]),
   )
+  gauge(
+    target,
+    'sluice_node_limit',
+    'What a node was found to take at most: calls of a batch, and by method blocks of logs or characters of calldata. Tried upward after an hour.',
+    [...labelNames, 'of'],
+    () => nodes().flatMap(({ node, labels }) => Object.entries(node.limits ?? {}).map(([of, max]): Sample => [{ ...labels, of }, max])),
+  )
   nodeGauge('sluice_node_in_use', '1 for the node that requests are sent to now.', ({ inUse }) => Number(inUse))
   nodeGauge('sluice_node_lag_blocks', 'How many blocks a node is behind the best of the others.', ({ lagBlocks }) => lagBlocks)
   nodeGauge('sluice_node_latency_seconds', 'Latency of a node over its last requests.', ({ latencyMs }) => latencyMs && latencyMs / 1000)

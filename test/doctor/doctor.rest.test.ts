@@ -3,11 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
+import { Interface } from 'ethers'
 import { stringify } from 'yaml'
 import { ensureCertificates } from '../../core/tls/ensure-certificates.ts'
 import { openAuthority, issueCertificate } from '../../core/tls/authority.ts'
 import { trustPlugins } from '../../testkit/server.ts'
-import { answering, startFakeNode, type FakeNode } from '../kits/evm/fake-node.ts'
+import { answering, json, startFakeNode, type FakeNode } from '../kits/evm/fake-node.ts'
 import { makeHome, root, sluice } from '../start/command.ts'
 
 const dayMs = 86_400_000
@@ -138,6 +139,43 @@ describe('sluice doctor', () => {
     const { code, said } = await doctor(await newHome({ ...devnetOnly, sepolia: { rpcUrls: [await nodeAhead('0xaa36a7', -3600)] } }))
     expect(code, said).to.equal(0)
     expect(said).to.match(/^! clock +The newest block of ethereum\/sepolia is 36\d\d s old.+\n +→ .+NTP/m)
+  })
+
+  it('tells what a node takes less than is usual', async () => {
+    const now = `0x${Math.floor(Date.now() / 1000).toString(16)}`
+    const multicall = new Interface(['function aggregate3((address,bool,bytes)[]) returns ((bool,bytes)[])'])
+    const words = [20_000n, BigInt(now), 1n].map((word) => [true, `0x${word.toString(16).padStart(64, '0')}`])
+    const results: Record<string, unknown> = {
+      eth_chainId: '0xaa36a7',
+      eth_getBlockByNumber: {
+        number: '0x4e20',
+        hash: `0x${'ab'.repeat(32)}`,
+        timestamp: now,
+        baseFeePerGas: '0x1',
+        gasUsed: '0x0',
+        gasLimit: '0x1c9c380',
+      },
+      eth_maxPriorityFeePerGas: '0x0',
+      eth_call: multicall.encodeFunctionResult('aggregate3', [words]),
+    }
+    const node = await startFakeNode(({ calls, batched }, response) => {
+      const answers = calls.map(({ id, method, params: [filter] }) => {
+        const { fromBlock = '0x0', toBlock = 'latest' } = Object(filter) as { fromBlock?: string; toBlock?: string }
+        const blocks = (toBlock === 'latest' ? 20_000 : Number(toBlock)) - Number(fromBlock) + 1
+        if (method !== 'eth_getLogs') return { jsonrpc: '2.0', id, result: results[method] ?? null }
+        const error = { code: -32600, message: 'You can make eth_getLogs requests with up to a 500 block range.' }
+        return { jsonrpc: '2.0', id, ...(blocks > 500 ? { error } : { result: [] }) }
+      })
+      if (batched && calls.length > 2)
+        json(response, { jsonrpc: '2.0', id: null, error: { code: 31, message: 'Batch of more than 2 requests are not allowed' } })
+      else json(response, batched ? answers : answers[0])
+    })
+    nodes.push(node)
+    const { code, said } = await doctor(await newHome({ ...devnetOnly, sepolia: { rpcUrls: [node.url] } }))
+    expect(code, said).to.equal(0)
+    expect(said).to.match(
+      /^! nodes +ethereum\/sepolia: http:.+ takes (batches of 1 calls|eth_getLogs of 500 blocks) and (batches of 1 calls|eth_getLogs of 500 blocks) at most/m,
+    )
   })
 
   it('reports a data folder that it cannot write', async () => {

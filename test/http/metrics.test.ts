@@ -213,7 +213,12 @@ describe('the metrics of nodes', () => {
     const metrics = createMetrics()
     const node = { url: 'https://one', state: 'good', inUse: true, reads: true, errorRate: 0.25, latencyMs: 40 }
     const impls = [
-      { nodes: () => [node, { ...node, url: 'https://two', state: 'lagging', inUse: false, lagBlocks: 7 }] },
+      {
+        nodes: () => [
+          node,
+          { ...node, url: 'https://two', state: 'lagging', inUse: false, lagBlocks: 7, limits: { batch: 3, eth_getLogs: 500 } },
+        ],
+      },
       {},
       { nodes: () => JSON.parse('') },
     ]
@@ -226,6 +231,8 @@ describe('the metrics of nodes', () => {
       `sluice_node_state{${at('https://two')},state="lagging"} 1`,
       `sluice_node_in_use{${at('https://one')}} 1`,
       `sluice_node_in_use{${at('https://two')}} 0`,
+      `sluice_node_limit{${at('https://two')},of="batch"} 3`,
+      `sluice_node_limit{${at('https://two')},of="eth_getLogs"} 500`,
       `sluice_node_lag_blocks{${at('https://two')}} 7`,
       `sluice_node_latency_seconds{${at('https://one')}} 0.04`,
       `sluice_node_latency_seconds{${at('https://two')}} 0.04`,
