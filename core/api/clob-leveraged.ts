@@ -36,7 +36,7 @@ import {
   ordersPostRequest,
   walletFields,
 } from './clob.ts'
-import { connectorFields, Decimal, endpoint, enveloped, pageFields, request } from './endpoint.ts'
+import { connectorFields, Decimal, endpoint, enveloped, pageFields, request, unavailable } from './endpoint.ts'
 import { shownMargin, shownPosition } from './perp.ts'
 
 // What order books of margin accounts and of perpetuals have besides what every order book has.
@@ -71,6 +71,7 @@ export const CLOBMarginAccountResponse = enveloped({
     }),
     { description: 'By symbol.' },
   ),
+  unavailable: unavailable({ token: Type.String() }),
 })
 
 export type CLOBMarginAccountRequest = Static<typeof CLOBMarginAccountRequest>
@@ -157,7 +158,10 @@ export const shownBookPosition = Type.Object({
   ...shownPosition.properties,
   marginMode: Type.Enum(['cross', 'isolated']),
 })
-export const CLOBPerpPositionsResponse = enveloped({ positions: Type.Array(shownBookPosition) })
+export const CLOBPerpPositionsResponse = enveloped({
+  positions: Type.Array(shownBookPosition),
+  unavailable: unavailable({ market: Type.String() }),
+})
 
 export const CLOBPerpAccountRequest = request(walletFields)
 export const CLOBPerpAccountResponse = enveloped(shownMargin.properties)
@@ -182,6 +186,7 @@ export const CLOBPerpFundingPaymentsResponse = enveloped({
     }),
     { description: 'Newest first.' },
   ),
+  unavailable: unavailable({ market: Type.String() }),
   nextCursor,
 })
 

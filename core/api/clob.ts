@@ -17,6 +17,7 @@ import {
   gasFields,
   refusalFields,
   endpoint,
+  unavailable,
   type BookSet,
   type FieldRule,
 } from './endpoint.ts'
@@ -133,6 +134,7 @@ export const CLOBMarketsResponse = enveloped({
     }),
     { description: 'By the name of the market, BASE-QUOTE.' },
   ),
+  unavailable: unavailable({ market: Type.String() }),
 })
 
 export const CLOBTickerRequest = CLOBMarketsRequest
@@ -199,6 +201,7 @@ export const CLOBTradesResponse = enveloped({
     }),
     { description: 'Newest first.' },
   ),
+  unavailable: unavailable({ tradeId: Type.String() }),
   nextCursor,
 })
 
@@ -326,6 +329,7 @@ export const CLOBBalancesResponse = enveloped({
     }),
     { description: 'What is held in the exchange, by symbol.' },
   ),
+  unavailable: unavailable({ token: Type.String() }),
 })
 
 /** The result of a request that moves funds, or changes how they are held. */

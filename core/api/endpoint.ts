@@ -189,6 +189,14 @@ export const pageFields = {
   ),
 }
 
+/** Of a list that is answered without some of its entries. @param names what says which entry it is */
+export const unavailable = <P extends TProperties>(names: P) =>
+  Type.Optional(
+    Type.Array(Type.Object({ ...names, reason: Type.String() }), {
+      description: 'What is missing in this answer, and why. Absent: nothing is missing.',
+    }),
+  )
+
 /** An error that is a part of an answer whose other parts are none. */
 export const refusalFields = {
   errorCode: Type.Number(),

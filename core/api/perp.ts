@@ -12,6 +12,7 @@ import {
   TokenName,
   transactionFields,
   WalletAddress,
+  unavailable,
 } from './endpoint.ts'
 
 const Name = (description: string) =>
@@ -97,7 +98,11 @@ export const PerpAMMMarginRequest = request({ ...connectorFields, ...wallet })
 export const PerpAMMMarginResponse = enveloped({ margin: shownMargin, blockNumber })
 
 export const PerpAMMFundingRequest = request({ ...connectorFields, ...wallet })
-export const PerpAMMFundingResponse = enveloped({ funding: Type.Array(shownFunding), blockNumber })
+export const PerpAMMFundingResponse = enveloped({
+  funding: Type.Array(shownFunding),
+  unavailable: unavailable({ pair: Type.String() }),
+  blockNumber,
+})
 
 export const PerpAMMOpenRequest = request({
   ...connectorFields,
@@ -157,6 +162,7 @@ export const PerpAMMMarketStatusResponse = enveloped({
 export const PerpAMMPairsRequest = request(connectorFields)
 export const PerpAMMPairsResponse = enveloped({
   pairs: Type.Array(Type.String(), { description: 'ETHUSD, …: those that are paused or closed too.' }),
+  unavailable: unavailable({ pair: Type.String() }),
 })
 
 export const PerpAMMBalanceRequest = request({ ...connectorFields, address: WalletAddress })

@@ -86,6 +86,7 @@ export type {
   OrderType,
   PriceGrid,
   TimeInForce,
+  UnlistedMarket,
 } from './order-books.ts'
 export type { FundingPayment, PerpBookAccount, PerpBookPosition, PerpCLOB, PerpMarketPrices } from './order-books.ts'
 export type {

@@ -214,11 +214,19 @@ export interface BookBalance {
   readonly locked: Decimal
 }
 
+/** A market that cannot be used here. */
+export interface UnlistedMarket {
+  readonly market: string
+  readonly reason: string
+}
+
 /** Reads ask the exchange, except books, which are in memory, and `markets`, whose list is cached. */
 export interface CLOB<F extends Types = Types> {
   /** The gas that an order usually uses; absent where orders cost no gas. */
   readonly typicalGasUnits?: bigint
   markets(at: At): Promise<readonly BookMarket[]>
+  /** Markets that the exchange has and `markets` leaves out, with the reason; absent: there are none. Of names that differ in letter case only, core leaves out the later. */
+  unlisted?(at: At): Promise<readonly UnlistedMarket[]>
   readonly books: BookStream | FollowedBooks<F>
   /** Newest first: all open orders, and the ended ones that the exchange still has. `names`: only these. */
   orders(owner: F['address'], query: { market?: BookMarket; names?: readonly OrderName[] }, at: At): Promise<readonly BookOrder[]>

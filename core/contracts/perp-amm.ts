@@ -1,4 +1,5 @@
 import type { At, Head, Json, Token, Types } from './family.ts'
+import type { UnlistedMarket } from './order-books.ts'
 import type { Plan } from './rail.ts'
 
 /** A number as a fraction; the denominator is more than 0. Prices are quote per one base in human units, and more than 0. */
@@ -162,13 +163,26 @@ export interface PerpAMM<F extends Types = Types> {
   /** The gas that opening a position usually uses. */
   readonly typicalGasUnits: bigint
   /** All markets, paused and closed ones too, and the token in which accounts are kept. From memory. */
-  listed(at: At): Promise<{ markets: readonly PerpMarketName[]; settlement: Token }>
+  listed(at: At): Promise<{
+    markets: readonly PerpMarketName[]
+    settlement: Token
+    /** Markets that are not among them, with the reason. */
+    unlisted?: readonly UnlistedMarket[]
+  }>
   prices(market: PerpMarketName, at: At): Promise<{ head: Head; market: PerpMarket; prices: PerpPrices }>
   /** A size of 0 where the wallet has none. */
   position(owner: F['address'], market: PerpMarketName, at: At): Promise<{ head: Head; position: PerpPosition; account: PerpAccount }>
   account(owner: F['address'], at: At): Promise<{ head: Head; account: PerpAccount }>
   /** For the markets in which the wallet has a position. */
-  funding(owner: F['address'], at: At): Promise<{ head: Head; funding: readonly PerpFunding[] }>
+  funding(
+    owner: F['address'],
+    at: At,
+  ): Promise<{
+    head: Head
+    funding: readonly PerpFunding[]
+    /** Those of them that cannot be read now, with the reason. */
+    unread?: readonly UnlistedMarket[]
+  }>
   /** @throws SluiceError PRICE_FAILED where the market cannot take it */
   quote(order: PerpOrder, owner: F['address'] | undefined, at: At): Promise<PerpQuote>
   /** Undefined where the wallet has no position there. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { EventsRequest, PositionsNews } from '../api/events.ts'
 import { createNotifier, withDeadline } from '../async.ts'
+import { leftOutOf, type LeftOut } from '../contracts/answers/contract.ts'
 import type { At } from '../contracts/index.ts'
 import { SluiceError } from '../errors.ts'
 import { rangePositions } from '../handlers/amm/range-positions.ts'
@@ -191,6 +192,8 @@ const kinds: Readonly<Record<string, PositionKind>> = {
         markets,
         async read(now) {
           const held = await tradingOf('PERP_CLOB', venue).positions(owner, now)
+          // One that is left out would be told as closed.
+          requireAll(venue, leftOutOf(held))
           return { positions: held.filter(({ market }) => markets?.includes(market.id) ?? true).map(showBookPosition) }
         },
       }
@@ -206,6 +209,15 @@ const kinds: Readonly<Record<string, PositionKind>> = {
         markets: market && [tickerOf(market)],
         async read(now) {
           const all = market ? undefined : await perp.funding(owner, now)
+          if (all?.unread) {
+            // What the connector does not list was never told.
+            const listed = new Set((await perp.listed(now)).markets.map(tickerOf))
+            const failed = all.unread.filter((each) => listed.has(each.market))
+            requireAll(
+              venue,
+              failed.map(({ market: name, reason }) => ({ name, reason })),
+            )
+          }
           const markets = all?.funding.map((each) => each.market) ?? (market ? [market] : [])
           const held = await Promise.all(markets.map((each) => perp.position(owner, each, now)))
           const open = held.filter(({ position }) => position.sizeRaw !== 0n)
@@ -225,6 +237,11 @@ const kinds: Readonly<Record<string, PositionKind>> = {
       read: (now) => rangePositions({ owner }, target, services, now),
     }),
   },
+}
+
+/** @throws SluiceError NETWORK where positions are missing: what is there is told when all can be read again */
+function requireAll({ connector }: VenueEntry, [missing]: readonly LeftOut[]): void {
+  if (missing) throw new SluiceError('NETWORK', `A position at ${connector} cannot be read now: ${missing.name}: ${missing.reason}.`)
 }
 
 async function findRequestedMarket({ base, quote }: EventsRequest, venue: VenueEntry, at: At) {

@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.ts'
+import { leftOutOf, type LeftOut } from '../contracts/answers/contract.ts'
 import { badFields } from '../errors.ts'
 
 const defaultLimit = 100
@@ -44,7 +45,18 @@ export function cutTimedPage<T extends { readonly timestamp: number }>(
   const upToEnd = found.slice(0, page.skip + page.limit)
   const shown = upToEnd.slice(page.skip)
   const last = shown.at(-1)
-  if (!last || found.length < queryLimit(page)) return { shown }
+  // What was left out of a full page does not make it the last one.
+  if (!last || found.length + leftOutOf(found).length < queryLimit(page)) return { shown }
   const ofLastTime = upToEnd.filter(({ timestamp }) => timestamp === last.timestamp).length
   return { shown, nextCursor: `${last.timestamp}-${ofLastTime}` }
+}
+
+/** What an answer lacks of a list of a plugin's. @param names the fields that say which entry it is */
+export function missingIn<N extends object>(
+  entries: readonly unknown[],
+  names: (name: string) => N,
+  more: readonly LeftOut[] = [],
+): { unavailable?: (N & { reason: string })[] } {
+  const leftOut = [...leftOutOf(entries), ...more]
+  return leftOut.length === 0 ? {} : { unavailable: leftOut.map(({ name, reason }) => ({ ...names(name), reason })) }
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { isAbortName } from '../async.ts'
 import { chainContract } from '../contracts/answers/chain.ts'
 import { connectorContract } from '../contracts/answers/connector.ts'
-import { json, type Contract, type Method, type Schema } from '../contracts/answers/contract.ts'
+import { json, leftOutOf, noteLeftOut, type Contract, type LeftOut, type Method, type Schema } from '../contracts/answers/contract.ts'
 import type { Chain, Connector, Log } from '../contracts/index.ts'
 import { errorTable, SluiceError, type ErrorName } from '../errors.ts'
 import { inTurns } from '../fair-turns.ts'
@@ -100,7 +100,7 @@ function parsedProperty(schema: Schema<unknown>, value: unknown, name: string): 
 function guarded(implementation: object, method: CallableFunction, contract: AnyMethod, callee: Callee, verb: string) {
   const { atOnce } = contract
   const mayWait = atOnce ?? callee.isRemote
-  const parse = answerParser(contract)
+  const parse = answerParser(contract, tellsLeftOut(callee, verb))
   const { longList } = contract
   const parseSettled = longList === undefined ? parse : longAnswerParser(parse, longList)
   const settle = (answer: unknown, args: readonly unknown[]) =>
@@ -143,6 +143,7 @@ function longAnswerParser(parse: Parse, { name, most }: NonNullable<AnyMethod['l
     if (!isObject(answer) || !Array.isArray(list) || list.length <= partLength || list.length > most) return parse(answer, args)
     const parts = Array.from({ length: Math.ceil(list.length / partLength) }, (_, index) => index * partLength)
     const parsed: unknown[] = []
+    const leftOut: LeftOut[] = []
     let whole: Record<string, unknown> = {}
     await inTurns(
       parts,
@@ -151,21 +152,23 @@ function longAnswerParser(parse: Parse, { name, most }: NonNullable<AnyMethod['l
         if (!isObject(copy) || !Array.isArray(copy[name])) return
         whole = copy
         for (const each of copy[name]) parsed.push(each)
+        leftOut.push(...leftOutOf(copy[name]))
       },
       { signal: signalOf(args) },
     )
-    return Object.freeze({ ...whole, [name]: Object.freeze(parsed) })
+    return Object.freeze({ ...whole, [name]: noteLeftOut(Object.freeze(parsed), leftOut) })
   }
 }
 
 /** Parses an answer, and compares it with the request. */
-function answerParser({ answer: schema, mismatch, isCached }: AnyMethod) {
+function answerParser({ answer: schema, mismatch, isCached }: AnyMethod, told?: (answer: unknown) => void) {
   const parseOnly = parserOf(schema)
   const known = isCached && new WeakMap<object, unknown>()
   const parse = (answer: unknown, args: readonly unknown[]): unknown => {
     const copy = parseOnly(answer, args)
     const problem = mismatch?.(copy, args)
     if (problem !== undefined) throw new Error(problem)
+    told?.(copy)
     return copy
   }
   if (!known) return parse
@@ -182,6 +185,24 @@ function signalOf(args: readonly unknown[]): AbortSignal | undefined {
   const at = args.at(-1)
   const signal = isObject(at) ? at.signal : undefined
   return signal instanceof AbortSignal ? signal : undefined
+}
+
+/** What is asked again and again lacks the same each time. */
+const maxTold = 200
+
+/** Warns of each entry that was left out of a list, once. */
+function tellsLeftOut({ plugin, log }: Callee, verb: string) {
+  const told = new Set<string>()
+  return (answer: unknown): void => {
+    const lists = Array.isArray(answer) ? [answer] : isObject(answer) ? Object.values(answer).filter((each) => Array.isArray(each)) : []
+    for (const { name, reason } of lists.flatMap((entries) => leftOutOf(entries))) {
+      const text = JSON.stringify([name, reason])
+      if (told.has(text)) continue
+      if (told.size >= maxTold) told.clear()
+      told.add(text)
+      log.warn({ plugin, verb, entry: name, reason }, 'entry of a list left out')
+    }
+  }
 }
 
 /**

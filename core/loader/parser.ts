@@ -2,7 +2,7 @@
 // used: a plugin's own object could say something else to the next reader.
 import { types } from 'node:util'
 import type { TSchema } from 'typebox'
-import type { Schema } from '../contracts/answers/contract.ts'
+import { noteLeftOut, type eachOf, type LeftOut, type Schema } from '../contracts/answers/contract.ts'
 import { isObject } from '../json.ts'
 import { messageOf } from './thrown.ts'
 
@@ -61,6 +61,7 @@ interface Keywords {
   readonly enum?: readonly (string | boolean)[]
   readonly anyOf?: readonly TSchema[]
   readonly given?: number
+  readonly apart?: Parameters<typeof eachOf<unknown>>[2]
   readonly crosses?: 'json' | 'bytes' | 'map' | 'opaque' | 'nothing' | 'stream' | 'function' | 'words'
   readonly maxCharacters?: number
 }
@@ -86,7 +87,7 @@ function compileValue(keywords: Keywords): Parse {
     case 'object':
       return keywords.additionalProperties ? recordParser(keywords) : objectParser(keywords)
     case 'array':
-      return arrayParser(keywords)
+      return keywords.apart ? apartParser(keywords, keywords.apart) : arrayParser(keywords)
     case 'string':
       return textParser(keywords)
     case 'integer':
@@ -260,6 +261,55 @@ function requireKey(key: string): void {
 function arrayParser({ items, minItems = 0, maxItems = 0 }: Keywords): Parse {
   const parse = parserFor(items ?? {})
   return (value, args) => copyList(value, minItems, maxItems, (each) => parse(each, args))
+}
+
+/** More of them are counted only. */
+const maxLeftOut = 100
+
+/** Leaves out what does not fit, and what has a name that was there before. Where nothing fits, it is the list that is wrong. */
+function apartParser({ items, maxItems = 0 }: Keywords, { nameOf, sameName }: NonNullable<Keywords['apart']>): Parse {
+  const parse = parserFor(items ?? {})
+  return (value, args) => {
+    const leftOut: LeftOut[] = []
+    const known = new Map<string, string>()
+    let count = 0
+    let first: unknown
+    const leaveOut = (name: string, reason: string): undefined => {
+      count += 1
+      if (leftOut.length < maxLeftOut) leftOut.push(Object.freeze({ name: shown(name), reason }))
+    }
+    const entries = copyList(value, 0, maxItems, (item) => {
+      let entry: unknown
+      try {
+        entry = parse(item, args)
+      } catch (thrown) {
+        first ??= thrown
+        return leaveOut(wordOf(() => nameOf(item)) ?? '?', messageOf(thrown))
+      }
+      if (sameName === undefined) return entry
+      const name = nameOf(entry)
+      const key = sameName === 'in any letter case' ? name.toUpperCase() : name
+      const before = known.get(key)
+      if (before !== undefined)
+        return leaveOut(name, before === name ? 'is there twice' : `has the name of ${shown(before)} in other letter case`)
+      known.set(key, name)
+      return entry
+    })
+    const copy = entries.filter((entry) => entry !== undefined)
+    if (copy.length === 0 && first !== undefined) throw Mismatch.in(0, first)
+    if (count > leftOut.length) leftOut.push(Object.freeze({ name: '…', reason: `${count - leftOut.length} more` }))
+    return noteLeftOut(Object.freeze(copy), Object.freeze(leftOut))
+  }
+}
+
+/** Of what a plugin answered, whatever it is. */
+function wordOf(read: () => unknown): string | undefined {
+  try {
+    const word = read()
+    return typeof word === 'string' ? word.toWellFormed() : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function copyList(value: unknown, minItems: number, maxItems: number, copyOf: (item: unknown) => unknown): readonly unknown[] {

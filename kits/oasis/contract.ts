@@ -1,5 +1,5 @@
 import { getAddress, solidityPackedKeccak256, Interface, type Result } from 'ethers'
-import { SluiceError, type BookMarket, type BookSide, type Token, type Venue } from '../../core/contracts/index.ts'
+import { SluiceError, type BookMarket, type BookSide, type Token, type UnlistedMarket, type Venue } from '../../core/contracts/index.ts'
 import type { Evm, CallResult } from '../evm/types.ts'
 
 /** A market of the exchange: a token and the one that it is priced in. */
@@ -16,10 +16,12 @@ export interface Deployment {
   /** The contract's address. */
   readonly market: string
   readonly pairs: readonly Pair[]
+  /** Those of the plugin whose tokens are not listed. */
+  readonly unlisted: readonly UnlistedMarket[]
 }
 
 /** @throws where the plugin or its configuration lacks the network */
-export function deploymentOf({ chain, network, contracts, tokens }: Venue<Evm>, { markets }: OasisOptions): Deployment {
+export function deploymentOf({ chain, network, contracts, tokens, log }: Venue<Evm>, { markets }: OasisOptions): Deployment {
   const here = markets[`${chain}/${network}`]
   if (!here)
     throw new Error(`The plugin has no markets for ${chain}/${network}: add them, or take the network out of its available_networks.`)
@@ -28,12 +30,22 @@ export function deploymentOf({ chain, network, contracts, tokens }: Venue<Evm>, 
     throw new Error(
       `The configuration lacks routerAddress (the matching market) for ${chain}/${network}: add it to the network's entry of contractAddresses.`,
     )
-  const listed = (address: string): Token => {
-    const token = tokens.find((each) => each.address === getAddress(address))
-    if (token) return token
-    throw new Error(`${address} of the plugin's markets is not in the token list of ${chain}/${network}: add it to the list.`)
+  const listed = (address: string) => tokens.find((each) => each.address === getAddress(address))
+  const pairs: Pair[] = []
+  const unlisted: UnlistedMarket[] = []
+  for (const addresses of here) {
+    const [base, quote] = addresses.map(listed)
+    if (base && quote) {
+      pairs.push(pairOf(base, quote))
+      continue
+    }
+    const missing = base ? addresses[1] : addresses[0]
+    const reason = `${missing} is not in the token list of ${chain}/${network}: add it to the list`
+    unlisted.push({ market: `${base?.symbol ?? addresses[0]}-${quote?.symbol ?? addresses[1]}`, reason })
+    log.warn({ chain, network, market: unlisted.at(-1)?.market, reason }, 'market left out')
   }
-  return { market: routerAddress, pairs: here.map(([base, quote]) => pairOf(listed(base), listed(quote))) }
+  if (pairs.length === 0) throw new Error(`No market of the plugin can be used: ${unlisted.map(({ reason }) => reason).join('; ')}.`)
+  return { market: routerAddress, pairs, unlisted }
 }
 
 function pairOf(base: Token, quote: Token): Pair {

@@ -21,6 +21,7 @@ export function oasis(venue: Venue<Evm>, options: OasisOptions): Oasis {
     spender: deployment.market,
     typicalGasUnits,
     markets,
+    unlisted: async () => deployment.unlisted,
     books: oasisBooks(venue, deployment),
     async orders(owner, { market, names }, at) {
       const [known, offers] = await Promise.all([markets(), ownOffers(reader, deployment, owner, at)])

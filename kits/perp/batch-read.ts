@@ -58,10 +58,18 @@ export const readText = view(([value]) => String(value))
 export const readTexts = view(([values]) => (Array.isArray(values) ? values.map(String) : []))
 export const readNumbers = view((values) => values.map((value) => BigInt(String(value))))
 
-/** Undefined where a call reverts. */
+/** Undefined where a call reverts, or where there is nothing that answers it. */
 export const orUndefined = <T>({ calls, answer }: BatchRead<T>): BatchRead<T | undefined> => ({
   calls,
-  answer: (results) => (results.every(({ ok }) => ok) ? answer(results) : undefined),
+  answer(results) {
+    if (!results.every(({ ok }) => ok)) return undefined
+    try {
+      return answer(results)
+    } catch (error) {
+      if (error instanceof SluiceError) return undefined
+      throw error
+    }
+  },
 })
 
 function view<T>(make: (values: readonly unknown[]) => T) {

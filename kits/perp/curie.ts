@@ -1,5 +1,13 @@
 import { getAddress } from 'ethers'
-import { type At, type Head, type PerpMarketName, type Token, SluiceError, type Venue } from '../../core/contracts/index.ts'
+import {
+  type At,
+  type Head,
+  type PerpMarketName,
+  type Token,
+  SluiceError,
+  type UnlistedMarket,
+  type Venue,
+} from '../../core/contracts/index.ts'
 import type { EvmReader, Evm } from '../evm/types.ts'
 import { readFlag, runRead, readNumber, deferred, combine, type BatchRead, readText, combineAll, orUndefined } from './batch-read.ts'
 
@@ -35,6 +43,7 @@ export interface Curie {
   readonly reader: EvmReader
   readonly contracts: Contracts
   readonly markets: readonly CurieMarket[]
+  readonly unlisted: readonly UnlistedMarket[]
   readonly settlement: Token
   /** The parameters when they were last read. Some calls need them as arguments. */
   terms: Terms
@@ -94,7 +103,7 @@ export function deploymentOf({ chain, network, contracts }: Venue<Evm>, { market
  * @throws SluiceError SERVICE_UNINITIALIZED where they do not
  */
 export async function findCurie(
-  { reader, tokens }: Venue<Evm>,
+  { reader, tokens, log }: Venue<Evm>,
   { house, vault, bases }: ReturnType<typeof deploymentOf>,
   at: At,
 ): Promise<Curie> {
@@ -144,15 +153,20 @@ export async function findCurie(
     at,
   )
   const quote = withoutV(named.quote)
-  const markets = named.bases.map(({ symbol, listed, pool }, index) => {
+  const unlisted: UnlistedMarket[] = []
+  const markets = named.bases.flatMap(({ symbol, listed, pool }, index): CurieMarket[] => {
     const id = bases[index] ?? ''
-    if (!symbol || !listed || !pool)
-      throw notAsConfigured(`${id} is not the base token of a market of this exchange`, "Correct the plugin's markets.")
-    return { id, base: withoutV(symbol), quote, baseDecimals: curieDecimals, quoteDecimals: curieDecimals, pool }
+    if (symbol && listed && pool)
+      return [{ id, base: withoutV(symbol), quote, baseDecimals: curieDecimals, quoteDecimals: curieDecimals, pool }]
+    const reason = listed ? 'its base token or pool does not answer' : 'it is not the base token of a market of this exchange'
+    unlisted.push({ market: symbol ? `${withoutV(symbol)}${quote}` : id, reason })
+    log.warn({ baseToken: id, symbol, reason }, "market left out: correct the plugin's markets")
+    return []
   })
+  if (markets.length === 0) throw notAsConfigured('none of its base tokens is that of a market', "Correct the plugin's markets.")
   const known = tokens.find(({ address }) => address === settlement)
   const token: Token = known ?? { symbol: named.symbol, address: settlement, decimals: Number(named.decimals) }
-  return { reader, contracts, markets, settlement: token, terms: parts.terms }
+  return { reader, contracts, markets, unlisted, settlement: token, terms: parts.terms }
 }
 
 /** Symbols of the exchange's virtual tokens begin with a v: vETH, vUSD. */

@@ -1,4 +1,12 @@
-import { SluiceError, type Life, type PerpAMM, type PerpMarketName, type Venue } from '../../core/contracts/index.ts'
+import {
+  SluiceError,
+  type Life,
+  type PerpAMM,
+  type PerpFunding,
+  type PerpMarketName,
+  type UnlistedMarket,
+  type Venue,
+} from '../../core/contracts/index.ts'
 import type { Evm } from '../evm/types.ts'
 import { readTexts, combineAll, deferred, combine } from './batch-read.ts'
 import { readWithTerms, type Curie, type CurieMarket, findCurie, deploymentOf, type PerpOptions } from './curie.ts'
@@ -33,8 +41,8 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
       found = await findCurie(venue, deployment, { signal })
     },
     async listed() {
-      const { markets, settlement } = curie()
-      return { markets, settlement }
+      const { markets, settlement, unlisted } = curie()
+      return { markets, settlement, ...(unlisted.length > 0 && { unlisted }) }
     },
     async prices(name, at) {
       const market = marketOf(name)
@@ -72,8 +80,24 @@ export function perp(venue: Venue<Evm>, options: PerpOptions): Perp {
           }),
         at,
       )
-      const funding = answer.bases.flatMap((base) => answer.markets[markets.findIndex(({ id }) => id === base)]?.() ?? [])
-      return { head, funding }
+      const funding: PerpFunding[] = []
+      const unread: UnlistedMarket[] = []
+      let failure: SluiceError | undefined
+      for (const base of answer.bases) {
+        const index = markets.findIndex(({ id }) => id === base)
+        const market = markets[index]
+        try {
+          const read = answer.markets[index]?.()
+          if (read) funding.push(read)
+          else unread.push({ market: base, reason: 'this connector does not list the market of this base token' })
+        } catch (error) {
+          if (!(error instanceof SluiceError) || !market) throw error
+          failure ??= error
+          unread.push({ market: `${market.base}${market.quote}`, reason: error.message })
+        }
+      }
+      if (failure && funding.length === 0) throw failure
+      return { head, funding, ...(unread.length > 0 && { unread }) }
     },
     quote: (order, owner, at) => quoteOrder(curie(), marketOf(order.market), order, owner, at),
     closing: (owner, name, at) => quoteClose(curie(), marketOf(name), owner, at),

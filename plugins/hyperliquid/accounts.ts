@@ -12,8 +12,8 @@ import {
 } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
 import { compare, divide, subtract, normalize, add, sum, multiply } from 'sluice/decimal'
-import { perpMeta, type Listing } from './markets.ts'
-import { decimal, union, array, nothing, object, tuple, shape, text, integer, type Infer } from './shape.ts'
+import { named, perpMeta, type Listing } from './markets.ts'
+import { anything, decimal, is, union, array, nothing, object, tuple, shape, text, integer, type Infer } from './shape.ts'
 
 const summary = object({ accountValue: decimal, totalNtlPos: decimal, totalMarginUsed: decimal })
 const position = object({
@@ -78,7 +78,9 @@ export const activeAsset = shape(
   }),
 )
 
-const perpContexts = shape(tuple(perpMeta, array(object({ markPx: decimal, oraclePx: decimal, funding: decimal }))))
+/** Each market's is checked by itself. */
+const perpContexts = shape(tuple(perpMeta, array(anything)))
+const perpContext = shape(object({ markPx: decimal, oraclePx: decimal, funding: decimal }))
 
 const fundingShape = array(object({ time: integer, delta: object({ coin: text, usdc: decimal, fundingRate: decimal }) }))
 type WireFunding = Infer<typeof fundingShape>[number]
@@ -281,8 +283,9 @@ export async function readPayments(
 /** The exchange pays funding at every full hour, at the rate of that moment. */
 export async function readPerpPrices(queryInfo: QueryInfo, { id }: BookMarket, nowMs: number, at: At): Promise<PerpMarketPrices> {
   const [{ universe }, contexts] = await queryInfo({ type: 'metaAndAssetCtxs' }, perpContexts, at)
-  const context = contexts[universe.findIndex(({ name }) => name === id)]
-  if (!context) throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid does not list the market ${id} any more.`)
+  const found = contexts[universe.findIndex((entry) => is(named, entry) && entry.name === id)]
+  if (found === undefined) throw new SluiceError('UNKNOWN_ORDER', `Hyperliquid does not list the market ${id} any more.`)
+  const context = perpContext(found, 'metaAndAssetCtxs')
   return {
     indexPrice: normalize(context.oraclePx),
     markPrice: normalize(context.markPx),

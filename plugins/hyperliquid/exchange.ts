@@ -64,7 +64,7 @@ export function createExchange(
     clock,
     network,
     books: bookStream({ queryInfo, feed, clock }),
-    listing: createMarkets(queryInfo, config.marketsSeconds),
+    listing: createMarkets(queryInfo, config.marketsSeconds, log),
     ttlMs: config.ttl * 1000,
     tokens,
     coreDepositWallet,

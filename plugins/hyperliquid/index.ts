@@ -72,6 +72,7 @@ function orderBook(
   const { queryInfo, listing, ownerOf, signerOf, clock, ttlMs } = exchange
   return {
     markets: async (at) => (await listing(at)).markets[kind],
+    unlisted: async (at) => (await listing(at)).unlisted[kind],
     books: exchange.books,
     orders: async (owner, { market, names }, at) => {
       const query = { owner: ownerOf(owner), kind, listing: await listing(at), ...(market && { market }), ...(names && { names }) }

@@ -1,7 +1,7 @@
-import type { At, BookMarket } from 'sluice/plugin'
+import type { At, BookMarket, Log, UnlistedMarket } from 'sluice/plugin'
 import type { QueryInfo } from './api.ts'
 import { formatRaw, normalize } from 'sluice/decimal'
-import { decimal, union, flag, array, nothing, object, shape, text, integer } from './shape.ts'
+import { anything, array, decimal, flag, integer, is, nothing, object, shape, text, union, type Infer } from './shape.ts'
 
 /** A token that the exchange lists. */
 export interface ExchangeToken {
@@ -28,6 +28,8 @@ export interface Listing {
   /** The same arrays until the list is read again. */
   readonly markets: Readonly<Record<MarketEntry['kind'], readonly BookMarket[]>>
   readonly tokens: readonly ExchangeToken[]
+  /** What the exchange lists and cannot be used here. */
+  readonly unlisted: Readonly<Record<MarketEntry['kind'], readonly UnlistedMarket[]>>
 }
 
 /** https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/tick-and-lot-size */
@@ -42,52 +44,54 @@ const takes = { LIMIT: ['GTC', 'IOC'], LIMIT_MAKER: ['GTC'], MARKET: ['IOC'] } a
 const nobody = '0x0000000000000000000000000000000000000000'
 const feesSeconds = 3600
 
-/** The exchange's list of markets, cached for some time. */
-export function createMarkets(queryInfo: QueryInfo, cacheSeconds: number): (at: At) => Promise<Listing> {
+/**
+ * The exchange's list of markets, cached for some time. What of it is in an unknown format is left out, and said: its other markets can be traded. Of names
+ * that differ in letter case only, core leaves out the later.
+ */
+export function createMarkets(queryInfo: QueryInfo, cacheSeconds: number, log: Log): (at: At) => Promise<Listing> {
   const fees = createCache(feesSeconds, (at) => queryInfo({ type: 'userFees', user: nobody }, userFees, at))
+  const warned = new Set<string>()
   return createCache(cacheSeconds, async (at) => {
     const [perps, spot, rates] = await Promise.all([
       queryInfo({ type: 'meta' }, meta, at),
       queryInfo({ type: 'spotMeta' }, spotMeta, at),
       fees(at),
     ])
+    const unlisted: Record<MarketEntry['kind'], UnlistedMarket[]> = { spot: [], perp: [] }
+    const leaveOut = (kind: MarketEntry['kind'], market: string, reason: string) => {
+      unlisted[kind].push({ market, reason })
+      if (!warned.has(market)) log.warn({ market, reason }, 'market left out')
+      warned.add(market)
+    }
     const byId = new Map<string, MarketEntry>()
-    perps.universe.forEach(({ name, szDecimals, maxLeverage, isDelisted, onlyIsolated, marginMode }, asset) => {
-      const market: BookMarket = {
-        id: name,
-        base: name,
-        quote: 'USD',
-        ...grid('perp', szDecimals),
-        makerFee: normalize(rates.userAddRate),
-        takerFee: normalize(rates.userCrossRate),
-        status: isDelisted ? 'closed' : 'open',
-        maxLeverage: String(maxLeverage),
+    for (const [asset, entry] of perps.universe.entries()) {
+      const problem = perpEntry(entry)
+      if (is(perpEntry, entry)) addPerp(byId, entry, asset, rates)
+      else leaveOut('perp', `${nameIn(entry) ?? `perpetual ${asset}`}-USD`, unknownFormat(problem))
+    }
+    const tokens = new Map<number, SpotToken>()
+    for (const entry of spot.tokens) if (is(spotToken, entry)) tokens.set(entry.index, entry)
+    for (const [position, entry] of spot.universe.entries()) {
+      if (!is(spotEntry, entry)) {
+        leaveOut('spot', nameIn(entry) ?? `spot ${position}`, unknownFormat(spotEntry(entry)))
+        continue
       }
-      byId.set(name, { kind: 'perp', market, asset, onlyIsolated: onlyIsolated === true || marginMode !== undefined })
-    })
-    const tokens = new Map(spot.tokens.map((token) => [token.index, token]))
-    const named = new Set<string>()
-    for (const { name: id, index, tokens: pair } of spot.universe) {
-      const [base, quote] = pair.map((token) => tokens.get(token))
-      // Pair names are unique at the exchange. If one came twice, the older market keeps it.
-      if (!base || !quote || named.has(`${base.name}-${quote.name}`)) continue
-      named.add(`${base.name}-${quote.name}`)
-      const market: BookMarket = {
-        id,
-        base: base.name,
-        quote: quote.name,
-        ...grid('spot', base.szDecimals),
-        makerFee: normalize(rates.userSpotAddRate),
-        takerFee: normalize(rates.userSpotCrossRate),
-        status: 'open',
-      }
-      byId.set(id, { kind: 'spot', market, asset: firstSpotAsset + index, onlyIsolated: false })
+      const missing = entry.tokens.find((index) => !tokens.has(index))
+      const [base, quote] = entry.tokens.map((index) => tokens.get(index))
+      if (base && quote) addSpot(byId, entry, [base, quote], rates)
+      else
+        leaveOut(
+          'spot',
+          entry.name,
+          missing === undefined ? 'it has not two tokens' : `its token ${missing} is not listed, or in an unknown format`,
+        )
     }
     const ofKind = (kind: MarketEntry['kind']) => [...byId.values()].filter((each) => each.kind === kind).map(({ market }) => market)
     return {
       byId,
       markets: { spot: ofKind('spot'), perp: ofKind('perp') },
-      tokens: spot.tokens.map(({ name, index, weiDecimals, evmContract }) => ({
+      unlisted,
+      tokens: [...tokens.values()].map(({ name, index, weiDecimals, evmContract }) => ({
         name,
         index,
         weiDecimals,
@@ -95,6 +99,45 @@ export function createMarkets(queryInfo: QueryInfo, cacheSeconds: number): (at: 
       })),
     }
   })
+}
+
+const unknownFormat = (at: string | undefined): string => `the exchange lists it in an unknown format (at ${at || 'its top'})`
+
+const nameIn = (entry: unknown): string | undefined => (is(named, entry) ? entry.name.slice(0, maxName) : undefined)
+
+/** @param asset its place in the exchange's list, by which actions name it */
+function addPerp(byId: Map<string, MarketEntry>, entry: Infer<typeof perpEntry>, asset: number, rates: Rates): void {
+  const { name, szDecimals, maxLeverage, isDelisted, onlyIsolated, marginMode } = entry
+  const market: BookMarket = {
+    id: name,
+    base: name,
+    quote: 'USD',
+    ...grid('perp', szDecimals),
+    makerFee: normalize(rates.userAddRate),
+    takerFee: normalize(rates.userCrossRate),
+    status: isDelisted ? 'closed' : 'open',
+    maxLeverage: String(maxLeverage),
+  }
+  byId.set(name, { kind: 'perp', market, asset, onlyIsolated: onlyIsolated === true || marginMode !== undefined })
+}
+
+function addSpot(
+  byId: Map<string, MarketEntry>,
+  { name: id, index }: Infer<typeof spotEntry>,
+  pair: readonly [SpotToken, SpotToken],
+  rates: Rates,
+): void {
+  const [base, quote] = pair
+  const market: BookMarket = {
+    id,
+    base: base.name,
+    quote: quote.name,
+    ...grid('spot', base.szDecimals),
+    makerFee: normalize(rates.userSpotAddRate),
+    takerFee: normalize(rates.userSpotCrossRate),
+    status: 'open',
+  }
+  byId.set(id, { kind: 'spot', market, asset: firstSpotAsset + index, onlyIsolated: false })
 }
 
 function grid(kind: MarketEntry['kind'], szDecimals: number): Pick<BookMarket, 'prices' | 'lotSize' | 'minNotional' | 'takes'> {
@@ -106,27 +149,29 @@ function grid(kind: MarketEntry['kind'], szDecimals: number): Pick<BookMarket, '
   }
 }
 
-export const perpMeta = object({
-  universe: array(
-    object({ name: text, szDecimals: integer, maxLeverage: integer }, { onlyIsolated: flag, isDelisted: flag, marginMode: text }),
-  ),
-})
+const perpEntry = object(
+  { name: text, szDecimals: integer, maxLeverage: integer },
+  { onlyIsolated: flag, isDelisted: flag, marginMode: text },
+)
+/** Each entry is checked by itself. */
+export const perpMeta = object({ universe: array(anything) })
 const meta = shape(perpMeta)
 
-const spotMeta = shape(
-  object({
-    universe: array(object({ name: text, index: integer, tokens: array(integer) })),
-    tokens: array(
-      object(
-        { name: text, index: integer, szDecimals: integer, weiDecimals: integer },
-        { evmContract: union(object({ address: text }), nothing) },
-      ),
-    ),
-  }),
+const spotEntry = object({ name: text, index: integer, tokens: array(integer) })
+const spotToken = object(
+  { name: text, index: integer, szDecimals: integer, weiDecimals: integer },
+  { evmContract: union(object({ address: text }), nothing) },
 )
+type SpotToken = Infer<typeof spotToken>
+const spotMeta = shape(object({ universe: array(anything), tokens: array(anything) }))
+
+export const named = object({ name: text })
+const maxName = 100
 
 /** Fractions of the traded value. */
-const userFees = shape(object({ userCrossRate: decimal, userAddRate: decimal, userSpotCrossRate: decimal, userSpotAddRate: decimal }))
+const feeRates = object({ userCrossRate: decimal, userAddRate: decimal, userSpotCrossRate: decimal, userSpotAddRate: decimal })
+type Rates = Infer<typeof feeRates>
+const userFees = shape(feeRates)
 
 /** Caches a value. Callers that come while it is loading share one load. Failures are not cached. */
 function createCache<T>(seconds: number, load: (at: At) => Promise<T>): (at: At) => Promise<T> {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { SluiceError, type Quote, type Swap } from '../../core/contracts/index.ts'
+import { leftOutOf } from '../../core/contracts/answers/contract.ts'
+import { SluiceError, type CLOB, type Quote, type Swap } from '../../core/contracts/index.ts'
 import { callPlugin, callPluginSync, connectorBoundary } from '../../core/loader/boundary.ts'
 import { keptLog } from './fixtures.ts'
 
@@ -180,5 +181,59 @@ describe('the boundary around a connector', () => {
   it('returns UNKNOWN_ERROR for an error that a method throws at once', () => {
     const { AMM: amm } = connectorBoundary({ AMM: new Exchange() }, callee().swap)
     expect(() => amm?.swap(quote, { recipient: '0x0d', boundRaw: 1n, deadline: 1 })).to.throw(SluiceError)
+  })
+})
+
+describe('lists that a plugin answers', () => {
+  const balance = (symbol: unknown, total: unknown = '1') => ({ symbol, total, available: '0', locked: '0' })
+  const asked = { signal: never }
+  function bookOf(entries: readonly unknown[]) {
+    const { swap, lines } = callee()
+    const answer = async () => entries
+    const book = { balances: answer, orders: answer } as unknown as Partial<CLOB>
+    return { CLOB: connectorBoundary({ CLOB: book as CLOB }, swap).CLOB, lines }
+  }
+
+  it('lack the entries that are not what they should be, which are told, and warned of once', async () => {
+    const wrong = [
+      balance('B', 'much'),
+      null,
+      balance('A', '2'),
+      balance('\ud800'),
+      {
+        get symbol() {
+          throw new Error('gone')
+        },
+      },
+    ]
+    const { CLOB: book, lines } = bookOf([balance('A'), ...wrong, balance('a'), balance('C')])
+    for (let times = 0; times < 2; times += 1) {
+      const balances = (await book?.balances('w', asked)) ?? []
+      expect(balances.map(({ symbol }) => symbol)).to.deep.equal(['A', 'a', 'C'])
+      expect(leftOutOf(balances).map(({ name }) => name)).to.deep.equal(['B', '?', 'A', '\ufffd', '?'])
+      for (const { reason } of leftOutOf(balances)) expect(reason).to.match(/must be|twice|cannot be read/)
+    }
+    expect(lines.map(({ level, fields }) => `${level} ${Object(fields).entry}`)).to.deep.equal(
+      ['B', '?', 'A', '\ufffd', '?'].map((name) => `warn ${name}`),
+    )
+  })
+
+  it('are refused where no entry is right, and where one that is missing would be taken for one that is over', async () => {
+    expect(await caught(bookOf([balance('B', 'much'), null]).CLOB?.balances('w', asked) ?? Promise.resolve())).to.have.property(
+      'name',
+      'UNKNOWN_ERROR',
+    )
+    expect(await caught(bookOf([{ orderId: 1 }]).CLOB?.orders('w', {}, asked) ?? Promise.resolve())).to.have.property(
+      'name',
+      'UNKNOWN_ERROR',
+    )
+    expect(await bookOf([]).CLOB?.balances('w', asked)).to.deep.equal([])
+  })
+
+  it('say how many more were left out than they name', async () => {
+    const { CLOB: book } = bookOf([balance('A'), ...Array.from({ length: 150 }, () => balance('B', null))])
+    const balances = (await book?.balances('w', asked)) ?? []
+    expect(leftOutOf(balances)).to.have.length(101)
+    expect(leftOutOf(balances).at(-1)?.reason).to.equal('50 more')
   })
 })

@@ -60,6 +60,37 @@ export const signedDecimal = (): Schema<string> => schema({ type: 'string', patt
 
 export const list = <T>(items: Schema<T>, maxItems: number, minItems = 0): Schema<readonly T[]> =>
   schema(Type.Array(items, { maxItems, minItems }))
+/**
+ * A list whose entries stand for themselves: one that is not what it should be is left out, and so is the later of two with one name. What was
+ * left out is told by `leftOutOf`. Only where nobody takes what is missing for what is not there: not for orders.
+ */
+export const eachOf = <T>(items: Schema<T>, maxItems: number, apart: Apart<T>): Schema<readonly T[]> =>
+  schema(Type.Array(items, { maxItems, apart }))
+
+interface Apart<T> {
+  /** What people call an entry. */
+  readonly nameOf: (entry: T) => string
+  /** Names that count as one; absent: all may be the same. */
+  readonly sameName?: 'in any letter case' | 'letter by letter'
+}
+
+/** An entry of a list that was left out. */
+export interface LeftOut {
+  readonly name: string
+  readonly reason: string
+}
+
+const leftOutBy = new WeakMap<readonly unknown[], readonly LeftOut[]>()
+
+/** What was left out of a list that a plugin answered. */
+export const leftOutOf = (entries: readonly unknown[]): readonly LeftOut[] => leftOutBy.get(entries) ?? []
+
+/** Says what was left out of a list. */
+export function noteLeftOut<L extends readonly unknown[]>(entries: L, leftOut: readonly LeftOut[]): L {
+  if (leftOut.length > 0) leftOutBy.set(entries, leftOut)
+  return entries
+}
+
 export const someOf = <T>(items: Schema<T>, maxItems: number): Schema<readonly [T, ...T[]]> =>
   schema(Type.Array(items, { minItems: 1, maxItems }))
 export const record = <T>(values: Schema<T>, maxProperties: number): Schema<Readonly<Record<string, T>>> =>

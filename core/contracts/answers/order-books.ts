@@ -24,6 +24,7 @@ import {
   type PerpCLOB,
   type PerpMarketPrices,
   type PriceGrid,
+  type UnlistedMarket,
 } from '../order-books.ts'
 import type { BridgePlan, Plan, VenuePlan } from '../rail.ts'
 import {
@@ -31,6 +32,7 @@ import {
   answers,
   closed,
   decimal,
+  eachOf,
   either,
   integer,
   json,
@@ -168,6 +170,7 @@ const outcomeSchema = object<ActionOutcome>({
 })
 
 type Market = { readonly id: string }
+const marketName = ({ base, quote }: Pick<BookMarket, 'base' | 'quote'>): string => `${base}-${quote}`
 
 /** An answer about another market or order than the requested one would be shown as the requested one's. */
 const marketMismatch = (entries: readonly { readonly market: Market }[], requested: Market | undefined): string | undefined =>
@@ -186,8 +189,6 @@ function timeMismatch(entries: readonly { readonly timestamp: number }[], before
 const isNamed = ({ orderId, clientOrderId }: BookOrder, name: OrderName): boolean =>
   (name.orderId !== undefined && name.orderId === orderId) || (name.clientOrderId !== undefined && name.clientOrderId === clientOrderId)
 
-const repeats = (values: readonly string[]): boolean => new Set(values).size < values.length
-
 function actMismatch(plans: readonly ActionPlan[], { length }: readonly unknown[]): string | undefined {
   const covered = new Set(plans.flatMap(({ covers }) => covers))
   const isEach = plans.reduce((sum, { covers }) => sum + covers.length, 0) === length && covered.size === length
@@ -199,23 +200,20 @@ const bookContract: Omit<Contract<CLOB>, 'move'> = {
   typicalGasUnits: property(amount()),
   // A list is long, and a connector returns the same one again and again.
   markets: {
-    answer: list(marketSchema, maxMarkets),
+    answer: eachOf(marketSchema, maxMarkets, { nameOf: marketName, sameName: 'in any letter case' }),
     isCached: true,
-    mismatch: (markets) =>
-      repeats(markets.map(({ base, quote }) => `${base}-${quote}`.toUpperCase())) ? 'has two entries of one name' : undefined,
   },
+  unlisted: answers(list(object<UnlistedMarket>({ market: words(200), reason: words(1_000) }), maxMarkets)),
   books: streamed(updateSchema, snapshotSchema),
   orders: answers(list(orderSchema, maxEntries), (orders, [, { market, names }]) => {
     const isRequested = (order: BookOrder) => !names || names.some((name) => isNamed(order, name))
     return orders.every(isRequested) ? marketMismatch(orders, market) : 'the orders must be the requested ones'
   }),
-  trades: answers(list(tradeSchema, maxEntries), (trades, [{ market, orderId, before }]) => {
+  trades: answers(eachOf(tradeSchema, maxEntries, { nameOf: ({ tradeId }) => tradeId }), (trades, [{ market, orderId, before }]) => {
     if (orderId !== undefined && trades.some((trade) => trade.orderId !== orderId)) return 'orderId must be the requested one'
     return marketMismatch(trades, market) ?? timeMismatch(trades, before)
   }),
-  balances: answers(list(balanceSchema, maxEntries), (balances) =>
-    repeats(balances.map(({ symbol }) => symbol)) ? 'has two entries of one symbol' : undefined,
-  ),
+  balances: answers(eachOf(balanceSchema, maxEntries, { nameOf: ({ symbol }) => symbol, sameName: 'letter by letter' })),
   act: answers(
     list(object<ActionPlan>({ covers: someOf(integer(0), maxActions), plan: bookPlanSchema }), maxActions),
     (plans, [, actions]) => actMismatch(plans, actions),
@@ -245,7 +243,7 @@ const marginAccountSchema = object<MarginAccount>({
   initialMargin: signedDecimal(),
   maintenanceMargin: signedDecimal(),
   marginRatio: optional(signedDecimal()),
-  tokens: list(marginTokenSchema, maxEntries),
+  tokens: eachOf(marginTokenSchema, maxEntries, { nameOf: ({ symbol }) => symbol, sameName: 'letter by letter' }),
 })
 
 export const marginCLOBContract: Contract<MarginCLOB> = {
@@ -292,12 +290,12 @@ const paymentSchema = object<FundingPayment>({
 
 export const perpCLOBContract: Contract<PerpCLOB> = {
   ...clobContract,
-  positions: answers(list(positionSchema, maxEntries)),
+  positions: answers(eachOf(positionSchema, maxEntries, { nameOf: ({ market }) => marketName(market) })),
   account: answers(accountSchema),
   leverage: answers(bookPlanSchema),
   prices: answers(pricesSchema),
   fundingPayments: answers(
-    list(paymentSchema, maxEntries),
+    eachOf(paymentSchema, maxEntries, { nameOf: ({ market }) => marketName(market) }),
     (payments, [, { market, before }]) => marketMismatch(payments, market) ?? timeMismatch(payments, before),
   ),
 }

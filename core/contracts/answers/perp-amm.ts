@@ -1,4 +1,5 @@
-import type { Head, Token } from '../family.ts'
+import type { Head } from '../family.ts'
+import type { UnlistedMarket } from '../order-books.ts'
 import type {
   PerpAccount,
   PerpAMM,
@@ -18,6 +19,7 @@ import {
   amount,
   answers,
   decimals,
+  eachOf,
   integer,
   list,
   object,
@@ -29,6 +31,7 @@ import {
   signedAmount,
   text,
   word,
+  words,
   type Contract,
 } from './contract.ts'
 import { collateralSchema, headSchema, planSchema, priceSchema, ratioSchema } from './common.ts'
@@ -37,6 +40,8 @@ const maxMarkets = 10_000
 
 const marketName = { id: word(), base: word(), quote: word(), baseDecimals: decimals(), quoteDecimals: decimals() }
 const marketNameSchema = object<PerpMarketName>(marketName)
+
+const unlistedSchema = list(object<UnlistedMarket>({ market: words(200), reason: words(1_000) }), maxMarkets)
 
 const marketSchema = object<PerpMarket>({
   ...marketName,
@@ -125,14 +130,11 @@ function closingMismatch({ position, order }: PerpClosing): string | undefined {
 export const perpAMMContract: Contract<PerpAMM> = {
   typicalGasUnits: property(amount()),
   listed: answers(
-    object<{ markets: readonly PerpMarketName[]; settlement: Token }>({
-      markets: list(marketNameSchema, maxMarkets),
+    object<Awaited<ReturnType<PerpAMM['listed']>>>({
+      markets: eachOf(marketNameSchema, maxMarkets, { nameOf: ({ base, quote: in_ }) => `${base}${in_}`, sameName: 'in any letter case' }),
       settlement: collateralSchema,
+      unlisted: optional(unlistedSchema),
     }),
-    ({ markets }) => {
-      const names = new Set(markets.map(({ base, quote: in_ }) => `${base}${in_}`.toUpperCase()))
-      return names.size < markets.length ? 'markets must be of different names' : undefined
-    },
   ),
   prices: answers(
     object<{ head: Head; market: PerpMarket; prices: PerpPrices }>({ head: headSchema, market: marketSchema, prices: pricesSchema }),
@@ -147,7 +149,14 @@ export const perpAMMContract: Contract<PerpAMM> = {
     ({ position }, [, requested]) => marketMismatch('position.market', position.market, requested),
   ),
   account: answers(object<{ head: Head; account: PerpAccount }>({ head: headSchema, account: accountSchema })),
-  funding: answers(object<{ head: Head; funding: readonly PerpFunding[] }>({ head: headSchema, funding: list(fundingSchema, maxMarkets) })),
+  // Not one by one: a position that is missing would be taken for one that is closed.
+  funding: answers(
+    object<Awaited<ReturnType<PerpAMM['funding']>>>({
+      head: headSchema,
+      funding: list(fundingSchema, maxMarkets),
+      unread: optional(unlistedSchema),
+    }),
+  ),
   quote: answers(quoteSchema, (answer, [requested, owner]) => {
     const { side, sizeRaw } = answer.order
     if (side !== requested.side || sizeRaw !== requested.sizeRaw) return 'order must be the requested order'

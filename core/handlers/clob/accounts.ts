@@ -2,7 +2,7 @@ import type { BookSet } from '../../api/index.ts'
 import type { MarginToken, PerpBookPosition } from '../../contracts/index.ts'
 import { normalize, toCommonScale } from '../../decimal.ts'
 import type { Handler } from '../context.ts'
-import { cutTimedPage, queryLimit, readTimedPage } from '../pages.ts'
+import { cutTimedPage, missingIn, queryLimit, readTimedPage } from '../pages.ts'
 import { showLeverage, showMarginRatio } from '../perp/figures.ts'
 import { tickerOf } from '../perp/markets.ts'
 import { tradingOf } from '../registry.ts'
@@ -16,7 +16,7 @@ const clobBalances: BookHandlerFor<'Balances'> =
     const shown = balances.map(({ symbol, total, available, locked }) => {
       return [symbol, { total: normalize(total), available: normalize(available), locked: normalize(locked) }] as const
     })
-    return { balances: Object.fromEntries(shown) }
+    return { balances: Object.fromEntries(shown), ...missingIn(balances, (token) => ({ token })) }
   }
 
 const clobMarginAccount: Handler<'CLOBMarginAccount'> = async (request, { network, venue, signal }) => {
@@ -32,6 +32,7 @@ const clobMarginAccount: Handler<'CLOBMarginAccount'> = async (request, { networ
     maintenanceMargin: normalize(account.maintenanceMargin),
     marginRatio: normalize(account.marginRatio ?? '0'),
     tokens: Object.fromEntries(account.tokens.map((token) => [token.symbol, showToken(token)])),
+    ...missingIn(account.tokens, (token) => ({ token })),
   }
 }
 
@@ -63,7 +64,8 @@ const clobPositions: BookHandler<'Positions'> = async (request, { network, venue
   const owner = readAddress(network, request.address)
   const only = request.market === undefined ? undefined : (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
   const all = await perp.positions(owner, at)
-  return { positions: all.filter(({ market }) => only === undefined || market.id === only.id).map(showBookPosition) }
+  const shown = all.filter(({ market }) => only === undefined || market.id === only.id).map(showBookPosition)
+  return { positions: shown, ...missingIn(all, (market) => ({ market })) }
 }
 
 export const showBookPosition = ({ market, side, marginMode, liquidationPrice = '0', ...position }: PerpBookPosition) => ({
@@ -86,11 +88,12 @@ const clobFundingPayments: BookHandler<'FundingPayments'> = async (request, { ne
   const owner = readAddress(network, request.address)
   const market = request.market === undefined ? undefined : (await marketsOf('PERP_CLOB', venue, at)).find(request.market)
   const query = { market, limit: queryLimit(page), before: page.before }
-  const { shown, nextCursor } = cutTimedPage(await tradingOf('PERP_CLOB', venue).fundingPayments(owner, query, at), page)
+  const found = await tradingOf('PERP_CLOB', venue).fundingPayments(owner, query, at)
+  const { shown, nextCursor } = cutTimedPage(found, page)
   const payments = shown.map(({ market: of, amount, rate, timestamp }) => {
     return { market: marketName(of), amount: normalize(amount), rate: normalize(rate), timestamp }
   })
-  return { payments, ...(nextCursor !== undefined && { nextCursor }) }
+  return { payments, ...missingIn(found, (of) => ({ market: of })), ...(nextCursor !== undefined && { nextCursor }) }
 }
 
 export const accountHandlers = (type: BookSet) => ({

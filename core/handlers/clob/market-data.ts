@@ -3,7 +3,7 @@ import { orderTypes, timesInForce, type BookMarket, type Level, type PriceGrid }
 import { normalize } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import type { ConnectorContext } from '../context.ts'
-import { cutTimedPage, queryLimit, readTimedPage } from '../pages.ts'
+import { cutTimedPage, missingIn, queryLimit, readTimedPage } from '../pages.ts'
 import { tradingOf } from '../registry.ts'
 import { readAddress, showGas } from '../wallets.ts'
 import { marketName, marketsOf, readBook, type BookHandler, type BookHandlerFor } from './markets.ts'
@@ -11,9 +11,21 @@ import { marketName, marketsOf, readBook, type BookHandler, type BookHandlerFor 
 const clobMarkets: BookHandlerFor<'Markets'> =
   (type) =>
   async (request, { venue, signal }) => {
-    const { all, find } = await marketsOf(type, venue, { signal })
-    const listed = request.market === undefined ? all : [find(request.market)]
-    return { markets: Object.fromEntries(listed.map((market) => [marketName(market), showMarket(market)])) }
+    const at = { signal }
+    const { all, find } = await marketsOf(type, venue, at)
+    const show = (markets: readonly BookMarket[]) => ({
+      markets: Object.fromEntries(markets.map((market) => [marketName(market), showMarket(market)])),
+    })
+    if (request.market !== undefined) return show([find(request.market)])
+    const unlisted = (await tradingOf(type, venue).unlisted?.(at)) ?? []
+    return {
+      ...show(all),
+      ...missingIn(
+        all,
+        (market) => ({ market }),
+        unlisted.map(({ market, reason }) => ({ name: market, reason })),
+      ),
+    }
   }
 
 function showMarket(market: BookMarket): CLOBMarketsResponse['markets'][string] {
@@ -108,8 +120,10 @@ const clobTrades: BookHandlerFor<'Trades'> =
     const owner = request.address === undefined ? undefined : readAddress(network, request.address)
     const market = (await marketsOf(type, venue, at)).find(request.market)
     const query = { market, owner, orderId: request.orderId, limit: queryLimit(page), before: page.before }
-    const { shown, nextCursor } = cutTimedPage(await tradingOf(type, venue).trades(query, at), page)
+    const found = await tradingOf(type, venue).trades(query, at)
+    const { shown, nextCursor } = cutTimedPage(found, page)
     return {
+      ...missingIn(found, (tradeId) => ({ tradeId })),
       trades: shown.map(({ tradeId, orderId, market: of, side, price, amount, fee, feeToken, timestamp, txHash }) => ({
         tradeId,
         ...(orderId !== undefined && { orderId }),

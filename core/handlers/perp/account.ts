@@ -40,7 +40,7 @@ const perpMargin: PerpHandler<'Margin'> = async (request, { network, venue, sign
 const perpFunding: PerpHandler<'Funding'> = async (request, { network, venue, signal }) => {
   const perp = tradingOf('PERP_AMM', venue)
   const owner = readAddress(network, request.wallet_address, 'wallet_address')
-  const { funding: markets, head } = await perp.funding(owner, { signal })
+  const { funding: markets, head, unread = [] } = await perp.funding(owner, { signal })
   const shown = markets.map(({ market, rate, periodSeconds, index, mark, pendingRaw, nextAt }) => ({
     tickerSymbol: tickerOf(market),
     fundingRate: formatFraction(rate, 'down'),
@@ -50,7 +50,8 @@ const perpFunding: PerpHandler<'Funding'> = async (request, { network, venue, si
     pendingFundingPayment: fromRaw(pendingRaw, market.quoteDecimals),
     ...(nextAt !== undefined && { nextFundingTimestamp: nextAt * 1000 }),
   }))
-  return { funding: shown, blockNumber: Number(head.number) }
+  const unavailable = unread.map(({ market, reason }) => ({ pair: market, reason }))
+  return { funding: shown, ...(unavailable.length > 0 && { unavailable }), blockNumber: Number(head.number) }
 }
 
 const perpPosition: PerpHandler<'Position'> = async (request, { network, venue, signal }) => {

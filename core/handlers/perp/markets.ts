@@ -4,6 +4,7 @@ import type { At, PerpMarket, PerpMarketName, PerpPrices } from '../../contracts
 import { formatFraction } from '../../decimal.ts'
 import { SluiceError } from '../../errors.ts'
 import type { Handler } from '../context.ts'
+import { missingIn } from '../pages.ts'
 import { tradingOf, type VenueEntry } from '../registry.ts'
 import { showGas } from '../wallets.ts'
 
@@ -57,8 +58,9 @@ const perpMarketStatus: PerpHandler<'MarketStatus'> = async (request, { venue, s
 }
 
 const perpPairs: PerpHandler<'Pairs'> = async (_request, { venue, signal }) => {
-  const { markets } = await tradingOf('PERP_AMM', venue).listed({ signal })
-  return { pairs: markets.map(tickerOf) }
+  const { markets, unlisted = [] } = await tradingOf('PERP_AMM', venue).listed({ signal })
+  const others = unlisted.map(({ market, reason }) => ({ name: market, reason }))
+  return { pairs: markets.map(tickerOf), ...missingIn(markets, (pair) => ({ pair }), others) }
 }
 
 const perpEstimateGas: PerpHandler<'EstimateGas'> = async (_request, { network, venue, signal }) =>

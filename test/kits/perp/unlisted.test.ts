@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import { getAddress, ZeroAddress } from 'ethers'
+import type { Venue } from '../../../core/contracts/index.ts'
+import type { Evm } from '../../../kits/evm/types.ts'
+import { curieAbi } from '../../../kits/perp/abi.ts'
+import { deploymentOf as oasisDeployment } from '../../../kits/oasis/contract.ts'
+import { perp } from '../../../kits/perp/perp.ts'
+import { keptLog } from '../../loader/fixtures.ts'
+
+const at = { signal: new AbortController().signal }
+const addressOf = (number: number) => getAddress(`0x${number.toString(16).padStart(40, '0')}`)
+const [house, vault, other, quote, settlement] = [1, 2, 3, 4, 5].map(addressOf)
+const [eth, dead, foreign, btc] = [16, 17, 18, 19].map(addressOf)
+const on = { chain: 'ethereum', network: 'mainnet' }
+
+/** What the exchange's contracts answer; a token without code answers nothing, as calls to it do. */
+const views: Readonly<Record<string, (to: string, token: string) => unknown>> = {
+  getVault: () => vault,
+  getClearingHouse: () => house,
+  getQuoteToken: () => quote,
+  getSettlementToken: () => settlement,
+  getCollateralManager: () => ZeroAddress,
+  symbol: (to) => (to === dead ? undefined : to === quote ? 'vUSD' : to === eth ? 'vETH' : to === btc ? 'vBTC' : 'OTHER'),
+  decimals: () => 6n,
+  hasPool: (_, token) => token !== foreign,
+  paused: () => false,
+  getBaseTokens: () => [eth, btc, foreign],
+}
+const head = { number: 1n, timestamp: 1 }
+const read = async (calls: readonly { to: string; data: string }[]) => ({
+  head,
+  results: calls.map(({ to, data }) => {
+    const parsed = curieAbi.parseTransaction({ data })
+    const { fragment, args } = parsed ?? { fragment: undefined, args: [] }
+    const name = fragment?.name ?? ''
+    // The market's prices cannot be read.
+    if (to === btc && name === 'getIndexPrice') return { ok: false, data: '0x' }
+    const view = views[name]
+    const value = view
+      ? view(to, String([...args][0]))
+      : (fragment?.outputs ?? []).map(({ type }) => (type === 'address' ? other : type === 'bool' ? false : 1n))
+    if (value === undefined) return { ok: true, data: '0x' }
+    return { ok: true, data: curieAbi.encodeFunctionResult(name, view ? [value] : (value as unknown[])) }
+  }),
+})
+
+describe('markets of a plugin that are not as it says', () => {
+  const own = keptLog()
+  const venueOf = (more: object) => ({ ...on, log: own.log, tokens: [], config: {}, reader: { read }, ...more }) as unknown as Venue<Evm>
+
+  it('are left out of a perpetual exchange, and said', async () => {
+    const contracts = { routerAddress: house, vaultAddress: vault }
+    const exchange = perp(venueOf({ contracts }), { markets: { 'ethereum/mainnet': [eth, dead, foreign, btc].map(String) } })
+    await exchange.start(at.signal)
+    const { markets, unlisted } = await exchange.listed(at)
+    expect(markets.map(({ base, quote: in_ }) => `${base}${in_}`)).to.deep.equal(['ETHUSD', 'BTCUSD'])
+    expect(unlisted?.map(({ market }) => market)).to.deep.equal([dead, 'OTHERUSD'])
+    expect(own.lines.map(({ level, fields }) => `${level} ${Object(fields).baseToken}`)).to.deep.equal([`warn ${dead}`, `warn ${foreign}`])
+    const { funding, unread } = await exchange.funding(addressOf(99), at)
+    expect(funding.map(({ market }) => market.base)).to.deep.equal(['ETH'])
+    expect(unread?.map(({ market }) => market)).to.deep.equal(['BTCUSD', foreign])
+  })
+
+  it('are left out of an order book where a token is not listed, and said', () => {
+    const tokens = [eth, btc].map((address, index) => ({ symbol: ['ETH', 'BTC'][index], address, decimals: 18 }))
+    const pairs = [
+      [eth, btc],
+      [dead, btc],
+    ] as unknown as [string, string][]
+    const of = (markets: typeof pairs) =>
+      oasisDeployment(venueOf({ tokens, contracts: { routerAddress: house } }), { markets: { 'ethereum/mainnet': markets } })
+    const { pairs: used, unlisted } = of(pairs)
+    expect(used).to.have.length(1)
+    expect(unlisted.map(({ market }) => market)).to.deep.equal([`${dead}-BTC`])
+    expect(() => of(pairs.slice(1))).to.throw('not in the token list')
+  })
+})

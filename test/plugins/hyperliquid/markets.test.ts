@@ -1,0 +1,68 @@
+import { expect } from 'chai'
+import type { Connector } from '../../../core/contracts/index.ts'
+import { marketDataHandlers } from '../../../core/handlers/clob/market-data.ts'
+import { connectorBoundary } from '../../../core/loader/boundary.ts'
+import { createMarkets } from '../../../plugins/hyperliquid/markets.ts'
+import type { QueryInfo } from '../../../plugins/hyperliquid/api.ts'
+import { keptLog } from '../../loader/fixtures.ts'
+
+const at = { signal: new AbortController().signal }
+const perp = (name: unknown, szDecimals: unknown = 2) => ({ name, szDecimals, maxLeverage: 10 })
+const token = (name: string, index: number) => ({ name, index, szDecimals: 2, weiDecimals: 8, evmContract: null })
+const spot = (index: number, tokens: unknown) => ({ name: `@${index}`, index, tokens })
+const rates = { userCrossRate: '0.0004', userAddRate: '0.0001', userSpotCrossRate: '0.0007', userSpotAddRate: '0.0004' }
+
+/** What the exchange lists. */
+const listed: Readonly<Record<string, unknown>> = {
+  meta: { universe: [perp('BTC'), perp('kPEPE'), perp('KPEPE'), { name: 'ODD' }, perp('NULL', null), null, perp('ETH')] },
+  spotMeta: {
+    tokens: [token('USDC', 0), token('HYPE', 1), token('hype', 2), { name: 'BROKEN', index: 3 }, token('PURR', 4)],
+    universe: [spot(1, [1, 0]), spot(2, [2, 0]), spot(3, [3, 0]), spot(4, 'no list'), spot(5, [4, 0]), spot(6, [4, 0])],
+  },
+  userFees: rates,
+}
+const queryInfo: QueryInfo = async ({ type }, shape) => shape(listed[type], type)
+
+describe("Hyperliquid's markets with bad ones among them", () => {
+  const own = keptLog()
+  const listing = createMarkets(queryInfo, 60, own.log)
+  const ofKind = (kind: 'spot' | 'perp') => ({
+    markets: async () => (await listing(at)).markets[kind],
+    unlisted: async () => (await listing(at)).unlisted[kind],
+  })
+  const implementation = { CLOB: ofKind('spot'), PERP_CLOB: ofKind('perp') } as unknown as Partial<Connector>
+  const core = keptLog()
+  const impl = connectorBoundary(implementation, { plugin: 'hyperliquid', log: core.log })
+  const ask = async (type: 'CLOB' | 'PERP_CLOB', market?: string) => {
+    const context = { venue: { impl, connector: 'hyperliquid' }, ...at }
+    return marketDataHandlers(type).Markets({ ...(market && { market }) } as never, context as never)
+  }
+
+  it('have the later of two names that differ in letter case left out, and said, among spot', async () => {
+    const { markets, unavailable } = await ask('CLOB')
+    expect(Object.keys(markets)).to.deep.equal(['HYPE-USDC', 'PURR-USDC'])
+    expect(unavailable).to.deep.equal([
+      { market: 'hype-USDC', reason: 'has the name of HYPE-USDC in other letter case' },
+      { market: 'PURR-USDC', reason: 'is there twice' },
+      { market: '@3', reason: 'its token 3 is not listed, or in an unknown format' },
+      { market: '@4', reason: 'the exchange lists it in an unknown format (at /tokens)' },
+    ])
+    expect(Object.keys((await ask('CLOB', 'hype-usdc')).markets)).to.deep.equal(['HYPE-USDC'])
+  })
+
+  it('and among perpetuals, whose numbers stay those of the exchange', async () => {
+    const { markets, unavailable } = await ask('PERP_CLOB')
+    expect(Object.keys(markets)).to.deep.equal(['BTC-USD', 'kPEPE-USD', 'ETH-USD'])
+    expect(unavailable?.map(({ market }) => market)).to.deep.equal(['KPEPE-USD', 'ODD-USD', 'NULL-USD', 'perpetual 5-USD'])
+    expect((await listing(at)).byId.get('ETH')?.asset).to.equal(6)
+    expect(await ask('PERP_CLOB', 'KPEPE-USD')).to.have.nested.property('markets.kPEPE-USD')
+  })
+
+  it('are told in the log once each', async () => {
+    await ask('CLOB')
+    const names = [...own.lines.map(({ fields }) => Object(fields).market), ...core.lines.map(({ fields }) => Object(fields).entry)]
+    expect(names.toSorted()).to.deep.equal(
+      ['hype-USDC', 'PURR-USDC', '@3', '@4', 'KPEPE-USD', 'ODD-USD', 'NULL-USD', 'perpetual 5-USD'].toSorted(),
+    )
+  })
+})
